@@ -1,0 +1,52 @@
+// StageCosts: what one microbatch costs on each stage, in time and memory, and where every number came from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+// Cost of one microbatch on one stage, and what the stage holds whether or not it works.
+struct StageCost {
+  Nanoseconds forward = 0;
+  Nanoseconds backward = 0;  // full backward; a schedule uses this or the two below
+  Nanoseconds input_grad = 0;
+  Nanoseconds weight_grad = 0;
+
+  Bytes activation = 0;        // held from the start of F to the end of B or I
+  Bytes weight_grad_held = 0;  // held from the end of I to the end of W; 0 <= this
+  Bytes output = 0;            // sent to the next stage after F; the gradient that returns has the same size
+  Bytes weights = 0;           // per replica of the stage, all the time
+  Bytes gradients = 0;         // per replica of the stage, all the time
+  Bytes optimizer = 0;         // per replica of the stage, all the time
+  Bytes workspace = 0;         // held while any op of the stage runs
+
+  friend bool operator==(const StageCost&, const StageCost&) = default;
+};
+
+struct StageCosts {
+  std::vector<StageCost> stages;
+  // Duration of an overlapped forward+backward pair; absent: the sum of its members.
+  std::optional<Nanoseconds> overlapped_pair;
+};
+
+// One piece's part of a microbatch's duration or size, rounded to the nearest unit (half up).
+[[nodiscard]] constexpr std::int64_t piece_of(std::int64_t value, int pieces) {
+  return pieces == 1 ? value : (value + pieces / 2) / pieces;
+}
+
+// Where a number came from. Printed with every report: a default must never pass for a measurement.
+enum class Source { kMeasured, kPublished, kModelled, kDefault, kGiven };
+[[nodiscard]] const char* to_string(Source source);
+
+struct Assumption {
+  std::string what;   // "forward time"
+  std::string value;  // "1 ms per device share and microbatch"
+  Source source = Source::kDefault;
+};
+
+}  // namespace debubble

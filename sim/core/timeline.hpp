@@ -1,0 +1,63 @@
+// Timeline: what happened, or would happen, when and where, and what each thing waited for.
+//
+// Simulated and measured runs are the same type, so every analysis, view and exporter serves both.
+//
+//     device 0  |F0|F1|....|B0|          a Span per cell; its Gate names what released it:
+//     device 1     |F0|.B0.|...          the previous span on the device, or a transfer's end
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/op.hpp"
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+// What a span or transfer waited for last. In a simulated run it begins exactly when its gate ends; in a measured one
+// the difference is a launch gap.
+struct Gate {
+  enum class Kind : std::uint8_t { kStart, kSpan, kTransfer };
+  Kind kind = Kind::kStart;  // kStart: nothing; it begins at time 0
+  std::int32_t index = -1;   // into Timeline::spans or Timeline::transfers
+};
+
+// One cell on a device's compute lane: one op, or two that run as an overlapped pair.
+struct Span {
+  Op op;
+  Op partner;  // second member of an overlapped pair; valid only when paired
+  bool paired = false;
+  std::int32_t device = 0;
+  Nanoseconds ready = 0;  // when its last input had arrived
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  Gate gate;
+};
+
+// One tensor on its way from the span that made it to the span that uses it.
+struct Transfer {
+  Op op;  // the op whose output travels: F sends an activation to stage + 1, B and I a gradient to stage - 1
+  std::int32_t from_span = -1;
+  std::int32_t to_span = -1;
+  std::int32_t from_device = 0;
+  std::int32_t to_device = 0;
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  Nanoseconds latency = 0;  // the part of end - begin that is latency; it comes last
+  Bytes bytes = 0;
+  Gate gate;
+};
+
+struct Timeline {
+  int devices = 0;
+  Nanoseconds makespan = 0;  // latest end; runs begin at 0
+  bool measured = false;
+  // True where transfers hold the compute lanes of sender and receiver (blocking and coupled p2p).
+  bool transfers_hold_lanes = false;
+  std::vector<Span> spans;                 // by device, then in running order
+  std::vector<std::int32_t> device_begin;  // devices + 1 entries: spans of device d are [device_begin[d], [d+1])
+  std::vector<Transfer> transfers;         // in the order of the lowered program
+};
+
+}  // namespace debubble

@@ -1,0 +1,94 @@
+#include "schedules/catalog.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedules/chimera.hpp"
+#include "schedules/gpipe.hpp"
+#include "schedules/interleaved.hpp"
+#include "schedules/one_f_one_b.hpp"
+#include "schedules/request.hpp"
+#include "schedules/zb_h1.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+
+namespace {
+
+// Node numbers are 32-bit, and a program of this size already takes several gigabytes.
+constexpr std::int64_t kMostOps = 100'000'000;
+
+void check_sizes(const ScheduleRequest& request) {
+  if (request.devices < 1) {
+    refuse("S003", "--devices", "a pipeline needs at least 1 device; got " + std::to_string(request.devices),
+           "use -p 1 or more");
+  }
+  if (request.microbatches < 1) {
+    refuse("S004", "--microbatches",
+           "an iteration needs at least 1 microbatch; got " + std::to_string(request.microbatches), "use -m 1 or more");
+  }
+  if (request.chunks < 0) {
+    refuse("S005", "--chunks", "a device needs at least 1 stage; got " + std::to_string(request.chunks),
+           "use -v 1 or more");
+  }
+  constexpr int kOpsPerStage = 4;  // at most: F, I, W, and halved backwards
+  const double ops = static_cast<double>(request.devices) * request.microbatches *
+                     (request.chunks == 0 ? 2 : request.chunks) * kOpsPerStage;
+  if (ops > static_cast<double>(kMostOps) * kOpsPerStage) {
+    refuse("S015", "--microbatches", "p x m x v is beyond " + std::to_string(kMostOps) + " ops",
+           "simulate fewer microbatches: the steady state repeats");
+  }
+}
+
+void check_params(const ScheduleEntry& entry, const ScheduleRequest& request) {
+  std::vector<std::string> known;
+  for (const ParamSpec& spec : entry.params) known.push_back(spec.name);
+  for (const auto& [name, value] : request.params) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string help = entry.name + " takes no parameters";
+    if (!known.empty()) {
+      help = entry.name + " takes:";
+      for (const std::string& candidate : known) help += " " + candidate;
+      if (const std::string guess = closest_name(name, known); !guess.empty()) help = "did you mean " + guess + "?";
+    }
+    refuse("S002", "--param " + name, entry.name + " has no parameter \"" + name + "\"", help);
+  }
+}
+
+}  // namespace
+
+std::span<const ScheduleEntry> schedule_catalog() {
+  static const std::array entries{gpipe_entry(), one_f_one_b_entry(), interleaved_entry(), chimera_entry(),
+                                  zb_h1_entry()};
+  return entries;
+}
+
+const ScheduleEntry* find_schedule(std::string_view name) {
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+Schedule build_schedule(std::string_view name, const ScheduleRequest& request) {
+  const ScheduleEntry* entry = find_schedule(name);
+  if (entry == nullptr) {
+    std::vector<std::string> names;
+    std::string all;
+    for (const ScheduleEntry& row : schedule_catalog()) {
+      names.push_back(row.name);
+      all += " " + row.name;
+    }
+    const std::string guess = closest_name(name, names);
+    refuse("S001", "--schedule", "no schedule is called \"" + std::string(name) + "\"",
+           guess.empty() ? "known schedules:" + all + "; a file name ends in .csv" : "did you mean " + guess + "?");
+  }
+  check_sizes(request);
+  check_params(*entry, request);
+  return entry->build(request);
+}
+
+}  // namespace debubble

@@ -1,0 +1,20 @@
+// The catalog: one row per schedule. Lists, help, spelling hints, property tests and docs follow from the row.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "schedules/contract.hpp"
+
+namespace debubble {
+
+[[nodiscard]] std::span<const ScheduleEntry> schedule_catalog();
+
+// The row of that name, or nullptr.
+[[nodiscard]] const ScheduleEntry* find_schedule(std::string_view name);
+
+// Checks the request (known name, p, m, v and parameters in range) and builds. Throws InputError; a misspelt name or
+// parameter gets a suggestion.
+[[nodiscard]] Schedule build_schedule(std::string_view name, const ScheduleRequest& request);
+
+}  // namespace debubble

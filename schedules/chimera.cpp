@@ -1,0 +1,245 @@
+#include "schedules/chimera.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "schedules/request.hpp"
+
+namespace debubble {
+
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+Placement chimera_placement(int devices, int pairs) {
+  std::vector<std::int32_t> device;
+  for (int replica = 0; replica < 2 * pairs; ++replica) {
+    const bool down = replica < pairs;
+    const int first = (replica % pairs) * (devices / pairs);
+    for (int s = 0; s < devices; ++s) device.push_back((first + (down ? s : devices - 1 - s)) % devices);
+  }
+  return {2 * pairs, devices, std::move(device)};
+}
+
+// How many pieces each replica runs in each unit, and the number of the first of them.
+class Units {
+ public:
+  // Full units of `unit` microbatches, then the rest; `order` says which replica gets an odd microbatch first.
+  Units(int microbatches, int unit, int pieces, const std::vector<int>& order) {
+    const int replicas = static_cast<int>(order.size());
+    for (int left = microbatches; left > 0; left -= unit) {
+      const int here = std::min(left, unit);
+      std::vector<int> counts(order.size(), here / replicas * pieces);
+      for (int k = 0; k < here % replicas; ++k) counts[at(order[at(k)])] += pieces;
+      counts_.push_back(std::move(counts));
+    }
+    int next = 0;
+    first_.resize(counts_.size(), std::vector<int>(order.size()));
+    for (int replica = 0; replica < replicas; ++replica) {  // replica 0's pieces come first, over all units
+      for (std::size_t u = 0; u < counts_.size(); ++u) {
+        first_[u][at(replica)] = next;
+        next += counts_[u][at(replica)];
+      }
+    }
+  }
+
+  [[nodiscard]] int size() const { return static_cast<int>(counts_.size()); }
+  [[nodiscard]] int count(int unit, int replica) const { return counts_[at(unit)][at(replica)]; }
+  [[nodiscard]] int number(int unit, int replica, int k) const { return first_[at(unit)][at(replica)] + k; }
+
+ private:
+  std::vector<std::vector<int>> counts_;  // [unit][replica]
+  std::vector<std::vector<int>> first_;   // [unit][replica]
+};
+
+std::vector<std::int32_t> replicas_of_pieces(const Units& units, int replicas) {
+  std::vector<std::int32_t> replica_of;
+  for (int replica = 0; replica < replicas; ++replica) {
+    int total = 0;
+    for (int unit = 0; unit < units.size(); ++unit) total += units.count(unit, replica);
+    replica_of.insert(replica_of.end(), at(total), replica);
+  }
+  return replica_of;
+}
+
+// Direct mode by the slot rule: pretend every op takes one slot, give each its slot, sort each device's ops by slot.
+void fill_direct(Schedule& schedule, const Units& units) {
+  struct Slotted {
+    std::int64_t slot;
+    Op op;
+  };
+  const int d = schedule.devices;
+  std::vector<std::vector<Slotted>> rows(at(d));
+  for (int unit = 0; unit < units.size(); ++unit) {
+    for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
+      for (int k = 0; k < units.count(unit, replica); ++k) {
+        const int piece = units.number(unit, replica, k);
+        const std::int64_t base = std::int64_t{unit} * 2 * d + 2 * std::int64_t{k};
+        for (int s = 0; s < d; ++s) {
+          auto& row = rows[at(schedule.placement.device_of(replica, s))];
+          row.push_back({base + s, {OpKind::kForward, false, s, piece}});
+          row.push_back({base + d + (d - 1 - s), {OpKind::kBackward, false, s, piece}});
+        }
+      }
+    }
+  }
+  for (int device = 0; device < d; ++device) {
+    auto& row = rows[at(device)];
+    std::sort(row.begin(), row.end(), [](const Slotted& a, const Slotted& b) { return a.slot < b.slot; });
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      if (k > 0 && row[k].slot == row[k - 1].slot) throw std::logic_error("chimera: two ops in one slot");
+      schedule.rows[at(device)].push_back(row[k].op);
+    }
+  }
+}
+
+// Doubling and halving on one device, block by block as in the authors' program. "Main" is the replica whose pipeline
+// enters on this half of the devices, "other" the one that leaves here.
+class DoubledRow {
+ public:
+  DoubledRow(const Units& units, int device, int devices, bool fused)
+      : units_(units), devices_(devices), fused_(fused) {
+    const bool first_half = device < devices / 2;
+    main_ = first_half ? 0 : 1;
+    main_stage_ = first_half ? device : devices - 1 - device;
+    ramp_ = first_half ? devices / 2 - device : device - devices / 2 + 1;
+  }
+
+  std::vector<Op> build() {
+    const int other = 1 - main_;
+    const int middle = devices_ / 2 - ramp_;
+    const int rest = devices_ - ramp_;
+    for (int unit = 0; unit < units_.size(); ++unit) {
+      for (int k = 0; k < ramp_; ++k) {
+        if (unit > 0) backward(unit - 1, main_, rest + k);
+        forward_two(unit, main_, k);
+      }
+      for (int k = 0; k < middle; ++k) {
+        forward_two(unit, other, k);
+        forward_two(unit, main_, ramp_ + k);
+      }
+      for (int k = 0; k < ramp_; ++k) {
+        forward_two(unit, other, middle + k);
+        backward(unit, other, k);
+      }
+      for (int k = 0; k < rest; ++k) {
+        backward(unit, main_, k);
+        backward(unit, other, ramp_ + k);
+      }
+    }
+    for (int k = 0; k < ramp_; ++k) backward(units_.size() - 1, main_, rest + k);
+    return std::move(row_);
+  }
+
+ private:
+  [[nodiscard]] int stage(int replica) const { return replica == main_ ? main_stage_ : devices_ - 1 - main_stage_; }
+
+  void forward_two(int unit, int replica, int step) {
+    const int present = std::min(2, units_.count(unit, replica) - 2 * step);
+    for (int k = 0; k < present; ++k) {
+      const int piece = units_.number(unit, replica, 2 * step + k);
+      row_.push_back({OpKind::kForward, fused_ && present == 2 && k == 0, stage(replica), piece});
+    }
+  }
+
+  void backward(int unit, int replica, int k) {
+    if (k >= units_.count(unit, replica)) return;
+    row_.push_back({OpKind::kBackward, false, stage(replica), units_.number(unit, replica, k)});
+  }
+
+  const Units& units_;
+  int devices_;
+  bool fused_;
+  int main_;
+  int main_stage_;
+  int ramp_;  // steps before the other direction arrives
+  std::vector<Op> row_;
+};
+
+void check_request(const ScheduleRequest& request, int pairs, const std::string& mode) {
+  const int d = request.devices;
+  require_one_chunk(request, "chimera");
+  if (d < 2 || d % 2 != 0) {
+    refuse("S011", "--devices", "chimera needs an even number of devices; got " + std::to_string(d),
+           d < 2 ? "nearest legal value: -p 2"
+                 : "nearest legal values: -p " + std::to_string(d - 1) + " or " + std::to_string(d + 1));
+  }
+  if (pairs < 1 || (d / 2) % pairs != 0) {
+    std::string legal;
+    for (int f = 1; f <= d / 2; ++f) {
+      if ((d / 2) % f == 0) legal += (legal.empty() ? "" : ", ") + std::to_string(f);
+    }
+    refuse("S012", "--param pairs",
+           "the number of pairs must divide p/2 = " + std::to_string(d / 2) + "; got " + std::to_string(pairs),
+           "legal values at p=" + std::to_string(d) + ": " + legal);
+  }
+  if (mode != "direct" && pairs != 1) {
+    refuse("S013", "--param mode",
+           "mode=" + mode + " is defined for one pair of pipelines only; got pairs=" + std::to_string(pairs),
+           "use pairs=1, or mode=direct with several pairs");
+  }
+}
+
+void note_reference_limits(Schedule& schedule, int unit, const std::string& mode) {
+  if (schedule.microbatches % unit == 0) return;
+  const int below = schedule.microbatches / unit * unit;
+  schedule.notes.push_back("Chimera's own code refuses mode=" + mode + " unless m is a multiple of " +
+                           std::to_string(unit) + "; here the last unit is incomplete; nearest full values: -m " +
+                           (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + unit));
+}
+
+Schedule build_chimera(const ScheduleRequest& request) {
+  const int pairs = int_param(request, "pairs", 1);
+  const std::string mode = choice_param(request, "mode", "direct|doubling|halving");
+  const std::string fused = choice_param(request, "fused", "false|true");
+  check_request(request, pairs, mode);
+  if (fused == "true" && mode != "doubling") {
+    refuse("S014", "--param fused", "fused=true belongs to mode=doubling; got mode=" + mode,
+           "leave --param fused out (halving always runs the halves of a forward as one)");
+  }
+  Schedule schedule = start_schedule(request, "chimera", 1);
+  schedule.params = {{"pairs", std::to_string(pairs)}, {"mode", mode}};
+  if (mode == "doubling") schedule.params.emplace_back("fused", fused);
+  schedule.pieces = mode == "halving" ? 2 : 1;
+  schedule.placement = chimera_placement(request.devices, pairs);
+  std::vector<int> order;  // odd microbatches go to down 0, up 0, down 1, up 1, ...
+  for (int j = 0; j < pairs; ++j) order.insert(order.end(), {j, pairs + j});
+  const int unit = mode == "doubling" ? 2 * request.devices : request.devices;
+  const Units units(request.microbatches, unit, schedule.pieces, order);
+  schedule.replica_of = replicas_of_pieces(units, 2 * pairs);
+  if (mode == "direct") {
+    fill_direct(schedule, units);
+  } else {
+    for (int device = 0; device < request.devices; ++device) {
+      DoubledRow row(units, device, request.devices, mode == "halving" || fused == "true");
+      schedule.rows[at(device)] = row.build();
+    }
+  }
+  note_reference_limits(schedule, unit, mode);
+  return schedule;
+}
+
+}  // namespace
+
+const ScheduleEntry& chimera_entry() {
+  static const ScheduleEntry entry{
+      .name = "chimera",
+      .summary = "2f model replicas in opposite directions fill each other's bubbles",
+      .citation = "Li & Hoefler, Chimera, SC 2021, arXiv 2107.06925",
+      .constraints = "p even, pairs divides p/2, m >= 1",
+      .needs = "2 x pairs copies of the weights",
+      .splits_backward = false,
+      .default_chunks = 1,
+      .params = {{"pairs", "divisors of p/2", "1", "pairs of opposite pipelines (f); the model is held 2f times"},
+                 {"mode", "direct|doubling|halving", "direct",
+                  "basic units one after another, two microbatches per forward step, or two halves per backward step"},
+                 {"fused", "false|true", "false",
+                  "with mode=doubling: run the two microbatches of a forward step as one op"}},
+      .build = build_chimera};
+  return entry;
+}
+
+}  // namespace debubble

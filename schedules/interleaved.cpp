@@ -1,0 +1,156 @@
+#include "schedules/interleaved.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "schedules/request.hpp"
+
+namespace debubble {
+
+namespace {
+
+struct Step {
+  int microbatch;
+  int chunk;
+};
+
+// The order in which a device meets (microbatch, chunk): group by group, within a group chunk by chunk.
+std::vector<Step> step_table(int m, int chunks, int group) {
+  std::vector<Step> table;
+  table.reserve(static_cast<std::size_t>(m) * static_cast<std::size_t>(chunks));
+  for (int base = 0; base < m; base += group) {
+    const int end = base + std::min(group, m - base);
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      for (int i = base; i < end; ++i) table.push_back({i, chunk});
+    }
+  }
+  return table;
+}
+
+std::vector<Op> interleaved_row(const std::vector<Step>& table, int device, int devices, int chunks, int group) {
+  const auto total = static_cast<std::int64_t>(table.size());
+  const std::int64_t warmup =
+      std::min(2 * std::int64_t{devices - 1 - device} + std::int64_t{chunks - 1} * group, total);
+  std::vector<Op> row;
+  row.reserve(2 * table.size());
+  const auto forward = [&](std::int64_t k) {
+    const Step& step = table[static_cast<std::size_t>(k)];
+    row.push_back({OpKind::kForward, false, step.chunk * devices + device, step.microbatch});
+  };
+  const auto backward = [&](std::int64_t k) {  // same microbatches, chunks from the last to the first
+    const Step& step = table[static_cast<std::size_t>(k)];
+    row.push_back({OpKind::kBackward, false, (chunks - 1 - step.chunk) * devices + device, step.microbatch});
+  };
+  for (std::int64_t k = 0; k < warmup; ++k) forward(k);
+  for (std::int64_t k = 0; k < total; ++k) {
+    if (warmup + k < total) forward(warmup + k);
+    backward(k);
+  }
+  return row;
+}
+
+// The nearest m below and above that `is_legal` accepts, as text.
+template <typename IsLegal>
+std::string nearest_microbatches(int m, IsLegal is_legal) {
+  std::string text;
+  for (int below = m - 1; below > 0; --below) {
+    if (is_legal(below)) {
+      text = std::to_string(below) + " or ";
+      break;
+    }
+  }
+  int above = m + 1;
+  while (!is_legal(above)) ++above;
+  return text + std::to_string(above);
+}
+
+bool pytorch_rounds_evenly(int m, int devices) { return m % std::max(1, m / devices) == 0; }
+
+int pytorch_group(const ScheduleRequest& request) {
+  const int m = request.microbatches;
+  const int rounds = std::max(1, m / request.devices);
+  if (request.params.contains("group")) {
+    refuse("S008", "--param group", "rounding=pytorch derives the group size itself",
+           "leave out either --param group or --param rounding=pytorch");
+  }
+  if (!pytorch_rounds_evenly(m, request.devices)) {
+    const auto legal = [&](int other) { return pytorch_rounds_evenly(other, request.devices); };
+    refuse("S009", "--microbatches",
+           "PyTorch makes max(1, m div p) = " + std::to_string(rounds) +
+               " rounds, which do not divide m=" + std::to_string(m),
+           "nearest legal values at p=" + std::to_string(request.devices) + ": -m " + nearest_microbatches(m, legal));
+  }
+  return m / rounds;
+}
+
+int megatron_group(const ScheduleRequest& request) {
+  const int group = int_param(request, "group", request.devices);
+  const int p = request.devices;
+  const int m = request.microbatches;
+  // A group smaller than p asks for chunk 1 before the pipeline can have brought its input around. A single group of
+  // all m microbatches is fine however small: nothing follows it.
+  if (group < 1 || (group < p && group < m)) {
+    refuse("S010", "--param group",
+           "a group of " + std::to_string(group) + " microbatches deadlocks on " + std::to_string(p) +
+               " devices: chunk 1 would need its input before it can exist",
+           "nearest legal value: --param group=" + std::to_string(std::min(p, m)));
+  }
+  return group;
+}
+
+// What Megatron Core refuses although the order runs.
+void note_megatron_limits(Schedule& schedule, int group, int p) {
+  const int m = schedule.microbatches;
+  if (group > m || group < p) {
+    schedule.notes.push_back("Megatron Core refuses this: the group size " + std::to_string(group) +
+                             " must lie between p=" + std::to_string(p) + " and m=" + std::to_string(m));
+    return;
+  }
+  const int remainder = m % group;
+  if (remainder == 0 || remainder >= p) return;
+  const auto legal = [&](int other) { return other >= group && (other % group == 0 || other % group >= p); };
+  schedule.notes.push_back("Megatron Core refuses this: m=" + std::to_string(m) + " leaves " +
+                           std::to_string(remainder) + " microbatches in the last group of " + std::to_string(group) +
+                           ", fewer than p=" + std::to_string(p) + ", which adds dependency bubbles; it accepts -m " +
+                           nearest_microbatches(m, legal));
+}
+
+Schedule build_interleaved(const ScheduleRequest& request) {
+  const int chunks = request.chunks == 0 ? 2 : request.chunks;
+  const int p = request.devices;
+  if (p < 2) refuse("S003", "--devices", "interleaved needs at least 2 devices", "use -p 2 or more");
+  if (chunks < 2) {
+    refuse("S005", "--chunks", "interleaved needs at least 2 stages per device; got " + std::to_string(chunks),
+           "use -v 2 or more, or --schedule 1f1b for one stage per device");
+  }
+  const std::string rounding = choice_param(request, "rounding", "megatron|pytorch");
+  const int group = rounding == "pytorch" ? pytorch_group(request) : megatron_group(request);
+  Schedule schedule = start_schedule(request, "interleaved", chunks);
+  schedule.params = {{"group", std::to_string(group)}, {"rounding", rounding}};
+  const std::vector<Step> table = step_table(request.microbatches, chunks, group);
+  for (int device = 0; device < p; ++device) {
+    schedule.rows[static_cast<std::size_t>(device)] = interleaved_row(table, device, p, chunks, group);
+  }
+  if (rounding == "megatron") note_megatron_limits(schedule, group, p);
+  return schedule;
+}
+
+}  // namespace
+
+const ScheduleEntry& interleaved_entry() {
+  static const ScheduleEntry entry{
+      .name = "interleaved",
+      .summary = "1f1b over v stages per device: bubble / v for more messages and activations",
+      .citation = "Narayanan et al., Megatron-LM, SC 2021, arXiv 2104.04473",
+      .constraints = "p >= 2, v >= 2, group >= p (or one group of all m)",
+      .needs = "v times the messages",
+      .splits_backward = false,
+      .default_chunks = 2,
+      .params = {{"group", "p..m", "p", "microbatches that pass through one chunk before the next chunk's turn"},
+                 {"rounding", "megatron|pytorch", "megatron",
+                  "how the group size is found: as given, or by PyTorch's rounds of m div max(1, m div p)"}},
+      .build = build_interleaved};
+  return entry;
+}
+
+}  // namespace debubble

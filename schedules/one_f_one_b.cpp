@@ -1,0 +1,47 @@
+#include "schedules/one_f_one_b.hpp"
+
+#include <algorithm>
+
+#include "schedules/request.hpp"
+
+namespace debubble {
+
+namespace {
+
+Schedule build_one_f_one_b(const ScheduleRequest& request) {
+  require_one_chunk(request, "1f1b");
+  Schedule schedule = start_schedule(request, "1f1b", 1);
+  const int m = request.microbatches;
+  for (int device = 0; device < request.devices; ++device) {
+    auto& row = schedule.rows[static_cast<std::size_t>(device)];
+    row.reserve(2 * static_cast<std::size_t>(m));
+    const int warmup = std::min(request.devices - 1 - device, m);
+    for (int i = 0; i < warmup; ++i) row.push_back({OpKind::kForward, false, device, i});
+    for (int i = 0; i < m; ++i) {
+      if (warmup + i < m) row.push_back({OpKind::kForward, false, device, warmup + i});
+      row.push_back({OpKind::kBackward, false, device, i});
+    }
+  }
+  if (m < request.devices) {
+    schedule.notes.push_back("PyTorch's Schedule1F1B refuses fewer microbatches than devices (" + std::to_string(m) +
+                             " < " + std::to_string(request.devices) + "); Megatron-LM runs this order");
+  }
+  return schedule;
+}
+
+}  // namespace
+
+const ScheduleEntry& one_f_one_b_entry() {
+  static const ScheduleEntry entry{.name = "1f1b",
+                                   .summary = "one forward, one backward in turn; holds at most p activations",
+                                   .citation = "Narayanan et al., PipeDream-Flush, ICML 2021, arXiv 2006.09503",
+                                   .constraints = "p >= 1, m >= 1",
+                                   .needs = "",
+                                   .splits_backward = false,
+                                   .default_chunks = 1,
+                                   .params = {},
+                                   .build = build_one_f_one_b};
+  return entry;
+}
+
+}  // namespace debubble

@@ -1,0 +1,65 @@
+#include "schedules/request.hpp"
+
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+
+void refuse(std::string code, std::string place, std::string message, std::string help) {
+  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
+}
+
+int int_param(const ScheduleRequest& request, std::string_view name, int fallback) {
+  const auto found = request.params.find(std::string(name));
+  if (found == request.params.end()) return fallback;
+  const std::string& text = found->second;
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    refuse("S006", "--param " + std::string(name), "\"" + text + "\" is not a whole number",
+           "write --param " + std::string(name) + "=" + std::to_string(fallback));
+  }
+  return value;
+}
+
+std::string choice_param(const ScheduleRequest& request, std::string_view name, std::string_view choices) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= choices.size();) {
+    const std::size_t end = std::min(choices.find('|', begin), choices.size());
+    names.emplace_back(choices.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  const auto found = request.params.find(std::string(name));
+  if (found == request.params.end()) return names.front();
+  for (const std::string& known : names) {
+    if (known == found->second) return known;
+  }
+  const std::string guess = closest_name(found->second, names);
+  refuse("S007", "--param " + std::string(name), "\"" + found->second + "\" is not one of " + std::string(choices),
+         guess.empty() ? "write --param " + std::string(name) + "=" + names.front() : "did you mean " + guess + "?");
+}
+
+void require_one_chunk(const ScheduleRequest& request, std::string_view schedule) {
+  if (request.chunks == 0 || request.chunks == 1) return;
+  refuse("S005", "--chunks", std::string(schedule) + " has one stage per device; got " + std::to_string(request.chunks),
+         "leave --chunks out, or use --schedule interleaved for several stages per device");
+}
+
+Schedule start_schedule(const ScheduleRequest& request, std::string name, int chunks) {
+  Schedule schedule;
+  schedule.name = std::move(name);
+  schedule.devices = request.devices;
+  schedule.chunks = chunks;
+  schedule.stages = request.devices * chunks;
+  schedule.microbatches = request.microbatches;
+  schedule.placement = loop_placement(schedule.devices, schedule.stages);
+  schedule.replica_of.assign(static_cast<std::size_t>(request.microbatches), 0);
+  schedule.rows.resize(static_cast<std::size_t>(request.devices));
+  return schedule;
+}
+
+}  // namespace debubble

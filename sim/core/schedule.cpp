@@ -1,0 +1,17 @@
+#include "sim/core/schedule.hpp"
+
+namespace debubble {
+
+Placement loop_placement(int devices, int stages) {
+  std::vector<std::int32_t> device(static_cast<std::size_t>(stages));
+  for (int stage = 0; stage < stages; ++stage) device[static_cast<std::size_t>(stage)] = stage % devices;
+  return {1, stages, std::move(device)};
+}
+
+std::size_t Schedule::total_ops() const {
+  std::size_t total = 0;
+  for (const auto& row : rows) total += row.size();
+  return total;
+}
+
+}  // namespace debubble

@@ -1,0 +1,47 @@
+#include "sim/core/suggest.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace debubble {
+
+namespace {
+
+// Levenshtein distance, one row at a time.
+std::size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<std::size_t> row(right.size() + 1);
+  for (std::size_t j = 0; j <= right.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= left.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= right.size(); ++j) {
+      const std::size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[right.size()];
+}
+
+}  // namespace
+
+std::string closest_name(std::string_view typed, std::span<const std::string> candidates) {
+  // A third of the letters may be wrong, but always one: "zbh1" means zb-h1, "xyz" means nothing we know.
+  const std::size_t tolerance = std::max<std::size_t>(1, typed.size() / 3);
+  constexpr std::size_t kLongestName = 64;  // nobody mistypes a name by this much; bounds the work on hostile input
+  std::size_t best = std::numeric_limits<std::size_t>::max();
+  std::string result;
+  if (typed.size() > kLongestName) return result;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(typed, candidate);
+    if (distance <= tolerance && distance < best) {
+      best = distance;
+      result = candidate;
+    }
+  }
+  return result;
+}
+
+}  // namespace debubble

@@ -1,0 +1,268 @@
+// Lowering where transfers hold compute lanes: blocking and coupled p2p. Transfers become nodes of their own.
+//
+// Both start from a lowered overlapped program, so the schedule is known to be complete and free of deadlock on its
+// own; only the coupling of lanes can add one, and only in coupled mode.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/engine/lowering.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::int32_t kNotYet = -1;
+
+// What both modes keep: rows with cursors, and the node that makes or carries each tensor.
+class HeldLowering {
+ public:
+  HeldLowering(const Schedule& schedule, P2p p2p)
+      : schedule_(schedule),
+        lowering_(schedule),
+        program_(lowering_.start(p2p)),
+        maker_(lowering_.tensors(), kNotYet),
+        carrier_(lowering_.tensors(), kNotYet),
+        cursor_(schedule.rows.size(), 0) {}
+
+ protected:
+  struct Tensors {  // of one cell: at most one per member
+    std::array<Tensor, 2> items;
+    std::size_t count = 0;
+
+    void add(const Tensor& tensor) { items[count++] = tensor; }
+    [[nodiscard]] const Tensor* begin() const { return items.data(); }
+    [[nodiscard]] const Tensor* end() const { return items.data() + count; }
+  };
+
+  [[nodiscard]] bool at_end(std::size_t device) const { return cursor_[device] >= schedule_.rows[device].size(); }
+  [[nodiscard]] std::size_t cell_size(std::size_t device, std::size_t position) const {
+    return schedule_.rows[device][position].paired_with_next ? 2 : 1;
+  }
+
+  // Tensors that a cell takes from other devices, or from its own (`remote` false).
+  [[nodiscard]] Tensors inputs(std::size_t device, std::size_t position, bool remote) const {
+    Tensors found;
+    Tensor tensor;
+    for (std::size_t k = 0; k < cell_size(device, position); ++k) {
+      if (!lowering_.input_of(schedule_.rows[device][position + k], tensor)) continue;
+      if ((lowering_.maker(tensor) != static_cast<std::int32_t>(device)) == remote) found.add(tensor);
+    }
+    return found;
+  }
+
+  // Tensors that a cell makes for other devices.
+  [[nodiscard]] Tensors remote_outputs(std::size_t device, std::size_t position) const {
+    Tensors found;
+    Tensor tensor;
+    for (std::size_t k = 0; k < cell_size(device, position); ++k) {
+      if (!lowering_.output_of(schedule_.rows[device][position + k], tensor)) continue;
+      if (lowering_.user(tensor) != static_cast<std::int32_t>(device)) found.add(tensor);
+    }
+    return found;
+  }
+
+  // Appends the cell at the device's cursor and moves the cursor on.
+  void emit_cell(std::size_t device) {
+    const std::size_t position = cursor_[device];
+    const Op& op = schedule_.rows[device][position];
+    const Op* partner = op.paired_with_next ? &schedule_.rows[device][position + 1] : nullptr;
+    const auto node = static_cast<std::int32_t>(program_.nodes.size());
+    program_.nodes.push_back({-1, -1, lowering_.cell(program_, op, partner), static_cast<std::int32_t>(device)});
+    program_.ops.push_back(op);
+    if (partner != nullptr) program_.partners.push_back(*partner);
+    for (const Tensor& tensor : inputs(device, position, true)) {
+      const std::int32_t carrier = carrier_[lowering_.number(tensor)];
+      auto& target = program_.nodes[static_cast<std::size_t>(node)];
+      if (target.input < 0) {
+        target.input = carrier;
+      } else {
+        program_.second_inputs.push_back({node, carrier, -1});
+      }
+    }
+    Tensor made;
+    for (std::size_t k = 0; k < cell_size(device, position); ++k) {
+      if (lowering_.output_of(schedule_.rows[device][position + k], made)) maker_[lowering_.number(made)] = node;
+    }
+    cursor_[device] += cell_size(device, position);
+  }
+
+  void emit_transfer(const Tensor& tensor) {
+    const std::int32_t maker = maker_[lowering_.number(tensor)];
+    carrier_[lowering_.number(tensor)] = static_cast<std::int32_t>(program_.nodes.size());
+    program_.nodes.push_back({maker, lowering_.channel(tensor), Program::kTransfer, lowering_.maker(tensor)});
+    program_.ops.push_back(producer(tensor));
+  }
+
+  // The member of the maker's cell that made the tensor.
+  [[nodiscard]] Op producer(const Tensor& tensor) const {
+    const auto maker = static_cast<std::size_t>(maker_[lowering_.number(tensor)]);
+    const Op& op = program_.ops[maker];
+    Tensor made;
+    if (!op.paired_with_next) return op;
+    const bool first = lowering_.output_of(op, made) && lowering_.number(made) == lowering_.number(tensor);
+    return first ? op : program_.partners[partner_index(maker)];
+  }
+
+  // Partners stand in node order; count back from the newest, which is nearly always the one.
+  [[nodiscard]] std::size_t partner_index(std::size_t node) const {
+    std::size_t index = program_.partners.size();
+    for (std::size_t k = program_.nodes.size(); k-- > node;) {
+      const Program::Node& later = program_.nodes[k];
+      if (later.cell != Program::kTransfer && program_.cells[later.cell].paired) --index;
+    }
+    return index;
+  }
+
+  const Schedule& schedule_;
+  Lowering lowering_;
+  Program program_;
+  std::vector<std::int32_t> maker_;    // by tensor: the node that made it
+  std::vector<std::int32_t> carrier_;  // by tensor: the transfer node that brought it
+  std::vector<std::size_t> cursor_;    // by device
+};
+
+// Blocking: sweep over the devices; each runs its next cell when everything it needs has been placed, and places the
+// transfers of its outputs in its own lane and in the receiver's at once (PyTorch's lowering places receives so).
+class BlockingLowering : HeldLowering {
+ public:
+  explicit BlockingLowering(const Schedule& schedule) : HeldLowering(schedule, P2p::kBlocking) {}
+
+  Program run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
+        if (at_end(device) || !is_ready(device)) continue;
+        const std::size_t position = cursor_[device];
+        emit_cell(device);
+        for (const Tensor& tensor : remote_outputs(device, position)) emit_transfer(tensor);
+        moved = true;
+      }
+    }
+    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
+      if (!at_end(device)) throw std::logic_error("blocking lowering stopped on a schedule free of deadlock");
+    }
+    return std::move(program_);
+  }
+
+ private:
+  [[nodiscard]] bool is_ready(std::size_t device) const {
+    for (const Tensor& tensor : inputs(device, cursor_[device], true)) {
+      if (carrier_[lowering_.number(tensor)] == kNotYet) return false;
+    }
+    return true;  // local inputs stand earlier in the row: the overlapped lowering has checked that
+  }
+};
+
+// Coupled: between two cells of a device all sends of the first and all receives of the second are one exchange. A
+// transfer can be placed once both its ends are posted; a cell once its whole exchange is placed.
+class CoupledLowering : HeldLowering {
+ public:
+  explicit CoupledLowering(const Schedule& schedule)
+      : HeldLowering(schedule, P2p::kCoupled),
+        ends_posted_(lowering_.tensors(), 0),
+        pending_(schedule.rows.size(), 0) {}
+
+  std::variant<Program, Deadlock> run() {
+    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) post(device, {});
+    for (std::size_t head = 0; head < ready_.size(); ++head) {
+      const std::size_t device = ready_[head];
+      if (at_end(device)) continue;
+      const std::size_t position = cursor_[device];
+      emit_cell(device);
+      post(device, remote_outputs(device, position));
+    }
+    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
+      if (!at_end(device) || pending_[device] > 0) return find_cycle(device);
+    }
+    return std::move(program_);
+  }
+
+ private:
+  // Posts the exchange before the device's next cell.
+  void post(std::size_t device, const Tensors& sends) {
+    Tensors receives;
+    if (!at_end(device)) receives = inputs(device, cursor_[device], true);
+    pending_[device] = static_cast<int>(sends.count + receives.count);
+    sends_.resize(schedule_.rows.size());
+    sends_[device] = sends;
+    if (pending_[device] == 0) ready_.push_back(device);
+    for (const Tensor& tensor : sends) post_end(tensor);
+    for (const Tensor& tensor : receives) post_end(tensor);
+  }
+
+  void post_end(const Tensor& tensor) {
+    if (++ends_posted_[lowering_.number(tensor)] < 2) return;
+    emit_transfer(tensor);
+    for (const std::int32_t end : {lowering_.maker(tensor), lowering_.user(tensor)}) {
+      const auto device = static_cast<std::size_t>(end);
+      if (--pending_[device] == 0) ready_.push_back(device);
+    }
+  }
+
+  // Follows, from a stuck device, one unmatched transfer after another to the device at its other end.
+  [[nodiscard]] Deadlock find_cycle(std::size_t device) const {
+    std::vector<Deadlock::Wait> path;
+    std::vector<std::size_t> seen;
+    while (std::find(seen.begin(), seen.end(), device) == seen.end()) {
+      seen.push_back(device);
+      const auto [tensor, sends] = unmatched(device);
+      const auto other = static_cast<std::size_t>(sends ? lowering_.user(tensor) : lowering_.maker(tensor));
+      path.push_back({static_cast<std::int32_t>(device), static_cast<std::int32_t>(cursor_[device]), op_at(device),
+                      end_op(tensor, !sends)});
+      device = other;
+    }
+    const auto start = std::find(seen.begin(), seen.end(), device) - seen.begin();
+    return {{path.begin() + start, path.end()}};
+  }
+
+  [[nodiscard]] std::pair<Tensor, bool> unmatched(std::size_t device) const {
+    for (const Tensor& tensor : sends_[device]) {
+      if (ends_posted_[lowering_.number(tensor)] < 2) return {tensor, true};
+    }
+    for (const Tensor& tensor : inputs(device, cursor_[device], true)) {
+      if (ends_posted_[lowering_.number(tensor)] < 2) return {tensor, false};
+    }
+    throw std::logic_error("coupled lowering: a device waits for nothing");
+  }
+
+  // The op the device stands at: the next one, or its last when only sends are left.
+  [[nodiscard]] Op op_at(std::size_t device) const {
+    const auto& row = schedule_.rows[device];
+    return at_end(device) ? row.back() : row[cursor_[device]];
+  }
+
+  // The op that makes the tensor, or the one that uses it.
+  [[nodiscard]] Op end_op(const Tensor& tensor, bool makers_end) const {
+    const auto device = static_cast<std::size_t>(makers_end ? lowering_.maker(tensor) : lowering_.user(tensor));
+    for (const Op& op : schedule_.rows[device]) {
+      Tensor t;
+      const bool matches = makers_end ? lowering_.output_of(op, t) : lowering_.input_of(op, t);
+      if (matches && lowering_.number(t) == lowering_.number(tensor)) return op;
+    }
+    throw std::logic_error("coupled lowering: a tensor without its op");
+  }
+
+  std::vector<unsigned char> ends_posted_;  // by tensor
+  std::vector<int> pending_;                // by device: transfers of the posted exchange that are not placed yet
+  std::vector<Tensors> sends_;              // by device: of the posted exchange
+  std::vector<std::size_t> ready_;
+};
+
+}  // namespace
+
+std::variant<Program, Deadlock> lower_blocking(const Schedule& schedule) {
+  auto overlapped = lower(schedule, P2p::kOverlapped);
+  if (auto* deadlock = std::get_if<Deadlock>(&overlapped)) return std::move(*deadlock);
+  return BlockingLowering(schedule).run();
+}
+
+std::variant<Program, Deadlock> lower_coupled(const Schedule& schedule) {
+  auto overlapped = lower(schedule, P2p::kOverlapped);
+  if (auto* deadlock = std::get_if<Deadlock>(&overlapped)) return std::move(*deadlock);
+  return CoupledLowering(schedule).run();
+}
+
+}  // namespace debubble

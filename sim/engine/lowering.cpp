@@ -1,0 +1,87 @@
+#include "sim/engine/lowering.hpp"
+
+#include <stdexcept>
+
+#include "sim/core/check.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+Lowering::Lowering(const Schedule& schedule)
+    : schedule_(schedule),
+      stages_(schedule.stages),
+      pieces_(schedule.total_pieces()),
+      gradient_offset_(static_cast<std::size_t>(stages_) * static_cast<std::size_t>(pieces_)) {}
+
+bool Lowering::depend_on_each_other(const Op& a, const Op& b) const {
+  if (a.microbatch != b.microbatch) return false;
+  if (a.stage == b.stage) return true;
+  Tensor made;
+  Tensor needed;
+  const auto feeds = [&](const Op& from, const Op& to) {
+    return output_of(from, made) && input_of(to, needed) && number(made) == number(needed);
+  };
+  return feeds(a, b) || feeds(b, a);
+}
+
+Program Lowering::start(P2p p2p) const {
+  Program program;
+  program.devices = schedule_.devices;
+  program.pieces = schedule_.pieces;
+  program.p2p = p2p;
+  program.placement = schedule_.placement;
+  program.replica_of = schedule_.replica_of;
+  const std::size_t ops = schedule_.total_ops();
+  program.nodes.reserve(ops);
+  program.ops.reserve(ops);
+  for (int kind = 0; kind < kOpKinds; ++kind) {
+    for (int stage = 0; stage < stages_; ++stage) {
+      program.cells.push_back({static_cast<OpKind>(kind), stage, false, OpKind::kForward, 0});
+    }
+  }
+  const Placement& placement = schedule_.placement;
+  for (const bool gradient : {false, true}) {
+    for (int replica = 0; replica < placement.replicas(); ++replica) {
+      for (int stage = 0; stage < stages_; ++stage) {
+        const std::int32_t here = placement.device_of(replica, stage);
+        const std::int32_t next = stage + 1 < stages_ ? placement.device_of(replica, stage + 1) : here;
+        program.channels.push_back(gradient ? Program::Channel{next, here, stage}
+                                            : Program::Channel{here, next, stage});
+      }
+    }
+  }
+  return program;
+}
+
+std::uint32_t Lowering::cell(Program& program, const Op& op, const Op* partner) {
+  if (partner == nullptr) {
+    return static_cast<std::uint32_t>(op.kind) * static_cast<std::uint32_t>(stages_) +
+           static_cast<std::uint32_t>(op.stage);
+  }
+  // Few kinds of pairs exist (a device pairs its own few stages), so a look through them beats a map.
+  for (const std::uint32_t known : pair_cells_) {
+    const Program::Cell& candidate = program.cells[known];
+    if (candidate.kind == op.kind && candidate.stage == op.stage && candidate.partner_kind == partner->kind &&
+        candidate.partner_stage == partner->stage) {
+      return known;
+    }
+  }
+  program.cells.push_back({op.kind, op.stage, true, partner->kind, partner->stage});
+  pair_cells_.push_back(static_cast<std::uint32_t>(program.cells.size() - 1));
+  return pair_cells_.back();
+}
+
+Deadlock explain_stuck(const Schedule& schedule) {
+  std::vector<Diagnostic> diagnostics;
+  for (const ScheduleProblem& problem : find_problems(schedule)) {
+    std::string place = schedule.name;
+    if (problem.device >= 0) place += ", device " + std::to_string(problem.device);
+    if (problem.position >= 0) place += ", position " + std::to_string(problem.position);
+    diagnostics.push_back({problem.code, place, problem.message, problem.help});
+  }
+  if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
+  if (auto deadlock = find_deadlock(schedule)) return *deadlock;
+  throw std::logic_error("lowering stopped although the schedule is complete and free of deadlock");
+}
+
+}  // namespace debubble

@@ -1,0 +1,113 @@
+// What the three ways of lowering share: numbering of channels and cells, and who needs and feeds whom.
+// Internal to sim/engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/schedule.hpp"
+#include "sim/engine/program.hpp"
+
+namespace debubble {
+
+// A tensor on its way: the activation of (stage, piece), or the gradient of that activation.
+struct Tensor {
+  bool gradient = false;
+  std::int32_t stage = 0;  // the stage whose output it is; a gradient belongs to the same tensor, made one stage later
+  std::int32_t piece = 0;
+};
+
+class Lowering {
+ public:
+  explicit Lowering(const Schedule& schedule);
+
+  // True when op's numbers are in range and it stands on its stage's device; anything else is find_problems' business.
+  [[nodiscard]] bool is_placed(const Op& op, int device) const {
+    return op.stage >= 0 && op.stage < stages_ && op.microbatch >= 0 && op.microbatch < pieces_ &&
+           schedule_.placement.device_of(replica(op), op.stage) == device;
+  }
+
+  // The tensor an op takes from the neighbouring stage; false when it takes none (first F, last B or I, any W).
+  [[nodiscard]] bool input_of(const Op& op, Tensor& tensor) const {
+    switch (op.kind) {
+      case OpKind::kForward:
+        tensor = {false, op.stage - 1, op.microbatch};
+        return op.stage > 0;
+      case OpKind::kBackward:
+      case OpKind::kInputGrad:
+        tensor = {true, op.stage, op.microbatch};
+        return op.stage + 1 < stages_;
+      case OpKind::kWeightGrad:
+        break;
+    }
+    return false;
+  }
+  // The tensor an op makes for the neighbouring stage; false when it makes none.
+  [[nodiscard]] bool output_of(const Op& op, Tensor& tensor) const {
+    switch (op.kind) {
+      case OpKind::kForward:
+        tensor = {false, op.stage, op.microbatch};
+        return op.stage + 1 < stages_;
+      case OpKind::kBackward:
+      case OpKind::kInputGrad:
+        tensor = {true, op.stage - 1, op.microbatch};
+        return op.stage > 0;
+      case OpKind::kWeightGrad:
+        break;
+    }
+    return false;
+  }
+  // Members of an overlapped pair run together, so neither may need what the other makes.
+  [[nodiscard]] bool depend_on_each_other(const Op& a, const Op& b) const;
+
+  [[nodiscard]] std::int32_t maker(const Tensor& t) const { return device(t, t.gradient ? t.stage + 1 : t.stage); }
+  [[nodiscard]] std::int32_t user(const Tensor& t) const { return device(t, t.gradient ? t.stage : t.stage + 1); }
+
+  // Dense numbers for tensors, activations first: index into arrays of tensors() entries.
+  [[nodiscard]] std::size_t tensors() const { return 2 * gradient_offset_; }
+  [[nodiscard]] std::size_t number(const Tensor& t) const {
+    return (t.gradient ? gradient_offset_ : 0) + static_cast<std::size_t>(t.stage) * static_cast<std::size_t>(pieces_) +
+           static_cast<std::size_t>(t.piece);
+  }
+  // Dense numbers for (stage, piece).
+  [[nodiscard]] std::size_t number(const Op& op) const {
+    return static_cast<std::size_t>(op.stage) * static_cast<std::size_t>(pieces_) +
+           static_cast<std::size_t>(op.microbatch);
+  }
+
+  [[nodiscard]] std::int32_t channel(const Tensor& t) const {
+    const int replica_index = schedule_.replica_of[static_cast<std::size_t>(t.piece)];
+    return ((t.gradient ? schedule_.placement.replicas() : 0) + replica_index) * stages_ + t.stage;
+  }
+
+  // Index of the cell in program.cells for the ops at `position`: one op, or an overlapped pair.
+  std::uint32_t cell(Program& program, const Op& op, const Op* partner);
+
+  // A program with its tables filled and no nodes yet.
+  [[nodiscard]] Program start(P2p p2p) const;
+
+ private:
+  [[nodiscard]] int replica(const Op& op) const {
+    return schedule_.replica_of[static_cast<std::size_t>(op.microbatch)];
+  }
+  [[nodiscard]] std::int32_t device(const Tensor& t, int stage) const {
+    return schedule_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(t.piece)], stage);
+  }
+
+  const Schedule& schedule_;
+  int stages_;
+  int pieces_;  // all pieces of all microbatches
+  std::size_t gradient_offset_;
+  std::vector<std::uint32_t> pair_cells_;  // cells beyond the single ones, in order of appearance
+};
+
+// Throws InputError with everything that is wrong with the schedule, or returns its deadlock. Called when lowering got
+// stuck; throws std::logic_error when nothing is wrong after all.
+[[nodiscard]] Deadlock explain_stuck(const Schedule& schedule);
+
+// The two modes in which transfers hold lanes (lower_held.cpp).
+[[nodiscard]] std::variant<Program, Deadlock> lower_blocking(const Schedule& schedule);
+[[nodiscard]] std::variant<Program, Deadlock> lower_coupled(const Schedule& schedule);
+
+}  // namespace debubble

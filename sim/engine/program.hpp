@@ -1,0 +1,85 @@
+// Program: a Schedule lowered to the graph that `simulate` walks. Still without any time in it.
+//
+// Nodes stand in an order in which every node comes after all it depends on, so one pass gives every start time. That
+// such an order exists is the proof that the schedule cannot deadlock; `lower` reports the cycle when it does not.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "sim/core/deadlock.hpp"
+#include "sim/core/op.hpp"
+#include "sim/core/schedule.hpp"
+
+namespace debubble {
+
+// How a transfer meets the compute lanes.
+enum class P2p : std::uint8_t {
+  // Transfers run on their own lanes. Compute never waits for a send, only for the arrival of its own input.
+  kOverlapped,
+  // A transfer holds the compute lanes of sender and receiver together, one transfer at a time. The sender's order
+  // decides where the receiver takes part, the rule by which PyTorch places receives, so it cannot add a deadlock.
+  kBlocking,
+  // An eager 1F1B runtime: all that a device sends and receives between two of its ops is one fused exchange. It is
+  // posted after the first op, each transfer starts when both ends are posted, and the next op waits for all of it.
+  kCoupled,
+};
+
+struct Program {
+  // One cell of a device's row, or (blocking and coupled only) one transfer. 16 bytes: `simulate` streams over them.
+  struct Node {
+    // Node whose end this one waits for beside its lane: the maker of an input from another device, or (blocking and
+    // coupled) the transfer that brought it; of a transfer, the maker of what it carries. -1: none.
+    std::int32_t input = -1;
+    std::int32_t channel = -1;  // how the input travels, an index into `channels`; -1: it is a transfer, or none
+    std::uint32_t cell = 0;     // index into `cells`; for a transfer, kTransfer
+    std::int32_t device = 0;    // compute lane; for a transfer, the sender's
+  };
+  static constexpr std::uint32_t kTransfer = 0xffffffff;
+
+  // A kind of work that costs the same each time it runs: an op kind on a stage, or a pair of them.
+  struct Cell {
+    OpKind kind = OpKind::kForward;
+    std::int32_t stage = 0;
+    bool paired = false;
+    OpKind partner_kind = OpKind::kForward;
+    std::int32_t partner_stage = 0;
+  };
+
+  // A directed way between two devices for the output of one stage (an activation, or the gradient that returns).
+  struct Channel {
+    std::int32_t from_device = 0;
+    std::int32_t to_device = 0;
+    std::int32_t stage = 0;  // whose output's size counts: an activation of `stage`, or the gradient of its output
+  };
+
+  // The second input of an overlapped pair, which few nodes have: sorted by node.
+  struct SecondInput {
+    std::int32_t node = 0;
+    std::int32_t input = -1;
+    std::int32_t channel = -1;
+  };
+
+  int devices = 0;
+  int pieces = 1;  // every op costs and holds 1/pieces of a microbatch
+  P2p p2p = P2p::kOverlapped;
+  std::vector<Cell> cells;
+  std::vector<Channel> channels;
+  std::vector<Node> nodes;
+  std::vector<SecondInput> second_inputs;
+  // Cold, read only when spans are recorded: the ops of each node (of a transfer: the op that produced the tensor).
+  std::vector<Op> ops;
+  // The partner of each paired node, in node order.
+  std::vector<Op> partners;
+  Placement placement;
+  std::vector<std::int32_t> replica_of;  // by piece
+};
+
+// Lowers a complete schedule. Time and memory are linear in the number of ops.
+// Returns Deadlock when the rows wait for each other in a cycle (under `p2p`), naming it.
+// Throws InputError when the schedule is not complete (see check_complete in schedules/contract.hpp): an op twice,
+// missing, out of range, or on another device than its stage's.
+[[nodiscard]] std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p = P2p::kOverlapped);
+
+}  // namespace debubble

@@ -1,0 +1,32 @@
+// What a Program's cells and channels cost under given StageCosts and Topology. Internal to sim/engine.
+#pragma once
+
+#include <vector>
+
+#include "sim/core/stage_costs.hpp"
+#include "sim/core/topology.hpp"
+#include "sim/engine/program.hpp"
+
+namespace debubble {
+
+struct CellCost {
+  Nanoseconds duration = 0;
+  Bytes at_begin = 0;   // activations allocated
+  Bytes at_end = 0;     // change of activations and of what is held for W: freed, minus newly held; may be negative
+  Bytes released = 0;   // the freed part of it alone
+  Bytes workspace = 0;  // while the cell runs
+};
+
+struct Tables {
+  std::vector<CellCost> cells;         // by cell
+  std::vector<TransferTime> channels;  // by channel
+  std::vector<Bytes> channel_bytes;    // by channel
+  std::vector<Bytes> static_bytes;     // by device: weights, gradients, optimizer state
+  // True when memory has parts that do not follow the compute lane alone, so that peaks need the arrival times too.
+  bool has_arrivals_or_workspace = false;
+};
+
+// Throws InputError when the whole run could exceed a 64-bit count.
+[[nodiscard]] Tables make_tables(const Program& program, const StageCosts& costs, const Topology& topology);
+
+}  // namespace debubble

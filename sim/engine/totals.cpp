@@ -1,0 +1,181 @@
+// simulate_totals and steady_period: the walk without spans.
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "sim/engine/simulate.hpp"
+#include "sim/engine/tables.hpp"
+#include "sim/engine/walk.hpp"
+
+namespace debubble {
+
+namespace {
+
+struct Arrival {
+  Nanoseconds at = 0;
+  Bytes bytes = 0;
+};
+
+// Peak memory where received tensors and workspace count. They do not follow the lane alone: a tensor may arrive while
+// earlier cells run, so arrivals are sorted per device and merged with the device's cells.
+class MemoryPass {
+ public:
+  MemoryPass(const Program& program, const Tables& tables, const Walk& walk)
+      : program_(program), tables_(tables), walk_(walk), devices_(static_cast<std::size_t>(program.devices)) {}
+
+  void run(std::vector<DeviceTotals>& totals) {
+    collect_arrivals();
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      devices_[d].level = devices_[d].peak = tables_.static_bytes[d];
+    }
+    auto second = program_.second_inputs.begin();
+    for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
+      const Program::Node& node = program_.nodes[k];
+      if (node.cell == Program::kTransfer) continue;
+      Bytes received = bytes_of(node.input, node.channel);
+      if (second != program_.second_inputs.end() && second->node == static_cast<std::int32_t>(k)) {
+        received += bytes_of(second->input, second->channel);
+        ++second;
+      }
+      run_cell(node, walk_.end(static_cast<std::int32_t>(k)), received);
+    }
+    for (std::size_t d = 0; d < devices_.size(); ++d) totals[d].peak_memory = devices_[d].peak;
+  }
+
+ private:
+  struct Device {
+    std::vector<Arrival> arrivals;
+    std::size_t next = 0;
+    Bytes level = 0;
+    Bytes peak = 0;
+
+    void change(Bytes by) {
+      level += by;
+      peak = std::max(peak, level);
+    }
+  };
+
+  // Held modes name the transfer node; its own channel says what it carries.
+  [[nodiscard]] Bytes bytes_of(std::int32_t input, std::int32_t channel) const {
+    if (input < 0) return 0;
+    if (channel < 0) channel = program_.nodes[static_cast<std::size_t>(input)].channel;
+    return tables_.channel_bytes[static_cast<std::size_t>(channel)];
+  }
+
+  void collect_arrivals() {
+    for (const Program::Node& node : program_.nodes) {
+      if (node.cell != Program::kTransfer && node.input >= 0) add_arrival(node.device, node.input, node.channel);
+    }
+    for (const auto& second : program_.second_inputs) {
+      add_arrival(program_.nodes[static_cast<std::size_t>(second.node)].device, second.input, second.channel);
+    }
+    for (Device& device : devices_) {
+      std::sort(device.arrivals.begin(), device.arrivals.end(),
+                [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
+    }
+  }
+
+  void add_arrival(std::int32_t device, std::int32_t input, std::int32_t channel) {
+    devices_[static_cast<std::size_t>(device)].arrivals.push_back(
+        {walk_.arrival(input, channel), bytes_of(input, channel)});
+  }
+
+  // At equal times: what has arrived by a cell's begin counts before it allocates; what arrives by its very end counts
+  // after it has released.
+  void run_cell(const Program::Node& node, Nanoseconds end, Bytes received) {
+    const CellCost& cost = tables_.cells[node.cell];
+    Device& device = devices_[static_cast<std::size_t>(node.device)];
+    const Nanoseconds begin = end - cost.duration;
+    const auto pending = [&] { return device.next < device.arrivals.size(); };
+    while (pending() && device.arrivals[device.next].at <= begin) device.change(device.arrivals[device.next++].bytes);
+    device.change(cost.at_begin + cost.workspace);
+    while (pending() && device.arrivals[device.next].at < end) device.change(device.arrivals[device.next++].bytes);
+    device.change(cost.at_end - cost.workspace - received);
+  }
+
+  const Program& program_;
+  const Tables& tables_;
+  const Walk& walk_;
+  std::vector<Device> devices_;
+};
+
+std::vector<DeviceTotals> lane_totals(const Program& program, const Tables& tables, Walk& walk) {
+  std::vector<DeviceTotals> totals(static_cast<std::size_t>(program.devices));
+  for (std::size_t d = 0; d < totals.size(); ++d) {
+    const Lane& lane = walk.lanes()[d];
+    totals[d].busy = lane.busy;
+    totals[d].peak_activation = std::max(lane.peak_activation, lane.activation);
+    totals[d].peak_memory = tables.static_bytes[d] + totals[d].peak_activation;
+  }
+  return totals;
+}
+
+// First begin and last end of every device's cells; transfers may hold a lane before and after them.
+void add_extent(const Program& program, const Tables& tables, const Walk& walk, std::vector<DeviceTotals>& totals) {
+  std::vector<bool> seen(totals.size(), false);
+  std::size_t missing = totals.size();
+  const auto cell_of = [&](std::size_t k) { return program.nodes[k].cell; };
+  for (std::size_t k = 0; k < program.nodes.size() && missing > 0; ++k) {
+    const auto device = static_cast<std::size_t>(program.nodes[k].device);
+    if (cell_of(k) == Program::kTransfer || seen[device]) continue;
+    totals[device].first_begin = walk.end(static_cast<std::int32_t>(k)) - tables.cells[cell_of(k)].duration;
+    seen[device] = true;
+    --missing;
+  }
+  seen.assign(totals.size(), false);
+  missing = totals.size();
+  for (std::size_t k = program.nodes.size(); k-- > 0 && missing > 0;) {
+    const auto device = static_cast<std::size_t>(program.nodes[k].device);
+    if (cell_of(k) == Program::kTransfer || seen[device]) continue;
+    totals[device].last_end = walk.end(static_cast<std::int32_t>(k));
+    seen[device] = true;
+    --missing;
+  }
+}
+
+}  // namespace
+
+Totals simulate_totals(const Program& program, const StageCosts& costs, const Topology& topology) {
+  const Tables tables = make_tables(program, costs, topology);
+  Walk walk(program, tables);
+  NoRecorder nobody;
+  walk.run(nobody);
+  Totals result;
+  result.devices = lane_totals(program, tables, walk);
+  add_extent(program, tables, walk, result.devices);
+  if (tables.has_arrivals_or_workspace) MemoryPass(program, tables, walk).run(result.devices);
+  for (const DeviceTotals& device : result.devices) {
+    result.makespan = std::max(result.makespan, device.last_end);
+    result.span = std::max(result.span, device.last_end - device.first_begin);
+  }
+  return result;
+}
+
+Nanoseconds steady_period(const Program& program, const StageCosts& costs, const Topology& topology,
+                          int max_iterations) {
+  const Tables tables = make_tables(program, costs, topology);
+  Walk walk(program, tables);
+  NoRecorder nobody;
+  std::vector<std::vector<Nanoseconds>> lane_ends;  // by iteration, then device
+  for (int iteration = 0; iteration < max_iterations; ++iteration) {
+    walk.run(nobody);  // lanes keep their state: the next iteration starts where this one left each device
+    std::vector<Nanoseconds> now;
+    for (const Lane& lane : walk.lanes()) now.push_back(lane.free);
+    // The pattern repeats when every lane has moved on by the same time since some earlier iteration.
+    for (std::size_t back = lane_ends.size(); back-- > 0;) {
+      const Nanoseconds moved = now[0] - lane_ends[back][0];
+      bool same = true;
+      for (std::size_t d = 1; d < now.size() && same; ++d) same = now[d] - lane_ends[back][d] == moved;
+      const auto iterations = static_cast<Nanoseconds>(lane_ends.size() - back);
+      if (same) return (moved + iterations / 2) / iterations;
+    }
+    lane_ends.push_back(std::move(now));
+  }
+  const std::size_t last = lane_ends.size() - 1;
+  const std::size_t half = last / 2;
+  const auto latest = [](const std::vector<Nanoseconds>& ends) { return *std::max_element(ends.begin(), ends.end()); };
+  if (last == half) return latest(lane_ends[last]);
+  return (latest(lane_ends[last]) - latest(lane_ends[half])) / static_cast<Nanoseconds>(last - half);
+}
+
+}  // namespace debubble

@@ -1,0 +1,105 @@
+#include "sim/analysis/analyse.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sim/analysis/critical_path.hpp"
+#include "sim/analysis/idle.hpp"
+#include "sim/analysis/memory.hpp"
+
+namespace debubble {
+
+namespace {
+
+double ratio(Nanoseconds part, double whole) { return whole > 0 ? static_cast<double>(part) / whole : 0.0; }
+
+ScheduleFacts facts_of(const Schedule& schedule) {
+  return {schedule.name,         schedule.devices, schedule.stages,
+          schedule.microbatches, schedule.chunks,  schedule.placement.replicas(),
+          schedule.params};
+}
+
+// "2F3", or "2F3 with 1B0" for an overlapped pair.
+std::string name_of(const Span& span) {
+  return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
+}
+
+void add_memory(const MemoryWalk& walk, DeviceReport& report) {
+  report.peak_by_category = walk.resident(report.device);
+  report.peak_memory = total(report.peak_by_category);
+  walk.run(report.device, [&](Nanoseconds at, const BytesByCategory& bytes, const Span& span) {
+    const Bytes activation = bytes[static_cast<std::size_t>(MemoryCategory::kActivations)] +
+                             bytes[static_cast<std::size_t>(MemoryCategory::kHeldForWeightGrad)];
+    report.peak_activation = std::max(report.peak_activation, activation);
+    if (total(bytes) <= report.peak_memory) return;
+    report.peak_memory = total(bytes);
+    report.peak_by_category = bytes;
+    report.peak_memory_at = at;
+    report.peak_memory_op = name_of(span);
+  });
+}
+
+// What one device share holds for one microbatch: the whole model's activations over the devices of one replica.
+double activation_share(const StageCosts& costs, int devices) {
+  double sum = 0;
+  for (const StageCost& stage : costs.stages) sum += static_cast<double>(stage.activation);
+  return sum / devices;
+}
+
+DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, int device, double share) {
+  DeviceReport report;
+  report.device = device;
+  const auto d = static_cast<std::size_t>(device);
+  for (std::int32_t k = timeline.device_begin[d]; k < timeline.device_begin[d + 1]; ++k) {
+    const Span& span = timeline.spans[static_cast<std::size_t>(k)];
+    report.busy += span.end - span.begin;
+  }
+  report.idle = timeline.makespan - report.busy;
+  report.bubble_ratio = ratio(report.idle, static_cast<double>(timeline.makespan));
+  report.idle_by_cause = idle_by_cause(timeline, device);
+  add_memory(walk, report);
+  report.peak_activation_shares = share > 0 ? static_cast<double>(report.peak_activation) / share : 0.0;
+  return report;
+}
+
+Nanoseconds longest_span(const Timeline& timeline) {
+  Nanoseconds longest = 0;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(timeline.devices); ++d) {
+    const auto first = static_cast<std::size_t>(timeline.device_begin[d]);
+    const auto last = static_cast<std::size_t>(timeline.device_begin[d + 1]);
+    if (first < last) longest = std::max(longest, timeline.spans[last - 1].end - timeline.spans[first].begin);
+  }
+  return longest;
+}
+
+}  // namespace
+
+Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
+  Report report;
+  report.schedule = facts_of(schedule);
+  report.makespan = timeline.makespan;
+  report.span = longest_span(timeline);
+  report.weight_copies = schedule.placement.replicas();
+  const MemoryWalk walk(timeline, schedule, costs);
+  const double share = activation_share(costs, timeline.devices);
+  Nanoseconds busy = 0;
+  for (int device = 0; device < timeline.devices; ++device) {
+    report.devices.push_back(device_report(timeline, walk, device, share));
+    busy += report.devices.back().busy;
+  }
+  const Nanoseconds idle = timeline.makespan * timeline.devices - busy;
+  const double ideal = static_cast<double>(busy) / timeline.devices;
+  report.ideal = (busy + timeline.devices / 2) / timeline.devices;
+  report.bubble_ratio = ratio(idle, static_cast<double>(timeline.makespan) * timeline.devices);
+  report.bubble_over_ideal = ratio(idle, static_cast<double>(busy));
+  report.span_bubble_ratio =
+      report.span > 0 ? (static_cast<double>(report.span) - ideal) / static_cast<double>(report.span) : 0.0;
+  for (const Transfer& transfer : timeline.transfers) {
+    report.p2p_bytes += transfer.bytes;
+    ++report.p2p_messages;
+  }
+  report.critical_path = sum_critical_path(timeline);
+  return report;
+}
+
+}  // namespace debubble

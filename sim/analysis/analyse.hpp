@@ -1,0 +1,25 @@
+// analyse: Timeline -> Report.
+#pragma once
+
+#include <vector>
+
+#include "sim/analysis/report.hpp"
+#include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
+#include "sim/core/timeline.hpp"
+
+namespace debubble {
+
+// Fills everything that follows from the timeline itself: ratios, spans, idle by cause, memory, critical path, volume.
+// Leaves assumptions, steady_period and throughput to the caller, who knows the model. Linear in the number of spans,
+// but for idle causes, which walk back along what each gap waited for.
+[[nodiscard]] Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs);
+
+// The steps of every device's memory, static state first (sim/analysis/memory.cpp). Index: device.
+[[nodiscard]] std::vector<std::vector<MemoryPoint>> memory_curves(const Timeline& timeline, const Schedule& schedule,
+                                                                  const StageCosts& costs);
+
+// The spans and transfers of the critical path, first to last: what to shorten to shorten the step.
+[[nodiscard]] std::vector<Gate> critical_path(const Timeline& timeline);
+
+}  // namespace debubble

@@ -1,0 +1,53 @@
+#include "sim/analysis/report.hpp"
+
+namespace debubble {
+
+const char* to_string(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kFill:
+      return "fill";
+    case IdleCause::kDrain:
+      return "drain";
+    case IdleCause::kDependency:
+      return "dependency";
+    case IdleCause::kTransferLatency:
+      return "transfer_latency";
+    case IdleCause::kTransferBandwidth:
+      return "transfer_bandwidth";
+    case IdleCause::kCollective:
+      return "collective";
+    case IdleCause::kStraggler:
+      return "straggler";
+    case IdleCause::kMemoryLimit:
+      return "memory_limit";
+    case IdleCause::kLaunchGap:
+      return "launch_gap";
+  }
+  return "fill";
+}
+
+const char* to_string(MemoryCategory category) {
+  switch (category) {
+    case MemoryCategory::kWeights:
+      return "weights";
+    case MemoryCategory::kGradients:
+      return "gradients";
+    case MemoryCategory::kOptimizer:
+      return "optimizer";
+    case MemoryCategory::kExtraWeights:
+      return "extra_weights";
+    case MemoryCategory::kActivations:
+      return "activations";
+    case MemoryCategory::kHeldForWeightGrad:
+      return "held_for_weight_grad";
+    case MemoryCategory::kReceived:
+      return "received";
+    case MemoryCategory::kCommBuffers:
+      return "comm_buffers";
+    case MemoryCategory::kWorkspace:
+      return "workspace";
+  }
+  return "weights";
+}
+
+}  // namespace debubble

@@ -1,7 +1,9 @@
 // Lowering with overlapped transfers: each cell becomes a node whose remote input is an edge.
 //
 // Devices run ahead until their next cell lacks an input, then wait for the op that makes it. Each op feeds one
-// consumer only, so "is the consumer's device waiting for just this?" is all the bookkeeping there is.
+// consumer only, so "is the consumer's device waiting for just this?" is all the bookkeeping there is. This is the
+// inner loop of every sweep: what it needs of a stage stands in one small record, what has run in another.
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -11,140 +13,200 @@ namespace debubble {
 
 namespace {
 
-constexpr std::int32_t kNotYet = -1;
-
 class OverlappedLowering {
  public:
   explicit OverlappedLowering(const Schedule& schedule)
       : schedule_(schedule),
         lowering_(schedule),
         program_(lowering_.start(P2p::kOverlapped)),
-        maker_node_(lowering_.tensors(), kNotYet),
-        done_(lowering_.tensors() / 2, 0),
+        stages_(schedule.stages),
+        pieces_(schedule.total_pieces()),
+        one_replica_(schedule.placement.replicas() == 1),
+        done_(lowering_.tensors() / 2),
         cursor_(schedule.rows.size(), 0),
-        waits_for_(schedule.rows.size(), kNothing) {}
+        waits_for_(schedule.rows.size(), kNothing) {
+    make_stage_records();
+  }
 
   std::variant<Program, Deadlock> run() {
     for (std::size_t device = 0; device < schedule_.rows.size(); ++device) runnable_.push_back(device);
-    for (std::size_t head = 0; head < runnable_.size(); ++head) {
-      if (!advance(runnable_[head])) return explain_stuck(schedule_);
-      if (head > kCompactAt) {  // the queue is a vector: drop what has been served now and then
-        runnable_.erase(runnable_.begin(), runnable_.begin() + static_cast<std::ptrdiff_t>(head) + 1);
-        head = static_cast<std::size_t>(-1);
+    while (!runnable_.empty()) {
+      waking_.swap(runnable_);
+      for (const std::size_t device : waking_) {
+        if (!advance(device)) return explain_stuck(schedule_);
       }
+      waking_.clear();
     }
-    if (program_.ops.size() + program_.partners.size() != schedule_.total_ops() || !all_complete()) {
-      return explain_stuck(schedule_);
+    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
+      if (cursor_[device] != schedule_.rows[device].size()) return explain_stuck(schedule_);
     }
+    if (!all_complete()) return explain_stuck(schedule_);
     return std::move(program_);
   }
 
  private:
+  static constexpr std::int32_t kNotYet = -1;
   static constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
-  static constexpr std::size_t kCompactAt = 1U << 16;
-  // What has run of a (stage, piece).
-  static constexpr unsigned char kForwardDone = 1;
-  static constexpr unsigned char kInputGradDone = 2;
-  static constexpr unsigned char kWeightGradDone = 4;
-  static constexpr unsigned char kAllDone = 7;
+
+  // One replica's stage: where it runs, what brings its inputs (-1: it stays on the device), whom its outputs serve.
+  struct StageRecord {
+    std::int32_t device = 0;
+    std::int32_t forward_channel = -1;
+    std::int32_t gradient_channel = -1;
+    std::int32_t next_device = 0;
+    std::int32_t previous_device = 0;
+  };
+  // What has run of a (stage, piece). `gradient` is twice the node of its B or I, + 1 once the weight gradient is done
+  // too: one word, for a flag of its own would be written and read back in different sizes, which stalls.
+  struct Done {
+    std::int32_t forward = kNotYet;
+    std::int32_t gradient = kNotYet;
+
+    [[nodiscard]] std::int32_t gradient_node() const { return gradient >> 1; }  // kNotYet stays kNotYet
+    [[nodiscard]] bool has_weights() const { return gradient != kNotYet && (gradient & 1) != 0; }
+  };
+  enum class State { kReady, kWaiting, kFaulty };
+  struct Input {
+    std::int32_t node = -1;
+    std::int32_t channel = -1;
+  };
+
+  // Where an op stands, found once: its stage's record, its (stage, piece) number, its input.
+  struct Site {
+    const StageRecord* stage = nullptr;
+    std::size_t number = 0;
+    Input input;
+  };
+
+  void make_stage_records() {
+    const Placement& placement = schedule_.placement;
+    for (int replica = 0; replica < placement.replicas(); ++replica) {
+      for (int stage = 0; stage < stages_; ++stage) {
+        const std::int32_t here = placement.device_of(replica, stage);
+        const std::int32_t next = stage + 1 < stages_ ? placement.device_of(replica, stage + 1) : here;
+        const std::int32_t previous = stage > 0 ? placement.device_of(replica, stage - 1) : here;
+        const int forward = replica * stages_ + stage - 1;
+        const int gradient = (placement.replicas() + replica) * stages_ + stage;
+        records_.push_back({here, previous != here ? forward : -1, next != here ? gradient : -1, next, previous});
+      }
+    }
+  }
 
   // Runs device's row until it waits. False when the row is faulty.
   bool advance(std::size_t device) {
     const auto& row = schedule_.rows[device];
-    while (cursor_[device] < row.size()) {
-      const Op& op = row[cursor_[device]];
-      const bool paired = op.paired_with_next;
-      if (paired && (cursor_[device] + 1 >= row.size() || row[cursor_[device] + 1].paired_with_next)) return false;
-      const Op* partner = paired ? &row[cursor_[device] + 1] : nullptr;
-      if (!lowering_.is_placed(op, static_cast<int>(device))) return false;
-      if (partner != nullptr && !lowering_.is_placed(*partner, static_cast<int>(device))) return false;
-      if (partner != nullptr && lowering_.depend_on_each_other(op, *partner)) return false;
-      if (!has_inputs(op, device) || (partner != nullptr && !has_inputs(*partner, device))) return true;
-      if (!mark_done(op) || (partner != nullptr && !mark_done(*partner))) return false;
-      emit(op, partner, static_cast<std::int32_t>(device));
-      cursor_[device] += paired ? 2 : 1;
+    std::size_t& cursor = cursor_[device];
+    for (; cursor < row.size(); ++cursor) {
+      const Op& op = row[cursor];
+      Site site;
+      State state = check(op, device, site);
+      if (op.paired_with_next && state != State::kFaulty) {
+        if (cursor + 1 >= row.size() || row[cursor + 1].paired_with_next) return false;
+        if (state == State::kReady) state = emit_pair(op, row[cursor + 1], device, site);
+        if (state == State::kReady) ++cursor;
+      } else if (state == State::kReady) {
+        const std::int32_t node = add_node(site.input, lowering_.cell(op));
+        finish(op.kind, site, node);
+      }
+      if (state != State::kReady) return state == State::kWaiting;
     }
     return true;
   }
 
-  bool has_inputs(const Op& op, std::size_t device) {
-    Tensor tensor;
-    if (!lowering_.input_of(op, tensor)) return true;
-    const std::size_t number = lowering_.number(tensor);
-    if (maker_node_[number] != kNotYet) return true;
-    waits_for_[device] = number;
-    return false;
+  State emit_pair(const Op& op, const Op& partner, std::size_t device, const Site& first) {
+    Site second;
+    if (const State state = check(partner, device, second); state != State::kReady) return state;
+    if (lowering_.depend_on_each_other(op, partner)) return State::kFaulty;
+    const bool first_receives = first.input.node >= 0;
+    const std::int32_t node =
+        add_node(first_receives ? first.input : second.input, lowering_.pair_cell(program_, op, partner));
+    if (first_receives && second.input.node >= 0) {
+      program_.second_inputs.push_back({node, second.input.node, second.input.channel});
+      program_.reach = std::max(program_.reach, node - second.input.node);
+    }
+    finish(op.kind, first, node);
+    finish(partner.kind, second, node);
+    return State::kReady;
   }
 
-  // False when the op comes twice, or before what it needs on its own stage.
-  bool mark_done(const Op& op) {
-    unsigned char& state = done_[lowering_.number(op)];
-    unsigned char before = 0;
-    unsigned char adds = 0;
+  std::int32_t add_node(const Input& input, std::uint32_t cell) {
+    const auto node = static_cast<std::int32_t>(program_.nodes.size());
+    program_.nodes.push_back({input.node, cell});
+    if (input.node >= 0) program_.reach = std::max(program_.reach, node - input.node);
+    return node;
+  }
+
+  [[nodiscard]] const StageRecord& record(const Op& op) const {
+    const std::int32_t replica = one_replica_ ? 0 : schedule_.replica_of[static_cast<std::size_t>(op.microbatch)];
+    return records_[static_cast<std::size_t>(replica * stages_ + op.stage)];
+  }
+
+  // Whether the op may run now; if so, where it stands and what it receives.
+  State check(const Op& op, std::size_t device, Site& site) {
+    const bool known = static_cast<std::uint32_t>(op.stage) < static_cast<std::uint32_t>(stages_) &&
+                       static_cast<std::uint32_t>(op.microbatch) < static_cast<std::uint32_t>(pieces_);
+    if (!known) return State::kFaulty;
+    const StageRecord& stage = record(op);
+    if (static_cast<std::size_t>(stage.device) != device) return State::kFaulty;
+    const std::size_t here = lowering_.number(op);
+    site.stage = &stage;
+    site.number = here;
+    const Done& done = done_[here];
+    const auto pieces = static_cast<std::size_t>(pieces_);
     switch (op.kind) {
       case OpKind::kForward:
-        adds = kForwardDone;
-        break;
+        if (done.forward != kNotYet) return State::kFaulty;
+        if (op.stage == 0) return State::kReady;
+        return take(done_[here - pieces].forward, stage.forward_channel, 2 * (here - pieces), device, site.input);
       case OpKind::kBackward:
-        before = kForwardDone, adds = kInputGradDone | kWeightGradDone;
-        break;
       case OpKind::kInputGrad:
-        before = kForwardDone, adds = kInputGradDone;
-        break;
+        if (done.forward == kNotYet || done.gradient != kNotYet) return State::kFaulty;
+        if (op.stage + 1 == stages_) return State::kReady;
+        return take(done_[here + pieces].gradient_node(), stage.gradient_channel, 2 * (here + pieces) + 1, device,
+                    site.input);
       case OpKind::kWeightGrad:
-        before = kForwardDone | kInputGradDone, adds = kWeightGradDone;
         break;
     }
-    if (state != before) return false;
-    state = static_cast<unsigned char>(state | adds);
-    return true;
+    return done.gradient == kNotYet || done.has_weights() ? State::kFaulty : State::kReady;
   }
 
-  void emit(const Op& op, const Op* partner, std::int32_t device) {
-    const auto node = static_cast<std::int32_t>(program_.nodes.size());
-    program_.nodes.push_back({-1, -1, lowering_.cell(program_, op, partner), device});
-    program_.ops.push_back(op);
-    add_input(op, node);
-    if (partner != nullptr) {
-      program_.partners.push_back(*partner);
-      add_input(*partner, node);
-      publish(*partner, node);
+  // The rows' own order already speaks for what stays on the device (channel -1).
+  State take(std::int32_t maker, std::int32_t channel, std::size_t event, std::size_t device, Input& input) {
+    if (maker == kNotYet) {
+      waits_for_[device] = event;
+      return State::kWaiting;
     }
-    publish(op, node);
+    if (channel >= 0) input = {maker, channel};
+    return State::kReady;
   }
 
-  void add_input(const Op& op, std::int32_t node) {
-    Tensor tensor;
-    if (!lowering_.input_of(op, tensor)) return;
-    const std::int32_t channel = lowering_.channel(tensor);
-    const auto& way = program_.channels[static_cast<std::size_t>(channel)];
-    if (way.from_device == way.to_device) return;  // the row's own order already says so
-    const std::int32_t input = maker_node_[lowering_.number(tensor)];
-    auto& target = program_.nodes[static_cast<std::size_t>(node)];
-    if (target.input < 0) {
-      target.input = input;
-      target.channel = channel;
-    } else {
-      program_.second_inputs.push_back({node, input, channel});
+  void finish(OpKind kind, const Site& site, std::int32_t node) {
+    Done& done = done_[site.number];
+    switch (kind) {
+      case OpKind::kForward:
+        done.forward = node;
+        wake(site.stage->next_device, 2 * site.number);
+        return;
+      case OpKind::kBackward:
+      case OpKind::kInputGrad:
+        done.gradient = 2 * node + (kind == OpKind::kBackward ? 1 : 0);
+        wake(site.stage->previous_device, 2 * site.number + 1);
+        return;
+      case OpKind::kWeightGrad:
+        done.gradient |= 1;
     }
   }
 
-  void publish(const Op& op, std::int32_t node) {
-    Tensor tensor;
-    if (!lowering_.output_of(op, tensor)) return;
-    const std::size_t number = lowering_.number(tensor);
-    maker_node_[number] = node;
-    const auto user = static_cast<std::size_t>(lowering_.user(tensor));
-    if (waits_for_[user] != number) return;
-    waits_for_[user] = kNothing;
-    if (user != static_cast<std::size_t>(program_.nodes[static_cast<std::size_t>(node)].device)) {
-      runnable_.push_back(user);
-    }
+  void wake(std::int32_t device, std::size_t event) {
+    std::size_t& waits_for = waits_for_[static_cast<std::size_t>(device)];
+    if (waits_for != event) return;
+    waits_for = kNothing;
+    runnable_.push_back(static_cast<std::size_t>(device));
   }
 
   [[nodiscard]] bool all_complete() const {
-    for (const unsigned char state : done_) {
-      if (state != kAllDone) return false;
+    for (const Done& done : done_) {
+      if (done.forward == kNotYet || !done.has_weights()) return false;
     }
     return true;
   }
@@ -152,11 +214,15 @@ class OverlappedLowering {
   const Schedule& schedule_;
   Lowering lowering_;
   Program program_;
-  std::vector<std::int32_t> maker_node_;  // by tensor
-  std::vector<unsigned char> done_;       // by (stage, piece)
-  std::vector<std::size_t> cursor_;       // by device
-  std::vector<std::size_t> waits_for_;    // by device: number of the missing tensor
+  int stages_;
+  int pieces_;
+  bool one_replica_;
+  std::vector<StageRecord> records_;    // by replica, then stage
+  std::vector<Done> done_;              // by stage, then piece
+  std::vector<std::size_t> cursor_;     // by device
+  std::vector<std::size_t> waits_for_;  // by device: 2 * (stage, piece) number, + 1 for its gradient
   std::vector<std::size_t> runnable_;
+  std::vector<std::size_t> waking_;
 };
 
 }  // namespace

@@ -70,12 +70,12 @@ class HeldLowering {
     const Op& op = schedule_.rows[device][position];
     const Op* partner = op.paired_with_next ? &schedule_.rows[device][position + 1] : nullptr;
     const auto node = static_cast<std::int32_t>(program_.nodes.size());
-    program_.nodes.push_back({-1, -1, lowering_.cell(program_, op, partner), static_cast<std::int32_t>(device)});
-    program_.ops.push_back(op);
-    if (partner != nullptr) program_.partners.push_back(*partner);
+    program_.nodes.push_back(
+        {-1, partner == nullptr ? lowering_.cell(op) : lowering_.pair_cell(program_, op, *partner)});
     for (const Tensor& tensor : inputs(device, position, true)) {
       const std::int32_t carrier = carrier_[lowering_.number(tensor)];
-      auto& target = program_.nodes[static_cast<std::size_t>(node)];
+      program_.reach = std::max(program_.reach, node - carrier);
+      auto& target = program_.nodes.back();
       if (target.input < 0) {
         target.input = carrier;
       } else {
@@ -92,28 +92,7 @@ class HeldLowering {
   void emit_transfer(const Tensor& tensor) {
     const std::int32_t maker = maker_[lowering_.number(tensor)];
     carrier_[lowering_.number(tensor)] = static_cast<std::int32_t>(program_.nodes.size());
-    program_.nodes.push_back({maker, lowering_.channel(tensor), Program::kTransfer, lowering_.maker(tensor)});
-    program_.ops.push_back(producer(tensor));
-  }
-
-  // The member of the maker's cell that made the tensor.
-  [[nodiscard]] Op producer(const Tensor& tensor) const {
-    const auto maker = static_cast<std::size_t>(maker_[lowering_.number(tensor)]);
-    const Op& op = program_.ops[maker];
-    Tensor made;
-    if (!op.paired_with_next) return op;
-    const bool first = lowering_.output_of(op, made) && lowering_.number(made) == lowering_.number(tensor);
-    return first ? op : program_.partners[partner_index(maker)];
-  }
-
-  // Partners stand in node order; count back from the newest, which is nearly always the one.
-  [[nodiscard]] std::size_t partner_index(std::size_t node) const {
-    std::size_t index = program_.partners.size();
-    for (std::size_t k = program_.nodes.size(); k-- > node;) {
-      const Program::Node& later = program_.nodes[k];
-      if (later.cell != Program::kTransfer && program_.cells[later.cell].paired) --index;
-    }
-    return index;
+    program_.nodes.push_back({maker, Program::kTransfer + static_cast<std::uint32_t>(lowering_.channel(tensor))});
   }
 
   const Schedule& schedule_;

@@ -30,15 +30,27 @@ Program Lowering::start(P2p p2p) const {
   program.pieces = schedule_.pieces;
   program.p2p = p2p;
   program.placement = schedule_.placement;
-  program.replica_of = schedule_.replica_of;
   const std::size_t ops = schedule_.total_ops();
+  if (ops > kMostNodes) {
+    throw InputError(Diagnostic{"X005", "", "a program of " + std::to_string(ops) + " ops is too large",
+                                "use fewer microbatches: the steady state repeats"});
+  }
   program.nodes.reserve(ops);
-  program.ops.reserve(ops);
+  add_channels(program);
+  const Placement& placement = schedule_.placement;
   for (int kind = 0; kind < kOpKinds; ++kind) {
-    for (int stage = 0; stage < stages_; ++stage) {
-      program.cells.push_back({static_cast<OpKind>(kind), stage, false, OpKind::kForward, 0});
+    for (int replica = 0; replica < placement.replicas(); ++replica) {
+      for (int stage = 0; stage < stages_; ++stage) {
+        const auto op_kind = static_cast<OpKind>(kind);
+        program.cells.push_back({op_kind, stage, placement.device_of(replica, stage),
+                                 input_channel(program, op_kind, replica, stage), false, OpKind::kForward, 0});
+      }
     }
   }
+  return program;
+}
+
+void Lowering::add_channels(Program& program) const {
   const Placement& placement = schedule_.placement;
   for (const bool gradient : {false, true}) {
     for (int replica = 0; replica < placement.replicas(); ++replica) {
@@ -50,23 +62,31 @@ Program Lowering::start(P2p p2p) const {
       }
     }
   }
-  return program;
 }
 
-std::uint32_t Lowering::cell(Program& program, const Op& op, const Op* partner) {
-  if (partner == nullptr) {
-    return static_cast<std::uint32_t>(op.kind) * static_cast<std::uint32_t>(stages_) +
-           static_cast<std::uint32_t>(op.stage);
-  }
+std::int32_t Lowering::input_channel(const Program& program, OpKind kind, int replica, int stage) const {
+  const bool forward = kind == OpKind::kForward;
+  if (kind == OpKind::kWeightGrad || (forward && stage == 0) || (!forward && stage + 1 == stages_)) return -1;
+  const int replicas = schedule_.placement.replicas();
+  const std::int32_t index = forward ? replica * stages_ + stage - 1 : (replicas + replica) * stages_ + stage;
+  const Program::Channel& way = program.channels[static_cast<std::size_t>(index)];
+  return way.from_device == way.to_device ? -1 : index;
+}
+
+std::uint32_t Lowering::pair_cell(Program& program, const Op& op, const Op& partner) {
+  const Program::Cell& first = program.cells[cell(op)];
+  const Program::Cell& second = program.cells[cell(partner)];
+  const std::int32_t channel = first.input_channel >= 0 ? first.input_channel : second.input_channel;
   // Few kinds of pairs exist (a device pairs its own few stages), so a look through them beats a map.
   for (const std::uint32_t known : pair_cells_) {
     const Program::Cell& candidate = program.cells[known];
-    if (candidate.kind == op.kind && candidate.stage == op.stage && candidate.partner_kind == partner->kind &&
-        candidate.partner_stage == partner->stage) {
+    if (candidate.kind == op.kind && candidate.stage == op.stage && candidate.partner_kind == partner.kind &&
+        candidate.partner_stage == partner.stage && candidate.device == first.device &&
+        candidate.input_channel == channel) {
       return known;
     }
   }
-  program.cells.push_back({op.kind, op.stage, true, partner->kind, partner->stage});
+  program.cells.push_back({op.kind, op.stage, first.device, channel, true, partner.kind, partner.stage});
   pair_cells_.push_back(static_cast<std::uint32_t>(program.cells.size() - 1));
   return pair_cells_.back();
 }

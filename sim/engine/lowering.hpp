@@ -81,8 +81,15 @@ class Lowering {
     return ((t.gradient ? schedule_.placement.replicas() : 0) + replica_index) * stages_ + t.stage;
   }
 
-  // Index of the cell in program.cells for the ops at `position`: one op, or an overlapped pair.
-  std::uint32_t cell(Program& program, const Op& op, const Op* partner);
+  // Index in program.cells of one op's cell. Cells of single ops stand by kind, replica and stage.
+  [[nodiscard]] std::uint32_t cell(const Op& op) const {
+    return (static_cast<std::uint32_t>(op.kind) * static_cast<std::uint32_t>(schedule_.placement.replicas()) +
+            static_cast<std::uint32_t>(replica(op))) *
+               static_cast<std::uint32_t>(stages_) +
+           static_cast<std::uint32_t>(op.stage);
+  }
+  // The same for an overlapped pair, whose cell is made when it first appears.
+  std::uint32_t pair_cell(Program& program, const Op& op, const Op& partner);
 
   // A program with its tables filled and no nodes yet.
   [[nodiscard]] Program start(P2p p2p) const;
@@ -95,11 +102,18 @@ class Lowering {
     return schedule_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(t.piece)], stage);
   }
 
+  void add_channels(Program& program) const;
+  // How the input of that op arrives from another device; -1 when there is none or it stays on the device.
+  [[nodiscard]] std::int32_t input_channel(const Program& program, OpKind kind, int replica, int stage) const;
+
+  // Nodes are numbered in 31 bits, with one to spare; held modes add at most one transfer per op.
+  static constexpr std::size_t kMostNodes = std::size_t{1} << 29;
+
   const Schedule& schedule_;
   int stages_;
   int pieces_;  // all pieces of all microbatches
   std::size_t gradient_offset_;
-  std::vector<std::uint32_t> pair_cells_;  // cells beyond the single ones, in order of appearance
+  std::vector<std::uint32_t> pair_cells_;  // of what pair_cell has made, in order of appearance
 };
 
 // Throws InputError with everything that is wrong with the schedule, or returns its deadlock. Called when lowering got

@@ -1,9 +1,12 @@
 // Program: a Schedule lowered to the graph that `simulate` walks. Still without any time in it.
 //
+// A device's nodes stand in the order of its row, so which op a node is need not be stored: the row says it.
+//
 // Nodes stand in an order in which every node comes after all it depends on, so one pass gives every start time. That
 // such an order exists is the proof that the schedule cannot deadlock; `lower` reports the cycle when it does not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -27,21 +30,25 @@ enum class P2p : std::uint8_t {
 };
 
 struct Program {
-  // One cell of a device's row, or (blocking and coupled only) one transfer. 16 bytes: `simulate` streams over them.
+  // One cell of a device's row, or (blocking and coupled only) one transfer. 8 bytes: `simulate` streams over them.
   struct Node {
     // Node whose end this one waits for beside its lane: the maker of an input from another device, or (blocking and
     // coupled) the transfer that brought it; of a transfer, the maker of what it carries. -1: none.
     std::int32_t input = -1;
-    std::int32_t channel = -1;  // how the input travels, an index into `channels`; -1: it is a transfer, or none
-    std::uint32_t cell = 0;     // index into `cells`; for a transfer, kTransfer
-    std::int32_t device = 0;    // compute lane; for a transfer, the sender's
-  };
-  static constexpr std::uint32_t kTransfer = 0xffffffff;
+    std::uint32_t what = 0;  // index into `cells`; for a transfer, kTransfer + index into `channels`
 
-  // A kind of work that costs the same each time it runs: an op kind on a stage, or a pair of them.
+    [[nodiscard]] bool is_transfer() const { return what >= kTransfer; }
+    [[nodiscard]] std::size_t cell() const { return what; }
+    [[nodiscard]] std::size_t channel() const { return what - kTransfer; }
+  };
+  static constexpr std::uint32_t kTransfer = 0x80000000;
+
+  // A kind of work that costs the same each time it runs: an op kind on a replica's stage, or a pair of them.
   struct Cell {
     OpKind kind = OpKind::kForward;
     std::int32_t stage = 0;
+    std::int32_t device = 0;          // whose compute lane it takes
+    std::int32_t input_channel = -1;  // how its (first) input from another device travels; -1: it has none
     bool paired = false;
     OpKind partner_kind = OpKind::kForward;
     std::int32_t partner_stage = 0;
@@ -54,11 +61,11 @@ struct Program {
     std::int32_t stage = 0;  // whose output's size counts: an activation of `stage`, or the gradient of its output
   };
 
-  // The second input of an overlapped pair, which few nodes have: sorted by node.
+  // The second input of an overlapped pair, which few nodes have: in order of nodes.
   struct SecondInput {
     std::int32_t node = 0;
     std::int32_t input = -1;
-    std::int32_t channel = -1;
+    std::int32_t channel = -1;  // overlapped only: otherwise `input` is the transfer
   };
 
   int devices = 0;
@@ -68,12 +75,12 @@ struct Program {
   std::vector<Channel> channels;
   std::vector<Node> nodes;
   std::vector<SecondInput> second_inputs;
-  // Cold, read only when spans are recorded: the ops of each node (of a transfer: the op that produced the tensor).
-  std::vector<Op> ops;
-  // The partner of each paired node, in node order.
-  std::vector<Op> partners;
+  std::int32_t reach = 0;  // the farthest any node looks back: max over nodes of (node - input)
   Placement placement;
-  std::vector<std::int32_t> replica_of;  // by piece
+
+  [[nodiscard]] std::int32_t device_of(const Node& node) const {
+    return node.is_transfer() ? channels[node.channel()].from_device : cells[node.cell()].device;
+  }
 };
 
 // Lowers a complete schedule. Time and memory are linear in the number of ops.

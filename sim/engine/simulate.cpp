@@ -14,8 +14,10 @@ namespace {
 
 class SpanRecorder {
  public:
-  SpanRecorder(const Program& program, const Tables& tables, const Walk& walk, Timeline& timeline)
+  SpanRecorder(const Program& program, const Schedule& schedule, const Tables& tables, const Walk& walk,
+               Timeline& timeline)
       : program_(program),
+        schedule_(schedule),
         tables_(tables),
         walk_(walk),
         timeline_(timeline),
@@ -27,23 +29,26 @@ class SpanRecorder {
 
   void cell(std::size_t k, Nanoseconds begin, Nanoseconds end) {
     const Program::Node& node = program_.nodes[k];
-    LaneState& lane = lanes_[static_cast<std::size_t>(node.device)];
+    const Program::Cell& cell = program_.cells[node.cell()];
+    LaneState& lane = lanes_[static_cast<std::size_t>(cell.device)];
     const std::int32_t index = lane.next_span++;
     span_of_node_[k] = index;
     Span& span = timeline_.spans[static_cast<std::size_t>(index)];
-    span.op = program_.ops[k];
-    span.paired = program_.cells[node.cell].paired;
-    if (span.paired) span.partner = program_.partners[next_partner_++];
-    span.device = node.device;
+    const auto& row = schedule_.rows[static_cast<std::size_t>(cell.device)];
+    span.op = row[lane.position++];
+    span.paired = cell.paired;
+    if (span.paired) span.partner = row[lane.position++];
+    span.device = cell.device;
     span.begin = begin;
     span.end = end;
     span.gate = lane.last;
     take_local_inputs(span);
-    take_input(span, node.input, node.channel, index);
+    const bool first_receives = receives(span, span.op);
+    take_input(span, first_receives ? span.op : span.partner, node.input, cell.input_channel, index);
     while (next_second_ < program_.second_inputs.size() &&
            program_.second_inputs[next_second_].node == static_cast<std::int32_t>(k)) {
       const auto& second = program_.second_inputs[next_second_++];
-      take_input(span, second.input, second.channel, index);
+      take_input(span, span.partner, second.input, second.channel, index);
     }
     lane.last = {Gate::Kind::kSpan, index};
     lane.last_span = lane.last;
@@ -55,10 +60,10 @@ class SpanRecorder {
   // Blocking and coupled only: overlapped transfers are recorded by the cell that receives them.
   void transfer(std::size_t k, Nanoseconds begin, Nanoseconds end) {
     const Program::Node& node = program_.nodes[k];
-    const auto& channel = program_.channels[static_cast<std::size_t>(node.channel)];
+    const auto& channel = program_.channels[node.channel()];
     LaneState& sender = lanes_[static_cast<std::size_t>(channel.from_device)];
     LaneState& receiver = lanes_[static_cast<std::size_t>(channel.to_device)];
-    const auto index = add_transfer(program_.ops[k], node.input, node.channel, begin, end);
+    const auto index = add_transfer(node.input, static_cast<std::int32_t>(node.channel()), begin, end);
     span_of_node_[k] = index;
     // A coupled exchange is gated by the cell before it, not by other transfers of the exchange.
     const bool coupled = program_.p2p == P2p::kCoupled;
@@ -77,8 +82,9 @@ class SpanRecorder {
  private:
   struct LaneState {
     std::int32_t next_span = 0;
-    Gate last;       // what held the lane last
-    Gate last_span;  // the last cell
+    std::size_t position = 0;  // in the device's row
+    Gate last;                 // what held the lane last
+    Gate last_span;            // the last cell
     Nanoseconds last_end = 0;
   };
 
@@ -86,7 +92,7 @@ class SpanRecorder {
   void lay_out() {
     std::vector<std::int32_t> counts(lanes_.size() + 1, 0);
     for (const Program::Node& node : program_.nodes) {
-      if (node.cell != Program::kTransfer) ++counts[static_cast<std::size_t>(node.device) + 1];
+      if (!node.is_transfer()) ++counts[static_cast<std::size_t>(program_.device_of(node)) + 1];
     }
     for (std::size_t d = 0; d < lanes_.size(); ++d) counts[d + 1] += counts[d];
     for (std::size_t d = 0; d < lanes_.size(); ++d) lanes_[d].next_span = counts[d];
@@ -106,12 +112,11 @@ class SpanRecorder {
     return 0;
   }
 
-  std::int32_t add_transfer(const Op& op, std::int32_t maker, std::int32_t channel, Nanoseconds begin,
-                            Nanoseconds end) {
+  // What it carries and for whom is known when its user runs.
+  std::int32_t add_transfer(std::int32_t maker, std::int32_t channel, Nanoseconds begin, Nanoseconds end) {
     const auto& way = program_.channels[static_cast<std::size_t>(channel)];
     const auto index = static_cast<std::int32_t>(timeline_.transfers.size());
     Transfer transfer;
-    transfer.op = op;
     transfer.from_span = span_of_node_[static_cast<std::size_t>(maker)];
     transfer.from_device = way.from_device;
     transfer.to_device = way.to_device;
@@ -124,34 +129,29 @@ class SpanRecorder {
     return index;
   }
 
-  // Which member of the maker's cell made what travels through `channel` to `user`.
-  [[nodiscard]] Op made_op(std::int32_t maker, std::int32_t channel, const Span& user) const {
-    const Span& span = timeline_.spans[static_cast<std::size_t>(span_of_node_[static_cast<std::size_t>(maker)])];
-    if (!span.paired) return span.op;
-    const bool gradient = static_cast<std::size_t>(channel) >= program_.channels.size() / 2;
-    const std::int32_t stage = program_.channels[static_cast<std::size_t>(channel)].stage + (gradient ? 1 : 0);
-    const auto fits = [&](const Op& op) {
-      const bool is_gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-      const bool for_user =
-          op.microbatch == user.op.microbatch || (user.paired && op.microbatch == user.partner.microbatch);
-      return op.stage == stage && is_gradient == gradient && op.kind != OpKind::kWeightGrad && for_user;
+  // The member of the maker's cell that feeds `user`.
+  [[nodiscard]] static Op feeding_op(const Span& maker, const Op& user) {
+    const bool forward = user.kind == OpKind::kForward;
+    const auto feeds = [&](const Op& op) {
+      const bool right_kind =
+          forward ? op.kind == OpKind::kForward : op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
+      return right_kind && op.microbatch == user.microbatch && op.stage == user.stage + (forward ? -1 : 1);
     };
-    return fits(span.op) ? span.op : span.partner;
+    return maker.paired && !feeds(maker.op) ? maker.partner : maker.op;
   }
 
-  void take_input(Span& span, std::int32_t input, std::int32_t channel, std::int32_t index) {
+  void take_input(Span& span, const Op& user, std::int32_t input, std::int32_t channel, std::int32_t index) {
     if (input < 0) return;
     const Nanoseconds arrival = walk_.arrival(input, channel);
     span.ready = std::max(span.ready, arrival);
-    std::int32_t transfer = 0;
-    if (channel < 0) {
-      transfer = span_of_node_[static_cast<std::size_t>(input)];
-    } else {
-      transfer = add_transfer(made_op(input, channel, span), input, channel, walk_.end(input), arrival);
-    }
-    timeline_.transfers[static_cast<std::size_t>(transfer)].to_span = index;
+    const bool held = program_.nodes[static_cast<std::size_t>(input)].is_transfer();
+    const std::int32_t number =
+        held ? span_of_node_[static_cast<std::size_t>(input)] : add_transfer(input, channel, walk_.end(input), arrival);
+    Transfer& transfer = timeline_.transfers[static_cast<std::size_t>(number)];
+    transfer.to_span = index;
+    transfer.op = feeding_op(timeline_.spans[static_cast<std::size_t>(transfer.from_span)], user);
     // On a tie the lane counts as what released the span: nothing was lost by waiting for the transfer.
-    if (channel >= 0 && arrival > end_of(span.gate)) span.gate = {Gate::Kind::kTransfer, transfer};
+    if (!held && arrival > end_of(span.gate)) span.gate = {Gate::Kind::kTransfer, number};
   }
 
   // Inputs from the same device: its own forward, its own I, and neighbouring stages on the device.
@@ -159,21 +159,33 @@ class SpanRecorder {
     for (const Op& op : {span.op, span.partner}) {
       if (op.kind != OpKind::kForward) span.ready = std::max(span.ready, made(false, op.stage, op.microbatch));
       if (op.kind == OpKind::kWeightGrad) span.ready = std::max(span.ready, made(true, op.stage, op.microbatch));
-      if (op.kind == OpKind::kForward && is_local(span, op.stage - 1, op)) {
-        span.ready = std::max(span.ready, made(false, op.stage - 1, op.microbatch));
-      }
-      const bool needs_gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-      if (needs_gradient && is_local(span, op.stage + 1, op)) {
-        span.ready = std::max(span.ready, made(true, op.stage + 1, op.microbatch));
+      const std::int32_t neighbour = feeder(op);
+      if (neighbour >= 0 && device_of(op, neighbour) == span.device) {
+        span.ready = std::max(span.ready, made(op.kind != OpKind::kForward, neighbour, op.microbatch));
       }
       if (!span.paired) break;
     }
   }
 
-  [[nodiscard]] bool is_local(const Span& span, std::int32_t stage, const Op& op) const {
-    if (stage < 0 || stage >= program_.placement.stages()) return false;
-    return program_.placement.device_of(program_.replica_of[static_cast<std::size_t>(op.microbatch)], stage) ==
-           span.device;
+  // The stage whose output the op needs; -1 when it needs none.
+  [[nodiscard]] std::int32_t feeder(const Op& op) const {
+    switch (op.kind) {
+      case OpKind::kForward:
+        return op.stage - 1;
+      case OpKind::kBackward:
+      case OpKind::kInputGrad:
+        return op.stage + 1 < program_.placement.stages() ? op.stage + 1 : -1;
+      case OpKind::kWeightGrad:
+        break;
+    }
+    return -1;
+  }
+  [[nodiscard]] std::int32_t device_of(const Op& op, std::int32_t stage) const {
+    return program_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(op.microbatch)], stage);
+  }
+  [[nodiscard]] bool receives(const Span& span, const Op& op) const {
+    const std::int32_t neighbour = feeder(op);
+    return neighbour >= 0 && device_of(op, neighbour) != span.device;
   }
 
   // End of the forward (or of B or I) of a (stage, piece), 0 before it ran.
@@ -185,30 +197,30 @@ class SpanRecorder {
   void remember(const Op& op, Nanoseconds end) {
     if (op.kind == OpKind::kWeightGrad) return;
     auto& ends = made_at_[2 * static_cast<std::size_t>(op.stage) + (op.kind == OpKind::kForward ? 0 : 1)];
-    ends.resize(std::max(ends.size(), program_.replica_of.size()));
+    ends.resize(std::max(ends.size(), schedule_.replica_of.size()));
     ends[static_cast<std::size_t>(op.microbatch)] = end;
   }
 
   const Program& program_;
+  const Schedule& schedule_;
   const Tables& tables_;
   const Walk& walk_;
   Timeline& timeline_;
   std::vector<std::int32_t> span_of_node_;  // of a transfer node: its index in timeline.transfers
   std::vector<std::vector<Nanoseconds>> made_at_;
   std::vector<LaneState> lanes_;
-  std::size_t next_partner_ = 0;
   std::size_t next_second_ = 0;
 };
 
 }  // namespace
 
-Timeline simulate(const Program& program, const StageCosts& costs, const Topology& topology) {
+Timeline simulate(const Program& program, const Schedule& schedule, const StageCosts& costs, const Topology& topology) {
   const Tables tables = make_tables(program, costs, topology);
   Timeline timeline;
   timeline.devices = program.devices;
   timeline.transfers_hold_lanes = program.p2p != P2p::kOverlapped;
-  Walk walk(program, tables);
-  SpanRecorder recorder(program, tables, walk, timeline);
+  Walk walk(program, tables, Ends::kAll);
+  SpanRecorder recorder(program, schedule, tables, walk, timeline);
   walk.run(recorder);
   for (const Span& span : timeline.spans) timeline.makespan = std::max(timeline.makespan, span.end);
   return timeline;

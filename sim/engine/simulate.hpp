@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/timeline.hpp"
 #include "sim/core/topology.hpp"
@@ -33,7 +34,9 @@ struct Totals {
 // Throws InputError when the run could exceed what a 64-bit nanosecond or byte count holds.
 [[nodiscard]] Totals simulate_totals(const Program& program, const StageCosts& costs, const Topology& topology);
 
-[[nodiscard]] Timeline simulate(const Program& program, const StageCosts& costs, const Topology& topology);
+// `schedule` is the one that was lowered: its rows name the ops.
+[[nodiscard]] Timeline simulate(const Program& program, const Schedule& schedule, const StageCosts& costs,
+                                const Topology& topology);
 
 // Iterations chained without a barrier: each device starts the next iteration as soon as it ends the last. Returns the
 // time per iteration once the pattern repeats (the zero-bubble papers' parallelogram), exact to the nanosecond when it

@@ -34,19 +34,20 @@ void add_member(CellCost& cell, OpKind kind, const StageCost& cost, int pieces) 
       cell.at_begin += activation;
       break;
     case OpKind::kBackward:
-      cell.released += activation, cell.at_end -= activation;
+      cell.at_end -= activation;
       break;
     case OpKind::kInputGrad:
-      cell.released += activation, cell.at_end += held - activation;
+      cell.at_end += held - activation;
       break;
     case OpKind::kWeightGrad:
-      cell.released += held, cell.at_end -= held;
+      cell.at_end -= held;
       break;
   }
 }
 
 CellCost cost_of(const Program::Cell& cell, const StageCosts& costs, int pieces) {
   CellCost result;
+  result.device = cell.device;
   add_member(result, cell.kind, costs.stages[static_cast<std::size_t>(cell.stage)], pieces);
   if (!cell.paired) return result;
   add_member(result, cell.partner_kind, costs.stages[static_cast<std::size_t>(cell.partner_stage)], pieces);
@@ -95,7 +96,6 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
                                 "give one part of --partition per stage"});
   }
   Tables tables;
-  for (const Program::Cell& cell : program.cells) tables.cells.push_back(cost_of(cell, costs, program.pieces));
   for (const Program::Channel& channel : program.channels) {
     const bool remote = channel.from_device != channel.to_device;
     const Bytes output = costs.stages[static_cast<std::size_t>(channel.stage)].output;
@@ -103,6 +103,11 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
     tables.channel_bytes.push_back(bytes);
     tables.channels.push_back(topology.transfer(channel.from_device, channel.to_device, bytes));
     tables.has_arrivals_or_workspace |= bytes > 0;
+  }
+  for (const Program::Cell& cell : program.cells) {
+    tables.cells.push_back(cost_of(cell, costs, program.pieces));
+    if (cell.input_channel < 0) continue;
+    tables.cells.back().input_delay = tables.channels[static_cast<std::size_t>(cell.input_channel)].total();
   }
   for (const CellCost& cell : tables.cells) tables.has_arrivals_or_workspace |= cell.workspace > 0;
   tables.static_bytes.assign(static_cast<std::size_t>(program.devices), 0);

@@ -1,6 +1,7 @@
 // What a Program's cells and channels cost under given StageCosts and Topology. Internal to sim/engine.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/core/stage_costs.hpp"
@@ -11,10 +12,11 @@ namespace debubble {
 
 struct CellCost {
   Nanoseconds duration = 0;
-  Bytes at_begin = 0;   // activations allocated
-  Bytes at_end = 0;     // change of activations and of what is held for W: freed, minus newly held; may be negative
-  Bytes released = 0;   // the freed part of it alone
-  Bytes workspace = 0;  // while the cell runs
+  Nanoseconds input_delay = 0;  // of its (first) input from another device, where transfers overlap
+  Bytes at_begin = 0;           // activations allocated
+  Bytes at_end = 0;             // change of activations and of what is held for W: newly held less freed
+  Bytes workspace = 0;          // while the cell runs
+  std::int32_t device = 0;
 };
 
 struct Tables {

@@ -31,8 +31,8 @@ class MemoryPass {
     auto second = program_.second_inputs.begin();
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
-      if (node.cell == Program::kTransfer) continue;
-      Bytes received = bytes_of(node.input, node.channel);
+      if (node.is_transfer()) continue;
+      Bytes received = bytes_of(node.input, program_.cells[node.cell()].input_channel);
       if (second != program_.second_inputs.end() && second->node == static_cast<std::int32_t>(k)) {
         received += bytes_of(second->input, second->channel);
         ++second;
@@ -55,19 +55,22 @@ class MemoryPass {
     }
   };
 
-  // Held modes name the transfer node; its own channel says what it carries.
+  // Where transfers hold lanes the input is the transfer itself, and that says what it carries.
   [[nodiscard]] Bytes bytes_of(std::int32_t input, std::int32_t channel) const {
     if (input < 0) return 0;
-    if (channel < 0) channel = program_.nodes[static_cast<std::size_t>(input)].channel;
-    return tables_.channel_bytes[static_cast<std::size_t>(channel)];
+    const Program::Node& node = program_.nodes[static_cast<std::size_t>(input)];
+    return tables_.channel_bytes[node.is_transfer() ? node.channel() : static_cast<std::size_t>(channel)];
   }
 
   void collect_arrivals() {
     for (const Program::Node& node : program_.nodes) {
-      if (node.cell != Program::kTransfer && node.input >= 0) add_arrival(node.device, node.input, node.channel);
+      if (node.is_transfer() || node.input < 0) continue;
+      const Program::Cell& cell = program_.cells[node.cell()];
+      add_arrival(cell.device, node.input, cell.input_channel);
     }
     for (const auto& second : program_.second_inputs) {
-      add_arrival(program_.nodes[static_cast<std::size_t>(second.node)].device, second.input, second.channel);
+      const Program::Node& node = program_.nodes[static_cast<std::size_t>(second.node)];
+      add_arrival(program_.device_of(node), second.input, second.channel);
     }
     for (Device& device : devices_) {
       std::sort(device.arrivals.begin(), device.arrivals.end(),
@@ -83,8 +86,8 @@ class MemoryPass {
   // At equal times: what has arrived by a cell's begin counts before it allocates; what arrives by its very end counts
   // after it has released.
   void run_cell(const Program::Node& node, Nanoseconds end, Bytes received) {
-    const CellCost& cost = tables_.cells[node.cell];
-    Device& device = devices_[static_cast<std::size_t>(node.device)];
+    const CellCost& cost = tables_.cells[node.cell()];
+    Device& device = devices_[static_cast<std::size_t>(cost.device)];
     const Nanoseconds begin = end - cost.duration;
     const auto pending = [&] { return device.next < device.arrivals.size(); };
     while (pending() && device.arrivals[device.next].at <= begin) device.change(device.arrivals[device.next++].bytes);
@@ -99,10 +102,12 @@ class MemoryPass {
   std::vector<Device> devices_;
 };
 
-std::vector<DeviceTotals> lane_totals(const Program& program, const Tables& tables, Walk& walk) {
-  std::vector<DeviceTotals> totals(static_cast<std::size_t>(program.devices));
+std::vector<DeviceTotals> lane_totals(const Tables& tables, Walk& walk) {
+  std::vector<DeviceTotals> totals(walk.lanes().size());
   for (std::size_t d = 0; d < totals.size(); ++d) {
     const Lane& lane = walk.lanes()[d];
+    totals[d].first_begin = std::max<Nanoseconds>(lane.first_begin, 0);  // -1: nothing ran here
+    totals[d].last_end = lane.posted;
     totals[d].busy = lane.busy;
     totals[d].peak_activation = std::max(lane.peak_activation, lane.activation);
     totals[d].peak_memory = tables.static_bytes[d] + totals[d].peak_activation;
@@ -110,39 +115,15 @@ std::vector<DeviceTotals> lane_totals(const Program& program, const Tables& tabl
   return totals;
 }
 
-// First begin and last end of every device's cells; transfers may hold a lane before and after them.
-void add_extent(const Program& program, const Tables& tables, const Walk& walk, std::vector<DeviceTotals>& totals) {
-  std::vector<bool> seen(totals.size(), false);
-  std::size_t missing = totals.size();
-  const auto cell_of = [&](std::size_t k) { return program.nodes[k].cell; };
-  for (std::size_t k = 0; k < program.nodes.size() && missing > 0; ++k) {
-    const auto device = static_cast<std::size_t>(program.nodes[k].device);
-    if (cell_of(k) == Program::kTransfer || seen[device]) continue;
-    totals[device].first_begin = walk.end(static_cast<std::int32_t>(k)) - tables.cells[cell_of(k)].duration;
-    seen[device] = true;
-    --missing;
-  }
-  seen.assign(totals.size(), false);
-  missing = totals.size();
-  for (std::size_t k = program.nodes.size(); k-- > 0 && missing > 0;) {
-    const auto device = static_cast<std::size_t>(program.nodes[k].device);
-    if (cell_of(k) == Program::kTransfer || seen[device]) continue;
-    totals[device].last_end = walk.end(static_cast<std::int32_t>(k));
-    seen[device] = true;
-    --missing;
-  }
-}
-
 }  // namespace
 
 Totals simulate_totals(const Program& program, const StageCosts& costs, const Topology& topology) {
   const Tables tables = make_tables(program, costs, topology);
-  Walk walk(program, tables);
+  Walk walk(program, tables, tables.has_arrivals_or_workspace ? Ends::kAll : Ends::kInReach);
   NoRecorder nobody;
   walk.run(nobody);
   Totals result;
-  result.devices = lane_totals(program, tables, walk);
-  add_extent(program, tables, walk, result.devices);
+  result.devices = lane_totals(tables, walk);
   if (tables.has_arrivals_or_workspace) MemoryPass(program, tables, walk).run(result.devices);
   for (const DeviceTotals& device : result.devices) {
     result.makespan = std::max(result.makespan, device.last_end);
@@ -154,7 +135,7 @@ Totals simulate_totals(const Program& program, const StageCosts& costs, const To
 Nanoseconds steady_period(const Program& program, const StageCosts& costs, const Topology& topology,
                           int max_iterations) {
   const Tables tables = make_tables(program, costs, topology);
-  Walk walk(program, tables);
+  Walk walk(program, tables, Ends::kInReach);
   NoRecorder nobody;
   std::vector<std::vector<Nanoseconds>> lane_ends;  // by iteration, then device
   for (int iteration = 0; iteration < max_iterations; ++iteration) {

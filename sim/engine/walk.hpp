@@ -5,8 +5,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sim/engine/tables.hpp"
@@ -14,10 +16,11 @@
 namespace debubble {
 
 struct Lane {
-  Nanoseconds free = 0;    // end of whatever held the lane last
-  Nanoseconds posted = 0;  // end of the last cell: when a coupled exchange is posted
-  Nanoseconds busy = 0;    // compute only
-  Bytes activation = 0;    // activations and what is held for W
+  Nanoseconds free = 0;          // end of whatever held the lane last
+  Nanoseconds posted = 0;        // end of the last cell: when a coupled exchange is posted
+  Nanoseconds first_begin = -1;  // of its first cell
+  Nanoseconds busy = 0;          // compute only
+  Bytes activation = 0;          // activations and what is held for W
   Bytes peak_activation = 0;
 };
 
@@ -26,14 +29,19 @@ struct NoRecorder {
   void transfer(std::size_t, Nanoseconds, Nanoseconds) {}
 };
 
-// `ends` gets nodes + 1 entries: ends[k + 1] is the end of node k, ends[0] stands for "no input" and stays 0.
-// `delays` is channels + 1 entries, shifted in the same way.
+// Which ends a walk keeps: of every node, or only as far back as any node looks. The latter stays in the cache however
+// long the run is.
+enum class Ends { kAll, kInReach };
+
 class Walk {
  public:
-  Walk(const Program& program, const Tables& tables) : program_(program), tables_(tables) {
-    ends_.assign(program.nodes.size() + 1, 0);
-    delays_.assign(program.channels.size() + 1, 0);
-    for (std::size_t k = 0; k < program.channels.size(); ++k) delays_[k + 1] = tables.channels[k].total();
+  Walk(const Program& program, const Tables& tables, Ends keep) : program_(program), tables_(tables) {
+    const std::size_t reach = std::bit_ceil(static_cast<std::size_t>(program.reach) + 1);
+    const bool all = keep == Ends::kAll || reach >= program.nodes.size();
+    mask_ = all ? ~std::size_t{0} : reach - 1;
+    none_ = all ? program.nodes.size() : reach;
+    ends_ = std::make_unique_for_overwrite<Nanoseconds[]>(none_ + 1);
+    ends_[none_] = 0;
     lanes_.resize(static_cast<std::size_t>(program.devices));
   }
 
@@ -51,10 +59,12 @@ class Walk {
   }
 
   [[nodiscard]] std::vector<Lane>& lanes() { return lanes_; }
-  [[nodiscard]] Nanoseconds end(std::int32_t node) const { return ends_[static_cast<std::size_t>(node) + 1]; }
-  // When a node's input through `channel` is there.
+  // With Ends::kAll, of any node that has run.
+  [[nodiscard]] Nanoseconds end(std::int32_t node) const { return ends_[static_cast<std::size_t>(node) & mask_]; }
+  // When a cell's input is there: where transfers hold lanes, `input` is the transfer itself.
   [[nodiscard]] Nanoseconds arrival(std::int32_t input, std::int32_t channel) const {
-    return ends_[static_cast<std::size_t>(input + 1)] + delays_[static_cast<std::size_t>(channel + 1)];
+    const bool overlapped = program_.p2p == P2p::kOverlapped;
+    return end(input) + (overlapped ? tables_.channels[static_cast<std::size_t>(channel)].total() : 0);
   }
 
  private:
@@ -66,13 +76,16 @@ class Walk {
     const std::size_t count = program_.nodes.size();
     for (std::size_t k = 0; k < count; ++k) {
       const Program::Node& node = program_.nodes[k];
-      Lane& lane = lanes_[static_cast<std::size_t>(node.device)];
-      Nanoseconds begin = std::max(lane.free, arrival(node.input, node.channel));
+      const CellCost& cost = tables_.cells[node.cell()];
+      Lane& lane = lanes_[static_cast<std::size_t>(cost.device)];
+      const std::size_t input = node.input < 0 ? none_ : static_cast<std::size_t>(node.input) & mask_;
+      const Nanoseconds delay = node.input < 0 ? 0 : cost.input_delay;
+      Nanoseconds begin = std::max(lane.free, ends_[input] + delay);
       if (static_cast<std::int32_t>(k) == next_second) {
         begin = std::max(begin, arrival(second->input, second->channel));
         next_second = ++second == last_second ? -1 : second->node;
       }
-      finish_cell(k, node, lane, begin, recorder);
+      finish_cell(k, cost, lane, begin, recorder);
     }
   }
 
@@ -82,30 +95,32 @@ class Walk {
     const bool coupled = program_.p2p == P2p::kCoupled;
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
-      Lane& lane = lanes_[static_cast<std::size_t>(node.device)];
-      if (node.cell != Program::kTransfer) {
-        finish_cell(k, node, lane, lane.free, recorder);
-        lane.posted = lane.free;
+      if (!node.is_transfer()) {
+        const CellCost& cost = tables_.cells[node.cell()];
+        Lane& lane = lanes_[static_cast<std::size_t>(cost.device)];
+        finish_cell(k, cost, lane, lane.free, recorder);
         continue;
       }
-      const auto channel = static_cast<std::size_t>(node.channel);
-      Lane& other = lanes_[static_cast<std::size_t>(program_.channels[channel].to_device)];
+      const Program::Channel& channel = program_.channels[node.channel()];
+      Lane& lane = lanes_[static_cast<std::size_t>(channel.from_device)];
+      Lane& other = lanes_[static_cast<std::size_t>(channel.to_device)];
       const Nanoseconds begin = coupled ? std::max(lane.posted, other.posted) : std::max(lane.free, other.free);
-      const Nanoseconds end = begin + delays_[channel + 1];
+      const Nanoseconds end = begin + tables_.channels[node.channel()].total();
       recorder.transfer(k, begin, end);
-      ends_[k + 1] = end;
+      ends_[k & mask_] = end;
       lane.free = std::max(lane.free, end);
       other.free = std::max(other.free, end);
     }
   }
 
   template <typename Recorder>
-  void finish_cell(std::size_t k, const Program::Node& node, Lane& lane, Nanoseconds begin, Recorder& recorder) {
-    const CellCost& cost = tables_.cells[node.cell];
+  void finish_cell(std::size_t k, const CellCost& cost, Lane& lane, Nanoseconds begin, Recorder& recorder) {
     const Nanoseconds end = begin + cost.duration;
     recorder.cell(k, begin, end);
-    ends_[k + 1] = end;
+    ends_[k & mask_] = end;
+    if (lane.first_begin < 0) lane.first_begin = begin;
     lane.free = end;
+    lane.posted = end;
     lane.busy += cost.duration;
     lane.activation += cost.at_begin;
     lane.peak_activation = std::max(lane.peak_activation, lane.activation);
@@ -114,8 +129,9 @@ class Walk {
 
   const Program& program_;
   const Tables& tables_;
-  std::vector<Nanoseconds> ends_;
-  std::vector<Nanoseconds> delays_;
+  std::unique_ptr<Nanoseconds[]> ends_;  // by node, or by node modulo a power of two; the last entry means "no input"
+  std::size_t mask_ = 0;
+  std::size_t none_ = 0;
   std::vector<Lane> lanes_;
 };
 

@@ -1,0 +1,131 @@
+// Speed of lowering and simulating, and of the whole command, beside the floor of bench/floor.hpp.
+//
+// Names matter: bench/main.cpp computes the promised ratios from them.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <variant>
+#include <vector>
+
+#include "bench/floor.hpp"
+#include "cost_models/uniform.hpp"
+#include "schedules/catalog.hpp"
+#include "sim/engine/simulate.hpp"
+
+extern char** environ;
+
+namespace debubble::bench {
+
+namespace {
+
+Schedule one_f_one_b(const benchmark::State& state) {
+  ScheduleRequest request;
+  request.devices = static_cast<int>(state.range(0));
+  request.microbatches = static_cast<int>(state.range(1));
+  return build_schedule("1f1b", request);
+}
+
+void count_ops(benchmark::State& state, std::size_t ops) {
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(ops));
+  state.counters["ops"] = static_cast<double>(ops);
+}
+
+void floor_1f1b(benchmark::State& state) {
+  const Floor floor = make_floor(std::get<Program>(lower(one_f_one_b(state))));
+  std::vector<std::int64_t> ends;
+  std::vector<Floor::Lane> lanes;
+  for (auto _ : state) benchmark::DoNotOptimize(run_floor(floor, ends, lanes));
+  count_ops(state, floor.ops.size());
+}
+
+void simulate_1f1b(benchmark::State& state) {
+  const Schedule schedule = one_f_one_b(state);
+  const Program program = std::get<Program>(lower(schedule));
+  const StageCosts costs = uniform_costs({}, schedule.stages, 1);
+  const Topology topology = Topology::ideal(10'000, 0);
+  for (auto _ : state) benchmark::DoNotOptimize(simulate_totals(program, costs, topology));
+  count_ops(state, program.nodes.size());
+}
+
+void lower_1f1b(benchmark::State& state) {
+  const Schedule schedule = one_f_one_b(state);
+  for (auto _ : state) benchmark::DoNotOptimize(lower(schedule));
+  count_ops(state, schedule.total_ops());
+}
+
+void record_1f1b(benchmark::State& state) {
+  const Schedule schedule = one_f_one_b(state);
+  const Program program = std::get<Program>(lower(schedule));
+  const StageCosts costs = uniform_costs({}, schedule.stages, 1);
+  for (auto _ : state) benchmark::DoNotOptimize(simulate(program, schedule, costs, Topology::ideal(10'000, 0)));
+  count_ops(state, program.nodes.size());
+}
+
+// A memory peak that needs arrival times too: received tensors have a size.
+void simulate_1f1b_received(benchmark::State& state) {
+  const Schedule schedule = one_f_one_b(state);
+  const Program program = std::get<Program>(lower(schedule));
+  StageCosts costs = uniform_costs({}, schedule.stages, 1);
+  for (StageCost& stage : costs.stages) stage.output = kMebibyte;
+  for (auto _ : state) benchmark::DoNotOptimize(simulate_totals(program, costs, Topology::ideal(10'000, 0)));
+  count_ops(state, program.nodes.size());
+}
+
+double children_cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  constexpr double kMicroseconds = 1e-6;
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * kMicroseconds;
+}
+
+// CPU time of the real binary, start-up included. DEBUBBLE_BINARY names it; the build passes its own.
+void command_simulate(benchmark::State& state) {
+  const char* given = std::getenv("DEBUBBLE_BINARY");
+  std::string binary = given != nullptr ? given : DEBUBBLE_BINARY;
+  std::array<std::string, 7> words{binary, "simulate", "--schedule", "1f1b", "-p", "8", "-m"};
+  std::string count = "64";
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(count.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t silent;
+  posix_spawn_file_actions_init(&silent);
+  posix_spawn_file_actions_addopen(&silent, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  for (auto _ : state) {
+    const double before = children_cpu_seconds();
+    pid_t child = 0;
+    int status = 1;
+    if (posix_spawn(&child, binary.c_str(), &silent, nullptr, arguments.data(), environ) == 0) {
+      waitpid(child, &status, 0);
+    }
+    if (status != 0) {
+      state.SkipWithError("the debubble binary did not run");
+      break;
+    }
+    state.SetIterationTime(children_cpu_seconds() - before);
+  }
+  posix_spawn_file_actions_destroy(&silent);
+}
+
+void sizes(benchmark::internal::Benchmark* benchmark) { benchmark->Args({16, 256})->Args({64, 1024}); }
+void decades(benchmark::internal::Benchmark* benchmark) {
+  benchmark->Args({8, 63})->Args({8, 625})->Args({16, 3'125})->Args({64, 7'813})->Args({64, 78'125});
+}
+
+BENCHMARK(floor_1f1b)->Apply(sizes);
+BENCHMARK(simulate_1f1b)->Apply(sizes)->Apply(decades);
+BENCHMARK(lower_1f1b)->Apply(sizes);
+BENCHMARK(record_1f1b)->Apply(sizes);
+BENCHMARK(simulate_1f1b_received)->Apply(sizes);
+BENCHMARK(command_simulate)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+}  // namespace debubble::bench

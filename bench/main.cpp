@@ -1,0 +1,94 @@
+// Runs the benchmarks and ends with the promises, as ratios within this run:
+//
+//     simulate / floor, p=16 m=256            1.62   at most 3
+//     ...
+//
+//   debubble_bench                     all, then the ratios
+//   debubble_bench --check             the same, exit 1 when a promise is broken
+//
+// Every other flag is Google Benchmark's. Ratios use the fastest of the repetitions, since noise only ever adds.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Prints as usual and keeps the fastest time per op of every benchmark.
+class Collector : public benchmark::ConsoleReporter {
+ public:
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+      const auto ops = run.counters.find("ops");
+      const double count = ops == run.counters.end() ? 1.0 : static_cast<double>(ops->second);
+      const bool manual = run.run_name.time_type == "manual_time";
+      const double time =
+          (manual ? run.real_accumulated_time : run.cpu_accumulated_time) / static_cast<double>(run.iterations) / count;
+      const auto [found, fresh] = fastest_.emplace(run.run_name.function_name + "/" + run.run_name.args, time);
+      if (!fresh) found->second = std::min(found->second, time);
+    }
+    ConsoleReporter::ReportRuns(runs);
+  }
+
+  // Seconds per op; 0 when the benchmark was filtered out.
+  [[nodiscard]] double seconds(const std::string& name) const {
+    const auto found = fastest_.find(name);
+    return found == fastest_.end() ? 0 : found->second;
+  }
+
+ private:
+  std::map<std::string, double> fastest_;
+};
+
+bool promise(const char* what, double value, double limit, const char* unit) {
+  if (value <= 0) return true;  // not measured in this run
+  const bool kept = value <= limit;
+  std::printf("%-44s %8.2f%s   at most %g%s   %s\n", what, value, unit, limit, unit, kept ? "kept" : "BROKEN");
+  return kept;
+}
+
+double ratio(double numerator, double denominator) { return denominator > 0 ? numerator / denominator : 0; }
+
+bool print_promises(const Collector& results) {
+  std::printf("\n");
+  bool kept = true;
+  for (const char* size : {"16/256", "64/1024"}) {
+    const std::string at(size);
+    const double simulate = results.seconds("simulate_1f1b/" + at);
+    kept &=
+        promise(("simulate / floor, p/m = " + at).c_str(), ratio(simulate, results.seconds("floor_1f1b/" + at)), 3, "");
+    kept &=
+        promise(("lower / simulate, p/m = " + at).c_str(), ratio(results.seconds("lower_1f1b/" + at), simulate), 5, "");
+  }
+  std::vector<double> decades;
+  for (const char* size : {"8/63", "8/625", "16/3125", "64/7813", "64/78125"}) {
+    const double time = results.seconds(std::string("simulate_1f1b/") + size);
+    if (time > 0) decades.push_back(time);
+  }
+  if (decades.size() == 5) {
+    const auto [low, high] = std::minmax_element(decades.begin(), decades.end());
+    kept &= promise("dearest / cheapest op, 10^3 to 10^7 ops", *high / *low, 2, "");
+  }
+  constexpr double kMillisecondsPerSecond = 1e3;
+  kept &= promise("whole command, p=8 m=64, CPU time", results.seconds("command_simulate/") * kMillisecondsPerSecond,
+                  50, " ms");
+  return kept;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto is_check = [](const char* argument) { return std::strcmp(argument, "--check") == 0; };
+  const bool check = std::any_of(argv + 1, argv + argc, is_check);
+  argc = static_cast<int>(std::remove_if(argv + 1, argv + argc, is_check) - argv);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  Collector collector;
+  benchmark::RunSpecifiedBenchmarks(&collector);
+  return print_promises(collector) || !check ? 0 : 1;
+}

@@ -1,0 +1,120 @@
+# The libraries we use: the installed package first, a pinned download second, one clear message when neither works.
+#
+# The pinned archives are the sources from which Debian 12 builds its packages, so a download is the same version as an
+# installation there. Their SHA-256 sums are those in Debian's signed .dsc files.
+include(FetchContent)
+
+set(debubble_APT_LINE
+  "apt-get install nlohmann-json3-dev libcli11-dev libfmt-dev doctest-dev libbenchmark-dev zlib1g-dev")
+set(debubble_POOL "https://deb.debian.org/debian/pool/main")
+set(debubble_MISSING "")
+set(debubble_DEPENDENCY_SUMMARY "")
+
+# Puts the archive at `path`, unless it is there already, and sets debubble_HAVE_ARCHIVE. Failing is not an error yet:
+# the list of all that is missing is.
+function(debubble_download url path sha256)
+  set(found "")
+  if(EXISTS "${path}")
+    file(SHA256 "${path}" found)
+  endif()
+  if(NOT found STREQUAL sha256)
+    message(STATUS "downloading ${debubble_POOL}/${url}")
+    file(DOWNLOAD "${debubble_POOL}/${url}" "${path}" STATUS status INACTIVITY_TIMEOUT 30 TLS_VERIFY ON)
+    file(SHA256 "${path}" found)
+    list(POP_FRONT status code reason)
+    if(NOT code EQUAL 0)
+      message(STATUS "download failed: ${reason}")
+    elseif(NOT found STREQUAL sha256)
+      message(STATUS "download refused: its SHA-256 is ${found}, expected ${sha256}")
+    endif()
+  endif()
+  if(found STREQUAL sha256)
+    set(debubble_HAVE_ARCHIVE ON PARENT_SCOPE)
+  else()
+    set(debubble_HAVE_ARCHIVE OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Adds a library that is not installed as a subproject. On failure its target is simply not there.
+macro(debubble_fetch name url sha256)
+  set(debubble_url "${url}")
+  string(TOUPPER "${name}" debubble_upper)
+  cmake_path(GET debubble_url FILENAME debubble_archive)
+  set(debubble_archive "${PROJECT_BINARY_DIR}/_deps/${debubble_archive}")
+  set(debubble_HAVE_ARCHIVE ON)
+  if(NOT FETCHCONTENT_SOURCE_DIR_${debubble_upper})
+    debubble_download(${url} "${debubble_archive}" ${sha256})
+  endif()
+  if(debubble_HAVE_ARCHIVE)
+    FetchContent_Declare(${name} SYSTEM URL "${debubble_archive}" URL_HASH SHA256=${sha256}
+      DOWNLOAD_EXTRACT_TIMESTAMP ON)
+    FetchContent_MakeAvailable(${name})
+  endif()
+endmacro()
+
+# A macro, since find_package sets variables that the folder needs later (doctest's test discovery script).
+macro(debubble_dependency name version target url sha256)
+  find_package(${name} ${version} QUIET)
+  set(debubble_origin "installed ${${name}_VERSION}")
+  if(NOT TARGET ${target} AND debubble_FETCH_DEPS)
+    debubble_fetch(${name} ${url} ${sha256})
+    set(debubble_origin "downloaded")
+  endif()
+  if(TARGET ${target})
+    list(APPEND debubble_DEPENDENCY_SUMMARY "${name} ${debubble_origin}")
+  else()
+    list(APPEND debubble_MISSING "${name} >= ${version}")
+  endif()
+endmacro()
+
+set(JSON_BuildTests OFF)
+set(JSON_SystemInclude ON)
+debubble_dependency(nlohmann_json 3.11 nlohmann_json::nlohmann_json
+  n/nlohmann-json3/nlohmann-json3_3.11.2.orig.tar.gz
+  d69f9deb6a75e2580465c6c4c5111b89c4dc2fa94e3a85fcd2ffcd9a143d9273)
+if(debubble_TOOLS OR debubble_TESTS)
+  debubble_dependency(CLI11 2.1 CLI11::CLI11
+    c/cli11/cli11_2.1.2+ds.orig.tar.xz
+    8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d)
+  debubble_dependency(fmt 9 fmt::fmt
+    f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz
+    84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583)
+  find_package(ZLIB QUIET)  # never downloaded: every system packages it
+  if(TARGET ZLIB::ZLIB)
+    list(APPEND debubble_DEPENDENCY_SUMMARY "zlib installed ${ZLIB_VERSION_STRING}")
+  else()
+    list(APPEND debubble_MISSING "zlib")
+  endif()
+endif()
+if(debubble_TESTS)
+  debubble_dependency(doctest 2.4.9 doctest::doctest
+    d/doctest/doctest_2.4.9~ds.orig.tar.xz
+    7cc78169975bea36e70ab9d67e7de9b03d89b38653499ad03243e3944429b1ab)
+  if(doctest_SOURCE_DIR)
+    list(APPEND CMAKE_MODULE_PATH "${doctest_SOURCE_DIR}/scripts/cmake")  # an installed doctest does this by itself
+  endif()
+  include(doctest OPTIONAL)  # doctest_discover_tests
+endif()
+if(debubble_BENCH)
+  set(BENCHMARK_ENABLE_TESTING OFF)
+  set(BENCHMARK_ENABLE_INSTALL OFF)
+  set(BENCHMARK_ENABLE_WERROR OFF)
+  set(debubble_missing_before ${debubble_MISSING})
+  debubble_dependency(benchmark 1.7 benchmark::benchmark
+    b/benchmark/benchmark_1.7.1.orig.tar.gz
+    6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7)
+  set(debubble_MISSING ${debubble_missing_before})  # without it only the benchmarks are left out
+endif()
+
+find_package(Threads REQUIRED)
+
+list(JOIN debubble_DEPENDENCY_SUMMARY ", " debubble_DEPENDENCY_SUMMARY)
+if(debubble_MISSING)
+  list(JOIN debubble_MISSING ", " debubble_MISSING)
+  set(debubble_advice "or let CMake download pinned versions: -Ddebubble_FETCH_DEPS=ON (now OFF; zlib must be installed)")
+  if(debubble_FETCH_DEPS)
+    set(debubble_advice "(debubble_FETCH_DEPS is ON, but a download failed, see above, or zlib is missing)")
+  endif()
+  message(FATAL_ERROR "missing: ${debubble_MISSING}\n"
+    "Install what debubble needs:\n    ${debubble_APT_LINE}\n${debubble_advice}")
+endif()

@@ -1,0 +1,9 @@
+# debubble_sanitizers: an interface target, empty unless debubble_SANITIZE names sanitizers. A finding ends the program
+# (no recovery), so that a test cannot pass in spite of one.
+add_library(debubble_sanitizers INTERFACE)
+set(debubble_sanitizer_flags "")
+if(debubble_SANITIZE)
+  set(debubble_sanitizer_flags -fsanitize=${debubble_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(debubble_sanitizers INTERFACE ${debubble_sanitizer_flags})
+  target_link_options(debubble_sanitizers INTERFACE ${debubble_sanitizer_flags})
+endif()

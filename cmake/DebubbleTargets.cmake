@@ -1,0 +1,36 @@
+# How a target of ours is made. One way for all of them, so that warnings, sanitizers, header checks and install rules
+# cannot be forgotten.
+
+# What every target of ours gets, executables included.
+function(debubble_configure_target target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  # BUILD_INTERFACE keeps these two out of the exported package.
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:debubble_warnings> $<BUILD_INTERFACE:debubble_sanitizers>)
+endfunction()
+
+# debubble_add_library(core SOURCES a.cpp ... HEADERS a.hpp ... [PUBLIC libs...] [PRIVATE libs...] [INTERNAL])
+#
+# Makes the static library debubble_core with the alias debubble::core. Every header listed must compile alone (the
+# `headers` test). PRIVATE libraries must be header-only: they are used while compiling and leave no trace in the
+# exported package. INTERNAL libraries are not installed.
+function(debubble_add_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "" "SOURCES;HEADERS;PUBLIC;PRIVATE")
+  set(target debubble_${name})
+  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(debubble::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON LINKER_LANGUAGE CXX)
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PUBLIC ${arg_PUBLIC})
+  foreach(library IN LISTS arg_PRIVATE)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
+  endforeach()
+  debubble_configure_target(${target})
+  if(debubble_INSTALL AND NOT arg_INTERNAL)
+    install(TARGETS ${target} EXPORT debubbleTargets
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/debubble)
+  endif()
+endfunction()

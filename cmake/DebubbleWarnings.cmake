@@ -1,0 +1,12 @@
+# debubble_warnings: an interface target that our own targets link privately, so that neither our warnings nor our
+# -Werror reach a project that embeds us.
+add_library(debubble_warnings INTERFACE)
+target_compile_options(debubble_warnings INTERFACE
+  $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wsign-conversion;-Wnon-virtual-dtor;-Woverloaded-virtual;-Wswitch-enum;-Wnull-dereference>)
+# GCC 12 sees overlaps in `"text" + string` that are not there (its bug 105651, mended in 13).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(debubble_warnings INTERFACE -Wno-restrict)
+endif()
+if(debubble_WERROR AND debubble_IS_TOP_LEVEL)
+  target_compile_options(debubble_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-Werror>)
+endif()

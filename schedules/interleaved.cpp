@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "schedules/request.hpp"
+#include "sim/core/check.hpp"
 
 namespace debubble {
 
@@ -98,6 +99,8 @@ int megatron_group(const ScheduleRequest& request) {
   return group;
 }
 
+bool megatron_accepts(int m, int group, int p) { return m >= group && (m % group == 0 || m % group >= p); }
+
 // What Megatron Core refuses although the order runs.
 void note_megatron_limits(Schedule& schedule, int group, int p) {
   const int m = schedule.microbatches;
@@ -108,11 +111,23 @@ void note_megatron_limits(Schedule& schedule, int group, int p) {
   }
   const int remainder = m % group;
   if (remainder == 0 || remainder >= p) return;
-  const auto legal = [&](int other) { return other >= group && (other % group == 0 || other % group >= p); };
+  const auto legal = [&](int other) { return megatron_accepts(other, group, p); };
   schedule.notes.push_back("Megatron Core refuses this: m=" + std::to_string(m) + " leaves " +
                            std::to_string(remainder) + " microbatches in the last group of " + std::to_string(group) +
                            ", fewer than p=" + std::to_string(p) + ", which adds dependency bubbles; it accepts -m " +
                            nearest_microbatches(m, legal));
+}
+
+// A last group of fewer than p microbatches mostly just adds bubbles, but with three chunks or more it may deadlock.
+void refuse_deadlock(const ScheduleRequest& request, const Schedule& schedule, int group) {
+  const int m = request.microbatches;
+  if (m % group == 0 || m % group >= request.devices || !find_deadlock(schedule)) return;
+  const auto legal = [&](int other) { return megatron_accepts(other, group, request.devices); };
+  refuse("S016", "--microbatches",
+         "m=" + std::to_string(m) + " leaves " + std::to_string(m % group) + " microbatches in the last group of " +
+             std::to_string(group) + ", fewer than p=" + std::to_string(request.devices) +
+             "; with this many chunks that deadlocks",
+         "nearest legal values: -m " + nearest_microbatches(m, legal));
 }
 
 Schedule build_interleaved(const ScheduleRequest& request) {
@@ -131,7 +146,10 @@ Schedule build_interleaved(const ScheduleRequest& request) {
   for (int device = 0; device < p; ++device) {
     schedule.rows[static_cast<std::size_t>(device)] = interleaved_row(table, device, p, chunks, group);
   }
-  if (rounding == "megatron") note_megatron_limits(schedule, group, p);
+  if (rounding == "megatron") {
+    refuse_deadlock(request, schedule, group);
+    note_megatron_limits(schedule, group, p);
+  }
   return schedule;
 }
 

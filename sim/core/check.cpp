@@ -112,9 +112,9 @@ class Checker {
     const bool stage_is_wrong = op.stage < 0 || op.stage >= schedule_.stages;
     const std::int64_t limit = stage_is_wrong ? schedule_.stages : pieces_;
     const std::string noun = stage_is_wrong ? "stage" : "microbatch";
-    report("T002", id, -1, to_string(op) + " names " + noun + " " +
-                               std::to_string(stage_is_wrong ? op.stage : op.microbatch) + ", and there " +
-                               (limit == 1 ? "is " : "are ") + plural(limit, noun),
+    report("T002", id, -1,
+           to_string(op) + " names " + noun + " " + std::to_string(stage_is_wrong ? op.stage : op.microbatch) +
+               ", and there " + (limit == 1 ? "is " : "are ") + plural(limit, noun),
            limit < 1 ? "" : noun + " numbers run from 0 to " + std::to_string(limit - 1));
   }
 
@@ -145,11 +145,13 @@ class Checker {
     const OpKind other_kind = op.kind == OpKind::kInputGrad ? OpKind::kWeightGrad : OpKind::kInputGrad;
     const std::int32_t other = ops_.find(other_kind, op.stage, op.microbatch);
     if (whole >= 0 && other < 0 && op.kind == OpKind::kWeightGrad) {
-      report("T007", id, whole, to_string(op) + " repeats a part of " + to_string(ops_.op(whole)) + ", the whole backward",
+      report("T007", id, whole,
+             to_string(op) + " repeats a part of " + to_string(ops_.op(whole)) + ", the whole backward",
              "B is the whole backward, I and W its halves; older PyTorch tables write B for I and BW for B: rename "
              "B to I, then BW to B");
     } else if (whole >= 0) {
-      report("T007", id, whole, to_string(op) + " repeats a part of " + to_string(ops_.op(whole)) + ", the whole backward",
+      report("T007", id, whole,
+             to_string(op) + " repeats a part of " + to_string(ops_.op(whole)) + ", the whole backward",
              "run either B, or I and W");
     } else if (other < 0) {
       report("T006", id, -1,
@@ -208,13 +210,17 @@ class Checker {
     const std::string i = name_of(OpKind::kInputGrad, stage, microbatch);
     const std::string w = name_of(OpKind::kWeightGrad, stage, microbatch);
     if (backward) {
-      report("T004", -1, -1, f + " is missing, though the backward of stage " + std::to_string(stage) +
-                                 " runs on microbatch " + std::to_string(microbatch), "");
+      report("T004", -1, -1,
+             f + " is missing, though the backward of stage " + std::to_string(stage) + " runs on microbatch " +
+                 std::to_string(microbatch),
+             "");
     } else if (forward) {
       report("T005", -1, -1, "the backward after " + f + " is missing: neither " + b + ", nor " + i + " and " + w, "");
     } else {
-      report("T013", -1, -1, "stage " + std::to_string(stage) + " never runs microbatch " +
-                                 std::to_string(microbatch) + ": " + f + " and its backward are missing", "");
+      report("T013", -1, -1,
+             "stage " + std::to_string(stage) + " never runs microbatch " + std::to_string(microbatch) + ": " + f +
+                 " and its backward are missing",
+             "");
     }
     if (placed_) problems_.back().device = home(stage, microbatch);
   }

@@ -32,7 +32,8 @@ OpIndex::OpIndex(const Schedule& schedule)
   row_begin_.push_back(0);
   for (const auto& row : schedule.rows) {
     ops += row.size();
-    if (ops > index(std::numeric_limits<std::int32_t>::max())) throw std::length_error("a schedule of 2^31 ops or more");
+    if (ops > index(std::numeric_limits<std::int32_t>::max()))
+      throw std::length_error("a schedule of 2^31 ops or more");
     row_begin_.push_back(static_cast<std::int32_t>(ops));
   }
   device_.resize(ops);

@@ -40,9 +40,7 @@ class OpIndex {
   [[nodiscard]] std::int32_t row_begin(std::int32_t device) const { return row_begin_[index(device)]; }
   [[nodiscard]] std::int32_t device(std::int32_t id) const { return device_[index(id)]; }
   [[nodiscard]] std::int32_t position(std::int32_t id) const { return id - row_begin_[index(device(id))]; }
-  [[nodiscard]] const Op& op(std::int32_t id) const {
-    return schedule_->rows[index(device(id))][index(position(id))];
-  }
+  [[nodiscard]] const Op& op(std::int32_t id) const { return schedule_->rows[index(device(id))][index(position(id))]; }
   [[nodiscard]] const std::vector<Duplicate>& duplicates() const { return duplicates_; }
 
   [[nodiscard]] bool in_range(const Op& op) const { return in_range(op.stage, op.microbatch); }
@@ -51,7 +49,8 @@ class OpIndex {
 
   // -1 when no row holds it.
   [[nodiscard]] std::int32_t find(OpKind kind, std::int32_t stage, std::int32_t microbatch) const;
-  // The inputs that some row makes, by the start rule: F(s) needs F(s-1); B and I(s) need F(s) and B or I(s+1); W needs I.
+  // The inputs that some row makes, by the start rule: F(s) needs F(s-1); B and I(s) need F(s) and B or I(s+1); W needs
+  // I.
   [[nodiscard]] Inputs inputs(const Op& op) const;
   // The id behind the last op of the cell that begins at `id`: one op or a pair.
   [[nodiscard]] std::int32_t cell_end(std::int32_t id) const;

@@ -68,7 +68,7 @@ struct ProfileOrigin {
 struct Profile {
   std::string model;
   std::string dtype;                          // "bf16", "fp32", ...
-  std::int64_t microbatch_size = 0;           // samples
+  std::int64_t microbatch_size = 0;           // samples; 0 when unknown
   std::int64_t sequence_length = 0;           // tokens per sample; 0 when the model has none (images)
   std::optional<Nanoseconds> hop_latency;     // of one transfer between neighbouring stages, where it was measured
   std::optional<std::int64_t> hop_bandwidth;  // bytes per second

@@ -1,0 +1,171 @@
+#include "schedules/compute_table_cells.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace debubble {
+namespace {
+
+constexpr const char* kGrammar =
+    "a cell is <stage><F|B|I|W><microbatch>, like 3F12, or (3F12;4B7)OVERLAP_F_B, or empty";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_capital(char c) { return (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+template <typename Predicate>
+std::string_view take(std::string_view& text, Predicate belongs) {
+  const auto end = std::find_if_not(text.begin(), text.end(), belongs);
+  const std::string_view head = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  text.remove_prefix(head.size());
+  return head;
+}
+
+// One below the largest number, so that the count (the number + 1) fits as well.
+std::optional<std::int32_t> number(std::string_view digits) {
+  std::int32_t value = 0;
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (result.ec != std::errc{} || value == std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  return value;
+}
+
+std::optional<OpKind> compute_kind(std::string_view type) {
+  if (type == "F") return OpKind::kForward;
+  if (type == "B") return OpKind::kBackward;
+  if (type == "I") return OpKind::kInputGrad;
+  if (type == "W") return OpKind::kWeightGrad;
+  return std::nullopt;
+}
+
+bool is_communication(std::string_view type) {
+  constexpr std::array<std::string_view, 7> kTypes = {"SEND_F",  "RECV_F",  "SEND_B",     "RECV_B",
+                                                      "UNSHARD", "RESHARD", "REDUCE_GRAD"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+CellFault fault_of_type(std::string_view text, std::string_view stage, std::string_view type) {
+  if (is_communication(type)) {
+    return {"T027", quoted(text) + " is a communication action; this is a compute_comms table",
+            "give the compute_only table, which has F, B, I and W alone: transfers follow from it"};
+  }
+  if (type == "BW") {
+    return {"T026",
+            quoted(text) + " is of the older grammar; PyTorch's parser now reads it as " +
+                quoted(std::string(stage) + "B") + ", without a microbatch",
+            "older tables write B for the input gradient and BW for the whole backward: rename B to I, then BW to B"};
+  }
+  return {"T024", quoted(text) + " is not an action", kGrammar};
+}
+
+// One action, in full; fills `op` or says what is wrong.
+CellFault read_action(std::string_view text, Op& op) {
+  std::string_view rest = text;
+  const std::string_view stage = take(rest, is_digit);
+  const std::string_view type = take(rest, is_capital);
+  const std::string_view microbatch = take(rest, is_digit);
+  const std::optional<OpKind> kind = compute_kind(type);
+  if (stage.empty() || type.empty()) return {"T024", quoted(text) + " is not an action", kGrammar};
+  if (!kind) return fault_of_type(text, stage, type);
+  if (microbatch.empty() && rest.empty()) {
+    return {"T029", quoted(text) + " names no microbatch", "write the microbatch's number after the letter, like 3F12"};
+  }
+  if (!rest.empty()) {
+    const std::string_view prefix = text.substr(0, text.size() - rest.size());
+    return {"T024", quoted(text) + " is not an action: " + quoted(rest) + " follows " + quoted(prefix),
+            "PyTorch's parser ignores what follows an action; here a cell must match in full"};
+  }
+  const std::optional<std::int32_t> s = number(stage);
+  const std::optional<std::int32_t> i = number(microbatch);
+  if (!s || !i) {
+    return {"T025", quoted(text) + " has a " + (s ? "microbatch" : "stage") + " number that is too large",
+            "the largest is 2147483646"};
+  }
+  op = Op{*kind, false, *s, *i};
+  return {};
+}
+
+CellFault pair_fault(std::string_view text, const std::string& what) {
+  return {"T028", quoted(text) + " is not an overlapped pair: " + what, "write it as (3F12;4B7)OVERLAP_F_B"};
+}
+
+// "(a;b)OVERLAP_F_B"
+Cell read_pair(std::string_view text) {
+  Cell cell;
+  const std::size_t close = text.find(')');
+  const std::string_view inside = text.substr(1, close == std::string_view::npos ? close : close - 1);
+  const auto fail = [&](const std::string& what) {
+    cell.fault = pair_fault(text, what);
+    return cell;
+  };
+  if (inside.find('(') != std::string_view::npos) return fail("pairs do not nest");
+  if (close == std::string_view::npos) return fail("the closing \")\" is missing");
+  if (const std::string_view suffix = trimmed(text.substr(close + 1)); suffix != "OVERLAP_F_B") {
+    return fail(suffix.empty() ? "\"OVERLAP_F_B\" is missing after \")\""
+                               : quoted(suffix) + " stands for \"OVERLAP_F_B\"");
+  }
+  if (trimmed(inside).empty()) return fail("it has no members");
+  const auto members = std::count(inside.begin(), inside.end(), ';') + 1;
+  if (members != 2) return fail("it has " + std::to_string(members) + (members == 1 ? " member" : " members"));
+  const std::size_t middle = inside.find(';');
+  cell.fault = read_action(trimmed(inside.substr(0, middle)), cell.ops[0]);
+  if (cell.fault.code.empty()) cell.fault = read_action(trimmed(inside.substr(middle + 1)), cell.ops[1]);
+  cell.ops[0].paired_with_next = true;
+  cell.count = 2;
+  return cell;
+}
+
+// Bytes that no table may hold, whatever the grammar says about the rest.
+CellFault stray_byte(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) {
+    return {"T022", "a NUL byte", "save the table as plain ASCII or UTF-8 text"};
+  }
+  if (text.find('\r') != std::string_view::npos) {
+    return {"T022", "a carriage return that no line feed follows", "end lines with LF or CRLF"};
+  }
+  if (text.starts_with("\xef\xbb\xbf")) {
+    return {"T022", "a byte order mark", "save the table as UTF-8 without one"};
+  }
+  if (text.find('"') != std::string_view::npos) {
+    return {"T023", quoted(text) + " has a quotation mark", "cells are not quoted in this format"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string result = "\"";
+  for (const char c : text.substr(0, kMost)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      result += c;
+    } else {
+      result += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return result + (text.size() > kMost ? "...\"" : "\"");
+}
+
+Cell read_cell(std::string_view text) {
+  text = trimmed(text);
+  Cell cell;
+  if (text.empty()) return cell;
+  cell.fault = stray_byte(text);
+  if (!cell.fault.code.empty()) return cell;
+  if (text.front() == '(') return read_pair(text);
+  cell.fault = read_action(text, cell.ops[0]);
+  cell.count = 1;
+  return cell;
+}
+
+}  // namespace debubble

@@ -1,0 +1,155 @@
+// The exact balance. Two steps: the least possible slowest stage by binary search, then the most even partition within
+// that bound by dynamic programming over suffixes, whose best cut moves monotonically (divide and conquer).
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "cost_models/partition.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+// Sums of squares of 61-bit numbers.
+__extension__ using Wide = unsigned __int128;
+
+constexpr Nanoseconds kLargestSum = Nanoseconds{1} << 61;
+
+std::vector<Nanoseconds> prefix_sums(const Profile& profile) {
+  std::vector<Nanoseconds> sums{0};
+  for (const ProfileLayer& layer : profile.layers) {
+    const Nanoseconds time = layer_time(layer);
+    if (time > kLargestSum - sums.back()) {
+      throw InputError({"L007", "", "the times of all layers together overflow", "check the profile's durations"});
+    }
+    sums.push_back(sums.back() + time);
+  }
+  return sums;
+}
+
+// Splits layers [0, n) into stages; cut positions are indices into the prefix sums.
+class Balancer {
+ public:
+  Balancer(std::vector<Nanoseconds> sums, int stages)
+      : sums_(std::move(sums)), layers_(static_cast<int>(sums_.size()) - 1), stages_(stages) {}
+
+  std::vector<int> solve() {
+    bound_ = least_bound();
+    find_earliest_starts();
+    best_.assign(index(layers_) + 1, 0);
+    first_cut_.resize(index(stages_) + 1);
+    for (int stage_count = 1; stage_count <= stages_; ++stage_count) solve_suffixes(stage_count);
+    return cut_up();
+  }
+
+ private:
+  static std::size_t index(int value) { return static_cast<std::size_t>(value); }
+  [[nodiscard]] Nanoseconds load(int begin, int end) const { return sums_[index(end)] - sums_[index(begin)]; }
+
+  [[nodiscard]] bool fits(Nanoseconds bound) const {
+    int used = 0;
+    for (int begin = 0; begin < layers_; ++used) begin = farthest_end(begin, bound);
+    return used <= stages_;  // with fewer stages any cut inside of one makes another: there are enough layers
+  }
+
+  // The last end such that layers [begin, end) stay within the bound; at least one layer is taken.
+  [[nodiscard]] int farthest_end(int begin, Nanoseconds bound) const {
+    const auto past = std::upper_bound(sums_.begin() + begin + 1, sums_.end(), sums_[index(begin)] + bound);
+    return std::max(begin + 1, static_cast<int>(past - sums_.begin()) - 1);
+  }
+
+  [[nodiscard]] Nanoseconds least_bound() const {
+    Nanoseconds low = 0;
+    for (int layer = 0; layer < layers_; ++layer) low = std::max(low, load(layer, layer + 1));
+    Nanoseconds high = sums_.back();
+    while (low < high) {
+      const Nanoseconds middle = low + (high - low) / 2;
+      if (fits(middle)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  // earliest_[k]: the first layer from which k stages within the bound can reach the end.
+  void find_earliest_starts() {
+    earliest_.assign(1, layers_);
+    for (int k = 1; k <= stages_; ++k) {
+      const Nanoseconds target = sums_[index(earliest_.back())] - bound_;
+      const auto first = std::lower_bound(sums_.begin(), sums_.end(), target);
+      earliest_.push_back(static_cast<int>(first - sums_.begin()));
+    }
+  }
+
+  // A state is a suffix that begins at `begin` and gets `stage_count` non-empty stages.
+  void solve_suffixes(int stage_count) {
+    std::vector<Wide> next(index(layers_) + 1, 0);
+    std::vector<int>& cuts = first_cut_[index(stage_count)];
+    cuts.assign(index(layers_) + 1, layers_);
+    const int low = earliest_[index(stage_count)];
+    const int high = layers_ - stage_count;
+    solve_range(stage_count, low, high, low + 1, layers_ - stage_count + 1, next, cuts);
+    best_ = std::move(next);
+  }
+
+  // The smallest best cut grows with the suffix's begin, so the middle's cut bounds those on both of its sides.
+  void solve_range(int stage_count, int low, int high, int first, int last, std::vector<Wide>& next,
+                   std::vector<int>& cuts) {
+    if (low > high) return;
+    const int middle = low + (high - low) / 2;
+    const int from = std::max({first, middle + 1, earliest_[index(stage_count - 1)]});
+    const int to = std::min({last, farthest_end(middle, bound_), layers_ - stage_count + 1});
+    Wide least = std::numeric_limits<Wide>::max();
+    for (int cut = from; cut <= to; ++cut) {
+      const auto time = static_cast<Wide>(load(middle, cut));
+      const Wide sum = time * time + best_[index(cut)];
+      if (sum >= least) continue;
+      least = sum;
+      cuts[index(middle)] = cut;
+    }
+    next[index(middle)] = least;
+    solve_range(stage_count, low, middle - 1, first, cuts[index(middle)], next, cuts);
+    solve_range(stage_count, middle + 1, high, cuts[index(middle)], last, next, cuts);
+  }
+
+  [[nodiscard]] std::vector<int> cut_up() const {
+    std::vector<int> sizes;
+    int begin = 0;
+    for (int stage_count = stages_; stage_count > 0; --stage_count) {
+      const int end = first_cut_[index(stage_count)][index(begin)];
+      sizes.push_back(end - begin);
+      begin = end;
+    }
+    return sizes;
+  }
+
+  std::vector<Nanoseconds> sums_;
+  int layers_;
+  int stages_;
+  Nanoseconds bound_ = 0;
+  std::vector<int> earliest_;
+  std::vector<Wide> best_;                   // per begin, for one stage less than is being solved
+  std::vector<std::vector<int>> first_cut_;  // per stage count and begin
+};
+
+}  // namespace
+
+std::vector<int> balanced_partition(const Profile& profile, int stages) {
+  const auto layers = static_cast<std::int64_t>(profile.layers.size());
+  if (stages < 1) {
+    throw InputError({"L002", "--partition", "a pipeline has at least one stage; got " + std::to_string(stages), ""});
+  }
+  if (layers < stages) {
+    throw InputError({"L001", "--partition",
+                      std::to_string(stages) + " stages need at least as many layers; " + profile.model + " has " +
+                          std::to_string(layers),
+                      "use at most " + std::to_string(layers) + " stages (devices times chunks)"});
+  }
+  return Balancer(prefix_sums(profile), stages).solve();
+}
+
+}  // namespace debubble

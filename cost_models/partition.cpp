@@ -1,0 +1,84 @@
+#include "cost_models/partition.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+class PartitionParser {
+ public:
+  PartitionParser(std::string_view text, int stages, int layers) : text_(text), stages_(stages), layers_(layers) {}
+
+  std::vector<int> parse() {
+    std::string_view rest = text_;
+    for (std::size_t comma = rest.find(','); comma != std::string_view::npos; comma = rest.find(',')) {
+      add(rest.substr(0, comma));
+      rest.remove_prefix(comma + 1);
+    }
+    add(rest);
+    if (problems_.empty()) check_totals();
+    if (!problems_.empty()) throw InputError(std::move(problems_));
+    return std::move(sizes_);
+  }
+
+ private:
+  void complain(std::string code, std::string message, std::string help) {
+    problems_.push_back({std::move(code), "--partition", std::move(message), std::move(help)});
+  }
+
+  void add(std::string_view item) {
+    int size = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), size);
+    const std::string which = "stage " + std::to_string(sizes_.size()) + " gets ";
+    sizes_.push_back(size);
+    if (error == std::errc::result_out_of_range) {
+      complain("L007", which + "more layers than can be counted", "the model has " + std::to_string(layers_));
+    } else if (error != std::errc() || end != item.data() + item.size()) {
+      complain("L003", which + "\"" + std::string(item) + "\", which is no number of layers",
+               "write one whole number per stage, as in 6,6,5,5, or auto");
+    } else if (size < 1) {
+      complain("L004", which + std::to_string(size) + " layers", "every stage needs at least one layer");
+    }
+  }
+
+  void check_totals() {
+    if (sizes_.size() != static_cast<std::size_t>(stages_)) {
+      complain(
+          "L005",
+          "the pipeline has " + std::to_string(stages_) + " stages, the partition " + std::to_string(sizes_.size()),
+          "give one number per stage (devices times chunks)");
+    }
+    std::int64_t placed = 0;
+    for (const int size : sizes_) placed += size;
+    if (placed != layers_) {
+      complain("L006", "layers in model / layers placed: " + std::to_string(layers_) + " / " + std::to_string(placed),
+               "the numbers must add up to " + std::to_string(layers_));
+    }
+  }
+
+  std::string_view text_;
+  int stages_;
+  int layers_;
+  std::vector<int> sizes_;
+  std::vector<Diagnostic> problems_;
+};
+
+}  // namespace
+
+Nanoseconds layer_time(const ProfileLayer& layer) {
+  const auto median = [](const std::optional<TimeStatistics>& times) { return times ? times->median : 0; };
+  const Nanoseconds backward =
+      layer.backward ? layer.backward->median : median(layer.input_grad) + median(layer.weight_grad);
+  return layer.forward.median + backward;
+}
+
+std::vector<int> parse_partition(std::string_view text, int stages, int layers) {
+  return PartitionParser(text, stages, layers).parse();
+}
+
+}  // namespace debubble

@@ -1,0 +1,174 @@
+#include "cost_models/profiled.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+// How many layers lack a number, for the assumptions.
+struct Gaps {
+  std::size_t whole = 0;  // only the halves of the backward are known
+  std::size_t halves = 0;
+  std::size_t held = 0;
+};
+
+[[noreturn]] void complain_overflow(std::size_t stage, const std::string& what) {
+  throw InputError({"L008", "", "the " + what + " of stage " + std::to_string(stage) + " overflows",
+                    "check the profile's numbers, or cut the model into more stages"});
+}
+
+// Sums one stage's layers; every sum is checked against the largest value an input may have.
+class StageSum {
+ public:
+  explicit StageSum(std::size_t stage) : stage_(stage) {}
+
+  void add(const ProfileLayer& layer, double weight_share, Gaps& gaps) {
+    add_time(cost_.forward, layer.forward.median);
+    add_backward(layer, gaps);
+    add_size(cost_.activation, layer.activation, "activation");
+    add_size(cost_.weight_grad_held, held(layer, weight_share, gaps), "memory held for the weight gradient");
+    add_size(cost_.weights, layer.parameters, "weights");
+    cost_.workspace = std::max(cost_.workspace, layer.workspace);
+    cost_.output = layer.output;
+  }
+
+  [[nodiscard]] StageCost finish(const TrainingState& state) {
+    cost_.gradients = scaled(state.gradients_per_weight, "gradients");
+    cost_.optimizer = scaled(state.optimizer_per_weight, "optimizer state");
+    return cost_;
+  }
+
+ private:
+  void add_time(Nanoseconds& sum, Nanoseconds time) {
+    if (time > kLongestDuration - sum) complain_overflow(stage_, "time");
+    sum += time;
+  }
+
+  void add_size(Bytes& sum, Bytes size, const char* what) {
+    if (size > kLargestSize - sum) complain_overflow(stage_, what);
+    sum += size;
+  }
+
+  void add_backward(const ProfileLayer& layer, Gaps& gaps) {
+    const bool split = layer.input_grad && layer.weight_grad;
+    const Nanoseconds whole =
+        layer.backward ? layer.backward->median : layer.input_grad->median + layer.weight_grad->median;
+    gaps.whole += layer.backward ? 0U : 1U;
+    gaps.halves += split ? 0U : 1U;
+    add_time(cost_.backward, whole);
+    add_time(cost_.input_grad, split ? layer.input_grad->median : whole / 2);
+    add_time(cost_.weight_grad, split ? layer.weight_grad->median : whole - whole / 2);
+  }
+
+  static Bytes held(const ProfileLayer& layer, double weight_share, Gaps& gaps) {
+    if (layer.weight_grad_held) return *layer.weight_grad_held;
+    ++gaps.held;
+    return std::llround(static_cast<double>(layer.activation) * weight_share);
+  }
+
+  [[nodiscard]] Bytes scaled(double factor, const char* what) const {
+    const double size = std::round(static_cast<double>(cost_.weights) * factor);
+    if (!(size <= static_cast<double>(kLargestSize))) complain_overflow(stage_, what);
+    return static_cast<Bytes>(size);
+  }
+
+  std::size_t stage_;
+  StageCost cost_;
+};
+
+// Shortest decimal that reads back as the same number: "2", "0.5".
+std::string decimal(double value) {
+  std::array<char, 32> buffer{};
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), result.ptr};
+}
+
+std::string layers_text(std::size_t count, std::size_t all) {
+  return std::to_string(count) + " of " + std::to_string(all) + " layers";
+}
+
+std::string origin_text(const ProfileOrigin& origin, Source source) {
+  std::string text;
+  if (source == Source::kModelled) return text;
+  if (!origin.device.empty()) text += " on " + origin.device;
+  if (source == Source::kPublished && !origin.citation.empty()) text += ", " + origin.citation;
+  return text;
+}
+
+void explain(const Profile& profile, const TrainingState& state, double weight_share, const Gaps& gaps,
+             std::vector<Assumption>& assumptions) {
+  const ProfileOrigin& origin = profile.origin;
+  const std::size_t all = profile.layers.size();
+  const auto add = [&assumptions](std::string what, std::string value, Source source) {
+    assumptions.push_back({std::move(what), std::move(value), source});
+  };
+  add("layer times", profile.model + origin_text(origin, origin.times), origin.times);
+  add("layer sizes", profile.model + origin_text(origin, origin.memory), origin.memory);
+  if (gaps.halves > 0) {
+    add("input and weight gradient time", "half of the backward each, in " + layers_text(gaps.halves, all),
+        Source::kDefault);
+  }
+  if (gaps.whole > 0) {
+    add("backward time", "input gradient + weight gradient, in " + layers_text(gaps.whole, all), Source::kModelled);
+  }
+  if (gaps.held > 0) {
+    add("memory held for the weight gradient",
+        decimal(weight_share) + " of the activation, in " + layers_text(gaps.held, all), Source::kDefault);
+  }
+  add("gradients", decimal(state.gradients_per_weight) + " bytes per byte of weights", Source::kDefault);
+  add("optimizer state", decimal(state.optimizer_per_weight) + " bytes per byte of weights", Source::kDefault);
+}
+
+void check_request(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
+                   double weight_share) {
+  std::int64_t placed = 0;
+  for (const int size : partition) {
+    if (size < 1) throw InputError({"L004", "", "a stage gets " + std::to_string(size) + " layers", ""});
+    placed += size;
+  }
+  if (placed != static_cast<std::int64_t>(profile.layers.size())) {
+    throw InputError(
+        {"L006", "",
+         "layers in model / layers placed: " + std::to_string(profile.layers.size()) + " / " + std::to_string(placed),
+         "the stages must hold every layer once"});
+  }
+  if (!(weight_share >= 0.0 && weight_share <= 1.0)) {
+    throw InputError({"L009", "",
+                      "the share held for the weight gradient must be from 0 to 1; got " + decimal(weight_share),
+                      "1 keeps the whole activation until W, 0 frees it after I"});
+  }
+  for (const double factor : {state.gradients_per_weight, state.optimizer_per_weight}) {
+    if (factor >= 0.0 && factor <= std::numeric_limits<double>::max()) continue;
+    throw InputError({"L010", "",
+                      "bytes of training state per byte of weights must be at least 0; got " + decimal(factor),
+                      "Adam in the weights' own precision needs 2"});
+  }
+}
+
+}  // namespace
+
+StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
+                          double weight_share, std::vector<Assumption>& assumptions) {
+  check_request(profile, partition, state, weight_share);
+  StageCosts costs;
+  Gaps gaps;
+  auto layer = profile.layers.begin();
+  for (const int size : partition) {
+    StageSum sum(costs.stages.size());
+    for (int k = 0; k < size; ++k) sum.add(*layer++, weight_share, gaps);
+    costs.stages.push_back(sum.finish(state));
+  }
+  explain(profile, state, weight_share, gaps, assumptions);
+  return costs;
+}
+
+}  // namespace debubble

@@ -1,0 +1,23 @@
+// Profiled costs: a measured or published Profile, cut into stages.
+#pragma once
+
+#include <vector>
+
+#include "sim/core/profile.hpp"
+
+namespace debubble {
+
+// How much state the weights need beside themselves, in bytes per byte of weights.
+struct TrainingState {
+  double gradients_per_weight = 1.0;
+  double optimizer_per_weight = 2.0;
+};
+
+// Costs of `partition.size()` stages, stage s made of the next partition[s] layers. Times are sums of medians.
+// A layer without split times gives input_grad = weight_grad = backward / 2; without `weight_grad_held` it keeps
+// weight_share of its activation until W. Each such default is named in `assumptions`.
+[[nodiscard]] StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partition,
+                                        const TrainingState& state, double weight_share,
+                                        std::vector<Assumption>& assumptions);
+
+}  // namespace debubble

@@ -1,0 +1,37 @@
+// Command: one verb of the command line. Adding a verb is one file and one row in the catalog.
+//
+// A command adds its flags, then runs once they are parsed. It throws InputError for wrong input and returns an exit
+// status otherwise; stdout gets data only, stderr everything else.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace debubble {
+
+struct Invocation {
+  std::string command_line;  // as typed, for reports
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual void add_flags(CLI::App& verb) = 0;
+  [[nodiscard]] virtual int run(const Invocation& invocation) = 0;
+};
+
+struct CommandEntry {
+  std::string name;
+  std::string summary;  // one line
+  std::string example;  // shown at the end of its help
+  std::unique_ptr<Command> (*make)();
+};
+
+[[nodiscard]] std::span<const CommandEntry> command_catalog();
+
+}  // namespace debubble

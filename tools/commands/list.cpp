@@ -1,0 +1,136 @@
+#include "tools/commands/list.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "schedules/catalog.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+#include "tools/exit_status.hpp"
+#include "tools/output.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::string_view kFormats = "text|json";
+
+struct Item {
+  std::string name;
+  std::string summary;
+};
+
+const std::vector<Item>& topologies() {
+  static const std::vector<Item> items{
+      {"ideal", "every pair of devices has its own link: --comm latency, --bandwidth, no sharing"}};
+  return items;
+}
+
+const std::vector<Item>& cost_models() {
+  static const std::vector<Item> items{
+      {"uniform", "every stage alike: --times f=1,i=1,w=1, 1 MiB of activations per device share (the default)"},
+      {"profiled", "measured or published layer times: --profile FILE, cut by --partition"}};
+  return items;
+}
+
+std::string schedule_text(const ScheduleEntry& entry, const ViewStyle& style) {
+  const auto width = static_cast<std::size_t>(style.width);
+  std::string text = paint(style.color, kBold, entry.name) + "\n";
+  Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+  table.add_row({"what", entry.summary});
+  table.add_row({"needs", entry.needs.empty() ? "nothing beside one copy of the weights" : entry.needs});
+  table.add_row({"legal", entry.constraints});
+  for (const ParamSpec& param : entry.params) {
+    table.add_row(
+        {"--param", param.name + "=" + param.values + " (default " + param.default_value + "): " + param.help});
+  }
+  table.add_row({"source", entry.citation});
+  return text + table.text(width, 2);
+}
+
+nlohmann::ordered_json schedule_json(const ScheduleEntry& entry) {
+  nlohmann::ordered_json params = nlohmann::ordered_json::array();
+  for (const ParamSpec& param : entry.params) {
+    params.push_back(
+        {{"name", param.name}, {"values", param.values}, {"default", param.default_value}, {"help", param.help}});
+  }
+  return {{"name", entry.name},
+          {"summary", entry.summary},
+          {"citation", entry.citation},
+          {"constraints", entry.constraints},
+          {"needs", entry.needs},
+          {"splits_backward", entry.splits_backward},
+          {"default_chunks", entry.default_chunks},
+          {"params", params}};
+}
+
+std::string items_text(const std::vector<Item>& items, const ViewStyle& style) {
+  Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+  for (const Item& item : items) table.add_row({item.name, item.summary});
+  return table.text(static_cast<std::size_t>(style.width));
+}
+
+std::string items_json(const std::string& family, const std::vector<Item>& items) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Item& item : items) list.push_back({{"name", item.name}, {"summary", item.summary}});
+  return nlohmann::ordered_json{{"schema_version", 1}, {family, list}}.dump(2) + "\n";
+}
+
+class List : public Command {
+ public:
+  void add_flags(CLI::App& verb) override {
+    verb.add_option("family", family_, "schedules (default), topologies or cost-models")->type_name("FAMILY");
+    add_output_flags(verb, output_, kFormats);
+  }
+
+  int run(const Invocation&) override {
+    const std::array<std::string, 3> families{"schedules", "topologies", "cost-models"};
+    if (std::find(families.begin(), families.end(), family_) == families.end()) {
+      const std::string guess = closest_name(family_, families);
+      throw InputError(Diagnostic{
+          "C015", "list", "there is no list of \"" + family_ + "\"",
+          guess.empty() ? "known lists: schedules, topologies, cost-models" : "did you mean " + guess + "?"});
+    }
+    Output output(output_, kFormats);
+    const bool json = output.format() == Format::kJson;
+    if (family_ == "schedules") {
+      output.write(json ? schedules_json() : schedules_text(output.style()));
+    } else {
+      const auto& items = family_ == "topologies" ? topologies() : cost_models();
+      output.write(json ? items_json(family_ == "topologies" ? "topologies" : "cost_models", items)
+                        : items_text(items, output.style()));
+    }
+    output.commit();
+    return kExitOk;
+  }
+
+ private:
+  static std::string schedules_text(const ViewStyle& style) {
+    std::string text;
+    for (const ScheduleEntry& entry : schedule_catalog()) {
+      if (!text.empty()) text += "\n";
+      text += schedule_text(entry, style);
+    }
+    return text;
+  }
+
+  static std::string schedules_json() {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const ScheduleEntry& entry : schedule_catalog()) list.push_back(schedule_json(entry));
+    return nlohmann::ordered_json{{"schema_version", 1}, {"schedules", list}}.dump(2) + "\n";
+  }
+
+  std::string family_ = "schedules";
+  OutputFlags output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_list() { return std::make_unique<List>(); }
+
+}  // namespace debubble

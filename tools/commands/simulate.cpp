@@ -1,0 +1,119 @@
+#include "tools/commands/simulate.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+
+#include "schedules/compute_table.hpp"
+#include "sim/analysis/analyse.hpp"
+#include "sim/core/error.hpp"
+#include "tools/commands/trace.hpp"
+#include "tools/exit_status.hpp"
+#include "tools/exporters/report_csv.hpp"
+#include "tools/exporters/report_json.hpp"
+#include "tools/fail_if.hpp"
+#include "tools/output.hpp"
+#include "tools/run.hpp"
+#include "tools/scenario.hpp"
+#include "tools/version.hpp"
+#include "tools/views/diagnostics.hpp"
+#include "tools/views/gantt.hpp"
+#include "tools/views/summary.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::string_view kFormats = "text|json|csv";
+
+class Simulate : public Command {
+ public:
+  void add_flags(CLI::App& verb) override {
+    add_scenario_flags(verb, scenario_, false);
+    add_output_flags(verb, output_, kFormats);
+    const std::string group = "Output";
+    verb.add_option("--trace", trace_, "also write a Chrome trace; .gz compresses it")
+        ->group(group)
+        ->type_name("FILE.json[.gz]");
+    verb.add_option("--export-schedule", table_, "also write the schedule as PyTorch's table")
+        ->group(group)
+        ->type_name("FILE.csv");
+    verb.add_option("--fail-if", fail_if_, "exit 1 when it holds, e.g. 'bubble>25% || mem>76GiB'")
+        ->group(group)
+        ->type_name("EXPR");
+  }
+
+  int run(const Invocation& invocation) override {
+    const Scenario scenario = check_scenario(scenario_);
+    std::optional<FailIf> fail_if;
+    if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
+    Output output(output_, kFormats);
+    std::optional<OutputFile> trace;
+    if (!trace_.empty()) trace.emplace(trace_);
+    std::optional<OutputFile> table;
+    if (!table_.empty()) table.emplace(table_);
+
+    Progress progress;
+    const Run run = run_schedule(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
+    const bool fired = fail_if && has_result(run.report) && judge(*fail_if, run.report);
+    show(run, invocation, output);
+    if (table) {
+      table->write(write_compute_table(run.schedule));
+      table->commit();
+      warn_of_pieces(run.schedule);
+    }
+    if (trace && has_result(run.report)) {
+      progress.phase("writing " + trace_);
+      write_trace(run, invocation.command_line, *trace);
+    }
+    output.commit();
+    return fired || !has_result(run.report) ? kExitFinding : kExitOk;
+  }
+
+ private:
+  void show(const Run& run, const Invocation& invocation, Output& output) const {
+    switch (output.format()) {
+      case Format::kJson:
+        output.write(report_json(run.report, {std::string(kVersion), invocation.command_line}));
+        break;
+      case Format::kCsv:
+        output.write(devices_csv(run.report));
+        break;
+      case Format::kText:
+        output.write(heading(run.report, output.style()) + "\n");
+        if (has_result(run.report)) output.write(gantt(run.timeline, output.style()) + "\n");
+        output.write(summary(run.report, output.style(), cost_flags(scenario_)));
+        break;
+    }
+    if (!has_result(run.report) && output.format() != Format::kText) {
+      std::fputs(findings_view(run.report.findings, stderr_style()).c_str(), stderr);
+    }
+  }
+
+  // A condition that holds is a finding: said on stderr, so that stdout stays the same data.
+  static bool judge(const FailIf& fail_if, const Report& report) {
+    const FailIf::Verdict verdict = fail_if.evaluate(report);
+    for (const std::string& reason : verdict.because) std::fprintf(stderr, "debubble: --fail-if: %s\n", reason.c_str());
+    return verdict.fired;
+  }
+
+  static void warn_of_pieces(const Schedule& schedule) {
+    if (schedule.pieces == 1) return;
+    std::fprintf(stderr,
+                 "debubble: note: this schedule cuts each microbatch into %d pieces, which the table numbers as %d "
+                 "microbatches; divide the times by %d to replay it\n",
+                 schedule.pieces, schedule.total_pieces(), schedule.pieces);
+  }
+
+  ScenarioFlags scenario_;
+  OutputFlags output_;
+  std::string trace_;
+  std::string table_;
+  std::string fail_if_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_simulate() { return std::make_unique<Simulate>(); }
+
+}  // namespace debubble

@@ -1,0 +1,123 @@
+#include "tools/config_file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+#include "tools/scenario.hpp"
+
+namespace debubble {
+
+namespace {
+
+// Takes "--config FILE" or "--config=FILE" out of the arguments; "" when it is not there.
+std::string take_config(std::vector<std::string>& arguments) {
+  for (auto it = arguments.begin(); it != arguments.end(); ++it) {
+    if (*it == "--") break;
+    if (it->starts_with("--config=")) {
+      std::string file = it->substr(std::string("--config=").size());
+      arguments.erase(it);
+      return file;
+    }
+    if (*it != "--config") continue;
+    if (it + 1 == arguments.end()) {
+      throw InputError(Diagnostic{"C040", "--config", "no file is named", "write --config FILE.toml"});
+    }
+    std::string file = *(it + 1);
+    arguments.erase(it, it + 2);
+    return file;
+  }
+  return {};
+}
+
+// "file:line" of the first line that sets `key`, or the file alone.
+std::string place_of(const std::string& text, const std::string& file, const std::string& key) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string::npos || line.compare(begin, key.size(), key) != 0) continue;
+    const std::size_t after = line.find_first_not_of(" \t", begin + key.size());
+    if (after != std::string::npos && (line[after] == '=' || line[after] == ']')) {
+      return file + ":" + std::to_string(number);
+    }
+  }
+  return file;
+}
+
+// Every line must be blank, a comment, a [section] or key = value; CLI11 itself lets anything pass as a bare key.
+void check_syntax(const std::string& text, const std::string& file, std::vector<Diagnostic>& problems) {
+  std::istringstream lines(text);
+  std::string line;
+  bool in_array = false;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    const bool ends_array = line.find(']') != std::string::npos;
+    if (in_array) {
+      in_array = !ends_array;
+      continue;
+    }
+    if (begin == std::string::npos || line[begin] == '#' || line[begin] == ';' || line[begin] == '[') continue;
+    const std::size_t equals = line.find('=');
+    const bool has_value =
+        equals != std::string::npos && line.find_first_not_of(" \t\r", equals + 1) != std::string::npos;
+    if (equals == begin || !has_value) {
+      problems.push_back(
+          {"C041", file + ":" + std::to_string(number), "this line is not KEY = VALUE", "write it like: devices = 8"});
+    }
+    in_array = equals != std::string::npos && line.find('[', equals) != std::string::npos && !ends_array;
+  }
+}
+
+std::vector<std::string> long_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (name != "help" && name != "config") names.push_back(name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> expand_config(std::vector<std::string> arguments, const CLI::App& verb,
+                                       const std::vector<std::string>& verbs) {
+  const std::string file = take_config(arguments);
+  if (file.empty()) return arguments;
+  const std::string text = read_file(file, "--config");
+  std::vector<Diagnostic> problems;
+  check_syntax(text, file, problems);
+  std::vector<CLI::ConfigItem> items;
+  std::istringstream stream(text);
+  if (problems.empty()) items = CLI::ConfigTOML().from_config(stream);
+  const std::vector<std::string> names = long_names(verb);
+  std::vector<std::string> flags;
+  for (const CLI::ConfigItem& item : items) {
+    if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the begin and end of a section
+    const std::string section = item.parents.empty() ? "" : item.parents.front();
+    if (!section.empty() && std::find(verbs.begin(), verbs.end(), section) == verbs.end()) {
+      problems.push_back({"C042", place_of(text, file, "[" + section), "there is no verb [" + section + "]",
+                          "sections are named like verbs: [simulate], [compare]"});
+      continue;
+    }
+    if (!section.empty() && section != verb.get_name()) continue;
+    if (std::find(names.begin(), names.end(), item.name) == names.end()) {
+      const std::string guess = closest_name(item.name, names);
+      problems.push_back({"C043", place_of(text, file, item.name),
+                          "`debubble " + verb.get_name() + "` has no flag \"" + item.name + "\"",
+                          guess.empty() ? "the keys are the flags of `debubble " + verb.get_name() + " --help`"
+                                        : "did you mean " + guess + "?"});
+      continue;
+    }
+    for (const std::string& value : item.inputs) flags.push_back("--" + item.name + "=" + value);
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  arguments.insert(arguments.begin() + 1, flags.begin(), flags.end());
+  return arguments;
+}
+
+}  // namespace debubble

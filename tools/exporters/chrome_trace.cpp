@@ -1,0 +1,321 @@
+#include "tools/exporters/chrome_trace.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string_view>
+
+#include "tools/exporters/chrome_trace_facts.hpp"
+#include "tools/exporters/chrome_trace_lanes.hpp"
+#include "tools/exporters/json_text.hpp"
+
+namespace debubble {
+namespace {
+
+// One event to come. In the file events stand in order of (begin, longest first, kind): a slice comes before those
+// within it, and both come before an arrow that ends on them at that time.
+struct Event {
+  enum class Kind : std::int32_t { kCompute, kSend, kReceive, kMemory, kArrowBegin, kArrowEnd };
+
+  Nanoseconds begin = 0;
+  Nanoseconds duration = 0;
+  Kind kind = Kind::kCompute;
+  std::int32_t device = 0;
+  std::int32_t index = 0;  // into spans, transfers, or the device's memory curve
+
+  friend bool operator<(const Event& a, const Event& b) {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    if (a.duration != b.duration) return a.duration > b.duration;
+    if (a.kind != b.kind) return a.kind < b.kind;
+    return a.device != b.device ? a.device < b.device : a.index < b.index;
+  }
+};
+
+const char* word(OpKind kind) {
+  switch (kind) {
+    case OpKind::kForward:
+      return "forward";
+    case OpKind::kBackward:
+      return "backward";
+    case OpKind::kInputGrad:
+      return "input gradient";
+    case OpKind::kWeightGrad:
+      return "weight gradient";
+  }
+  return "";
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(const Timeline& timeline, const Schedule& schedule, const std::vector<std::vector<MemoryPoint>>& memory,
+              const TextSink& sink)
+      : timeline_(timeline), schedule_(schedule), memory_(memory), lanes_(timeline), out_(sink) {
+    for (const auto& curve : memory_) shown_.push_back(ever_nonzero(curve));
+  }
+
+  void write(const std::string& facts) {
+    out_ << "{\"metadata\":" << facts << ",\n\"otherData\":" << facts << ",\n\"traceEvents\":[";
+    for (std::int32_t device = 0; device < timeline_.devices; ++device) write_names(device);
+    for (const Event& event : events()) write_event(event);
+    out_ << "\n]}\n";
+    out_.flush();
+  }
+
+ private:
+  using Categories = std::vector<std::size_t>;
+
+  static Categories ever_nonzero(const std::vector<MemoryPoint>& curve) {
+    Categories shown;
+    for (std::size_t c = 0; c < kMemoryCategories; ++c) {
+      const auto holds = [c](const MemoryPoint& point) { return point.bytes[c] != 0; };
+      if (std::any_of(curve.begin(), curve.end(), holds)) shown.push_back(c);
+    }
+    return shown;
+  }
+
+  [[nodiscard]] const Span& span(std::int32_t index) const { return timeline_.spans[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const Transfer& transfer(std::int32_t index) const {
+    return timeline_.transfers[static_cast<std::size_t>(index)];
+  }
+
+  [[nodiscard]] std::vector<Event> events() const {
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < timeline_.spans.size(); ++i) {
+      const Span& s = timeline_.spans[i];
+      events.push_back({s.begin, s.end - s.begin, Event::Kind::kCompute, s.device, static_cast<std::int32_t>(i)});
+    }
+    for (std::size_t i = 0; i < timeline_.transfers.size(); ++i) {
+      add_transfer(events, timeline_.transfers[i], static_cast<std::int32_t>(i));
+    }
+    for (std::size_t d = 0; d < memory_.size(); ++d) {
+      for (std::size_t i = 0; i < memory_[d].size(); ++i) {
+        if (i > 0 && memory_[d][i].bytes == memory_[d][i - 1].bytes) continue;
+        events.push_back(
+            {memory_[d][i].at, 0, Event::Kind::kMemory, static_cast<std::int32_t>(d), static_cast<std::int32_t>(i)});
+      }
+    }
+    std::sort(events.begin(), events.end());
+    return events;
+  }
+
+  // Slices for a transfer that takes time, and an arrow where both of its ends are slices that an arrow can stand on.
+  void add_transfer(std::vector<Event>& events, const Transfer& t, std::int32_t index) const {
+    if (t.end > t.begin) {
+      events.push_back({t.begin, t.end - t.begin, Event::Kind::kSend, t.from_device, index});
+      events.push_back({t.begin, t.end - t.begin, Event::Kind::kReceive, t.to_device, index});
+    }
+    if (t.from_span < 0 || t.to_span < 0) return;
+    const Span& from = span(t.from_span);
+    const Span& to = span(t.to_span);
+    const Nanoseconds middle = from.begin + (from.end - from.begin) / 2;
+    if (from.end <= from.begin || to.end <= to.begin || to.begin < middle) return;
+    events.push_back({middle, 0, Event::Kind::kArrowBegin, from.device, index});
+    events.push_back({to.begin, 0, Event::Kind::kArrowEnd, to.device, index});
+  }
+
+  void write_names(std::int32_t device) {
+    open_metadata("process_name", device) << ",\"args\":{\"name\":";
+    append_json_string(out_.text(), process_name(device));
+    close_event();
+    open_metadata("process_sort_index", device) << ",\"args\":{\"sort_index\":" << device;
+    close_event();
+    for (const TraceLanes::Lane& lane : lanes_.lanes(device)) {
+      open_metadata("thread_name", device)
+          << ",\"tid\":" << lane.thread << ",\"args\":{\"name\":\"" << lane.name << "\"";
+      close_event();
+      open_metadata("thread_sort_index", device)
+          << ",\"tid\":" << lane.thread << ",\"args\":{\"sort_index\":" << lane.thread;
+      close_event();
+    }
+  }
+
+  // "device 3 (stages 3, 11)"
+  [[nodiscard]] std::string process_name(std::int32_t device) const {
+    std::set<int> stages;
+    for (int replica = 0; replica < schedule_.placement.replicas(); ++replica) {
+      for (int stage = 0; stage < schedule_.placement.stages(); ++stage) {
+        if (schedule_.placement.device_of(replica, stage) == device) stages.insert(stage);
+      }
+    }
+    std::string list;
+    for (const int stage : stages) list += (list.empty() ? "" : ", ") + std::to_string(stage);
+    const std::string name = "device " + std::to_string(device);
+    return stages.empty() ? name : name + (stages.size() == 1 ? " (stage " : " (stages ") + list + ")";
+  }
+
+  void write_event(const Event& event) {
+    switch (event.kind) {
+      case Event::Kind::kCompute:
+        return write_span(event.index);
+      case Event::Kind::kSend:
+      case Event::Kind::kReceive:
+        return write_transfer(event.index, event.kind == Event::Kind::kSend);
+      case Event::Kind::kMemory:
+        return write_memory(event);
+      case Event::Kind::kArrowBegin:
+      case Event::Kind::kArrowEnd:
+        return write_arrow(event);
+    }
+  }
+
+  void next_line() {
+    out_ << (first_ ? "\n" : ",\n");
+    first_ = false;
+  }
+
+  TextBuffer& open_metadata(std::string_view name, std::int32_t device) {
+    next_line();
+    return out_ << "{\"name\":\"" << name << "\",\"ph\":\"M\",\"pid\":" << device;
+  }
+
+  // Closes the event and its args.
+  void close_event() {
+    out_ << "}}";
+    out_.end_record();
+  }
+
+  void write_time(std::string_view key, Nanoseconds time) {
+    out_ << ",\"" << key << "\":";
+    append_microseconds(out_.text(), time);
+  }
+
+  void open_event(std::string_view phase, std::int32_t device, std::int64_t thread, Nanoseconds begin) {
+    out_ << "\",\"ph\":\"" << phase << "\",\"pid\":" << device << ",\"tid\":" << thread;
+    write_time("ts", begin);
+  }
+
+  void write_op(const Op& op) {
+    out_ << op.stage << std::string_view(&kLetters[static_cast<int>(op.kind)], 1) << op.microbatch;
+  }
+
+  void write_cell(const Span& s) {
+    out_ << "PP:";
+    if (!s.paired) return write_op(s.op);
+    out_ << "(";
+    write_op(s.op);
+    out_ << ";";
+    write_op(s.partner);
+    out_ << ")OVERLAP_F_B";
+  }
+
+  void write_transfer_name(const Op& op, bool sends) {
+    const bool forward = op.kind == OpKind::kForward;
+    const std::int32_t peer = forward ? op.stage + 1 : op.stage - 1;
+    out_ << "PP:" << (sends ? op.stage : peer) << (sends ? "SEND_" : "RECV_") << (forward ? "F" : "B") << op.microbatch;
+  }
+
+  void write_span(std::int32_t index) {
+    const Span& s = span(index);
+    next_line();
+    out_ << "{\"name\":\"";
+    write_cell(s);
+    out_ << "\",\"cat\":\"compute";
+    open_event("X", s.device, lanes_.compute(s.device), s.begin);
+    write_time("dur", s.end - s.begin);
+    write_op_args("", s.op);
+    if (s.paired) write_op_args("partner_", s.partner);
+    const bool first = index == timeline_.device_begin[static_cast<std::size_t>(s.device)];
+    write_wait(s.ready, s.gate, s.begin - (first ? 0 : span(index - 1).end));
+    close_event();
+  }
+
+  void write_op_args(std::string_view prefix, const Op& op) {
+    out_ << (prefix.empty() ? ",\"args\":{\"" : ",\"") << prefix << "stage\":" << op.stage << ",\"" << prefix
+         << "microbatch\":" << op.microbatch << ",\"" << prefix << "kind\":\"" << word(op.kind) << "\"";
+  }
+
+  void write_transfer(std::int32_t index, bool sends) {
+    const Transfer& t = transfer(index);
+    const auto i = static_cast<std::size_t>(index);
+    next_line();
+    out_ << "{\"name\":\"";
+    write_transfer_name(t.op, sends);
+    out_ << "\",\"cat\":\"transfer";
+    open_event("X", sends ? t.from_device : t.to_device, sends ? lanes_.send(t, i) : lanes_.receive(t, i), t.begin);
+    write_time("dur", t.end - t.begin);
+    write_op_args("", t.op);
+    out_ << ",\"bytes\":" << t.bytes << ",\"from_device\":" << t.from_device << ",\"to_device\":" << t.to_device;
+    write_time("latency_us", t.latency);
+    const Nanoseconds ready = t.from_span < 0 ? t.begin : span(t.from_span).end;
+    write_wait(ready, t.gate, t.begin - ready);
+    close_event();
+  }
+
+  // What the slice waited for last, and for how long its lane (of a transfer: its tensor) had been waiting.
+  void write_wait(Nanoseconds ready, const Gate& gate, Nanoseconds waited) {
+    write_time("ready_us", ready);
+    out_ << ",\"waited_for\":\"";
+    if (gate.index < 0 || gate.kind == Gate::Kind::kStart) {
+      out_ << "start";
+    } else if (gate.kind == Gate::Kind::kSpan) {
+      write_cell(span(gate.index));
+      out_ << " on device " << span(gate.index).device;
+    } else {
+      write_transfer_name(transfer(gate.index).op, true);
+      out_ << " from device " << transfer(gate.index).from_device;
+    }
+    out_ << "\",\"wait_ns\":" << waited << ",\"source\":\"" << (timeline_.measured ? "measured" : "modelled") << "\"";
+  }
+
+  void write_arrow(const Event& event) {
+    const bool begins = event.kind == Event::Kind::kArrowBegin;
+    next_line();
+    out_ << "{\"name\":\"" << (transfer(event.index).op.kind == OpKind::kForward ? "activation" : "gradient")
+         << "\",\"cat\":\"transfer";
+    open_event(begins ? "s" : "f", event.device, lanes_.compute(event.device), event.begin);
+    out_ << ",\"id\":" << (std::int64_t{event.index} + 1) << (begins ? "}" : ",\"bp\":\"e\"}");
+    out_.end_record();
+  }
+
+  // Two tracks, for chrome://tracing stacks the keys of one counter: the total must not stand on top of its parts.
+  void write_memory(const Event& event) {
+    const auto device = static_cast<std::size_t>(event.device);
+    const BytesByCategory& bytes = memory_[device][static_cast<std::size_t>(event.index)].bytes;
+    Bytes total = 0;
+    for (const Bytes part : bytes) total += part;
+    open_counter("memory", event);
+    write_size("total", total);
+    close_event();
+    if (shown_[device].empty()) return;
+    open_counter("memory by category", event);
+    for (std::size_t i = 0; i < shown_[device].size(); ++i) {
+      const std::size_t category = shown_[device][i];
+      out_ << (i == 0 ? "" : ",");
+      write_size(to_string(static_cast<MemoryCategory>(category)), bytes[category]);
+    }
+    close_event();
+  }
+
+  void open_counter(std::string_view name, const Event& event) {
+    next_line();
+    out_ << "{\"name\":\"" << name << "\",\"ph\":\"C\",\"pid\":" << event.device;
+    write_time("ts", event.begin);
+    out_ << ",\"args\":{";
+  }
+
+  void write_size(std::string_view key, Bytes bytes) {
+    out_ << "\"" << key << " MiB\":";
+    append_mebibytes(out_.text(), bytes);
+  }
+
+  static constexpr char kLetters[] = "FBIW";
+
+  const Timeline& timeline_;
+  const Schedule& schedule_;
+  const std::vector<std::vector<MemoryPoint>>& memory_;
+  TraceLanes lanes_;
+  std::vector<Categories> shown_;  // by device
+  TextBuffer out_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, const Report& report,
+                        const std::vector<std::vector<MemoryPoint>>& memory, const TraceInfo& info,
+                        const TextSink& sink) {
+  TraceWriter(timeline, schedule, memory, sink).write(trace_facts(timeline, schedule, report, info));
+}
+
+}  // namespace debubble

@@ -1,0 +1,37 @@
+// Chrome trace: a Timeline as trace events, for Perfetto (ui.perfetto.dev) and chrome://tracing.
+//
+//     device 0 (stage 0)    memory total MiB   __/~~\__          one process per device
+//                           compute            PP:0F0 | PP:0F1 |          | PP:0B0 |
+//                           send                       0SEND_F0 ...    an arrow runs from each producer
+//     device 1 (stage 1)    compute                   | PP:1F0 | PP:1B0 |   to its consumer
+//                           recv                       1RECV_F0
+//
+// Every slice stands on the lane of one exclusive resource; transfers that overlap in time get further lanes ("send
+// 2"), so slices always nest. Names are those of PyTorch's pipeline runtime, so viewers colour measured and modelled
+// runs alike. Facts about the run stand in `metadata` (which Perfetto can query) and, the same, in `otherData`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/analysis/report.hpp"
+#include "sim/core/schedule.hpp"
+#include "sim/core/timeline.hpp"
+#include "tools/exporters/text_sink.hpp"
+
+namespace debubble {
+
+struct TraceInfo {
+  std::string tool;     // "debubble"
+  std::string version;  // "0.1.0"
+  std::string command_line;
+};
+
+// Writes the trace as one JSON object, one event per line, in order of time. `memory` holds the curves of
+// `memory_curves`, by device; it may be empty. Times are microseconds with three decimals, sizes MiB.
+// Throws what `sink` throws.
+void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, const Report& report,
+                        const std::vector<std::vector<MemoryPoint>>& memory, const TraceInfo& info,
+                        const TextSink& sink);
+
+}  // namespace debubble

@@ -1,0 +1,49 @@
+// Which lane (thread) of a Chrome trace every slice stands on.
+//
+// Thread ids are unique over all devices and never 0, which Perfetto would take for something else: 100 d + 1 is the
+// compute lane of device d, then come its send lanes, then its receive lanes; with more than 99 lanes on a device, 1000
+// takes the place of 100, and so on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/timeline.hpp"
+
+namespace debubble {
+
+class TraceLanes {
+ public:
+  struct Lane {
+    std::int64_t thread = 0;
+    std::string name;  // "compute", "send", "send 2", ..., "recv", ...
+  };
+
+  explicit TraceLanes(const Timeline& timeline);
+
+  [[nodiscard]] std::int64_t compute(std::int32_t device) const { return thread(device, 0); }
+  // The lanes of a transfer; only for one that takes time.
+  [[nodiscard]] std::int64_t send(const Transfer& transfer, std::size_t index) const {
+    return thread(transfer.from_device, 1 + send_[index]);
+  }
+  [[nodiscard]] std::int64_t receive(const Transfer& transfer, std::size_t index) const {
+    return thread(transfer.to_device, 1 + sends_[static_cast<std::size_t>(transfer.to_device)] + receive_[index]);
+  }
+  // All lanes of a device, in the order in which to show them.
+  [[nodiscard]] std::vector<Lane> lanes(std::int32_t device) const;
+
+ private:
+  [[nodiscard]] std::int64_t thread(std::int32_t device, std::int32_t lane) const {
+    return device * stride_ + 1 + lane;
+  }
+
+  std::int64_t stride_ = 100;
+  std::vector<std::int32_t> send_;      // by transfer: its lane among the sender's send lanes
+  std::vector<std::int32_t> receive_;   // by transfer: its lane among the receiver's receive lanes
+  std::vector<std::int32_t> sends_;     // by device: how many send lanes
+  std::vector<std::int32_t> receives_;  // by device: how many receive lanes
+};
+
+}  // namespace debubble

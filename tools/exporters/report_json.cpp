@@ -1,0 +1,128 @@
+#include "tools/exporters/report_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace debubble {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json real(const std::optional<double>& value) { return value ? real(*value) : Json(nullptr); }
+
+Json schedule_json(const ScheduleFacts& facts) {
+  Json params = Json::object();
+  for (const auto& [name, value] : facts.params) params[name] = value;
+  return {{"name", facts.name},     {"devices", facts.devices},
+          {"stages", facts.stages}, {"microbatches", facts.microbatches},
+          {"chunks", facts.chunks}, {"replicas", facts.replicas},
+          {"params", params}};
+}
+
+Json assumptions_json(const std::vector<Assumption>& assumptions) {
+  Json list = Json::array();
+  for (const Assumption& one : assumptions) {
+    list.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
+  }
+  return list;
+}
+
+Json deadlock_json(const Deadlock& deadlock) {
+  Json cycle = Json::array();
+  for (const Deadlock::Wait& wait : deadlock.cycle) {
+    cycle.push_back({{"device", wait.device},
+                     {"position", wait.position},
+                     {"op", to_string(wait.op)},
+                     {"waits_for", to_string(wait.waits_for)}});
+  }
+  Json result = Json::object();
+  result["cycle"] = cycle;
+  return result;
+}
+
+Json device_json(const DeviceReport& device) {
+  Json idle = Json::object();
+  for (int i = 0; i < kIdleCauses; ++i) {
+    idle[to_string(static_cast<IdleCause>(i))] = device.idle_by_cause[static_cast<std::size_t>(i)];
+  }
+  Json peak = Json::object();
+  for (int i = 0; i < kMemoryCategories; ++i) {
+    peak[to_string(static_cast<MemoryCategory>(i))] = device.peak_by_category[static_cast<std::size_t>(i)];
+  }
+  Json op = device.peak_memory_op.empty() ? Json(nullptr) : Json(device.peak_memory_op);
+  return {{"device", device.device},
+          {"busy_ns", device.busy},
+          {"idle_ns", device.idle},
+          {"bubble_ratio", real(device.bubble_ratio)},
+          {"idle_by_cause_ns", idle},
+          {"peak_memory_bytes", device.peak_memory},
+          {"peak_memory_at_ns", device.peak_memory_at},
+          {"peak_memory_op", op},
+          {"peak_by_category_bytes", peak},
+          {"peak_activation_bytes", device.peak_activation},
+          {"peak_activation_shares", real(device.peak_activation_shares)}};
+}
+
+void add_numbers(Json& json, const Report& report) {
+  json["makespan_ns"] = report.makespan;
+  json["span_ns"] = report.span;
+  json["steady_period_ns"] = report.steady_period;
+  json["ideal_ns"] = report.ideal;
+  json["bubble_ratio"] = real(report.bubble_ratio);
+  json["bubble_over_ideal"] = real(report.bubble_over_ideal);
+  json["span_bubble_ratio"] = real(report.span_bubble_ratio);
+  json["throughput_samples_per_s"] = real(report.samples_per_second);
+  json["throughput_tokens_per_s"] = real(report.tokens_per_second);
+  json["mfu"] = nullptr;  // needs the operations of the model, which no cost model states yet
+  json["weight_copies"] = report.weight_copies;
+  json["p2p_bytes"] = report.p2p_bytes;
+  json["p2p_messages"] = report.p2p_messages;
+  const CriticalPath& path = report.critical_path;
+  json["critical_path"] = {{"compute_ns", path.compute},
+                           {"transfer_ns", path.transfer},
+                           {"collective_ns", path.collective},
+                           {"wait_ns", path.wait},
+                           {"hops", path.hops}};
+  Json devices = Json::array();
+  for (const DeviceReport& device : report.devices) devices.push_back(device_json(device));
+  json["devices"] = devices;
+}
+
+Json to_json(const Report& report, const ToolFacts& tool) {
+  Json json;
+  json["schema_version"] = kSchemaVersion;
+  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
+  json["command_line"] = tool.command_line;
+  json["schedule"] = schedule_json(report.schedule);
+  json["assumptions"] = assumptions_json(report.assumptions);
+  if (report.deadlock) json["deadlock"] = deadlock_json(*report.deadlock);
+  if (has_result(report)) add_numbers(json, report);
+  Json findings = Json::array();
+  for (const Finding& finding : report.findings) {
+    findings.push_back({{"severity", finding.severity}, {"code", finding.code}, {"message", finding.message}});
+  }
+  json["findings"] = findings;
+  return json;
+}
+
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string report_json(const Report& report, const ToolFacts& tool) { return dump(to_json(report, tool)); }
+
+std::string reports_json(std::span<const Report> reports, const ToolFacts& tool) {
+  Json json;
+  json["schema_version"] = kSchemaVersion;
+  Json runs = Json::array();
+  for (const Report& report : reports) runs.push_back(to_json(report, tool));
+  json["runs"] = runs;
+  return dump(json);
+}
+
+}  // namespace debubble

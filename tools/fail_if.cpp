@@ -1,0 +1,65 @@
+#include "tools/fail_if.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+#include "tools/metrics.hpp"
+
+namespace debubble {
+
+bool FailIf::holds(const Node& node, const Report& report) const {
+  const Metric& metric = metric_catalog()[node.metric];
+  const auto decide = [&](auto found, auto limit) {
+    switch (node.compare) {
+      case Compare::kLess:
+        return found < limit;
+      case Compare::kLessEqual:
+        return found <= limit;
+      case Compare::kGreater:
+        return found > limit;
+      case Compare::kGreaterEqual:
+        return found >= limit;
+      case Compare::kEqual:
+        return !(found < limit) && !(found > limit);
+      case Compare::kNotEqual:
+        return found < limit || found > limit;
+    }
+    return false;
+  };
+  if (metric.integer != nullptr) return decide(metric.integer(report), node.integer);
+  return decide(metric.real(report).value_or(0), node.real);
+}
+
+void FailIf::collect(std::size_t index, const std::vector<bool>& truth, const Report& report, Verdict& verdict) const {
+  if (!truth[index]) return;
+  const Node& node = nodes_[index];
+  if (node.kind != Node::Kind::kComparison) {
+    collect(node.left, truth, report, verdict);
+    collect(node.right, truth, report, verdict);
+    return;
+  }
+  verdict.because.push_back(
+      fmt::format("{}: it is {}", node.text, format_metric(metric_catalog()[node.metric], report)));
+}
+
+FailIf::Verdict FailIf::evaluate(const Report& report) const {
+  std::vector<bool> truth(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.kind == Node::Kind::kAnd) truth[i] = truth[node.left] && truth[node.right];
+    if (node.kind == Node::Kind::kOr) truth[i] = truth[node.left] || truth[node.right];
+    if (node.kind != Node::Kind::kComparison) continue;
+    const Metric& metric = metric_catalog()[node.metric];
+    if (metric.real != nullptr && !metric.real(report)) {
+      throw InputError(Diagnostic{"C036", place_, fmt::format("{} is not known in this run", metric.key),
+                                  "throughput needs a profile that states the microbatch size: --profile FILE"});
+    }
+    truth[i] = holds(node, report);
+  }
+  Verdict verdict;
+  verdict.fired = truth.back();
+  collect(nodes_.size() - 1, truth, report, verdict);
+  return verdict;
+}
+
+}  // namespace debubble

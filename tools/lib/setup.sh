@@ -1,0 +1,58 @@
+# Shared by tools/quickstart and tools/test: progress on stderr, and installing what is missing on Debian and Ubuntu.
+# To be sourced by bash with the root of the tree as working directory.
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+[ -t 2 ] && [ -z "${NO_COLOR:-}" ] || say() { printf '==> %s\n' "$*" >&2; }
+
+die() {
+  printf 'error: %s\n' "$1" >&2
+  shift
+  [ $# -eq 0 ] || printf '  = help: %s\n' "$@" >&2
+  exit 3
+}
+
+# Build tools that count as present wherever they come from, as command:package.
+build_commands=(g++:g++ cmake:cmake ninja:ninja-build)
+# Libraries, as packages. Tests need more, and some presets a second compiler.
+build_packages=(nlohmann-json3-dev libcli11-dev libfmt-dev zlib1g-dev)
+test_commands=(python3:python3 clang-format-14:clang-format-14)
+test_packages=(doctest-dev libbenchmark-dev python3-jsonschema)
+clang_commands=(clang++:clang)
+clang_packages=(libclang-rt-dev)
+
+# Prints the packages among `$@` that dpkg does not have. Items are packages or command:package.
+missing_packages() {
+  local item wanted=() installed
+  for item in "$@"; do
+    if [[ $item == *:* ]]; then
+      command -v "${item%%:*}" >/dev/null || printf '%s\n' "${item#*:}"
+    else
+      wanted+=("$item")
+    fi
+  done
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
+  for item in "${wanted[@]}"; do
+    grep -qx "installed $item" <<<"$installed" || printf '%s\n' "$item"
+  done
+}
+
+# install_missing ITEM...: installs what is not there yet. Does not touch apt when nothing is missing.
+install_missing() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "no apt here: taking it that these, or what your system calls them, are installed: ${*#*:}"
+    return
+  fi
+  local missing as_root=()
+  mapfile -t missing < <(missing_packages "$@")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+      die "packages are missing, and installing them takes root" "as root: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+  "${apt[@]}" update >&2 || say "apt-get update failed; trying with the package lists at hand"
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >&2 ||
+    die "apt-get could not install: ${missing[*]}" "see its messages above"
+}

@@ -1,0 +1,87 @@
+#include "tools/output.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+#include "tools/views/terminal.hpp"
+
+namespace debubble {
+
+namespace {
+
+std::vector<std::string> split_names(std::string_view names) {
+  std::vector<std::string> list;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find('|', begin), names.size());
+    list.emplace_back(names.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return list;
+}
+
+void require_one_of(const std::string& value, std::string_view names, const char* place) {
+  const std::vector<std::string> list = split_names(names);
+  for (const std::string& name : list) {
+    if (name == value) return;
+  }
+  const std::string guess = closest_name(value, list);
+  std::string all;
+  for (const std::string& name : list) all += (all.empty() ? "" : ", ") + name;
+  throw InputError(
+      Diagnostic{"C002", place, "\"" + value + "\" is not one of: " + all,
+                 guess.empty() ? std::string("write ") + place + " " + list.front() : "did you mean " + guess + "?"});
+}
+
+Format checked_format(const OutputFlags& flags, std::string_view formats) {
+  require_one_of(flags.format, formats, "--format");
+  if (flags.format == "json") return Format::kJson;
+  return flags.format == "csv" ? Format::kCsv : Format::kText;
+}
+
+ViewStyle checked_style(const OutputFlags& flags) {
+  require_one_of(flags.color, "auto|always|never", "--color");
+  if (flags.width && *flags.width < kNarrowest) {
+    throw InputError(Diagnostic{
+        "C012", "--width",
+        "at least " + std::to_string(kNarrowest) + " columns are needed; got " + std::to_string(*flags.width),
+        "leave out --width to use the terminal's"});
+  }
+  TerminalFacts facts = terminal_facts();
+  if (flags.output != "-") facts.is_terminal = false;
+  ColorChoice choice = ColorChoice::kAuto;
+  if (flags.color != "auto") choice = flags.color == "always" ? ColorChoice::kAlways : ColorChoice::kNever;
+  ViewStyle style;
+  style.color = use_color(choice, facts);
+  style.width = use_width(flags.width, facts);
+  return style;
+}
+
+}  // namespace
+
+void add_output_flags(CLI::App& verb, OutputFlags& flags, std::string_view formats) {
+  const std::string group = "Output";
+  verb.add_option("--format", flags.format, "of the result (default: text)")
+      ->group(group)
+      ->type_name(std::string(formats));
+  verb.add_option("-o,--output", flags.output, "where to (default: -, stdout)")->group(group)->type_name("FILE");
+  verb.add_option("--color", flags.color, "auto, always or never (default: auto)")->group(group)->type_name("WHEN");
+  verb.add_option("--width", flags.width, "columns of text (default: the terminal's)")->group(group)->type_name("N");
+}
+
+Output::Output(const OutputFlags& flags, std::string_view formats)
+    : format_(checked_format(flags, formats)), style_(checked_style(flags)), file_(flags.output) {}
+
+ViewStyle stderr_style() {
+  TerminalFacts facts = terminal_facts();
+  facts.is_terminal = ::isatty(STDERR_FILENO) == 1;
+  ViewStyle style;
+  style.color = use_color(ColorChoice::kAuto, facts);
+  style.width = use_width(std::nullopt, facts);
+  return style;
+}
+
+}  // namespace debubble

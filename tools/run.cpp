@@ -1,0 +1,224 @@
+#include "tools/run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+#include <variant>
+
+#include "cost_models/partition.hpp"
+#include "cost_models/profiled.hpp"
+#include "cost_models/uniform.hpp"
+#include "schedules/catalog.hpp"
+#include "schedules/compute_table.hpp"
+#include "sim/analysis/analyse.hpp"
+#include "sim/core/error.hpp"
+#include "sim/engine/simulate.hpp"
+#include "tools/quantities.hpp"
+
+namespace debubble {
+
+namespace {
+
+bool is_table_file(const std::string& name) { return name.ends_with(".csv") || name.find('/') != std::string::npos; }
+
+// A table says how many devices and microbatches it has; a flag that says otherwise is a mistake.
+void check_against_table(const Schedule& table, const Scenario& scenario, const std::string& file) {
+  const auto check = [&](const std::optional<int>& flag, int value, const char* name, const char* what) {
+    if (!flag || *flag == value) return;
+    throw InputError(Diagnostic{
+        "C001", name,
+        file + " has " + std::to_string(value) + " " + what + ", but " + name + " says " + std::to_string(*flag),
+        std::string("leave out ") + name});
+  };
+  check(scenario.devices, table.devices, "--devices", "devices (rows)");
+  check(scenario.microbatches, table.microbatches, "--microbatches", "microbatches");
+  if (!scenario.params.empty()) {
+    throw InputError(
+        Diagnostic{"S002", "--param", "a schedule read from a table takes no parameters", "leave --param out"});
+  }
+}
+
+void assume(Report& report, std::string what, std::string value, Source source) {
+  report.assumptions.push_back({std::move(what), std::move(value), source});
+}
+
+Source given_or_default(bool given) { return given ? Source::kGiven : Source::kDefault; }
+
+bool has_kind(const Schedule& schedule, OpKind kind) {
+  return std::any_of(schedule.rows.begin(), schedule.rows.end(), [&](const auto& row) {
+    return std::any_of(row.begin(), row.end(), [&](const Op& op) { return op.kind == kind; });
+  });
+}
+
+void toy_costs(const Scenario& scenario, Run& run) {
+  const UniformTimes& times = scenario.times;
+  run.costs = uniform_costs(times, run.schedule.stages, run.schedule.chunks);
+  const Source source = given_or_default(scenario.times_given);
+  const auto share = [](Nanoseconds time) { return format_duration_exact(time) + " per device share"; };
+  assume(run.report, "forward", share(times.forward), source);
+  if (has_kind(run.schedule, OpKind::kBackward)) {
+    assume(run.report, "backward", share(times.backward.value_or(times.input_grad + times.weight_grad)), source);
+  }
+  const bool splits = has_kind(run.schedule, OpKind::kWeightGrad);
+  if (splits) {
+    assume(run.report, "input gradient", share(times.input_grad), source);
+    assume(run.report, "weight gradient", share(times.weight_grad), source);
+    assume(run.report, "held from I to W", format_percent(times.weight_share) + " of an activation",
+           given_or_default(scenario.weight_share_given));
+  }
+  assume(run.report, "activation", "1 MiB per device share and microbatch", Source::kDefault);
+}
+
+// Mixed-precision Adam keeps an fp32 copy and two moments per parameter; fp32 training two moments.
+TrainingState training_state(const Profile& profile) {
+  const bool half = profile.dtype.find("16") != std::string::npos;  // "bf16", "float16", "mixed 16-bit"
+  return {1.0, half ? 6.0 : 2.0};
+}
+
+void profile_costs(const Scenario& scenario, Run& run) {
+  const Profile& profile = *scenario.profile;
+  const auto layers = static_cast<int>(profile.layers.size());
+  const bool automatic = scenario.partition == "auto";
+  run.partition = automatic ? balanced_partition(profile, run.schedule.stages)
+                            : parse_partition(scenario.partition, run.schedule.stages, layers);
+  const int placed = std::accumulate(run.partition.begin(), run.partition.end(), 0);
+  std::string parts;
+  for (const int part : run.partition) parts += (parts.empty() ? "" : ",") + std::to_string(part);
+  assume(run.report, "partition", parts + (automatic ? " (auto)" : ""), automatic ? Source::kModelled : Source::kGiven);
+  assume(run.report, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
+         profile.origin.times);
+  std::vector<Assumption>& assumptions = run.report.assumptions;
+  const std::size_t before = assumptions.size();
+  run.costs = profiled_costs(profile, run.partition, training_state(profile), scenario.times.weight_share, assumptions);
+  for (std::size_t k = before; k < assumptions.size(); ++k) {
+    if (scenario.weight_share_given && assumptions[k].what.starts_with("memory held")) {
+      assumptions[k].source = Source::kGiven;
+    }
+  }
+}
+
+Topology make_topology(const Scenario& scenario, Report& report) {
+  Nanoseconds latency = scenario.comm.value_or(0);
+  std::int64_t bandwidth = scenario.bandwidth.value_or(0);
+  Source latency_source = given_or_default(scenario.comm.has_value());
+  Source bandwidth_source = given_or_default(scenario.bandwidth.has_value());
+  if (scenario.profile && !scenario.comm && scenario.profile->hop_latency) {
+    latency = *scenario.profile->hop_latency;
+    latency_source = scenario.profile->origin.times;
+  }
+  if (scenario.profile && !scenario.bandwidth && scenario.profile->hop_bandwidth) {
+    bandwidth = *scenario.profile->hop_bandwidth;
+    bandwidth_source = scenario.profile->origin.times;
+  }
+  assume(report, "hop latency", format_duration_exact(latency), latency_source);
+  assume(report, "link bandwidth", bandwidth == 0 ? "unlimited" : format_size(bandwidth) + "/s", bandwidth_source);
+  const std::array<const char*, 3> modes{"overlapped with compute", "blocking: holds both compute lanes",
+                                         "coupled: fused exchanges between ops"};
+  assume(report, "transfers", modes[static_cast<std::size_t>(scenario.p2p)],
+         given_or_default(scenario.p2p != P2p::kOverlapped));
+  return Topology::ideal(latency, bandwidth);
+}
+
+void add_throughput(const Scenario& scenario, Report& report) {
+  if (!scenario.profile || report.makespan == 0 || scenario.profile->microbatch_size == 0) return;
+  const Profile& profile = *scenario.profile;
+  constexpr double kNanosecondsPerSecond = 1e9;
+  const double samples =
+      static_cast<double>(report.schedule.microbatches) * static_cast<double>(profile.microbatch_size);
+  report.samples_per_second = samples * kNanosecondsPerSecond / static_cast<double>(report.makespan);
+  if (profile.sequence_length > 0) {
+    report.tokens_per_second = *report.samples_per_second * static_cast<double>(profile.sequence_length);
+  }
+}
+
+// Long runs repeat the walk fewer times: the pattern shows after a few iterations or not at all.
+int iterations_for(std::size_t ops) {
+  constexpr std::size_t kAffordableNodes = 20'000'000;
+  constexpr int kEnough = 64;
+  return static_cast<int>(std::clamp<std::size_t>(kAffordableNodes / std::max<std::size_t>(ops, 1), 4, kEnough));
+}
+
+// Left to itself, a schedule of several chunks takes the smallest number that cuts the layers evenly; 0: its default.
+int even_chunks(const Scenario& scenario, const std::string& name, int devices) {
+  const ScheduleEntry* entry = find_schedule(name);
+  if (!scenario.profile || entry == nullptr || entry->default_chunks < 2 || devices < 1) return 0;
+  const auto layers = static_cast<std::int64_t>(scenario.profile->layers.size());
+  for (int chunks = entry->default_chunks; std::int64_t{chunks} * devices <= layers; ++chunks) {
+    if (layers % (std::int64_t{chunks} * devices) == 0) return chunks;
+  }
+  return 0;
+}
+
+void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
+  ScheduleFacts& facts = run.report.schedule;
+  const Schedule& schedule = run.schedule;
+  facts = {schedule.name,         schedule.devices, schedule.stages,
+           schedule.microbatches, schedule.chunks,  schedule.placement.replicas(),
+           schedule.params};
+  std::string message = "deadlock: " + to_string(deadlock);
+  if (p2p == P2p::kCoupled) {
+    message +=
+        "; with coupled transfers every receive is posted just before the op that uses it, which this order does not "
+        "survive: try --p2p overlapped or --p2p blocking";
+  }
+  run.report.findings.push_back({"error", "X010", std::move(message)});
+  run.report.deadlock = std::move(deadlock);
+}
+
+}  // namespace
+
+Schedule make_schedule(const Scenario& scenario, const std::string& name) {
+  if (is_table_file(name)) {
+    Schedule table = read_compute_table(read_file(name, "--schedule"), name);
+    check_against_table(table, scenario, name);
+    return table;
+  }
+  ScheduleRequest request;
+  request.devices = scenario.devices.value_or(kDefaultDevices);
+  request.microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
+  request.chunks = scenario.chunks == 0 ? even_chunks(scenario, name, request.devices) : scenario.chunks;
+  request.params = scenario.params;
+  return build_schedule(name, request);
+}
+
+Run run_schedule(const Scenario& scenario, const std::string& name, Progress& progress) {
+  Run run;
+  progress.phase("building " + name);
+  run.schedule = make_schedule(scenario, name);
+  if (!is_table_file(name)) {
+    assume(run.report, "devices", std::to_string(run.schedule.devices), given_or_default(scenario.devices.has_value()));
+    assume(run.report, "microbatches", std::to_string(run.schedule.microbatches),
+           given_or_default(scenario.microbatches.has_value()));
+    if (run.schedule.chunks > 1) {
+      assume(run.report, "stages per device", std::to_string(run.schedule.chunks),
+             given_or_default(scenario.chunks != 0));
+    }
+  }
+  if (scenario.profile) {
+    profile_costs(scenario, run);
+  } else {
+    toy_costs(scenario, run);
+  }
+  const Topology topology = make_topology(scenario, run.report);
+  std::vector<Assumption> assumptions = std::move(run.report.assumptions);
+  const std::string ops = std::to_string(run.schedule.total_ops()) + " ops";
+  progress.phase("lowering " + ops);
+  auto lowered = lower(run.schedule, scenario.p2p);
+  if (auto* deadlock = std::get_if<Deadlock>(&lowered)) {
+    report_deadlock(run, std::move(*deadlock), scenario.p2p);
+  } else {
+    const Program& program = std::get<Program>(lowered);
+    progress.phase("simulating " + ops);
+    run.timeline = simulate(program, run.schedule, run.costs, topology);
+    progress.phase("analysing " + ops);
+    run.report = analyse(run.timeline, run.schedule, run.costs);
+    run.report.steady_period = steady_period(program, run.costs, topology, iterations_for(program.nodes.size()));
+    add_throughput(scenario, run.report);
+  }
+  run.report.assumptions = std::move(assumptions);
+  for (const std::string& note : run.schedule.notes) run.report.findings.push_back({"note", "S020", note});
+  return run;
+}
+
+}  // namespace debubble

@@ -1,0 +1,35 @@
+// run_schedule: one schedule of a scenario, from request to Report. What simulate, compare and export share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/analysis/report.hpp"
+#include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
+#include "sim/core/timeline.hpp"
+#include "tools/progress.hpp"
+#include "tools/scenario.hpp"
+
+namespace debubble {
+
+struct Run {
+  Schedule schedule;
+  StageCosts costs;
+  std::vector<int> partition;  // layers per stage; empty without a profile
+  Timeline timeline;           // empty when the run deadlocks
+  Report report;
+};
+
+// `name` is a catalog name or a .csv file. Throws InputError when the scenario is illegal for the schedule.
+[[nodiscard]] Run run_schedule(const Scenario& scenario, const std::string& name, Progress& progress);
+
+// The schedule alone: built, or read from its table.
+[[nodiscard]] Schedule make_schedule(const Scenario& scenario, const std::string& name);
+
+// Where a scenario leaves them open.
+inline constexpr int kDefaultDevices = 4;
+inline constexpr int kDefaultMicrobatches = 8;
+
+}  // namespace debubble

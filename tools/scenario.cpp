@@ -1,0 +1,209 @@
+#include "tools/scenario.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "profiler/profile_json.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+#include "tools/quantities.hpp"
+
+namespace debubble {
+
+namespace {
+
+[[noreturn]] void fail(std::string code, std::string place, std::string message, std::string help) {
+  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
+}
+
+// The index of `value` in `names`; an unknown one is refused with the list or a suggestion.
+template <std::size_t N>
+std::size_t one_of(const std::array<std::string, N>& names, const std::string& value, const std::string& code,
+                   const std::string& place) {
+  for (std::size_t k = 0; k < N; ++k) {
+    if (names[k] == value) return k;
+  }
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  const std::string guess = closest_name(value, names);
+  fail(code, place, "\"" + value + "\" is not one of: " + all,
+       guess.empty() ? "write " + place + " " + names[0] : "did you mean " + guess + "?");
+}
+
+std::map<std::string, std::string> parse_params(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> params;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      fail("C006", "--param", "\"" + text + "\" is not KEY=VALUE", "write it like --param group=8");
+    }
+    if (!params.emplace(text.substr(0, equals), text.substr(equals + 1)).second) {
+      fail("C007", "--param", "\"" + text.substr(0, equals) + "\" is given twice", "give each parameter once");
+    }
+  }
+  return params;
+}
+
+double parse_share(const std::string& text) {
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error != std::errc{} || end != text.data() + text.size() || !(share >= 0 && share <= 1)) {
+    fail("C008", "--w-share", "the share of an activation that stays for W lies between 0 and 1; got \"" + text + "\"",
+         "write it like --w-share 0.5");
+  }
+  return share;
+}
+
+void check_combination(const ScenarioFlags& flags) {
+  if (!flags.profile.empty() && !flags.times.empty()) {
+    fail("C009", "--times", "--times and --profile both say what the stages cost", "give one of them");
+  }
+  if (flags.profile.empty() && !flags.partition.empty()) {
+    fail("C004", "--partition", "there are no layers to partition without a profile", "add --profile FILE");
+  }
+  const std::array<std::string, 1> topologies{"ideal"};
+  one_of(topologies, flags.topology, "C003", "--topology");
+}
+
+// Runs every check and throws what they found, together.
+void run_all(const std::vector<std::function<void()>>& checks) {
+  std::vector<Diagnostic> found;
+  for (const auto& check : checks) {
+    try {
+      check();
+    } catch (const InputError& error) {
+      found.insert(found.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!found.empty()) throw InputError(std::move(found));
+}
+
+}  // namespace
+
+void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
+  auto* schedule = verb.add_option(
+      "--schedule", flags.schedules,
+      several ? "names joined by commas (default: all that fit)" : "by name, or a .csv table (default: 1f1b)");
+  schedule->type_name(several ? "NAME|FILE.csv,..." : "NAME|FILE.csv");
+  if (several) {
+    schedule->delimiter(',');
+  } else {
+    schedule->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+  const std::string run = "Run";
+  verb.add_option("-p,--devices", flags.devices, "devices in the pipeline (default: 4)")->group(run)->type_name("P");
+  verb.add_option("-m,--microbatches", flags.microbatches, "microbatches per iteration (default: 8)")
+      ->group(run)
+      ->type_name("M");
+  verb.add_option("-v,--chunks", flags.chunks, "stages per device (default: the schedule's own)")
+      ->group(run)
+      ->type_name("V");
+  verb.add_option("--param", flags.params, "the schedule's own; see `debubble list schedules`")
+      ->group(run)
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  const std::string costs = "Costs";
+  verb.add_option("--times", flags.times, "ms per device share: f=1,i=1,w=1 or f=1,b=2")
+      ->group(costs)
+      ->type_name("LIST");
+  verb.add_option("--w-share", flags.weight_share, "activation kept from I to W, 0..1 (default: 1)")
+      ->group(costs)
+      ->type_name("SHARE");
+  verb.add_option("--profile", flags.profile, "measured or published layer times")->group(costs)->type_name("FILE");
+  verb.add_option("--partition", flags.partition, "layers per stage: a,b,c or auto (default: auto)")
+      ->group(costs)
+      ->type_name("LIST");
+  const std::string network = "Network";
+  verb.add_option("--comm", flags.comm, "latency of a hop, bare: ms (default: profile's, 0)")
+      ->group(network)
+      ->type_name("TIME");
+  verb.add_option("--bandwidth", flags.bandwidth, "of a link, e.g. 25GB/s (default: profile's, none)")
+      ->group(network)
+      ->type_name("RATE");
+  verb.add_option("--topology", flags.topology, "see `debubble list topologies` (default: ideal)")
+      ->group(network)
+      ->type_name("NAME");
+  verb.add_option("--p2p", flags.p2p, "overlapped, blocking, coupled (def.: overlapped)")
+      ->group(network)
+      ->type_name("MODE");
+}
+
+std::string cost_flags(const ScenarioFlags& flags) {
+  std::string text;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + value));
+  };
+  add("--times", flags.times);
+  add("--w-share", flags.weight_share);
+  add("--profile", flags.profile);
+  add("--comm", flags.comm);
+  add("--bandwidth", flags.bandwidth);
+  return text;
+}
+
+std::string read_file(const std::string& path, const std::string& place) {
+  const auto close = [](std::FILE* file) { std::fclose(file); };
+  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
+  const auto refuse = [&] {
+    fail("C005", place, "cannot read " + path + ": " + std::strerror(errno), "check the path and its permissions");
+  };
+  if (file == nullptr) refuse();
+  std::string text;
+  std::array<char, 1 << 16> block{};
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+    text.append(block.data(), count);
+  }
+  if (std::ferror(file.get()) != 0) refuse();
+  return text;
+}
+
+Scenario check_scenario(const ScenarioFlags& flags) {
+  Scenario scenario;
+  scenario.schedules = flags.schedules;
+  scenario.devices = flags.devices;
+  scenario.microbatches = flags.microbatches;
+  const std::array<std::string, 3> modes{"overlapped", "blocking", "coupled"};
+  run_all({
+      [&] { check_combination(flags); },
+      [&] { scenario.params = parse_params(flags.params); },
+      [&] {
+        if (flags.chunks && *flags.chunks < 1) {
+          fail("S005", "--chunks", "a device needs at least 1 stage; got " + std::to_string(*flags.chunks),
+               "use -v 1 or more");
+        }
+        scenario.chunks = flags.chunks.value_or(0);
+      },
+      [&] {
+        if (!flags.times.empty()) scenario.times = parse_times(flags.times, "--times");
+        scenario.times_given = !flags.times.empty();
+      },
+      [&] {  // after --times, which makes a new UniformTimes
+        scenario.weight_share_given = !flags.weight_share.empty();
+        if (scenario.weight_share_given) scenario.times.weight_share = parse_share(flags.weight_share);
+      },
+      [&] {
+        if (!flags.comm.empty()) scenario.comm = parse_duration(flags.comm, "--comm", BareNumber::kToyUnits);
+      },
+      [&] {
+        if (!flags.bandwidth.empty()) scenario.bandwidth = parse_bandwidth(flags.bandwidth, "--bandwidth");
+      },
+      [&] { scenario.p2p = static_cast<P2p>(one_of(modes, flags.p2p, "C002", "--p2p")); },
+      [&] {
+        if (flags.profile.empty()) return;
+        scenario.profile = read_profile(read_file(flags.profile, "--profile"), flags.profile);
+        scenario.profile_file = flags.profile;
+      },
+  });
+  if (!flags.partition.empty()) scenario.partition = flags.partition;
+  return scenario;
+}
+
+}  // namespace debubble

@@ -1,0 +1,68 @@
+// Scenario: what a person asked for, checked and turned into values. One place for every flag that verbs share.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cost_models/uniform.hpp"
+#include "schedules/contract.hpp"
+#include "sim/core/profile.hpp"
+#include "sim/core/topology.hpp"
+#include "sim/engine/program.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace debubble {
+
+// The shared flags as typed; CLI11 writes into it. Nothing is checked here but the form of numbers.
+struct ScenarioFlags {
+  std::vector<std::string> schedules;
+  std::optional<int> devices;
+  std::optional<int> microbatches;
+  std::optional<int> chunks;
+  std::vector<std::string> params;
+  std::string times;
+  std::string comm;
+  std::string bandwidth;
+  std::string weight_share;
+  std::string profile;
+  std::string partition;
+  std::string topology = "ideal";
+  std::string p2p = "overlapped";
+};
+
+// Adds the shared flags to a verb. `several` allows more than one schedule.
+void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several);
+
+// The flags, checked: what does not depend on the schedule.
+struct Scenario {
+  std::vector<std::string> schedules;  // catalog names and .csv files; empty: the verb's own default
+  std::optional<int> devices;
+  std::optional<int> microbatches;
+  int chunks = 0;
+  std::map<std::string, std::string> params;
+  UniformTimes times;
+  bool times_given = false;
+  std::optional<Nanoseconds> comm;
+  std::optional<std::int64_t> bandwidth;
+  bool weight_share_given = false;
+  std::optional<Profile> profile;
+  std::string profile_file;
+  std::string partition = "auto";
+  P2p p2p = P2p::kOverlapped;
+};
+
+// Throws InputError with everything that is wrong with the flags, and for an unreadable or faulty profile.
+[[nodiscard]] Scenario check_scenario(const ScenarioFlags& flags);
+
+// The flags that gave a run its costs and links, to be repeated in a command that is suggested: "--times f=1,b=2".
+[[nodiscard]] std::string cost_flags(const ScenarioFlags& flags);
+
+// The whole file as text. Throws InputError C005 with the system's reason when it cannot be read.
+[[nodiscard]] std::string read_file(const std::string& path, const std::string& place);
+
+}  // namespace debubble

@@ -1,0 +1,150 @@
+#include "tools/views/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/quantities.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr double kBusyEnough = 0.05;  // bubble below which compute limits
+constexpr double kDominates = 0.90;   // of the step that one device works
+constexpr double kUneven = 1.05;      // busiest against least busy device
+
+double share(Nanoseconds part, Nanoseconds whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+Nanoseconds idle_by(const Report& report, IdleCause cause) {
+  Nanoseconds sum = 0;
+  for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[static_cast<std::size_t>(cause)];
+  return sum;
+}
+
+// Idle time of all devices in the groups that a person can do something about.
+struct IdleGroups {
+  Nanoseconds all = 0;
+  Nanoseconds ramps = 0;
+  Nanoseconds between = 0;
+  Nanoseconds latency = 0;
+  Nanoseconds bandwidth = 0;
+  Nanoseconds worst_other = 0;
+  IdleCause other = IdleCause::kCollective;
+};
+
+IdleGroups group_idle(const Report& report) {
+  IdleGroups groups;
+  for (const DeviceReport& device : report.devices) groups.all += device.idle;
+  groups.ramps = idle_by(report, IdleCause::kFill) + idle_by(report, IdleCause::kDrain);
+  groups.between = idle_by(report, IdleCause::kDependency);
+  groups.latency = idle_by(report, IdleCause::kTransferLatency);
+  groups.bandwidth = idle_by(report, IdleCause::kTransferBandwidth);
+  for (const IdleCause cause :
+       {IdleCause::kCollective, IdleCause::kStraggler, IdleCause::kMemoryLimit, IdleCause::kLaunchGap}) {
+    if (idle_by(report, cause) <= groups.worst_other) continue;
+    groups.worst_other = idle_by(report, cause);
+    groups.other = cause;
+  }
+  return groups;
+}
+
+std::string with_flags(std::string command, std::string_view flags) {
+  if (!flags.empty()) command += fmt::format(" {}", flags);
+  return command;
+}
+
+std::string compare_command(const Report& report, std::string_view flags) {
+  return with_flags(fmt::format("debubble compare -p {} -m {}", report.schedule.devices, report.schedule.microbatches),
+                    flags);
+}
+
+// The same run with other numbers of microbatches and chunks.
+std::string simulate_command(const ScheduleFacts& facts, int microbatches, int chunks, std::string_view flags) {
+  std::string command =
+      fmt::format("debubble simulate --schedule {} -p {} -m {}", facts.name, facts.devices, microbatches);
+  if (chunks > 1) command += fmt::format(" -v {}", chunks);
+  return with_flags(std::move(command), flags);
+}
+
+Advice compute_limits(const Report& report, std::string_view flags) {
+  return {fmt::format("compute: devices work {} of the step; only less work per microbatch makes it shorter",
+                      format_percent(1 - report.bubble_ratio)),
+          compare_command(report, flags)};
+}
+
+Advice one_device_limits(const Report& report, const DeviceReport& busiest, const DeviceReport& laziest,
+                         std::string_view flags) {
+  const bool profiled = flags.find("--profile") != std::string_view::npos;
+  const bool own_partition = flags.find("--partition") != std::string_view::npos;
+  Advice advice;
+  advice.limit = fmt::format("device d{}: it works {} of the step, d{} only {}; move work away from it", busiest.device,
+                             format_percent(share(busiest.busy, report.makespan)), laziest.device,
+                             format_percent(share(laziest.busy, report.makespan)));
+  advice.next = compare_command(report, flags);
+  if (profiled && own_partition) advice.next = "the same command with --partition auto";
+  return advice;
+}
+
+Advice ramps_limit(const Report& report, const IdleGroups& groups, std::string_view flags) {
+  const ScheduleFacts& facts = report.schedule;
+  const double ramp_part = share(groups.ramps, groups.all);
+  Advice advice;
+  advice.limit = fmt::format("pipeline fill and drain: {} of the idle time", format_percent(ramp_part));
+  advice.next = compare_command(report, flags);
+  // With several replicas more microbatches open new gaps between them, so nothing is promised there.
+  const bool table = facts.name.ends_with(".csv");
+  if (facts.replicas > 1 || table) return advice;
+  const double doubled = report.bubble_over_ideal * (1 - ramp_part / 2);
+  advice.limit += fmt::format("; with -m {} the bubble would be about {} of the step", 2 * facts.microbatches,
+                              format_percent(doubled / (1 + doubled)));
+  // The two plain schedules have better ones beside them; the others are those, and need more microbatches.
+  const bool plain = facts.name == "gpipe" || facts.name == "1f1b";
+  if (!plain) advice.next = simulate_command(facts, 2 * facts.microbatches, facts.chunks, flags);
+  return advice;
+}
+
+Advice transfers_limit(const Report& report, const IdleGroups& groups, std::string_view flags) {
+  const bool latency = groups.latency >= groups.bandwidth;
+  const CriticalPath& path = report.critical_path;
+  Advice advice;
+  advice.limit =
+      fmt::format("transfers: {} of the idle time, most of it {}; {} hops and {} of the critical path are transfers",
+                  format_percent(share(groups.latency + groups.bandwidth, groups.all)),
+                  latency ? "latency" : "bandwidth", path.hops, format_duration(path.transfer));
+  advice.next = report.schedule.chunks > 2
+                    ? simulate_command(report.schedule, report.schedule.microbatches, report.schedule.chunks / 2, flags)
+                    : compare_command(report, flags);
+  return advice;
+}
+
+}  // namespace
+
+Advice advise(const Report& report, std::string_view cost_flags) {
+  if (report.bubble_ratio < kBusyEnough) return compute_limits(report, cost_flags);
+  const auto [laziest, busiest] =
+      std::minmax_element(report.devices.begin(), report.devices.end(),
+                          [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
+  const bool uneven = static_cast<double>(busiest->busy) > kUneven * static_cast<double>(laziest->busy);
+  if (uneven && share(busiest->busy, report.makespan) >= kDominates) {
+    return one_device_limits(report, *busiest, *laziest, cost_flags);
+  }
+  const IdleGroups groups = group_idle(report);
+  const Nanoseconds transfers = groups.latency + groups.bandwidth;
+  const Nanoseconds most = std::max({groups.ramps, groups.between, transfers, groups.worst_other});
+  if (groups.ramps == most) return ramps_limit(report, groups, cost_flags);
+  if (transfers == most) return transfers_limit(report, groups, cost_flags);
+  if (groups.between == most) {
+    const char* why = uneven ? "stages are not equal" : "the order of ops leaves gaps";
+    return {fmt::format("waiting for compute elsewhere between fill and drain: {} of the idle time; {}",
+                        format_percent(share(groups.between, groups.all)), why),
+            compare_command(report, cost_flags)};
+  }
+  std::string name = to_string(groups.other);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return {fmt::format("{}: {} of the idle time", name, format_percent(share(groups.worst_other, groups.all))),
+          compare_command(report, cost_flags)};
+}
+
+}  // namespace debubble

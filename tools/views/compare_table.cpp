@@ -1,0 +1,208 @@
+#include "tools/views/compare_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "tools/exporters/report_json.hpp"
+#include "tools/quantities.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+namespace {
+
+// What the table needs of one run that has a result.
+struct Row {
+  const ComparedRun* run = nullptr;
+  std::string label;
+  double rate = 0;  // microbatches per ns
+  Bytes memory = 0;
+  int device = 0;
+};
+
+const Finding* first_error(const Report& report) {
+  const auto found = std::find_if(report.findings.begin(), report.findings.end(),
+                                  [](const Finding& finding) { return finding.severity == "error"; });
+  return found == report.findings.end() ? nullptr : &*found;
+}
+
+// The name, with what tells it from the same schedule run otherwise.
+std::string label_of(const ScheduleFacts& facts) {
+  return facts.chunks > 1 ? fmt::format("{} v={}", facts.name, facts.chunks) : facts.name;
+}
+
+Row row_of(const ComparedRun& run) {
+  const Report& report = run.report;
+  const DeviceReport& worst =
+      *std::max_element(report.devices.begin(), report.devices.end(),
+                        [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
+  const double rate = static_cast<double>(report.schedule.microbatches) /
+                      static_cast<double>(std::max<Nanoseconds>(1, report.makespan));
+  return {&run, label_of(report.schedule), rate, worst.peak_memory, worst.device};
+}
+
+bool eligible(const Row& row) { return first_error(row.run->report) == nullptr; }
+
+// Sort key of a choice: faster, then leaner, then fewer weight copies.
+auto merit(const Row& row) { return std::tuple(-row.rate, row.memory, row.run->report.weight_copies); }
+
+const Row* best_of(const std::vector<Row>& rows, const Row* except = nullptr) {
+  const Row* best = nullptr;
+  for (const Row& row : rows) {
+    if (&row != except && eligible(row) && (best == nullptr || merit(row) < merit(*best))) best = &row;
+  }
+  return best;
+}
+
+// What the best is measured against: 1f1b, which everybody has, else the second best.
+const Row* rival_of(const std::vector<Row>& rows, const Row* best) {
+  for (const Row& row : rows) {
+    if (&row != best && eligible(row) && row.run->report.schedule.name == "1f1b") return &row;
+  }
+  return best_of(rows, best);
+}
+
+std::string memory_clause(const Row& best, const Row& rival) {
+  if (best.memory == rival.memory) return "at the same peak memory";
+  if (rival.memory == 0) return fmt::format("at {} peak memory", format_size(best.memory));
+  const double ratio = static_cast<double>(best.memory) / static_cast<double>(rival.memory);
+  if (ratio >= 2) return fmt::format("at {:.1f} times the peak memory", ratio);
+  const char* direction = ratio > 1 ? "more" : "less";
+  return fmt::format("with {} {} peak memory", format_percent(ratio > 1 ? ratio - 1 : 1 - ratio), direction);
+}
+
+std::string reason(const Row& best, const Row& rival) {
+  const double bubble = best.run->report.bubble_ratio;
+  const double other = rival.run->report.bubble_ratio;
+  std::string text;
+  if (best.rate > rival.rate) {
+    text = fmt::format("{} takes {} less time than {} (bubble {} of the step against {}) {}", best.label,
+                       format_percent(1 - rival.rate / best.rate), rival.label, format_percent(bubble),
+                       format_percent(other), memory_clause(best, rival));
+  } else {
+    text =
+        fmt::format("{} and {} are equally fast; {} {}", best.label, rival.label, best.label,
+                    best.memory < rival.memory ? "does it " + memory_clause(best, rival) : "comes first in the list");
+  }
+  return best.run->note.empty() ? text : text + "; " + best.run->note;
+}
+
+Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_room) {
+  using enum Table::Side;
+  Nanoseconds longest = 0;
+  Bytes most = 0;
+  Bytes volume = 0;
+  double fastest = 0;
+  for (const Row& row : rows) {
+    longest = std::max(longest, row.run->report.makespan);
+    most = std::max(most, row.memory);
+    volume = std::max(volume, row.run->report.p2p_bytes);
+    if (eligible(row)) fastest = std::max(fastest, row.rate);
+  }
+  const Scale time = duration_scale(longest);
+  const Scale memory = size_scale(most);
+  const Scale sent = size_scale(volume);
+  // Toy runs send messages of no size: there the count says more.
+  const std::string p2p = volume > 0 ? fmt::format("p2p\n{}", sent.unit) : "p2p\nmsgs";
+  Table table({{"\n  schedule", kLeft},
+               {fmt::format("step\n{}", time.unit), kRight},
+               {"speed", kRight},
+               {"bubble/\nstep", kRight},
+               {"bubble/\nideal", kRight},
+               {fmt::format("peak\n{}", memory.unit), kRight},
+               {"on", kRight},
+               {"weight\ncopies", kRight},
+               {p2p, kRight}});
+  for (const Row& row : rows) {
+    const Report& report = row.run->report;
+    table.add_row({(&row == best ? "* " : "  ") + shorten(row.label, name_room), format_scaled(report.makespan, time),
+                   fastest > 0 ? format_percent(row.rate / fastest) : "", format_percent(report.bubble_ratio),
+                   format_percent(report.bubble_over_ideal), format_scaled(row.memory, memory),
+                   fmt::format("d{}", row.device), fmt::format("{}", report.weight_copies),
+                   volume > 0 ? format_scaled(report.p2p_bytes, sent) : fmt::format("{}", report.p2p_messages)});
+  }
+  return table;
+}
+
+// The table itself, names cut as far as the width asks for.
+std::string table_text(const std::vector<Row>& rows, const Row* best, const ViewStyle& style) {
+  const auto width = static_cast<std::size_t>(style.width);
+  std::size_t longest = 8;
+  for (const Row& row : rows) longest = std::max(longest, columns_of(row.label));
+  const std::size_t natural = table_of(rows, best, longest).natural_width();
+  const std::size_t over = natural - std::min(natural, width);
+  const Table table = table_of(rows, best, std::max<std::size_t>(8, longest - std::min(longest, over)));
+  std::string text;
+  for (const std::string& line : table.headings(width)) text += paint(style.color, kDim, line) + "\n";
+  const auto lines = table.rows(width);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += paint(style.color && &rows[i] == best, kGreen, lines[i].front()) + "\n";
+  }
+  return text;
+}
+
+std::string labelled(const ViewStyle& style, std::string_view label, std::string_view body) {
+  constexpr std::size_t kIndent = 7;
+  std::string lead = paint(style.color, kBold, label) + std::string(kIndent - label.size(), ' ');
+  std::string text;
+  for (const std::string& line : wrap(body, static_cast<std::size_t>(style.width) - kIndent)) {
+    text += lead + line + "\n";
+    lead = std::string(kIndent, ' ');
+  }
+  return text;
+}
+
+// Two columns under a title, for notes and for what did not run.
+std::string list(const ViewStyle& style, std::string_view title,
+                 const std::vector<std::pair<std::string, std::string>>& items) {
+  if (items.empty()) return "";
+  Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+  for (const auto& [name, body] : items) table.add_row({shorten(name, 24), body});
+  return "\n" + paint(style.color, kBold, title) + "\n" + table.text(static_cast<std::size_t>(style.width), 2);
+}
+
+std::string notes_of(const ComparedRun& run) {
+  std::string text = run.note;
+  for (const auto& [name, value] : run.report.schedule.params) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : "; ", name, value);
+  }
+  for (const Finding& finding : run.report.findings) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", finding.severity, finding.message);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string compare_table(std::span<const ComparedRun> runs, const ViewStyle& style) {
+  std::vector<Row> rows;
+  std::vector<std::pair<std::string, std::string>> notes;
+  std::vector<std::pair<std::string, std::string>> without_result;
+  for (const ComparedRun& run : runs) {
+    const std::string label = label_of(run.report.schedule);
+    if (has_result(run.report)) {
+      rows.push_back(row_of(run));
+      if (const std::string text = notes_of(run); !text.empty()) notes.emplace_back(label, text);
+      continue;
+    }
+    const Finding* error = first_error(run.report);
+    without_result.emplace_back(label, error != nullptr      ? error->message
+                                       : run.report.deadlock ? "deadlock"
+                                                             : "no result");
+  }
+  std::string text;
+  if (!rows.empty()) {
+    const Row* best = best_of(rows);
+    const Row* rival = best == nullptr ? nullptr : rival_of(rows, best);
+    text += table_text(rows, best, style);
+    if (rival != nullptr) text += "\n" + labelled(style, "best", reason(*best, *rival));
+    if (best == nullptr) text += "\n" + labelled(style, "best", "none: every run has an error, see the notes");
+  }
+  text += list(style, "notes", notes);
+  return text + list(style, "not run", without_result);
+}
+
+}  // namespace debubble

@@ -1,0 +1,113 @@
+#include "tools/views/device_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "tools/quantities.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::size_t kMostRows = 16;
+constexpr std::size_t kEnds = 4;  // rows shown at each end when there are more
+
+struct Field {
+  std::string heading;
+  std::function<std::string(const DeviceReport&)> text;
+  std::string share;  // of all devices' time
+};
+
+Field time_field(const Report& report, std::string heading, const Scale& scale,
+                 const std::function<Nanoseconds(const DeviceReport&)>& get) {
+  double sum = 0;
+  for (const DeviceReport& device : report.devices) sum += static_cast<double>(get(device));
+  const double all = static_cast<double>(report.makespan) * static_cast<double>(report.devices.size());
+  return {std::move(heading), [=](const DeviceReport& d) { return format_scaled(get(d), scale); },
+          format_percent(sum / all)};
+}
+
+// "transfer_latency" as a heading of two lines.
+std::string cause_heading(IdleCause cause) {
+  std::string name = to_string(cause);
+  std::replace(name.begin(), name.end(), '_', '\n');
+  return name;
+}
+
+bool occurs(const Report& report, std::size_t cause) {
+  return std::any_of(report.devices.begin(), report.devices.end(),
+                     [&](const DeviceReport& device) { return device.idle_by_cause[cause] != 0; });
+}
+
+std::vector<Field> fields_of(const Report& report, const Scale& time, const Scale& memory) {
+  std::vector<Field> fields;
+  fields.push_back({"device", [](const DeviceReport& d) { return fmt::format("d{}", d.device); }, "share"});
+  fields.push_back(time_field(report, "busy", time, [](const DeviceReport& d) { return d.busy; }));
+  fields.push_back(time_field(report, "idle", time, [](const DeviceReport& d) { return d.idle; }));
+  for (std::size_t i = 0; i < kIdleCauses; ++i) {
+    if (!occurs(report, i)) continue;
+    fields.push_back(time_field(report, cause_heading(static_cast<IdleCause>(i)), time,
+                                [i](const DeviceReport& d) { return d.idle_by_cause[i]; }));
+  }
+  fields.push_back({"peak\nmemory", [=](const DeviceReport& d) { return format_scaled(d.peak_memory, memory); }, ""});
+  fields.push_back(
+      {"activ-\nations", [](const DeviceReport& d) { return fmt::format("{:.2f}", d.peak_activation_shares); }, ""});
+  return fields;
+}
+
+Table table_of(const Report& report, const std::vector<Field>& fields) {
+  std::vector<Table::Column> columns;
+  for (const Field& field : fields) {
+    columns.push_back({field.heading, columns.empty() ? Table::Side::kLeft : Table::Side::kRight});
+  }
+  Table table(std::move(columns));
+  const std::size_t devices = report.devices.size();
+  for (std::size_t d = 0; d < devices; ++d) {
+    std::vector<std::string> row;
+    if (devices > kMostRows && d == kEnds) {
+      table.add_row({"..."});
+      d = devices - kEnds;
+    }
+    for (const Field& field : fields) row.push_back(field.text(report.devices[d]));
+    table.add_row(std::move(row));
+  }
+  std::vector<std::string> shares;
+  for (const Field& field : fields) shares.push_back(field.share);
+  table.add_row(std::move(shares));
+  return table;
+}
+
+// The fields in as few tables as the width asks for; the device's name stands first in each.
+std::vector<std::vector<Field>> blocks_of(const Report& report, const std::vector<Field>& fields, std::size_t width) {
+  std::vector<std::vector<Field>> blocks = {{fields.front()}};
+  for (std::size_t i = 1; i < fields.size(); ++i) {
+    blocks.back().push_back(fields[i]);
+    if (blocks.back().size() == 2 || table_of(report, blocks.back()).natural_width() <= width) continue;
+    blocks.back().pop_back();
+    blocks.push_back({fields.front(), fields[i]});
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::string device_table(const Report& report, const ViewStyle& style) {
+  Bytes most = 0;
+  for (const DeviceReport& device : report.devices) most = std::max(most, device.peak_memory);
+  const Scale time = duration_scale(report.makespan);
+  const Scale memory = size_scale(most);
+  const auto width = static_cast<std::size_t>(style.width);
+  const std::vector<Field> fields = fields_of(report, time, memory);
+  std::string text;
+  for (const std::vector<Field>& block : blocks_of(report, fields, width)) text += table_of(report, block).text(width);
+  const std::string units =
+      fmt::format("times in {}, memory in {}, activations in device shares", time.unit, memory.unit);
+  for (const std::string& line : wrap(units, width)) text += line + "\n";
+  return text;
+}
+
+}  // namespace debubble

@@ -1,0 +1,161 @@
+#include "tools/views/gantt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "tools/quantities.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/gantt_canvas.hpp"
+
+namespace debubble {
+namespace {
+
+using gantt_detail::Grid;
+using gantt_detail::Ink;
+using gantt_detail::Row;
+
+std::string render(const Row& row, const ViewStyle& style) {
+  std::string text;
+  for (std::size_t begin = 0; begin < row.size();) {
+    std::size_t end = begin;
+    std::string run;
+    for (; end < row.size() && row[end].ink == row[begin].ink; ++end) {
+      const char glyph = row[end].glyph;
+      if (glyph == '.' && style.unicode) {
+        run += "\u00b7";
+      } else {
+        run += glyph == '-' && style.color ? ' ' : glyph;  // the colour already shows how far the op goes
+      }
+    }
+    text += paint(style.color, gantt_detail::ansi_codes(row[begin].ink), run);
+    begin = end;
+  }
+  return text;
+}
+
+// "33.00" without what says nothing: "33".
+std::string trimmed(std::string number) {
+  if (number.find('.') == std::string::npos) return number;
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.back() == '.') number.pop_back();
+  return number;
+}
+
+// The smallest of 1, 2, 5, 10, ... ns that is at least `shortest`.
+Nanoseconds round_step(Nanoseconds shortest) {
+  for (Nanoseconds power = 1;; power *= 10) {
+    for (const Nanoseconds factor : {1, 2, 5}) {
+      if (factor * power >= shortest || power > kLongestDuration) return factor * power;
+    }
+  }
+}
+
+// "|0 ms     |5        |10       33|": a bar at each tick, the end of the run at the right.
+std::string axis(const Timeline& timeline, const Grid& grid) {
+  constexpr Nanoseconds kApart = 10;  // columns between ticks, at least
+  const auto columns = static_cast<Nanoseconds>(grid.columns);
+  const Scale scale = duration_scale(timeline.makespan);
+  const std::string end = trimmed(format_scaled(timeline.makespan, scale)) + "|";
+  std::string line = fmt::format("|0 {}", scale.unit);
+  const bool end_fits = line.size() + 1 + end.size() <= grid.columns;
+  const std::size_t limit = end_fits ? grid.columns - end.size() : grid.columns;
+  Scale fine = scale;
+  fine.decimals = 9;
+  const Nanoseconds step =
+      round_step(timeline.makespan / columns * kApart + timeline.makespan % columns * kApart / columns);
+  for (Nanoseconds at = step; at < timeline.makespan; at += step) {
+    const std::size_t column = grid.column_of(at);
+    const std::string tick = "|" + trimmed(format_scaled(at, fine));
+    if (column <= line.size() || column + tick.size() >= limit) continue;
+    line = pad_right(line, column) + tick;
+  }
+  return end_fits ? pad_right(line, limit) + end : shorten(line, grid.columns);
+}
+
+struct LegendItem {
+  std::string sign;
+  std::string meaning;
+  Ink ink = Ink::kIdle;
+};
+
+std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timeline& timeline, const Grid& grid,
+                                     const ViewStyle& style) {
+  static constexpr std::array<const char*, 6> kMeanings = {"forward",         "backward",        "input gradient",
+                                                           "weight gradient", "overlapped pair", "transfer"};
+  std::set<Ink> used;
+  bool digits = false;
+  for (const Row& row : rows) {
+    for (const auto& pixel : row) {
+      used.insert(pixel.ink);
+      digits = digits || (pixel.glyph >= '0' && pixel.glyph <= '9');
+    }
+  }
+  std::vector<LegendItem> items;
+  bool light = false;
+  for (std::size_t kind = 0; kind < kMeanings.size(); ++kind) {
+    const Ink ink = static_cast<Ink>(1 + 2 * kind);
+    const bool lighter = ink != Ink::kTransfer && used.count(static_cast<Ink>(2 + 2 * kind)) > 0;
+    if (used.count(ink) > 0 || lighter) items.push_back({std::string(1, letter_of(ink)), kMeanings[kind], ink});
+    light = light || lighter;
+  }
+  if (used.count(Ink::kIdle) > 0) items.push_back({style.unicode ? "\u00b7" : ".", "idle", Ink::kIdle});
+  if (light) {
+    const bool two = gantt_detail::most_stages_on_a_device(timeline) == 2;
+    items.push_back({"", two ? "lower case: a device's second stage" : "lower case: every second stage"});
+  }
+  if (digits) items.push_back({"", grid.last_digit_only ? "digit: last of the microbatch" : "digits: microbatch"});
+  if (grid.exact) {
+    const char* plural = grid.per_unit == 1 ? "" : "s";
+    items.push_back({"", fmt::format("{} column{} = {}", grid.per_unit, plural, format_duration_exact(grid.unit))});
+  } else {
+    const auto columns = static_cast<Nanoseconds>(grid.columns);
+    items.push_back({"", fmt::format("1 column = {}", format_duration(timeline.makespan / columns))});
+    items.push_back({"", "letters in proportion to time"});
+  }
+  return items;
+}
+
+// The items in as many lines as the width asks for.
+std::string legend(const std::vector<LegendItem>& items, std::size_t margin, const ViewStyle& style) {
+  const std::string gap = "   ";
+  std::string text;
+  std::size_t used = 0;
+  for (const LegendItem& item : items) {
+    const std::size_t length = columns_of(item.sign) + (item.sign.empty() ? 0 : 1) + item.meaning.size();
+    const bool fits = used > 0 && used + gap.size() + length <= static_cast<std::size_t>(style.width);
+    text += fits ? gap : (used == 0 ? "" : "\n") + std::string(margin, ' ');
+    used = (fits ? used + gap.size() : margin) + length;
+    if (!item.sign.empty()) text += paint(style.color, gantt_detail::ansi_codes(item.ink), item.sign) + " ";
+    text += item.meaning;
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string gantt(const Timeline& timeline, const ViewStyle& style) {
+  if (timeline.makespan <= 0 || timeline.spans.empty()) return "nothing to draw: no op takes any time\n";
+  const std::size_t margin = fmt::format("d{} ", timeline.devices - 1).size();
+  const Grid grid = gantt_detail::choose_grid(timeline, static_cast<std::size_t>(style.width) - margin);
+  const std::vector<Row> rows = gantt_detail::draw(timeline, grid);
+  const bool all = style.max_rows <= 0 || timeline.devices <= style.max_rows;
+  const int head = all ? timeline.devices : (style.max_rows + 1) / 2;
+  const int tail = all ? 0 : style.max_rows / 2;
+  const auto row = [&](int device) {
+    return pad_right(fmt::format("d{}", device), margin) + render(rows[static_cast<std::size_t>(device)], style) + "\n";
+  };
+  std::string text;
+  for (int device = 0; device < head; ++device) text += row(device);
+  if (!all) {
+    const int hidden = timeline.devices - head - tail;
+    text += pad_right("...", margin) + fmt::format("{} more devices, d{} to d{}\n", hidden, head, head + hidden - 1);
+  }
+  for (int device = timeline.devices - tail; device < timeline.devices; ++device) text += row(device);
+  text += std::string(margin, ' ') + axis(timeline, grid) + "\n";
+  return text + legend(legend_items(rows, timeline, grid, style), margin, style);
+}
+
+}  // namespace debubble

@@ -1,0 +1,190 @@
+#include "tools/views/gantt_canvas.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace debubble::gantt_detail {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+// "F12", or "F3B1" for an overlapped pair; with `last_digit_only` one digit of each number.
+std::string label_of(const Span& span, bool lower, bool last_digit_only) {
+  const auto one = [&](const Op& op) {
+    const int number = last_digit_only ? op.microbatch % 10 : op.microbatch;
+    const char capital = letter(op.kind);
+    return (lower ? static_cast<char>(capital - 'A' + 'a') : capital) + std::to_string(number);
+  };
+  return span.paired ? one(span.op) + one(span.partner) : one(span.op);
+}
+
+// Common unit of all begins and ends that are drawn; 0 when there are none.
+Nanoseconds common_unit(const Timeline& timeline) {
+  Nanoseconds unit = timeline.makespan;
+  for (const Span& span : timeline.spans) unit = std::gcd(std::gcd(unit, span.begin), span.end);
+  if (!timeline.transfers_hold_lanes) return unit;
+  for (const Transfer& transfer : timeline.transfers) unit = std::gcd(std::gcd(unit, transfer.begin), transfer.end);
+  return unit;
+}
+
+// The stages of each device, sorted: their order gives upper and lower case.
+std::vector<std::vector<std::int32_t>> stages_by_device(const Timeline& timeline) {
+  std::vector<std::vector<std::int32_t>> stages(static_cast<std::size_t>(timeline.devices));
+  for (const Span& span : timeline.spans) {
+    auto& known = stages[static_cast<std::size_t>(span.device)];
+    const auto place = std::lower_bound(known.begin(), known.end(), span.op.stage);
+    if (place == known.end() || *place != span.op.stage) known.insert(place, span.op.stage);
+  }
+  return stages;
+}
+
+std::size_t index_in(const std::vector<std::int32_t>& sorted, std::int32_t stage) {
+  return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), stage) - sorted.begin());
+}
+
+// Whether the label fits into every cell that has room for more than its letter.
+bool labels_fit(const Timeline& timeline, const Grid& grid) {
+  return std::all_of(timeline.spans.begin(), timeline.spans.end(), [&](const Span& span) {
+    const std::size_t room = grid.column_of(span.end) - grid.column_of(span.begin);
+    return room < 2 || label_of(span, false, false).size() <= room;
+  });
+}
+
+// Columns per unit that would let every cell show its whole label.
+std::size_t wanted_per_unit(const Timeline& timeline, Nanoseconds unit) {
+  std::size_t wanted = 1;
+  for (const Span& span : timeline.spans) {
+    const auto units = static_cast<std::size_t>((span.end - span.begin) / unit);
+    if (units > 0) wanted = std::max(wanted, (label_of(span, false, false).size() + units - 1) / units);
+  }
+  return wanted;
+}
+
+void draw_exact(const Span& span, Ink ink, const Grid& grid, Row& row) {
+  const std::size_t begin = grid.column_of(span.begin);
+  const std::size_t room = grid.column_of(span.end) - begin;
+  const char first = letter_of(ink);
+  std::string text = label_of(span, first >= 'a', grid.last_digit_only);
+  if (text.size() > room) text = std::string(1, first);
+  for (std::size_t i = 0; i < room; ++i) row[begin + i] = {i < text.size() ? text[i] : '-', ink};
+}
+
+void draw_exact(const Transfer& transfer, const Grid& grid, std::vector<Row>& rows) {
+  for (const std::int32_t device : {transfer.from_device, transfer.to_device}) {
+    Row& row = rows[static_cast<std::size_t>(device)];
+    for (std::size_t i = grid.column_of(transfer.begin); i < grid.column_of(transfer.end); ++i) {
+      row[i] = {'~', Ink::kTransfer};
+    }
+  }
+}
+
+// How long each ink fills each column of one row.
+using Shares = std::vector<std::array<Nanoseconds, kInks>>;
+
+void add_share(Shares& shares, const Grid& grid, Nanoseconds begin, Nanoseconds end, Ink ink) {
+  for (std::size_t c = grid.column_of(begin); c < grid.columns && grid.bounds[c] < end; ++c) {
+    const Nanoseconds overlap = std::min(end, grid.bounds[c + 1]) - std::max(begin, grid.bounds[c]);
+    shares[c][static_cast<std::size_t>(ink)] += std::max<Nanoseconds>(0, overlap);
+  }
+}
+
+// Gives every column one ink, so that along the row letters and dots stand in proportion to time: what a column could
+// not show is carried into the next one, as long as the same ink goes on there.
+void draw_shares(const Shares& shares, const Grid& grid, Row& row) {
+  std::array<Nanoseconds, kInks> carried{};
+  for (std::size_t c = 0; c < grid.columns; ++c) {
+    const Nanoseconds length = grid.bounds[c + 1] - grid.bounds[c];
+    std::array<Nanoseconds, kInks> share = shares[c];
+    share[0] = length - std::accumulate(share.begin() + 1, share.end(), Nanoseconds{0});
+    std::size_t best = kInks;
+    for (std::size_t ink = 0; ink < kInks; ++ink) {
+      carried[ink] = share[ink] > 0 ? carried[ink] + share[ink] : 0;
+      if (share[ink] > 0 && (best == kInks || carried[ink] > carried[best])) best = ink;
+    }
+    carried[best] -= length;
+    row[c] = {letter_of(static_cast<Ink>(best)), static_cast<Ink>(best)};
+  }
+}
+
+}  // namespace
+
+const char* ansi_codes(Ink ink) {
+  static constexpr std::array<const char*, kInks> kCodes = {
+      "38;5;244",                               // idle: grey dots
+      "48;5;25;38;5;231",  "48;5;74;38;5;16",   // forward: blue
+      "48;5;214;38;5;16",  "48;5;222;38;5;16",  // backward: orange
+      "48;5;37;38;5;16",   "48;5;116;38;5;16",  // input gradient: teal
+      "48;5;70;38;5;16",   "48;5;149;38;5;16",  // weight gradient: green
+      "48;5;133;38;5;231", "48;5;175;38;5;16",  // overlapped pair: purple
+      "48;5;240;38;5;255"};                     // transfer: grey
+  return kCodes[static_cast<std::size_t>(ink)];
+}
+
+std::size_t most_stages_on_a_device(const Timeline& timeline) {
+  std::size_t most = 0;
+  for (const auto& stages : stages_by_device(timeline)) most = std::max(most, stages.size());
+  return most;
+}
+
+char letter_of(Ink ink) { return ".FfBbIiWwXx~"[static_cast<std::size_t>(ink)]; }
+
+Ink ink_of(const Span& span, std::size_t stage_index) {
+  const std::size_t kind = span.paired ? kOpKinds : static_cast<std::size_t>(span.op.kind);
+  return static_cast<Ink>(1 + 2 * kind + stage_index % 2);
+}
+
+std::size_t Grid::column_of(Nanoseconds at) const {
+  if (exact) return static_cast<std::size_t>(at / unit) * per_unit;
+  const auto after = std::upper_bound(bounds.begin(), bounds.end(), at);
+  return after == bounds.begin() ? 0 : static_cast<std::size_t>(after - bounds.begin() - 1);
+}
+
+Grid choose_grid(const Timeline& timeline, std::size_t available) {
+  Grid grid;
+  grid.unit = common_unit(timeline);
+  const auto units = static_cast<std::size_t>(timeline.makespan / grid.unit);
+  if (units <= available) {
+    grid.exact = true;
+    grid.per_unit = std::min(available / units, wanted_per_unit(timeline, grid.unit));
+    grid.columns = units * grid.per_unit;
+    grid.last_digit_only = !labels_fit(timeline, grid);
+    return grid;
+  }
+  grid.columns = available;
+  for (std::size_t c = 0; c <= available; ++c) {
+    grid.bounds.push_back(static_cast<Nanoseconds>(static_cast<Wide>(timeline.makespan) * c / available));
+  }
+  return grid;
+}
+
+std::vector<Row> draw(const Timeline& timeline, const Grid& grid) {
+  const auto devices = static_cast<std::size_t>(timeline.devices);
+  const auto stages = stages_by_device(timeline);
+  std::vector<Row> rows(devices, Row(grid.columns));
+  std::vector<Shares> shares(grid.exact ? 0 : devices, Shares(grid.columns));
+  if (timeline.transfers_hold_lanes) {
+    for (const Transfer& transfer : timeline.transfers) {
+      if (grid.exact) {
+        draw_exact(transfer, grid, rows);
+        continue;
+      }
+      for (const std::int32_t device : {transfer.from_device, transfer.to_device}) {
+        add_share(shares[static_cast<std::size_t>(device)], grid, transfer.begin, transfer.end, Ink::kTransfer);
+      }
+    }
+  }
+  for (const Span& span : timeline.spans) {
+    const auto device = static_cast<std::size_t>(span.device);
+    const Ink ink = ink_of(span, index_in(stages[device], span.op.stage));
+    if (grid.exact) {
+      draw_exact(span, ink, grid, rows[device]);
+    } else {
+      add_share(shares[device], grid, span.begin, span.end, ink);
+    }
+  }
+  for (std::size_t d = 0; d < shares.size(); ++d) draw_shares(shares[d], grid, rows[d]);
+  return rows;
+}
+
+}  // namespace debubble::gantt_detail

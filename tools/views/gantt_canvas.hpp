@@ -1,0 +1,53 @@
+// The drawing area of the Gantt view: rows of one-letter pixels with a colour class each. Used by gantt.cpp only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/timeline.hpp"
+
+namespace debubble::gantt_detail {
+
+// Colour classes. Of each kind of op the second one is the lighter shade, for every second stage of a device.
+enum class Ink : std::uint8_t { kIdle, kF, kF2, kB, kB2, kI, kI2, kW, kW2, kPair, kPair2, kTransfer };
+inline constexpr int kInks = 12;
+
+// ANSI codes of an ink: backgrounds near the Okabe-Ito colours, which people with colour blindness can tell apart.
+[[nodiscard]] const char* ansi_codes(Ink ink);
+
+// 'F' for kF, 'f' for kF2, '.', 'X', '~', ...
+[[nodiscard]] char letter_of(Ink ink);
+
+struct Pixel {
+  char glyph = '.';
+  Ink ink = Ink::kIdle;
+};
+using Row = std::vector<Pixel>;
+
+// What a column stands for. Exact: `per_unit` columns are `unit` ns. Otherwise `columns` slices share the makespan.
+struct Grid {
+  bool exact = false;
+  std::size_t columns = 0;
+  std::size_t per_unit = 0;
+  Nanoseconds unit = 0;
+  bool last_digit_only = false;     // microbatch numbers that do not fit are cut to their last digit
+  std::vector<Nanoseconds> bounds;  // columns + 1 times: column c shows [bounds[c], bounds[c + 1]); sliced grids only
+
+  // The column in which `at` lies.
+  [[nodiscard]] std::size_t column_of(Nanoseconds at) const;
+};
+
+// Chooses the grid for a timeline that takes some time, given the columns there are.
+[[nodiscard]] Grid choose_grid(const Timeline& timeline, std::size_t available);
+
+// One row per device.
+[[nodiscard]] std::vector<Row> draw(const Timeline& timeline, const Grid& grid);
+
+// How many stages the fullest device runs: what lower case means depends on it.
+[[nodiscard]] std::size_t most_stages_on_a_device(const Timeline& timeline);
+
+// The ink of a span; `stage_index` is the place of its stage among those of its device.
+[[nodiscard]] Ink ink_of(const Span& span, std::size_t stage_index);
+
+}  // namespace debubble::gantt_detail

@@ -1,0 +1,15 @@
+// How text for people is drawn. Views take a ViewStyle and return text; they never look at the terminal themselves.
+#pragma once
+
+namespace debubble {
+
+struct ViewStyle {
+  int width = 80;        // columns; no line is longer. At least kNarrowest
+  bool color = false;    // ANSI escapes, 256 colours
+  bool unicode = false;  // a few better signs; the default is plain ASCII
+  int max_rows = 32;     // most devices drawn one by one; 0: all of them
+};
+
+inline constexpr int kNarrowest = 40;
+
+}  // namespace debubble

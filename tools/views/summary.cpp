@@ -1,0 +1,176 @@
+#include "tools/views/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tools/exporters/report_json.hpp"
+#include "tools/quantities.hpp"
+#include "tools/views/advice.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/device_table.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+namespace {
+
+Table pairs() { return Table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}}); }
+
+std::string counted(int count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+std::string title(const ScheduleFacts& facts) {
+  std::string text =
+      fmt::format("{} on {}: {}", facts.name, counted(facts.devices, "device"), counted(facts.stages, "stage"));
+  if (facts.chunks > 1) text += fmt::format(" ({} per device)", facts.chunks);
+  if (facts.replicas > 1) text += fmt::format(", {} replicas", facts.replicas);
+  text += ", " + counted(facts.microbatches, "microbatch");
+  if (facts.microbatches != 1) text.insert(text.size() - 1, "e");  // microbatches
+  for (const auto& [name, value] : facts.params) text += fmt::format(", {}={}", name, value);
+  return text;
+}
+
+// "activations 4.00 MiB + received 1.00 MiB"
+std::string composition(const DeviceReport& device) {
+  std::string text;
+  for (std::size_t i = 0; i < kMemoryCategories; ++i) {
+    if (device.peak_by_category[i] == 0) continue;
+    std::string name = to_string(static_cast<MemoryCategory>(i));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    text += fmt::format("{}{} {}", text.empty() ? "" : " + ", name, format_size(device.peak_by_category[i]));
+  }
+  return text;
+}
+
+std::string peak_memory(const Report& report) {
+  const DeviceReport& worst =
+      *std::max_element(report.devices.begin(), report.devices.end(),
+                        [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
+  std::string text = fmt::format("{} on d{}", format_size(worst.peak_memory), worst.device);
+  if (!worst.peak_memory_op.empty()) {
+    text += fmt::format(", reached by {} at {}", worst.peak_memory_op, format_duration(worst.peak_memory_at));
+  }
+  const std::string parts = composition(worst);
+  return parts.empty() ? text : text + ": " + parts;
+}
+
+std::string critical_path(const CriticalPath& path) {
+  std::string text = format_duration(path.compute) + " compute";
+  if (path.transfer != 0) text += fmt::format(" + {} transfer", format_duration(path.transfer));
+  if (path.collective != 0) text += fmt::format(" + {} collective", format_duration(path.collective));
+  if (path.wait != 0) text += fmt::format(" + {} launch gaps", format_duration(path.wait));
+  return path.hops == 0 ? text : text + fmt::format(", {} between devices", counted(path.hops, "hop"));
+}
+
+// Toy runs send messages of no size.
+std::string volume(const Report& report) {
+  std::string text = fmt::format("{} messages", report.p2p_messages);
+  if (report.p2p_bytes > 0) text += ", " + format_size(report.p2p_bytes);
+  return report.weight_copies > 1 ? text + fmt::format("; {} copies of the weights", report.weight_copies) : text;
+}
+
+std::string rate(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
+
+std::string numbers(const Report& report, const ViewStyle& style) {
+  Table table = pairs();
+  table.add_row({"step time", fmt::format("{}; {} would be ideal", format_duration(report.makespan),
+                                          format_duration(report.ideal))});
+  table.add_row({"bubble", fmt::format("{} of the step (bubble_ratio: idle / (devices x step))",
+                                       format_percent(report.bubble_ratio))});
+  table.add_row({"", fmt::format("{} of the ideal (bubble_over_ideal: idle / ideal compute)",
+                                 format_percent(report.bubble_over_ideal))});
+  if (report.span != report.makespan) {
+    table.add_row({"span", fmt::format("{}, {} of it bubble: the longest from a device's first start to its last end",
+                                       format_duration(report.span), format_percent(report.span_bubble_ratio))});
+  }
+  if (report.steady_period != report.makespan && report.steady_period > 0) {
+    table.add_row({"steady period", fmt::format("{} per step when steps are chained without a barrier",
+                                                format_duration(report.steady_period))});
+  }
+  if (report.samples_per_second) {
+    std::string text = rate(*report.samples_per_second) + " samples/s";
+    if (report.tokens_per_second) text += fmt::format(", {} tokens/s", rate(*report.tokens_per_second));
+    table.add_row({"throughput", text});
+  }
+  table.add_row({"peak memory", peak_memory(report)});
+  table.add_row({"critical path", critical_path(report.critical_path)});
+  table.add_row({"p2p", volume(report)});
+  return table.text(static_cast<std::size_t>(style.width));
+}
+
+std::string advice_lines(const Report& report, const ViewStyle& style, std::string_view cost_flags) {
+  const Advice advice = advise(report, cost_flags);
+  const auto room = static_cast<std::size_t>(style.width) - 7;
+  std::string text;
+  for (const auto& [label, body] : {std::pair{"limit", advice.limit}, std::pair{"try", advice.next}}) {
+    std::string lead = paint(style.color, kBold, label) + std::string(label == std::string_view("try") ? 4 : 2, ' ');
+    for (const std::string& line : wrap(body, room)) {
+      text += lead + line + "\n";
+      lead = std::string(7, ' ');
+    }
+  }
+  return text;
+}
+
+// What a person should know beside the numbers, one paragraph each. What a deadlock's own lines say is not repeated.
+std::string finding_lines(const Report& report, const ViewStyle& style) {
+  const std::string said = report.deadlock ? "deadlock: " + to_string(*report.deadlock) : "";
+  std::string text;
+  for (const Finding& finding : report.findings) {
+    std::string_view message = finding.message;
+    if (!said.empty() && message.starts_with(said)) {
+      message.remove_prefix(said.size());
+      if (message.starts_with("; ")) message.remove_prefix(2);
+      if (message.empty()) continue;
+    }
+    const std::string label = fmt::format("{}[{}]:", finding.severity, finding.code);
+    std::string margin;
+    for (std::string line : wrap(fmt::format("{} {}", label, message), static_cast<std::size_t>(style.width) - 2)) {
+      if (margin.empty()) line.replace(0, label.size(), paint(style.color, kBold, label));
+      text += margin + line + "\n";
+      margin = "  ";
+    }
+  }
+  return text;
+}
+
+std::string deadlock_lines(const Deadlock& deadlock, const ViewStyle& style) {
+  std::string text = paint(style.color, kRed, "deadlock") + ": these devices wait for each other\n";
+  for (const Deadlock::Wait& wait : deadlock.cycle) {
+    text += fmt::format("  d{} cannot start {} (position {} of its row): it waits for {}\n", wait.device,
+                        to_string(wait.op), wait.position, to_string(wait.waits_for));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string heading(const Report& report, const ViewStyle& style) {
+  static constexpr std::array<Source, 5> kSources = {Source::kMeasured, Source::kPublished, Source::kModelled,
+                                                     Source::kGiven, Source::kDefault};
+  Table table = pairs();
+  for (const Source source : kSources) {
+    std::string text;
+    for (const Assumption& one : report.assumptions) {
+      if (one.source != source) continue;
+      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", one.what, one.value);
+    }
+    if (!text.empty()) table.add_row({to_string(source), text});
+  }
+  std::string text;
+  for (const std::string& line : wrap(title(report.schedule), static_cast<std::size_t>(style.width))) {
+    text += paint(style.color, kBold, line) + "\n";
+  }
+  return text + table.text(static_cast<std::size_t>(style.width), 2);
+}
+
+std::string summary(const Report& report, const ViewStyle& style, std::string_view cost_flags) {
+  const std::string findings = finding_lines(report, style);
+  if (report.deadlock) return deadlock_lines(*report.deadlock, style) + findings;
+  if (!has_result(report)) return "no result\n" + findings;
+  if (report.makespan == 0) return "step time 0 ns: no op takes any time\n" + findings;
+  return numbers(report, style) + "\n" + device_table(report, style) + "\n" + advice_lines(report, style, cost_flags) +
+         (findings.empty() ? "" : "\n" + findings);
+}
+
+}  // namespace debubble

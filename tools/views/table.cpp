@@ -1,0 +1,107 @@
+#include "tools/views/table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/views/ansi.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kNarrowestWrap = 12;  // a last column is not wrapped into less than this
+
+std::vector<std::string> split_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string without_trailing_blanks(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+}  // namespace
+
+void Table::add_row(std::vector<std::string> fields) {
+  fields.resize(columns_.size());
+  rows_.push_back(std::move(fields));
+}
+
+std::vector<std::size_t> Table::widths() const {
+  std::vector<std::size_t> result(columns_.size(), 0);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (const std::string& line : split_lines(columns_[i].heading)) result[i] = std::max(result[i], columns_of(line));
+    for (const auto& row : rows_) result[i] = std::max(result[i], columns_of(row[i]));
+  }
+  return result;
+}
+
+std::size_t Table::natural_width() const {
+  std::size_t sum = columns_.empty() ? 0 : kGap * (columns_.size() - 1);
+  for (const std::size_t width : widths()) sum += width;
+  return sum;
+}
+
+std::vector<std::string> Table::layout(const std::vector<std::string>& fields, std::size_t width) const {
+  const std::vector<std::size_t> sizes = widths();
+  std::string line;
+  for (std::size_t i = 0; i + 1 < columns_.size(); ++i) {
+    line += columns_[i].side == Side::kLeft ? pad_right(fields[i], sizes[i]) : pad_left(fields[i], sizes[i]);
+    line += std::string(kGap, ' ');
+  }
+  if (columns_.back().side == Side::kRight)
+    return {without_trailing_blanks(line + pad_left(fields.back(), sizes.back()))};
+  const std::size_t start = columns_of(line);
+  const std::size_t room = std::max(kNarrowestWrap, width - std::min(width, start));
+  std::vector<std::string> lines;
+  for (const std::string& part : wrap(fields.back(), room)) {
+    lines.push_back(without_trailing_blanks((lines.empty() ? line : std::string(start, ' ')) + part));
+  }
+  return lines;
+}
+
+std::vector<std::string> Table::headings(std::size_t width) const {
+  std::vector<std::vector<std::string>> parts;
+  std::size_t height = 0;
+  for (const Column& column : columns_) {
+    parts.push_back(split_lines(column.heading));
+    height = std::max(height, parts.back().size());
+  }
+  std::vector<std::string> lines;
+  for (std::size_t row = 0; row < height; ++row) {
+    std::vector<std::string> fields;
+    // Short headings stand on the lowest line, next to their column.
+    for (const auto& part : parts) {
+      const std::size_t skipped = height - part.size();
+      fields.push_back(row < skipped ? "" : part[row - skipped]);
+    }
+    for (std::string& line : layout(fields, width)) lines.push_back(std::move(line));
+  }
+  std::erase(lines, "");
+  return lines;
+}
+
+std::vector<std::vector<std::string>> Table::rows(std::size_t width) const {
+  std::vector<std::vector<std::string>> result;
+  for (const auto& row : rows_) result.push_back(layout(row, width));
+  return result;
+}
+
+std::string Table::text(std::size_t width, std::size_t indent) const {
+  const std::size_t room = width - std::min(width, indent);
+  const std::string margin(indent, ' ');
+  std::string result;
+  for (const std::string& line : headings(room)) result += margin + line + "\n";
+  for (const auto& lines : rows(room)) {
+    for (const std::string& line : lines) result += margin + line + "\n";
+  }
+  return result;
+}
+
+}  // namespace debubble

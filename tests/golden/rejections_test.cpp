@@ -1,0 +1,87 @@
+// What the references say a generator must refuse, and what physics allows though a framework refuses it.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "schedules/catalog.hpp"
+#include "sim/core/check.hpp"
+#include "sim/core/error.hpp"
+#include "tests/support/toy.hpp"
+
+using namespace debubble;
+using namespace debubble::testing;
+
+namespace {
+
+// The refusal, or an empty one when the request is honoured.
+Diagnostic refusal(const std::string& name, int p, int m, int v, const Params& params) {
+  try {
+    (void)build(name, p, m, v, params);
+  } catch (const InputError& error) {
+    return error.diagnostics().at(0);
+  }
+  return {};
+}
+
+void check_refused(const std::string& name, int p, int m, int v, const Params& params) {
+  CAPTURE(name);
+  CAPTURE(p);
+  CAPTURE(m);
+  const Diagnostic problem = refusal(name, p, m, v, params);
+  CHECK(problem.code.substr(0, 1) == "S");
+  CHECK_FALSE(problem.message.empty());
+  CHECK_FALSE(problem.help.empty());
+}
+
+}  // namespace
+
+TEST_CASE("refused: interleaved groups smaller than the pipeline, which deadlock") {
+  for (const char* group : {"1", "2", "3"}) check_refused("interleaved", 4, 8, 2, {{"group", group}});
+  CHECK(refusal("interleaved", 4, 8, 2, {{"group", "3"}}).help.find('4') != std::string::npos);
+}
+
+TEST_CASE("refused: rounds of PyTorch that do not divide the microbatches") {
+  check_refused("interleaved", 4, 11, 2, {{"rounding", "pytorch"}});
+}
+
+TEST_CASE("refused: Chimera on an odd number of devices, or with pairs that do not divide half of them") {
+  for (const int devices : {1, 3, 5, 7}) check_refused("chimera", devices, 8, 0, {});
+  for (const char* pairs : {"2", "4", "5", "6"}) check_refused("chimera", 6, 6, 0, {{"pairs", pairs}});
+  check_refused("chimera", 8, 8, 0, {{"pairs", "3"}});
+  check_refused("chimera", 8, 8, 0, {{"pairs", "0"}});
+}
+
+TEST_CASE("refused: no devices, no microbatches, unknown schedules, unknown parameters and values") {
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    for (const int none : {0, -1, -4}) {
+      check_refused(entry.name, none, 8, 0, {});
+      check_refused(entry.name, 4, none, 0, {});
+      if (none < 0) check_refused(entry.name, 4, 8, none, {});
+    }
+    check_refused(entry.name, 4, 8, 0, {{"no-such-parameter", "1"}});
+    for (const ParamSpec& param : entry.params) {
+      check_refused(entry.name, 4, 8, 0, {{param.name, "nonsense"}});
+      check_refused(entry.name, 4, 8, 0, {{param.name, ""}});
+    }
+  }
+  check_refused("no-such-schedule", 4, 8, 0, {});
+  check_refused("interleaved", 4, 8, 2, {{"group", "4x"}});
+  check_refused("interleaved", 4, 8, 2, {{"group", "99999999999999999999"}});
+}
+
+TEST_CASE("noted, not refused: what only a framework refuses") {
+  const auto notes = [](const Schedule& schedule) { return schedule.notes.size(); };
+  CHECK(notes(build("1f1b", 4, 2)) > 0);  // PyTorch refuses m < p
+  CHECK(notes(build("1f1b", 4, 4)) == 0);
+  CHECK(notes(build("interleaved", 4, 10, 2, {{"group", "4"}})) > 0);  // Megatron Core: a last group of 2 < p
+  CHECK(notes(build("interleaved", 4, 6, 2, {{"group", "4"}})) > 0);
+  CHECK(notes(build("interleaved", 4, 8, 2, {{"group", "4"}})) == 0);
+  CHECK(notes(build("interleaved", 4, 10, 2, {{"group", "5"}})) == 0);
+  CHECK(notes(build("interleaved", 4, 10, 2)) > 0);  // the original Megatron: m % p
+}
+
+TEST_CASE("a reversed backward does not deadlock where the sender places both ends of a transfer") {
+  const Schedule schedule = build("gpipe", 4, 8);
+  CHECK(std::holds_alternative<Program>(lower(schedule, P2p::kBlocking)));
+}

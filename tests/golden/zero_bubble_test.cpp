@@ -1,0 +1,230 @@
+// The zero-bubble papers' tables: cost (the span: latest end minus first start of one device) and bubble rate
+// (cost - work) / cost, with their measured times and hop latency, and small exact points.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/support/catalog_requests.hpp"
+#include "tests/support/toy.hpp"
+
+using namespace debubble;
+using namespace debubble::testing;
+
+namespace {
+
+constexpr Nanoseconds kMicrosecond = 1'000;
+
+// Times of one stage of a schedule without chunks, in microseconds.
+struct Setting {
+  int devices, microbatches;
+  Nanoseconds forward, input_grad, weight_grad, hop;
+
+  [[nodiscard]] Nanoseconds work() const { return microbatches * (forward + input_grad + weight_grad) * kMicrosecond; }
+  [[nodiscard]] Link link() const { return {hop * kMicrosecond, 0}; }
+};
+
+// Every stage gets 1/chunks of the setting's times, to the nearest nanosecond.
+StageCosts costs_of(const Setting& setting, const Schedule& schedule) {
+  const auto share = [&](Nanoseconds microseconds) {
+    return (2 * microseconds * kMicrosecond + schedule.chunks) / (2 * schedule.chunks);
+  };
+  StageCost cost;
+  cost.forward = share(setting.forward);
+  cost.input_grad = share(setting.input_grad);
+  cost.weight_grad = share(setting.weight_grad);
+  cost.backward = share(setting.input_grad + setting.weight_grad);
+  StageCosts costs;
+  costs.stages.assign(static_cast<std::size_t>(schedule.stages), cost);
+  return costs;
+}
+
+double rate(Nanoseconds cost, Nanoseconds work) { return static_cast<double>(cost - work) / static_cast<double>(cost); }
+
+// Checks cost and rate of one schedule, engine and reference simulator alike.
+void check_cost(const Setting& setting, const Schedule& schedule, Nanoseconds microseconds, double published_rate) {
+  CAPTURE(describe(schedule));
+  const StageCosts costs = costs_of(setting, schedule);
+  const Totals totals = totals_of(schedule, costs, setting.link());
+  const auto rules = reference::simulate(schedule, costs, setting.link().latency, 0, reference::Mode::kOverlapped);
+  CHECK(totals.span == reference::span_of(rules));
+  CHECK(totals.makespan == totals.span);
+  CHECK(std::abs(rate(totals.span, setting.work()) - published_rate) <= 5.01e-5);
+  if (microseconds == 0) return;
+  // A third of a whole microsecond is no whole number of nanoseconds: chunked costs agree to half a microsecond.
+  const Nanoseconds slack = schedule.chunks == 1 ? 0 : kMicrosecond / 2;
+  const Nanoseconds rounding = schedule.chunks * Nanoseconds{schedule.microbatches};
+  CHECK(std::abs(totals.span - microseconds * kMicrosecond) <= slack + (slack > 0 ? rounding : 0));
+}
+
+struct Published {
+  Setting setting;
+  int layers_per_device;
+  Nanoseconds cost_1f1b;
+  double rate_1f1b;
+  Nanoseconds cost_interleaved;  // with every dependency, which the papers' own evaluator leaves out in part
+  double rate_interleaved;
+  Nanoseconds cost_zb_h1;
+  double rate_zb_h1;
+};
+
+const std::vector<Published> kPublished{
+    // 1.5B
+    {{8, 24, 18522, 18086, 9337, 601}, 3, 1456749, 0.2431, 1237531, 0.1090, 1310405, 0.1585},
+    {{8, 32, 18513, 18086, 9331, 626}, 3, 1833838, 0.1985, 1605726, 0.0847, 1678164, 0.1242},
+    {{8, 64, 18546, 18097, 9321, 762}, 3, 3357932, 0.1240, 3083997, 0.0461, 3154286, 0.0674},
+    // 6.2B
+    {{8, 24, 29718, 29444, 19927, 527}, 4, 2480217, 0.2347, 2069216, 0.0827, 2187537, 0.1323},
+    {{8, 32, 29802, 29428, 19530, 577}, 4, 3110876, 0.1898, 2693924, 0.0644, 2814376, 0.1045},
+    {{8, 64, 29935, 29621, 19388, 535}, 4, 5671364, 0.1091, 5223738, 0.0328, 5348572, 0.0554},
+    // 14.6B
+    {{16, 48, 11347, 11248, 8132, 377}, 3, 1980287, 0.2552, 1663969, 0.1136, 1714461, 0.1397},
+    {{16, 64, 11307, 11254, 8101, 379}, 3, 2478390, 0.2082, 2151304, 0.0878, 2202008, 0.1088},
+    {{16, 128, 11325, 11308, 8109, 378}, 3, 4497410, 0.1251, 4124218, 0.0459, 4175516, 0.0576},
+    // 28.3B
+    {{32, 96, 10419, 10207, 7715, 408}, 2, 3699675, 0.2646, 3211430, 0.1528, 3171569, 0.1421},
+    {{32, 128, 10408, 10204, 7703, 408}, 2, 4627749, 0.2168, 4114610, 0.1192, 4075091, 0.1106},
+    {{32, 256, 10402, 10248, 7698, 460}, 2, 8391636, 0.1352, 7754442, 0.0641, 7715640, 0.0594},
+};
+
+// Table 8: chunk times as printed; a stage of 1F1B and ZB-H1 is two chunks.
+struct ChunkRow {
+  Setting setting;
+  double rate_1f1b, rate_zb_h1;
+};
+
+const std::vector<ChunkRow> kTable8{
+    {{16, 48, 14407, 14380, 9676, 1610}, 0.2668, 0.1536},  {{16, 64, 14412, 14393, 9688, 1621}, 0.2206, 0.1198},
+    {{16, 128, 14316, 14306, 9639, 1619}, 0.1390, 0.0637}, {{24, 72, 6763, 6969, 5251, 755}, 0.2699, 0.1439},
+    {{24, 96, 6783, 6984, 5259, 758}, 0.2229, 0.1121},     {{24, 192, 6785, 6990, 5260, 770}, 0.1403, 0.0595},
+    {{32, 96, 9458, 9748, 7288, 879}, 0.2676, 0.1429},     {{32, 128, 9469, 9744, 7306, 892}, 0.2204, 0.1111},
+    {{32, 256, 9447, 9644, 7193, 887}, 0.1362, 0.0593},
+};
+
+}  // namespace
+
+TEST_CASE("golden: zero-bubble paper, cost and bubble rate of 1F1B, twelve settings") {
+  CHECK(kPublished.size() == 12);
+  for (const Published& row : kPublished) {
+    const Setting& s = row.setting;
+    check_cost(s, build("1f1b", s.devices, s.microbatches), row.cost_1f1b, row.rate_1f1b);
+  }
+}
+
+TEST_CASE("golden: zero-bubble paper, cost of interleaved 1F1B with every dependency, twelve settings") {
+  for (const Published& row : kPublished) {
+    const Setting& s = row.setting;
+    const Schedule schedule = build("interleaved", s.devices, s.microbatches, row.layers_per_device);
+    check_cost(s, schedule, row.cost_interleaved, row.rate_interleaved);
+  }
+}
+
+TEST_CASE("golden: zero-bubble paper, cost and bubble rate of ZB-H1, twelve settings") {
+  for (const Published& row : kPublished) {
+    const Setting& s = row.setting;
+    check_cost(s, build("zb-h1", s.devices, s.microbatches), row.cost_zb_h1, row.rate_zb_h1);
+  }
+}
+
+TEST_CASE("golden: zero-bubble paper, rates of 1F1B and ZB-H1 in the ZB-V experiment's settings") {
+  CHECK(kTable8.size() == 9);
+  for (const ChunkRow& row : kTable8) {
+    Setting s = row.setting;
+    for (Nanoseconds* time : {&s.forward, &s.input_grad, &s.weight_grad}) *time *= 2;
+    check_cost(s, build("1f1b", s.devices, s.microbatches), 0, row.rate_1f1b);
+    check_cost(s, build("zb-h1", s.devices, s.microbatches), 0, row.rate_zb_h1);
+  }
+}
+
+TEST_CASE("golden: the report's span bubble ratio is the papers' bubble rate") {
+  const Setting& s = kPublished[0].setting;
+  const Schedule schedule = build("zb-h1", s.devices, s.microbatches);
+  const EngineRun run = run_engine(schedule, costs_of(s, schedule), s.link());
+  CHECK(std::abs(run.report.span_bubble_ratio - 0.1585) <= 5.01e-5);
+  CHECK(run.report.span == 1'310'405'000);
+  CHECK(run.report.ideal == s.work());
+}
+
+namespace {
+
+// T_F, T_B (input gradient), T_W per stage, in whole units.
+struct Point {
+  std::string schedule;
+  int devices, microbatches;
+  double f, i, w;
+  double makespan, span, work;
+  double held;  // bytes kept from I to W, in activations
+  std::vector<double> peaks;
+};
+
+std::vector<double> all(int devices, double peak) {
+  return std::vector<double>(static_cast<std::size_t>(devices), peak);
+}
+
+const std::vector<Point> kPoints{
+    {"1f1b", 4, 8, 1, 1, 1, 33, 33, 24, 1, {4, 3, 2, 1}},   {"1f1b", 4, 8, 1, 1, 1, 33, 33, 24, 0.5, {4, 3, 2, 1}},
+    {"zb-h1", 4, 8, 1, 1, 1, 27, 27, 24, 1, all(4, 4)},     {"zb-h1", 4, 12, 5, 6, 4, 201, 201, 180, 1, all(4, 4)},
+    {"zb-h1", 6, 20, 3, 4, 2, 205, 205, 180, 1, all(6, 6)}, {"zb-h1", 8, 24, 1, 1, 1, 79, 79, 72, 1, all(8, 8)},
+};
+
+StageCosts costs_of(const Point& point, const Schedule& schedule) {
+  StageCosts costs = split_costs(schedule, point.f, point.i, point.w, point.held);
+  for (StageCost& cost : costs.stages) cost.backward = cost.input_grad + cost.weight_grad;
+  return costs;
+}
+
+}  // namespace
+
+TEST_CASE("golden: zero-bubble small points without latency") {
+  for (const Point& point : kPoints) {
+    const Schedule schedule = build(point.schedule, point.devices, point.microbatches);
+    CAPTURE(describe(schedule));
+    const StageCosts costs = costs_of(point, schedule);
+    CHECK_EQ(mismatch(schedule, costs, {}, units(point.makespan), point.peaks), "");
+    const Totals totals = totals_of(schedule, costs);
+    CHECK(totals.span == units(point.span));
+    for (const DeviceTotals& device : totals.devices) CHECK(device.busy == units(point.work));
+  }
+}
+
+TEST_CASE("golden: ZB-H1 peaks where half of an activation is freed at the input gradient") {
+  const Schedule schedule = build("zb-h1", 4, 8);
+  const Totals totals = totals_of(schedule, split_costs(schedule, 1, 1, 1, 0.5));
+  const std::vector<Bytes> peaks{4 * kShare, 7 * kShare / 2, 3 * kShare, 5 * kShare / 2};
+  for (std::size_t d = 0; d < 4; ++d) CHECK(totals.devices[d].peak_activation == peaks[d]);
+}
+
+TEST_CASE("golden: interleaved 1F1B with chunk times 1, 1, 1") {
+  const Schedule schedule = build("interleaved", 4, 8, 2);
+  const StageCosts costs = toy_costs(schedule, 2, 4);                            // a device share is two chunks
+  CHECK_EQ(mismatch(schedule, costs, {}, units(57), {5.5, 4.5, 3.5, 2.5}), "");  // 11, 9, 7, 5 chunks
+  const Totals totals = totals_of(schedule, costs);
+  CHECK(totals.span == units(57));
+  for (const DeviceTotals& device : totals.devices) CHECK(device.busy == units(48));
+}
+
+TEST_CASE("golden: 1F1B and ZB-H1 with latency, p=4 m=8") {
+  struct Row {
+    double f, i, w, hop, one_f_one_b, zb_h1;
+  };
+  for (const Row& row : {Row{10, 10, 10, 1, 346, 282}, Row{10, 11, 7, 2, 340, 290}, Row{20, 22, 14, 5, 696, 592}}) {
+    CAPTURE(row.f);
+    CAPTURE(row.i);
+    const Schedule fused = build("1f1b", 4, 8);
+    CHECK_EQ(mismatch(fused, toy_costs(fused, row.f, row.i + row.w), {units(row.hop), 0}, units(row.one_f_one_b)), "");
+    const Schedule split = build("zb-h1", 4, 8);
+    CHECK_EQ(mismatch(split, split_costs(split, row.f, row.i, row.w), {units(row.hop), 0}, units(row.zb_h1)), "");
+  }
+}
+
+TEST_CASE("golden: chained iterations of 1F1B and ZB-H1 repeat after 33 and 27 units") {
+  const Topology free_links = Topology::ideal(0, 0);
+  const Schedule fused = build("1f1b", 4, 8);
+  const auto period = [&](const Schedule& schedule, const StageCosts& costs) {
+    return steady_period(std::get<Program>(lower(schedule)), costs, free_links);
+  };
+  CHECK(period(fused, toy_costs(fused, 1, 2)) == units(33));
+  const Schedule split = build("zb-h1", 4, 8);
+  CHECK(period(split, split_costs(split, 1, 1, 1)) == units(27));
+}

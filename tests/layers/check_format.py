@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Checks that every C++ source of the tree is formatted as .clang-format says; `--fix` formats them.
+
+Exit code 77 (skipped, for ctest) where clang-format 14 is not installed: another version formats differently.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+VERSION = "14"
+FOLDERS = ("sim", "schedules", "cost_models", "profiler", "live", "tools", "tests", "bench")
+SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
+
+
+def clang_format():
+    """The command of clang-format 14, or None."""
+    for name in (f"clang-format-{VERSION}", "clang-format"):
+        command = shutil.which(name)
+        if command:
+            banner = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+            if re.search(rf"version {VERSION}\.", banner):
+                return command
+    return None
+
+
+def main():
+    arguments = sys.argv[1:]
+    fix = "--fix" in arguments
+    roots = [argument for argument in arguments if argument != "--fix"]
+    root = pathlib.Path(roots[0]) if roots else pathlib.Path(__file__).resolve().parents[2]
+    command = clang_format()
+    if command is None:
+        print(f"SKIPPED: clang-format {VERSION} is not installed (apt-get install clang-format-{VERSION})")
+        return 77
+    files = [str(path) for folder in FOLDERS for path in sorted((root / folder).rglob("*")) if path.suffix in SUFFIXES]
+    if not files:
+        print(f"{root}: no sources found")
+        return 1
+    mode = ["-i"] if fix else ["--dry-run", "-Werror"]
+    result = subprocess.run([command, "--style=file", *mode, *files], check=False)
+    if result.returncode != 0 and not fix:
+        print("mend it with: tests/layers/check_format.py --fix")
+    print(f"{len(files)} files")
+    return 1 if result.returncode else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

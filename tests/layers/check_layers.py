@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Checks that the tree keeps its own rules. Exit code 0: it does; 1: each breach is printed as file:line: rule.
+
+    folder          may include, beside itself
+    sim/core        nothing of ours
+    sim/engine, sim/topologies, sim/analysis, schedules, cost_models, profiler      sim/core
+    live            sim/core, schedules, profiler
+    tools           everything; nobody includes tools
+    tests, bench    everything
+
+CLI11 and nlohmann/json appear in .cpp files only, fmt in tools only, doctest in tests only, .cu files in live only. No
+file of ours is longer than 400 lines, and every source is named in its folder's CMakeLists.txt.
+
+`check_layers.py --self-test` breaks every rule once in a scratch tree and fails unless each breach is found.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+import tempfile
+
+CORE = {"sim/core"}
+ALLOWED = {
+    "sim/core": set(),
+    "sim/engine": CORE,
+    "sim/topologies": CORE,
+    "sim/analysis": CORE,
+    "schedules": CORE,
+    "cost_models": CORE,
+    "profiler": CORE,
+    "live": CORE | {"schedules", "profiler"},
+}
+UNBOUND = {"tools", "tests", "bench"}  # may include every layer
+OURS = sorted([*ALLOWED, *UNBOUND], key=len, reverse=True)
+SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh", ".h", ".cc", ".cxx"}
+MAX_LINES = 400
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def layer_of(path):
+    """The layer a path from the root belongs to, or None: 'sim/core/op.hpp' -> 'sim/core'."""
+    return next((layer for layer in OURS if path.startswith(layer + "/")), None)
+
+
+def library_breach(layer, path, included):
+    """Why this file may not include this library header, or None."""
+    if re.match(r"(CLI/|CLI11)", included) and path.suffix != ".cpp":
+        return "CLI11 is included in .cpp files only"
+    if included.startswith("nlohmann/") and path.suffix != ".cpp":
+        return "nlohmann/json is included in .cpp files only"
+    if included.startswith("fmt/") and layer != "tools":
+        return "fmt is used in tools only"
+    if included.startswith("doctest/") and layer != "tests":
+        return "doctest is used in tests only"
+    return None
+
+
+def layer_breach(layer, included):
+    """Why this layer may not include this header of ours, or None."""
+    target = layer_of(included)
+    if target is None or target == layer:
+        return None
+    if target == "tools" and layer not in ("tests", "bench"):
+        return "nobody includes tools"
+    if target in ("tests", "bench"):
+        return f"{target} is included by nobody"
+    if layer in ALLOWED and target not in ALLOWED[layer]:
+        return f"{layer} may not include {target}"
+    return None
+
+
+def include_breaches(root, path):
+    relative = path.relative_to(root)
+    layer = layer_of(relative.as_posix())
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quote, included = match.groups()
+        breach = layer_breach(layer, included) or library_breach(layer, relative, included)
+        if not breach and quote == '"' and not layer_of(included):
+            breach = f'"{included}" is not a path from the root of the tree'
+        if breach:
+            yield f"{relative}:{number}: {breach}"
+
+
+def file_breaches(root, path):
+    relative = path.relative_to(root)
+    lines = path.read_text(encoding="utf-8").count("\n")
+    if lines > MAX_LINES:
+        yield f"{relative}:{lines}: longer than {MAX_LINES} lines"
+    if path.suffix in (".cu", ".cuh") and layer_of(relative.as_posix()) != "live":
+        yield f"{relative}:1: CUDA sources stand in live only"
+
+
+def unlisted(root, path):
+    """A source that no CMakeLists.txt between it and the root names is built by nobody."""
+    folder = path.parent
+    while folder != root.parent:
+        lists = folder / "CMakeLists.txt"
+        if lists.exists():
+            name = re.escape(path.relative_to(folder).as_posix())
+            if re.search(rf"(?<![\w./-]){name}(?![\w./-])", lists.read_text(encoding="utf-8")):
+                return []
+        folder = folder.parent
+    return [f"{path.relative_to(root)}:1: named in no CMakeLists.txt"]
+
+
+def sources(root):
+    for layer in OURS:
+        for path in sorted((root / layer).rglob("*")):
+            if path.is_file() and path.suffix in SUFFIXES and layer_of(path.relative_to(root).as_posix()) == layer:
+                yield path
+
+
+def check(root):
+    breaches = []
+    for path in sources(root):
+        breaches += [*include_breaches(root, path), *file_breaches(root, path)]
+        if layer_of(path.relative_to(root).as_posix()) != "tests" or path.suffix == ".cpp":
+            breaches += unlisted(root, path)
+    return breaches
+
+
+# One broken file per rule: path, content, what must be said about it.
+BROKEN = [
+    ("sim/core/a.hpp", '#include "sim/engine/x.hpp"\n', "sim/core may not include sim/engine"),
+    ("sim/engine/a.cpp", '#include "schedules/x.hpp"\n', "sim/engine may not include schedules"),
+    ("sim/topologies/a.cpp", '#include "sim/analysis/x.hpp"\n', "sim/topologies may not include sim/analysis"),
+    ("sim/analysis/a.cpp", '  #  include "sim/engine/x.hpp"\n', "sim/analysis may not include sim/engine"),
+    ("schedules/a.cpp", '#include "cost_models/x.hpp"\n', "schedules may not include cost_models"),
+    ("cost_models/a.cpp", '#include "profiler/x.hpp"\n', "cost_models may not include profiler"),
+    ("profiler/a.cpp", "#include <schedules/x.hpp>\n", "profiler may not include schedules"),
+    ("live/a.cpp", '#include "sim/engine/x.hpp"\n', "live may not include sim/engine"),
+    ("schedules/b.cpp", '#include "tools/x.hpp"\n', "nobody includes tools"),
+    ("tools/c.cpp", '#include "tests/support/x.hpp"\n', "tests is included by nobody"),
+    ("tools/a.hpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in .cpp files only"),
+    ("profiler/b.hpp", "#include <nlohmann/json.hpp>\n", "nlohmann/json is included in .cpp files only"),
+    ("sim/core/b.cpp", "#include <fmt/core.h>\n", "fmt is used in tools only"),
+    ("sim/core/c.cpp", "#include <doctest/doctest.h>\n", "doctest is used in tests only"),
+    ("sim/core/d.cpp", '#include "op.hpp"\n', "is not a path from the root"),
+    ("tools/kernel.cu", "\n", "CUDA sources stand in live only"),
+    ("bench/long.cpp", "\n" * (MAX_LINES + 1), "longer than 400 lines"),
+    ("tests/unit/forgotten.cpp", "\n", "named in no CMakeLists.txt"),
+]
+FINE = [
+    ("live/ok.cu", '#include "schedules/x.hpp"\n#include "profiler/x.hpp"\n#include "sim/core/x.hpp"\n'),
+    ("tools/ok.cpp", '#include <CLI/CLI.hpp>\n#include <fmt/core.h>\n#include "sim/engine/x.hpp"\n'),
+    ("tests/unit/ok.cpp", '#include <doctest/doctest.h>\n#include "tools/x.hpp"\n'),
+    ("bench/ok.cpp", '#include "sim/engine/x.hpp"\n' + "\n" * (MAX_LINES - 1)),
+]
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as scratch:
+        root = pathlib.Path(scratch)
+        listed = [name for name, *_ in BROKEN + FINE if name != "tests/unit/forgotten.cpp"]
+        (root / "CMakeLists.txt").write_text("\n".join(listed) + "\n")
+        for name, content, *_ in BROKEN + FINE:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(content)
+        found = check(root)
+    missed = [f"{name}: {rule}" for name, _, rule in BROKEN
+              if not any(breach.startswith(name + ":") and rule in breach for breach in found)]
+    false_alarms = [breach for breach in found if any(breach.startswith(name + ":") for name, _ in FINE)]
+    for line in [*(f"not found: {m}" for m in missed), *(f"false alarm: {f}" for f in false_alarms)]:
+        print(line)
+    if len(found) != len(BROKEN):
+        print(f"{len(found)} breaches found, {len(BROKEN)} made:", *found, sep="\n  ")
+        return 1
+    return 1 if missed or false_alarms else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        return self_test()
+    files = list(sources(arguments.root))
+    if not files:
+        print(f"{arguments.root}: no sources found")
+        return 1
+    breaches = check(arguments.root)
+    print(*breaches, sep="\n", end="\n" if breaches else "")
+    print(f"{len(files)} files, {len(breaches)} breaches")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

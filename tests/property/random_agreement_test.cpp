@@ -1,0 +1,106 @@
+// Random schedules, costs, placements and links: the engine and the reference simulator agree on every start and end to
+// the nanosecond and on every peak to the byte, and every promise of the report holds.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+
+#include "sim/core/check.hpp"
+#include "tests/support/engine_run.hpp"
+#include "tests/support/random_case.hpp"
+
+using namespace debubble;
+using namespace debubble::testing;
+
+namespace {
+
+constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled};
+
+// Runs `count` seeds in one mode and stops at the first that disagrees.
+void agree_on_seeds(std::uint64_t first_seed, int count, P2p p2p) {
+  int deadlocks = 0;
+  for (std::uint64_t seed = first_seed; seed < first_seed + static_cast<std::uint64_t>(count); ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = random_schedule(dice);
+    const StageCosts costs = random_costs(schedule.stages, dice);
+    const Link link = random_link(dice);
+    CAPTURE(seed);
+    CAPTURE(name_of(p2p));
+    REQUIRE_EQ(disagreement(schedule, costs, link, p2p), "");
+    const bool deadlock = std::holds_alternative<Deadlock>(lower(schedule, p2p));
+    deadlocks += deadlock ? 1 : 0;
+    if (p2p != P2p::kCoupled) REQUIRE_FALSE(deadlock);
+  }
+  if (p2p == P2p::kCoupled) {
+    CHECK(deadlocks > 0);
+    CHECK(deadlocks < count);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random schedules agree with the reference simulator, overlapped transfers") {
+  agree_on_seeds(1, 2500, P2p::kOverlapped);
+}
+
+TEST_CASE("random schedules agree with the reference simulator, blocking transfers") {
+  agree_on_seeds(100'001, 2500, P2p::kBlocking);
+}
+
+TEST_CASE("random schedules agree with the reference simulator, coupled transfers") {
+  agree_on_seeds(200'001, 2500, P2p::kCoupled);
+}
+
+TEST_CASE("a pair whose second member uses the first one's result needs no other input for it") {
+  for (const P2p p2p : kModes) {
+    for (std::uint64_t seed = 250'001; seed <= 250'500; ++seed) {
+      Dice dice(seed);
+      const Schedule schedule = random_schedule(dice, true);
+      CAPTURE(seed);
+      CAPTURE(name_of(p2p));
+      REQUIRE_EQ(disagreement(schedule, random_costs(schedule.stages, dice), random_link(dice), p2p), "");
+    }
+  }
+}
+
+TEST_CASE("a timeline lists each device's transfers in the order in which they leave") {
+  for (const P2p p2p : kModes) {
+    for (std::uint64_t seed = 260'001; seed <= 260'300; ++seed) {
+      Dice dice(seed);
+      const Schedule schedule = random_schedule(dice);
+      const StageCosts costs = random_costs(schedule.stages, dice);
+      CAPTURE(seed);
+      CAPTURE(name_of(p2p));
+      REQUIRE_EQ(broken_order(run_engine(schedule, costs, random_link(dice), p2p).timeline), "");
+    }
+  }
+}
+
+TEST_CASE("rows shuffled at random deadlock in the engine exactly where they do in the reference simulator") {
+  for (const P2p p2p : kModes) {
+    int deadlocks = 0;
+    int count = 0;
+    for (std::uint64_t seed = 300'001; seed <= 301'000; ++seed, ++count) {
+      Dice dice(seed);
+      Schedule schedule = random_schedule(dice);
+      shuffle_rows(schedule, dice);
+      CAPTURE(seed);
+      CAPTURE(name_of(p2p));
+      REQUIRE_EQ(disagreement(schedule, random_costs(schedule.stages, dice), random_link(dice), p2p), "");
+      deadlocks += std::holds_alternative<Deadlock>(lower(schedule, p2p)) ? 1 : 0;
+    }
+    CHECK(deadlocks > count / 20);
+    CHECK(deadlocks < count);
+  }
+}
+
+TEST_CASE("find_deadlock says what lower says when transfers hold no lane") {
+  for (std::uint64_t seed = 400'001; seed <= 401'000; ++seed) {
+    Dice dice(seed);
+    Schedule schedule = random_schedule(dice);
+    if (dice.once_in(2)) shuffle_rows(schedule, dice);
+    CAPTURE(seed);
+    const auto found = find_deadlock(schedule);
+    REQUIRE_EQ(found.has_value(), std::holds_alternative<Deadlock>(lower(schedule)));
+    if (found) REQUIRE_EQ(broken_cycle(*found, schedule), "");
+  }
+}

@@ -1,0 +1,51 @@
+// One run of the engine with everything that can be asked about it, and the ways it may disagree with the rules.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/analysis/analyse.hpp"
+#include "sim/analysis/report.hpp"
+#include "sim/core/schedule.hpp"
+#include "sim/engine/program.hpp"
+#include "sim/engine/simulate.hpp"
+#include "tests/support/reference_simulator.hpp"
+
+namespace debubble::testing {
+
+struct Link {
+  Nanoseconds latency = 0;
+  std::int64_t bandwidth = 0;  // bytes per second, 0: unlimited
+};
+
+struct EngineRun {
+  std::optional<Deadlock> deadlock;  // then everything below is empty
+  Totals totals;
+  Timeline timeline;
+  Report report;
+  std::vector<std::vector<MemoryPoint>> curves;
+};
+
+[[nodiscard]] EngineRun run_engine(const Schedule& schedule, const StageCosts& costs, const Link& link,
+                                   P2p p2p = P2p::kOverlapped);
+
+[[nodiscard]] reference::Mode reference_mode(P2p p2p);
+[[nodiscard]] std::string name_of(P2p p2p);
+
+// The first thing in which the engine and the reference simulator do not agree, in words; "" when they agree.
+[[nodiscard]] std::string difference(const EngineRun& run, const reference::Outcome& expected, const Link& link);
+
+// The first promise of Timeline, Report and MemoryPoint that the run breaks, in words; "" when it keeps them all.
+[[nodiscard]] std::string broken_promise(const EngineRun& run, const reference::Outcome& expected);
+
+// The first transfer that a Timeline lists behind a later one of the same sender; "" when they stand in order.
+[[nodiscard]] std::string broken_order(const Timeline& timeline);
+
+// What is wrong with the cycle that a deadlock names; "" when every entry waits for what the next one has not reached.
+[[nodiscard]] std::string broken_cycle(const Deadlock& deadlock, const Schedule& schedule);
+
+// Runs both, in `p2p` mode; "" when verdicts, times and bytes agree and all promises are kept.
+[[nodiscard]] std::string disagreement(const Schedule& schedule, const StageCosts& costs, const Link& link, P2p p2p);
+
+}  // namespace debubble::testing

@@ -1,0 +1,42 @@
+// Random pipelines for property tests: legal by construction, named by their seed, the same on every machine.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
+#include "tests/support/engine_run.hpp"
+
+namespace debubble::testing {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+
+  // A whole number from `low` to `high`, both included.
+  int from(int low, int high) {
+    const auto range = static_cast<std::uint64_t>(high - low) + 1;
+    return low + static_cast<int>(engine_() % range);
+  }
+  bool once_in(int n) { return from(1, n) == 1; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// Any placement (loop, V, random), one or two replicas, whole and split backwards mixed, overlapped pairs, pieces. The
+// rows come from a list scheduler that picks at random among the ops that could run, so they cannot deadlock.
+// With `dependent_pairs` the second member of a pair may use what the first one makes.
+[[nodiscard]] Schedule random_schedule(Dice& dice, bool dependent_pairs = false);
+
+// Swaps neighbours within rows at random, but never an op with one of its own inputs: each device could run its row if
+// only the others delivered, which they often do not.
+void shuffle_rows(Schedule& schedule, Dice& dice);
+
+// Times and sizes from a few small numbers (many ties), from none at all, or from large odd ones.
+[[nodiscard]] StageCosts random_costs(int stages, Dice& dice);
+
+[[nodiscard]] Link random_link(Dice& dice);
+
+}  // namespace debubble::testing

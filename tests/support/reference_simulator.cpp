@@ -1,0 +1,373 @@
+#include "tests/support/reference_simulator.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+namespace debubble::reference {
+namespace {
+
+struct Address {
+  std::size_t device = 0;
+  std::size_t cell = 0;
+};
+
+struct Input {
+  Address producer;
+  int hop = -1;  // index into hops; -1: made on the same device
+};
+
+using Key = std::tuple<OpKind, int, int>;
+Key key_of(const Op& op) { return {op.kind, op.stage, op.microbatch}; }
+
+// What the timing rules need to know; built once, read by all three modes.
+struct Plan {
+  std::vector<std::vector<std::vector<Input>>> inputs;  // device, cell
+  std::vector<std::vector<Nanoseconds>> duration;       // device, cell
+};
+
+std::vector<std::vector<Cell>> cut_rows_into_cells(const Schedule& schedule) {
+  std::vector<std::vector<Cell>> cells;
+  for (const auto& row : schedule.rows) {
+    auto& of_device = cells.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      Cell cell;
+      cell.members.push_back(row[i]);
+      if (row[i].paired_with_next) cell.members.push_back(row.at(++i));
+      of_device.push_back(cell);
+    }
+  }
+  return cells;
+}
+
+std::map<Key, Address> find_everything(const std::vector<std::vector<Cell>>& cells) {
+  std::map<Key, Address> where;
+  for (std::size_t d = 0; d < cells.size(); ++d) {
+    for (std::size_t c = 0; c < cells[d].size(); ++c) {
+      for (const Op& op : cells[d][c].members) where[key_of(op)] = {d, c};
+    }
+  }
+  return where;
+}
+
+// The ops whose results `op` uses: F(s,i) uses F(s-1,i); B and I(s,i) use F(s,i) and the gradient of stage s+1; W(s,i)
+// uses I(s,i).
+std::vector<Op> inputs_of(const Op& op, int stages, const std::map<Key, Address>& where) {
+  const auto make = [&](OpKind kind, int stage) {
+    Op input;
+    input.kind = kind;
+    input.stage = stage;
+    input.microbatch = op.microbatch;
+    return input;
+  };
+  if (op.kind == OpKind::kWeightGrad) return {make(OpKind::kInputGrad, op.stage)};
+  if (op.kind == OpKind::kForward) {
+    return op.stage == 0 ? std::vector<Op>{} : std::vector<Op>{make(OpKind::kForward, op.stage - 1)};
+  }
+  std::vector<Op> inputs{make(OpKind::kForward, op.stage)};
+  if (op.stage + 1 < stages) {
+    const Op whole = make(OpKind::kBackward, op.stage + 1);
+    inputs.push_back(where.count(key_of(whole)) != 0 ? whole : make(OpKind::kInputGrad, op.stage + 1));
+  }
+  return inputs;
+}
+
+const StageCost& cost_of(const Op& op, const StageCosts& costs) {
+  return costs.stages.at(static_cast<std::size_t>(op.stage));
+}
+
+Nanoseconds duration_of(const Op& op, const StageCosts& costs, int pieces) {
+  const StageCost& cost = cost_of(op, costs);
+  switch (op.kind) {
+    case OpKind::kForward:
+      return piece_of(cost.forward, pieces);
+    case OpKind::kBackward:
+      return piece_of(cost.backward, pieces);
+    case OpKind::kInputGrad:
+      return piece_of(cost.input_grad, pieces);
+    case OpKind::kWeightGrad:
+      return piece_of(cost.weight_grad, pieces);
+  }
+  throw std::logic_error("no such kind of op");
+}
+
+Nanoseconds duration_of(const Cell& cell, const StageCosts& costs, int pieces) {
+  Nanoseconds sum = 0;
+  int forwards = 0;
+  for (const Op& op : cell.members) {
+    sum += duration_of(op, costs, pieces);
+    forwards += op.kind == OpKind::kForward ? 1 : 0;
+  }
+  const bool forward_with_backward = cell.members.size() == 2 && forwards == 1;
+  return forward_with_backward && costs.overlapped_pair ? piece_of(*costs.overlapped_pair, pieces) : sum;
+}
+
+// An activation has the size of its stage's output; a gradient that of the stage below's.
+Bytes size_of_output(const Op& op, const StageCosts& costs, int pieces) {
+  const int stage = op.kind == OpKind::kForward ? op.stage : op.stage - 1;
+  return piece_of(costs.stages.at(static_cast<std::size_t>(stage)).output, pieces);
+}
+
+Plan make_plan(const Schedule& schedule, const StageCosts& costs, Nanoseconds latency, std::int64_t bandwidth,
+               Outcome& outcome) {
+  const auto where = find_everything(outcome.cells);
+  Plan plan;
+  for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
+    auto& inputs_on_device = plan.inputs.emplace_back();
+    auto& durations = plan.duration.emplace_back();
+    for (std::size_t c = 0; c < outcome.cells[d].size(); ++c) {
+      const Cell& cell = outcome.cells[d][c];
+      durations.push_back(duration_of(cell, costs, schedule.pieces));
+      auto& inputs = inputs_on_device.emplace_back();
+      for (const Op& op : cell.members) {
+        for (const Op& input : inputs_of(op, schedule.stages, where)) {
+          const Address producer = where.at(key_of(input));
+          if (producer.device == d && producer.cell == c) continue;  // made by the partner
+          if (producer.device == d) {
+            inputs.push_back({producer, -1});
+            continue;
+          }
+          Hop hop{input, producer.device, producer.cell, d, c, size_of_output(input, costs, schedule.pieces)};
+          hop.duration = serialisation(hop.bytes, bandwidth) + latency;
+          inputs.push_back({producer, static_cast<int>(outcome.hops.size())});
+          outcome.hops.push_back(hop);
+        }
+      }
+    }
+  }
+  return plan;
+}
+
+bool finished(const Cell& cell) { return cell.end >= 0; }
+bool finished(const Hop& hop) { return hop.end >= 0; }
+
+// Every input that is there already; false when one is missing. `ready` becomes the latest arrival.
+bool inputs_arrived(const std::vector<Input>& inputs, const Outcome& outcome, Nanoseconds& ready) {
+  ready = 0;
+  for (const Input& input : inputs) {
+    const Cell& producer = outcome.cells[input.producer.device][input.producer.cell];
+    if (!finished(producer)) return false;
+    if (input.hop >= 0 && !finished(outcome.hops[static_cast<std::size_t>(input.hop)])) return false;
+    ready = std::max(ready, input.hop >= 0 ? outcome.hops[static_cast<std::size_t>(input.hop)].end : producer.end);
+  }
+  return true;
+}
+
+void run_cell(Cell& cell, Nanoseconds begin, Nanoseconds duration) {
+  cell.begin = begin;
+  cell.end = begin + duration;
+}
+
+void send_at_once(const std::vector<Input>& inputs, Outcome& outcome) {
+  for (const Input& input : inputs) {
+    const Cell& producer = outcome.cells[input.producer.device][input.producer.cell];
+    if (input.hop < 0 || !finished(producer)) continue;
+    Hop& hop = outcome.hops[static_cast<std::size_t>(input.hop)];
+    hop.begin = producer.end;
+    hop.end = hop.begin + hop.duration;
+  }
+}
+
+// Transfers start with the end of what they carry; nobody waits for a send.
+void time_overlapped(const Plan& plan, Outcome& outcome) {
+  std::vector<std::size_t> head(outcome.cells.size(), 0);
+  std::vector<Nanoseconds> lane(outcome.cells.size(), 0);
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
+      if (head[d] == outcome.cells[d].size()) continue;
+      send_at_once(plan.inputs[d][head[d]], outcome);
+      Cell& cell = outcome.cells[d][head[d]];
+      if (!inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
+      run_cell(cell, std::max(lane[d], cell.ready), plan.duration[d][head[d]]);
+      lane[d] = cell.end;
+      ++head[d];
+      progress = true;
+    }
+  }
+}
+
+struct Entry {
+  bool is_hop = false;
+  std::size_t index = 0;  // of the hop, or of the device's cell
+};
+using Lists = std::vector<std::vector<Entry>>;
+
+bool placed(const std::vector<Entry>& list, bool is_hop, std::size_t index) {
+  return std::any_of(list.begin(), list.end(), [&](const Entry& e) { return e.is_hop == is_hop && e.index == index; });
+}
+
+// The hop that carries the output of `op`, or null.
+const Hop* hop_of(const Op& op, const Outcome& outcome) {
+  for (const Hop& hop : outcome.hops) {
+    if (key_of(hop.op) == key_of(op)) return &hop;
+  }
+  return nullptr;
+}
+
+bool may_be_placed(const std::vector<Input>& inputs, const std::vector<Entry>& list) {
+  return std::all_of(inputs.begin(), inputs.end(), [&](const Input& input) {
+    return input.hop >= 0 ? placed(list, true, static_cast<std::size_t>(input.hop))
+                          : placed(list, false, input.producer.cell);
+  });
+}
+
+// Per device: cells and transfers in the order in which they will hold its lane. The producer places both ends of a
+// transfer right behind its cell; each sweep looks at one cell of each device.
+Lists place_transfers(const Plan& plan, const Outcome& outcome) {
+  Lists lists(outcome.cells.size());
+  std::vector<std::size_t> head(outcome.cells.size(), 0);
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
+      if (head[d] == outcome.cells[d].size() || !may_be_placed(plan.inputs[d][head[d]], lists[d])) continue;
+      lists[d].push_back({false, head[d]});
+      for (const Op& op : outcome.cells[d][head[d]].members) {
+        const Hop* hop = hop_of(op, outcome);
+        if (hop == nullptr) continue;
+        const Entry entry{true, static_cast<std::size_t>(hop - outcome.hops.data())};
+        lists[d].push_back(entry);
+        lists[hop->to_device].push_back(entry);
+      }
+      ++head[d];
+      progress = true;
+    }
+  }
+  return lists;
+}
+
+void time_blocking(const Plan& plan, Outcome& outcome) {
+  const Lists lists = place_transfers(plan, outcome);
+  std::vector<std::size_t> head(lists.size(), 0);
+  std::vector<Nanoseconds> lane(lists.size(), 0);
+  const auto at_head = [&](std::size_t d, std::size_t hop) {
+    return head[d] < lists[d].size() && lists[d][head[d]].is_hop && lists[d][head[d]].index == hop;
+  };
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (std::size_t d = 0; d < lists.size(); ++d) {
+      if (head[d] == lists[d].size()) continue;
+      const Entry entry = lists[d][head[d]];
+      if (!entry.is_hop) {
+        Cell& cell = outcome.cells[d][entry.index];
+        if (!inputs_arrived(plan.inputs[d][entry.index], outcome, cell.ready)) continue;
+        run_cell(cell, lane[d], plan.duration[d][entry.index]);
+        lane[d] = cell.end;
+        ++head[d];
+      } else {
+        Hop& hop = outcome.hops[entry.index];
+        const std::size_t from = hop.from_device;
+        const std::size_t to = hop.to_device;
+        if (!at_head(from, entry.index) || !at_head(to, entry.index)) continue;
+        hop.begin = std::max(lane[from], lane[to]);
+        hop.end = hop.begin + hop.duration;
+        lane[from] = lane[to] = hop.end;
+        ++head[from];
+        ++head[to];
+      }
+      progress = true;
+    }
+  }
+}
+
+// Batch k of a device stands before its cell k and behind cell k-1: posted when cell k-1 has ended, or at time 0.
+bool batch_posted(const std::vector<Cell>& cells, std::size_t batch, Nanoseconds& when) {
+  when = batch == 0 ? 0 : cells[batch - 1].end;
+  return batch == 0 || finished(cells[batch - 1]);
+}
+
+bool hop_in_batch(const Hop& hop, std::size_t device, std::size_t batch) {
+  return (hop.from_device == device && hop.from_cell + 1 == batch) || (hop.to_device == device && hop.to_cell == batch);
+}
+
+bool start_posted_hops(Outcome& outcome) {
+  bool progress = false;
+  for (Hop& hop : outcome.hops) {
+    Nanoseconds sent = 0;
+    Nanoseconds received = 0;
+    if (finished(hop) || !batch_posted(outcome.cells[hop.from_device], hop.from_cell + 1, sent) ||
+        !batch_posted(outcome.cells[hop.to_device], hop.to_cell, received)) {
+      continue;
+    }
+    hop.begin = std::max(sent, received);
+    hop.end = hop.begin + hop.duration;
+    progress = true;
+  }
+  return progress;
+}
+
+void time_coupled(const Plan& plan, Outcome& outcome) {
+  std::vector<std::size_t> head(outcome.cells.size(), 0);
+  for (bool progress = true; progress;) {
+    progress = start_posted_hops(outcome);
+    for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
+      if (head[d] == outcome.cells[d].size()) continue;
+      Nanoseconds begin = 0;
+      bool batch_done = batch_posted(outcome.cells[d], head[d], begin);
+      for (const Hop& hop : outcome.hops) {
+        if (!hop_in_batch(hop, d, head[d])) continue;
+        batch_done = batch_done && finished(hop);
+        begin = std::max(begin, hop.end);
+      }
+      Cell& cell = outcome.cells[d][head[d]];
+      if (!batch_done || !inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
+      run_cell(cell, begin, plan.duration[d][head[d]]);
+      ++head[d];
+      progress = true;
+    }
+  }
+}
+
+void conclude(Outcome& outcome) {
+  for (const auto& of_device : outcome.cells) {
+    for (const Cell& cell : of_device) {
+      outcome.deadlock = outcome.deadlock || !finished(cell);
+      outcome.makespan = std::max(outcome.makespan, cell.end);
+    }
+  }
+  for (const Hop& hop : outcome.hops) {
+    outcome.deadlock = outcome.deadlock || !finished(hop);
+    outcome.makespan = std::max(outcome.makespan, hop.end);
+  }
+}
+
+}  // namespace
+
+std::int64_t piece_of(std::int64_t value, int pieces) { return (2 * value + pieces) / (2 * pieces); }
+
+// Division by hand, one decimal digit at a time, so that nothing overflows.
+Nanoseconds serialisation(Bytes bytes, std::int64_t bandwidth) {
+  if (bandwidth == 0) return 0;
+  Nanoseconds quotient = bytes / bandwidth;
+  Bytes rest = bytes % bandwidth;
+  for (int digit = 0; digit < 9; ++digit) {
+    rest *= 10;
+    quotient = quotient * 10 + rest / bandwidth;
+    rest %= bandwidth;
+  }
+  return quotient + (rest > 0 ? 1 : 0);
+}
+
+Outcome simulate(const Schedule& schedule, const StageCosts& costs, Nanoseconds latency, std::int64_t bandwidth,
+                 Mode mode) {
+  Outcome outcome;
+  outcome.cells = cut_rows_into_cells(schedule);
+  const Plan plan = make_plan(schedule, costs, latency, bandwidth, outcome);
+  if (mode == Mode::kOverlapped) time_overlapped(plan, outcome);
+  if (mode == Mode::kBlocking) time_blocking(plan, outcome);
+  if (mode == Mode::kCoupled) time_coupled(plan, outcome);
+  conclude(outcome);
+  if (!outcome.deadlock) measure_memory(schedule, costs, outcome);
+  return outcome;
+}
+
+Nanoseconds span_of(const Outcome& outcome) {
+  Nanoseconds span = 0;
+  for (const auto& of_device : outcome.cells) {
+    if (!of_device.empty()) span = std::max(span, of_device.back().end - of_device.front().begin);
+  }
+  return span;
+}
+
+}  // namespace debubble::reference

@@ -1,0 +1,131 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <random>
+#include <string>
+#include <tuple>
+
+#include "cost_models/partition.hpp"
+#include "tests/unit/problems_of.hpp"
+
+namespace debubble {
+namespace {
+
+Profile with_times(const std::vector<Nanoseconds>& times) {
+  Profile profile;
+  profile.model = "m";
+  for (const Nanoseconds time : times) {
+    ProfileLayer layer;
+    layer.forward.median = time / 3;
+    layer.backward = TimeStatistics{time - time / 3, {}, {}, 0};
+    profile.layers.push_back(layer);
+  }
+  return profile;
+}
+
+// Worst stage, sum of squares, cuts: what balanced_partition promises to minimise, in this order.
+using Merit = std::tuple<Nanoseconds, Nanoseconds, std::vector<int>>;
+
+Merit merit_of(const std::vector<Nanoseconds>& times, const std::vector<int>& sizes) {
+  Nanoseconds worst = 0;
+  Nanoseconds squares = 0;
+  auto layer = times.begin();
+  for (const int size : sizes) {
+    const Nanoseconds load = std::accumulate(layer, layer + size, Nanoseconds{0});
+    layer += size;
+    worst = std::max(worst, load);
+    squares += load * load;
+  }
+  return {worst, squares, sizes};
+}
+
+// Tries every partition.
+void try_all(const std::vector<Nanoseconds>& times, std::vector<int>& sizes, std::size_t stages, int left,
+             Merit& best) {
+  if (sizes.size() + 1 == stages) {
+    sizes.push_back(left);
+    best = std::min(best, merit_of(times, sizes));
+    sizes.pop_back();
+    return;
+  }
+  const int later = static_cast<int>(stages - sizes.size()) - 1;
+  for (int size = 1; size <= left - later; ++size) {
+    sizes.push_back(size);
+    try_all(times, sizes, stages, left - size, best);
+    sizes.pop_back();
+  }
+}
+
+TEST_CASE("the balanced partition is the best of all partitions") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    const auto layers = 1 + static_cast<int>(random() % 10);
+    const auto stages = 1 + static_cast<int>(random() % static_cast<unsigned>(layers));
+    const unsigned spread = std::array{1U, 2U, 4U, 1000U}[random() % 4];  // many ties, then few; zeros too
+    std::vector<Nanoseconds> times;
+    for (int k = 0; k < layers; ++k) times.push_back(static_cast<Nanoseconds>(random() % spread + random() % 2));
+    std::vector<int> sizes;
+    Merit best{kLongestDuration, 0, {}};
+    try_all(times, sizes, static_cast<std::size_t>(stages), layers, best);
+    CAPTURE(times);
+    CAPTURE(stages);
+    REQUIRE(balanced_partition(with_times(times), stages) == std::get<2>(best));
+  }
+}
+
+TEST_CASE("equal layers are shared out evenly, the larger stages last") {
+  CHECK(balanced_partition(with_times(std::vector<Nanoseconds>(10, 5)), 4) == std::vector<int>{2, 2, 3, 3});
+  CHECK(balanced_partition(with_times(std::vector<Nanoseconds>(22, 5)), 4) == std::vector<int>{5, 5, 6, 6});
+  CHECK(balanced_partition(with_times({1, 1, 1, 9}), 2) == std::vector<int>{3, 1});
+  CHECK(balanced_partition(with_times({0, 0, 0, 0}), 2) == std::vector<int>{1, 3});
+}
+
+TEST_CASE("a layer weighs its forward and its backward, whole or in halves") {
+  Profile profile = with_times({30, 30, 30});
+  profile.layers[2].backward.reset();
+  profile.layers[2].input_grad = TimeStatistics{50, {}, {}, 0};
+  profile.layers[2].weight_grad = TimeStatistics{40, {}, {}, 0};
+  CHECK(layer_time(profile.layers[0]) == 30);
+  CHECK(layer_time(profile.layers[2]) == 100);
+  profile.layers[2].backward = TimeStatistics{60, {}, {}, 0};  // the whole was measured: it counts, not the halves
+  CHECK(layer_time(profile.layers[2]) == 70);
+}
+
+TEST_CASE("ten thousand layers on 512 stages are no trouble") {
+  std::vector<Nanoseconds> times;
+  std::mt19937 random(11);
+  for (int k = 0; k < 10'000; ++k) times.push_back(static_cast<Nanoseconds>(1'000'000 + random() % 1'000'000));
+  const std::vector<int> sizes = balanced_partition(with_times(times), 512);
+  CHECK(sizes.size() == 512);
+  CHECK(std::accumulate(sizes.begin(), sizes.end(), 0) == 10'000);
+  const Nanoseconds total = std::accumulate(times.begin(), times.end(), Nanoseconds{0});
+  CHECK(std::get<0>(merit_of(times, sizes)) < total / 512 + 2'000'000);
+}
+
+TEST_CASE("the longest times do not overflow") {
+  const std::vector<Nanoseconds> longest(100, kLongestDuration);
+  CHECK(balanced_partition(with_times(longest), 3) == std::vector<int>{33, 33, 34});
+  CHECK(test::problems_of(
+            [] { (void)balanced_partition(with_times(std::vector<Nanoseconds>(513, kLongestDuration)), 3); }) ==
+        "error[L007]: the times of all layers together overflow\n"
+        "  = help: check the profile's durations\n");
+}
+
+TEST_CASE("too few layers or stages are refused") {
+  CHECK(test::problems_of([] {
+          (void)balanced_partition(with_times({1, 2}), 3);
+        }) ==
+        "error[L001]: 3 stages need at least as many layers; m has 2\n"
+        "  --> --partition\n"
+        "  = help: use at most 2 stages (devices times chunks)\n");
+  CHECK(test::problems_of([] {
+          (void)balanced_partition(with_times({1, 2}), 0);
+        }) ==
+        "error[L002]: a pipeline has at least one stage; got 0\n"
+        "  --> --partition\n");
+}
+
+}  // namespace
+}  // namespace debubble

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Checks docs/profile.schema.json: every profile in traces/ obeys it, and what a profile may not be, it refuses.
+
+    python3 tests/unit/profile_schema.py ROOT [PROFILE...]
+
+Exit code 77 (skipped) where the module jsonschema is missing (Debian: python3-jsonschema).
+"""
+
+import copy
+import json
+import sys
+from pathlib import Path
+
+try:
+    import jsonschema
+except ImportError:
+    print("SKIPPED: the Python module jsonschema is missing (apt-get install python3-jsonschema)")
+    sys.exit(77)
+
+# Edits of a good profile that break it: a path, and the new value there (REMOVE takes the key away).
+REMOVE = object()
+BROKEN = [
+    (["schema"], "debubble.profile/2"),
+    (["schema"], REMOVE),
+    (["model"], ""),
+    (["model"], 3),
+    (["dtype"], REMOVE),
+    (["microbatch_size"], 0),
+    (["microbatch_size"], REMOVE),
+    (["sequence_length"], "1024"),
+    (["modell"], "unknown key"),
+    (["hop", "latency_ns"], -1),
+    (["hop", "latency"], 1),
+    (["hop"], None),
+    (["origin"], REMOVE),
+    (["origin", "times"], "guessed"),
+    (["origin", "memory"], REMOVE),
+    (["origin", "citation"], REMOVE),
+    (["origin", "citation"], ""),
+    (["origin", "repetitions"], -1),
+    (["origin", "gpu"], "unknown key"),
+    (["layers"], []),
+    (["layers"], {}),
+    (["layers", 0], 1),
+    (["layers", 0, "name"], REMOVE),
+    (["layers", 0, "name"], "no number at the end"),
+    (["layers", 0, "name"], "leading.zero.01"),
+    (["layers", 0, "count"], 0),
+    (["layers", 0, "count"], 100001),
+    (["layers", 0, "forward"], REMOVE),
+    (["layers", 0, "forward"], 5),
+    (["layers", 0, "forward"], {}),
+    (["layers", 0, "forward", "median_ns"], 1.5),
+    (["layers", 0, "forward", "median_ns"], -5),
+    (["layers", 0, "forward", "median_ns"], (1 << 52) + 1),
+    (["layers", 0, "forward", "mean_ns"], 5),
+    (["layers", 0, "input_grad"], REMOVE),
+    (["layers", 0, "weight_grad"], REMOVE),
+    (["layers", 0, "activation_bytes"], REMOVE),
+    (["layers", 0, "activation_bytes"], None),
+    (["layers", 0, "output_bytes"], "1 MiB"),
+    (["layers", 0, "parameter_bytes"], True),
+    (["layers", 0, "workspace_bytes"], -1),
+    (["layers", 0, "kernels"], [{"name": "k", "count": 0, "total_ns": 1}]),
+    (["layers", 0, "kernels"], [{"name": "k", "count": 1}]),
+]
+
+
+def edited(profile, path, value):
+    result = copy.deepcopy(profile)
+    parent = result
+    for step in path[:-1]:
+        parent = parent[step]
+    if value is REMOVE:
+        del parent[path[-1]]
+    else:
+        parent[path[-1]] = value
+    return result
+
+
+def measured_without_device(profile):
+    return edited(edited(profile, ["origin", "times"], "measured"), ["origin", "device"], REMOVE)
+
+
+def main():
+    root = Path(sys.argv[1])
+    schema = json.loads((root / "docs/profile.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    files = sorted((root / "traces").rglob("*.json")) + [Path(name) for name in sys.argv[2:]]
+    profiles = {path: json.loads(path.read_text(encoding="utf-8")) for path in files}
+    # traces/ may hold other recordings one day; profiles say what they are.
+    profiles = {path: value for path, value in profiles.items() if "schema" in value}
+    failures = []
+    for path, profile in profiles.items():
+        for error in validator.iter_errors(profile):
+            failures.append(f"{path}: {error.message}")
+    good = profiles[root / "traces/published/zb-a100-6.2b-m24.json"]
+    cases = [edited(good, path, value) for path, value in BROKEN] + [measured_without_device(good)]
+    names = [f"{path} = {value}" for path, value in BROKEN] + ["measured without device"]
+    failures += [f"accepted although broken: {name}" for case, name in zip(cases, names) if validator.is_valid(case)]
+    print("\n".join(failures) or f"{len(profiles)} profiles obey the schema, {len(cases)} broken ones do not")
+    sys.exit(1 if failures or len(profiles) < 14 else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+#include "tools/exporters/report_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/unit/tools_support.hpp"
+#include "tools/exporters/report_csv.hpp"
+
+using namespace debubble;
+using debubble::test::small_report;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const ToolFacts kTool{"9.9.9", "debubble simulate"};
+
+Report deadlocked_report() {
+  Report report;
+  report.schedule = {"a.csv", 2, 2, 1, 1, 1, {}};
+  report.deadlock = Deadlock{{{0, 3, {OpKind::kBackward, false, 0, 1}, {OpKind::kBackward, false, 1, 1}},
+                              {1, 0, {OpKind::kForward, false, 1, 0}, {OpKind::kForward, false, 0, 0}}}};
+  report.findings = {{"error", "X010", "deadlock: \"a\", b"}};
+  return report;
+}
+
+// The keys of an object must be those that the schema lists for it, in both directions.
+void check_keys(const Json& value, const Json& schema, const std::string& where) {
+  CAPTURE(where);
+  for (const auto& item : value.items()) {
+    const std::string key = item.key();
+    const Json& inner = item.value();
+    CAPTURE(key);
+    REQUIRE(schema.at("properties").contains(key));
+    const Json& rule = schema.at("properties").at(key);
+    if (inner.is_object() && rule.contains("properties")) check_keys(inner, rule, where + "/" + key);
+    if (inner.is_array() && !inner.empty() && inner[0].is_object()) {
+      check_keys(inner[0], rule.at("items"), where + "/" + key);
+    }
+  }
+  for (const auto& item : schema.at("properties").items()) {
+    const std::string key = item.key();
+    CAPTURE(key);
+    if (key != "deadlock") CHECK(value.contains(key));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a report is printed with exactly these bytes") {
+  Report report = small_report();
+  report.schedule.params = {{"group", "4"}};
+  report.devices.resize(1);
+  report.devices[0].peak_memory_op = "";
+  report.findings = {{"note", "S020", "say \"hi\""}};
+  CHECK(report_json(report, kTool) == R"({
+  "schema_version": 1,
+  "tool": {
+    "name": "debubble",
+    "version": "9.9.9"
+  },
+  "command_line": "debubble simulate",
+  "schedule": {
+    "name": "1f1b",
+    "devices": 2,
+    "stages": 2,
+    "microbatches": 2,
+    "chunks": 1,
+    "replicas": 1,
+    "params": {
+      "group": "4"
+    }
+  },
+  "assumptions": [
+    {
+      "what": "forward",
+      "value": "1 ms per device share",
+      "source": "default"
+    },
+    {
+      "what": "devices",
+      "value": "2",
+      "source": "given"
+    }
+  ],
+  "makespan_ns": 9000000,
+  "span_ns": 9000000,
+  "steady_period_ns": 6000000,
+  "ideal_ns": 6000000,
+  "bubble_ratio": 0.3333333333333333,
+  "bubble_over_ideal": 0.5,
+  "span_bubble_ratio": 0.3333333333333333,
+  "throughput_samples_per_s": null,
+  "throughput_tokens_per_s": null,
+  "mfu": null,
+  "weight_copies": 1,
+  "p2p_bytes": 0,
+  "p2p_messages": 4,
+  "critical_path": {
+    "compute_ns": 9000000,
+    "transfer_ns": 0,
+    "collective_ns": 0,
+    "wait_ns": 0,
+    "hops": 2
+  },
+  "devices": [
+    {
+      "device": 0,
+      "busy_ns": 6000000,
+      "idle_ns": 3000000,
+      "bubble_ratio": 0.3333333333333333,
+      "idle_by_cause_ns": {
+        "fill": 2000000,
+        "drain": 1000000,
+        "dependency": 0,
+        "transfer_latency": 0,
+        "transfer_bandwidth": 0,
+        "collective": 0,
+        "straggler": 0,
+        "memory_limit": 0,
+        "launch_gap": 0
+      },
+      "peak_memory_bytes": 2097152,
+      "peak_memory_at_ns": 1000000,
+      "peak_memory_op": null,
+      "peak_by_category_bytes": {
+        "weights": 0,
+        "gradients": 0,
+        "optimizer": 0,
+        "extra_weights": 0,
+        "activations": 2097152,
+        "held_for_weight_grad": 0,
+        "received": 0,
+        "comm_buffers": 0,
+        "workspace": 0
+      },
+      "peak_activation_bytes": 2097152,
+      "peak_activation_shares": 2.0
+    }
+  ],
+  "findings": [
+    {
+      "severity": "note",
+      "code": "S020",
+      "message": "say \"hi\""
+    }
+  ]
+}
+)");
+}
+
+TEST_CASE("a deadlock has its cycle and none of the numbers") {
+  const Json json = Json::parse(report_json(deadlocked_report(), kTool));
+  CHECK(json.at("deadlock").dump() == R"({"cycle":[{"device":0,"position":3,"op":"0B1","waits_for":"1B1"},)"
+                                      R"({"device":1,"position":0,"op":"1F0","waits_for":"0F0"}]})");
+  CHECK_FALSE(json.contains("makespan_ns"));
+  CHECK_FALSE(json.contains("devices"));
+  CHECK(json.at("findings").at(0).at("code") == "X010");
+  CHECK_FALSE(Json::parse(report_json(small_report(), kTool)).contains("deadlock"));
+}
+
+TEST_CASE("what is not a finite number is null") {
+  Report report = small_report();
+  report.bubble_ratio = std::numeric_limits<double>::quiet_NaN();
+  report.bubble_over_ideal = std::numeric_limits<double>::infinity();
+  report.samples_per_second = std::numeric_limits<double>::infinity();
+  const Json json = Json::parse(report_json(report, kTool));
+  CHECK(json.at("bubble_ratio").is_null());
+  CHECK(json.at("bubble_over_ideal").is_null());
+  CHECK(json.at("throughput_samples_per_s").is_null());
+}
+
+TEST_CASE("reals come back as the same double and text stays valid UTF-8") {
+  Report report = small_report();
+  report.bubble_ratio = 0.1 + 0.2;
+  report.samples_per_second = 1234567.0625;
+  const Json json = Json::parse(report_json(report, {"1", "debubble \xff"}));
+  CHECK(json.at("bubble_ratio").get<double>() == 0.1 + 0.2);
+  CHECK(json.at("throughput_samples_per_s").get<double>() == 1234567.0625);
+  CHECK(json.at("command_line") == "debubble \ufffd");
+}
+
+TEST_CASE("several runs are wrapped in one object") {
+  const std::vector<Report> reports = {small_report(), deadlocked_report()};
+  const Json json = Json::parse(reports_json(reports, kTool));
+  CHECK(json.size() == 2);
+  CHECK(json.at("schema_version") == 1);
+  REQUIRE(json.at("runs").size() == 2);
+  CHECK(json.at("runs").at(0) == Json::parse(report_json(reports[0], kTool)));
+  CHECK(json.at("runs").at(1) == Json::parse(report_json(reports[1], kTool)));
+}
+
+TEST_CASE("the published schema and the writer know the same keys") {
+  std::ifstream file(std::string(DEBUBBLE_SOURCE_DIR) + "/docs/report.schema.json");
+  const Json schema = Json::parse(file);
+  Report report = small_report();
+  report.findings = {{"note", "S020", "x"}};
+  check_keys(Json::parse(report_json(report, kTool)), schema.at("definitions").at("run"), "");
+  const Json& rule = schema.at("definitions").at("run").at("properties").at("deadlock");
+  check_keys(Json::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
+}
+
+TEST_CASE("devices as CSV") {
+  CHECK(devices_csv(small_report()) ==
+        "device,busy_ns,idle_ns,bubble_ratio,idle_fill_ns,idle_drain_ns,idle_dependency_ns,idle_transfer_latency_ns,"
+        "idle_transfer_bandwidth_ns,idle_collective_ns,idle_straggler_ns,idle_memory_limit_ns,idle_launch_gap_ns,"
+        "peak_memory_bytes,peak_memory_at_ns,peak_memory_op,peak_weights_bytes,peak_gradients_bytes,"
+        "peak_optimizer_bytes,peak_extra_weights_bytes,peak_activations_bytes,peak_held_for_weight_grad_bytes,"
+        "peak_received_bytes,peak_comm_buffers_bytes,peak_workspace_bytes,peak_activation_bytes,"
+        "peak_activation_shares\n"
+        "0,6000000,3000000,0.3333333333333333,2000000,1000000,0,0,0,0,0,0,0,2097152,1000000,0F1,0,0,0,0,2097152,0,0,0,"
+        "0,2097152,2\n"
+        "1,6000000,3000000,0.3333333333333333,1000000,2000000,0,0,0,0,0,0,0,1048576,1000000,1F0,0,0,0,0,1048576,0,0,0,"
+        "0,1048576,1\n");
+}
+
+TEST_CASE("runs as CSV, quoted where a field needs it") {
+  Report first = small_report();
+  first.schedule.params = {{"group", "4"}, {"rounding", "megatron"}};
+  const std::vector<Report> reports = {first, deadlocked_report()};
+  CHECK(runs_csv(reports) ==
+        "schedule,params,devices,stages,microbatches,chunks,replicas,makespan_ns,span_ns,steady_period_ns,ideal_ns,"
+        "bubble_ratio,bubble_over_ideal,span_bubble_ratio,throughput_samples_per_s,throughput_tokens_per_s,"
+        "peak_memory_bytes,peak_memory_device,weight_copies,p2p_bytes,p2p_messages,status\n"
+        "1f1b,group=4 rounding=megatron,2,2,2,1,1,9000000,9000000,6000000,6000000,0.3333333333333333,0.5,"
+        "0.3333333333333333,,,2097152,0,1,0,4,ok\n"
+        "a.csv,,2,2,1,1,1,,,,,,,,,,,,,,,deadlock\n");
+  Report refused;
+  refused.schedule.name = "zb-h1, \"mine\"";
+  refused.findings = {{"error", "S001", "m is 0,\nbut"}};
+  const std::string csv = runs_csv(std::vector<Report>{refused});
+  CHECK(csv.substr(csv.find('\n') + 1) == "\"zb-h1, \"\"mine\"\"\",,0,0,0,1,1,,,,,,,,,,,,,,,\"m is 0,\nbut\"\n");
+}

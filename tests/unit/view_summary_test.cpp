@@ -1,0 +1,207 @@
+#include "tools/views/summary.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/tools_support.hpp"
+#include "tools/views/advice.hpp"
+#include "tools/views/device_table.hpp"
+
+using namespace debubble;
+using debubble::test::small_report;
+using debubble::test::widest_line;
+
+namespace {
+
+void move_idle(Report& report, IdleCause to) {
+  for (DeviceReport& device : report.devices) {
+    device.idle_by_cause = {};
+    device.idle_by_cause[static_cast<std::size_t>(to)] = device.idle;
+  }
+}
+
+Report many_devices(int devices) {
+  Report report = small_report();
+  report.schedule.devices = devices;
+  report.devices.assign(static_cast<std::size_t>(devices), report.devices[0]);
+  for (int d = 0; d < devices; ++d) report.devices[static_cast<std::size_t>(d)].device = d;
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("the heading names every assumption under its source") {
+  CHECK(heading(small_report(), ViewStyle{}) ==
+        "1f1b on 2 devices: 2 stages, 2 microbatches\n"
+        "  given    devices 2\n"
+        "  default  forward 1 ms per device share\n");
+  Report report = small_report();
+  report.schedule = {"interleaved", 1, 2, 1, 2, 2, {{"group", "4"}}};
+  report.assumptions = {{"a", "1", Source::kMeasured}, {"b", "2", Source::kMeasured}, {"c", "3", Source::kPublished}};
+  CHECK(heading(report, ViewStyle{}) ==
+        "interleaved on 1 device: 2 stages (2 per device), 2 replicas, 1 microbatch,\n"
+        "group=4\n"
+        "  measured   a 1; b 2\n"
+        "  published  c 3\n");
+}
+
+TEST_CASE("the summary of a small run") {
+  CHECK(summary(small_report(), ViewStyle{}) ==
+        "step time      9.000 ms; 6.000 ms would be ideal\n"
+        "bubble         33.3 % of the step (bubble_ratio: idle / (devices x step))\n"
+        "               50.0 % of the ideal (bubble_over_ideal: idle / ideal compute)\n"
+        "steady period  6.000 ms per step when steps are chained without a barrier\n"
+        "peak memory    2.00 MiB on d0, reached by 0F1 at 1.000 ms: activations 2.00 MiB\n"
+        "critical path  9.000 ms compute, 2 hops between devices\n"
+        "p2p            4 messages\n"
+        "\n"
+        "                                          peak  activ-\n"
+        "device    busy    idle    fill   drain  memory  ations\n"
+        "d0       6.000   3.000   2.000   1.000    2.00    2.00\n"
+        "d1       6.000   3.000   1.000   2.000    1.00    1.00\n"
+        "share   66.7 %  33.3 %  16.7 %  16.7 %\n"
+        "times in ms, memory in MiB, activations in device shares\n"
+        "\n"
+        "limit  pipeline fill and drain: 100.0 % of the idle time; with -m 4 the bubble\n"
+        "       would be about 20.0 % of the step\n"
+        "try    debubble compare -p 2 -m 2\n");
+}
+
+TEST_CASE("what is known beyond the small run is shown too") {
+  Report report = small_report();
+  report.span = 8'000'000;
+  report.span_bubble_ratio = 0.25;
+  report.samples_per_second = 1234.6;
+  report.tokens_per_second = 12.3456;
+  report.weight_copies = 2;
+  report.p2p_bytes = 5 * kMebibyte;
+  report.critical_path = {6'000'000, 2'000'000, 600'000, 400'000, 1};
+  report.devices[0].peak_by_category[static_cast<std::size_t>(MemoryCategory::kHeldForWeightGrad)] = 512;
+  const std::string text = summary(report, ViewStyle{});
+  const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+  CHECK(
+      has("span           8.000 ms, 25.0 % of it bubble: the longest from a device's first\n"
+          "               start to its last end\n"));
+  CHECK(has("throughput     1235 samples/s, 12.35 tokens/s\n"));
+  CHECK(
+      has("critical path  6.000 ms compute + 2.000 ms transfer + 600.0 us collective +\n"
+          "               400.0 us launch gaps, 1 hop between devices\n"));
+  CHECK(has("p2p            4 messages, 5.00 MiB; 2 copies of the weights\n"));
+  CHECK(has("activations 2.00 MiB\n               + held for weight grad 512 B\n"));
+}
+
+TEST_CASE("a deadlock shows its cycle instead of numbers") {
+  Report report;
+  report.deadlock = Deadlock{{{0, 3, {OpKind::kBackward, false, 0, 1}, {OpKind::kBackward, false, 1, 1}},
+                              {1, 0, {OpKind::kForward, false, 1, 0}, {OpKind::kForward, false, 0, 0}}}};
+  CHECK(summary(report, ViewStyle{}) ==
+        "deadlock: these devices wait for each other\n"
+        "  d0 cannot start 0B1 (position 3 of its row): it waits for 1B1\n"
+        "  d1 cannot start 1F0 (position 0 of its row): it waits for 0F0\n");
+}
+
+TEST_CASE("findings follow, but not what the deadlock already said") {
+  Report report = small_report();
+  report.findings = {{"note", "S020", "Megatron Core refuses this: m=8 leaves 2 microbatches in the last group of 3"}};
+  CHECK(summary(report, ViewStyle{})
+            .find("try    debubble compare -p 2 -m 2\n"
+                  "\n"
+                  "note[S020]: Megatron Core refuses this: m=8 leaves 2 microbatches in the last\n"
+                  "  group of 3\n") != std::string::npos);
+  report.deadlock = Deadlock{{{0, 3, {OpKind::kBackward, false, 0, 1}, {OpKind::kBackward, false, 1, 1}}}};
+  report.findings = {{"error", "X010", "deadlock: " + to_string(*report.deadlock)}};
+  const std::string cycle =
+      "deadlock: these devices wait for each other\n"
+      "  d0 cannot start 0B1 (position 3 of its row): it waits for 1B1\n";
+  CHECK(summary(report, ViewStyle{}) == cycle);
+  report.findings[0].message += "; try --p2p overlapped";
+  CHECK(summary(report, ViewStyle{}) == cycle + "error[X010]: try --p2p overlapped\n");
+}
+
+TEST_CASE("of more than 16 devices the table shows both ends") {
+  CHECK(device_table(many_devices(16), ViewStyle{}).find("...") == std::string::npos);
+  const std::string text = device_table(many_devices(17), ViewStyle{});
+  CHECK(text.find("\nd3 ") != std::string::npos);
+  CHECK(text.find("\n...\nd13 ") != std::string::npos);
+  CHECK(text.find("\nd12 ") == std::string::npos);
+}
+
+TEST_CASE("columns that do not fit follow in a second table") {
+  Report report = small_report();
+  for (DeviceReport& device : report.devices) device.idle_by_cause.fill(1'000'000);
+  CHECK(device_table(report, ViewStyle{}) ==
+        "                                                    transfer   transfer\n"
+        "device    busy    idle    fill   drain  dependency   latency  bandwidth\n"
+        "d0       6.000   3.000   1.000   1.000       1.000     1.000      1.000\n"
+        "d1       6.000   3.000   1.000   1.000       1.000     1.000      1.000\n"
+        "share   66.7 %  33.3 %  11.1 %  11.1 %      11.1 %    11.1 %     11.1 %\n"
+        "                               memory  launch    peak  activ-\n"
+        "device  collective  straggler   limit     gap  memory  ations\n"
+        "d0           1.000      1.000   1.000   1.000    2.00    2.00\n"
+        "d1           1.000      1.000   1.000   1.000    1.00    1.00\n"
+        "share       11.1 %     11.1 %  11.1 %  11.1 %\n"
+        "times in ms, memory in MiB, activations in device shares\n");
+}
+
+TEST_CASE("no line of a summary is wider than asked for") {
+  Report report = many_devices(20);
+  report.samples_per_second = 123456789;
+  report.tokens_per_second = 123456789012;
+  report.span = 8'000'000;
+  for (DeviceReport& device : report.devices) device.idle_by_cause.fill(150'000);
+  for (int width = kNarrowest; width < 140; ++width) {
+    ViewStyle style;
+    style.width = width;
+    CAPTURE(width);
+    CHECK(widest_line(summary(report, style, "--times f=1,b=2")) <= width);
+    CHECK(widest_line(heading(report, style)) <= width);
+  }
+}
+
+TEST_CASE("the advice follows the largest cause of idleness") {
+  Report report = small_report();
+  report.schedule.name = "zb-h1";
+  CHECK(advise(report, "--times f=1,b=2").next == "debubble simulate --schedule zb-h1 -p 2 -m 4 --times f=1,b=2");
+  report.schedule.chunks = 2;
+  report.schedule.name = "interleaved";
+  CHECK(advise(report, "").next == "debubble simulate --schedule interleaved -p 2 -m 4 -v 2");
+
+  move_idle(report, IdleCause::kDependency);
+  CHECK(advise(report, "").limit ==
+        "waiting for compute elsewhere between fill and drain: 100.0 % of the idle time; the order of ops leaves gaps");
+
+  report.critical_path.transfer = 1'500'000;
+  move_idle(report, IdleCause::kTransferLatency);
+  CHECK(advise(report, "").limit ==
+        "transfers: 100.0 % of the idle time, most of it latency; 2 hops and 1.500 ms of the critical path are "
+        "transfers");
+  report.schedule.chunks = 4;
+  CHECK(advise(report, "").next == "debubble simulate --schedule interleaved -p 2 -m 2 -v 2");
+  move_idle(report, IdleCause::kTransferBandwidth);
+  CHECK(advise(report, "").limit.find("most of it bandwidth") != std::string::npos);
+
+  move_idle(report, IdleCause::kLaunchGap);
+  CHECK(advise(report, "").limit == "launch gap: 100.0 % of the idle time");
+}
+
+TEST_CASE("several replicas are promised nothing for more microbatches") {
+  Report report = small_report();
+  report.schedule.replicas = 2;
+  CHECK(advise(report, "").limit == "pipeline fill and drain: 100.0 % of the idle time");
+}
+
+TEST_CASE("compute limits from 95 % busy on") {
+  Report report = small_report();
+  report.bubble_ratio = 0.0499;
+  CHECK(advise(report, "").limit.find("compute: devices work 95.0 % of the step") == 0);
+  report.bubble_ratio = 0.05;
+  CHECK(advise(report, "").limit.find("pipeline fill and drain") == 0);
+}
+
+TEST_CASE("a device that works most of the step limits it when another does not") {
+  Report report = small_report();
+  report.devices[1].busy = 8'100'000;
+  CHECK(advise(report, "").limit == "device d1: it works 90.0 % of the step, d0 only 66.7 %; move work away from it");
+  CHECK(advise(report, "--profile a.json --partition 1,2").next == "the same command with --partition auto");
+  report.devices[1].busy = 8'099'999;
+  CHECK(advise(report, "").limit.find("pipeline fill and drain") == 0);
+}

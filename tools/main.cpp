@@ -91,7 +91,7 @@ int run_verb(const CommandEntry& entry, std::vector<std::string> arguments, cons
   CLI::App verb(entry.summary, entry.name);
   verb.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command->add_flags(verb);
-  verb.add_option("--config", "a scenario file of KEY = VALUE lines, named so")->type_name("FILE.toml");
+  verb.add_option("--config", "a file of KEY = VALUE lines, named like the flags")->type_name("FILE.toml");
   verb.footer("Example:\n  " + entry.example);
   verb.set_help_flag("-h,--help", "this text");
   verb.get_formatter()->column_width(29);

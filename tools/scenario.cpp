@@ -91,7 +91,7 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
   auto* schedule = verb.add_option(
       "--schedule", flags.schedules,
       several ? "names joined by commas (default: all that fit)" : "by name, or a .csv table (default: 1f1b)");
-  schedule->type_name(several ? "NAME|FILE.csv,..." : "NAME|FILE.csv");
+  schedule->type_name(several ? "NAME,FILE.csv," : "NAME|FILE.csv");
   if (several) {
     schedule->delimiter(',');
   } else {
@@ -105,7 +105,7 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
   verb.add_option("-v,--chunks", flags.chunks, "stages per device (default: the schedule's own)")
       ->group(run)
       ->type_name("V");
-  verb.add_option("--param", flags.params, "the schedule's own; see `debubble list schedules`")
+  verb.add_option("--param", flags.params, "of the schedule; see `debubble list schedules`")
       ->group(run)
       ->type_name("KEY=VALUE")
       ->expected(1)
@@ -122,18 +122,16 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
       ->group(costs)
       ->type_name("LIST");
   const std::string network = "Network";
-  verb.add_option("--comm", flags.comm, "latency of a hop, bare: ms (default: profile's, 0)")
+  verb.add_option("--comm", flags.comm, "latency per hop; bare: ms (default: profile's, 0)")
       ->group(network)
       ->type_name("TIME");
-  verb.add_option("--bandwidth", flags.bandwidth, "of a link, e.g. 25GB/s (default: profile's, none)")
+  verb.add_option("--bandwidth", flags.bandwidth, "per link, e.g. 25GB/s (default: profile's, none)")
       ->group(network)
       ->type_name("RATE");
-  verb.add_option("--topology", flags.topology, "see `debubble list topologies` (default: ideal)")
+  verb.add_option("--topology", flags.topology, "ideal (default); see `debubble list topologies`")
       ->group(network)
       ->type_name("NAME");
-  verb.add_option("--p2p", flags.p2p, "overlapped, blocking, coupled (def.: overlapped)")
-      ->group(network)
-      ->type_name("MODE");
+  verb.add_option("--p2p", flags.p2p, "overlapped (default), blocking or coupled")->group(network)->type_name("MODE");
 }
 
 std::string cost_flags(const ScenarioFlags& flags) {

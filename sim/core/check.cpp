@@ -181,8 +181,21 @@ class Checker {
       } else if (ops_.op(end - 1).paired_with_next) {
         report("T010", end - 1, id, to_string(ops_.op(end - 1)) + " is in a pair and paired with a third op",
                "an overlapped pair is two ops");
+      } else {
+        check_independent(id, id + 1);
+        check_independent(id + 1, id);
       }
       id = end - 1;
+    }
+  }
+
+  // The members of a pair run together, so neither may use what the other makes.
+  void check_independent(std::int32_t user, std::int32_t maker) {
+    for (const std::int32_t input : ops_.inputs(ops_.op(user))) {
+      if (input != maker) continue;
+      report("T010", user, maker,
+             to_string(ops_.op(user)) + " needs " + to_string(ops_.op(maker)) + ", with which it is paired",
+             "the members of an overlapped pair run together: pair ops of different microbatches");
     }
   }
 

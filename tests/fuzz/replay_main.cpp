@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -30,9 +29,9 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
 void replay(const std::filesystem::path& file) {
   std::fprintf(stderr, "%s\n", file.c_str());
   std::ifstream stream(file, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  // A copy of exactly this size, so that the address sanitizer sees the first byte read past it.
-  const std::vector<std::uint8_t> input(bytes.begin(), bytes.end());
+  // Exactly as long as the file, so that the address sanitizer sees the first byte read past it.
+  std::vector<std::uint8_t> input(std::filesystem::file_size(file));
+  stream.read(reinterpret_cast<char*>(input.data()), static_cast<std::streamsize>(input.size()));
   LLVMFuzzerTestOneInput(input.data(), input.size());
 }
 

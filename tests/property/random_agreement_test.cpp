@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sim/core/check.hpp"
+#include "sim/core/error.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
 
@@ -50,27 +51,21 @@ TEST_CASE("random schedules agree with the reference simulator, coupled transfer
   agree_on_seeds(200'001, 2500, P2p::kCoupled);
 }
 
-TEST_CASE("a pair whose second member uses the first one's result needs no other input for it") {
+TEST_CASE("a pair whose members depend on each other is refused, not simulated") {
+  Schedule schedule;
+  schedule.name = "dependent pair";
+  schedule.devices = schedule.stages = schedule.microbatches = 1;
+  schedule.placement = loop_placement(1, 1);
+  schedule.replica_of = {0};
+  schedule.rows = {{{OpKind::kForward, true, 0, 0}, {OpKind::kBackward, false, 0, 0}}};
   for (const P2p p2p : kModes) {
-    for (std::uint64_t seed = 250'001; seed <= 250'500; ++seed) {
-      Dice dice(seed);
-      const Schedule schedule = random_schedule(dice, true);
-      CAPTURE(seed);
-      CAPTURE(name_of(p2p));
-      REQUIRE_EQ(disagreement(schedule, random_costs(schedule.stages, dice), random_link(dice), p2p), "");
-    }
-  }
-}
-
-TEST_CASE("a timeline lists each device's transfers in the order in which they leave") {
-  for (const P2p p2p : kModes) {
-    for (std::uint64_t seed = 260'001; seed <= 260'300; ++seed) {
-      Dice dice(seed);
-      const Schedule schedule = random_schedule(dice);
-      const StageCosts costs = random_costs(schedule.stages, dice);
-      CAPTURE(seed);
-      CAPTURE(name_of(p2p));
-      REQUIRE_EQ(broken_order(run_engine(schedule, costs, random_link(dice), p2p).timeline), "");
+    try {
+      (void)lower(schedule, p2p);
+      FAIL("the pair was accepted");
+    } catch (const InputError& error) {
+      REQUIRE_EQ(error.diagnostics().size(), 1);
+      CHECK_EQ(error.diagnostics()[0].code, "T010");
+      CHECK_EQ(error.diagnostics()[0].message, "0B0 needs 0F0, with which it is paired");
     }
   }
 }

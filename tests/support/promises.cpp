@@ -150,16 +150,6 @@ std::string broken_promise(const EngineRun& run, const reference::Outcome& expec
   return "";
 }
 
-std::string broken_order(const Timeline& timeline) {
-  std::vector<Nanoseconds> last_begin(at(timeline.devices), 0);
-  for (const Transfer& transfer : timeline.transfers) {
-    Nanoseconds& last = last_begin[at(transfer.from_device)];
-    if (transfer.begin < last) return "the transfer of " + to_string(transfer.op) + " is out of order";
-    last = transfer.begin;
-  }
-  return "";
-}
-
 std::string broken_cycle(const Deadlock& deadlock, const Schedule& schedule) {
   const auto& cycle = deadlock.cycle;
   if (cycle.empty()) return "the deadlock names nobody";

@@ -42,8 +42,7 @@ bool uses(const Op& later, const Op& earlier) {
 // Hands out, op by op, what may run next.
 class ListScheduler {
  public:
-  ListScheduler(Schedule& schedule, Dice& dice, bool dependent_pairs)
-      : schedule_(schedule), dice_(dice), dependent_pairs_(dependent_pairs) {
+  ListScheduler(Schedule& schedule, Dice& dice) : schedule_(schedule), dice_(dice) {
     split_odds_ = dice.from(0, 2);
     pairs_ = dice.once_in(3);
     const std::size_t count = at(schedule.stages) * at(schedule.total_pieces());
@@ -75,7 +74,7 @@ class ListScheduler {
   void pair_up(int device, std::vector<Op>& row) {
     std::vector<Op> partners;
     for (const auto& [other_device, op] : runnable()) {
-      const bool independent = dependent_pairs_ || !uses(op, row.back());
+      const bool independent = !uses(op, row.back());
       if (other_device == device && independent) partners.push_back(op);
     }
     if (partners.empty()) return;
@@ -120,7 +119,6 @@ class ListScheduler {
 
   Schedule& schedule_;
   Dice& dice_;
-  bool dependent_pairs_;
   int split_odds_ = 0;  // 0 never, 1 half of the backwards, 2 all
   bool pairs_ = false;
   std::vector<bool> split_;
@@ -131,7 +129,7 @@ class ListScheduler {
 
 }  // namespace
 
-Schedule random_schedule(Dice& dice, bool dependent_pairs) {
+Schedule random_schedule(Dice& dice) {
   Schedule schedule;
   schedule.name = "random";
   schedule.devices = dice.from(1, 6);
@@ -149,7 +147,7 @@ Schedule random_schedule(Dice& dice, bool dependent_pairs) {
   for (int i = 0; i < schedule.total_pieces(); ++i) schedule.replica_of.push_back(dice.from(0, replicas - 1));
   std::sort(schedule.replica_of.begin(), schedule.replica_of.end());
   schedule.rows.resize(at(schedule.devices));
-  ListScheduler(schedule, dice, dependent_pairs).run();
+  ListScheduler(schedule, dice).run();
   return schedule;
 }
 

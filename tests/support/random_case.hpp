@@ -27,8 +27,7 @@ class Dice {
 
 // Any placement (loop, V, random), one or two replicas, whole and split backwards mixed, overlapped pairs, pieces. The
 // rows come from a list scheduler that picks at random among the ops that could run, so they cannot deadlock.
-// With `dependent_pairs` the second member of a pair may use what the first one makes.
-[[nodiscard]] Schedule random_schedule(Dice& dice, bool dependent_pairs = false);
+[[nodiscard]] Schedule random_schedule(Dice& dice);
 
 // Swaps neighbours within rows at random, but never an op with one of its own inputs: each device could run its row if
 // only the others delivered, which they often do not.

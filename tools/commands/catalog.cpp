@@ -13,13 +13,13 @@ namespace debubble {
 std::span<const CommandEntry> command_catalog() {
   static const std::array entries{
       CommandEntry{"simulate", "one schedule: step time, bubbles with their causes, memory, a chart",
-                   "debubble simulate --schedule zb-h1 -p 8 -m 24 --profile FILE --trace run.json.gz", make_simulate},
+                   "debubble simulate --schedule zb-h1 -p 8 -m 24 --trace run.json.gz", make_simulate},
       CommandEntry{"compare", "several schedules on equal devices, and which is best",
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
       CommandEntry{"import", "layer times of another tool, as a debubble profile",
                    "debubble import --from pipedream vgg16/graph.txt -o vgg16.json", make_import},
       CommandEntry{"export", "a schedule or its simulated run, for other tools",
-                   "debubble export --to pytorch-csv --schedule interleaved -p 4 -m 8 -o schedule.csv", make_export},
+                   "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv", make_export},
       CommandEntry{"list", "schedules, topologies and cost models that exist", "debubble list schedules", make_list},
       CommandEntry{"doctor", "what works on this machine, and what is missing", "debubble doctor", make_doctor},
   };

@@ -75,7 +75,7 @@ class Compare : public Command {
   void add_flags(CLI::App& verb) override {
     add_scenario_flags(verb, scenario_, true);
     add_output_flags(verb, output_, kFormats);
-    verb.add_option("--fail-if", fail_if_, "exit 1 when it holds for any schedule, e.g. 'bubble>25%'")
+    verb.add_option("--fail-if", fail_if_, "exit 1 if it holds for any schedule: 'bubble>25%'")
         ->group("Output")
         ->type_name("EXPR");
   }

@@ -27,7 +27,7 @@ class Export : public Command {
 
   int run(const Invocation& invocation) override {
     if (to_ != "pytorch-csv" && to_ != "chrome-trace") {
-      throw InputError(Diagnostic{"C014", "--to", "\"" + to_ + "\" is not a format debubble can export to",
+      throw InputError(Diagnostic{"C063", "--to", "\"" + to_ + "\" is not a format debubble can export to",
                                   "known formats: pytorch-csv, chrome-trace"});
     }
     const Scenario scenario = check_scenario(scenario_);

@@ -24,7 +24,7 @@ class Import : public Command {
 
   int run(const Invocation&) override {
     if (from_ != "pipedream") {
-      throw InputError(Diagnostic{"C013", "--from", "\"" + from_ + "\" is not a tool debubble can import from",
+      throw InputError(Diagnostic{"C062", "--from", "\"" + from_ + "\" is not a tool debubble can import from",
                                   "known tools: pipedream"});
     }
     const PipedreamImport imported = import_pipedream(read_file(file_, "FILE"), file_);

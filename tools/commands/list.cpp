@@ -93,7 +93,7 @@ class List : public Command {
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
       throw InputError(Diagnostic{
-          "C015", "list", "there is no list of \"" + family_ + "\"",
+          "C064", "list", "there is no list of \"" + family_ + "\"",
           guess.empty() ? "known lists: schedules, topologies, cost-models" : "did you mean " + guess + "?"});
     }
     Output output(output_, kFormats);

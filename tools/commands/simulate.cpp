@@ -38,7 +38,7 @@ class Simulate : public Command {
     verb.add_option("--export-schedule", table_, "also write the schedule as PyTorch's table")
         ->group(group)
         ->type_name("FILE.csv");
-    verb.add_option("--fail-if", fail_if_, "exit 1 when it holds, e.g. 'bubble>25% || mem>76GiB'")
+    verb.add_option("--fail-if", fail_if_, "exit 1 if it holds: 'bubble>25% || mem>76GiB'")
         ->group(group)
         ->type_name("EXPR");
   }

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "tools/interrupt.hpp"
 
 namespace debubble {
 namespace {
@@ -102,6 +103,7 @@ class OutputFile::Target {
     if (::close(descriptor) != 0) fail("C052", path_, "cannot write", errno);
     if (temporary_.empty()) return;
     if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail("C052", path_, "cannot write", errno);
+    doomed_.reset();
     temporary_.clear();
   }
 
@@ -121,6 +123,7 @@ class OutputFile::Target {
     const std::filesystem::path final_path = final_;
     const std::string name = ".debubble-" + std::to_string(::getpid()) + "-" + std::to_string(number++) + ".part";
     const std::string temporary = (final_path.parent_path() / name).string();
+    doomed_.emplace(temporary);
     descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail("C051", path_, "cannot open the file for writing", errno);
     temporary_ = temporary;
@@ -131,6 +134,7 @@ class OutputFile::Target {
   std::string path_;       // as given, for messages
   std::string final_;      // where the file ends up
   std::string temporary_;  // empty when written in place, and after commit
+  std::optional<DoomedFile> doomed_;
   int descriptor_ = -1;
 };
 

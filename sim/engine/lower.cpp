@@ -225,9 +225,30 @@ class OverlappedLowering {
   std::vector<std::size_t> waking_;
 };
 
+// Whether the schedule's parts agree so far that its rows can be read at all; `explain_stuck` says what is wrong.
+bool has_shape(const Schedule& schedule) {
+  const Placement& placement = schedule.placement;
+  const auto pieces = std::int64_t{schedule.microbatches} * schedule.pieces;
+  if (schedule.devices < 1 || schedule.stages < 1 || schedule.microbatches < 1 || schedule.pieces < 1) return false;
+  if (schedule.rows.size() != static_cast<std::size_t>(schedule.devices)) return false;
+  if (!placement.well_formed() || placement.stages() != schedule.stages || placement.replicas() < 1) return false;
+  if (schedule.replica_of.size() != static_cast<std::size_t>(pieces)) return false;
+  // Each stage runs each piece at least forward and backward; anything less would only make the tables too large.
+  if (static_cast<double>(pieces) * schedule.stages * 2 > static_cast<double>(schedule.total_ops())) return false;
+  for (int replica = 0; replica < placement.replicas(); ++replica) {
+    for (int stage = 0; stage < schedule.stages; ++stage) {
+      const std::int32_t device = placement.device_of(replica, stage);
+      if (device < 0 || device >= schedule.devices) return false;
+    }
+  }
+  return std::all_of(schedule.replica_of.begin(), schedule.replica_of.end(),
+                     [&](std::int32_t replica) { return replica >= 0 && replica < placement.replicas(); });
+}
+
 }  // namespace
 
 std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p) {
+  if (!has_shape(schedule)) return explain_stuck(schedule);
   switch (p2p) {
     case P2p::kOverlapped:
       break;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <deque>
 #include <stdexcept>
 #include <utility>
 
@@ -142,12 +143,14 @@ class CoupledLowering : HeldLowering {
   explicit CoupledLowering(const Schedule& schedule)
       : HeldLowering(schedule, P2p::kCoupled),
         ends_posted_(lowering_.tensors(), 0),
-        pending_(schedule.rows.size(), 0) {}
+        pending_(schedule.rows.size(), 0),
+        sends_(schedule.rows.size()) {}
 
   std::variant<Program, Deadlock> run() {
     for (std::size_t device = 0; device < schedule_.rows.size(); ++device) post(device, {});
-    for (std::size_t head = 0; head < ready_.size(); ++head) {
-      const std::size_t device = ready_[head];
+    while (!ready_.empty()) {
+      const std::size_t device = ready_.front();
+      ready_.pop_front();
       if (at_end(device)) continue;
       const std::size_t position = cursor_[device];
       emit_cell(device);
@@ -165,7 +168,6 @@ class CoupledLowering : HeldLowering {
     Tensors receives;
     if (!at_end(device)) receives = inputs(device, cursor_[device], true);
     pending_[device] = static_cast<int>(sends.count + receives.count);
-    sends_.resize(schedule_.rows.size());
     sends_[device] = sends;
     if (pending_[device] == 0) ready_.push_back(device);
     for (const Tensor& tensor : sends) post_end(tensor);
@@ -227,7 +229,7 @@ class CoupledLowering : HeldLowering {
   std::vector<unsigned char> ends_posted_;  // by tensor
   std::vector<int> pending_;                // by device: transfers of the posted exchange that are not placed yet
   std::vector<Tensors> sends_;              // by device: of the posted exchange
-  std::vector<std::size_t> ready_;
+  std::deque<std::size_t> ready_;           // devices whose exchange is placed
 };
 
 }  // namespace

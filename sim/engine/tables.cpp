@@ -75,7 +75,7 @@ void check_range(const Program& program, const Tables& tables) {
   double resident = 0;
   for (const Bytes bytes : tables.static_bytes) resident = std::max(resident, static_cast<double>(bytes));
   constexpr double kLimit = static_cast<double>(std::numeric_limits<std::int64_t>::max()) / 4;
-  const double nodes = static_cast<double>(program.nodes.size() + 1);
+  const auto nodes = static_cast<double>(program.nodes.size() + 1);
   if ((longest + slowest) * nodes > kLimit) {
     throw InputError(Diagnostic{"X001", "", "the times of this run add up to more than a 64-bit nanosecond count holds",
                                 "check the units of the times; use fewer microbatches"});

@@ -87,9 +87,11 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
                                                            "weight gradient", "overlapped pair", "transfer"};
   std::set<Ink> used;
   bool digits = false;
+  bool pair_letter = false;  // an X stands somewhere; pairs with room show their ops instead: F3B1
   for (const Row& row : rows) {
     for (const auto& pixel : row) {
       used.insert(pixel.ink);
+      pair_letter = pair_letter || pixel.glyph == 'X' || pixel.glyph == 'x';
       digits = digits || (pixel.glyph >= '0' && pixel.glyph <= '9');
     }
   }
@@ -98,7 +100,9 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
   for (std::size_t kind = 0; kind < kMeanings.size(); ++kind) {
     const Ink ink = static_cast<Ink>(1 + 2 * kind);
     const bool lighter = ink != Ink::kTransfer && used.count(static_cast<Ink>(2 + 2 * kind)) > 0;
-    if (used.count(ink) > 0 || lighter) items.push_back({std::string(1, letter_of(ink)), kMeanings[kind], ink});
+    const bool spelled_out = ink == Ink::kPair && !pair_letter;
+    const std::string sign = spelled_out ? "FB" : std::string(1, letter_of(ink));
+    if (used.count(ink) > 0 || lighter) items.push_back({sign, kMeanings[kind], ink});
     light = light || lighter;
   }
   if (used.count(Ink::kIdle) > 0) items.push_back({style.unicode ? "\u00b7" : ".", "idle", Ink::kIdle});

@@ -130,7 +130,9 @@ std::size_t most_stages_on_a_device(const Timeline& timeline) {
 char letter_of(Ink ink) { return ".FfBbIiWwXx~"[static_cast<std::size_t>(ink)]; }
 
 Ink ink_of(const Span& span, std::size_t stage_index) {
-  const std::size_t kind = span.paired ? kOpKinds : static_cast<std::size_t>(span.op.kind);
+  // A pair of one kind (Chimera's fused forwards) looks like that kind.
+  const bool mixed = span.paired && span.partner.kind != span.op.kind;
+  const std::size_t kind = mixed ? kOpKinds : static_cast<std::size_t>(span.op.kind);
   return static_cast<Ink>(1 + 2 * kind + stage_index % 2);
 }
 

@@ -18,12 +18,22 @@
 
 namespace {
 
+// Google Benchmark 1.8 renamed what says that a run failed.
+template <typename Run>
+bool failed(const Run& run) {
+  if constexpr (requires { run.error_occurred; }) {
+    return run.error_occurred;
+  } else {
+    return run.skipped != decltype(run.skipped){};
+  }
+}
+
 // Prints as usual and keeps the fastest time per op of every benchmark.
 class Collector : public benchmark::ConsoleReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration || run.error_occurred) continue;
+      if (run.run_type != Run::RT_Iteration || failed(run)) continue;
       const auto ops = run.counters.find("ops");
       const double count = ops == run.counters.end() ? 1.0 : static_cast<double>(ops->second);
       const bool manual = run.run_name.time_type == "manual_time";

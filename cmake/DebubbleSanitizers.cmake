@@ -7,3 +7,6 @@ if(debubble_SANITIZE)
   target_compile_options(debubble_sanitizers INTERFACE ${debubble_sanitizer_flags})
   target_link_options(debubble_sanitizers INTERFACE ${debubble_sanitizer_flags})
 endif()
+if(debubble_FUZZ)
+  target_compile_options(debubble_sanitizers INTERFACE -fsanitize=fuzzer-no-link)  # coverage, which guides libFuzzer
+endif()

@@ -48,12 +48,12 @@ class StageSum {
   }
 
  private:
-  void add_time(Nanoseconds& sum, Nanoseconds time) {
+  void add_time(Nanoseconds& sum, Nanoseconds time) const {
     if (time > kLongestDuration - sum) complain_overflow(stage_, "time");
     sum += time;
   }
 
-  void add_size(Bytes& sum, Bytes size, const char* what) {
+  void add_size(Bytes& sum, Bytes size, const char* what) const {
     if (size > kLargestSize - sum) complain_overflow(stage_, what);
     sum += size;
   }

@@ -39,7 +39,6 @@ struct EngineRun {
 // The first promise of Timeline, Report and MemoryPoint that the run breaks, in words; "" when it keeps them all.
 [[nodiscard]] std::string broken_promise(const EngineRun& run, const reference::Outcome& expected);
 
-
 // What is wrong with the cycle that a deadlock names; "" when every entry waits for what the next one has not reached.
 [[nodiscard]] std::string broken_cycle(const Deadlock& deadlock, const Schedule& schedule);
 

@@ -124,10 +124,14 @@ TEST_CASE("a device that needs its own later op is reported, for every kind of n
         "T009 0:2 (0:3) 0B0 needs 1B0, which comes later in the same row | a device runs its row strictly in order\n");
 }
 
-TEST_CASE("within an overlapped pair the order does not matter, one op further it does") {
-  CHECK(problems_of(looped({{pair(0, B, 0), op(0, F, 0)}})) == "");
+TEST_CASE("within an overlapped pair neither op may use what the other makes") {
+  CHECK(problems_of(looped({{pair(0, F, 0), op(0, B, 0)}})) ==
+        "T010 0:1 (0:0) 0B0 needs 0F0, with which it is paired | the members of an overlapped pair run together: pair "
+        "ops of different microbatches\n");
+  CHECK(find_problems(looped({{pair(0, B, 0), op(0, F, 0)}})).size() == 1);
   CHECK(find_problems(looped({{op(0, B, 0), op(0, F, 0)}})).size() == 1);
   CHECK(find_problems(looped({{pair(0, B, 0), op(0, F, 1), op(0, F, 0), op(0, B, 1)}}, 2)).size() == 1);
+  CHECK(problems_of(looped({{op(0, F, 0), pair(0, F, 1), op(0, B, 0), op(0, B, 1)}}, 2)) == "");
 }
 
 TEST_CASE("a pair of one or of three is refused") {

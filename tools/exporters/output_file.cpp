@@ -163,9 +163,10 @@ class OutputFile::Compressor {
 
  private:
   void deflate_all(std::string_view text, int flush, Target& target) {
-    std::array<char, std::size_t{1} << 16> buffer;
+    std::array<char, std::size_t{1} << 16> buffer{};
     // zlib promises not to write through next_in, whose type is older than const.
-    stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(text.data()));
+    stream_.next_in = const_cast<Bytef*>(  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+        reinterpret_cast<const Bytef*>(text.data()));
     stream_.avail_in = static_cast<uInt>(text.size());
     do {
       stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());

@@ -99,13 +99,13 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
   bool light = false;
   for (std::size_t kind = 0; kind < kMeanings.size(); ++kind) {
     const Ink ink = static_cast<Ink>(1 + 2 * kind);
-    const bool lighter = ink != Ink::kTransfer && used.count(static_cast<Ink>(2 + 2 * kind)) > 0;
+    const bool lighter = ink != Ink::kTransfer && used.contains(static_cast<Ink>(2 + 2 * kind));
     const bool spelled_out = ink == Ink::kPair && !pair_letter;
     const std::string sign = spelled_out ? "FB" : std::string(1, letter_of(ink));
-    if (used.count(ink) > 0 || lighter) items.push_back({sign, kMeanings[kind], ink});
+    if (used.contains(ink) || lighter) items.push_back({sign, kMeanings[kind], ink});
     light = light || lighter;
   }
-  if (used.count(Ink::kIdle) > 0) items.push_back({style.unicode ? "\u00b7" : ".", "idle", Ink::kIdle});
+  if (used.contains(Ink::kIdle)) items.push_back({style.unicode ? "\u00b7" : ".", "idle", Ink::kIdle});
   if (light) {
     const bool two = gantt_detail::most_stages_on_a_device(timeline) == 2;
     items.push_back({"", two ? "lower case: a device's second stage" : "lower case: every second stage"});

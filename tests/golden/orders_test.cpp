@@ -169,7 +169,11 @@ TEST_CASE("orders: GPipe, 1F1B and ZB-H1 equal their published rules") {
 
 TEST_CASE("orders: the interleaved schedule equals Megatron's rule for every group with which that can run") {
   int refused = 0;
-  for (const auto& [p, v, m, g] : interleaved_grid()) {
+  for (const InterleavedCase& row : interleaved_grid()) {
+    const int p = row.p;
+    const int v = row.v;
+    const int m = row.m;
+    const int g = row.g;
     CAPTURE(p);
     CAPTURE(v);
     CAPTURE(m);

@@ -59,7 +59,8 @@ TEST_CASE("peers: the split backward fills all but one hop's worth of 1F1B's tai
 TEST_CASE("peers: 1F1B exposes 124, 508 and 2140 hops, however long a hop is") {
   const std::vector<int> hops{124, 508, 2140};
   for (std::size_t i = 0; i < hops.size(); ++i) {
-    const auto [p, m] = kSizes[i];
+    const int p = kSizes[i].devices;
+    const int m = kSizes[i].microbatches;
     const Schedule schedule = build("1f1b", p, m);
     const StageCosts costs = toy_costs(schedule, 1, 2);
     for (const double hop : {0.01, 0.05}) {

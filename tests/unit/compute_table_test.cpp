@@ -62,12 +62,12 @@ TEST_CASE("microbatches that use the same devices make a replica, also when they
 
 TEST_CASE("overlapped pairs come back as pairs") {
   const std::string text =
-      "0F0,(0F1;0B0)OVERLAP_F_B,0B1\n"
-      "1F0,(1F1;1I0)OVERLAP_F_B,1W0,1B1\n";
+      "0F0,0F1,(0F2;0B0)OVERLAP_F_B,0B1,0B2\n"
+      "1F0,1I0,(1F1;1W0)OVERLAP_F_B,1B1,1F2,1B2\n";
   const Schedule schedule = read_compute_table(text, "t.csv");
-  CHECK(schedule.rows[0][1] == Op{OpKind::kForward, true, 0, 1});
-  CHECK(schedule.rows[0][2] == Op{OpKind::kBackward, false, 0, 0});
-  CHECK(schedule.rows[1][1].paired_with_next);
+  CHECK(schedule.rows[0][2] == Op{OpKind::kForward, true, 0, 2});
+  CHECK(schedule.rows[0][3] == Op{OpKind::kBackward, false, 0, 0});
+  CHECK(schedule.rows[1][2].paired_with_next);
   CHECK(write_compute_table(schedule) == text);
 }
 

@@ -140,6 +140,13 @@ class Balancer {
 
 std::vector<int> balanced_partition(const Profile& profile, int stages) {
   const auto layers = static_cast<std::int64_t>(profile.layers.size());
+  constexpr std::int64_t kMostCuts = std::int64_t{1} << 28;  // a gigabyte of them
+  if (layers * stages > kMostCuts) {
+    throw InputError(
+        {"L013", "--partition",
+         std::to_string(layers) + " layers on " + std::to_string(stages) + " stages are too many to balance",
+         "name the layers of each stage: --partition a,b,c"});
+  }
   if (stages < 1) {
     throw InputError({"L002", "--partition", "a pipeline has at least one stage; got " + std::to_string(stages), ""});
   }

@@ -141,6 +141,11 @@ void check_request(const Profile& profile, const std::vector<int>& partition, co
          "layers in model / layers placed: " + std::to_string(profile.layers.size()) + " / " + std::to_string(placed),
          "the stages must hold every layer once"});
   }
+  for (const ProfileLayer& layer : profile.layers) {
+    if (layer.backward || (layer.input_grad && layer.weight_grad)) continue;
+    throw InputError({"L011", "", "layer \"" + layer.name + "\" has no backward time",
+                      "give it a backward, or an input and a weight gradient"});
+  }
   if (!(weight_share >= 0.0 && weight_share <= 1.0)) {
     throw InputError({"L009", "",
                       "the share held for the weight gradient must be from 0 to 1; got " + decimal(weight_share),

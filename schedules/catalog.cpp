@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,10 +17,10 @@ namespace debubble {
 
 namespace {
 
-// Node numbers are 32-bit, and a program of this size already takes several gigabytes.
-constexpr std::int64_t kMostOps = 100'000'000;
+// Each of them becomes two ops or more; a program of this size already takes gigabytes.
+constexpr double kMostCells = 100'000'000;
 
-void check_sizes(const ScheduleRequest& request) {
+void check_sizes(const ScheduleEntry& entry, const ScheduleRequest& request) {
   if (request.devices < 1) {
     refuse("S003", "--devices", "a pipeline needs at least 1 device; got " + std::to_string(request.devices),
            "use -p 1 or more");
@@ -34,11 +33,9 @@ void check_sizes(const ScheduleRequest& request) {
     refuse("S005", "--chunks", "a device needs at least 1 stage; got " + std::to_string(request.chunks),
            "use -v 1 or more");
   }
-  constexpr int kOpsPerStage = 4;  // at most: F, I, W, and halved backwards
-  const double ops = static_cast<double>(request.devices) * request.microbatches *
-                     (request.chunks == 0 ? 2 : request.chunks) * kOpsPerStage;
-  if (ops > static_cast<double>(kMostOps) * kOpsPerStage) {
-    refuse("S015", "--microbatches", "p x m x v is beyond " + std::to_string(kMostOps) + " ops",
+  const int chunks = request.chunks == 0 ? entry.default_chunks : request.chunks;
+  if (static_cast<double>(request.devices) * request.microbatches * chunks > kMostCells) {
+    refuse("S015", "--microbatches", "stages x microbatches are beyond 100 million",
            "simulate fewer microbatches: the steady state repeats");
   }
 }
@@ -86,7 +83,7 @@ Schedule build_schedule(std::string_view name, const ScheduleRequest& request) {
     refuse("S001", "--schedule", "no schedule is called \"" + std::string(name) + "\"",
            guess.empty() ? "known schedules:" + all + "; a file name ends in .csv" : "did you mean " + guess + "?");
   }
-  check_sizes(request);
+  check_sizes(*entry, request);
   check_params(*entry, request);
   return entry->build(request);
 }

@@ -176,6 +176,10 @@ void check_request(const ScheduleRequest& request, int pairs, const std::string&
            "the number of pairs must divide p/2 = " + std::to_string(d / 2) + "; got " + std::to_string(pairs),
            "legal values at p=" + std::to_string(d) + ": " + legal);
   }
+  constexpr double kMostPlaces = 100'000'000;
+  if (2.0 * pairs * d > kMostPlaces) {
+    refuse("S015", "--param pairs", "replicas x stages are beyond 100 million", "use fewer pairs or devices");
+  }
   if (mode != "direct" && pairs != 1) {
     refuse("S013", "--param mode",
            "mode=" + mode + " is defined for one pair of pipelines only; got pairs=" + std::to_string(pairs),

@@ -133,7 +133,7 @@ void refuse_deadlock(const ScheduleRequest& request, const Schedule& schedule, i
 Schedule build_interleaved(const ScheduleRequest& request) {
   const int chunks = request.chunks == 0 ? 2 : request.chunks;
   const int p = request.devices;
-  if (p < 2) refuse("S003", "--devices", "interleaved needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) refuse("S017", "--devices", "interleaved needs at least 2 devices", "use -p 2 or more");
   if (chunks < 2) {
     refuse("S005", "--chunks", "interleaved needs at least 2 stages per device; got " + std::to_string(chunks),
            "use -v 2 or more, or --schedule 1f1b for one stage per device");

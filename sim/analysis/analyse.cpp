@@ -13,12 +13,6 @@ namespace {
 
 double ratio(Nanoseconds part, double whole) { return whole > 0 ? static_cast<double>(part) / whole : 0.0; }
 
-ScheduleFacts facts_of(const Schedule& schedule) {
-  return {schedule.name,         schedule.devices, schedule.stages,
-          schedule.microbatches, schedule.chunks,  schedule.placement.replicas(),
-          schedule.params};
-}
-
 // "2F3", or "2F3 with 1B0" for an overlapped pair.
 std::string name_of(const Span& span) {
   return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
@@ -73,6 +67,12 @@ Nanoseconds longest_span(const Timeline& timeline) {
 }
 
 }  // namespace
+
+ScheduleFacts facts_of(const Schedule& schedule) {
+  return {schedule.name,         schedule.devices, schedule.stages,
+          schedule.microbatches, schedule.chunks,  schedule.placement.replicas(),
+          schedule.params};
+}
 
 Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
   Report report;

@@ -15,6 +15,9 @@ namespace debubble {
 // but for idle causes, which walk back along what each gap waited for.
 [[nodiscard]] Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs);
 
+// What a report says about the schedule itself.
+[[nodiscard]] ScheduleFacts facts_of(const Schedule& schedule);
+
 // The steps of every device's memory, static state first (sim/analysis/memory.cpp). Index: device.
 [[nodiscard]] std::vector<std::vector<MemoryPoint>> memory_curves(const Timeline& timeline, const Schedule& schedule,
                                                                   const StageCosts& costs);

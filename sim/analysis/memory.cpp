@@ -27,8 +27,19 @@ MemoryWalk::MemoryWalk(const Timeline& timeline, const Schedule& schedule, const
     : timeline_(timeline),
       schedule_(schedule),
       costs_(costs),
+      resident_(static_cast<std::size_t>(timeline.devices)),
       arrivals_(static_cast<std::size_t>(timeline.devices)),
       received_(timeline.spans.size(), 0) {
+  const Placement& placement = schedule.placement;
+  for (int replica = 0; replica < placement.replicas(); ++replica) {
+    for (int stage = 0; stage < placement.stages(); ++stage) {
+      const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
+      BytesByCategory& bytes = resident_[static_cast<std::size_t>(placement.device_of(replica, stage))];
+      of(bytes, MemoryCategory::kWeights) += cost.weights;
+      of(bytes, MemoryCategory::kGradients) += cost.gradients;
+      of(bytes, MemoryCategory::kOptimizer) += cost.optimizer;
+    }
+  }
   for (std::size_t k = 0; k < timeline.transfers.size(); ++k) {
     const Transfer& transfer = timeline.transfers[k];
     if (transfer.bytes == 0 || transfer.to_span < 0) continue;
@@ -40,21 +51,6 @@ MemoryWalk::MemoryWalk(const Timeline& timeline, const Schedule& schedule, const
       return timeline.transfers[static_cast<std::size_t>(a)].end < timeline.transfers[static_cast<std::size_t>(b)].end;
     });
   }
-}
-
-BytesByCategory MemoryWalk::resident(int device) const {
-  BytesByCategory bytes{};
-  const Placement& placement = schedule_.placement;
-  for (int replica = 0; replica < placement.replicas(); ++replica) {
-    for (int stage = 0; stage < placement.stages(); ++stage) {
-      if (placement.device_of(replica, stage) != device) continue;
-      const StageCost& cost = costs_.stages[static_cast<std::size_t>(stage)];
-      of(bytes, MemoryCategory::kWeights) += cost.weights;
-      of(bytes, MemoryCategory::kGradients) += cost.gradients;
-      of(bytes, MemoryCategory::kOptimizer) += cost.optimizer;
-    }
-  }
-  return bytes;
 }
 
 void MemoryWalk::run(int device, const MemoryObserver& observe) const {

@@ -4,6 +4,7 @@
 // before its end counts before it releases. Within one instant, then: earlier spans' ends, arrivals, the next begin.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -22,7 +23,9 @@ class MemoryWalk {
   MemoryWalk(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs);
 
   // What the device holds before anything runs.
-  [[nodiscard]] BytesByCategory resident(int device) const;
+  [[nodiscard]] const BytesByCategory& resident(int device) const {
+    return resident_[static_cast<std::size_t>(device)];
+  }
 
   void run(int device, const MemoryObserver& observe) const;
 
@@ -30,6 +33,7 @@ class MemoryWalk {
   const Timeline& timeline_;
   const Schedule& schedule_;
   const StageCosts& costs_;
+  std::vector<BytesByCategory> resident_;  // by device
   // Indexes of transfers by receiving device, in order of arrival.
   std::vector<std::vector<std::int32_t>> arrivals_;
   std::vector<Bytes> received_;  // by span: bytes of its inputs from other devices

@@ -1,17 +1,18 @@
 #include "sim/core/topology.hpp"
 
+#include <algorithm>
+
 namespace debubble {
 
 namespace {
 
-// ceil(bytes * 1e9 / bandwidth) without overflow: whole seconds first, then the rest.
+// ceil(bytes * 1e9 / bandwidth), or 2^62 where that is more: far beyond what a run may take, so it is refused later.
 Nanoseconds serialisation_time(Bytes bytes, std::int64_t bandwidth) {
-  constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
-  const Bytes whole_seconds = bytes / bandwidth;
   __extension__ using Wide = unsigned __int128;
-  const Wide rest = static_cast<Wide>(bytes % bandwidth) * static_cast<Wide>(kNanosecondsPerSecond);
-  const Wide rounded_up = (rest + static_cast<Wide>(bandwidth) - 1) / static_cast<Wide>(bandwidth);
-  return whole_seconds * kNanosecondsPerSecond + static_cast<Nanoseconds>(rounded_up);
+  constexpr Wide kNanosecondsPerSecond = 1'000'000'000;
+  const Wide rounded_up = (static_cast<Wide>(bytes) * kNanosecondsPerSecond + static_cast<Wide>(bandwidth) - 1) /
+                          static_cast<Wide>(bandwidth);
+  return static_cast<Nanoseconds>(std::min(rounded_up, Wide{1} << 62));
 }
 
 }  // namespace

@@ -74,21 +74,15 @@ std::int32_t Lowering::input_channel(const Program& program, OpKind kind, int re
 }
 
 std::uint32_t Lowering::pair_cell(Program& program, const Op& op, const Op& partner) {
-  const Program::Cell& first = program.cells[cell(op)];
-  const Program::Cell& second = program.cells[cell(partner)];
-  const std::int32_t channel = first.input_channel >= 0 ? first.input_channel : second.input_channel;
-  // Few kinds of pairs exist (a device pairs its own few stages), so a look through them beats a map.
-  for (const std::uint32_t known : pair_cells_) {
-    const Program::Cell& candidate = program.cells[known];
-    if (candidate.kind == op.kind && candidate.stage == op.stage && candidate.partner_kind == partner.kind &&
-        candidate.partner_stage == partner.stage && candidate.device == first.device &&
-        candidate.input_channel == channel) {
-      return known;
-    }
+  const auto next = static_cast<std::uint32_t>(program.cells.size());
+  const auto [found, is_new] = pair_cells_.try_emplace({cell(op), cell(partner)}, next);
+  if (is_new) {
+    const Program::Cell& first = program.cells[cell(op)];
+    const Program::Cell& second = program.cells[cell(partner)];
+    const std::int32_t channel = first.input_channel >= 0 ? first.input_channel : second.input_channel;
+    program.cells.push_back({op.kind, op.stage, first.device, channel, true, partner.kind, partner.stage});
   }
-  program.cells.push_back({op.kind, op.stage, first.device, channel, true, partner.kind, partner.stage});
-  pair_cells_.push_back(static_cast<std::uint32_t>(program.cells.size() - 1));
-  return pair_cells_.back();
+  return found->second;
 }
 
 Deadlock explain_stuck(const Schedule& schedule) {

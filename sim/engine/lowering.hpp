@@ -2,8 +2,10 @@
 // Internal to sim/engine.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/core/schedule.hpp"
@@ -21,12 +23,6 @@ struct Tensor {
 class Lowering {
  public:
   explicit Lowering(const Schedule& schedule);
-
-  // True when op's numbers are in range and it stands on its stage's device; anything else is find_problems' business.
-  [[nodiscard]] bool is_placed(const Op& op, int device) const {
-    return op.stage >= 0 && op.stage < stages_ && op.microbatch >= 0 && op.microbatch < pieces_ &&
-           schedule_.placement.device_of(replica(op), op.stage) == device;
-  }
 
   // The tensor an op takes from the neighbouring stage; false when it takes none (first F, last B or I, any W).
   [[nodiscard]] bool input_of(const Op& op, Tensor& tensor) const {
@@ -113,7 +109,7 @@ class Lowering {
   int stages_;
   int pieces_;  // all pieces of all microbatches
   std::size_t gradient_offset_;
-  std::vector<std::uint32_t> pair_cells_;  // of what pair_cell has made, in order of appearance
+  std::map<std::array<std::uint32_t, 2>, std::uint32_t> pair_cells_;  // by the cells of the two ops
 };
 
 // Throws InputError with everything that is wrong with the schedule, or returns its deadlock. Called when lowering got

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 #include <vector>
 
 #include "sim/engine/tables.hpp"
@@ -94,10 +95,21 @@ class SpanRecorder {
     for (const Program::Node& node : program_.nodes) {
       if (!node.is_transfer()) ++counts[static_cast<std::size_t>(program_.device_of(node)) + 1];
     }
+    check_rows(counts);
     for (std::size_t d = 0; d < lanes_.size(); ++d) counts[d + 1] += counts[d];
     for (std::size_t d = 0; d < lanes_.size(); ++d) lanes_[d].next_span = counts[d];
     timeline_.spans.resize(static_cast<std::size_t>(counts.back()));
     timeline_.device_begin = std::move(counts);
+  }
+
+  // The rows name the ops, so they must be those that were lowered: as many cells on each device.
+  void check_rows(const std::vector<std::int32_t>& counts) const {
+    for (std::size_t d = 0; d < lanes_.size(); ++d) {
+      const std::vector<Op>* row = d < schedule_.rows.size() ? &schedule_.rows[d] : nullptr;
+      const auto starts_cell = [&](const Op& op) { return !op.paired_with_next; };
+      const auto cells = row == nullptr ? -1 : std::count_if(row->begin(), row->end(), starts_cell);
+      if (cells != counts[d + 1]) throw std::logic_error("simulate: not the schedule that was lowered");
+    }
   }
 
   [[nodiscard]] Nanoseconds end_of(const Gate& gate) const {
@@ -223,6 +235,7 @@ Timeline simulate(const Program& program, const Schedule& schedule, const StageC
   SpanRecorder recorder(program, schedule, tables, walk, timeline);
   walk.run(recorder);
   for (const Span& span : timeline.spans) timeline.makespan = std::max(timeline.makespan, span.end);
+  check_device_time(timeline.makespan, program.devices);
   return timeline;
 }
 

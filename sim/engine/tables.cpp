@@ -56,6 +56,19 @@ CellCost cost_of(const Program::Cell& cell, const StageCosts& costs, int pieces)
   return result;
 }
 
+// A quarter of what 64 bits hold, so that neither a sum of two such numbers nor a product by two can overflow.
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
+
+[[noreturn]] void refuse_times() {
+  throw InputError(Diagnostic{"X001", "", "the times of this run add up to more than a 64-bit nanosecond count holds",
+                              "check the units of the times; use fewer microbatches"});
+}
+
+[[noreturn]] void refuse_sizes() {
+  throw InputError(Diagnostic{"X002", "", "the sizes of this run add up to more than a 64-bit byte count holds",
+                              "check the units of the sizes; use fewer microbatches"});
+}
+
 // The run is a sum of at most one duration and one transfer per node, and memory of at most one allocation per node:
 // if the largest of each times the number of nodes fits, no partial sum can overflow.
 void check_range(const Program& program, const Tables& tables) {
@@ -74,16 +87,10 @@ void check_range(const Program& program, const Tables& tables) {
   }
   double resident = 0;
   for (const Bytes bytes : tables.static_bytes) resident = std::max(resident, static_cast<double>(bytes));
-  constexpr double kLimit = static_cast<double>(std::numeric_limits<std::int64_t>::max()) / 4;
+  constexpr auto kLimit = static_cast<double>(kMost);
   const auto nodes = static_cast<double>(program.nodes.size() + 1);
-  if ((longest + slowest) * nodes > kLimit) {
-    throw InputError(Diagnostic{"X001", "", "the times of this run add up to more than a 64-bit nanosecond count holds",
-                                "check the units of the times; use fewer microbatches"});
-  }
-  if (largest * nodes + resident > kLimit) {
-    throw InputError(Diagnostic{"X002", "", "the sizes of this run add up to more than a 64-bit byte count holds",
-                                "check the units of the sizes; use fewer microbatches"});
-  }
+  if ((longest + slowest) * nodes > kLimit) refuse_times();
+  if (largest * nodes + resident > kLimit) refuse_sizes();
 }
 
 }  // namespace
@@ -114,12 +121,19 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   for (int replica = 0; replica < program.placement.replicas(); ++replica) {
     for (int stage = 0; stage < program.placement.stages(); ++stage) {
       const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
-      tables.static_bytes[static_cast<std::size_t>(program.placement.device_of(replica, stage))] +=
-          cost.weights + cost.gradients + cost.optimizer;
+      Bytes& sum = tables.static_bytes[static_cast<std::size_t>(program.placement.device_of(replica, stage))];
+      for (const Bytes more : {cost.weights, cost.gradients, cost.optimizer}) {
+        if (more > kMost - sum) refuse_sizes();
+        sum += more;
+      }
     }
   }
   check_range(program, tables);
   return tables;
+}
+
+void check_device_time(Nanoseconds makespan, int devices) {
+  if (makespan > kMost / devices) refuse_times();
 }
 
 }  // namespace debubble

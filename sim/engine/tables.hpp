@@ -31,4 +31,7 @@ struct Tables {
 // Throws InputError when the whole run could exceed a 64-bit count.
 [[nodiscard]] Tables make_tables(const Program& program, const StageCosts& costs, const Topology& topology);
 
+// Reports add up times over devices: throws InputError when `devices` times the makespan could exceed a 64-bit count.
+void check_device_time(Nanoseconds makespan, int devices);
+
 }  // namespace debubble

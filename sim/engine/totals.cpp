@@ -1,6 +1,7 @@
 // simulate_totals and steady_period: the walk without spans.
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "sim/engine/simulate.hpp"
@@ -129,6 +130,7 @@ Totals simulate_totals(const Program& program, const StageCosts& costs, const To
     result.makespan = std::max(result.makespan, device.last_end);
     result.span = std::max(result.span, device.last_end - device.first_begin);
   }
+  check_device_time(result.makespan, program.devices);
   return result;
 }
 
@@ -150,7 +152,9 @@ Nanoseconds steady_period(const Program& program, const StageCosts& costs, const
       const auto iterations = static_cast<Nanoseconds>(lane_ends.size() - back);
       if (same) return (moved + iterations / 2) / iterations;
     }
+    const Nanoseconds latest_end = *std::max_element(now.begin(), now.end());
     lane_ends.push_back(std::move(now));
+    if (latest_end > std::numeric_limits<Nanoseconds>::max() / 4) break;  // the next iteration might not fit 64 bits
   }
   const std::size_t last = lane_ends.size() - 1;
   const std::size_t half = last / 2;

@@ -234,7 +234,7 @@ const ScheduleEntry& chimera_entry() {
       .summary = "2f model replicas in opposite directions fill each other's bubbles",
       .citation = "Li & Hoefler, Chimera, SC 2021, arXiv 2107.06925",
       .constraints = "p even, pairs divides p/2, m >= 1",
-      .needs = "2 x pairs copies of the weights",
+      .needs = "several copies of the weights",
       .splits_backward = false,
       .default_chunks = 1,
       .params = {{"pairs", "divisors of p/2", "1", "pairs of opposite pipelines (f); the model is held 2f times"},

@@ -104,6 +104,11 @@ bool megatron_accepts(int m, int group, int p) { return m >= group && (m % group
 // What Megatron Core refuses although the order runs.
 void note_megatron_limits(Schedule& schedule, int group, int p) {
   const int m = schedule.microbatches;
+  if (m < p) {
+    schedule.notes.push_back("Megatron Core refuses this: it needs at least as many microbatches as devices, and m=" +
+                             std::to_string(m) + " < p=" + std::to_string(p));
+    return;
+  }
   if (group > m || group < p) {
     schedule.notes.push_back("Megatron Core refuses this: the group size " + std::to_string(group) +
                              " must lie between p=" + std::to_string(p) + " and m=" + std::to_string(m));
@@ -161,7 +166,7 @@ const ScheduleEntry& interleaved_entry() {
       .summary = "1f1b over v stages per device: bubble / v for more messages and activations",
       .citation = "Narayanan et al., Megatron-LM, SC 2021, arXiv 2104.04473",
       .constraints = "p >= 2, v >= 2, group >= p (or one group of all m)",
-      .needs = "v times the messages",
+      .needs = "more messages and activations",
       .splits_backward = false,
       .default_chunks = 2,
       .params = {{"group", "p..m", "p", "microbatches that pass through one chunk before the next chunk's turn"},

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <sstream>
 
 #include "sim/core/error.hpp"
@@ -15,17 +16,17 @@ namespace {
 
 // Takes "--config FILE" or "--config=FILE" out of the arguments; "" when it is not there.
 std::string take_config(std::vector<std::string>& arguments) {
+  const Diagnostic nameless{"C040", "--config", "no file is named", "write --config FILE.toml"};
   for (auto it = arguments.begin(); it != arguments.end(); ++it) {
     if (*it == "--") break;
     if (it->starts_with("--config=")) {
       std::string file = it->substr(std::string("--config=").size());
+      if (file.empty()) throw InputError(nameless);
       arguments.erase(it);
       return file;
     }
     if (*it != "--config") continue;
-    if (it + 1 == arguments.end()) {
-      throw InputError(Diagnostic{"C040", "--config", "no file is named", "write --config FILE.toml"});
-    }
+    if (it + 1 == arguments.end() || (it + 1)->empty()) throw InputError(nameless);
     std::string file = *(it + 1);
     arguments.erase(it, it + 2);
     return file;
@@ -53,6 +54,7 @@ void check_syntax(const std::string& text, const std::string& file, std::vector<
   std::istringstream lines(text);
   std::string line;
   bool in_array = false;
+  int array_line = 0;
   for (int number = 1; std::getline(lines, line); ++number) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
     const bool ends_array = line.find(']') != std::string::npos;
@@ -60,7 +62,14 @@ void check_syntax(const std::string& text, const std::string& file, std::vector<
       in_array = !ends_array;
       continue;
     }
-    if (begin == std::string::npos || line[begin] == '#' || line[begin] == ';' || line[begin] == '[') continue;
+    if (begin == std::string::npos || line[begin] == '#' || line[begin] == ';') continue;
+    if (line[begin] == '[') {
+      if (!ends_array) {
+        problems.push_back({"C041", file + ":" + std::to_string(number), "the section's name is not closed by ]",
+                            "write it like: [simulate]"});
+      }
+      continue;
+    }
     const std::size_t equals = line.find('=');
     const bool has_value =
         equals != std::string::npos && line.find_first_not_of(" \t\r", equals + 1) != std::string::npos;
@@ -68,7 +77,13 @@ void check_syntax(const std::string& text, const std::string& file, std::vector<
       problems.push_back(
           {"C041", file + ":" + std::to_string(number), "this line is not KEY = VALUE", "write it like: devices = 8"});
     }
-    in_array = equals != std::string::npos && line.find('[', equals) != std::string::npos && !ends_array;
+    const std::size_t value = equals == std::string::npos ? equals : line.find_first_not_of(" \t", equals + 1);
+    in_array = value != std::string::npos && line[value] == '[' && !ends_array;
+    array_line = number;
+  }
+  if (in_array) {
+    problems.push_back({"C041", file + ":" + std::to_string(array_line), "the array is not closed by ]",
+                        "write it like: schedule = [\"1f1b\", \"zb-h1\"]"});
   }
 }
 
@@ -80,6 +95,20 @@ std::vector<std::string> long_names(const CLI::App& verb) {
     }
   }
   return names;
+}
+
+// Whether the command line says it too: a list given there replaces the file's, a --param only that of the same key.
+bool is_overridden(const std::vector<std::string>& arguments, const std::string& name, const std::string& value) {
+  const std::string flag = "--" + name;
+  for (std::size_t k = 1; k < arguments.size(); ++k) {
+    const std::string& argument = arguments[k];
+    const bool has_value = argument.starts_with(flag + "=");
+    if (!has_value && argument != flag) continue;
+    if (name != "param") return true;
+    const std::string given = has_value ? argument.substr(flag.size() + 1) : k + 1 < arguments.size() ? arguments[k + 1] : "";
+    if (given.substr(0, given.find('=')) == value.substr(0, value.find('='))) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -96,10 +125,12 @@ std::vector<std::string> expand_config(std::vector<std::string> arguments, const
   if (problems.empty()) items = CLI::ConfigTOML().from_config(stream);
   const std::vector<std::string> names = long_names(verb);
   std::vector<std::string> flags;
+  std::set<std::string> seen;
   for (const CLI::ConfigItem& item : items) {
     if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the begin and end of a section
     const std::string section = item.parents.empty() ? "" : item.parents.front();
-    if (!section.empty() && std::find(verbs.begin(), verbs.end(), section) == verbs.end()) {
+    const bool is_verb = section.empty() || std::find(verbs.begin(), verbs.end(), section) != verbs.end();
+    if (!is_verb || item.parents.size() > 1) {
       problems.push_back({"C042", place_of(text, file, "[" + section), "there is no verb [" + section + "]",
                           "sections are named like verbs: [simulate], [compare]"});
       continue;
@@ -113,7 +144,17 @@ std::vector<std::string> expand_config(std::vector<std::string> arguments, const
                                         : "did you mean " + guess + "?"});
       continue;
     }
-    for (const std::string& value : item.inputs) flags.push_back("--" + item.name + "=" + value);
+    if (item.inputs.size() > 1 && item.name != "schedule" && item.name != "param") {
+      problems.push_back({"C041", place_of(text, file, item.name), item.name + " takes one value", "write it without [ ]"});
+      continue;
+    }
+    if (!seen.insert(section + "." + item.name).second) {
+      problems.push_back({"C044", place_of(text, file, item.name), item.name + " stands twice", "keep one of them"});
+      continue;
+    }
+    for (const std::string& value : item.inputs) {
+      if (!is_overridden(arguments, item.name, value)) flags.push_back("--" + item.name + "=" + value);
+    }
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   arguments.insert(arguments.begin() + 1, flags.begin(), flags.end());

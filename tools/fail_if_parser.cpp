@@ -143,6 +143,10 @@ class FailIfParser {
         return;
       case MetricUnit::kRatio:
         node.real = read_real(value, true, at, name);
+        if (node.real > 1 && metric.key != "bubble_over_ideal") {
+          fail("C033", fmt::format("{} is never more than 1; {} would be {}", name, value, format_percent(node.real)), at,
+               value.size(), fmt::format("for a percentage write {}%", value));
+        }
         return;
       case MetricUnit::kNumber:
         node.real = read_real(value, false, at, name);

@@ -1,7 +1,7 @@
 // What an interrupted run leaves behind: nothing.
 //
-// A file in the making has a temporary name until it is whole. Control-C, a kill, a closed terminal or a reader that goes
-// away would leave it lying about; here the signal's handler removes it first.
+// A file in the making has a temporary name until it is whole. Control-C, a kill, a closed terminal or a reader that
+// goes away would leave it lying about; here the signal's handler removes it first.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace debubble {
 
-// From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the files that are doomed and end the process quietly with exit
-// status 128 + signal, as shells count it: 130 for an interrupt. A signal that is ignored already (nohup, a background
-// job) stays so.
+// From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the files that are doomed and end the process quietly with
+// exit status 128 + signal, as shells count it: 130 for an interrupt. A signal that is ignored already (nohup, a
+// background job) stays so.
 void leave_nothing_when_interrupted();
 
 // Dooms a file for as long as this lives: interrupted meanwhile, the process removes it. The name may be taken before

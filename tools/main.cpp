@@ -1,7 +1,11 @@
 // The `debubble` command: finds the verb, parses its flags, runs it, and turns what happens into an exit status.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
@@ -13,7 +17,9 @@
 #include "tools/commands/command.hpp"
 #include "tools/config_file.hpp"
 #include "tools/exit_status.hpp"
+#include "tools/interrupt.hpp"
 #include "tools/output.hpp"
+#include "tools/shell.hpp"
 #include "tools/version.hpp"
 #include "tools/views/diagnostics.hpp"
 
@@ -40,16 +46,14 @@ std::string overview() {
       "  debubble simulate --schedule 1f1b -p 4 -m 8\n"
       "  debubble compare -p 4 -m 8\n\n"
       "debubble VERB --help shows a verb's flags. Exit status: 0 fine, 1 a finding,\n"
-      "2 wrong usage or input, 3 something this machine lacks, 70 a bug of ours.\n";
+      "2 wrong usage or input, 3 something this machine lacks, 70 a bug of ours,\n"
+      "130 interrupted.\n";
   return text;
 }
 
 std::string quoted_command_line(const std::vector<std::string>& arguments) {
   std::string line = "debubble";
-  for (const std::string& argument : arguments) {
-    const bool plain = !argument.empty() && argument.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`") == std::string::npos;
-    line += plain ? " " + argument : " '" + argument + "'";
-  }
+  for (const std::string& argument : arguments) line += " " + shell_quoted(argument);
   return line;
 }
 
@@ -60,24 +64,62 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
                               guess.empty() ? "run `debubble --help` for the list" : "did you mean " + guess + "?"});
 }
 
-// CLI11's complaint in our words, with a suggestion for a misspelt flag.
-[[noreturn]] void refuse_flags(const CLI::App& verb, const CLI::ParseError& error) {
-  std::string message = error.what();
-  std::string help = "run `debubble " + verb.get_name() + " --help` for its flags";
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : verb.get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    }
-    for (const std::string& extra : verb.remaining()) {
-      message = "unexpected \"" + extra + "\"";
-      const std::string guess = closest_name(extra.substr(0, extra.find('=')), names);
-      if (!guess.empty()) help = "did you mean " + guess + "?";
-      break;
-    }
+// "--devices P", or "FILE" for what has no flag.
+std::string usage_of(const CLI::App& verb, const std::string& name) {
+  const CLI::Option* option = verb.get_option_no_throw(name);
+  if (option == nullptr) return name;
+  return option->get_positional() ? option->get_type_name() : name + " " + option->get_type_name();
+}
+
+[[noreturn]] void refuse_extra(const CLI::App& verb, Diagnostic problem) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  while (!message.empty() && (message.back() == '\n' || message.back() == '.')) message.pop_back();
-  throw InputError(Diagnostic{"C061", "debubble " + verb.get_name(), message, help});
+  const std::vector<std::string> extras = verb.remaining();
+  if (!extras.empty()) {
+    problem.message = "unexpected \"" + extras.front() + "\"";
+    const std::string guess = closest_name(extras.front().substr(0, extras.front().find('=')), names);
+    if (!guess.empty()) problem.help = "did you mean " + guess + "?";
+  }
+  throw InputError(std::move(problem));
+}
+
+// CLI11's complaint in our words, with a suggestion for a misspelt flag. What it complains about stands in its text
+// only: "Could not convert: --devices = x", "--devices: 1 required P missing", "--to is required".
+[[noreturn]] void refuse_flags(const CLI::App& verb, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string see_help = "run `debubble " + verb.get_name() + " --help` for its flags";
+  Diagnostic problem{"C061", "debubble " + verb.get_name(), text, see_help};
+  const std::size_t begin = text.find("--");
+  const std::string name =
+      begin == std::string::npos ? "" : text.substr(begin, text.find_first_of(" :=", begin) - begin);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) refuse_extra(verb, std::move(problem));
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    problem.message = usage_of(verb, name.empty() ? text.substr(0, text.find(' ')) : name) + " is missing";
+  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && !name.empty()) {
+    problem = {"C061", name, "no value follows", "write it like " + usage_of(verb, name)};
+  } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && !name.empty()) {
+    // Given several times, the values are joined by commas and the last one counts.
+    const std::string value = text.substr(text.find_last_of(" ,") + 1);
+    problem = {"C061", name, "\"" + value + "\" is not a whole number up to 2147483647",
+               "write it like " + usage_of(verb, name)};
+  }
+  throw InputError(std::move(problem));
+}
+
+// An empty value is an unset variable of somebody's script; taken for "not given" it would change the question.
+void refuse_empty_values(const std::vector<std::string>& arguments) {
+  for (std::size_t k = 1; k < arguments.size(); ++k) {
+    const std::string& argument = arguments[k];
+    const bool empty_after_equals = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+    if (!argument.empty() && !empty_after_equals) continue;
+    const std::string& before = arguments[k - 1];
+    const std::string flag = empty_after_equals ? argument.substr(0, argument.size() - 1) : before;
+    const bool is_flag = flag.starts_with("-");
+    throw InputError(Diagnostic{"C065", is_flag ? flag : "debubble " + arguments[0], "the value is empty",
+                                is_flag ? "leave " + flag + " out, or give it one" : "give it one, or leave it out"});
+  }
 }
 
 // CLI11 leaves two blank lines between groups.
@@ -98,6 +140,7 @@ int run_verb(const CommandEntry& entry, std::vector<std::string> arguments, cons
   const bool wants_help =
       std::any_of(arguments.begin(), arguments.end(), [](const std::string& a) { return a == "--help" || a == "-h"; });
   if (!wants_help) arguments = expand_config(std::move(arguments), verb, verb_names());
+  refuse_empty_values(arguments);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);  // CLI11 takes them last first
   try {
     verb.parse(reversed);
@@ -126,12 +169,22 @@ int dispatch(const std::vector<std::string>& arguments) {
   refuse_verb(arguments[0]);
 }
 
+// Started with stdout or stderr closed, the first file to be opened would take its number and get what is meant for it.
+void claim_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", O_RDONLY) != descriptor) std::_Exit(kExitUnavailable);
+  }
+}
+
 }  // namespace
 
 }  // namespace debubble
 
 int main(int argc, char** argv) {
   using namespace debubble;
+  claim_standard_descriptors();
+  leave_nothing_when_interrupted();
   try {
     const int status = dispatch({argv + 1, argv + argc});
     if (std::fflush(stdout) != 0) {

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "sim/core/error.hpp"
@@ -73,7 +75,40 @@ void add_output_flags(CLI::App& verb, OutputFlags& flags, std::string_view forma
 }
 
 Output::Output(const OutputFlags& flags, std::string_view formats)
-    : format_(checked_format(flags, formats)), style_(checked_style(flags)), file_(flags.output) {}
+    : format_(checked_format(flags, formats)),
+      style_(checked_style(flags)),
+      to_stdout_(flags.output == "-"),
+      file_(flags.output) {}
+
+void Output::write(std::string_view text) {
+  if (to_stdout_) {
+    held_back_ += text;
+  } else {
+    file_.write(text);
+  }
+}
+
+void Output::commit() {
+  file_.write(held_back_);
+  file_.commit();
+}
+
+void require_different_files(std::span<const std::pair<std::string, std::string>> flags) {
+  const auto place_of = [](const std::string& file) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error);
+    return file == "-" || error ? file : path.string();
+  };
+  for (std::size_t k = 0; k < flags.size(); ++k) {
+    for (std::size_t j = 0; j < k; ++j) {
+      const auto& [flag, file] = flags[k];
+      if (file.empty() || file == "/dev/null" || place_of(file) != place_of(flags[j].second)) continue;
+      throw InputError(Diagnostic{
+          "C066", flag, flags[j].first + " and " + flag + " both write " + (file == "-" ? "standard output" : file),
+          "give each its own file"});
+    }
+  }
+}
 
 ViewStyle stderr_style() {
   TerminalFacts facts = terminal_facts();

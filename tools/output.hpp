@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tools/exporters/output_file.hpp"
 #include "tools/views/style.hpp"
@@ -34,14 +36,20 @@ class Output {
 
   [[nodiscard]] Format format() const { return format_; }
   [[nodiscard]] const ViewStyle& style() const { return style_; }
-  void write(std::string_view text) { file_.write(text); }
-  void commit() { file_.commit(); }
+  // For stdout it is kept back until `commit`, so that nothing is shown when another file of the run cannot be written.
+  void write(std::string_view text);
+  void commit();
 
  private:
   Format format_ = Format::kText;
   ViewStyle style_;
+  bool to_stdout_ = true;
+  std::string held_back_;
   OutputFile file_;
 };
+
+// Two results cannot go to one place. Each is a flag and its file; throws InputError C066.
+void require_different_files(std::span<const std::pair<std::string, std::string>> flags);
 
 // How stderr is drawn: colour by the same rules, but for stderr.
 [[nodiscard]] ViewStyle stderr_style();

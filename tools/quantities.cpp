@@ -55,6 +55,13 @@ constexpr std::array<Unit, 14> kBandwidthUnits = {{{"B/s", 1},
                                                    {"Gbit/s", 125'000'000},
                                                    {"Tbit/s", 125'000'000'000}}};
 
+bool is_unit(std::string_view name) {
+  const auto named = [name](const Unit& unit) { return unit.name == name; };
+  return std::any_of(kDurationUnits.begin(), kDurationUnits.end(), named) ||
+         std::any_of(kSizeUnits.begin(), kSizeUnits.end(), named) ||
+         std::any_of(kBandwidthUnits.begin(), kBandwidthUnits.end(), named);
+}
+
 // What one family of quantities accepts.
 struct Family {
   std::string_view noun;
@@ -107,7 +114,7 @@ class Parser {
   [[noreturn]] void unknown_unit(std::string_view name) const {
     std::vector<std::string> names;
     for (const Unit& unit : family_.units) names.emplace_back(unit.name);
-    const std::string meant = closest_name(name, names);
+    const std::string meant = is_unit(name) ? "" : closest_name(name, names);  // ms is no misspelt MB
     const std::string hint = meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
     fail("C015", fmt::format("'{}' is not a unit of a {}{}", name, family_.noun, hint));
   }

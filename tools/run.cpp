@@ -15,6 +15,7 @@
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tools/quantities.hpp"
+#include "tools/shell.hpp"
 
 namespace debubble {
 
@@ -33,14 +34,15 @@ void check_against_table(const Schedule& table, const Scenario& scenario, const 
   };
   check(scenario.devices, table.devices, "--devices", "devices (rows)");
   check(scenario.microbatches, table.microbatches, "--microbatches", "microbatches");
+  if (scenario.chunks != 0) check(scenario.chunks, table.chunks, "--chunks", "stages per device");
   if (!scenario.params.empty()) {
     throw InputError(
         Diagnostic{"S002", "--param", "a schedule read from a table takes no parameters", "leave --param out"});
   }
 }
 
-void assume(Report& report, std::string what, std::string value, Source source) {
-  report.assumptions.push_back({std::move(what), std::move(value), source});
+void assume(Report& report, std::string what, const std::string& value, Source source) {
+  report.assumptions.push_back({std::move(what), printable(value), source});
 }
 
 Source given_or_default(bool given) { return given ? Source::kGiven : Source::kDefault; }
@@ -51,22 +53,35 @@ bool has_kind(const Schedule& schedule, OpKind kind) {
   });
 }
 
+bool has_mixed_pair(const Schedule& schedule) {
+  for (const auto& row : schedule.rows) {
+    for (std::size_t k = 0; k + 1 < row.size(); ++k) {
+      const bool forward = row[k].kind == OpKind::kForward;
+      if (row[k].paired_with_next && forward != (row[k + 1].kind == OpKind::kForward)) return true;
+    }
+  }
+  return false;
+}
+
 void toy_costs(const Scenario& scenario, Run& run) {
   const UniformTimes& times = scenario.times;
   run.costs = uniform_costs(times, run.schedule.stages, run.schedule.chunks);
-  const Source source = given_or_default(scenario.times_given);
-  const auto share = [](Nanoseconds time) { return format_duration_exact(time) + " per device share"; };
-  assume(run.report, "forward", share(times.forward), source);
+  const auto given = [&](const char* key) { return scenario.times_given.contains(key); };
+  const auto share = [&](const char* what, Nanoseconds time, bool is_given) {
+    assume(run.report, what, format_duration_exact(time) + " per device share", given_or_default(is_given));
+  };
+  share("forward", times.forward, given("f"));
   if (has_kind(run.schedule, OpKind::kBackward)) {
-    assume(run.report, "backward", share(times.backward.value_or(times.input_grad + times.weight_grad)), source);
+    share("backward", times.backward.value_or(times.input_grad + times.weight_grad),
+          given("b") || given("i") || given("w"));
   }
-  const bool splits = has_kind(run.schedule, OpKind::kWeightGrad);
-  if (splits) {
-    assume(run.report, "input gradient", share(times.input_grad), source);
-    assume(run.report, "weight gradient", share(times.weight_grad), source);
+  if (has_kind(run.schedule, OpKind::kWeightGrad)) {
+    share("input gradient", times.input_grad, given("i") || given("b"));
+    share("weight gradient", times.weight_grad, given("w") || given("b"));
     assume(run.report, "held from I to W", format_percent(times.weight_share) + " of an activation",
            given_or_default(scenario.weight_share_given));
   }
+  if (times.overlapped_pair && has_mixed_pair(run.schedule)) share("overlapped pair", *times.overlapped_pair, true);
   assume(run.report, "activation", "1 MiB per device share and microbatch", Source::kDefault);
 }
 
@@ -76,8 +91,16 @@ TrainingState training_state(const Profile& profile) {
   return {1.0, half ? 6.0 : 2.0};
 }
 
+// --w-share, once given, speaks for every layer, whatever the profile says.
+Profile with_given_share(const Scenario& scenario) {
+  Profile profile = *scenario.profile;
+  if (!scenario.weight_share_given) return profile;
+  for (ProfileLayer& layer : profile.layers) layer.weight_grad_held.reset();
+  return profile;
+}
+
 void profile_costs(const Scenario& scenario, Run& run) {
-  const Profile& profile = *scenario.profile;
+  const Profile profile = with_given_share(scenario);
   const auto layers = static_cast<int>(profile.layers.size());
   const bool automatic = scenario.partition == "auto";
   run.partition = automatic ? balanced_partition(profile, run.schedule.stages)
@@ -151,11 +174,7 @@ int even_chunks(const Scenario& scenario, const std::string& name, int devices) 
 }
 
 void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
-  ScheduleFacts& facts = run.report.schedule;
-  const Schedule& schedule = run.schedule;
-  facts = {schedule.name,         schedule.devices, schedule.stages,
-           schedule.microbatches, schedule.chunks,  schedule.placement.replicas(),
-           schedule.params};
+  run.report.schedule = facts_of(run.schedule);
   std::string message = "deadlock: " + to_string(deadlock);
   if (p2p == P2p::kCoupled) {
     message +=
@@ -171,6 +190,7 @@ void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
 Schedule make_schedule(const Scenario& scenario, const std::string& name) {
   if (is_table_file(name)) {
     Schedule table = read_compute_table(read_file(name, "--schedule"), name);
+    table.name = printable(name);
     check_against_table(table, scenario, name);
     return table;
   }
@@ -200,7 +220,8 @@ Run run_schedule(const Scenario& scenario, const std::string& name, Progress& pr
   } else {
     toy_costs(scenario, run);
   }
-  const Topology topology = make_topology(scenario, run.report);
+  run.topology = make_topology(scenario, run.report);
+  for (Assumption& assumption : run.report.assumptions) assumption.value = printable(assumption.value);
   std::vector<Assumption> assumptions = std::move(run.report.assumptions);
   const std::string ops = std::to_string(run.schedule.total_ops()) + " ops";
   progress.phase("lowering " + ops);
@@ -210,15 +231,37 @@ Run run_schedule(const Scenario& scenario, const std::string& name, Progress& pr
   } else {
     const Program& program = std::get<Program>(lowered);
     progress.phase("simulating " + ops);
-    run.timeline = simulate(program, run.schedule, run.costs, topology);
+    run.timeline = simulate(program, run.schedule, run.costs, run.topology);
     progress.phase("analysing " + ops);
     run.report = analyse(run.timeline, run.schedule, run.costs);
-    run.report.steady_period = steady_period(program, run.costs, topology, iterations_for(program.nodes.size()));
+    run.report.steady_period = steady_period(program, run.costs, run.topology, iterations_for(program.nodes.size()));
     add_throughput(scenario, run.report);
   }
   run.report.assumptions = std::move(assumptions);
   for (const std::string& note : run.schedule.notes) run.report.findings.push_back({"note", "S020", note});
   return run;
+}
+
+std::optional<std::pair<int, double>> more_microbatches(const Scenario& scenario, const std::string& name,
+                                                        const Run& run) {
+  constexpr std::size_t kQuick = 2'000'000;  // ops that take no time that anybody notices
+  if (is_table_file(name) || run.schedule.total_ops() > kQuick) return std::nullopt;
+  Scenario doubled = scenario;
+  doubled.microbatches = 2 * run.schedule.microbatches;
+  doubled.chunks = run.schedule.chunks;
+  try {
+    const auto lowered = lower(make_schedule(doubled, name), scenario.p2p);
+    const auto* program = std::get_if<Program>(&lowered);
+    if (program == nullptr) return std::nullopt;
+    const Totals totals = simulate_totals(*program, run.costs, run.topology);
+    double busy = 0;
+    for (const DeviceTotals& device : totals.devices) busy += static_cast<double>(device.busy);
+    const double all = static_cast<double>(totals.makespan) * static_cast<double>(totals.devices.size());
+    if (all <= 0) return std::nullopt;
+    return std::pair{*doubled.microbatches, 1 - busy / all};
+  } catch (const InputError&) {
+    return std::nullopt;  // the schedule does not take twice as many
+  }
 }
 
 }  // namespace debubble

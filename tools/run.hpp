@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/analysis/report.hpp"
@@ -17,6 +18,7 @@ namespace debubble {
 struct Run {
   Schedule schedule;
   StageCosts costs;
+  Topology topology;
   std::vector<int> partition;  // layers per stage; empty without a profile
   Timeline timeline;           // empty when the run deadlocks
   Report report;
@@ -24,6 +26,11 @@ struct Run {
 
 // `name` is a catalog name or a .csv file. Throws InputError when the scenario is illegal for the schedule.
 [[nodiscard]] Run run_schedule(const Scenario& scenario, const std::string& name, Progress& progress);
+
+// Twice the microbatches and the bubble_ratio they give, simulated; nothing when the schedule does not take them, it
+// would take long, or the run is of a table.
+[[nodiscard]] std::optional<std::pair<int, double>> more_microbatches(const Scenario& scenario, const std::string& name,
+                                                                      const Run& run);
 
 // The schedule alone: built, or read from its table.
 [[nodiscard]] Schedule make_schedule(const Scenario& scenario, const std::string& name);

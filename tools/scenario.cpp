@@ -8,16 +8,25 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "profiler/profile_json.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/quantities.hpp"
+#include "tools/shell.hpp"
 
 namespace debubble {
 
 namespace {
+
+// Not strerror, whose text follows the locale.
+std::string reason(int error) {
+  const char* text = strerrordesc_np(error);
+  return text != nullptr ? text : "error " + std::to_string(error);
+}
 
 [[noreturn]] void fail(std::string code, std::string place, std::string message, std::string help) {
   throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
@@ -68,8 +77,23 @@ void check_combination(const ScenarioFlags& flags) {
   if (flags.profile.empty() && !flags.partition.empty()) {
     fail("C004", "--partition", "there are no layers to partition without a profile", "add --profile FILE");
   }
+  if (flags.profile.empty() && !flags.bandwidth.empty()) {
+    fail("C066", "--bandwidth", "without a profile transfers have no size, so a bandwidth would change nothing",
+         "use --comm for the time of a hop, or add --profile FILE");
+  }
   const std::array<std::string, 1> topologies{"ideal"};
   one_of(topologies, flags.topology, "C003", "--topology");
+}
+
+// The keys that --times names; parse_times has checked its form.
+std::set<std::string> given_times(const std::string& text) {
+  std::set<std::string> keys;
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    std::erase(item, ' ');
+    keys.insert(item.substr(0, item.find('=')));
+  }
+  return keys;
 }
 
 // Runs every check and throws what they found, together.
@@ -134,16 +158,18 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
   verb.add_option("--p2p", flags.p2p, "overlapped (default), blocking or coupled")->group(network)->type_name("MODE");
 }
 
-std::string cost_flags(const ScenarioFlags& flags) {
+std::string repeated_flags(const ScenarioFlags& flags) {
   std::string text;
   const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + value));
+    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + shell_quoted(value)));
   };
+  for (const std::string& param : flags.params) add("--param", param);
   add("--times", flags.times);
   add("--w-share", flags.weight_share);
   add("--profile", flags.profile);
   add("--comm", flags.comm);
   add("--bandwidth", flags.bandwidth);
+  if (flags.p2p != "overlapped") add("--p2p", flags.p2p);
   return text;
 }
 
@@ -151,7 +177,7 @@ std::string read_file(const std::string& path, const std::string& place) {
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
   const auto refuse = [&] {
-    fail("C005", place, "cannot read " + path + ": " + std::strerror(errno), "check the path and its permissions");
+    fail("C005", place, "cannot read " + path + ": " + reason(errno), "check the path and its permissions");
   };
   if (file == nullptr) refuse();
   std::string text;
@@ -181,7 +207,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
       },
       [&] {
         if (!flags.times.empty()) scenario.times = parse_times(flags.times, "--times");
-        scenario.times_given = !flags.times.empty();
+        scenario.times_given = given_times(flags.times);
       },
       [&] {  // after --times, which makes a new UniformTimes
         scenario.weight_share_given = !flags.weight_share.empty();
@@ -197,8 +223,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
       [&] {
         if (flags.profile.empty()) return;
         scenario.profile = read_profile(read_file(flags.profile, "--profile"), flags.profile);
-        scenario.profile_file = flags.profile;
-      },
+          },
   });
   if (!flags.partition.empty()) scenario.partition = flags.partition;
   return scenario;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,12 +47,11 @@ struct Scenario {
   int chunks = 0;
   std::map<std::string, std::string> params;
   UniformTimes times;
-  bool times_given = false;
+  std::set<std::string> times_given;  // the keys of --times
   std::optional<Nanoseconds> comm;
   std::optional<std::int64_t> bandwidth;
   bool weight_share_given = false;
   std::optional<Profile> profile;
-  std::string profile_file;
   std::string partition = "auto";
   P2p p2p = P2p::kOverlapped;
 };
@@ -59,8 +59,9 @@ struct Scenario {
 // Throws InputError with everything that is wrong with the flags, and for an unreadable or faulty profile.
 [[nodiscard]] Scenario check_scenario(const ScenarioFlags& flags);
 
-// The flags that gave a run its costs and links, to be repeated in a command that is suggested: "--times f=1,b=2".
-[[nodiscard]] std::string cost_flags(const ScenarioFlags& flags);
+// The flags that gave a run its parameters, costs and links, quoted for a shell, to be repeated in a command that is
+// suggested: "--times f=1,b=2 --p2p blocking". The partition is not among them: it fits one number of stages only.
+[[nodiscard]] std::string repeated_flags(const ScenarioFlags& flags);
 
 // The whole file as text. Throws InputError C005 with the system's reason when it cannot be read.
 [[nodiscard]] std::string read_file(const std::string& path, const std::string& place);

@@ -94,7 +94,7 @@ TEST_CASE("a deadlock shows its cycle instead of numbers") {
   report.deadlock = Deadlock{{{0, 3, {OpKind::kBackward, false, 0, 1}, {OpKind::kBackward, false, 1, 1}},
                               {1, 0, {OpKind::kForward, false, 1, 0}, {OpKind::kForward, false, 0, 0}}}};
   CHECK(summary(report, ViewStyle{}) ==
-        "deadlock: these devices wait for each other\n"
+        "deadlock: devices wait for each other\n"
         "  d0 cannot start 0B1 (position 3 of its row): it waits for 1B1\n"
         "  d1 cannot start 1F0 (position 0 of its row): it waits for 0F0\n");
 }
@@ -110,7 +110,7 @@ TEST_CASE("findings follow, but not what the deadlock already said") {
   report.deadlock = Deadlock{{{0, 3, {OpKind::kBackward, false, 0, 1}, {OpKind::kBackward, false, 1, 1}}}};
   report.findings = {{"error", "X010", "deadlock: " + to_string(*report.deadlock)}};
   const std::string cycle =
-      "deadlock: these devices wait for each other\n"
+      "deadlock: devices wait for each other\n"
       "  d0 cannot start 0B1 (position 3 of its row): it waits for 1B1\n";
   CHECK(summary(report, ViewStyle{}) == cycle);
   report.findings[0].message += "; try --p2p overlapped";

@@ -28,10 +28,11 @@ struct Check {
   std::string detail;  // the fact, or what to do about it
 };
 
-// The first of `names` that the loader finds, or "".
+// The first of `names` that the loader finds, or "". It stays loaded: NVIDIA's libraries leak what they got at their
+// start when they are unloaded.
 std::string loadable(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (void* library = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+    if (void* library = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE)) {
       ::dlclose(library);
       return name;
     }
@@ -68,7 +69,7 @@ std::vector<Check> run_checks() {
       {"simulation", "ok", "needs no GPU, no network and no other program"},
       {"compressed traces", "ok", std::string("zlib ") + ::zlibVersion()},
       {"processors", "ok", std::to_string(std::thread::hardware_concurrency())},
-      {"CUDA toolkit at build", toolkit.empty() ? "missing" : "ok",
+      {"CUDA when built", toolkit.empty() ? "missing" : "ok",
        toolkit.empty() ? "none was found; none is needed" : toolkit},
       driver_check(),
       cupti_check(),

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "schedules/compute_table.hpp"
 #include "sim/core/error.hpp"
 #include "tools/commands/trace.hpp"
 #include "tools/exit_status.hpp"
@@ -34,7 +33,7 @@ class Export : public Command {
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     OutputFile file(output_);
     if (to_ == "pytorch-csv") {
-      file.write(write_compute_table(make_schedule(scenario, name)));
+      write_table(make_schedule(scenario, name), file);
       file.commit();
       return kExitOk;
     }
@@ -45,6 +44,7 @@ class Export : public Command {
       return kExitFinding;
     }
     write_trace(run, invocation.command_line, file);
+    file.commit();
     return kExitOk;
   }
 

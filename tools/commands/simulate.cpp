@@ -1,10 +1,10 @@
 #include "tools/commands/simulate.hpp"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <optional>
 
-#include "schedules/compute_table.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "tools/commands/trace.hpp"
@@ -47,6 +47,8 @@ class Simulate : public Command {
     const Scenario scenario = check_scenario(scenario_);
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
+    require_different_files(std::array<std::pair<std::string, std::string>, 3>{
+        {{"--output", output_.output}, {"--trace", trace_}, {"--export-schedule", table_}}});
     Output output(output_, kFormats);
     std::optional<OutputFile> trace;
     if (!trace_.empty()) trace.emplace(trace_);
@@ -54,24 +56,31 @@ class Simulate : public Command {
     if (!table_.empty()) table.emplace(table_);
 
     Progress progress;
-    const Run run = run_schedule(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
+    const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
+    const Run run = run_schedule(scenario, name, progress);
     const bool fired = fail_if && has_result(run.report) && judge(*fail_if, run.report);
-    show(run, invocation, output);
-    if (table) {
-      table->write(write_compute_table(run.schedule));
-      table->commit();
-      warn_of_pieces(run.schedule);
-    }
+    show(run, advice_context(scenario, name, run), invocation, output);
+    if (table) write_table(run.schedule, *table);
     if (trace && has_result(run.report)) {
       progress.phase("writing " + trace_);
       write_trace(run, invocation.command_line, *trace);
     }
+    if (table) table->commit();  // all are written, so none fails for want of space and leaves the others behind
+    if (trace && has_result(run.report)) trace->commit();
     output.commit();
     return fired || !has_result(run.report) ? kExitFinding : kExitOk;
   }
 
  private:
-  void show(const Run& run, const Invocation& invocation, Output& output) const {
+  [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name, const Run& run) const {
+    AdviceContext context;
+    context.flags = repeated_flags(scenario_);
+    context.own_partition = scenario.partition != "auto";
+    if (has_result(run.report)) context.more_microbatches = more_microbatches(scenario, name, run);
+    return context;
+  }
+
+  static void show(const Run& run, const AdviceContext& context, const Invocation& invocation, Output& output) {
     switch (output.format()) {
       case Format::kJson:
         output.write(report_json(run.report, {std::string(kVersion), invocation.command_line}));
@@ -82,7 +91,7 @@ class Simulate : public Command {
       case Format::kText:
         output.write(heading(run.report, output.style()) + "\n");
         if (has_result(run.report)) output.write(gantt(run.timeline, output.style()) + "\n");
-        output.write(summary(run.report, output.style(), cost_flags(scenario_)));
+        output.write(summary(run.report, output.style(), context));
         break;
     }
     if (!has_result(run.report) && output.format() != Format::kText) {
@@ -95,14 +104,6 @@ class Simulate : public Command {
     const FailIf::Verdict verdict = fail_if.evaluate(report);
     for (const std::string& reason : verdict.because) std::fprintf(stderr, "debubble: --fail-if: %s\n", reason.c_str());
     return verdict.fired;
-  }
-
-  static void warn_of_pieces(const Schedule& schedule) {
-    if (schedule.pieces == 1) return;
-    std::fprintf(stderr,
-                 "debubble: note: this schedule cuts each microbatch into %d pieces, which the table numbers as %d "
-                 "microbatches; divide the times by %d to replay it\n",
-                 schedule.pieces, schedule.total_pieces(), schedule.pieces);
   }
 
   ScenarioFlags scenario_;

@@ -1,5 +1,8 @@
 #include "tools/commands/trace.hpp"
 
+#include <cstdio>
+
+#include "schedules/compute_table.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "tools/exporters/chrome_trace.hpp"
 #include "tools/version.hpp"
@@ -10,7 +13,15 @@ void write_trace(const Run& run, const std::string& command_line, OutputFile& fi
   const auto curves = memory_curves(run.timeline, run.schedule, run.costs);
   write_chrome_trace(run.timeline, run.schedule, run.report, curves, {"debubble", std::string(kVersion), command_line},
                      [&](std::string_view text) { file.write(text); });
-  file.commit();
+}
+
+void write_table(const Schedule& schedule, OutputFile& file) {
+  file.write(write_compute_table(schedule));
+  if (schedule.pieces == 1) return;
+  std::fprintf(stderr,
+               "debubble: note: this schedule cuts each microbatch into %d pieces, which the table numbers as %d "
+               "microbatches; divide the times by %d to replay it\n",
+               schedule.pieces, schedule.total_pieces(), schedule.pieces);
 }
 
 }  // namespace debubble

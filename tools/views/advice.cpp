@@ -50,62 +50,58 @@ IdleGroups group_idle(const Report& report) {
   return groups;
 }
 
-std::string with_flags(std::string command, std::string_view flags) {
-  if (!flags.empty()) command += fmt::format(" {}", flags);
+std::string with_flags(std::string command, const AdviceContext& context) {
+  if (!context.flags.empty()) command += " " + context.flags;
   return command;
 }
 
-std::string compare_command(const Report& report, std::string_view flags) {
+std::string compare_command(const Report& report, const AdviceContext& context) {
   return with_flags(fmt::format("debubble compare -p {} -m {}", report.schedule.devices, report.schedule.microbatches),
                     flags);
 }
 
 // The same run with other numbers of microbatches and chunks.
-std::string simulate_command(const ScheduleFacts& facts, int microbatches, int chunks, std::string_view flags) {
+std::string simulate_command(const ScheduleFacts& facts, int microbatches, int chunks, const AdviceContext& context) {
   std::string command =
       fmt::format("debubble simulate --schedule {} -p {} -m {}", facts.name, facts.devices, microbatches);
   if (chunks > 1) command += fmt::format(" -v {}", chunks);
-  return with_flags(std::move(command), flags);
+  return with_flags(std::move(command), context);
 }
 
-Advice compute_limits(const Report& report, std::string_view flags) {
+Advice compute_limits(const Report& report, const AdviceContext& context) {
   return {fmt::format("compute: devices work {} of the step; only less work per microbatch makes it shorter",
                       format_percent(1 - report.bubble_ratio)),
-          compare_command(report, flags)};
+          compare_command(report, context)};
 }
 
 Advice one_device_limits(const Report& report, const DeviceReport& busiest, const DeviceReport& laziest,
-                         std::string_view flags) {
-  const bool profiled = flags.find("--profile") != std::string_view::npos;
-  const bool own_partition = flags.find("--partition") != std::string_view::npos;
+                         const AdviceContext& context) {
   Advice advice;
-  advice.limit = fmt::format("device d{}: it works {} of the step, d{} only {}; move work away from it", busiest.device,
+  advice.limit = fmt::format("device d{}: it works {} of the step, d{} only {}", busiest.device,
                              format_percent(share(busiest.busy, report.makespan)), laziest.device,
                              format_percent(share(laziest.busy, report.makespan)));
-  advice.next = compare_command(report, flags);
-  if (profiled && own_partition) advice.next = "the same command with --partition auto";
+  advice.limit += context.own_partition ? "; move layers away from it" : "; no cut of the layers is more even";
+  advice.next = context.own_partition ? "the same command with --partition auto" : compare_command(report, context);
   return advice;
 }
 
-Advice ramps_limit(const Report& report, const IdleGroups& groups, std::string_view flags) {
+Advice ramps_limit(const Report& report, const IdleGroups& groups, const AdviceContext& context) {
   const ScheduleFacts& facts = report.schedule;
   const double ramp_part = share(groups.ramps, groups.all);
   Advice advice;
   advice.limit = fmt::format("pipeline fill and drain: {} of the idle time", format_percent(ramp_part));
-  advice.next = compare_command(report, flags);
-  // With several replicas more microbatches open new gaps between them, so nothing is promised there.
-  const bool table = facts.name.ends_with(".csv");
-  if (facts.replicas > 1 || table) return advice;
-  const double doubled = report.bubble_over_ideal * (1 - ramp_part / 2);
-  advice.limit += fmt::format("; with -m {} the bubble would be about {} of the step", 2 * facts.microbatches,
-                              format_percent(doubled / (1 + doubled)));
+  advice.next = compare_command(report, context);
+  if (!context.more_microbatches) return advice;
+  const auto [microbatches, bubble_ratio] = *context.more_microbatches;
+  if (bubble_ratio >= report.bubble_ratio) return advice;
+  advice.limit += fmt::format("; with -m {} the bubble is {} of the step", microbatches, format_percent(bubble_ratio));
   // The two plain schedules have better ones beside them; the others are those, and need more microbatches.
   const bool plain = facts.name == "gpipe" || facts.name == "1f1b";
-  if (!plain) advice.next = simulate_command(facts, 2 * facts.microbatches, facts.chunks, flags);
+  if (!plain) advice.next = simulate_command(facts, microbatches, facts.chunks, context);
   return advice;
 }
 
-Advice transfers_limit(const Report& report, const IdleGroups& groups, std::string_view flags) {
+Advice transfers_limit(const Report& report, const IdleGroups& groups, const AdviceContext& context) {
   const bool latency = groups.latency >= groups.bandwidth;
   const CriticalPath& path = report.critical_path;
   Advice advice;
@@ -114,37 +110,37 @@ Advice transfers_limit(const Report& report, const IdleGroups& groups, std::stri
                   format_percent(share(groups.latency + groups.bandwidth, groups.all)),
                   latency ? "latency" : "bandwidth", path.hops, format_duration(path.transfer));
   advice.next = report.schedule.chunks > 2
-                    ? simulate_command(report.schedule, report.schedule.microbatches, report.schedule.chunks / 2, flags)
-                    : compare_command(report, flags);
+                    ? simulate_command(report.schedule, report.schedule.microbatches, report.schedule.chunks / 2, context)
+                    : compare_command(report, context);
   return advice;
 }
 
 }  // namespace
 
-Advice advise(const Report& report, std::string_view cost_flags) {
-  if (report.bubble_ratio < kBusyEnough) return compute_limits(report, cost_flags);
+Advice advise(const Report& report, const AdviceContext& context) {
+  if (report.bubble_ratio < kBusyEnough) return compute_limits(report, context);
   const auto [laziest, busiest] =
       std::minmax_element(report.devices.begin(), report.devices.end(),
                           [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
   const bool uneven = static_cast<double>(busiest->busy) > kUneven * static_cast<double>(laziest->busy);
   if (uneven && share(busiest->busy, report.makespan) >= kDominates) {
-    return one_device_limits(report, *busiest, *laziest, cost_flags);
+    return one_device_limits(report, *busiest, *laziest, context);
   }
   const IdleGroups groups = group_idle(report);
   const Nanoseconds transfers = groups.latency + groups.bandwidth;
   const Nanoseconds most = std::max({groups.ramps, groups.between, transfers, groups.worst_other});
-  if (groups.ramps == most) return ramps_limit(report, groups, cost_flags);
-  if (transfers == most) return transfers_limit(report, groups, cost_flags);
+  if (groups.ramps == most) return ramps_limit(report, groups, context);
+  if (transfers == most) return transfers_limit(report, groups, context);
   if (groups.between == most) {
     const char* why = uneven ? "stages are not equal" : "the order of ops leaves gaps";
     return {fmt::format("waiting for compute elsewhere between fill and drain: {} of the idle time; {}",
                         format_percent(share(groups.between, groups.all)), why),
-            compare_command(report, cost_flags)};
+            compare_command(report, context)};
   }
   std::string name = to_string(groups.other);
   std::replace(name.begin(), name.end(), '_', ' ');
   return {fmt::format("{}: {} of the idle time", name, format_percent(share(groups.worst_other, groups.all))),
-          compare_command(report, cost_flags)};
+          compare_command(report, context)};
 }
 
 }  // namespace debubble

@@ -1,8 +1,9 @@
 // Advice: what limits a step, and the command to try next. Rules of thumb, each stated with the numbers it rests on.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 
 #include "sim/analysis/report.hpp"
 
@@ -13,12 +14,20 @@ struct Advice {
   std::string next;   // "debubble compare -p 4 -m 8"
 };
 
-// `report` must have a result. `cost_flags` are repeated in the command, so that it runs with the same costs.
+// What the report itself does not know.
+struct AdviceContext {
+  std::string flags;           // of costs, links and parameters, repeated in the command: "--times f=1,b=2"
+  bool own_partition = false;  // the layers were cut by hand
+  // The same schedule with more microbatches, simulated: how many, and its bubble_ratio. Absent: not to be had.
+  std::optional<std::pair<int, double>> more_microbatches;
+};
+
+// `report` must have a result.
 //
 // - Devices idle for less than 5 % of the step: compute limits.
 // - One device works at least 90 % of the step and another clearly less: that device limits.
 // - Otherwise the largest of fill and drain, waiting for compute in between, transfers, and the other causes. For fill
-//   and drain it says what twice the microbatches would about give: that part of the bubble halves against the work.
-[[nodiscard]] Advice advise(const Report& report, std::string_view cost_flags);
+//   and drain it says what more microbatches give.
+[[nodiscard]] Advice advise(const Report& report, const AdviceContext& context);
 
 }  // namespace debubble

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <vector>
 
@@ -127,14 +128,34 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
   return table;
 }
 
-// The table itself, names cut as far as the width asks for.
-std::string table_text(const std::vector<Row>& rows, const Row* best, const ViewStyle& style) {
-  const auto width = static_cast<std::size_t>(style.width);
+// Names are cut to this before a column goes, and beyond it only when no more columns can go.
+constexpr std::size_t kReadableName = 15;
+// What a narrow table leaves out, in this order: p2p, weight copies, the worst device, bubble over ideal, speed.
+constexpr std::array<std::size_t, 5> kExpendable{8, 7, 6, 4, 2};
+
+// The widest table that fits: first names are cut, then columns left out, then names cut further.
+Table fitting_table(const std::vector<Row>& rows, const Row* best, std::size_t width) {
   std::size_t longest = 8;
   for (const Row& row : rows) longest = std::max(longest, columns_of(row.label));
-  const std::size_t natural = table_of(rows, best, longest).natural_width();
-  const std::size_t over = natural - std::min(natural, width);
-  const Table table = table_of(rows, best, std::max<std::size_t>(8, longest - std::min(longest, over)));
+  const auto cut = [&](const Table& table, std::size_t room, std::size_t least) {
+    const std::size_t natural = table.natural_width();
+    const std::size_t over = natural - std::min(natural, width);
+    return std::max(std::min(least, room), room - std::min(room, over));
+  };
+  const std::size_t readable = cut(table_of(rows, best, longest), longest, kReadableName);
+  std::size_t left_out = 0;
+  const auto made = [&](std::size_t room) {
+    Table table = table_of(rows, best, room);
+    for (std::size_t k = 0; k < left_out; ++k) table.remove_column(kExpendable[k]);
+    return table;
+  };
+  while (left_out < kExpendable.size() && made(readable).natural_width() > width) ++left_out;
+  return made(cut(made(readable), readable, 8));
+}
+
+std::string table_text(const std::vector<Row>& rows, const Row* best, const ViewStyle& style) {
+  const auto width = static_cast<std::size_t>(style.width);
+  const Table table = fitting_table(rows, best, width);
   std::string text;
   for (const std::string& line : table.headings(width)) text += paint(style.color, kDim, line) + "\n";
   const auto lines = table.rows(width);

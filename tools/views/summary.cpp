@@ -98,8 +98,8 @@ std::string numbers(const Report& report, const ViewStyle& style) {
   return table.text(static_cast<std::size_t>(style.width));
 }
 
-std::string advice_lines(const Report& report, const ViewStyle& style, std::string_view cost_flags) {
-  const Advice advice = advise(report, cost_flags);
+std::string advice_lines(const Report& report, const ViewStyle& style, const AdviceContext& context) {
+  const Advice advice = advise(report, context);
   const auto room = static_cast<std::size_t>(style.width) - 7;
   std::string text;
   for (const auto& [label, body] : {std::pair{"limit", advice.limit}, std::pair{"try", advice.next}}) {
@@ -135,10 +135,15 @@ std::string finding_lines(const Report& report, const ViewStyle& style) {
 }
 
 std::string deadlock_lines(const Deadlock& deadlock, const ViewStyle& style) {
-  std::string text = paint(style.color, kRed, "deadlock") + ": these devices wait for each other\n";
+  std::string text = paint(style.color, kRed, "deadlock") + ": devices wait for each other\n";
   for (const Deadlock::Wait& wait : deadlock.cycle) {
-    text += fmt::format("  d{} cannot start {} (position {} of its row): it waits for {}\n", wait.device,
-                        to_string(wait.op), wait.position, to_string(wait.waits_for));
+    const std::string sentence = fmt::format("d{} cannot start {} (position {} of its row): it waits for {}",
+                                             wait.device, to_string(wait.op), wait.position, to_string(wait.waits_for));
+    std::string margin = "  ";
+    for (const std::string& line : wrap(sentence, static_cast<std::size_t>(style.width) - 4)) {
+      text += margin + line + "\n";
+      margin = "    ";
+    }
   }
   return text;
 }
@@ -164,12 +169,12 @@ std::string heading(const Report& report, const ViewStyle& style) {
   return text + table.text(static_cast<std::size_t>(style.width), 2);
 }
 
-std::string summary(const Report& report, const ViewStyle& style, std::string_view cost_flags) {
+std::string summary(const Report& report, const ViewStyle& style, const AdviceContext& context) {
   const std::string findings = finding_lines(report, style);
   if (report.deadlock) return deadlock_lines(*report.deadlock, style) + findings;
   if (!has_result(report)) return "no result\n" + findings;
   if (report.makespan == 0) return "step time 0 ns: no op takes any time\n" + findings;
-  return numbers(report, style) + "\n" + device_table(report, style) + "\n" + advice_lines(report, style, cost_flags) +
+  return numbers(report, style) + "\n" + device_table(report, style) + "\n" + advice_lines(report, style, context) +
          (findings.empty() ? "" : "\n" + findings);
 }
 

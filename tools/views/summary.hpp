@@ -17,9 +17,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "sim/analysis/report.hpp"
+#include "tools/views/advice.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {
@@ -27,8 +27,7 @@ namespace debubble {
 // What was run, on which assumptions.
 [[nodiscard]] std::string heading(const Report& report, const ViewStyle& style);
 
-// The results and, after them, the findings; of a deadlock, the cycle. `cost_flags` are the flags that gave this run
-// its costs ("--times f=1,b=2"): they are repeated in the command that is suggested next.
-[[nodiscard]] std::string summary(const Report& report, const ViewStyle& style, std::string_view cost_flags = "");
+// The results and, after them, the findings; of a deadlock, the cycle. `context` is for the command that is suggested.
+[[nodiscard]] std::string summary(const Report& report, const ViewStyle& style, const AdviceContext& context = {});
 
 }  // namespace debubble

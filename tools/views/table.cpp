@@ -33,6 +33,12 @@ void Table::add_row(std::vector<std::string> fields) {
   rows_.push_back(std::move(fields));
 }
 
+void Table::remove_column(std::size_t index) {
+  const auto at = static_cast<std::ptrdiff_t>(index);
+  columns_.erase(columns_.begin() + at);
+  for (auto& row : rows_) row.erase(row.begin() + at);
+}
+
 std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> result(columns_.size(), 0);
   for (std::size_t i = 0; i < columns_.size(); ++i) {

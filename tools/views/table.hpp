@@ -28,6 +28,9 @@ class Table {
   // One field per column; missing ones are empty.
   void add_row(std::vector<std::string> fields);
 
+  // Counted from 0.
+  void remove_column(std::size_t index);
+
   // Columns that the table takes when nothing is wrapped.
   [[nodiscard]] std::size_t natural_width() const;
 

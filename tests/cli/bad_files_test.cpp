@@ -1,0 +1,169 @@
+// Files that cannot be read or written: refused with the exact words, and nothing is left behind.
+#include <doctest/doctest.h>
+
+#include "tests/cli/inputs.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+TEST_CASE("a file that does not exist is refused") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--profile", "missing.json"}) ==
+        R"(error[C005]: cannot read missing.json: No such file or directory
+  --> --profile
+  = help: check the path and its permissions
+)");
+  CHECK(folder.refusal({"simulate", "--profile", "no/such/folder.json"}) ==
+        R"(error[C005]: cannot read no/such/folder.json: No such file or directory
+  --> --profile
+  = help: check the path and its permissions
+)");
+  CHECK(folder.refusal({"import", "--from", "pipedream", "missing.txt"}) ==
+        R"(error[C005]: cannot read missing.txt: No such file or directory
+  --> FILE
+  = help: check the path and its permissions
+)");
+}
+
+TEST_CASE("a folder is not a file to read") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--profile", "."}) == R"(error[C005]: cannot read .: Is a directory
+  --> --profile
+  = help: check the path and its permissions
+)");
+  CHECK(folder.refusal({"import", "--from", "pipedream", "."}) == R"(error[C005]: cannot read .: Is a directory
+  --> FILE
+  = help: check the path and its permissions
+)");
+}
+
+TEST_CASE("output into a folder that does not exist is refused") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "-o", "no/x.txt"}) ==
+        R"(error[C051]: cannot open the file for writing: No such file or directory
+  --> no/x.txt
+  = help: the directory does not exist: make it first
+)");
+  CHECK(folder.refusal({"simulate", "--trace", "no/x.json"}) ==
+        R"(error[C051]: cannot open the file for writing: No such file or directory
+  --> no/x.json
+  = help: the directory does not exist: make it first
+)");
+  CHECK(folder.refusal({"simulate", "--export-schedule", "no/x.csv"}) ==
+        R"(error[C051]: cannot open the file for writing: No such file or directory
+  --> no/x.csv
+  = help: the directory does not exist: make it first
+)");
+  CHECK(folder.refusal({"compare", "-o", "no/x.txt"}) ==
+        R"(error[C051]: cannot open the file for writing: No such file or directory
+  --> no/x.txt
+  = help: the directory does not exist: make it first
+)");
+  CHECK(folder.refusal({"list", "-o", "no/x.txt"}) ==
+        R"(error[C051]: cannot open the file for writing: No such file or directory
+  --> no/x.txt
+  = help: the directory does not exist: make it first
+)");
+  CHECK(folder.refusal({"doctor", "-o", "no/x.txt"}) ==
+        R"(error[C051]: cannot open the file for writing: No such file or directory
+  --> no/x.txt
+  = help: the directory does not exist: make it first
+)");
+  CHECK(folder.refusal({"export", "--to", "chrome-trace", "-o", "no/x.json"}) ==
+        R"(error[C051]: cannot open the file for writing: No such file or directory
+  --> no/x.json
+  = help: the directory does not exist: make it first
+)");
+  folder.write("g.txt", kGraph);
+  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "-o", "no/x.json"}) ==
+        R"(error[C051]: cannot open the file for writing: No such file or directory
+  --> no/x.json
+  = help: the directory does not exist: make it first
+)");
+}
+
+TEST_CASE("a folder is not a file to write") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "-o", "."}) == R"(error[C050]: this is a directory, not a file
+  --> .
+  = help: name the file to write
+)");
+  CHECK(folder.refusal({"simulate", "--trace", "."}) == R"(error[C050]: this is a directory, not a file
+  --> .
+  = help: name the file to write
+)");
+  CHECK(folder.refusal({"simulate", "--export-schedule", "./"}) == R"(error[C050]: this is a directory, not a file
+  --> ./
+  = help: name the file to write
+)");
+  CHECK(folder.refusal({"export", "--to", "pytorch-csv", "-o", "."}) == R"(error[C050]: this is a directory, not a file
+  --> .
+  = help: name the file to write
+)");
+  folder.write("g.txt", kGraph);
+  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "-o", "."}) ==
+        R"(error[C050]: this is a directory, not a file
+  --> .
+  = help: name the file to write
+)");
+}
+
+TEST_CASE("a file used as a folder is refused") {
+  const Folder folder;
+  folder.write("file", "");
+  CHECK(folder.refusal({"simulate", "-o", "file/x.txt"}) ==
+        R"(error[C051]: cannot open the file for writing: Not a directory
+  --> file/x.txt
+)");
+  CHECK(folder.refusal({"simulate", "--trace", "file/x.json"}) ==
+        R"(error[C051]: cannot open the file for writing: Not a directory
+  --> file/x.json
+)");
+}
+
+TEST_CASE("a full disk is said, and nothing is printed") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "-o", "/dev/full"}) == R"(error[C052]: cannot write: No space left on device
+  --> /dev/full
+  = help: free some space or choose another place; nothing was left behind
+)");
+  CHECK(folder.refusal({"simulate", "--trace", "/dev/full"}) == R"(error[C052]: cannot write: No space left on device
+  --> /dev/full
+  = help: free some space or choose another place; nothing was left behind
+)");
+  CHECK(folder.refusal({"simulate", "--export-schedule", "/dev/full"}) ==
+        R"(error[C052]: cannot write: No space left on device
+  --> /dev/full
+  = help: free some space or choose another place; nothing was left behind
+)");
+  CHECK(folder.refusal({"compare", "--format", "json", "-o", "/dev/full"}) ==
+        R"(error[C052]: cannot write: No space left on device
+  --> /dev/full
+  = help: free some space or choose another place; nothing was left behind
+)");
+  CHECK(folder.refusal({"export", "--to", "chrome-trace", "-o", "/dev/full"}) ==
+        R"(error[C052]: cannot write: No space left on device
+  --> /dev/full
+  = help: free some space or choose another place; nothing was left behind
+)");
+  CHECK(folder.refusal({"simulate", "-o", "/dev/full", "--trace", "t.json"}) ==
+        R"(error[C052]: cannot write: No space left on device
+  --> /dev/full
+  = help: free some space or choose another place; nothing was left behind
+)");
+  CHECK(folder.refusal({"simulate", "-o", "out.txt", "--trace", "/dev/full"}) ==
+        R"(error[C052]: cannot write: No space left on device
+  --> /dev/full
+  = help: free some space or choose another place; nothing was left behind
+)");
+  folder.write("g.txt", kGraph);
+  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "-o", "/dev/full"}) ==
+        R"(error[C052]: cannot write: No space left on device
+  --> /dev/full
+  = help: free some space or choose another place; nothing was left behind
+)");
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,122 @@
+// Scenario files say what flags say, and flags win; compare hands -v and --param to the schedules that know them.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/inputs.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+// What was run and what came out, without how it was asked for.
+json result(const Folder& folder, const std::vector<std::string>& arguments) {
+  json run = json::parse(folder.data(arguments));
+  run.erase("command_line");
+  return run;
+}
+
+TEST_CASE("a scenario file equals its flags") {
+  const Folder folder;
+  folder.write("s.toml",
+               "# what we run\n"
+               "schedule = \"interleaved\"\n"
+               "devices = 8\n"
+               "microbatches = 32\n"
+               "chunks = 4\n"
+               "param = [\"group=16\", \"rounding=megatron\"]\n"
+               "times = \"f=1,b=2.5\"\n"
+               "comm = \"20us\"\n"
+               "p2p = 'blocking'\n"
+               "\n"
+               "format = json\n");
+  CHECK(result(folder, {"simulate", "--config", "s.toml"}) == result(folder, {"simulate",
+                                                                              "--schedule",
+                                                                              "interleaved",
+                                                                              "-p",
+                                                                              "8",
+                                                                              "-m",
+                                                                              "32",
+                                                                              "-v",
+                                                                              "4",
+                                                                              "--param",
+                                                                              "group=16",
+                                                                              "--param",
+                                                                              "rounding=megatron",
+                                                                              "--times",
+                                                                              "f=1,b=2.5",
+                                                                              "--comm",
+                                                                              "20us",
+                                                                              "--p2p",
+                                                                              "blocking",
+                                                                              "--format",
+                                                                              "json"}));
+}
+
+TEST_CASE("a flag wins over the scenario file, wherever it stands") {
+  const Folder folder;
+  folder.write("s.toml", "devices = 8\nmicrobatches = 32\nformat = \"json\"\n");
+  const json expected = result(folder, {"simulate", "-p", "2", "-m", "32", "--format", "json"});
+  CHECK(result(folder, {"simulate", "--config", "s.toml", "-p", "2"}) == expected);
+  CHECK(result(folder, {"simulate", "-p", "2", "--config=s.toml"}) == expected);
+  CHECK(result(folder, {"simulate", "--devices=2", "--config", "s.toml"}) == expected);
+}
+
+TEST_CASE("a section belongs to its verb alone") {
+  const Folder folder;
+  folder.write("s.toml", "devices = 2\n[simulate]\nschedule = \"zb-h1\"\n[compare]\nmicrobatches = 3\n");
+  CHECK(result(folder, {"simulate", "--config", "s.toml", "--format", "json"}) ==
+        result(folder, {"simulate", "-p", "2", "--schedule", "zb-h1", "--format", "json"}));
+  CHECK(folder.data({"compare", "--config", "s.toml"}) == folder.data({"compare", "-p", "2", "-m", "3"}));
+}
+
+TEST_CASE("a scenario file with a profile finds it from where the command runs") {
+  const Folder folder;
+  folder.write("p.json", kProfile);
+  folder.write("s.toml", "profile = \"p.json\"\npartition = \"1,1\"\ndevices = 2\n");
+  CHECK(folder.data({"simulate", "--config", "s.toml"}).find("layers in model / layers placed 2 / 2") !=
+        std::string::npos);
+}
+
+TEST_CASE("compare hands -v and --param to the schedules that know them") {
+  const Folder folder;
+  const json all = json::parse(
+      folder.data({"compare", "-v", "3", "-m", "12", "--param", "group=6", "--param", "pairs=2", "--format", "json"}));
+  REQUIRE(all["runs"].size() == 5);
+  for (const json& run : all["runs"]) {
+    const std::string name = run["schedule"]["name"];
+    CAPTURE(name);
+    CHECK(run["schedule"]["chunks"] == (name == "interleaved" ? 3 : 1));
+    CHECK(run["schedule"]["params"].value("group", "") == (name == "interleaved" ? "6" : ""));
+    CHECK(run["schedule"]["params"].value("pairs", "") == (name == "chimera" ? "2" : ""));
+  }
+}
+
+TEST_CASE("compare gives each schedule the numbers that simulate gives it") {
+  const Folder folder;
+  const std::vector<std::string> costs{"-p", "4", "-m", "12", "--comm", "0.1", "--format", "json"};
+  std::vector<std::string> compare{"compare"};
+  compare.insert(compare.end(), costs.begin(), costs.end());
+  const json all = json::parse(folder.data(compare));
+  for (json run : all["runs"]) {
+    std::vector<std::string> simulate{"simulate", "--schedule", run["schedule"]["name"]};
+    simulate.insert(simulate.end(), costs.begin(), costs.end());
+    run.erase("command_line");
+    CHECK(run == result(folder, simulate));
+  }
+}
+
+TEST_CASE("a table can be compared with the schedules of its size") {
+  const Folder folder;
+  folder.write("t.csv", folder.data({"export", "--to", "pytorch-csv", "--schedule", "zb-h1", "-p", "3", "-m", "5"}));
+  const json all = json::parse(folder.data({"compare", "--schedule", "t.csv,interleaved,zb-h1", "-p", "3", "-m", "5",
+                                            "-v", "2", "--param", "group=5", "--format", "json"}));
+  REQUIRE(all["runs"].size() == 3);
+  CHECK(all["runs"][0]["makespan_ns"] == all["runs"][2]["makespan_ns"]);
+  CHECK(all["runs"][1]["schedule"]["params"]["group"] == "5");
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,187 @@
+// What the command prints, as data: the keys of the JSON contract, the same bytes each time, on stdout or in a file.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/cli/inputs.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+std::set<std::string> keys_of(const json& object) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.insert(key);
+  return keys;
+}
+
+// The contract: no key may go, and a new one is a decision.
+void check_run(const json& run) {
+  CHECK(keys_of(run) == std::set<std::string>{"schema_version",
+                                              "tool",
+                                              "command_line",
+                                              "schedule",
+                                              "assumptions",
+                                              "makespan_ns",
+                                              "span_ns",
+                                              "steady_period_ns",
+                                              "ideal_ns",
+                                              "bubble_ratio",
+                                              "bubble_over_ideal",
+                                              "span_bubble_ratio",
+                                              "throughput_samples_per_s",
+                                              "throughput_tokens_per_s",
+                                              "mfu",
+                                              "weight_copies",
+                                              "p2p_bytes",
+                                              "p2p_messages",
+                                              "critical_path",
+                                              "devices",
+                                              "findings"});
+  CHECK(keys_of(run["schedule"]) ==
+        std::set<std::string>{"name", "devices", "stages", "microbatches", "chunks", "replicas", "params"});
+  CHECK(keys_of(run["critical_path"]) ==
+        std::set<std::string>{"compute_ns", "transfer_ns", "collective_ns", "wait_ns", "hops"});
+  CHECK(keys_of(run["tool"]) == std::set<std::string>{"name", "version"});
+  for (const json& device : run["devices"]) {
+    for (const char* key :
+         {"device", "busy_ns", "idle_ns", "bubble_ratio", "idle_by_cause_ns", "peak_memory_bytes", "peak_memory_at_ns",
+          "peak_by_category_bytes", "peak_activation_bytes", "peak_activation_shares"}) {
+      CHECK(device.contains(key));
+    }
+    CHECK(device["busy_ns"].get<std::int64_t>() + device["idle_ns"].get<std::int64_t>() ==
+          run["makespan_ns"].get<std::int64_t>());
+    std::int64_t causes = 0;
+    for (const auto& [cause, time] : device["idle_by_cause_ns"].items()) causes += time.get<std::int64_t>();
+    CHECK(causes == device["idle_ns"].get<std::int64_t>());
+  }
+}
+
+TEST_CASE("simulate prints one object with the contract's keys") {
+  const Folder folder;
+  const json run = json::parse(folder.data({"simulate", "--format", "json"}));
+  check_run(run);
+  CHECK(run["schema_version"] == 1);
+  CHECK(run["command_line"] == "debubble simulate --format json");
+  CHECK(run["makespan_ns"] == 33'000'000);
+  CHECK(run["devices"].size() == 4);
+}
+
+TEST_CASE("compare prints such objects in runs") {
+  const Folder folder;
+  const json all = json::parse(folder.data({"compare", "--format", "json"}));
+  CHECK(keys_of(all) == std::set<std::string>{"schema_version", "runs"});
+  CHECK(all["schema_version"] == 1);
+  REQUIRE(all["runs"].size() == 5);
+  for (const json& run : all["runs"]) check_run(run);
+}
+
+TEST_CASE("what is not known is null, and known with a profile") {
+  const Folder folder;
+  const json toy = json::parse(folder.data({"simulate", "--format", "json"}));
+  for (const char* key : {"throughput_samples_per_s", "throughput_tokens_per_s", "mfu"}) CHECK(toy[key].is_null());
+  folder.write("p.json", kProfile);
+  const json real =
+      json::parse(folder.data({"simulate", "--profile", "p.json", "-p", "2", "-m", "3", "--format", "json"}));
+  check_run(real);
+  // 3 microbatches of 2 samples of 128 tokens in (3 + 1) x 3 us.
+  CHECK(real["makespan_ns"] == 12'000);
+  CHECK(real["throughput_samples_per_s"].get<double>() == doctest::Approx(6 / 12e-6));
+  CHECK(real["throughput_tokens_per_s"].get<double>() == doctest::Approx(6 * 128 / 12e-6));
+}
+
+TEST_CASE("a deadlock prints the same object with the fields it has") {
+  const Folder folder;
+  const Outcome outcome = folder.run({"simulate", "--schedule", "interleaved", "--p2p", "coupled", "--format", "json"});
+  const json run = json::parse(outcome.out);
+  CHECK(run["schedule"]["name"] == "interleaved");
+  CHECK_FALSE(run.contains("makespan_ns"));
+  CHECK(run["deadlock"]["cycle"].size() >= 2);
+  CHECK(run["findings"][0]["code"] == "X010");
+}
+
+TEST_CASE("a schedule that does not fit is listed with the reason") {
+  const Folder folder;
+  const json all = json::parse(folder.data({"compare", "-p", "3", "--format", "json"}));
+  REQUIRE(all["runs"].size() == 5);
+  const json& chimera = all["runs"][3];
+  CHECK(chimera["schedule"]["name"] == "chimera");
+  CHECK(chimera["findings"][0]["code"] == "S011");
+  CHECK_FALSE(chimera.contains("makespan_ns"));
+}
+
+TEST_CASE("list and doctor print JSON too") {
+  const Folder folder;
+  CHECK(json::parse(folder.data({"list", "--format", "json"}))["schedules"].size() == 5);
+  CHECK(json::parse(folder.data({"list", "topologies", "--format", "json"}))["topologies"][0]["name"] == "ideal");
+  CHECK(json::parse(folder.data({"list", "cost-models", "--format", "json"}))["cost_models"].size() == 2);
+  const json doctor = json::parse(folder.data({"doctor", "--format", "json"}));
+  CHECK(doctor["checks"][0] ==
+        json{{"what", "simulation"}, {"status", "ok"}, {"detail", "needs no GPU, no network and no other program"}});
+}
+
+TEST_CASE("the same command prints the same bytes, in any language and time zone") {
+  const Folder folder;
+  const std::vector<std::vector<std::string>> commands{
+      {"simulate", "--schedule", "zb-h1", "--comm", "0.25", "--format", "json"},
+      {"simulate", "--schedule", "chimera", "--format", "csv"},
+      {"simulate", "--times", "f=1.5,b=2.25"},
+      {"compare", "--format", "json"},
+      {"compare"},
+      {"export", "--to", "chrome-trace", "--schedule", "interleaved", "--comm", "0.125"},
+      {"export", "--to", "pytorch-csv", "--schedule", "chimera"}};
+  Surroundings german;
+  german.environment = {"LC_ALL=de_DE.UTF-8", "LANG=de_DE.UTF-8", "LC_NUMERIC=de_DE.UTF-8", "TZ=Asia/Tokyo"};
+  for (const auto& command : commands) {
+    CAPTURE(command.back());
+    const std::string once = folder.data(command);
+    CHECK(folder.data(command) == once);
+    CHECK(folder.data(command, german) == once);
+  }
+}
+
+TEST_CASE("-o writes what stdout would show") {
+  const Folder folder;
+  for (const std::string verb : {"simulate", "compare"}) {
+    for (const std::string format : {"text", "json", "csv"}) {
+      CAPTURE(verb);
+      CAPTURE(format);
+      CHECK(folder.data({verb, "--format", format, "-o", "out"}).empty());
+      std::string shown = folder.data({verb, "--format", format});
+      if (format == "json") {  // which quotes the command line
+        std::string written = folder.read("out");
+        while (written.find(" -o out") != std::string::npos) written.erase(written.find(" -o out"), 7);
+        CHECK(written == shown);
+      } else {
+        CHECK(folder.read("out") == shown);
+      }
+    }
+  }
+  CHECK(folder.files() == "out");
+}
+
+TEST_CASE("a CSV has as many fields in each line as in its header") {
+  const Folder folder;
+  folder.write("p.json", kProfile);
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"simulate", "--format", "csv"},
+        {"compare", "--schedule", "1f1b,gpipe,zb-h1", "--profile", "p.json", "-p", "2", "--format", "csv"}}) {
+    const std::string table = folder.data(arguments);
+    std::set<std::ptrdiff_t> commas;
+    for (std::size_t begin = 0; begin < table.size();) {
+      const std::size_t end = table.find('\n', begin);
+      commas.insert(std::count(table.begin() + static_cast<std::ptrdiff_t>(begin),
+                               table.begin() + static_cast<std::ptrdiff_t>(end), ','));
+      begin = end + 1;
+    }
+    CHECK(commas.size() == 1);
+    CHECK(*commas.begin() > 5);
+  }
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,153 @@
+// Inputs that other simulators answer with wrong numbers, silence or a crash, and what this command answers. Where it
+// refuses, tests of bad input hold the exact words; here is what must come out instead.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/inputs.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+json simulate(const Folder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "simulate");
+  arguments.insert(arguments.end(), {"--format", "json"});
+  return json::parse(folder.data(arguments));
+}
+
+TEST_CASE("a whole backward includes the weight gradient: 33 ms, not 22") {
+  const Folder folder;
+  CHECK(simulate(folder, {"-p", "4", "-m", "8", "--times", "f=1,i=1,w=1"})["makespan_ns"] == 33'000'000);
+  CHECK(simulate(folder, {"-p", "4", "-m", "8", "--times", "f=1,b=2"})["makespan_ns"] == 33'000'000);
+}
+
+TEST_CASE("times below zero, not a number or without end are never simulated") {
+  const Folder folder;
+  for (const char* times : {"f=-5", "f=-1000,b=2000", "f=nan", "b=nan", "f=inf", "w=-inf"}) {
+    CAPTURE(times);
+    CHECK(folder.refusal({"simulate", "--times", times}).find("error[C01") == 0);
+  }
+  for (const char* comm : {"-3", "nan", "inf"}) {
+    CAPTURE(comm);
+    CHECK(folder.refusal({"simulate", "--comm", comm}).find("error[C01") == 0);
+  }
+}
+
+TEST_CASE("no microbatches, or fewer than none, are refused") {
+  const Folder folder;
+  for (const char* m : {"0", "-4"}) CHECK(folder.refusal({"simulate", "-m", m}).find("error[S004]") == 0);
+}
+
+TEST_CASE("fewer microbatches than devices are simulated, and rightly") {
+  const Folder folder;
+  // (p - 1 + m) x (F + B), with no more than m activations anywhere.
+  const json run = simulate(folder, {"-p", "8", "-m", "3"});
+  CHECK(run["makespan_ns"] == 30'000'000);
+  CHECK(run["devices"][0]["peak_activation_shares"] == 3);
+  for (const char* name : {"gpipe", "chimera", "zb-h1", "interleaved"}) {
+    CAPTURE(name);
+    const json other = simulate(folder, {"--schedule", name, "-p", "8", "-m", "3"});
+    CHECK(other["ideal_ns"] == 9'000'000);
+    CHECK(other["bubble_ratio"].get<double>() > 0);
+    CHECK(other["bubble_ratio"].get<double>() < 1);
+  }
+}
+
+TEST_CASE("microbatches that the devices do not divide keep the order whole") {
+  const Folder folder;
+  const std::string table = folder.data({"export", "--to", "pytorch-csv", "-p", "4", "-m", "6"});
+  const std::string last_row = table.substr(table.rfind('\n', table.size() - 2) + 1);
+  CHECK(last_row == "3F0,3B0,3F1,3B1,3F2,3B2,3F3,3B3,3F4,3B4,3F5,3B5\n");
+  CHECK(simulate(folder, {"-p", "4", "-m", "6"})["makespan_ns"] == 27'000'000);
+}
+
+TEST_CASE("a deadlock is reported, with an exit status other than 0") {
+  const Folder folder;
+  const Outcome found = folder.run({"simulate", "--schedule", "interleaved", "--p2p", "coupled"});
+  CHECK(found.status == 1);
+  CHECK(found.out.find("deadlock") != std::string::npos);
+  folder.write("t.csv", "0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n");
+  CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}).find("error[T011]: the devices wait for each other") == 0);
+}
+
+TEST_CASE("groups that cannot progress are refused and do not run for ever") {
+  const Folder folder;
+  Surroundings soon;
+  soon.limit = std::chrono::milliseconds(20'000);
+  for (const char* p : {"4", "8"}) {
+    CHECK(folder.refusal({"simulate", "--schedule", "interleaved", "-p", p, "--param", "group=2"}, soon)
+              .find("error[S010]") == 0);
+    CHECK_FALSE(folder.data({"simulate", "--schedule", "interleaved", "-p", p}, soon).empty());
+  }
+}
+
+TEST_CASE("with unequal stages every bubble stays between 0 and 1") {
+  const Folder folder;
+  folder.write("p.json", replaced(replaced(kProfile, "\"median_ns\": 1000", "\"median_ns\": 3000"),
+                                  "\"median_ns\": 2000", "\"median_ns\": 6000"));
+  const json run = simulate(folder, {"--profile", "p.json", "-p", "2", "-m", "8"});
+  // Stage 0 takes 9 us per microbatch and never waits: stage 1 needs only 3 and answers in time.
+  CHECK(run["makespan_ns"] == 72'000);
+  CHECK(run["bubble_ratio"].get<double>() == doctest::Approx(1 - (72.0 + 24.0) / (2 * 72.0)));
+  for (const json& device : run["devices"]) {
+    CHECK(device["bubble_ratio"].get<double>() >= 0);
+    CHECK(device["bubble_ratio"].get<double>() <= 1);
+  }
+}
+
+TEST_CASE("a weight gradient waits for no message") {
+  const Folder folder;
+  folder.write("t.csv", "0F0,0I0,0W0\n1F0,1I0,1W0\n");
+  // F, hop, F, I, hop, I, W: W of stage 0 begins as its I ends, and W of stage 1 as its own.
+  const json run = simulate(folder, {"--schedule", "t.csv", "--times", "f=1,i=1,w=1", "--comm", "0.25"});
+  CHECK(run["makespan_ns"] == 5'500'000);
+  CHECK(run["p2p_messages"] == 2);
+}
+
+TEST_CASE("latency costs time: 24 ms without it is more with it") {
+  const Folder folder;
+  const json fast = simulate(folder, {"--comm", "0"});
+  const json slow = simulate(folder, {"--comm", "3"});
+  CHECK(slow["makespan_ns"].get<std::int64_t>() > fast["makespan_ns"].get<std::int64_t>() + 6 * 3'000'000 - 1);
+  CHECK(slow["devices"][0]["idle_by_cause_ns"]["transfer_latency"].get<std::int64_t>() > 0);
+}
+
+TEST_CASE("layers that the stages do not divide are placed, each once") {
+  const Folder folder;
+  folder.write("p.json", replaced(kProfile, "\"name\": \"a\"", "\"name\": \"a.0\", \"count\": 4"));
+  const json run = simulate(folder, {"--profile", "p.json", "-p", "3"});
+  bool said = false;
+  for (const json& assumption : run["assumptions"]) {
+    if (assumption["what"] != "layers in model / layers placed") continue;
+    said = true;
+    CHECK(assumption["value"] == "5 / 5");
+  }
+  CHECK(said);
+}
+
+TEST_CASE("an input gradient is compute in the trace, with its own duration") {
+  const Folder folder;
+  const json trace = json::parse(folder.data(
+      {"export", "--to", "chrome-trace", "--schedule", "zb-h1", "--times", "f=1,i=2,w=3", "-p", "2", "-m", "2"}));
+  int found = 0;
+  for (const json& event : trace["traceEvents"]) {
+    if (event.value("ph", "") != "X" || event["name"].get<std::string>().find("I") == std::string::npos) continue;
+    if (event["name"].get<std::string>().find("PP:") != 0) continue;
+    ++found;
+    CHECK(event["dur"].get<double>() == 2000);
+    CHECK(event["cat"].get<std::string>().find("comm") == std::string::npos);
+  }
+  CHECK(found == 4);
+}
+
+TEST_CASE("an unknown name lists or suggests the known ones") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--schedule", "zbv"}).find("zb-h1") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,160 @@
+// How the command ends: exit statuses, what goes to stdout and what to stderr.
+#include <doctest/doctest.h>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+const std::vector<std::string> kVerbs{"simulate", "compare", "import", "export", "list", "doctor"};
+
+TEST_CASE("what works ends with 0 and says nothing on stderr") {
+  const Folder folder;
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"simulate"},
+                                                    {"compare"},
+                                                    {"list"},
+                                                    {"list", "topologies"},
+                                                    {"list", "cost-models"},
+                                                    {"doctor"},
+                                                    {"export", "--to", "pytorch-csv"},
+                                                    {"export", "--to", "chrome-trace"}}) {
+    CAPTURE(arguments.front());
+    CHECK_FALSE(folder.data(arguments).empty());
+  }
+  CHECK(folder.files().empty());
+}
+
+TEST_CASE("the verb simulate needs no flag at all") {
+  const Folder folder;
+  CHECK(folder.data({"simulate"}).find("step time      33.00 ms") != std::string::npos);
+}
+
+TEST_CASE("a deadlock is a finding: status 1, the cycle on stdout, in each format") {
+  const Folder folder;
+  const std::vector<std::string> coupled{"simulate", "--schedule", "interleaved", "--p2p", "coupled"};
+  const Outcome text = folder.run(coupled);
+  CHECK(text.status == 1);
+  CHECK(text.err.empty());
+  CHECK(text.out.find("deadlock: devices wait for each other\n  d0 cannot start 0F7") != std::string::npos);
+  for (const char* format : {"json", "csv"}) {
+    std::vector<std::string> arguments = coupled;
+    arguments.insert(arguments.end(), {"--format", format});
+    const Outcome data = folder.run(arguments);
+    CHECK(data.status == 1);
+    CHECK(data.err.find("error[X010]: deadlock: device 0 waits at 0F7") == 0);
+  }
+}
+
+TEST_CASE("a deadlock leaves no trace, but what was asked for of the schedule") {
+  const Folder folder;
+  const Outcome outcome = folder.run({"simulate", "--schedule", "interleaved", "--p2p", "coupled", "--trace", "t.json",
+                                      "--export-schedule", "s.csv", "-o", "report.txt"});
+  CHECK(outcome.status == 1);
+  CHECK(folder.files() == "report.txt s.csv");
+  const Outcome exported =
+      folder.run({"export", "--to", "chrome-trace", "--schedule", "interleaved", "--p2p", "coupled", "-o", "t.json"});
+  CHECK(exported.status == 1);
+  CHECK(exported.out.empty());
+  CHECK(exported.err.find("error[X010]") == 0);
+  CHECK(folder.files() == "report.txt s.csv");
+}
+
+TEST_CASE("a deadlock among compared schedules is a finding too") {
+  const Folder folder;
+  CHECK(folder.run({"compare", "--p2p", "coupled"}).status == 1);
+  CHECK(folder.run({"compare", "--p2p", "coupled", "--schedule", "1f1b,gpipe"}).status == 0);
+}
+
+TEST_CASE("--fail-if ends with 1 when it holds, and only then") {
+  const Folder folder;
+  const Outcome fired = folder.run({"simulate", "--fail-if", "bubble>25% && makespan>1ms"});
+  CHECK(fired.status == 1);
+  CHECK(fired.err ==
+        "debubble: --fail-if: bubble > 25%: it is 27.3 %\n"
+        "debubble: --fail-if: makespan > 1ms: it is 33.00 ms\n");
+  CHECK(fired.out == folder.data({"simulate"}));
+  CHECK(folder.data({"simulate", "--fail-if", "bubble>27.3% || peak_memory>4MiB"}) == fired.out);
+  CHECK(folder.run({"simulate", "--fail-if", "peak_memory>=4MiB"}).status == 1);
+}
+
+TEST_CASE("--fail-if of compare names the schedules for which it holds") {
+  const Folder folder;
+  const Outcome fired = folder.run({"compare", "--fail-if", "bubble>25%"});
+  CHECK(fired.status == 1);
+  CHECK(fired.err ==
+        "debubble: --fail-if: gpipe: bubble > 25%: it is 27.3 %\n"
+        "debubble: --fail-if: 1f1b: bubble > 25%: it is 27.3 %\n");
+  CHECK(folder.run({"compare", "--fail-if", "bubble>30%"}).status == 0);
+}
+
+TEST_CASE("without a verb the overview goes to stderr with status 2, asked for to stdout with 0") {
+  const Folder folder;
+  const Outcome bare = folder.run({});
+  CHECK(bare.status == 2);
+  CHECK(bare.out.empty());
+  for (const char* word : {"--help", "-h", "help"}) CHECK(folder.data({word}) == bare.err);
+  for (const std::string& verb : kVerbs) CHECK(bare.err.find("\n  " + verb + " ") != std::string::npos);
+}
+
+TEST_CASE("every verb has help, with an example") {
+  const Folder folder;
+  for (const std::string& verb : kVerbs) {
+    CAPTURE(verb);
+    const std::string help = folder.data({verb, "--help"});
+    CHECK(help.find("Usage: debubble " + verb) != std::string::npos);
+    CHECK(help.find("Example:\n  debubble " + verb) != std::string::npos);
+    CHECK(folder.data({verb, "-h"}) == help);
+    CHECK(folder.data({verb, "--no-such-flag", "--help"}) == help);
+  }
+}
+
+TEST_CASE("--version is one line") {
+  const Folder folder;
+  const std::string version = folder.data({"--version"});
+  CHECK(version.find("debubble ") == 0);
+  CHECK(version.find('\n') == version.size() - 1);
+}
+
+TEST_CASE("what cannot be shown is said, with status 2") {
+  const Folder folder;
+  Surroundings full;
+  full.standard_output = Surroundings::Stdout::kFull;
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"simulate"}, {"compare"}, {"list"}}) {
+    const Outcome outcome = folder.run(arguments, full);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.err ==
+          "error[C052]: cannot write: No space left on device\n  --> standard output\n"
+          "  = help: free some space or choose another place; nothing was left behind\n");
+  }
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"}, {"list", "--help"}}) {
+    const Outcome outcome = folder.run(arguments, full);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.err == "error[C052]: cannot write to standard output\n");
+  }
+}
+
+TEST_CASE("with stdout closed nothing meant for it gets into another file") {
+  const Folder folder;
+  Surroundings closed;
+  closed.standard_output = Surroundings::Stdout::kClosed;
+  const Outcome outcome = folder.run({"simulate", "--export-schedule", "s.csv"}, closed);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err == "error[C052]: cannot write: Bad file descriptor\n  --> standard output\n");
+  CHECK(folder.read("s.csv") == folder.data({"export", "--to", "pytorch-csv"}));
+}
+
+TEST_CASE("a reader that goes away ends the command quietly") {
+  const Folder folder;
+  Surroundings pipe;
+  pipe.standard_output = Surroundings::Stdout::kPipeWithoutReader;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"simulate"}, {"compare", "--format", "json"}, {"list"}, {"list", "--help"}}) {
+    const Outcome outcome = folder.run(arguments, pipe);
+    CHECK(outcome.status == 141);  // 128 + SIGPIPE, as a shell shows it
+    CHECK(outcome.err.empty());
+  }
+  CHECK(folder.files().empty());
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,147 @@
+// What a person sees: no line is wider than asked for, colours come when they should and not otherwise.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "tests/cli/inputs.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string profile_file() { return std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json"; }
+
+// The first line of more than `width` characters, escapes not counted; "" when there is none.
+std::string too_wide(std::string_view text, int width) {
+  std::string line;
+  int columns = 0;
+  bool escape = false;
+  for (const char c : text) {
+    if (c == '\n') {
+      if (columns > width) return line;
+      line.clear();
+      columns = 0;
+      continue;
+    }
+    line += c;
+    if (c == '\x1b') escape = true;
+    const bool continues = (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
+    if (!escape && !continues) ++columns;
+    if (escape && c == 'm') escape = false;
+  }
+  return columns > width ? line : "";
+}
+
+bool has_escapes(const std::string& text) { return text.find('\x1b') != std::string::npos; }
+
+TEST_CASE("the measure of lines counts characters, not bytes and not colours") {
+  CHECK(too_wide("abc\nab\n", 3).empty());
+  CHECK(too_wide("abcd\nab\n", 3) == "abcd");
+  CHECK(too_wide("ab\nabcd", 3) == "abcd");
+  CHECK(too_wide("\x1b[31mabc\x1b[0m\n\u00b5\u00b5\u00b5\n", 3).empty());
+  CHECK_FALSE(too_wide("\x1b[31mabcd\x1b[0m", 3).empty());
+}
+
+TEST_CASE("no line of text is wider than --width") {
+  const Folder folder;
+  const std::vector<Words> commands{
+      {"simulate"},
+      {"simulate", "--schedule", "zb-h1", "-p", "16", "-m", "64", "--comm", "0.1"},
+      {"simulate", "--schedule", "interleaved", "-p", "8", "-m", "32", "-v", "4"},
+      {"simulate", "--schedule", "chimera", "--p2p", "blocking", "--comm", "1"},
+      {"simulate", "-p", "8", "-m", "200"},
+      {"simulate", "-p", "1", "-m", "1"},
+      {"simulate", "--schedule", "zb-h1", "-p", "8", "-m", "24", "--profile", profile_file()},
+      {"simulate", "--schedule", "interleaved", "--p2p", "coupled"},
+      {"compare"},
+      {"compare", "-p", "3", "-m", "10"},
+      {"compare", "-p", "8", "-m", "24", "--profile", profile_file()},
+      {"compare", "--p2p", "coupled"},
+      {"list"},
+      {"list", "topologies"},
+      {"list", "cost-models"},
+      {"doctor"}};
+  for (const Words& command : commands) {
+    for (const int width : {40, 60, 80, 120}) {
+      for (const char* color : {"never", "always"}) {
+        Words words = command;
+        words.insert(words.end(), {"--width", std::to_string(width), "--color", color});
+        std::string said;
+        for (const std::string& word : words) said += word + " ";
+        CAPTURE(said);
+        CHECK(too_wide(folder.run(words).out, width) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("help fits 80 columns") {
+  const Folder folder;
+  CHECK(too_wide(folder.data({"--help"}), 80) == "");
+  for (const std::string verb : {"simulate", "compare", "import", "export", "list", "doctor"}) {
+    CAPTURE(verb);
+    CHECK(too_wide(folder.data({verb, "--help"}), 80) == "");
+  }
+}
+
+TEST_CASE("without --width the text fits COLUMNS, or 80") {
+  const Folder folder;
+  Surroundings narrow;
+  narrow.environment = {"COLUMNS=60"};
+  CHECK(folder.data({"compare"}, narrow) == folder.data({"compare", "--width", "60"}));
+  CHECK(folder.data({"compare"}) == folder.data({"compare", "--width", "80"}));
+  CHECK(folder.data({"compare", "--width", "100"}, narrow) == folder.data({"compare", "--width", "100"}));
+  Surroundings nonsense;
+  nonsense.environment = {"COLUMNS=wide"};
+  CHECK(folder.data({"compare"}, nonsense) == folder.data({"compare"}));
+}
+
+TEST_CASE("what is piped or written to a file has no colours, unless they are asked for") {
+  const Folder folder;
+  for (const std::string verb : {"simulate", "compare", "list", "doctor"}) {
+    CAPTURE(verb);
+    const std::string plain = folder.data({verb});
+    CHECK_FALSE(has_escapes(plain));
+    CHECK(folder.data({verb, "--color", "never"}) == plain);
+    CHECK(folder.data({verb, "-o", "out"}).empty());
+    CHECK_FALSE(has_escapes(folder.read("out")));
+  }
+  for (const std::string verb : {"simulate", "compare", "list"}) {
+    CAPTURE(verb);
+    CHECK(has_escapes(folder.data({verb, "--color", "always"})));
+    CHECK(folder.data({verb, "--color", "always", "-o", "out"}).empty());
+    CHECK(has_escapes(folder.read("out")));
+  }
+}
+
+TEST_CASE("the flag wins over NO_COLOR, and NO_COLOR over FORCE_COLOR") {
+  const Folder folder;
+  const auto colored = [&](const Words& words, std::vector<std::string> environment) {
+    Surroundings surroundings;
+    surroundings.environment = std::move(environment);
+    return has_escapes(folder.data(words, surroundings));
+  };
+  CHECK(colored({"simulate"}, {"FORCE_COLOR=1"}));
+  CHECK(colored({"simulate"}, {"CLICOLOR_FORCE=1"}));
+  CHECK_FALSE(colored({"simulate"}, {"FORCE_COLOR=0"}));
+  CHECK_FALSE(colored({"simulate"}, {"NO_COLOR=1", "FORCE_COLOR=1"}));
+  CHECK(colored({"simulate"}, {"NO_COLOR=", "FORCE_COLOR=1"}));
+  CHECK(colored({"simulate", "--color", "always"}, {"NO_COLOR=1"}));
+  CHECK_FALSE(colored({"simulate", "--color", "never"}, {"FORCE_COLOR=1"}));
+  CHECK_FALSE(colored({"simulate", "--format", "json"}, {"FORCE_COLOR=1"}));
+  CHECK_FALSE(colored({"simulate", "--format", "csv", "--color", "always"}, {}));
+}
+
+TEST_CASE("errors are coloured by the same rules") {
+  const Folder folder;
+  Surroundings forced;
+  forced.environment = {"FORCE_COLOR=1"};
+  CHECK(has_escapes(folder.refusal({"simulate", "-p", "0"}, forced)));
+  CHECK_FALSE(has_escapes(folder.refusal({"simulate", "-p", "0"})));
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <set>
 #include <sstream>
 
 #include "sim/core/error.hpp"
@@ -105,7 +104,9 @@ bool is_overridden(const std::vector<std::string>& arguments, const std::string&
     const bool has_value = argument.starts_with(flag + "=");
     if (!has_value && argument != flag) continue;
     if (name != "param") return true;
-    const std::string given = has_value ? argument.substr(flag.size() + 1) : k + 1 < arguments.size() ? arguments[k + 1] : "";
+    const std::string given = has_value                  ? argument.substr(flag.size() + 1)
+                              : k + 1 < arguments.size() ? arguments[k + 1]
+                                                         : "";
     if (given.substr(0, given.find('=')) == value.substr(0, value.find('='))) return true;
   }
   return false;
@@ -125,7 +126,6 @@ std::vector<std::string> expand_config(std::vector<std::string> arguments, const
   if (problems.empty()) items = CLI::ConfigTOML().from_config(stream);
   const std::vector<std::string> names = long_names(verb);
   std::vector<std::string> flags;
-  std::set<std::string> seen;
   for (const CLI::ConfigItem& item : items) {
     if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the begin and end of a section
     const std::string section = item.parents.empty() ? "" : item.parents.front();
@@ -145,11 +145,8 @@ std::vector<std::string> expand_config(std::vector<std::string> arguments, const
       continue;
     }
     if (item.inputs.size() > 1 && item.name != "schedule" && item.name != "param") {
-      problems.push_back({"C041", place_of(text, file, item.name), item.name + " takes one value", "write it without [ ]"});
-      continue;
-    }
-    if (!seen.insert(section + "." + item.name).second) {
-      problems.push_back({"C044", place_of(text, file, item.name), item.name + " stands twice", "keep one of them"});
+      problems.push_back(
+          {"C041", place_of(text, file, item.name), item.name + " takes one value", "give it once, without [ ]"});
       continue;
     }
     for (const std::string& value : item.inputs) {

@@ -84,7 +84,13 @@ class FailIfParser {
   [[noreturn]] void unknown_name(std::string_view name, std::size_t at) {
     const std::string meant = closest_metric(name);
     const std::string hint = meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
-    fail("C032", fmt::format("'{}' is not a number of the report{}", name, hint), at, name.size());
+    std::string names = "known names:";
+    for (const Metric& metric : metric_catalog()) {
+      if (metric.name.find('.') != std::string_view::npos) continue;
+      names += fmt::format(" {}", metric.alias.empty() ? metric.name : metric.alias);
+    }
+    names += ", and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill";
+    fail("C032", fmt::format("'{}' is not a number of the report{}", name, hint), at, name.size(), std::move(names));
   }
 
   std::string_view take_sign(Node& node, std::string_view name) {
@@ -144,8 +150,8 @@ class FailIfParser {
       case MetricUnit::kRatio:
         node.real = read_real(value, true, at, name);
         if (node.real > 1 && metric.key != "bubble_over_ideal") {
-          fail("C033", fmt::format("{} is never more than 1; {} would be {}", name, value, format_percent(node.real)), at,
-               value.size(), fmt::format("for a percentage write {}%", value));
+          fail("C033", fmt::format("{} is never more than 1; {} would be {}", name, value, format_percent(node.real)),
+               at, value.size(), fmt::format("for a percentage write {}%", value));
         }
         return;
       case MetricUnit::kNumber:
@@ -233,11 +239,10 @@ class FailIfParser {
                        std::string(std::max<std::size_t>(1, length), '^'));
   }
 
-  [[noreturn]] void fail(std::string code, std::string message, std::size_t at, std::size_t length) const {
-    const std::string help = code == "C032"
-                                 ? "names are the keys of `--format json`: bubble_ratio, makespan, peak_memory, ..."
-                                 : "write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'";
-    throw InputError(Diagnostic{std::move(code), place_at(at, length), std::move(message), help});
+  [[noreturn]] void fail(std::string code, std::string message, std::size_t at, std::size_t length,
+                         std::string help = "") const {
+    if (help.empty()) help = "write it like 'bubble>25% || mem>76GiB && step<=1.2s'";
+    throw InputError(Diagnostic{std::move(code), place_at(at, length), std::move(message), std::move(help)});
   }
 
   std::string_view text_;

@@ -32,8 +32,9 @@ std::int64_t peak_by(const Report& report) {
 
 using MaybeReal = std::optional<double>;
 
-constexpr Metric time(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&)) {
-  return {name, key, "", MetricUnit::kNanoseconds, get, nullptr};
+constexpr Metric time(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&),
+                      std::string_view alias = "") {
+  return {name, key, alias, MetricUnit::kNanoseconds, get, nullptr};
 }
 
 constexpr Metric size(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&),
@@ -63,7 +64,8 @@ using R = const Report&;
 using D = const DeviceReport&;
 
 constexpr std::array kMetrics = {
-    time("makespan", "makespan_ns", [](R r) { return r.makespan; }),
+    time(
+        "makespan", "makespan_ns", [](R r) { return r.makespan; }, "step"),
     time("span", "span_ns", [](R r) { return r.span; }),
     time("steady_period", "steady_period_ns", [](R r) { return r.steady_period; }),
     time("ideal", "ideal_ns", [](R r) { return r.ideal; }),

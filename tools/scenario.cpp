@@ -77,10 +77,6 @@ void check_combination(const ScenarioFlags& flags) {
   if (flags.profile.empty() && !flags.partition.empty()) {
     fail("C004", "--partition", "there are no layers to partition without a profile", "add --profile FILE");
   }
-  if (flags.profile.empty() && !flags.bandwidth.empty()) {
-    fail("C066", "--bandwidth", "without a profile transfers have no size, so a bandwidth would change nothing",
-         "use --comm for the time of a hop, or add --profile FILE");
-  }
   const std::array<std::string, 1> topologies{"ideal"};
   one_of(topologies, flags.topology, "C003", "--topology");
 }
@@ -217,13 +213,17 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         if (!flags.comm.empty()) scenario.comm = parse_duration(flags.comm, "--comm", BareNumber::kToyUnits);
       },
       [&] {
-        if (!flags.bandwidth.empty()) scenario.bandwidth = parse_bandwidth(flags.bandwidth, "--bandwidth");
+        if (flags.bandwidth.empty()) return;
+        scenario.bandwidth = parse_bandwidth(flags.bandwidth, "--bandwidth");
+        if (!flags.profile.empty()) return;
+        fail("C067", "--bandwidth", "without a profile transfers have no size, so a bandwidth would change nothing",
+             "use --comm for the time of a hop, or add --profile FILE");
       },
       [&] { scenario.p2p = static_cast<P2p>(one_of(modes, flags.p2p, "C002", "--p2p")); },
       [&] {
         if (flags.profile.empty()) return;
         scenario.profile = read_profile(read_file(flags.profile, "--profile"), flags.profile);
-          },
+      },
   });
   if (!flags.partition.empty()) scenario.partition = flags.partition;
   return scenario;

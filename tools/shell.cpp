@@ -5,7 +5,8 @@
 namespace debubble {
 
 std::string shell_quoted(std::string_view argument) {
-  const bool plain = !argument.empty() && argument.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string_view::npos;
+  const bool plain =
+      !argument.empty() && argument.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string_view::npos;
   if (plain) return std::string(argument);
   std::string quoted = "'";
   for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -255,14 +255,14 @@ TEST_CASE("--fail-if names only numbers of the report") {
    |
    | bubbel>3
    | ^^^^^^
-  = help: names are the keys of `--format json`: bubble_ratio, makespan, peak_memory, ...
+  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle mem peak_activation peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
 )");
   CHECK(folder.refusal({"simulate", "--fail-if", "foo>3"}) == R"(error[C032]: 'foo' is not a number of the report
   --> --fail-if:1
    |
    | foo>3
    | ^^^
-  = help: names are the keys of `--format json`: bubble_ratio, makespan, peak_memory, ...
+  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle mem peak_activation peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
 )");
 }
 
@@ -273,7 +273,7 @@ TEST_CASE("--fail-if is checked to its end") {
    |
    | bubble>
    |        ^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
   CHECK(folder.refusal({"simulate", "--fail-if", "bubble 3"}) ==
         R"(error[C031]: expected < <= > >= == or != after 'bubble'
@@ -281,57 +281,57 @@ TEST_CASE("--fail-if is checked to its end") {
    |
    | bubble 3
    |        ^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
-  CHECK(folder.refusal({"simulate", "--fail-if", "(bubble>3"}) == R"(error[C031]: this parenthesis is not closed
+  CHECK(folder.refusal({"simulate", "--fail-if", "(bubble>0.3"}) == R"(error[C031]: this parenthesis is not closed
   --> --fail-if:1
    |
-   | (bubble>3
+   | (bubble>0.3
    | ^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
-  CHECK(folder.refusal({"simulate", "--fail-if", "bubble>3 )"}) ==
+  CHECK(folder.refusal({"simulate", "--fail-if", "bubble>0.3 )"}) ==
         R"(error[C031]: expected && or || or the end, found ')'
-  --> --fail-if:10
-   |
-   | bubble>3 )
-   |          ^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
-)");
-  CHECK(folder.refusal({"simulate", "--fail-if", "bubble>3 &&"}) ==
-        R"(error[C031]: the expression ends where a comparison is expected
   --> --fail-if:12
    |
-   | bubble>3 &&
+   | bubble>0.3 )
    |            ^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
+)");
+  CHECK(folder.refusal({"simulate", "--fail-if", "bubble>0.3 &&"}) ==
+        R"(error[C031]: the expression ends where a comparison is expected
+  --> --fail-if:14
+   |
+   | bubble>0.3 &&
+   |              ^
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
   CHECK(folder.refusal({"simulate", "--fail-if", ">3"}) == R"(error[C031]: expected a name, found '>3'
   --> --fail-if:1
    |
    | >3
    | ^^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
-  CHECK(folder.refusal({"compare", "--fail-if", "bubble>3 ! mem>1GiB"}) ==
+  CHECK(folder.refusal({"compare", "--fail-if", "bubble>0.3 ! mem>1GiB"}) ==
         R"(error[C031]: expected && or || or the end, found '!'
-  --> --fail-if:10
+  --> --fail-if:12
    |
-   | bubble>3 ! mem>1GiB
-   |          ^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
+   | bubble>0.3 ! mem>1GiB
+   |            ^
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
 }
 
 TEST_CASE("--fail-if compares only with what its number can be") {
   const Folder folder;
-  CHECK(folder.refusal({"simulate", "--fail-if", "bubble>3GiB"}) ==
-        R"(error[C034]: bubble is a plain number or a percentage; '3GiB' is not
+  CHECK(folder.refusal({"simulate", "--fail-if", "bubble>0.3GiB"}) ==
+        R"(error[C034]: bubble is a plain number or a percentage; '0.3GiB' is not
   --> --fail-if:8
    |
-   | bubble>3GiB
-   |        ^^^^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
+   | bubble>0.3GiB
+   |        ^^^^^^
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
   CHECK(folder.refusal({"simulate", "--fail-if", "mem>3ms"}) ==
         R"(error[C033]: '3ms' cannot be compared with mem: 'ms' is not a unit of a size
@@ -355,7 +355,7 @@ TEST_CASE("--fail-if compares only with what its number can be") {
    |
    | p2p_messages>1.5
    |              ^^^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
   CHECK(folder.refusal({"simulate", "--fail-if", "bubble>nan"}) ==
         R"(error[C034]: bubble is a plain number or a percentage; 'nan' is not
@@ -363,7 +363,7 @@ TEST_CASE("--fail-if compares only with what its number can be") {
    |
    | bubble>nan
    |        ^^^
-  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'
+  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
 }
 

@@ -118,5 +118,34 @@ TEST_CASE("a table can be compared with the schedules of its size") {
   CHECK(all["runs"][1]["schedule"]["params"]["group"] == "5");
 }
 
+TEST_CASE("what the command line says replaces the file's list, and a parameter the file's of the same name") {
+  const Folder folder;
+  folder.write("s.toml", "microbatches = 16\nparam = [\"group=8\"]\n[compare]\nschedule = [\"1f1b\", \"zb-h1\"]\n");
+  const std::string one = folder.data({"compare", "--config", "s.toml", "--schedule", "interleaved"});
+  CHECK(one.find("group=8") != std::string::npos);
+  CHECK(one.find("zb-h1") == std::string::npos);
+  const std::string mine =
+      folder.data({"compare", "--config", "s.toml", "--schedule", "interleaved", "--param", "group=4"});
+  CHECK(mine.find("group=4") != std::string::npos);
+}
+
+TEST_CASE("a scenario file is as strict as the command line") {
+  const Folder folder;
+  folder.write("open.toml", "schedule = [\"1f1b\",\ndevices = 4\n");
+  CHECK(folder.refusal({"compare", "--config", "open.toml"}) ==
+        "error[C041]: the array is not closed by ]\n  --> open.toml:1\n"
+        "  = help: write it like: schedule = [\"1f1b\", \"zb-h1\"]\n");
+  folder.write("many.toml", "devices = [1,2]\n");
+  CHECK(folder.refusal({"simulate", "--config", "many.toml"}) ==
+        "error[C041]: devices takes one value\n  --> many.toml:1\n  = help: give it once, without [ ]\n");
+  folder.write("twice.toml", "devices = 2\ndevices = 3\n");
+  CHECK(folder.refusal({"simulate", "--config", "twice.toml"}).find("error[C041]: devices takes one value") == 0);
+  folder.write("deep.toml", "[simulate.deeper]\ndevices = 2\n");
+  CHECK(folder.refusal({"simulate", "--config", "deep.toml"}).find("error[C042]") == 0);
+  folder.write("comment.toml", "devices = 8  # [sic\nmicrobatches = 8\nnonsense\n");
+  CHECK(folder.refusal({"simulate", "--config", "comment.toml"}).find("error[C041]: this line is not KEY = VALUE") ==
+        0);
+}
+
 }  // namespace
 }  // namespace debubble::testing

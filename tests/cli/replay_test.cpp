@@ -106,8 +106,8 @@ TEST_CASE("a trace keeps the readers' rules for every schedule and transfer") {
     for (const std::string p2p : {"overlapped", "blocking", "coupled"}) {
       CAPTURE(shown(schedule));
       CAPTURE(p2p);
-      const Outcome outcome = folder.run(
-          joined({"simulate", "--p2p", p2p, "--comm", "0.3", "--bandwidth", "1GB/s", "--trace", "t.json"}, schedule));
+      const Outcome outcome =
+          folder.run(joined({"simulate", "--p2p", p2p, "--comm", "0.3", "--trace", "t.json"}, schedule));
       if (outcome.status == 1) {  // coupled transfers deadlock with some orders, and then there is no trace
         CHECK(p2p == "coupled");
         CHECK(folder.files().empty());

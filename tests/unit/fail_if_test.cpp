@@ -21,7 +21,7 @@ std::string refused(const std::string& text) {
   return refusal([&] { static_cast<void>(FailIf::parse(text)); });
 }
 
-const std::string kHelp = "  = help: write it like 'bubble_ratio>25% || peak_memory>76GiB && makespan<=1.2s'\n";
+const std::string kHelp = "  = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'\n";
 
 }  // namespace
 
@@ -86,7 +86,10 @@ TEST_CASE("a misspelt name gets a suggestion and a caret") {
         "   |\n"
         "   | makespan<1s && buble_ratio>0.25\n"
         "   |                ^^^^^^^^^^^\n"
-        "  = help: names are the keys of `--format json`: bubble_ratio, makespan, peak_memory, ...\n");
+        "  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio "
+        "throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle mem peak_activation "
+        "peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: "
+        "idle_by_cause.fill\n");
 }
 
 TEST_CASE("each slip of grammar is shown where it is") {
@@ -145,4 +148,12 @@ TEST_CASE("every metric has one name of its own and can be found by it") {
     CHECK((metric.integer != nullptr) != (metric.real != nullptr));
   }
   CHECK(find_metric("") == nullptr);
+}
+
+TEST_CASE("a ratio that can never be reached is refused, for it was meant as a percentage") {
+  CHECK_THROWS_AS((void)FailIf::parse("bubble>25"), InputError);
+  CHECK_THROWS_AS((void)FailIf::parse("span_bubble_ratio>=100.1%"), InputError);
+  CHECK_NOTHROW((void)FailIf::parse("bubble>=1"));
+  CHECK_NOTHROW((void)FailIf::parse("bubble>=100%"));
+  CHECK_NOTHROW((void)FailIf::parse("bubble_over_ideal>1.5"));
 }

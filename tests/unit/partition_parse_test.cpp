@@ -46,7 +46,7 @@ TEST_CASE("what is no number of layers is refused, all of it at once") {
         "error[L004]: stage 2 gets -1 layers\n"
         "  --> --partition\n"
         "  = help: every stage needs at least one layer\n"
-        "error[L007]: stage 3 gets more layers than can be counted\n"
+        "error[L012]: stage 3 gets more layers than can be counted\n"
         "  --> --partition\n"
         "  = help: the model has 9\n"
         "error[L003]: stage 4 gets \"\", which is no number of layers\n"

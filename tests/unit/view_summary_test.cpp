@@ -27,6 +27,12 @@ Report many_devices(int devices) {
   return report;
 }
 
+AdviceContext repeating(const std::string& flags) {
+  AdviceContext context;
+  context.flags = flags;
+  return context;
+}
+
 }  // namespace
 
 TEST_CASE("the heading names every assumption under its source") {
@@ -61,8 +67,7 @@ TEST_CASE("the summary of a small run") {
         "share   66.7 %  33.3 %  16.7 %  16.7 %\n"
         "times in ms, memory in MiB, activations in device shares\n"
         "\n"
-        "limit  pipeline fill and drain: 100.0 % of the idle time; with -m 4 the bubble\n"
-        "       would be about 20.0 % of the step\n"
+        "limit  pipeline fill and drain: 100.0 % of the idle time\n"
         "try    debubble compare -p 2 -m 2\n");
 }
 
@@ -152,7 +157,7 @@ TEST_CASE("no line of a summary is wider than asked for") {
     ViewStyle style;
     style.width = width;
     CAPTURE(width);
-    CHECK(widest_line(summary(report, style, "--times f=1,b=2")) <= width);
+    CHECK(widest_line(summary(report, style, repeating("--times f=1,b=2"))) <= width);
     CHECK(widest_line(heading(report, style)) <= width);
   }
 }
@@ -160,48 +165,60 @@ TEST_CASE("no line of a summary is wider than asked for") {
 TEST_CASE("the advice follows the largest cause of idleness") {
   Report report = small_report();
   report.schedule.name = "zb-h1";
-  CHECK(advise(report, "--times f=1,b=2").next == "debubble simulate --schedule zb-h1 -p 2 -m 4 --times f=1,b=2");
+  AdviceContext context = repeating("--times f=1,b=2");
+  CHECK(advise(report, context).next == "debubble compare -p 2 -m 2 --times f=1,b=2");
+  context.more_microbatches = {4, 0.125};
+  CHECK(advise(report, context).limit ==
+        "pipeline fill and drain: 100.0 % of the idle time; with -m 4 the bubble is 12.5 % of the step");
+  CHECK(advise(report, context).next == "debubble simulate --schedule zb-h1 -p 2 -m 4 --times f=1,b=2");
+  context.flags.clear();
   report.schedule.chunks = 2;
   report.schedule.name = "interleaved";
-  CHECK(advise(report, "").next == "debubble simulate --schedule interleaved -p 2 -m 4 -v 2");
+  CHECK(advise(report, context).next == "debubble simulate --schedule interleaved -p 2 -m 4 -v 2");
 
   move_idle(report, IdleCause::kDependency);
-  CHECK(advise(report, "").limit ==
+  CHECK(advise(report, {}).limit ==
         "waiting for compute elsewhere between fill and drain: 100.0 % of the idle time; the order of ops leaves gaps");
 
   report.critical_path.transfer = 1'500'000;
   move_idle(report, IdleCause::kTransferLatency);
-  CHECK(advise(report, "").limit ==
+  CHECK(advise(report, {}).limit ==
         "transfers: 100.0 % of the idle time, most of it latency; 2 hops and 1.500 ms of the critical path are "
         "transfers");
   report.schedule.chunks = 4;
-  CHECK(advise(report, "").next == "debubble simulate --schedule interleaved -p 2 -m 2 -v 2");
+  CHECK(advise(report, {}).next == "debubble simulate --schedule interleaved -p 2 -m 2 -v 2");
   move_idle(report, IdleCause::kTransferBandwidth);
-  CHECK(advise(report, "").limit.find("most of it bandwidth") != std::string::npos);
+  CHECK(advise(report, {}).limit.find("most of it bandwidth") != std::string::npos);
 
   move_idle(report, IdleCause::kLaunchGap);
-  CHECK(advise(report, "").limit == "launch gap: 100.0 % of the idle time");
+  CHECK(advise(report, {}).limit == "launch gap: 100.0 % of the idle time");
 }
 
-TEST_CASE("several replicas are promised nothing for more microbatches") {
-  Report report = small_report();
-  report.schedule.replicas = 2;
-  CHECK(advise(report, "").limit == "pipeline fill and drain: 100.0 % of the idle time");
+TEST_CASE("more microbatches that do not help are not suggested") {
+  const Report report = small_report();
+  AdviceContext context;
+  context.more_microbatches = {4, report.bubble_ratio};
+  CHECK(advise(report, context).limit == "pipeline fill and drain: 100.0 % of the idle time");
 }
 
 TEST_CASE("compute limits from 95 % busy on") {
   Report report = small_report();
   report.bubble_ratio = 0.0499;
-  CHECK(advise(report, "").limit.find("compute: devices work 95.0 % of the step") == 0);
+  CHECK(advise(report, {}).limit.find("compute: devices work 95.0 % of the step") == 0);
   report.bubble_ratio = 0.05;
-  CHECK(advise(report, "").limit.find("pipeline fill and drain") == 0);
+  CHECK(advise(report, {}).limit.find("pipeline fill and drain") == 0);
 }
 
 TEST_CASE("a device that works most of the step limits it when another does not") {
   Report report = small_report();
   report.devices[1].busy = 8'100'000;
-  CHECK(advise(report, "").limit == "device d1: it works 90.0 % of the step, d0 only 66.7 %; move work away from it");
-  CHECK(advise(report, "--profile a.json --partition 1,2").next == "the same command with --partition auto");
+  CHECK(advise(report, {}).limit == "device d1: it works 90.0 % of the step, d0 only 66.7 %");
+  AdviceContext context;
+  context.own_partition = true;
+  CHECK(advise(report, context).next == "the same command with --partition auto");
+  context.own_partition = false;
+  context.auto_partition = true;
+  CHECK(advise(report, context).limit.ends_with("; no cut of the layers is more even"));
   report.devices[1].busy = 8'099'999;
-  CHECK(advise(report, "").limit.find("pipeline fill and drain") == 0);
+  CHECK(advise(report, {}).limit.find("pipeline fill and drain") == 0);
 }

@@ -76,6 +76,7 @@ class Simulate : public Command {
     AdviceContext context;
     context.flags = repeated_flags(scenario_);
     context.own_partition = scenario.partition != "auto";
+    context.auto_partition = scenario.profile && !context.own_partition;
     if (has_result(run.report)) context.more_microbatches = more_microbatches(scenario, name, run);
     return context;
   }

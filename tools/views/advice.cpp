@@ -57,7 +57,7 @@ std::string with_flags(std::string command, const AdviceContext& context) {
 
 std::string compare_command(const Report& report, const AdviceContext& context) {
   return with_flags(fmt::format("debubble compare -p {} -m {}", report.schedule.devices, report.schedule.microbatches),
-                    flags);
+                    context);
 }
 
 // The same run with other numbers of microbatches and chunks.
@@ -80,7 +80,8 @@ Advice one_device_limits(const Report& report, const DeviceReport& busiest, cons
   advice.limit = fmt::format("device d{}: it works {} of the step, d{} only {}", busiest.device,
                              format_percent(share(busiest.busy, report.makespan)), laziest.device,
                              format_percent(share(laziest.busy, report.makespan)));
-  advice.limit += context.own_partition ? "; move layers away from it" : "; no cut of the layers is more even";
+  if (context.own_partition) advice.limit += "; move layers away from it";
+  if (context.auto_partition) advice.limit += "; no cut of the layers is more even";
   advice.next = context.own_partition ? "the same command with --partition auto" : compare_command(report, context);
   return advice;
 }
@@ -109,9 +110,9 @@ Advice transfers_limit(const Report& report, const IdleGroups& groups, const Adv
       fmt::format("transfers: {} of the idle time, most of it {}; {} hops and {} of the critical path are transfers",
                   format_percent(share(groups.latency + groups.bandwidth, groups.all)),
                   latency ? "latency" : "bandwidth", path.hops, format_duration(path.transfer));
-  advice.next = report.schedule.chunks > 2
-                    ? simulate_command(report.schedule, report.schedule.microbatches, report.schedule.chunks / 2, context)
-                    : compare_command(report, context);
+  advice.next = report.schedule.chunks > 2 ? simulate_command(report.schedule, report.schedule.microbatches,
+                                                              report.schedule.chunks / 2, context)
+                                           : compare_command(report, context);
   return advice;
 }
 

@@ -139,11 +139,11 @@ Nanoseconds steady_period(const Program& program, const StageCosts& costs, const
   const Tables tables = make_tables(program, costs, topology);
   Walk walk(program, tables, Ends::kInReach);
   NoRecorder nobody;
-  std::vector<std::vector<Nanoseconds>> lane_ends;  // by iteration, then device
+  std::vector<std::vector<Nanoseconds>> lane_ends;  // by iteration; two times per device
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
     walk.run(nobody);  // lanes keep their state: the next iteration starts where this one left each device
     std::vector<Nanoseconds> now;
-    for (const Lane& lane : walk.lanes()) now.push_back(lane.free);
+    for (const Lane& lane : walk.lanes()) now.insert(now.end(), {lane.free, lane.posted});
     // The pattern repeats when every lane has moved on by the same time since some earlier iteration.
     for (std::size_t back = lane_ends.size(); back-- > 0;) {
       const Nanoseconds moved = now[0] - lane_ends[back][0];

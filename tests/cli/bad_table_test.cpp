@@ -66,6 +66,7 @@ TEST_CASE("a missing forward or backward is refused") {
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
         R"(error[T005]: the backward after 0F0 is missing: neither 0B0, nor 0I0 and 0W0
   --> t.csv:1
+  = help: add 0B0, or 0I0 and 0W0, behind 0F0
 )");
   folder.write("f.csv", R"(0F0,0B0
 1B0

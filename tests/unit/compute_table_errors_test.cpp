@@ -157,7 +157,8 @@ TEST_CASE("missing forwards and backwards are refused with the row where they be
   CHECK(problems_of("0F0,0B0\n1B0\n") ==
         "T004 t.csv:2 1F0 is missing, though the backward of stage 1 runs on microbatch 0\n");
   CHECK(problems_of("0F0,0B0\n1F0\n") ==
-        "T005 t.csv:2 the backward after 1F0 is missing: neither 1B0, nor 1I0 and 1W0\n");
+        "T005 t.csv:2 the backward after 1F0 is missing: neither 1B0, nor 1I0 and 1W0 | add 1B0, or 1I0 and "
+        "1W0, behind 1F0\n");
   CHECK(problems_of("0F0,0F1,0B0,0B1\n1F0,1B0\n") ==
         "T013 t.csv stage 1 never runs microbatch 1: 1F1 and its backward are missing\n");
 }

@@ -170,9 +170,6 @@ TEST_CASE("colour adds escapes and takes the dashes away, nothing else") {
   CHECK(first_row(gantt(small_timeline(), style)) ==
         "d0 \033[48;5;25;38;5;231mF0F1\033[0m\033[38;5;244m....\033[0m\033[48;5;214;38;5;16mB0  \033[0m"
         "\033[38;5;244m..\033[0m\033[48;5;214;38;5;16mB1  \033[0m");
-  style.color = false;
-  style.unicode = true;
-  CHECK(first_row(gantt(small_timeline(), style)) == "d0 F0F1\u00b7\u00b7\u00b7\u00b7B0--\u00b7\u00b7B1--");
 }
 
 TEST_CASE("a run in which nothing takes time says so") {

@@ -234,7 +234,9 @@ class TraceWriter {
     out_ << "\",\"cat\":\"transfer";
     open_event("X", sends ? t.from_device : t.to_device, sends ? lanes_.send(t, i) : lanes_.receive(t, i), t.begin);
     write_time("dur", t.end - t.begin);
-    write_op_args("", t.op);
+    Op end = t.op;  // the receiver's slice stands for the stage that receives
+    if (!sends) end.stage += t.op.kind == OpKind::kForward ? 1 : -1;
+    write_op_args("", end);
     out_ << ",\"bytes\":" << t.bytes << ",\"from_device\":" << t.from_device << ",\"to_device\":" << t.to_device;
     write_time("latency_us", t.latency);
     const Nanoseconds ready = t.from_span < 0 ? t.begin : span(t.from_span).end;

@@ -24,11 +24,7 @@ std::string render(const Row& row, const ViewStyle& style) {
     std::string run;
     for (; end < row.size() && row[end].ink == row[begin].ink; ++end) {
       const char glyph = row[end].glyph;
-      if (glyph == '.' && style.unicode) {
-        run += "\u00b7";
-      } else {
-        run += glyph == '-' && style.color ? ' ' : glyph;  // the colour already shows how far the op goes
-      }
+      run += glyph == '-' && style.color ? ' ' : glyph;  // the colour already shows how far the op goes
     }
     text += paint(style.color, gantt_detail::ansi_codes(row[begin].ink), run);
     begin = end;
@@ -81,8 +77,7 @@ struct LegendItem {
   Ink ink = Ink::kIdle;
 };
 
-std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timeline& timeline, const Grid& grid,
-                                     const ViewStyle& style) {
+std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timeline& timeline, const Grid& grid) {
   static constexpr std::array<const char*, 6> kMeanings = {"forward",         "backward",        "input gradient",
                                                            "weight gradient", "overlapped pair", "transfer"};
   std::set<Ink> used;
@@ -105,7 +100,7 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
     if (used.contains(ink) || lighter) items.push_back({sign, kMeanings[kind], ink});
     light = light || lighter;
   }
-  if (used.contains(Ink::kIdle)) items.push_back({style.unicode ? "\u00b7" : ".", "idle", Ink::kIdle});
+  if (used.contains(Ink::kIdle)) items.push_back({".", "idle", Ink::kIdle});
   if (light) {
     const bool two = gantt_detail::most_stages_on_a_device(timeline) == 2;
     items.push_back({"", two ? "lower case: a device's second stage" : "lower case: every second stage"});
@@ -159,7 +154,7 @@ std::string gantt(const Timeline& timeline, const ViewStyle& style) {
   }
   for (int device = timeline.devices - tail; device < timeline.devices; ++device) text += row(device);
   text += std::string(margin, ' ') + axis(timeline, grid) + "\n";
-  return text + legend(legend_items(rows, timeline, grid, style), margin, style);
+  return text + legend(legend_items(rows, timeline, grid), margin, style);
 }
 
 }  // namespace debubble

@@ -4,10 +4,9 @@
 namespace debubble {
 
 struct ViewStyle {
-  int width = 80;        // columns; no line is longer. At least kNarrowest
-  bool color = false;    // ANSI escapes, 256 colours
-  bool unicode = false;  // a few better signs; the default is plain ASCII
-  int max_rows = 32;     // most devices drawn one by one; 0: all of them
+  int width = 80;      // columns; no line is longer. At least kNarrowest
+  bool color = false;  // ANSI escapes, 256 colours
+  int max_rows = 32;   // most devices drawn one by one; 0: all of them
 };
 
 inline constexpr int kNarrowest = 40;

@@ -18,8 +18,6 @@
 #include "schedules/catalog.hpp"
 #include "sim/engine/simulate.hpp"
 
-extern char** environ;
-
 namespace debubble::bench {
 
 namespace {

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
@@ -112,6 +114,54 @@ bool is_overridden(const std::vector<std::string>& arguments, const std::string&
   return false;
 }
 
+// What is wrong with one item of the file for this verb; nothing when it is a flag of it.
+class ItemCheck {
+ public:
+  ItemCheck(const std::string& text, const std::string& file, const CLI::App& verb,
+            const std::vector<std::string>& verbs)
+      : text_(text), file_(file), verb_(verb.get_name()), verbs_(verbs), names_(long_names(verb)) {}
+
+  [[nodiscard]] std::optional<Diagnostic> problem(const CLI::ConfigItem& item) const {
+    const std::string section = section_of(item);
+    const bool is_verb = section.empty() || std::find(verbs_.begin(), verbs_.end(), section) != verbs_.end();
+    if (!is_verb || item.parents.size() > 1) {
+      return Diagnostic{"C042", place_of(text_, file_, "[" + section), "there is no verb [" + section + "]",
+                        "sections are named like verbs: [simulate], [compare]"};
+    }
+    if (!concerns(item)) return std::nullopt;
+    if (std::find(names_.begin(), names_.end(), item.name) == names_.end()) return unknown_flag(item.name);
+    if (item.inputs.size() > 1 && item.name != "schedule" && item.name != "param") {
+      return Diagnostic{"C041", place_of(text_, file_, item.name), item.name + " takes one value",
+                        "give it once, without [ ]"};
+    }
+    return std::nullopt;
+  }
+
+  // Whether the item is for all verbs or for this one.
+  [[nodiscard]] bool concerns(const CLI::ConfigItem& item) const {
+    const std::string section = section_of(item);
+    return section.empty() || section == verb_;
+  }
+
+ private:
+  static std::string section_of(const CLI::ConfigItem& item) {
+    return item.parents.empty() ? "" : item.parents.front();
+  }
+
+  [[nodiscard]] Diagnostic unknown_flag(const std::string& name) const {
+    const std::string guess = closest_name(name, names_);
+    return {
+        "C043", place_of(text_, file_, name), "`debubble " + verb_ + "` has no flag \"" + name + "\"",
+        guess.empty() ? "the keys are the flags of `debubble " + verb_ + " --help`" : "did you mean " + guess + "?"};
+  }
+
+  const std::string& text_;
+  const std::string& file_;
+  std::string verb_;
+  const std::vector<std::string>& verbs_;
+  std::vector<std::string> names_;
+};
+
 }  // namespace
 
 std::vector<std::string> expand_config(std::vector<std::string> arguments, const CLI::App& verb,
@@ -124,31 +174,12 @@ std::vector<std::string> expand_config(std::vector<std::string> arguments, const
   std::vector<CLI::ConfigItem> items;
   std::istringstream stream(text);
   if (problems.empty()) items = CLI::ConfigTOML().from_config(stream);
-  const std::vector<std::string> names = long_names(verb);
+  const ItemCheck check(text, file, verb, verbs);
   std::vector<std::string> flags;
   for (const CLI::ConfigItem& item : items) {
     if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the begin and end of a section
-    const std::string section = item.parents.empty() ? "" : item.parents.front();
-    const bool is_verb = section.empty() || std::find(verbs.begin(), verbs.end(), section) != verbs.end();
-    if (!is_verb || item.parents.size() > 1) {
-      problems.push_back({"C042", place_of(text, file, "[" + section), "there is no verb [" + section + "]",
-                          "sections are named like verbs: [simulate], [compare]"});
-      continue;
-    }
-    if (!section.empty() && section != verb.get_name()) continue;
-    if (std::find(names.begin(), names.end(), item.name) == names.end()) {
-      const std::string guess = closest_name(item.name, names);
-      problems.push_back({"C043", place_of(text, file, item.name),
-                          "`debubble " + verb.get_name() + "` has no flag \"" + item.name + "\"",
-                          guess.empty() ? "the keys are the flags of `debubble " + verb.get_name() + " --help`"
-                                        : "did you mean " + guess + "?"});
-      continue;
-    }
-    if (item.inputs.size() > 1 && item.name != "schedule" && item.name != "param") {
-      problems.push_back(
-          {"C041", place_of(text, file, item.name), item.name + " takes one value", "give it once, without [ ]"});
-      continue;
-    }
+    if (auto problem = check.problem(item)) problems.push_back(std::move(*problem));
+    if (!check.concerns(item)) continue;
     for (const std::string& value : item.inputs) {
       if (!is_overridden(arguments, item.name, value)) flags.push_back("--" + item.name + "=" + value);
     }

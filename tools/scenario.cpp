@@ -170,7 +170,7 @@ std::string repeated_flags(const ScenarioFlags& flags) {
 }
 
 std::string read_file(const std::string& path, const std::string& place) {
-  const auto close = [](std::FILE* file) { std::fclose(file); };
+  const auto close = [](std::FILE* file) { std::fclose(file); };  // NOLINT(cppcoreguidelines-owning-memory): it owns
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
   const auto refuse = [&] {
     fail("C005", place, "cannot read " + path + ": " + reason(errno), "check the path and its permissions");

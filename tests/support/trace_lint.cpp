@@ -233,7 +233,7 @@ class Linter {
       flow.name = event["name"].get<std::string>();
       flow.category = text_of(event, "cat");
     }
-    if (flow.name != event["name"] || flow.category != text_of(event, "cat")) {
+    if (flow.name != event["name"].get<std::string>() || flow.category != text_of(event, "cat")) {
       report("the two ends of arrow " + id.dump() + " differ in name or category");
     }
     ++(starts ? flow.starts : flow.ends);

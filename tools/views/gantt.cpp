@@ -77,6 +77,18 @@ struct LegendItem {
   Ink ink = Ink::kIdle;
 };
 
+// How much time a column is.
+void add_scale(std::vector<LegendItem>& items, const Timeline& timeline, const Grid& grid) {
+  if (grid.exact) {
+    const char* plural = grid.per_unit == 1 ? "" : "s";
+    items.push_back({"", fmt::format("{} column{} = {}", grid.per_unit, plural, format_duration_exact(grid.unit))});
+  } else {
+    const auto columns = static_cast<Nanoseconds>(grid.columns);
+    items.push_back({"", fmt::format("1 column = {}", format_duration(timeline.makespan / columns))});
+    items.push_back({"", "letters in proportion to time"});
+  }
+}
+
 std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timeline& timeline, const Grid& grid) {
   static constexpr std::array<const char*, 6> kMeanings = {"forward",         "backward",        "input gradient",
                                                            "weight gradient", "overlapped pair", "transfer"};
@@ -106,14 +118,7 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
     items.push_back({"", two ? "lower case: a device's second stage" : "lower case: every second stage"});
   }
   if (digits) items.push_back({"", grid.last_digit_only ? "digit: last of the microbatch" : "digits: microbatch"});
-  if (grid.exact) {
-    const char* plural = grid.per_unit == 1 ? "" : "s";
-    items.push_back({"", fmt::format("{} column{} = {}", grid.per_unit, plural, format_duration_exact(grid.unit))});
-  } else {
-    const auto columns = static_cast<Nanoseconds>(grid.columns);
-    items.push_back({"", fmt::format("1 column = {}", format_duration(timeline.makespan / columns))});
-    items.push_back({"", "letters in proportion to time"});
-  }
+  add_scale(items, timeline, grid);
   return items;
 }
 

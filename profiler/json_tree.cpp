@@ -73,8 +73,10 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool parse_error(std::size_t position, const std::string& /*token*/,
                    const nlohmann::json::exception& error) override {
+    // Versions of the library word this one differently.
+    const std::string reason = text_.empty() ? "the file is empty" : reason_of(error.what());
     problems_.add("P001", place_of(problems_.name(), text_, position > 0 ? position - 1 : 0),
-                  "not valid JSON: " + reason_of(error.what()),
+                  "not valid JSON: " + reason,
                   "the file may be cut off or edited by hand; docs/profile.schema.json describes it");
     return false;
   }

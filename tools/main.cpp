@@ -195,6 +195,9 @@ int main(int argc, char** argv) {
   } catch (const InputError& error) {
     std::fputs(diagnostics_view(error.diagnostics(), stderr_style()).c_str(), stderr);
     return kExitUsage;
+  } catch (const UnavailableError& error) {
+    std::fputs(diagnostics_view({error.diagnostic()}, stderr_style()).c_str(), stderr);
+    return kExitUnavailable;
   } catch (const std::bad_alloc&) {
     std::fputs("error[X004]: this run needs more memory than there is\n  = help: use fewer microbatches or devices\n",
                stderr);

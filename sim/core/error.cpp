@@ -17,4 +17,7 @@ InputError::InputError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::
   for (const Diagnostic& diagnostic : diagnostics_) text_ += to_string(diagnostic);
 }
 
+UnavailableError::UnavailableError(Diagnostic diagnostic)
+    : diagnostic_(std::move(diagnostic)), text_(to_string(diagnostic_)) {}
+
 }  // namespace debubble

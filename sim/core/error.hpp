@@ -35,6 +35,20 @@ class InputError : public std::exception {
   std::string text_;
 };
 
+// Something this machine lacks (a GPU, CUPTI, a driver, another profiler in the way): exit code 3. The help says what
+// to install or allow.
+class UnavailableError : public std::exception {
+ public:
+  explicit UnavailableError(Diagnostic diagnostic);
+
+  [[nodiscard]] const Diagnostic& diagnostic() const { return diagnostic_; }
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  Diagnostic diagnostic_;
+  std::string text_;
+};
+
 // One diagnostic in the compiler-like form shown above, without colour, ending in a newline.
 [[nodiscard]] std::string to_string(const Diagnostic& diagnostic);
 

@@ -30,6 +30,10 @@ struct KernelSummary {
   friend bool operator==(const KernelSummary&, const KernelSummary&) = default;
 };
 
+// How a measured backward was divided into input gradient and weight gradient; the weakest rule that was needed.
+enum class GradSplit { kNone, kRange, kShape, kName, kOrder };
+[[nodiscard]] const char* to_string(GradSplit split);  // "none", "range", ...
+
 struct ProfileLayer {
   std::string name;
   std::string kind;  // "transformer", "embedding", "conv", ...: free text, for people
@@ -44,7 +48,8 @@ struct ProfileLayer {
   Bytes output = 0;                       // handed to the next layer
   Bytes parameters = 0;
   Bytes workspace = 0;
-  std::vector<KernelSummary> kernels;
+  GradSplit grad_split = GradSplit::kNone;
+  std::vector<KernelSummary> kernels;  // of all phases, the longest in total first
 
   friend bool operator==(const ProfileLayer&, const ProfileLayer&) = default;
 };
@@ -65,6 +70,50 @@ struct ProfileOrigin {
   friend bool operator==(const ProfileOrigin&, const ProfileOrigin&) = default;
 };
 
+// GPU time that belongs to no layer: "optimizer", "communication", "copies", "outside layers", "unlinked", ...
+struct RestItem {
+  std::string what;
+  std::int64_t count = 0;
+  Nanoseconds total = 0;
+
+  friend bool operator==(const RestItem&, const RestItem&) = default;
+};
+
+// Counts of what was lost or refused: "dropped records", "kernels without times", ... Never hidden, never zero here.
+struct LossItem {
+  std::string what;
+  std::int64_t count = 0;
+
+  friend bool operator==(const LossItem&, const LossItem&) = default;
+};
+
+// SM clock while recording, in MHz, and how the work drifted.
+struct ClockState {
+  std::int32_t least_mhz = 0;  // 0: not sampled
+  std::int32_t most_mhz = 0;
+  std::int64_t samples = 0;
+  std::int64_t slowed_samples = 0;        // with a reason such as power cap or heat
+  std::optional<std::int64_t> drift_ppm;  // median duration of the last third of the steps over the first, less 1
+  bool throttled = false;                 // our verdict; `notes` of the origin say why
+
+  friend bool operator==(const ClockState&, const ClockState&) = default;
+};
+
+// How a measurement went: everything needed to judge it. Layers + rest = total, to the nanosecond.
+struct Measurement {
+  std::int64_t kernels = 0;     // GPU records accepted: kernels, copies and sets
+  Nanoseconds kernel_time = 0;  // all of them
+  Nanoseconds layer_time = 0;   // attributed to layers, warm-up included
+  std::vector<RestItem> rest;   // the difference
+  std::vector<LossItem> losses;
+  std::int64_t steps = 0;                    // seen
+  std::int64_t warm_up_steps = 0;            // of these, discarded
+  std::optional<std::int64_t> overhead_ppm;  // step time with over step time without the profiler, less 1
+  ClockState clock;
+
+  friend bool operator==(const Measurement&, const Measurement&) = default;
+};
+
 struct Profile {
   std::string model;
   std::string dtype;                          // "bf16", "fp32", ...
@@ -73,7 +122,8 @@ struct Profile {
   std::optional<Nanoseconds> hop_latency;     // of one transfer between neighbouring stages, where it was measured
   std::optional<std::int64_t> hop_bandwidth;  // bytes per second
   ProfileOrigin origin;
-  std::vector<ProfileLayer> layers;  // in model order
+  std::optional<Measurement> measurement;  // of measured profiles
+  std::vector<ProfileLayer> layers;        // in model order
 
   friend bool operator==(const Profile&, const Profile&) = default;
 };

@@ -1,0 +1,67 @@
+// Recorder: one CUPTI Activity session of this process, from start to stop, written to a record file as it arrives.
+//
+// Used by the injection library (any program) and by the built-in workload (in this process). CUPTI is found and loaded
+// at run time; nothing here is linked to CUDA. Starting must precede the first CUDA call for complete records.
+//
+//     application threads        CUPTI worker             writer thread
+//     push/pop range  ---------> buffer complete -------> decode, write to RECORDS.dbrec, sample clocks (NVML)
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace debubble {
+
+struct RecorderOptions {
+  std::string file;           // the record file
+  std::string cupti_library;  // empty: the loaded copy, then $DEBUBBLE_CUPTI, then the soname, then the toolkit's place
+  bool memory = true;         // allocation records
+  bool clocks = true;         // sample NVML where it is there
+};
+
+// What was seen, for messages at the end; the same counts stand in the file.
+struct RecorderSummary {
+  std::uint64_t kernels = 0;
+  std::uint64_t copies = 0;
+  std::uint64_t launches = 0;
+  std::uint64_t dropped = 0;   // by CUPTI, of full buffers
+  std::uint64_t timeless = 0;  // kernels with begin == end == 0
+  bool write_failed = false;
+};
+
+class Recorder {
+ public:
+  // Throws UnavailableError (U001 no CUPTI library, U002 no driver, U003 another profiler is attached and which, U004
+  // CUPTI too new or too old, U005 CUPTI refused a step and which) and InputError when the file cannot be made.
+  explicit Recorder(RecorderOptions options);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // A range of the calling thread; GPU work launched inside is linked to the innermost one. Thread-safe. `text` may be
+  // anything; PyTorch's suffixes are understood later.
+  void push(std::string_view text);
+  void pop();
+
+  // Stops and starts taking GPU records, to measure what taking them costs. Ranges go on.
+  void pause();
+  void resume();
+
+  void fact(std::string_view key, std::string_view value);
+
+  // Everything that is complete goes to disk. Call after synchronising the device for everything so far.
+  void flush();
+  // Forced flush, end of the file. Throws UnavailableError U006 when launches were seen but no GPU record came back.
+  RecorderSummary stop();
+
+  // For a forked child: forgets everything without touching CUPTI or the file.
+  void abandon();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace debubble

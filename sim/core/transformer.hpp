@@ -1,0 +1,40 @@
+// TransformerShape: the sizes of a decoder-only transformer, as a measured workload or a cost formula needs them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace debubble {
+
+enum class NormKind { kLayerNorm, kRmsNorm };
+enum class ActivationKind { kGelu, kSilu };
+
+// GPT: LayerNorm, GELU, biases, learned positions. LLaMA: RMSNorm, SwiGLU (gated SiLU), no biases, rotary positions,
+// fewer key/value heads than heads (GQA).
+struct TransformerShape {
+  std::string name;  // "gpt-1.3b"
+  std::int64_t layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;      // = heads without grouping; divides heads
+  std::int64_t head_size = 0;     // usually hidden / heads
+  std::int64_t feed_forward = 0;  // width of the MLP
+  std::int64_t vocabulary = 0;
+  std::int64_t positions = 0;  // rows of the learned position table; 0: rotary positions
+  double rotary_base = 10000.0;
+  NormKind norm = NormKind::kLayerNorm;
+  ActivationKind activation = ActivationKind::kGelu;
+  bool gated = false;  // SwiGLU: two input projections, multiplied
+  bool biases = true;
+  bool tied_embedding = true;  // the head uses the embedding's weights
+
+  friend bool operator==(const TransformerShape&, const TransformerShape&) = default;
+};
+
+// Trainable numbers of one block, of the embedding (with positions), and of the head (with the final norm; the
+// projection counts here even when it is tied).
+[[nodiscard]] std::int64_t block_parameters(const TransformerShape& shape);
+[[nodiscard]] std::int64_t embedding_parameters(const TransformerShape& shape);
+[[nodiscard]] std::int64_t head_parameters(const TransformerShape& shape);
+
+}  // namespace debubble

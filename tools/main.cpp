@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -196,7 +197,7 @@ int main(int argc, char** argv) {
     std::fputs(diagnostics_view(error.diagnostics(), stderr_style()).c_str(), stderr);
     return kExitUsage;
   } catch (const UnavailableError& error) {
-    std::fputs(diagnostics_view({error.diagnostic()}, stderr_style()).c_str(), stderr);
+    std::fputs(diagnostics_view(std::span(&error.diagnostic(), 1), stderr_style()).c_str(), stderr);
     return kExitUnavailable;
   } catch (const std::bad_alloc&) {
     std::fputs("error[X004]: this run needs more memory than there is\n  = help: use fewer microbatches or devices\n",

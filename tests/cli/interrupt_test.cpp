@@ -1,8 +1,8 @@
 // What an interrupted run leaves behind: nothing. And what a user without rights is told.
 #include <doctest/doctest.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "tests/cli/inputs.hpp"
@@ -22,7 +22,7 @@ bool is_writing(const Folder& folder, std::uintmax_t bytes) {
   return false;
 }
 
-Outcome interrupted(const Folder& folder, int signal, std::uintmax_t bytes, std::vector<std::string> arguments) {
+Outcome interrupted(const Folder& folder, int signal, std::uintmax_t bytes, const std::vector<std::string>& arguments) {
   Surroundings surroundings;
   surroundings.signal = signal;
   surroundings.signal_when = [&folder, bytes] { return is_writing(folder, bytes); };

@@ -159,7 +159,8 @@ struct Point {
 };
 
 std::vector<double> all(int devices, double peak) {
-  return std::vector<double>(static_cast<std::size_t>(devices), peak);
+  std::vector<double> peaks(static_cast<std::size_t>(devices), peak);
+  return peaks;
 }
 
 const std::vector<Point> kPoints{

@@ -42,9 +42,8 @@ bool uses(const Op& later, const Op& earlier) {
 // Hands out, op by op, what may run next.
 class ListScheduler {
  public:
-  ListScheduler(Schedule& schedule, Dice& dice) : schedule_(schedule), dice_(dice) {
-    split_odds_ = dice.from(0, 2);
-    pairs_ = dice.once_in(3);
+  ListScheduler(Schedule& schedule, Dice& dice)
+      : schedule_(schedule), dice_(dice), split_odds_(dice.from(0, 2)), pairs_(dice.once_in(3)) {
     const std::size_t count = at(schedule.stages) * at(schedule.total_pieces());
     forwards_.assign(count, false);
     gradients_.assign(count, false);

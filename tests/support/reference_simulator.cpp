@@ -68,7 +68,7 @@ std::vector<Op> inputs_of(const Op& op, int stages, const std::map<Key, Address>
   std::vector<Op> inputs{make(OpKind::kForward, op.stage)};
   if (op.stage + 1 < stages) {
     const Op whole = make(OpKind::kBackward, op.stage + 1);
-    inputs.push_back(where.count(key_of(whole)) != 0 ? whole : make(OpKind::kInputGrad, op.stage + 1));
+    inputs.push_back(where.contains(key_of(whole)) ? whole : make(OpKind::kInputGrad, op.stage + 1));
   }
   return inputs;
 }

@@ -58,9 +58,9 @@ class Linter {
   std::vector<std::string> run() {
     const json trace = json::parse(text_, nullptr, false);
     if (trace.is_discarded()) {
-      problems_.push_back("the trace is not JSON");
+      problems_.emplace_back("the trace is not JSON");
     } else if (!trace.is_object()) {
-      problems_.push_back("the trace is not in the object form");
+      problems_.emplace_back("the trace is not in the object form");
     } else {
       check_document(trace);
     }
@@ -80,7 +80,7 @@ class Linter {
     check_digits("\"dur\":");
     const auto events = trace.find("traceEvents");
     if (events == trace.end() || !events->is_array()) {
-      problems_.push_back("traceEvents is missing or not an array");
+      problems_.emplace_back("traceEvents is missing or not an array");
       return;
     }
     for (const json& event : *events) {

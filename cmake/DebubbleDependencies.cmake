@@ -5,7 +5,7 @@
 include(FetchContent)
 
 set(debubble_APT_LINE
-  "apt-get install nlohmann-json3-dev libcli11-dev libfmt-dev doctest-dev libbenchmark-dev zlib1g-dev")
+  "apt-get install nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev doctest-dev libbenchmark-dev zlib1g-dev")
 set(debubble_POOL "https://deb.debian.org/debian/pool/main")
 set(debubble_MISSING "")
 set(debubble_DEPENDENCY_SUMMARY "")
@@ -73,17 +73,27 @@ debubble_dependency(nlohmann_json 3.11 nlohmann_json::nlohmann_json
   n/nlohmann-json3/nlohmann-json3_3.11.2.orig.tar.gz
   d69f9deb6a75e2580465c6c4c5111b89c4dc2fa94e3a85fcd2ffcd9a143d9273)
 if(debubble_TOOLS OR debubble_TESTS)
+  debubble_dependency(simdjson 3.0 simdjson::simdjson
+    s/simdjson/simdjson_3.0.1.orig.tar.gz
+    156b1bc5eb0561b2bd166b46d191fd3d95a3e709cc63761477d3b7aec2b6e9ed)
   debubble_dependency(CLI11 2.1 CLI11::CLI11
     c/cli11/cli11_2.1.2+ds.orig.tar.xz
     8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d)
   debubble_dependency(fmt 9 fmt::fmt
     f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz
     84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583)
-  find_package(ZLIB QUIET)  # never downloaded: every system packages it
+  # Never downloaded: every system packages these two.
+  find_package(ZLIB QUIET)
   if(TARGET ZLIB::ZLIB)
     list(APPEND debubble_DEPENDENCY_SUMMARY "zlib installed ${ZLIB_VERSION_STRING}")
   else()
     list(APPEND debubble_MISSING "zlib")
+  endif()
+  find_package(SQLite3 3.34 QUIET)
+  if(TARGET SQLite::SQLite3)
+    list(APPEND debubble_DEPENDENCY_SUMMARY "sqlite installed ${SQLite3_VERSION}")
+  else()
+    list(APPEND debubble_MISSING "sqlite >= 3.34")
   endif()
 endif()
 if(debubble_TESTS)
@@ -111,9 +121,9 @@ find_package(Threads REQUIRED)
 list(JOIN debubble_DEPENDENCY_SUMMARY ", " debubble_DEPENDENCY_SUMMARY)
 if(debubble_MISSING)
   list(JOIN debubble_MISSING ", " debubble_MISSING)
-  set(debubble_advice "or let CMake download pinned versions: -Ddebubble_FETCH_DEPS=ON (now OFF; zlib must be installed)")
+  set(debubble_advice "or let CMake download pinned versions: -Ddebubble_FETCH_DEPS=ON (now OFF; zlib and sqlite must be installed)")
   if(debubble_FETCH_DEPS)
-    set(debubble_advice "(debubble_FETCH_DEPS is ON, but a download failed, see above, or zlib is missing)")
+    set(debubble_advice "(debubble_FETCH_DEPS is ON, but a download failed, see above, or zlib or sqlite is missing)")
   endif()
   message(FATAL_ERROR "missing: ${debubble_MISSING}\n"
     "Install what debubble needs:\n    ${debubble_APT_LINE}\n${debubble_advice}")

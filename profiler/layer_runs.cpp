@@ -18,7 +18,7 @@ bool equal_but_for_name(const ProfileLayer& left, const ProfileLayer& right) {
          left.input_grad == right.input_grad && left.weight_grad == right.weight_grad &&
          left.activation == right.activation && left.weight_grad_held == right.weight_grad_held &&
          left.output == right.output && left.parameters == right.parameters && left.workspace == right.workspace &&
-         left.kernels == right.kernels;
+         left.grad_split == right.grad_split && left.kernels == right.kernels;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "profiler/json_reader.hpp"
 #include "profiler/json_tree.hpp"
 #include "profiler/layer_runs.hpp"
+#include "profiler/measurement_json.hpp"
 #include "profiler/problem_list.hpp"
 #include "profiler/text.hpp"
 
@@ -65,6 +66,21 @@ std::vector<KernelSummary> read_kernels(JsonObjectReader& layer, ProblemList& pr
   return kernels;
 }
 
+GradSplit read_grad_split(JsonObjectReader& layer) {
+  constexpr std::array kAll{GradSplit::kNone, GradSplit::kRange, GradSplit::kShape, GradSplit::kName,
+                            GradSplit::kOrder};
+  const JsonValue* value = layer.member("grad_split", false);
+  if (value == nullptr) return GradSplit::kNone;
+  for (const GradSplit split : kAll) {
+    if (value->kind == JsonValue::Kind::kString && value->text == to_string(split)) return split;
+  }
+  layer.complain(
+      "P027", "grad_split",
+      "\"grad_split\" must be \"none\", \"range\", \"shape\", \"name\" or \"order\"; got " + describe(*value),
+      "it says by what the backward was divided into its halves");
+  return GradSplit::kNone;
+}
+
 // A layer has its whole backward, or both halves, or all three.
 void check_backward(const ProfileLayer& layer, JsonObjectReader& reader) {
   const bool input = layer.input_grad.has_value();
@@ -98,6 +114,7 @@ LayerRun read_layer(const JsonValue& value, std::string pointer, ProblemList& pr
   layer.output = reader.integer("output_bytes", kSize);
   layer.parameters = reader.integer("parameter_bytes", kSize);
   layer.workspace = reader.optional_integer("workspace_bytes", kSize).value_or(0);
+  layer.grad_split = read_grad_split(reader);
   layer.kernels = read_kernels(reader, problems);
   reader.finish();
   if (layer.weight_grad_held.value_or(0) > layer.activation) {
@@ -203,6 +220,9 @@ Profile read_top(JsonObjectReader& top, ProblemList& problems) {
   profile.sequence_length = top.integer_or_null("sequence_length", kTokens);
   read_hop(top, profile, problems);
   if (const JsonValue* origin = top.member("origin", true)) profile.origin = read_origin(*origin, problems);
+  if (const JsonValue* measurement = top.member("measurement", false)) {
+    profile.measurement = read_measurement(*measurement, problems);
+  }
   profile.layers = read_layers(top, problems);
   top.finish();
   return profile;

@@ -92,6 +92,7 @@ std::string written(const LayerRun& run) {
   members.add_number("output_bytes", layer.output);
   members.add_number("parameter_bytes", layer.parameters);
   members.add_number_if_any("workspace_bytes", layer.workspace);
+  if (layer.grad_split != GradSplit::kNone) members.add_text("grad_split", to_string(layer.grad_split));
   if (!layer.kernels.empty()) members.add("kernels", written(layer.kernels));
   return members.indented(4);
 }
@@ -108,6 +109,54 @@ std::string written(const ProfileOrigin& origin) {
   members.add_number_if_any("repetitions", origin.repetitions);
   members.add_text_if_any("citation", origin.citation);
   members.add_text_if_any("notes", origin.notes);
+  return members.indented(2);
+}
+
+std::string written(const std::vector<RestItem>& rest) {
+  std::vector<std::string> items;
+  for (const RestItem& item : rest) {
+    Members members;
+    members.add_text("what", item.what);
+    members.add_number("count", item.count);
+    members.add_number("total_ns", item.total);
+    items.push_back(members.on_one_line());
+  }
+  return listed(items, 4);
+}
+
+std::string written(const std::vector<LossItem>& losses) {
+  std::vector<std::string> items;
+  for (const LossItem& loss : losses) {
+    Members members;
+    members.add_text("what", loss.what);
+    members.add_number("count", loss.count);
+    items.push_back(members.on_one_line());
+  }
+  return listed(items, 4);
+}
+
+std::string written(const ClockState& clock) {
+  Members members;
+  members.add_number_if_any("least_mhz", clock.least_mhz);
+  members.add_number_if_any("most_mhz", clock.most_mhz);
+  members.add_number_if_any("samples", clock.samples);
+  members.add_number_if_any("slowed_samples", clock.slowed_samples);
+  members.add_number_if("drift_ppm", clock.drift_ppm);
+  if (clock.throttled) members.add("throttled", "true");
+  return members.on_one_line();
+}
+
+std::string written(const Measurement& measurement) {
+  Members members;
+  members.add_number("kernels", measurement.kernels);
+  members.add_number("kernel_time_ns", measurement.kernel_time);
+  members.add_number("layer_time_ns", measurement.layer_time);
+  if (!measurement.rest.empty()) members.add("rest", written(measurement.rest));
+  if (!measurement.losses.empty()) members.add("losses", written(measurement.losses));
+  members.add_number_if_any("steps", measurement.steps);
+  members.add_number_if_any("warm_up_steps", measurement.warm_up_steps);
+  members.add_number_if("overhead_ppm", measurement.overhead_ppm);
+  if (measurement.clock != ClockState{}) members.add("clock", written(measurement.clock));
   return members.indented(2);
 }
 
@@ -135,6 +184,7 @@ std::string write_profile(const Profile& profile) {
   hop.add_number_if("bandwidth_bytes_per_s", profile.hop_bandwidth);
   if (!hop.empty()) members.add("hop", hop.on_one_line());
   members.add("origin", written(profile.origin));
+  if (profile.measurement) members.add("measurement", written(*profile.measurement));
   members.add("layers", written_layers(profile.layers));
   return members.indented(0) + "\n";
 }

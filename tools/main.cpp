@@ -82,6 +82,9 @@ std::string usage_of(const CLI::App& verb, const std::string& name) {
     problem.message = "unexpected \"" + extras.front() + "\"";
     const std::string guess = closest_name(extras.front().substr(0, extras.front().find('=')), names);
     if (!guess.empty()) problem.help = "did you mean " + guess + "?";
+    if (verb.get_name() == "profile" && !extras.front().starts_with("-")) {
+      problem.help = "a program to measure stands behind two dashes: -- " + extras.front() + " ...";
+    }
   }
   throw InputError(std::move(problem));
 }
@@ -129,8 +132,22 @@ std::string tidy_help(std::string text) {
   return text;
 }
 
-int run_verb(const CommandEntry& entry, std::vector<std::string> arguments, const Invocation& invocation) {
+// What stands behind "--" is another program's and none of our business: no flag, no --config, no empty value of it
+// is looked at. Other verbs have no use for it.
+std::vector<std::string> take_program(std::vector<std::string>& arguments, const Command& command) {
+  const auto dashes = std::find(arguments.begin() + 1, arguments.end(), "--");
+  if (dashes == arguments.end() || !command.takes_program()) return {};
+  std::vector<std::string> program(dashes + 1, arguments.end());
+  arguments.erase(dashes, arguments.end());
+  if (program.empty() || program.front().empty()) {
+    throw InputError(Diagnostic{"C082", "--", "no program follows", "write it like: -- python train.py"});
+  }
+  return program;
+}
+
+int run_verb(const CommandEntry& entry, std::vector<std::string> arguments, Invocation invocation) {
   const std::unique_ptr<Command> command = entry.make();
+  invocation.program = take_program(arguments, *command);
   CLI::App verb(entry.summary, entry.name);
   verb.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command->add_flags(verb);
@@ -165,7 +182,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     return kExitOk;
   }
   for (const CommandEntry& entry : command_catalog()) {
-    if (entry.name == arguments[0]) return run_verb(entry, arguments, {quoted_command_line(arguments)});
+    if (entry.name == arguments[0]) return run_verb(entry, arguments, {quoted_command_line(arguments), {}});
   }
   refuse_verb(arguments[0]);
 }

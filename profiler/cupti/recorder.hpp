@@ -18,6 +18,7 @@ struct RecorderOptions {
   std::string file;           // the record file
   std::string cupti_library;  // empty: the loaded copy, then $DEBUBBLE_CUPTI, then the soname, then the toolkit's place
   bool memory = true;         // allocation records
+  bool launches = true;       // API records; without them kernels have no range: only to measure what they cost
   bool clocks = true;         // sample NVML where it is there
 };
 

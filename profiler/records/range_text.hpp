@@ -3,7 +3,8 @@
 //     aten::mm, seq = 12, op_id = 3, sizes = [[8, 512], [512, 64]], input_op_ids = [(1,0)]
 //     name      sequence             sizes
 //
-// Any suffix may be missing; text in another form is a name as a whole. Source: torch/csrc/profiler/util.cpp.
+// Any suffix may be missing; text in another form is a name as a whole. Older releases write "seq=12" and, in backward,
+// "stashed seq=12". Source: torch/csrc/profiler/util.cpp.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace debubble {
 
 struct RangeText {
-  std::string_view name;
+  std::string_view name;  // always the beginning of the text
   std::int64_t sequence = -1;
   std::string_view sizes;
 };

@@ -3,14 +3,13 @@
 //
 //     "DBREC\0\0\1"  | chunk | chunk | ...      chunk: u32 bytes, u32 crc32, records     record: u8 type, packed fields
 //
-// Little endian. Names of kernels are written once and then by number. A range's text is stored as it was given; the
-// reader takes PyTorch's suffixes off (range_text.hpp).
+// Little endian; fields in record_format.hpp. Names are written once and then by number. A range's text is stored as it
+// was given; the reader takes PyTorch's suffixes off (range_text.hpp).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "profiler/records/record.hpp"
 
@@ -20,8 +19,8 @@ namespace debubble {
 // A failed write (disk full) is remembered, not thrown: the program under test must live on. See failed().
 class RecordFileWriter : public RecordSink {
  public:
-  explicit RecordFileWriter(const std::string& path);
-  ~RecordFileWriter() override;
+  explicit RecordFileWriter(const std::string& path);  // throws InputError (R006) when the file cannot be made
+  ~RecordFileWriter() override;                        // writes the end, unless abandoned
   RecordFileWriter(const RecordFileWriter&) = delete;
   RecordFileWriter& operator=(const RecordFileWriter&) = delete;
 
@@ -44,18 +43,25 @@ class RecordFileWriter : public RecordSink {
   [[nodiscard]] bool failed() const;
 
  private:
+  template <class Record>
+  void add(const Record& record);
+
   struct State;
   State* state_;  // leaked on purpose when the process ends underneath us
 };
 
 // What a reader can say about a file it read.
 struct RecordFileEnd {
-  bool complete = true;  // false: the last chunk is cut off, the program was killed
+  bool complete = true;  // false: the writer never ended it, or the last chunk is cut off: the program was killed
   std::uint64_t records = 0;
 };
 
-// Streams one file into `sink`; memory does not grow with the file. Throws InputError (R001...) for what is no record
-// file, has another version, or is damaged before its end (checksum): place is "name: byte N".
+// Streams one file into `sink`; memory does not grow with the file. Times are within 0 and 2^62 ns, as read. Throws
+// InputError: R001 no record file, R002 of another version, R003 a checksum is wrong, R004 records that make no sense,
+// R005 it cannot be read. The place is "name: byte N" where there is one.
 RecordFileEnd read_record_file(const std::string& path, RecordSink& sink);
+
+// The same for bytes in memory; `name` stands in the messages.
+RecordFileEnd read_records(std::string_view bytes, const std::string& name, RecordSink& sink);
 
 }  // namespace debubble

@@ -28,8 +28,8 @@ struct MatrixView {
   std::int64_t stride = 0;
 };
 
-// c = alpha * op(a) * op(b) + beta * c, products summed in fp32 (no TF32 for fp32 data). All row-major, of one type;
-// the views give the sizes as stored, before op.
+// c = alpha * op(a) * op(b) + beta * c, products summed in fp32 (no TF32 for fp32 data). All row-major, of one type
+// (but see fp32_output); the views give the sizes as stored, before op.
 struct Gemm {
   MatrixView a;
   MatrixView b;
@@ -40,6 +40,7 @@ struct Gemm {
   float beta = 0.0F;
   std::int64_t batch = 1;
   DataType type = DataType::kBf16;
+  bool fp32_output = false;  // c is fp32 whatever the type: weight gradients add up in fp32
 };
 
 // A kernel of profiler/workload/kernels.hpp. Blocks are one-dimensional; `arguments` are addresses of values, in order.
@@ -65,7 +66,7 @@ class WorkDevice {
   virtual ~WorkDevice() = default;
   [[nodiscard]] virtual const DeviceFacts& facts() const = 0;
 
-  // Throws UnavailableError U020 "out of device memory" with the size asked for and the size free.
+  // Throws UnavailableError U026 "out of device memory" with the size asked for and the size free.
   [[nodiscard]] virtual DeviceAddress allocate(Bytes bytes) = 0;
   virtual void release(DeviceAddress address) = 0;
   virtual void upload(DeviceAddress to, const void* from, Bytes bytes) = 0;  // waits

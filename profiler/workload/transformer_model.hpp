@@ -30,8 +30,9 @@ enum class Pass { kForward, kInputGrad, kWeightGrad };
 // Sizes in bytes for one microbatch on this device.
 struct LayerMemory {
   Bytes parameters = 0;
+  Bytes gradients = 0;         // of the parameters, fp32
   Bytes activation = 0;        // kept for backward
-  Bytes weight_grad_held = 0;  // of these and of what I made, still needed by W
+  Bytes weight_grad_held = 0;  // of these and of what I made, still needed by W; can be more than `activation`
   Bytes output = 0;
   Bytes workspace = 0;  // live only during a pass, at its worst moment
 };

@@ -26,6 +26,7 @@ struct TransformerShape {
   ActivationKind activation = ActivationKind::kGelu;
   bool gated = false;  // SwiGLU: two input projections, multiplied
   bool biases = true;
+  bool qkv_biases = false;     // of the query/key/value projection alone, where biases is false (Qwen2)
   bool tied_embedding = true;  // the head uses the embedding's weights
 
   friend bool operator==(const TransformerShape&, const TransformerShape&) = default;

@@ -8,8 +8,8 @@
     tools           everything; nobody includes tools
     tests, bench    everything
 
-CLI11 and nlohmann/json appear in .cpp files only, fmt in tools only, doctest in tests only, .cu files in live only. No
-file of ours is longer than 400 lines, and every source is named in its folder's CMakeLists.txt.
+CLI11, nlohmann/json, simdjson and sqlite appear in .cpp files only, fmt in tools only, doctest in tests only, .cu files in
+live only. No file of ours is longer than 400 lines, and every source is named in its folder's CMakeLists.txt.
 
 `check_layers.py --self-test` breaks every rule once in a scratch tree and fails unless each breach is found.
 """
@@ -49,6 +49,10 @@ def library_breach(layer, path, included):
         return "CLI11 is included in .cpp files only"
     if included.startswith("nlohmann/") and path.suffix != ".cpp":
         return "nlohmann/json is included in .cpp files only"
+    if included == "simdjson.h" and path.suffix != ".cpp":
+        return "simdjson is included in .cpp files only"
+    if included in ("sqlite3.h", "sqlite3ext.h") and path.suffix != ".cpp":
+        return "sqlite is included in .cpp files only"
     if included.startswith("fmt/") and layer != "tools":
         return "fmt is used in tools only"
     if included.startswith("doctest/") and layer != "tests":
@@ -137,6 +141,8 @@ BROKEN = [
     ("tools/c.cpp", '#include "tests/support/x.hpp"\n', "tests is included by nobody"),
     ("tools/a.hpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in .cpp files only"),
     ("profiler/b.hpp", "#include <nlohmann/json.hpp>\n", "nlohmann/json is included in .cpp files only"),
+    ("profiler/c.hpp", "#include <simdjson.h>\n", "simdjson is included in .cpp files only"),
+    ("profiler/d.hpp", "#include <sqlite3.h>\n", "sqlite is included in .cpp files only"),
     ("sim/core/b.cpp", "#include <fmt/core.h>\n", "fmt is used in tools only"),
     ("sim/core/c.cpp", "#include <doctest/doctest.h>\n", "doctest is used in tests only"),
     ("sim/core/d.cpp", '#include "op.hpp"\n', "is not a path from the root"),
@@ -146,6 +152,7 @@ BROKEN = [
 ]
 FINE = [
     ("live/ok.cu", '#include "schedules/x.hpp"\n#include "profiler/x.hpp"\n#include "sim/core/x.hpp"\n'),
+    ("profiler/ok.cpp", "#include <simdjson.h>\n#include <sqlite3.h>\n"),
     ("tools/ok.cpp", '#include <CLI/CLI.hpp>\n#include <fmt/core.h>\n#include "sim/engine/x.hpp"\n'),
     ("tests/unit/ok.cpp", '#include <doctest/doctest.h>\n#include "tools/x.hpp"\n'),
     ("bench/ok.cpp", '#include "sim/engine/x.hpp"\n' + "\n" * (MAX_LINES - 1)),

@@ -22,6 +22,57 @@ Profile one_layer() {
   return profile;
 }
 
+Measurement measured() {
+  Measurement measurement;
+  measurement.kernels = 12;
+  measurement.kernel_time = 100;
+  measurement.layer_time = 60;
+  measurement.rest = {{"optimizer", 2, 30}, {"copies", 1, 10}};
+  measurement.losses = {{"dropped records", 7}};
+  measurement.steps = 20;
+  measurement.warm_up_steps = 3;
+  measurement.overhead_ppm = -1200;
+  measurement.clock = {1200, 1980, 9, 1, -31'000, true};
+  return measurement;
+}
+
+TEST_CASE("the text of a measurement is fixed") {
+  Profile profile = one_layer();
+  profile.layers[0].grad_split = GradSplit::kShape;
+  profile.measurement = measured();
+  const std::string text = write_profile(profile);
+  CHECK(text.find(R"(
+  "measurement": {
+    "kernels": 12,
+    "kernel_time_ns": 100,
+    "layer_time_ns": 60,
+    "rest": [
+      {"what": "optimizer", "count": 2, "total_ns": 30},
+      {"what": "copies", "count": 1, "total_ns": 10}
+    ],
+    "losses": [
+      {"what": "dropped records", "count": 7}
+    ],
+    "steps": 20,
+    "warm_up_steps": 3,
+    "overhead_ppm": -1200,
+    "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "drift_ppm": -31000, "throttled": true}
+  },
+  "layers": [)") != std::string::npos);
+  CHECK(text.find("\n      \"grad_split\": \"shape\"\n") != std::string::npos);
+}
+
+TEST_CASE("layers whose gradients were told apart differently are no run") {
+  Profile profile = one_layer();
+  profile.layers[0].name = "b.0";
+  profile.layers.push_back(profile.layers[0]);
+  profile.layers[1].name = "b.1";
+  profile.layers[1].grad_split = GradSplit::kName;
+  const std::string text = write_profile(profile);
+  CHECK(text.find("\"count\"") == std::string::npos);
+  CHECK(read_profile(text, "p") == profile);
+}
+
 TEST_CASE("the writer's text is fixed") {
   Profile profile = one_layer();
   profile.hop_latency = 7;
@@ -70,7 +121,11 @@ TEST_CASE("a profile that uses everything survives the round trip") {
   layer.output = 5;
   layer.parameters = 6;
   layer.workspace = 7;
+  layer.grad_split = GradSplit::kOrder;
   layer.kernels = {{"gemm<float>", 2, 100}, {"add", 1, 0}};
+  profile.measurement = Measurement{};
+  CHECK(read_profile(write_profile(profile), "p") == profile);
+  profile.measurement = measured();
   CHECK(read_profile(write_profile(profile), "p") == profile);
 }
 

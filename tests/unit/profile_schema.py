@@ -63,6 +63,61 @@ BROKEN = [
     (["layers", 0, "workspace_bytes"], -1),
     (["layers", 0, "kernels"], [{"name": "k", "count": 0, "total_ns": 1}]),
     (["layers", 0, "kernels"], [{"name": "k", "count": 1}]),
+    (["layers", 0, "grad_split"], "guess"),
+    (["layers", 0, "grad_split"], None),
+    (["measurement"], {}),
+    (["measurement"], []),
+    (["measurement"], {"kernels": 1, "kernel_time_ns": 1}),
+    (["measurement"], {"kernels": -1, "kernel_time_ns": 1, "layer_time_ns": 1}),
+]
+
+# What a measurement may hold, and edits of it: good ones, then broken ones.
+MEASUREMENT = {
+    "kernels": 3,
+    "kernel_time_ns": 100,
+    "layer_time_ns": 60,
+    "rest": [{"what": "optimizer", "count": 1, "total_ns": 40}],
+    "losses": [{"what": "dropped records", "count": 2}],
+    "steps": 20,
+    "warm_up_steps": 3,
+    "overhead_ppm": -120,
+    "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "drift_ppm": -7, "throttled": True},
+}
+GOOD_MEASUREMENTS = [
+    (["rest"], REMOVE),
+    (["losses"], REMOVE),
+    (["losses"], []),
+    (["steps"], REMOVE),
+    (["overhead_ppm"], REMOVE),
+    (["clock"], REMOVE),
+    (["clock"], {}),
+    (["clock", "throttled"], False),
+    (["kernels"], 0),
+]
+BROKEN_MEASUREMENTS = [
+    (["kernels"], REMOVE),
+    (["kernel_time_ns"], REMOVE),
+    (["kernel_time_ns"], (1 << 52) + 1),
+    (["layer_time_ns"], -1),
+    (["layer_time_ns"], 1.5),
+    (["rest"], {}),
+    (["rest", 0, "what"], ""),
+    (["rest", 0, "count"], 0),
+    (["rest", 0, "total_ns"], REMOVE),
+    (["rest", 0, "layer"], "unknown key"),
+    (["losses", 0, "count"], 0),
+    (["losses", 0, "what"], REMOVE),
+    (["losses", 0, "total_ns"], 5),
+    (["steps"], -1),
+    (["warm_up_steps"], "3"),
+    (["overhead_ppm"], -1000001),
+    (["overhead_ppm"], 0.5),
+    (["overhead"], "unknown key"),
+    (["clock"], None),
+    (["clock", "throttled"], 1),
+    (["clock", "least_mhz"], -1),
+    (["clock", "samples"], 1.5),
+    (["clock", "mhz"], 1),
 ]
 
 
@@ -99,6 +154,14 @@ def main():
     cases = [edited(good, path, value) for path, value in BROKEN] + [measured_without_device(good)]
     names = [f"{path} = {value}" for path, value in BROKEN] + ["measured without device"]
     failures += [f"accepted although broken: {name}" for case, name in zip(cases, names) if validator.is_valid(case)]
+    measured = edited(good, ["measurement"], MEASUREMENT)
+    fine = [edited(measured, ["measurement"] + path, value) for path, value in GOOD_MEASUREMENTS]
+    fine += [edited(good, ["layers", 0, "grad_split"], word) for word in ("none", "range", "shape", "name", "order")]
+    failures += [f"refused although good: {case}" for case in [measured] + fine if not validator.is_valid(case)]
+    for path, value in BROKEN_MEASUREMENTS:
+        cases.append(edited(measured, ["measurement"] + path, value))
+        if validator.is_valid(cases[-1]):
+            failures.append(f"accepted although broken: measurement {path} = {value}")
     print("\n".join(failures) or f"{len(profiles)} profiles obey the schema, {len(cases)} broken ones do not")
     sys.exit(1 if failures or len(profiles) < 14 else 0)
 

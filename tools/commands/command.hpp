@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -15,13 +16,16 @@ class App;
 namespace debubble {
 
 struct Invocation {
-  std::string command_line;  // as typed, for reports
+  std::string command_line;          // as typed, for reports
+  std::vector<std::string> program;  // what stands behind "--", untouched
 };
 
 class Command {
  public:
   virtual ~Command() = default;
   virtual void add_flags(CLI::App& verb) = 0;
+  // Whether a program with its own arguments may follow "--".
+  [[nodiscard]] virtual bool takes_program() const { return false; }
   [[nodiscard]] virtual int run(const Invocation& invocation) = 0;
 };
 

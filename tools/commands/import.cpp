@@ -1,11 +1,14 @@
 #include "tools/commands/import.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "profiler/importers/pipedream.hpp"
 #include "profiler/profile_json.hpp"
 #include "sim/core/error.hpp"
+#include "tools/commands/import_trace.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/exporters/output_file.hpp"
 #include "tools/scenario.hpp"
@@ -14,36 +17,78 @@ namespace debubble {
 
 namespace {
 
+constexpr std::array kTraces{"kineto", "nsys", "records"};
+
 class Import : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("file", file_, "what the other tool wrote")->required()->type_name("FILE");
-    verb.add_option("--from", from_, "pipedream: graph.txt of its profiler")->required()->type_name("TOOL");
-    verb.add_option("-o,--output", output_, "where to (default: -, stdout)")->type_name("FILE");
+    verb.add_option("file", flags_.files, "what the other tool wrote; kineto and records: one or more ranks")
+        ->required()
+        ->type_name("FILE")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    verb.add_option("--from", flags_.from,
+                    "kineto: torch.profiler's JSON(.gz); nsys: SQLite export; records: *.dbrec; "
+                    "pipedream: graph.txt of its profiler")
+        ->required()
+        ->type_name("TOOL");
+    add_attribution_flags(verb, flags_.attribution);
+    add_model_flags(verb, flags_.model);
+    add_output_flags(verb, flags_.output, "text|json");
+    output_ = verb.get_option("--output");
   }
 
   int run(const Invocation&) override {
-    if (from_ != "pipedream") {
-      throw InputError(Diagnostic{"C062", "--from", "\"" + from_ + "\" is not a tool debubble can import from",
-                                  "known tools: pipedream"});
+    if (std::find(kTraces.begin(), kTraces.end(), flags_.from) != kTraces.end()) {
+      flags_.output_given = output_->count() > 0;
+      return import_traces(flags_);
     }
-    const PipedreamImport imported = import_pipedream(read_file(file_, "FILE"), file_);
-    OutputFile output(output_);
+    if (flags_.from != "pipedream") {
+      throw InputError(Diagnostic{"C062", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
+                                  "known tools: kineto, nsys, records, pipedream"});
+    }
+    return import_graph();
+  }
+
+ private:
+  // A graph has its times already: nothing to attribute.
+  void refuse_trace_flags() const {
+    const AttributionFlags& attribution = flags_.attribution;
+    const ModelFlags& model = flags_.model;
+    const char* flag = nullptr;
+    if (!attribution.layers.empty()) flag = "--layers";
+    if (!attribution.steps.empty()) flag = "--steps";
+    if (attribution.warm_up) flag = "--warm-up";
+    if (attribution.explain) flag = "--explain";
+    if (!model.model.empty()) flag = "--model";
+    if (!model.dtype.empty()) flag = "--dtype";
+    if (model.microbatch) flag = "--microbatch";
+    if (model.sequence) flag = "--seq";
+    if (flag == nullptr && flags_.files.size() == 1) return;
+    throw InputError(Diagnostic{"C072", flag == nullptr ? "FILE" : flag,
+                                flag == nullptr
+                                    ? "a PipeDream profile is one file; got " + std::to_string(flags_.files.size())
+                                    : "means nothing for a PipeDream graph",
+                                flag == nullptr ? "import them one by one" : std::string("leave ") + flag + " out"});
+  }
+
+  int import_graph() {
+    refuse_trace_flags();
+    const std::string& file = flags_.files.front();
+    const PipedreamImport imported = import_pipedream(read_file(file, "FILE"), file);
+    OutputFile output(flags_.output.output);
     output.write(write_profile(imported.profile));
     output.commit();
     for (const std::string& note : imported.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
     std::fprintf(stderr, "%s: nodes in file / nodes placed: %d / %d, in %zu layers\n", imported.profile.model.c_str(),
                  imported.nodes_in_file, imported.nodes_placed, imported.profile.layers.size());
-    if (output_ != "-") {
-      std::fprintf(stderr, "next: debubble compare --profile %s -p 4 -m 8\n", output_.c_str());
+    if (flags_.output.output != "-") {
+      std::fprintf(stderr, "next: debubble compare --profile %s -p 4 -m 8\n", flags_.output.output.c_str());
     }
     return kExitOk;
   }
 
- private:
-  std::string file_;
-  std::string from_;
-  std::string output_ = "-";
+  TraceImportFlags flags_;
+  const CLI::Option* output_ = nullptr;
 };
 
 }  // namespace

@@ -1,0 +1,183 @@
+#include "profiler/attribution/assemble.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "profiler/attribution/layer_report.hpp"
+#include "profiler/attribution/measurement_notes.hpp"
+#include "profiler/attribution/statistics.hpp"
+#include "profiler/text.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble::attribution {
+namespace {
+
+constexpr std::size_t kMostCandidates = 8;
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + in_quotes(name);
+  return text;
+}
+
+std::string losses_text(const Ledger& ledger) {
+  std::string text;
+  for (const auto& [what, count] : ledger.losses()) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+  }
+  return text.empty() ? "the program launched no GPU work while it was recorded" : "what was lost or refused: " + text;
+}
+
+void require_layers(const Ledger& ledger, const RangeNames& names) {
+  if (ledger.entered() == 0) throw InputError({"A003", "", "no GPU work was recorded", losses_text(ledger)});
+  if (!names.layers().empty()) return;
+  const std::vector<std::string> candidates = names.candidates(kMostCandidates);
+  throw InputError({"A002", "", "no range is a layer",
+                    candidates.empty() ? "name ranges debubble.layer:NAME, or run the script under debubble_hooks"
+                                       : "name the layers with a pattern; ranges that repeat: " + listed(candidates)});
+}
+
+std::vector<std::vector<Tally>> by_layer(const std::vector<Tally>& tallies, std::size_t layers) {
+  std::vector<std::vector<Tally>> result(layers);
+  for (const Tally& tally : tallies) {
+    if (tally.in_layer) result[tally.layer].push_back(tally);
+  }
+  return result;
+}
+
+// Layers in order of their first forward; those without one at the end.
+std::vector<std::uint32_t> ordered(const Results& results, std::size_t layers) {
+  std::vector<std::uint32_t> order = results.order;
+  std::vector<bool> placed(layers);
+  for (const std::uint32_t layer : order) placed[layer] = true;
+  for (std::uint32_t layer = 0; layer < layers; ++layer) {
+    if (!placed[layer]) order.push_back(layer);
+  }
+  return order;
+}
+
+void add_rest(const std::vector<Tally>& tallies, Measurement& measurement) {
+  std::array<RestItem, kRests> items;
+  for (const Tally& tally : tallies) {
+    if (tally.in_layer) continue;
+    RestItem& item = items.at(static_cast<std::size_t>(tally.rest));
+    item.what = to_string(tally.rest);
+    item.count += tally.count;
+    item.total += tally.total;
+  }
+  for (RestItem& item : items) {
+    if (item.count > 0) measurement.rest.push_back(std::move(item));
+  }
+}
+
+Measurement measured(const Results& results, const Ledger& ledger, const std::vector<Tally>& tallies) {
+  Measurement measurement;
+  measurement.kernels = ledger.entered();
+  measurement.kernel_time = ledger.entered_time();
+  Nanoseconds rest = 0;
+  for (const Tally& tally : tallies) (tally.in_layer ? measurement.layer_time : rest) += tally.total;
+  if (measurement.layer_time + rest != measurement.kernel_time) throw std::logic_error("attribution lost GPU time");
+  add_rest(tallies, measurement);
+  for (const auto& [what, count] : ledger.losses()) {
+    if (count > 0) measurement.losses.push_back({what, count});
+  }
+  if (results.incomplete > 0) measurement.losses.push_back({"incomplete recordings", results.incomplete});
+  measurement.steps = results.steps;
+  measurement.warm_up_steps = results.warm_up_steps;
+  if (std::min(results.recorded_walls.size(), results.unrecorded_walls.size()) >= kLeastToCompare) {
+    measurement.overhead_ppm = change_ppm(median_of(results.unrecorded_walls), median_of(results.recorded_walls));
+  }
+  measurement.clock = results.clock.state();
+  return measurement;
+}
+
+std::vector<Explanation> explained(const std::vector<Tally>& tallies, const Ledger& ledger, const RangeNames& names) {
+  std::vector<Explanation> lines;
+  for (const Tally& tally : tallies) {
+    lines.push_back({tally.in_layer ? names.layers()[tally.layer] : to_string(tally.rest),
+                     tally.in_layer ? to_string(tally.phase) : "", to_string(tally.rule),
+                     demangled(ledger.kernels().text(tally.kernel)), tally.count, tally.total});
+  }
+  std::sort(lines.begin(), lines.end(), [](const Explanation& left, const Explanation& right) {
+    return std::tie(right.total, left.layer, left.phase, left.rule, left.kernel, left.count) <
+           std::tie(left.total, right.layer, right.phase, right.rule, right.kernel, right.count);
+  });
+  return lines;
+}
+
+void add_layers(const Results& results, const Ledger& ledger, const RangeNames& names,
+                const std::map<std::string, LayerFacts>& facts, Attribution& attribution) {
+  const std::size_t count = names.layers().size();
+  const std::vector<std::vector<Tally>> tallies = by_layer(ledger.tallies().sorted(), count);
+  const LayerSamples none;
+  for (const std::uint32_t layer : ordered(results, count)) {
+    const std::string& name = names.layers()[layer];
+    const auto known = facts.find(name);
+    LayerReport report =
+        report_layer(name, layer < results.layers.size() ? results.layers[layer] : none,
+                     time_of(tallies[layer], ledger.kernels()), known == facts.end() ? nullptr : &known->second);
+    attribution.profile.layers.push_back(std::move(report.layer));
+    attribution.notes.insert(attribution.notes.end(), report.notes.begin(), report.notes.end());
+  }
+}
+
+std::string fact(const Results& results, const char* key) {
+  std::string text;
+  const auto found = results.facts.find(key);
+  if (found == results.facts.end()) return text;
+  for (const std::string& value : found->second) text += (text.empty() ? "" : ", ") + value;
+  return text;
+}
+
+bool any_memory(const Results& results) {
+  return std::any_of(results.layers.begin(), results.layers.end(),
+                     [](const LayerSamples& samples) { return !samples.kept.empty(); });
+}
+
+void fill_origin(const Results& results, bool sizes_known, Profile& profile) {
+  ProfileOrigin& origin = profile.origin;
+  origin.times = Source::kMeasured;
+  origin.memory = sizes_known ? Source::kMeasured : Source::kModelled;
+  origin.device = fact(results, "device.0.name");
+  if (origin.device.empty()) origin.device = "unknown GPU";
+  origin.driver = fact(results, "driver");
+  origin.cuda = fact(results, "cuda");
+  origin.date = fact(results, "date");
+  for (const ProfileLayer& layer : profile.layers) {
+    if (layer.forward.n > 0 && (origin.repetitions == 0 || layer.forward.n < origin.repetitions)) {
+      origin.repetitions = layer.forward.n;
+    }
+  }
+}
+
+}  // namespace
+
+Attribution assemble(const Results& results, const Ledger& ledger, const RangeNames& names,
+                     const std::map<std::string, LayerFacts>& facts, bool explain) {
+  require_layers(ledger, names);
+  const std::vector<Tally> tallies = ledger.tallies().sorted();
+  Attribution attribution;
+  attribution.profile.measurement = measured(results, ledger, tallies);
+  if (attribution.profile.measurement->layer_time == 0) {
+    throw InputError(
+        {"A004", "", "no GPU work was launched from inside a layer",
+         "layers seen: " +
+             listed({names.layers().begin(), names.layers().begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                                          names.layers().size(), kMostCandidates))}) +
+             "; " + losses_text(ledger)});
+  }
+  add_layers(results, ledger, names, facts, attribution);
+  fill_origin(results, !facts.empty() || any_memory(results), attribution.profile);
+  add_measurement_notes(results, ledger, facts, any_memory(results), attribution);
+  for (const std::string& note : attribution.notes) {
+    attribution.profile.origin.notes += (attribution.profile.origin.notes.empty() ? "" : "; ") + note;
+  }
+  if (explain) attribution.explanations = explained(tallies, ledger, names);
+  return attribution;
+}
+
+}  // namespace debubble::attribution

@@ -1,0 +1,88 @@
+#include "profiler/attribution/ledger.hpp"
+
+#include <algorithm>
+
+namespace debubble::attribution {
+namespace {
+
+// No kernel runs for an hour; a damaged record may say so, and sums must not overflow.
+constexpr Nanoseconds kLongestKernel = 3'600'000'000'000;
+constexpr std::size_t kMostLosses = 1000;  // kinds of them
+
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+bool Ledger::take(const KernelRecord& record, Work& work) {
+  Nanoseconds duration = 0;
+  if (record.begin == 0 && record.end == 0) {
+    lose("kernels without times");
+  } else if (record.end < record.begin) {
+    lose("kernels that end before they begin");
+  } else if (__builtin_sub_overflow(record.end, record.begin, &duration) || duration > kLongestKernel) {
+    lose("kernels longer than an hour");
+  } else {
+    constexpr std::uint32_t kSpread = 0x9E3779B1U;
+    const std::uint32_t stream = ((record.device * kSpread + record.context) * kSpread) + record.stream;
+    work = {record.begin, record.end, kernels_.intern(record.name), stream, record.work};
+    return true;
+  }
+  return false;
+}
+
+const Ledger::Traits& Ledger::traits_of(std::uint32_t kernel) {
+  while (traits_.size() <= kernel) {
+    const std::string& name = kernels_.text(static_cast<std::uint32_t>(traits_.size()));
+    traits_.push_back(
+        {contains(name, "nccl") || contains(name, "Nccl") || contains(name, "NCCL"), contains(name, "GammaBeta")});
+  }
+  return traits_[kernel];
+}
+
+void Ledger::enter(Slot slot, const Work& work) {
+  const Nanoseconds duration = work.end - work.begin;
+  const Traits& traits = traits_of(work.kernel);
+  if (traits.communication) {
+    if (slot.in_layer()) communication_in_layers_ += duration;
+    slot = rest_slot(Rest::kCommunication);
+  } else if (!slot.in_layer() && work.kind != GpuWork::kKernel &&
+             (slot.rest == Rest::kOutsideLayers || slot.rest == Rest::kOutsideRanges)) {
+    slot = rest_slot(Rest::kCopies);
+  } else if (slot.by_kernel_name && traits.weight) {
+    slot.phase = Phase::kWeightGrad;
+  }
+  std::uint32_t layer = 0;
+  if (slot.in_layer()) {
+    Instance& instance = instances_[slot.instance];
+    instance.times[index_of(slot.phase)] += duration;
+    layer = instance.layer;
+    note_overlap(layer, slot.instance, work);
+  }
+  tallies_.add(slot, layer, work.kernel, duration);
+  ++entered_;
+  entered_time_ += duration;
+}
+
+// Exact when work of one execution is entered in order of its begin, as it nearly always is.
+void Ledger::note_overlap(std::uint32_t layer, std::uint32_t instance, const Work& work) {
+  if (last_.size() <= layer) last_.resize(layer + 1);
+  Last& last = last_[layer];
+  if (last.instance == instance && last.work.stream != work.stream) {
+    const Nanoseconds shared = std::min(last.work.end, work.end) - std::max(last.work.begin, work.begin);
+    if (shared > 0) overlapped_ += shared;
+  }
+  if (last.instance != instance || work.end > last.work.end) last = {instance, work};
+}
+
+void Ledger::lose(std::string_view what, std::int64_t count) {
+  const auto found = losses_.find(what);
+  if (found != losses_.end()) {
+    found->second += count;
+  } else if (losses_.size() < kMostLosses) {
+    losses_.emplace(what, count);
+  } else {
+    losses_["others"] += count;
+  }
+}
+
+}  // namespace debubble::attribution

@@ -1,0 +1,167 @@
+#include "profiler/attribution/range_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "profiler/layer_runs.hpp"
+#include "profiler/text.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble::attribution {
+namespace {
+
+constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
+constexpr std::string_view kPhasePrefix = "debubble.phase:";
+constexpr std::size_t kLongestName = 1000;  // std::regex recurses per character
+
+std::regex compiled(const std::string& pattern, const char* flag) {
+  try {
+    return std::regex(pattern, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error& error) {
+    throw InputError({"A001", flag, in_quotes(pattern) + " is no regular expression: " + error.what(),
+                      "ECMAScript syntax; the first group is the name, as in \"^block\\.(\\d+)$\""});
+  }
+}
+
+// The first group of a match, the whole match of a pattern without groups.
+std::optional<std::string> matched(const std::string& name, const std::regex& pattern) {
+  std::smatch match;
+  if (name.size() > kLongestName || !std::regex_search(name, match, pattern)) return std::nullopt;
+  return match.size() > 1 ? match[1].str() : match[0].str();
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool starts_with(std::string_view text, std::string_view part) { return text.substr(0, part.size()) == part; }
+
+bool contains_nccl(std::string_view text) {
+  return contains(text, "nccl") || contains(text, "NCCL") || contains(text, "Nccl");
+}
+
+// "MulBackward0", "CheckpointFunctionBackward": what autograd calls its nodes.
+bool is_node_name(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  constexpr std::string_view kEnd = "Backward";
+  return last != std::string_view::npos && last + 1 >= kEnd.size() &&
+         name.substr(last + 1 - kEnd.size(), kEnd.size()) == kEnd;
+}
+
+NodeKind node_kind(std::string_view name) {
+  if (contains(name, "AccumulateGrad")) return NodeKind::kAccumulation;
+  if (contains(name, "AddmmBackward") || contains(name, "LinearBackward")) return NodeKind::kInputFirst;
+  if (contains(name, "BmmBackward")) return NodeKind::kOrdinary;
+  if (contains(name, "MmBackward")) return NodeKind::kWeightFirst;
+  if (contains(name, "LayerNormBackward") || contains(name, "GroupNormBackward")) return NodeKind::kNorm;
+  if (contains(name, "Embedding")) return NodeKind::kEmbedding;
+  for (const char* both : {"Convolution", "BatchNorm", "CompiledFunction"}) {
+    if (contains(name, both)) return NodeKind::kBothAtOnce;
+  }
+  return NodeKind::kOrdinary;
+}
+
+OpKind op_kind(std::string_view name) {
+  using Entry = std::pair<std::string_view, OpKind>;
+  constexpr std::array<Entry, 7> kOps{Entry{"aten::mm", OpKind::kProduct},
+                                      {"aten::matmul", OpKind::kProduct},
+                                      {"aten::bmm", OpKind::kBatchedProduct},
+                                      {"aten::baddbmm", OpKind::kBatchedProduct},
+                                      {"aten::addmm", OpKind::kBiasedProduct},
+                                      {"aten::linear", OpKind::kLinear},
+                                      {"aten::sum", OpKind::kSum}};
+  const auto* found = std::find_if(kOps.begin(), kOps.end(), [&](const Entry& entry) { return entry.first == name; });
+  return found == kOps.end() ? OpKind::kOther : found->second;
+}
+
+std::optional<Phase> phase_named(std::string_view name) {
+  if (!starts_with(name, kPhasePrefix)) return std::nullopt;
+  for (const Phase phase :
+       {Phase::kForward, Phase::kInputGrad, Phase::kWeightGrad, Phase::kBackward, Phase::kRecompute}) {
+    if (name.substr(kPhasePrefix.size()) == to_string(phase)) return phase;
+  }
+  return std::nullopt;
+}
+
+bool is_optimizer(std::string_view name) {
+  return starts_with(name, "Optimizer.step") || starts_with(name, "Optimizer.zero_grad");
+}
+
+RangeName of_kind(RangeKind kind) {
+  RangeName result;
+  result.kind = kind;
+  return result;
+}
+
+RangeName node_named(std::string_view name, RangeKind kind) {
+  RangeName result = of_kind(kind);
+  result.node = node_kind(name);
+  return result;
+}
+
+}  // namespace
+
+RangeNames::RangeNames(const AttributionRules& rules)
+    : layers_(compiled(rules.layers, "--layers")), steps_(compiled(rules.steps, "--steps")) {}
+
+const RangeName& RangeNames::classify(std::string_view name) {
+  const std::uint32_t id = names_.intern(name);
+  if (id == kOverflowName) return overflow_ = look_at(std::string(name));
+  while (known_.size() <= id) {
+    known_.push_back(known_.empty() ? RangeName{} : look_at(names_.text(static_cast<std::uint32_t>(known_.size()))));
+  }
+  ++known_[id].count;
+  return known_[id];
+}
+
+RangeName RangeNames::look_at(const std::string& name) {
+  if (const std::optional<std::string> layer = matched(name, layers_)) {
+    RangeName result = of_kind(RangeKind::kLayer);
+    result.layer = layer_number(*layer);
+    return result;
+  }
+  if (const std::optional<Phase> phase = phase_named(name)) {
+    RangeName result = of_kind(RangeKind::kPhase);
+    result.phase = *phase;
+    return result;
+  }
+  if (matched(name, steps_)) return of_kind(RangeKind::kStep);
+  if (is_optimizer(name)) return of_kind(RangeKind::kOptimizer);
+  if (starts_with(name, kEngine)) {
+    return node_named(std::string_view(name).substr(kEngine.size()), RangeKind::kEngineNode);
+  }
+  if (is_node_name(name) || contains(name, "AccumulateGrad")) return node_named(name, RangeKind::kNode);
+  if (contains_nccl(name)) return of_kind(RangeKind::kCommunication);
+  RangeName result;
+  result.op = op_kind(name);
+  return result;
+}
+
+std::uint32_t RangeNames::layer_number(const std::string& layer) {
+  const auto [found, fresh] = layer_numbers_.emplace(layer, static_cast<std::uint32_t>(layer_names_.size()));
+  if (!fresh) return found->second;
+  if (layer_names_.size() >= kMostLayers) {
+    throw InputError({"A005", "", "more than " + std::to_string(kMostLayers) + " layers",
+                      "the pattern of layers must give the same layer the same name in every step"});
+  }
+  layer_names_.push_back(layer);
+  return found->second;
+}
+
+std::vector<std::string> RangeNames::candidates(std::size_t most) const {
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  for (std::uint32_t id = 1; id < known_.size(); ++id) {
+    const std::string& name = names_.text(id);
+    const bool operators = contains(name, "aten::") || contains(name, "cuda");
+    if (known_[id].kind == RangeKind::kOther && known_[id].count > 1 && !operators) {
+      found.emplace_back(-known_[id].count, name);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  if (found.size() > most) found.resize(most);
+  std::vector<std::string> names;
+  for (auto& [count, name] : found) names.push_back(std::move(name));
+  return names;
+}
+
+}  // namespace debubble::attribution

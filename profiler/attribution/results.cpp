@@ -1,0 +1,44 @@
+#include "profiler/attribution/results.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace debubble::attribution {
+
+LayerSamples& Results::layer(std::uint32_t number) {
+  if (layers.size() <= number) layers.resize(number + 1);
+  return layers[number];
+}
+
+void Results::add(const Instances& instances, const MemoryUse& memory, const StreamVerdict& verdict) {
+  const auto append = [](std::vector<Nanoseconds>& to, const std::vector<Nanoseconds>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  for (std::size_t k = 0; k < instances.all().size(); ++k) {
+    const Instance& instance = instances.all()[k];
+    LayerSamples& samples = layer(instance.layer);
+    if (instance.has(Phase::kForward) && !samples.ordered) {
+      samples.ordered = true;
+      order.push_back(instance.layer);
+    }
+    if (verdict.kept[k] && instance.seen != 0) samples.executions.push_back(instance);
+  }
+  for (const MemoryUse::Use& use : memory.uses()) {
+    if (!verdict.kept[use.instance]) continue;
+    LayerSamples& samples = layer(instances[use.instance].layer);
+    const Bytes kept = std::max<Bytes>(use.net, 0);
+    samples.kept.push_back(kept);
+    samples.workspace.push_back(std::max<Bytes>(use.peak - kept, 0));
+  }
+  ++streams;
+  steps += verdict.steps;
+  warm_up_steps += verdict.warm_up_steps;
+  warm_up_passes = std::max(warm_up_passes, verdict.warm_up_passes);
+  outside_steps += verdict.outside_steps;
+  forced = forced || verdict.forced;
+  append(recorded_walls, verdict.recorded_walls);
+  append(unrecorded_walls, verdict.unrecorded_walls);
+  if (verdict.drift_ppm) clock.add_drift(*verdict.drift_ppm);
+}
+
+}  // namespace debubble::attribution

@@ -1,0 +1,33 @@
+#include "profiler/attribution/sequences.hpp"
+
+namespace debubble::attribution {
+
+void Sequences::add(std::uint32_t thread, std::int64_t sequence, const ForwardOp& op) {
+  const auto number = static_cast<std::uint64_t>(sequence);
+  ForwardOp& known = ops_.try_emplace(thread, most_ops_, kFirst).first->second.at(number);
+  if (known.range != 0 && known.time > op.time) return;  // a later start was seen before
+  known = op;
+  if (op.in_backward) return;
+  Owner& owner = threads_of_.at(number);
+  owner.contested = owner.known && (owner.contested || owner.thread != thread);
+  owner.thread = thread;
+  owner.known = true;
+}
+
+ForwardOp* Sequences::find_on(std::uint32_t thread, std::int64_t sequence) {
+  const auto found = ops_.find(thread);
+  return found == ops_.end() ? nullptr : found->second.find(static_cast<std::uint64_t>(sequence));
+}
+
+const ForwardOp* Sequences::find(const Question& question) {
+  if (question.forward_thread != 0) return find_on(question.forward_thread, question.sequence);
+  const ForwardOp* own = find_on(question.thread, question.sequence);
+  if (own != nullptr && own->in_backward && question.outer != 0 && own->range > question.outer) return own;
+  const Owner* owner = threads_of_.find(static_cast<std::uint64_t>(question.sequence));
+  if (owner == nullptr) return own;
+  if (owner->contested) ++ambiguous_;
+  const ForwardOp* op = find_on(owner->thread, question.sequence);
+  return op == nullptr ? own : op;
+}
+
+}  // namespace debubble::attribution

@@ -1,0 +1,58 @@
+// Turns CUPTI's activity buffers into our records.
+//
+// Takes records, not calls, so it runs on synthetic buffers without a GPU. Whatever cannot be used is counted, never
+// silently left out: kinds nobody asked for, times that no clock shows, a buffer that ends inside a record.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "profiler/cupti/activity_walker.hpp"
+#include "profiler/records/record.hpp"
+
+namespace debubble {
+
+// Read by other threads while the decoder runs.
+struct ActivityCounts {
+  std::atomic<std::uint64_t> kernels = 0;
+  std::atomic<std::uint64_t> copies = 0;  // and memsets
+  std::atomic<std::uint64_t> launches = 0;
+  std::atomic<std::uint64_t> timeless = 0;  // GPU work with begin == end == 0; recorded as it is
+};
+
+class ActivityDecoder {
+ public:
+  // A GPU that CUPTI told of: its number in our records and its UUID, "GPU-01234567-89ab-...".
+  using FoundDevice = std::function<void(std::uint32_t device, const std::string& uuid)>;
+
+  // `next` as cuptiActivityGetNextRecord; null: our own walker. `version` is CUPTI_API_VERSION of whoever made the
+  // buffers.
+  ActivityDecoder(NextRecord next, std::uint32_t version, FoundDevice found_device);
+
+  void decode(std::uint8_t* buffer, std::size_t valid, RecordSink& sink);
+
+  [[nodiscard]] const ActivityCounts& counts() const { return counts_; }
+
+ private:
+  void record(const cupti_abi::Activity* activity, RecordSink& sink);
+  template <class Work>
+  void work(const cupti_abi::Activity* activity, GpuWork kind, RecordSink& sink);
+  void api(const cupti_abi::Activity* activity, RecordSink& sink);
+  void link(const cupti_abi::Activity* activity, RecordSink& sink);
+  void memory(const cupti_abi::Activity* activity, RecordSink& sink);
+  void overhead(const cupti_abi::Activity* activity, RecordSink& sink);
+  void device(const cupti_abi::Activity* activity, RecordSink& sink);
+  bool possible(std::uint64_t begin, std::uint64_t end);
+
+  NextRecord next_;
+  std::uint32_t version_;
+  FoundDevice found_device_;
+  ActivityCounts counts_;
+  std::int64_t unknown_ = 0;     // of this buffer
+  std::int64_t impossible_ = 0;  // of this buffer
+};
+
+}  // namespace debubble

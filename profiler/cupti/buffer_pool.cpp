@@ -1,0 +1,41 @@
+#include "profiler/cupti/buffer_pool.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace debubble {
+
+BufferPool& BufferPool::instance() {
+  static BufferPool* const pool = new BufferPool;  // never destroyed, see above
+  return *pool;
+}
+
+std::uint8_t* BufferPool::take(bool must) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (out_ >= kLimit && !must) return nullptr;
+    ++out_;
+    if (!free_.empty()) {
+      std::uint8_t* const buffer = free_.back();
+      free_.pop_back();
+      return buffer;
+    }
+  }
+  // calloc of this size is fresh memory of the system: zero, aligned, and not touched before it is used.
+  auto* const buffer = static_cast<std::uint8_t*>(std::calloc(1, kSize));
+  if (buffer == nullptr) {
+    const std::lock_guard lock(mutex_);
+    --out_;
+  }
+  return buffer;
+}
+
+void BufferPool::give_back(std::uint8_t* buffer, std::size_t used) {
+  std::memset(buffer, 0, std::min(used, kSize));
+  const std::lock_guard lock(mutex_);
+  --out_;
+  free_.push_back(buffer);
+}
+
+}  // namespace debubble

@@ -1,0 +1,233 @@
+#include "profiler/cupti/cupti_session.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "profiler/cupti/buffer_pool.hpp"
+#include "profiler/cupti/calls.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::chrono::milliseconds kClockPeriod{250};
+constexpr int kFlushEvery = 2;  // periods: a killed program loses about half a second of GPU records
+
+// Where CUPTI's callbacks put full buffers. They carry no pointer of ours, so this must be global.
+std::atomic<EventQueue*> target = nullptr;
+std::atomic<int> inside = 0;
+std::atomic<bool> must_serve = false;  // an old CUPTI may crash when it gets no buffer
+
+void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
+  *buffer = BufferPool::instance().take(must_serve);
+  *size = *buffer == nullptr ? 0 : BufferPool::kSize;
+  *max_records = 0;
+}
+
+void complete_buffer(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  if (buffer == nullptr) return;
+  ++inside;
+  EventQueue* const queue = target;
+  if (queue != nullptr && valid > 0) {
+    queue->add(FullBuffer{buffer, valid});
+  } else {
+    BufferPool::instance().give_back(buffer, valid);
+  }
+  --inside;
+}
+
+void ignore_callback(void*, std::uint32_t, std::uint32_t, const void*) {}
+
+// The queue may be destroyed afterwards.
+void retire_target() {
+  target = nullptr;
+  while (inside > 0) std::this_thread::yield();
+}
+
+UnavailableError other_profiler(const std::string& name) {
+  return UnavailableError({"U003", "",
+                           "another profiler is attached to this process" +
+                               (name.empty() ? std::string() : ": " + name) + " (CUPTI allows one)",
+                           "end Nsight Systems, Nsight Compute, cuda-gdb or torch.profiler for this run, or unset "
+                           "KINETO_USE_DAEMON; a torch.profiler trace can be read with debubble import --from kineto"});
+}
+
+}  // namespace
+
+CuptiSession::CuptiSession(const CuptiTable& cupti, const RecorderOptions& options, RecordStream& stream)
+    : cupti_(cupti),
+      stream_(stream),
+      queue_(stream.queue()),
+      decoder_(cupti.next_record, cupti.version,
+               [this](std::uint32_t device, const std::string& uuid) { clocks_.add(device, uuid); }),
+      sample_clocks_(options.clocks) {
+  subscribe();
+  stream_.decode_with(&decoder_);
+  try {
+    start(options);
+  } catch (...) {
+    undo();
+    throw;
+  }
+  fact("cupti", std::to_string(cupti_.version));
+  fact("cupti.path", cupti_.path);
+  fact("cuda", cuda_release(cupti_.version));
+  house_keeper_ = std::thread([this] { keep_house(); });
+}
+
+CuptiSession::~CuptiSession() { finish(); }
+
+void CuptiSession::fact(const std::string& key, const std::string& value) {
+  if (!value.empty()) queue_.add(FactRecord{key, value});
+}
+
+void CuptiSession::subscribe() {
+  std::array<char, cupti_abi::kOldNameSize> other{};
+  cupti_abi::Result result = cupti_abi::kSuccess;
+  if (cupti_.subscribe_v2 != nullptr) {
+    cupti_abi::SubscriberParams params{sizeof params, "debubble", other.data(), other.size()};
+    result = cupti_.subscribe_v2(&subscriber_, ignore_callback, nullptr, &params);
+    other.back() = '\0';
+  } else {
+    result = cupti_.subscribe(&subscriber_, ignore_callback, nullptr);
+  }
+  if (result == cupti_abi::kOtherSubscriber) throw other_profiler(other.data());
+  if (result == cupti_abi::kUnknownError) {
+    throw UnavailableError({"U002", "", "there is no NVIDIA driver: CUPTI could not begin, " + describe(cupti_, result),
+                            "run on a machine with an NVIDIA GPU and its driver (nvidia-smi tells), or in a container "
+                            "started with --gpus all"});
+  }
+  require(result, "cuptiSubscribe");
+}
+
+void CuptiSession::require(cupti_abi::Result result, const std::string& step) const {
+  if (result == cupti_abi::kSuccess) return;
+  throw UnavailableError(
+      {"U005", cupti_.path, "CUPTI refused " + step + ": " + describe(cupti_, result),
+       "debubble doctor tells what this machine allows; tracing needs no privilege, but MIG, WSL and "
+       "confidential computing may forbid it"});
+}
+
+void CuptiSession::start(const RecorderOptions& options) {
+  // We hand out zeroed memory; else CUPTI zeroes it on the program's thread. Old releases do not know the attribute.
+  std::uint8_t zeroed = 1;
+  std::size_t size = sizeof zeroed;
+  static_cast<void>(cupti_.set_attribute(cupti_abi::kAttributeZeroedBuffers, &size, &zeroed));
+  require(cupti_.set_thread_id_type(cupti_abi::kThreadIdSystem), "cuptiSetThreadIdType");
+  must_serve = cupti_.version < cupti_abi::kRejectsBuffersFrom;
+  target = &queue_;
+  require(cupti_.register_callbacks(request_buffer, complete_buffer), "cuptiActivityRegisterCallbacks");
+  enable_kind(cupti_abi::kDevice, false);
+  enable_kind(cupti_abi::kConcurrentKernel, true);
+  enable_kind(cupti_abi::kMemcpy, true);
+  enable_kind(cupti_abi::kMemset, true);
+  enable_kind(cupti_abi::kPeerMemcpy, false);
+  enable_kind(cupti_abi::kExternalCorrelation, true);
+  enable_kind(cupti_abi::kOverhead, false);
+  if (options.memory) enable_kind(cupti_abi::kMemory2, false);
+  enable_launches();
+}
+
+void CuptiSession::enable_kind(std::uint32_t kind, bool required) {
+  const std::string step = "cuptiActivityEnable of kind " + std::to_string(kind);
+  cupti_abi::Result result = cupti_abi::kUnknownError;
+  // A device that exists already is told only when it is dumped [GPU?].
+  if (kind == cupti_abi::kDevice && cupti_.enable_and_dump != nullptr) result = cupti_.enable_and_dump(kind);
+  if (result != cupti_abi::kSuccess) result = cupti_.enable(kind);
+  if (required) require(result, step);
+  if (result == cupti_abi::kSuccess) {
+    kinds_.push_back(kind);
+  } else {
+    fact("cupti.refused." + std::to_string(kind), describe(cupti_, result));
+  }
+}
+
+// Whether any call could be enabled at both levels. A release may lack some of them.
+bool CuptiSession::enable_calls(std::uint8_t on) {
+  if (cupti_.enable_runtime_api == nullptr) return false;
+  int runtime = 0;
+  int driver = 0;
+  for (const std::uint32_t call : cupti_abi::kRuntimeLaunches) {
+    if (cupti_.enable_runtime_api(call, on) == cupti_abi::kSuccess) ++runtime;
+  }
+  for (const std::uint32_t call : cupti_abi::kDriverLaunches) {
+    if (cupti_.enable_driver_api(call, on) == cupti_abi::kSuccess) ++driver;
+  }
+  return runtime > 0 && driver > 0;
+}
+
+void CuptiSession::enable_launches() {
+  calls_ = enable_calls(1);
+  if (calls_) return;
+  enable_kind(cupti_abi::kRuntime, true);
+  enable_kind(cupti_abi::kDriver, true);
+}
+
+void CuptiSession::enable(bool on) {
+  for (const std::uint32_t kind : kinds_) {
+    if (kind != cupti_abi::kDevice) static_cast<void>(on ? cupti_.enable(kind) : cupti_.disable(kind));
+  }
+  if (calls_) enable_calls(on ? 1 : 0);
+}
+
+void CuptiSession::undo() {
+  enable(false);
+  retire_target();
+  static_cast<void>(cupti_.unsubscribe(subscriber_));
+  stream_.flush();
+  stream_.decode_with(nullptr);
+}
+
+bool CuptiSession::tell(std::uint64_t range) {
+  return cupti_.push_external(cupti_abi::kExternalKindCustom2, range) == cupti_abi::kSuccess;
+}
+
+void CuptiSession::untell() {
+  std::uint64_t last = 0;
+  static_cast<void>(cupti_.pop_external(cupti_abi::kExternalKindCustom2, &last));
+}
+
+// No lock of ours is held: CUPTI calls back into complete_buffer.
+void CuptiSession::flush(bool forced) {
+  static_cast<void>(cupti_.flush_all(forced ? cupti_abi::kFlushForced : 0));
+  count_dropped();
+}
+
+void CuptiSession::count_dropped() {
+  std::size_t count = 0;
+  if (cupti_.dropped_records(nullptr, 0, &count) != cupti_abi::kSuccess || count == 0) return;
+  dropped_ += count;
+  queue_.add(LossRecord{"dropped_records", static_cast<std::int64_t>(count)});
+}
+
+void CuptiSession::keep_house() {
+  std::string driver;
+  std::unique_lock lock(house_mutex_);
+  for (int period = 1; !house_.wait_for(lock, kClockPeriod, [&] { return finished_; }); ++period) {
+    lock.unlock();
+    if (period % kFlushEvery == 0) flush(false);
+    if (sample_clocks_) clocks_.sample([&](const ClockRecord& record) { queue_.add(record); });
+    if (clocks_.driver() != driver) fact("driver", driver = clocks_.driver());
+    lock.lock();
+  }
+}
+
+void CuptiSession::finish() {
+  {
+    const std::lock_guard lock(house_mutex_);
+    if (finished_) return;
+    finished_ = true;
+  }
+  house_.notify_all();
+  house_keeper_.join();
+  flush(true);
+  enable(false);
+  flush(true);
+  retire_target();
+  static_cast<void>(cupti_.unsubscribe(subscriber_));
+}
+
+}  // namespace debubble

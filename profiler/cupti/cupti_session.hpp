@@ -1,0 +1,70 @@
+// One CUPTI Activity session: the order of calls that starts it, what is enabled, and the end.
+//
+// A process has at most one at a time. CUPTI is never finalised: kinds are disabled instead, which is always safe.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "profiler/cupti/activity_decoder.hpp"
+#include "profiler/cupti/nvml.hpp"
+#include "profiler/cupti/range_recorder.hpp"
+#include "profiler/cupti/record_stream.hpp"
+#include "profiler/cupti/recorder.hpp"
+#include "profiler/cupti/table.hpp"
+
+namespace debubble {
+
+class CuptiSession : public ExternalIds {
+ public:
+  // Starts. Throws UnavailableError U002, U003, U005, and leaves CUPTI as it was. Buffers and facts go to `stream`.
+  CuptiSession(const CuptiTable& cupti, const RecorderOptions& options, RecordStream& stream);
+  ~CuptiSession() override;  // finish()
+  CuptiSession(const CuptiSession&) = delete;
+  CuptiSession& operator=(const CuptiSession&) = delete;
+
+  bool tell(std::uint64_t range) override;
+  void untell() override;
+
+  void enable(bool on);  // the kinds, to pause and resume
+  void flush(bool forced);
+  void finish();
+
+  [[nodiscard]] const ActivityCounts& counts() const { return decoder_.counts(); }
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  void subscribe();
+  void require(cupti_abi::Result result, const std::string& step) const;
+  void start(const RecorderOptions& options);
+  void enable_kind(std::uint32_t kind, bool required);
+  bool enable_calls(std::uint8_t on);
+  void enable_launches();
+  void undo();
+  void count_dropped();
+  void keep_house();
+  void fact(const std::string& key, const std::string& value);
+
+  CuptiTable cupti_;
+  RecordStream& stream_;
+  EventQueue& queue_;
+  ClockSampler clocks_;
+  ActivityDecoder decoder_;
+  void* subscriber_ = nullptr;
+  std::vector<std::uint32_t> kinds_;  // enabled as a whole
+  bool calls_ = false;                // API calls are enabled one by one
+  std::atomic<std::uint64_t> dropped_ = 0;
+  bool sample_clocks_ = false;
+
+  std::mutex house_mutex_;
+  std::condition_variable house_;
+  bool finished_ = false;
+  std::thread house_keeper_;
+};
+
+}  // namespace debubble

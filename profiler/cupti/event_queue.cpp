@@ -1,0 +1,142 @@
+#include "profiler/cupti/event_queue.hpp"
+
+#include <utility>
+
+namespace debubble {
+
+void EventBatch::replay(RecordSink& sink) const {
+  for (const Event& event : events) {
+    const std::string_view text = std::string_view(texts).substr(event.text, event.text_size);
+    const std::string_view value = std::string_view(texts).substr(event.text + event.text_size, event.value_size);
+    switch (event.kind) {
+      case Kind::kPush:
+        sink.on(RangePush{event.number, event.thread, event.time, text, -1, 0, {}});
+        break;
+      case Kind::kPop:
+        sink.on(RangePop{event.thread, event.time});
+        break;
+      case Kind::kSwitch:
+        sink.on(SwitchRecord{event.time, event.number != 0});
+        break;
+      case Kind::kFact:
+        sink.on(FactRecord{text, value});
+        break;
+      case Kind::kLoss:
+        sink.on(LossRecord{text, static_cast<std::int64_t>(event.number)});
+        break;
+      case Kind::kClock:
+        sink.on(ClockRecord{event.thread, event.time, event.mhz, event.number});
+        break;
+    }
+  }
+}
+
+void EventBatch::clear() {
+  events.clear();
+  texts.clear();
+  buffers.clear();
+}
+
+EventBatch::Event& EventQueue::append(EventBatch::Kind kind, Nanoseconds time) {
+  EventBatch::Event& event = waiting_.events.emplace_back();
+  event.kind = kind;
+  event.time = time;
+  event.text = waiting_.texts.size();
+  return event;
+}
+
+void EventQueue::append_text(EventBatch::Event& event, std::string_view text) {
+  event.text_size = text.size();
+  waiting_.texts += text;
+}
+
+std::uint64_t EventQueue::push(std::uint32_t thread, Nanoseconds time, std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.events.size() >= kMostEvents || closed_) return 0;
+  EventBatch::Event& event = append(EventBatch::Kind::kPush, time);
+  event.thread = thread;
+  event.number = ++ranges_;
+  append_text(event, text);
+  return event.number;
+}
+
+// Never refused: its push was taken.
+void EventQueue::pop(std::uint32_t thread, Nanoseconds time) {
+  const std::lock_guard lock(mutex_);
+  append(EventBatch::Kind::kPop, time).thread = thread;
+}
+
+void EventQueue::add(const SwitchRecord& record) {
+  const std::lock_guard lock(mutex_);
+  append(EventBatch::Kind::kSwitch, record.time).number = record.recording ? 1 : 0;
+}
+
+void EventQueue::add(const FactRecord& record) {
+  const std::lock_guard lock(mutex_);
+  EventBatch::Event& event = append(EventBatch::Kind::kFact, 0);
+  append_text(event, record.key);
+  event.value_size = record.value.size();
+  waiting_.texts += record.value;
+}
+
+void EventQueue::add(const LossRecord& record) {
+  const std::lock_guard lock(mutex_);
+  EventBatch::Event& event = append(EventBatch::Kind::kLoss, 0);
+  append_text(event, record.what);
+  event.number = static_cast<std::uint64_t>(record.count);
+}
+
+void EventQueue::add(const ClockRecord& record) {
+  const std::lock_guard lock(mutex_);
+  EventBatch::Event& event = append(EventBatch::Kind::kClock, record.time);
+  event.thread = record.device;
+  event.mhz = record.sm_mhz;
+  event.number = record.slowed_by;
+}
+
+void EventQueue::add(FullBuffer buffer) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.buffers.push_back(buffer);
+  }
+  work_.notify_one();
+}
+
+std::uint64_t EventQueue::take(EventBatch& batch, std::chrono::milliseconds longest) {
+  std::unique_lock lock(mutex_);
+  // Events alone do not wake the writer: waking costs the application thread more than adding.
+  work_.wait_for(lock, longest, [&] { return closed_ || flushes_asked_ > flushes_done_ || !waiting_.buffers.empty(); });
+  std::swap(batch, waiting_);
+  return flushes_asked_;
+}
+
+void EventQueue::flush() {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t mine = ++flushes_asked_;
+  work_.notify_one();
+  written_.wait(lock, [&] { return flushes_done_ >= mine; });
+}
+
+void EventQueue::done(std::uint64_t flushes) {
+  {
+    const std::lock_guard lock(mutex_);
+    flushes_done_ = flushes;
+  }
+  written_.notify_all();
+}
+
+void EventQueue::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    ++flushes_asked_;
+  }
+  work_.notify_one();
+}
+
+bool EventQueue::closed() {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+}  // namespace debubble

@@ -1,0 +1,49 @@
+// The record file of a running process, and the thread that writes it.
+//
+//     EventQueue ----> writer thread: events as records, buffers through the decoder ----> RECORDS.dbrec
+//
+// Every tenth of a second, and sooner when buffers come, all that is there goes to disk.
+#pragma once
+
+#include <string>
+#include <thread>
+
+#include "profiler/cupti/activity_decoder.hpp"
+#include "profiler/cupti/event_queue.hpp"
+#include "profiler/cupti/range_recorder.hpp"
+#include "profiler/records/record_file.hpp"
+
+namespace debubble {
+
+class RecordStream {
+ public:
+  explicit RecordStream(const std::string& file);  // throws InputError (R006)
+  ~RecordStream();                                 // close(), unless abandoned: then it must not be destroyed
+  RecordStream(const RecordStream&) = delete;
+  RecordStream& operator=(const RecordStream&) = delete;
+
+  [[nodiscard]] EventQueue& queue() { return queue_; }
+  [[nodiscard]] RangeRecorder& ranges() { return ranges_; }
+
+  // Who decodes buffers, before the first one comes; lives until a flush() after the last one.
+  void decode_with(ActivityDecoder* decoder) { decoder_ = decoder; }
+
+  void flush() { queue_.flush(); }
+  // Writes what is left and the end of the file; later events are lost.
+  void close();
+  // For a forked child: the thread is not here, the file is the parent's.
+  void abandon() { file_.abandon(); }
+  [[nodiscard]] bool failed() const { return file_.failed(); }
+
+ private:
+  void run();
+  void write(EventBatch& batch);
+
+  EventQueue queue_;
+  RangeRecorder ranges_;
+  RecordFileWriter file_;
+  std::atomic<ActivityDecoder*> decoder_ = nullptr;
+  std::thread writer_;
+};
+
+}  // namespace debubble

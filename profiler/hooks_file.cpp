@@ -1,0 +1,171 @@
+#include "profiler/hooks_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "profiler/json_reader.hpp"
+#include "profiler/json_tree.hpp"
+#include "profiler/problem_list.hpp"
+#include "profiler/text.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::string_view kSchema = "debubble.hooks/1";
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr const char* kWritten = "debubble_hooks writes this file; do not edit it";
+constexpr IntegerRule kSize{"bytes", 0, kLargestSize, kWritten};
+constexpr IntegerRule kCount{"items", 0, kMost, kWritten};
+constexpr IntegerRule kSamples{"samples", 1, kMost, "null stands for an unknown size"};
+
+// The strict JSON reader names its findings as those of a profile; the same finding in this file has its own code.
+struct CodePair {
+  const char* profile;
+  const char* hooks;
+};
+constexpr std::array kCodes{
+    CodePair{"P001", "H001"}, CodePair{"P002", "H002"}, CodePair{"P003", "H003"}, CodePair{"P004", "H004"},
+    CodePair{"P005", "H005"}, CodePair{"P006", "H006"}, CodePair{"P007", "H007"}, CodePair{"P008", "H008"},
+    CodePair{"P009", "H009"}, CodePair{"P018", "H018"}, CodePair{"P019", "H019"},
+};
+
+[[noreturn]] void throw_as_ours(std::vector<Diagnostic> problems) {
+  for (Diagnostic& problem : problems) {
+    for (const CodePair& pair : kCodes) {
+      if (problem.code != pair.profile) continue;
+      problem.code = pair.hooks;
+      problem.help = kWritten;
+    }
+  }
+  throw InputError(std::move(problems));
+}
+
+bool boolean(JsonObjectReader& reader, std::string_view key) {
+  const JsonValue* value = reader.member(key, true);
+  if (value == nullptr) return false;
+  if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
+  reader.complain("H007", key, in_quotes(key) + " must be true or false; got " + describe(*value), kWritten);
+  return false;
+}
+
+std::optional<Bytes> size_or_null(JsonObjectReader& reader, std::string_view key) {
+  const JsonValue* value = reader.member(key, true);
+  if (value == nullptr || value->kind == JsonValue::Kind::kNull) return std::nullopt;
+  return reader.optional_integer(key, kSize);
+}
+
+void read_layer(const JsonValue& value, std::string pointer, HooksFile& file, ProblemList& problems) {
+  JsonObjectReader reader(value, std::move(pointer), problems);
+  if (!reader.is_object()) return;
+  const std::string name = reader.text("name");
+  LayerFacts facts;
+  facts.kind = reader.optional_text("kind");
+  facts.activation = reader.integer("activation_bytes", kSize);
+  facts.weight_grad_held = size_or_null(reader, "weight_grad_held_bytes");
+  facts.output = reader.integer("output_bytes", kSize);
+  facts.parameters = reader.integer("parameter_bytes", kSize);
+  facts.workspace = reader.integer("workspace_bytes", kSize);
+  static_cast<void>(reader.integer("weight_input_bytes", kSize));     // the parts of weight_grad_held_bytes,
+  static_cast<void>(reader.integer("weight_gradient_bytes", kSize));  // for people
+  static_cast<void>(boolean(reader, "checkpointed"));
+  reader.finish();
+  if (facts.weight_grad_held.value_or(0) > facts.activation) {
+    reader.complain("H011", "weight_grad_held_bytes",
+                    "more is held for the weight gradient than for the whole backward", kWritten);
+  }
+  if (!file.layers.emplace(name, facts).second) {
+    reader.complain("H012", "name", "the layer " + in_quotes(name) + " stands here twice", kWritten);
+  }
+}
+
+void read_notes(JsonObjectReader& top, HooksFile& file) {
+  const JsonValue* notes = top.array("notes");
+  if (notes == nullptr) return;
+  for (const JsonValue& note : notes->children) {
+    if (note.kind == JsonValue::Kind::kString) {
+      file.notes.push_back(note.text);
+    } else {
+      top.complain("H007", "notes", "notes are strings; got " + describe(note), kWritten);
+    }
+  }
+}
+
+bool has_our_schema(JsonObjectReader& top) {
+  if (!top.is_object()) return false;
+  const JsonValue* schema = top.member("schema", false);
+  if (schema != nullptr && schema->kind == JsonValue::Kind::kString && schema->text == kSchema) return true;
+  top.complain(
+      "H010", schema == nullptr ? "" : "schema",
+      "\"schema\" must be \"" + std::string(kSchema) + "\"; got " + (schema == nullptr ? "none" : describe(*schema)),
+      "debubble and its debubble_hooks must be of one version: check PYTHONPATH for another copy");
+  return false;
+}
+
+HooksFile read_top(JsonObjectReader& top, ProblemList& problems) {
+  HooksFile file;
+  static_cast<void>(top.integer("schema_version", kCount));
+  file.complete = boolean(top, "complete");
+  file.rank = top.integer("rank", kCount);
+  static_cast<void>(top.integer("pid", kCount));
+  file.torch = top.optional_text("torch");
+  file.model = top.optional_text("model");
+  file.dtype = top.optional_text("dtype");
+  file.microbatch_size = top.integer_or_null("microbatch_size", kSamples);
+  file.sequence_length = top.integer_or_null("sequence_length", kSamples);
+  static_cast<void>(top.array("input_shapes"));
+  file.steps = top.integer("steps", kCount);
+  static_cast<void>(top.integer("outside_bytes", kSize));
+  if (const JsonValue* layers = top.array("layers")) {
+    std::size_t index = 0;
+    for (const JsonValue& layer : layers->children) {
+      read_layer(layer, top.pointer_to("layers/" + std::to_string(index++)), file, problems);
+    }
+  }
+  read_notes(top, file);
+  top.finish();
+  return file;
+}
+
+}  // namespace
+
+HooksFile read_hooks_file(std::string_view text, const std::string& name) {
+  ProblemList problems(name, "H022");
+  HooksFile file;
+  if (const std::optional<JsonValue> root = parse_json(text, problems)) {
+    JsonObjectReader top(*root, "", problems);
+    if (has_our_schema(top)) file = read_top(top, problems);
+  }
+  try {
+    problems.throw_if_any();
+  } catch (const InputError& error) {
+    throw_as_ours(error.diagnostics());
+  }
+  return file;
+}
+
+std::map<std::string, LayerFacts> merged_facts(const std::vector<HooksFile>& files) {
+  std::map<std::string, LayerFacts> merged;
+  for (const HooksFile& file : files) {
+    for (const auto& [name, facts] : file.layers) {
+      const auto [place, fresh] = merged.emplace(name, facts);
+      if (fresh) continue;
+      LayerFacts& known = place->second;
+      known.activation = std::max(known.activation, facts.activation);
+      known.output = std::max(known.output, facts.output);
+      known.parameters = std::max(known.parameters, facts.parameters);
+      known.workspace = std::max(known.workspace, facts.workspace);
+      // Of a layer that one rank checkpoints nothing is said about what the weight gradient needs.
+      if (!known.weight_grad_held || !facts.weight_grad_held) {
+        known.weight_grad_held.reset();
+      } else {
+        known.weight_grad_held = std::max(*known.weight_grad_held, *facts.weight_grad_held);
+      }
+    }
+  }
+  return merged;
+}
+
+}  // namespace debubble

@@ -1,0 +1,161 @@
+#include "profiler/importers/kineto.hpp"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "profiler/importers/kineto_replay.hpp"
+#include "profiler/text.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::string_view kModulePrefix = "nn.Module: ";
+
+std::string counted(std::int64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+bool is_backward(const KinetoRange& range) { return range.forward_number != 0 && range.sequence >= 0; }
+bool is_forward(const KinetoRange& range) { return range.forward_number == 0 && range.sequence >= 0; }
+
+// Ranges that a person made, not a framework.
+bool is_persons(std::string_view name) {
+  for (const char* prefix : {"ProfilerStep#", "nccl:", "Optimizer.", "enumerate(DataLoader)"}) {
+    if (name.starts_with(prefix)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+KinetoTrace::KinetoTrace(std::string bytes, const std::string& name)
+    : events_(read_kineto_events(std::move(bytes), name)), nest_(nest_kineto(events_)) {
+  find_forward_threads();
+}
+
+// "Fwd thread id" is a number of PyTorch's own. It means the thread whose forward ops carry the sequence numbers of the
+// backward ops with that number; where recomputation gives several, the one that fits most often.
+void KinetoTrace::find_forward_threads() {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> made;  // sequence number, thread
+  for (const KinetoRange& range : events_.ranges) {
+    if (is_forward(range)) made.emplace_back(range.sequence, range.thread);
+  }
+  std::sort(made.begin(), made.end());
+  made.erase(std::unique(made.begin(), made.end()), made.end());
+  std::map<std::uint32_t, std::map<std::uint32_t, std::int64_t>> votes;  // number -> thread -> backward ops that fit
+  for (const KinetoRange& range : events_.ranges) {
+    if (!is_backward(range)) continue;
+    auto at = std::lower_bound(made.begin(), made.end(), std::pair(range.sequence, std::uint32_t{0}));
+    for (; at != made.end() && at->first == range.sequence; ++at) ++votes[range.forward_number][at->second];
+  }
+  constexpr std::uint32_t kMostNumbers = 1U << 20;
+  for (const auto& [number, threads] : votes) {
+    if (number >= kMostNumbers) continue;
+    if (forward_threads_.size() <= number) forward_threads_.resize(number + 1, 0);
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    forward_threads_[number] = std::max_element(threads.begin(), threads.end(), fewer)->first;
+  }
+}
+
+void KinetoTrace::replay(RecordSink& sink) const { replay_kineto(events_, nest_, forward_threads_, sink); }
+
+std::vector<GuessRange> KinetoTrace::candidates(KinetoRangeKind kind) const {
+  std::vector<Nanoseconds> gpu_time(events_.ranges.size(), 0);
+  for (std::size_t k = 0; k < events_.work.size(); ++k) {
+    const KernelRecord& record = events_.work[k].record;
+    if (nest_.work_range[k] != kNoIndex) gpu_time[nest_.work_range[k]] += record.end - record.begin;
+  }
+  for (auto range = nest_.order.rbegin(); range != nest_.order.rend(); ++range) {
+    if (nest_.parent[*range] != kNoIndex) gpu_time[nest_.parent[*range]] += gpu_time[*range];
+  }
+  std::vector<GuessRange> result;
+  std::vector<std::uint32_t> place(events_.ranges.size(), kNoIndex);  // in `result`, of the range or the one around it
+  for (const std::uint32_t index : nest_.order) {
+    const KinetoRange& range = events_.ranges[index];
+    const std::uint32_t parent = nest_.parent[index] == kNoIndex ? kNoIndex : place[nest_.parent[index]];
+    place[index] = parent;
+    if (range.kind != kind || (kind == KinetoRangeKind::kAnnotation && !is_persons(range.name))) continue;
+    place[index] = static_cast<std::uint32_t>(result.size());
+    const std::string_view prefix = kind == KinetoRangeKind::kModule ? kModulePrefix : std::string_view{};
+    result.push_back({range.name, prefix, parent, gpu_time[index]});
+  }
+  return result;
+}
+
+std::optional<LayerGuess> KinetoTrace::guess_layers() const {
+  const std::optional<LayerGuess> modules = debubble::guess_layers(candidates(KinetoRangeKind::kModule));
+  return modules ? modules : debubble::guess_layers(candidates(KinetoRangeKind::kAnnotation));
+}
+
+bool KinetoTrace::has_range(const std::string& regex) const {
+  const std::regex wanted(regex);
+  std::set<std::string_view> seen;
+  return std::any_of(events_.ranges.begin(), events_.ranges.end(), [&](const KinetoRange& range) {
+    return seen.insert(range.name).second && std::regex_search(range.name.begin(), range.name.end(), wanted);
+  });
+}
+
+// A forward-backward arrow joins the starts of two ops; both must carry the same sequence number.
+std::int64_t KinetoTrace::contradicting_arrows() const {
+  using Start = std::tuple<std::uint32_t, Nanoseconds, std::int64_t>;  // thread, time, sequence number
+  std::vector<Start> starts;
+  for (const KinetoRange& range : events_.ranges) {
+    if (range.sequence >= 0) starts.emplace_back(range.thread, range.begin, range.sequence);
+  }
+  std::sort(starts.begin(), starts.end());
+  const auto numbers = [&](const KinetoArrowEnd& end) {
+    std::set<std::int64_t> result;
+    auto at = std::lower_bound(starts.begin(), starts.end(), Start(end.thread, end.time, -1));
+    for (; at != starts.end() && std::get<0>(*at) == end.thread && std::get<1>(*at) == end.time; ++at) {
+      result.insert(std::get<2>(*at));
+    }
+    return result;
+  };
+  std::map<std::uint64_t, const KinetoArrowEnd*> tails;
+  for (const KinetoArrowEnd& end : events_.arrows) {
+    if (end.forward) tails[end.id] = &end;
+  }
+  std::int64_t contradictions = 0;
+  for (const KinetoArrowEnd& head : events_.arrows) {
+    const auto tail = tails.find(head.id);
+    if (head.forward || tail == tails.end()) continue;
+    const std::set<std::int64_t> forward = numbers(*tail->second);
+    const std::set<std::int64_t> backward = numbers(head);
+    const bool agree =
+        std::any_of(backward.begin(), backward.end(), [&](auto number) { return forward.contains(number); });
+    if (!agree) ++contradictions;
+  }
+  return contradictions;
+}
+
+std::vector<std::string> KinetoTrace::notes() const {
+  std::vector<std::string> notes;
+  const auto note = [&](std::int64_t count, const std::string& noun, const std::string& rest) {
+    if (count > 0) notes.push_back(counted(count, noun) + " " + rest);
+  };
+  note(nest_.by_time, "GPU event", "linked by the thread and time of the launch: the file names no op for them");
+  note(nest_.contradictions, "GPU event", "named an op that was not running at the launch: linked by time instead");
+  note(nest_.unlinked, "GPU event", "without a launch in the file, or launched outside of any range: not linked");
+  note(nest_.overlaps, "host event", "overlapping without nesting: cut off where the event around it ends");
+  note(contradicting_arrows(), "forward-backward arrow", "contradicting the sequence numbers, which were believed");
+  for (const auto& [category, count] : events_.unknown) {
+    note(count, "event", "of the unknown category " + in_quotes(category) + " left out");
+  }
+  if (events_.whole_microseconds) {
+    notes.emplace_back("times are whole microseconds: a short kernel's may be off by as much as its length");
+  }
+  return notes;
+}
+
+std::string KinetoTrace::fact(const std::string& key) const {
+  for (const auto& [known, value] : events_.facts) {
+    if (known == key) return value;
+  }
+  return {};
+}
+
+}  // namespace debubble

@@ -1,0 +1,22 @@
+#include "profiler/injection/trouble.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace debubble {
+
+void report_trouble(const std::string& folder, const Diagnostic& diagnostic) {
+  const std::string text = "debubble: " + to_string(diagnostic);
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  if (folder.empty()) return;
+  std::ofstream out(folder + "/trouble-" + std::to_string(getpid()) + ".txt", std::ios::app);
+  if (out.tellp() > 0) out << '\n';
+  out << "code: " << diagnostic.code << '\n';
+  if (!diagnostic.place.empty()) out << "place: " << diagnostic.place << '\n';
+  out << "message: " << diagnostic.message << '\n';
+  if (!diagnostic.help.empty()) out << "help: " << diagnostic.help << '\n';
+}
+
+}  // namespace debubble

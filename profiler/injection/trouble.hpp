@@ -1,0 +1,19 @@
+// Trouble at the start or end of an injected recording: the program under test goes on, so it is said once on stderr
+// and written to a file that the launcher turns into its own message and exit status.
+//
+//     DIR/trouble-<pid>.txt     code: U003
+//                               place: ...            (empty lines are left out)
+//                               message: another profiler is attached ...
+//                               help: end Nsight Systems ...
+#pragma once
+
+#include <string>
+
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+// `folder` may be empty: then only stderr. A second trouble of the process is appended behind an empty line.
+void report_trouble(const std::string& folder, const Diagnostic& diagnostic);
+
+}  // namespace debubble

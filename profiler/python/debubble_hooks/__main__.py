@@ -1,0 +1,5 @@
+import sys
+
+from debubble_hooks.command import main
+
+sys.exit(main(sys.argv[1:]))

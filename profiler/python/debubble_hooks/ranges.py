@@ -1,0 +1,68 @@
+"""Where ranges go: debubble's own recorder when it records this process, else NVTX when CUDA is in use, else nowhere."""
+
+import ctypes
+import os
+
+import torch
+
+
+class _Recorder:
+    """libdebubble_inject.so, which the CUDA driver has loaded already; loading it again gives the same copy."""
+
+    def __init__(self, library):
+        self._push, self._pop, self._fact = library.debubble_push, library.debubble_pop, library.debubble_fact
+        self._push.argtypes, self._push.restype = [ctypes.c_char_p], None
+        self._pop.argtypes, self._pop.restype = [], None
+        self._fact.argtypes, self._fact.restype = [ctypes.c_char_p, ctypes.c_char_p], None
+
+    def push(self, text):
+        self._push(text.encode())
+
+    def pop(self):
+        self._pop()
+
+    def fact(self, key, value):
+        self._fact(key.encode(), str(value).encode())
+
+
+class _Nvtx:
+    def push(self, text):
+        torch.cuda.nvtx.range_push(text)
+
+    def pop(self):
+        torch.cuda.nvtx.range_pop()
+
+    def fact(self, key, value):
+        pass
+
+
+class _Nowhere:
+    def push(self, text):
+        pass
+
+    def pop(self):
+        pass
+
+    def fact(self, key, value):
+        pass
+
+
+def _recorder():
+    path = os.environ.get("DEBUBBLE_INJECT")
+    if not path:
+        return None
+    try:
+        library = ctypes.CDLL(path)
+        library.debubble_active.restype = ctypes.c_int
+        return _Recorder(library) if library.debubble_active() else None
+    except (OSError, AttributeError):
+        return None
+
+
+def cuda_in_use():
+    """Whether the script uses CUDA already. Asking must not start it: forked workers could not use it any more."""
+    return torch.cuda.is_initialized()
+
+
+def open_ranges():
+    return _recorder() or (_Nvtx() if cuda_in_use() else _Nowhere())

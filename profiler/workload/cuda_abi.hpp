@@ -1,0 +1,87 @@
+// The part of the CUDA driver's binary interface that we use, in our own words: nothing of NVIDIA's is included, so
+// the project builds without a toolkit. tests/workload/cuda_abi_test.cpp holds it to the real headers.
+//
+// Functions are declared as X(our name, exported name, result, parameters); the exported name carries the version.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace debubble::cuda {
+
+using Result = int;  // CUresult
+using Device = int;
+using Address = unsigned long long;  // CUdeviceptr
+using Context = struct ContextTag*;
+using Stream = struct StreamTag*;
+using Event = struct EventTag*;
+using Module = struct ModuleTag*;
+using Function = struct FunctionTag*;
+
+inline constexpr Result kSuccess = 0;
+inline constexpr Result kOutOfMemory = 2;
+inline constexpr Result kStubLibrary = 34;
+inline constexpr Result kNoDevice = 100;
+inline constexpr Result kInvalidDevice = 101;
+inline constexpr Result kNotFound = 500;
+inline constexpr Result kIllegalAddress = 700;
+inline constexpr Result kLaunchFailed = 719;
+
+inline constexpr int kProcessorCount = 16;  // CUdevice_attribute
+inline constexpr int kCapabilityMajor = 75;
+inline constexpr int kCapabilityMinor = 76;
+inline constexpr int kMostSharedMemory = 97;  // per block, after asking for it
+
+inline constexpr int kFunctionSharedMemory = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr unsigned kEventDefault = 0;
+
+// A kernel may take this much without asking.
+inline constexpr std::int64_t kFreeSharedMemory = 48 * 1024;
+
+// clang-format off
+#define DEBUBBLE_CUDA_FUNCTIONS(X)                                                                                  \
+  X(init, cuInit, (unsigned flags))                                                                                  \
+  X(driver_version, cuDriverGetVersion, (int* version))                                                              \
+  X(device_count, cuDeviceGetCount, (int* count))                                                                    \
+  X(device_get, cuDeviceGet, (Device* device, int ordinal))                                                          \
+  X(device_name, cuDeviceGetName, (char* name, int length, Device device))                                           \
+  X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, Device device))                              \
+  X(device_memory, cuDeviceTotalMem_v2, (std::size_t* bytes, Device device))                                         \
+  X(context_retain, cuDevicePrimaryCtxRetain, (Context* context, Device device))                                     \
+  X(context_release, cuDevicePrimaryCtxRelease_v2, (Device device))                                                  \
+  X(context_set, cuCtxSetCurrent, (Context context))                                                                 \
+  X(memory_info, cuMemGetInfo_v2, (std::size_t* free, std::size_t* total))                                           \
+  X(allocate, cuMemAlloc_v2, (Address* address, std::size_t bytes))                                                  \
+  X(release, cuMemFree_v2, (Address address))                                                                        \
+  X(upload, cuMemcpyHtoDAsync_v2, (Address to, const void* from, std::size_t bytes, Stream stream))                  \
+  X(download, cuMemcpyDtoHAsync_v2, (void* to, Address from, std::size_t bytes, Stream stream))                      \
+  X(set_bytes, cuMemsetD8Async, (Address to, unsigned char value, std::size_t bytes, Stream stream))                 \
+  X(module_load, cuModuleLoadData, (Module* module, const void* image))                                              \
+  X(module_unload, cuModuleUnload, (Module module))                                                                  \
+  X(module_function, cuModuleGetFunction, (Function* function, Module module, const char* name))                     \
+  X(function_set, cuFuncSetAttribute, (Function function, int attribute, int value))                                 \
+  X(launch, cuLaunchKernel, (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
+                             unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream,               \
+                             void** arguments, void** extra))                                                        \
+  X(stream_create, cuStreamCreate, (Stream* stream, unsigned flags))                                                 \
+  X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                             \
+  X(stream_synchronise, cuStreamSynchronize, (Stream stream))                                                        \
+  X(stream_wait, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                                    \
+  X(event_create, cuEventCreate, (Event* event, unsigned flags))                                                     \
+  X(event_destroy, cuEventDestroy_v2, (Event event))                                                                 \
+  X(event_record, cuEventRecord, (Event event, Stream stream))                                                       \
+  X(event_synchronise, cuEventSynchronize, (Event event))                                                            \
+  X(event_elapsed, cuEventElapsedTime, (float* milliseconds, Event from, Event to))                                  \
+  X(error_name, cuGetErrorName, (Result error, const char** name))                                                   \
+  X(error_text, cuGetErrorString, (Result error, const char** text))
+// clang-format on
+
+// One pointer per function; filled by load_cuda_driver.
+struct Functions {
+#define DEBUBBLE_DECLARE(name, symbol, parameters) Result(*name) parameters = nullptr;
+  DEBUBBLE_CUDA_FUNCTIONS(DEBUBBLE_DECLARE)
+#undef DEBUBBLE_DECLARE
+};
+
+}  // namespace debubble::cuda

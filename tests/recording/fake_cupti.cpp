@@ -1,0 +1,201 @@
+// The fake libcupti, see fake_cupti.hpp; its behaviour, see fake_cupti_options.hpp.
+#include "tests/recording/fake_cupti.hpp"
+
+#include <cstddef>
+#include <ctime>
+
+#include "profiler/cupti/abi.hpp"
+#include "tests/recording/fake_cupti_engine.hpp"
+
+namespace {
+
+using namespace debubble;
+using testing::FakeCuptiEngine;
+
+FakeCuptiEngine& engine() { return FakeCuptiEngine::instance(); }
+
+// A record with the rest that the real struct of CUDA 13.0 has behind the fields we know.
+template <class Known, std::size_t size>
+struct Padded {
+  Known known{};
+  std::uint8_t rest[size - sizeof(Known)] = {};
+};
+
+std::size_t size_of(std::uint32_t kind) {
+  switch (kind) {
+    case cupti_abi::kConcurrentKernel:
+      return 216;
+    case cupti_abi::kMemcpy:
+    case cupti_abi::kPeerMemcpy:
+      return 96;
+    case cupti_abi::kMemset:
+      return 88;
+    case cupti_abi::kDriver:
+    case cupti_abi::kRuntime:
+      return 40;
+    case cupti_abi::kExternalCorrelation:
+      return 24;
+    case cupti_abi::kMemory2:
+      return 128;
+    case cupti_abi::kOverhead:
+    case testing::kForeignKind:
+      return 56;
+    case cupti_abi::kDevice:
+      return 184;
+    default:
+      return 0;
+  }
+}
+
+std::uint64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+const char* name_of(cupti_abi::Result result) {
+  if (result == 0) return "CUPTI_SUCCESS";
+  if (result == cupti_abi::kInvalidKind) return "CUPTI_ERROR_INVALID_KIND";
+  if (result == cupti_abi::kUnknownError) return "CUPTI_ERROR_UNKNOWN";
+  return "CUPTI_ERROR_OTHER";
+}
+
+}  // namespace
+
+#define FAKE_EXPORT extern "C" [[gnu::visibility("default")]]
+
+FAKE_EXPORT int cuptiGetVersion(std::uint32_t* version) {
+  *version = engine().options.version;
+  return 0;
+}
+
+FAKE_EXPORT int cuptiGetResultString(int result, const char** text) {
+  *text = name_of(result);
+  return 0;
+}
+
+FAKE_EXPORT int cuptiSubscribe_v2(void** handle, cupti_abi::Callback, void*, cupti_abi::SubscriberParams* params) {
+  *handle = &engine();
+  return engine().subscribe(params == nullptr ? nullptr : params->old_name,
+                            params == nullptr ? 0 : params->old_name_size);
+}
+
+FAKE_EXPORT int cuptiSubscribe(void** handle, cupti_abi::Callback, void*) {
+  *handle = &engine();
+  return engine().subscribe(nullptr, 0);
+}
+
+FAKE_EXPORT int cuptiUnsubscribe(void*) {
+  engine().unsubscribe();
+  return 0;
+}
+
+FAKE_EXPORT int cuptiSetThreadIdType(std::uint32_t) { return 0; }
+
+FAKE_EXPORT int cuptiActivitySetAttribute(std::int32_t, std::size_t*, void*) { return 0; }
+
+FAKE_EXPORT int cuptiActivityRegisterCallbacks(cupti_abi::RequestBuffer request, cupti_abi::CompleteBuffer complete) {
+  engine().register_callbacks(request, complete);
+  return 0;
+}
+
+FAKE_EXPORT int cuptiActivityEnable(std::uint32_t kind) { return engine().enable(kind, true); }
+
+FAKE_EXPORT int cuptiActivityEnableAndDump(std::uint32_t kind) { return engine().enable(kind, true); }
+
+FAKE_EXPORT int cuptiActivityDisable(std::uint32_t kind) { return engine().enable(kind, false); }
+
+FAKE_EXPORT int cuptiActivityEnableRuntimeApi(std::uint32_t call, std::uint8_t on) {
+  engine().enable_call(cupti_abi::kRuntime, call, on != 0);
+  return 0;
+}
+
+FAKE_EXPORT int cuptiActivityEnableDriverApi(std::uint32_t call, std::uint8_t on) {
+  engine().enable_call(cupti_abi::kDriver, call, on != 0);
+  return 0;
+}
+
+FAKE_EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
+  engine().flush(flag == cupti_abi::kFlushForced);
+  return 0;
+}
+
+FAKE_EXPORT int cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::size_t* count) {
+  *count = engine().take_dropped();
+  return 0;
+}
+
+FAKE_EXPORT int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, cupti_abi::Activity** record) {
+  std::uint8_t* next = buffer;
+  if (*record != nullptr) next = reinterpret_cast<std::uint8_t*>(*record) + size_of((*record)->kind);
+  if (next == buffer + valid) return cupti_abi::kOutOfRecords;
+  auto* const activity = reinterpret_cast<cupti_abi::Activity*>(next);
+  const auto left = static_cast<std::size_t>(buffer + valid - next);
+  if (left < sizeof *activity || left < size_of(activity->kind)) return cupti_abi::kInvalidKind;
+  *record = activity;
+  return 0;
+}
+
+FAKE_EXPORT int cuptiActivityPushExternalCorrelationId(std::uint32_t kind, std::uint64_t id) {
+  testing::push_external(kind, id);
+  return 0;
+}
+
+FAKE_EXPORT int cuptiActivityPopExternalCorrelationId(std::uint32_t kind, std::uint64_t* id) {
+  return testing::pop_external(kind, id) ? 0 : 18;
+}
+
+FAKE_EXPORT void fake_cupti_launch(const char* kernel, std::uint64_t begin, std::uint64_t end, std::uint32_t stream) {
+  Padded<cupti_abi::Kernel, 216> record;
+  record.known.kind = cupti_abi::kConcurrentKernel;
+  record.known.start = begin;
+  record.known.end = end;
+  record.known.context = 1;
+  record.known.stream = stream;
+  record.known.name = engine().keep(kernel);
+  engine().launch(&record, sizeof record, offsetof(cupti_abi::Kernel, correlation));
+}
+
+FAKE_EXPORT void fake_cupti_copy(std::uint8_t kind, std::uint64_t bytes, std::uint64_t begin, std::uint64_t end,
+                                 std::uint32_t stream) {
+  Padded<cupti_abi::Memcpy, 96> record;
+  record.known.kind = cupti_abi::kMemcpy;
+  record.known.copy_kind = kind;
+  record.known.bytes = bytes;
+  record.known.start = begin;
+  record.known.end = end;
+  record.known.context = 1;
+  record.known.stream = stream;
+  engine().launch(&record, sizeof record, offsetof(cupti_abi::Memcpy, correlation));
+}
+
+FAKE_EXPORT void fake_cupti_set(std::uint64_t bytes, std::uint64_t begin, std::uint64_t end, std::uint32_t stream) {
+  Padded<cupti_abi::Memset, 88> record;
+  record.known.kind = cupti_abi::kMemset;
+  record.known.bytes = bytes;
+  record.known.start = begin;
+  record.known.end = end;
+  record.known.context = 1;
+  record.known.stream = stream;
+  engine().launch(&record, sizeof record, offsetof(cupti_abi::Memset, correlation));
+}
+
+FAKE_EXPORT void fake_cupti_memory(std::uint64_t address, std::int64_t bytes) {
+  Padded<cupti_abi::Memory, 128> record;
+  record.known.kind = cupti_abi::kMemory2;
+  record.known.operation = bytes > 0 ? cupti_abi::kAllocation : cupti_abi::kRelease;
+  record.known.memory_kind = cupti_abi::kMemoryDevice;
+  record.known.address = address;
+  record.known.bytes = static_cast<std::uint64_t>(bytes > 0 ? bytes : -bytes);
+  record.known.time = now();
+  engine().record(&record, sizeof record);
+}
+
+FAKE_EXPORT void fake_cupti_overhead(std::uint32_t kind, std::uint64_t begin, std::uint64_t end) {
+  Padded<cupti_abi::Overhead, 56> record;
+  record.known.kind = cupti_abi::kOverhead;
+  record.known.overhead_kind = kind;
+  record.known.start = begin;
+  record.known.end = end;
+  engine().record(&record, sizeof record);
+}

@@ -1,0 +1,88 @@
+// What the fake libcupti does behind its exported functions: correlation numbers, external ids, buffers, delivery.
+//
+//     report (application thread) --> buffer of API calls --+
+//                                 --> buffer of GPU work ---+--> worker thread --> completed callback
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "profiler/cupti/abi.hpp"
+#include "tests/recording/fake_cupti_options.hpp"
+
+namespace debubble::testing {
+
+// A kind that the recorder never enables: CUPTI_ACTIVITY_KIND_MARKER, 56 bytes.
+inline constexpr std::uint32_t kForeignKind = 12;
+
+class FakeCuptiEngine {
+ public:
+  static FakeCuptiEngine& instance();  // never destroyed
+
+  const FakeCuptiOptions options = read_fake_cupti_options();
+
+  cupti_abi::Result subscribe(char* other_name, std::size_t size);
+  void unsubscribe();
+  void register_callbacks(cupti_abi::RequestBuffer request, cupti_abi::CompleteBuffer complete);
+  cupti_abi::Result enable(std::uint32_t kind, bool on);
+  void enable_call(std::uint32_t level, std::uint32_t call, bool on);
+  void flush(bool forced);
+  std::size_t take_dropped();
+
+  // One launch on the calling thread: the call's records, then `work`, whose correlation is filled in by `correlate`.
+  void launch(const void* work, std::size_t size, std::size_t correlation_offset);
+  void record(const void* activity, std::size_t size);  // of a kind that is not GPU work
+  const char* keep(const char* name);
+
+ private:
+  struct Buffer {
+    std::uint8_t* data = nullptr;
+    std::size_t size = 0;
+    std::size_t used = 0;
+    std::size_t last = 0;  // where its last record begins
+  };
+
+  void put(Buffer& buffer, const void* activity, std::size_t size);
+  void add(Buffer& buffer, const void* activity, std::size_t size);
+  void api_records(std::uint32_t correlation);
+  bool spoil(std::uint8_t* work);
+  void complete(Buffer& buffer);
+  void deliver(const Buffer& buffer) const;
+  void deliver_waiting(std::unique_lock<std::mutex>& lock);
+  void work();
+  void hoard();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  pid_t process_ = 0;
+  bool subscribed_ = false;
+  cupti_abi::RequestBuffer request_ = nullptr;
+  cupti_abi::CompleteBuffer complete_ = nullptr;
+  std::set<std::uint32_t> kinds_;
+  std::map<std::uint32_t, std::set<std::uint32_t>> calls_;
+  Buffer calls_buffer_;
+  Buffer work_buffer_;
+  std::deque<Buffer> waiting_;
+  std::deque<Buffer> hoarded_;
+  std::set<std::string> names_;
+  std::size_t dropped_ = 0;
+  std::uint32_t correlation_ = 0;
+  std::uint64_t records_ = 0;
+  std::uint64_t works_ = 0;
+  std::uint64_t kernels_ = 0;
+};
+
+// External ids of the calling thread.
+void push_external(std::uint32_t kind, std::uint64_t id);
+bool pop_external(std::uint32_t kind, std::uint64_t* id);
+
+}  // namespace debubble::testing

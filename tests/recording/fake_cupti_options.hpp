@@ -1,0 +1,44 @@
+// $FAKE_CUPTI, a list separated by commas:
+//
+//     version=130300          what cuptiGetVersion says (default 130001)
+//     subscribe=39:Some Tool  cuptiSubscribe fails with this number; 39: because of that tool; 999: no driver
+//     refuse=49               enabling this kind fails (once per word)
+//     drop=5                  every 5th GPU record is dropped and counted as such
+//     timeless=5              every 5th kernel has begin == end == 0
+//     impossible=5            every 5th kernel begins after the year 2262
+//     foreign=5               behind every 5th record one of a kind that nobody enabled
+//     cut                     every buffer ends in the middle of its last record
+//     lose-work               records of API calls come, those of GPU work never do
+//     hoard                   all buffers are asked for and kept, so that later requests are refused
+//     buffer=4096             no more than this of a buffer is used
+//     late                    only a forced flush delivers anything
+//     gpu-first               buffers of GPU work are delivered before those of API calls
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace debubble::testing {
+
+struct FakeCuptiOptions {
+  std::uint32_t version = 130001;
+  std::int32_t subscribe = 0;
+  std::string other_tool;
+  std::set<std::uint32_t> refuse;
+  std::uint64_t drop = 0;
+  std::uint64_t timeless = 0;
+  std::uint64_t impossible = 0;
+  std::uint64_t foreign = 0;
+  bool cut = false;
+  bool lose_work = false;
+  bool hoard = false;
+  std::size_t buffer = SIZE_MAX;
+  bool late = false;
+  bool gpu_first = false;
+};
+
+// Aborts on a word it does not know: a test that asks for nothing must not pass.
+FakeCuptiOptions read_fake_cupti_options();
+
+}  // namespace debubble::testing

@@ -1,0 +1,119 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "profiler/profile_json.hpp"
+#include "tests/unit/problems_of.hpp"
+
+namespace debubble {
+namespace {
+
+using test::problems_of;
+using test::replaced;
+
+const std::string kGood = R"({
+  "schema": "debubble.profile/1", "model": "tiny", "dtype": "bf16", "microbatch_size": 2, "sequence_length": 128,
+  "origin": {"times": "measured", "memory": "measured", "device": "NVIDIA H200"},
+  "measurement": {
+    "kernels": 12, "kernel_time_ns": 100, "layer_time_ns": 60,
+    "rest": [{"what": "optimizer", "count": 2, "total_ns": 30}, {"what": "copies", "count": 1, "total_ns": 10}],
+    "losses": [{"what": "dropped records", "count": 7}],
+    "steps": 20, "warm_up_steps": 3, "overhead_ppm": -1200,
+    "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "drift_ppm": 31000, "throttled": true}
+  },
+  "layers": [
+    {"name": "a", "forward": {"median_ns": 1}, "backward": {"median_ns": 2}, "activation_bytes": 1, "output_bytes": 1,
+     "parameter_bytes": 1, "grad_split": "range"}
+  ]
+}
+)";
+
+std::string complaint_after(const std::string& from, const std::string& to) {
+  return problems_of([&] { (void)read_profile(replaced(kGood, from, to), "m.json"); });
+}
+
+TEST_CASE("every field of a measurement arrives") {
+  const Profile profile = read_profile(kGood, "m.json");
+  REQUIRE(profile.measurement);
+  const Measurement& measurement = *profile.measurement;
+  CHECK(measurement.kernels == 12);
+  CHECK(measurement.kernel_time == 100);
+  CHECK(measurement.layer_time == 60);
+  CHECK(measurement.rest == std::vector<RestItem>{{"optimizer", 2, 30}, {"copies", 1, 10}});
+  CHECK(measurement.losses == std::vector<LossItem>{{"dropped records", 7}});
+  CHECK(measurement.steps == 20);
+  CHECK(measurement.warm_up_steps == 3);
+  CHECK(measurement.overhead_ppm == -1200);
+  CHECK(measurement.clock == ClockState{1200, 1980, 9, 1, 31'000, true});
+  CHECK(profile.layers[0].grad_split == GradSplit::kRange);
+}
+
+TEST_CASE("a profile from before there were measurements has none") {
+  const std::size_t begin = kGood.find("  \"measurement\"");
+  const std::size_t end = kGood.find("  \"layers\"");
+  const std::string old = replaced(kGood.substr(0, begin) + kGood.substr(end), ", \"grad_split\": \"range\"", "");
+  const Profile profile = read_profile(old, "m.json");
+  CHECK_FALSE(profile.measurement);
+  CHECK(profile.layers[0].grad_split == GradSplit::kNone);
+}
+
+TEST_CASE("layers and rest of a measurement must add up to the nanosecond") {
+  CHECK(complaint_after("\"layer_time_ns\": 60", "\"layer_time_ns\": 61") ==
+        "error[P024]: layers and rest must add up to all GPU time: kernel_time_ns is 100, layer_time_ns and rest are "
+        "101\n"
+        "  --> m.json#/measurement\n"
+        "  = help: nothing is left out of a measurement: what belongs to no layer stands in \"rest\"\n");
+  CHECK(complaint_after("\"total_ns\": 30", "\"total_ns\": 29").find("error[P024]") == 0);
+  CHECK(complaint_after("\"kernel_time_ns\": 100", "\"kernel_time_ns\": 99").find("error[P024]") == 0);
+  CHECK(complaint_after("{\"what\": \"copies\", \"count\": 1, \"total_ns\": 10}",
+                        "{\"what\": \"copies\", \"count\": 1, \"total_ns\": 9}, "
+                        "{\"what\": \"sets\", \"count\": 1, \"total_ns\": 1}")
+            .empty());
+}
+
+TEST_CASE("a measurement cannot discard more steps than it saw") {
+  CHECK(complaint_after("\"warm_up_steps\": 3", "\"warm_up_steps\": 21") ==
+        "error[P025]: more steps were discarded than seen\n"
+        "  --> m.json#/measurement/warm_up_steps\n"
+        "  = help: at most 20\n");
+  CHECK(complaint_after("\"warm_up_steps\": 3", "\"warm_up_steps\": 20").empty());
+}
+
+TEST_CASE("the clock's numbers must agree") {
+  const std::string expected =
+      "error[P026]: the clock's numbers contradict one another\n"
+      "  --> m.json#/measurement/clock\n"
+      "  = help: least_mhz <= most_mhz and slowed_samples <= samples\n";
+  CHECK(complaint_after("\"least_mhz\": 1200", "\"least_mhz\": 1981") == expected);
+  CHECK(complaint_after("\"slowed_samples\": 1", "\"slowed_samples\": 10") == expected);
+  CHECK(complaint_after("\"least_mhz\": 1200", "\"least_mhz\": 1980").empty());
+  CHECK(complaint_after("\"throttled\": true", "\"throttled\": 1") ==
+        "error[P007]: \"throttled\" must be true or false; got 1\n"
+        "  --> m.json#/measurement/clock/throttled\n"
+        "  = help: leave the key out for false\n");
+}
+
+TEST_CASE("the division of a backward is one of its words") {
+  CHECK(complaint_after("\"range\"", "\"guess\"") ==
+        "error[P027]: \"grad_split\" must be \"none\", \"range\", \"shape\", \"name\" or \"order\"; got the string "
+        "\"guess\"\n"
+        "  --> m.json#/layers/0/grad_split\n"
+        "  = help: it says by what the backward was divided into its halves\n");
+  for (const char* word : {"none", "shape", "name", "order"}) {
+    CHECK(complaint_after("\"range\"", "\"" + std::string(word) + "\"").empty());
+  }
+}
+
+TEST_CASE("a measurement's members are read as strictly as all others") {
+  CHECK(complaint_after("\"kernels\": 12", "\"kernals\": 12").find("did you mean \"kernels\"?") != std::string::npos);
+  CHECK(complaint_after("\"overhead_ppm\": -1200", "\"overhead_ppm\": -1000001").find("error[P004]") == 0);
+  CHECK(complaint_after("\"count\": 7", "\"count\": 0").find("error[P004]") == 0);
+  CHECK(complaint_after("\"what\": \"dropped records\"", "\"what\": \"\"").find("error[P019]") == 0);
+  CHECK(complaint_after("\"most_mhz\": 1980", "\"most_mhz\": 2147483648").find("error[P009]") == 0);
+  CHECK(complaint_after("[{\"what\": \"dropped records\", \"count\": 7}]", "7").find("error[P007]") == 0);
+  CHECK(complaint_after("{\"what\": \"dropped records\", \"count\": 7}", "7").find("m.json#/measurement/losses/0\n") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace debubble

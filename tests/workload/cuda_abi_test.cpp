@@ -1,0 +1,145 @@
+// Holds our own declarations of CUDA's binary interface (profiler/workload/*_abi.hpp) to the toolkit's headers. Built
+// only where they are. The checks are static; the test case says that they were made.
+#include <cublasLt.h>
+#include <cuda.h>
+#include <doctest/doctest.h>
+#include <nvrtc.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#include "profiler/workload/cublaslt_abi.hpp"
+#include "profiler/workload/nvrtc_abi.hpp"
+
+namespace debubble {
+namespace {
+
+// Passed the same way: both pointers, both floating, or both integers or enums; and of one size.
+template <typename Ours, typename Theirs>
+constexpr bool same_value() {
+  if constexpr (std::is_void_v<Ours> || std::is_void_v<Theirs>) {
+    return std::is_void_v<Ours> == std::is_void_v<Theirs>;
+  } else {
+    constexpr bool both_pointers = std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>;
+    constexpr bool both_floating = std::is_floating_point_v<Ours> && std::is_floating_point_v<Theirs>;
+    constexpr bool both_whole =
+        (std::is_integral_v<Ours> || std::is_enum_v<Ours>)&&(std::is_integral_v<Theirs> || std::is_enum_v<Theirs>);
+    return (both_pointers || both_floating || both_whole) && sizeof(Ours) == sizeof(Theirs);
+  }
+}
+
+// What a pointer points to must match too, one level down, unless a side hides it.
+template <typename Ours, typename Theirs>
+constexpr bool same_argument() {
+  if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
+    using To = std::remove_pointer_t<Ours>;
+    using Real = std::remove_pointer_t<Theirs>;
+    if constexpr (std::is_const_v<To> != std::is_const_v<Real>) {
+      return false;
+    } else if constexpr (std::is_scalar_v<To> && std::is_scalar_v<Real>) {
+      return same_value<std::remove_const_t<To>, std::remove_const_t<Real>>();
+    } else {
+      return true;
+    }
+  } else {
+    return same_value<Ours, Theirs>();
+  }
+}
+
+template <typename Ours, typename Theirs>
+struct SameFunction : std::false_type {};
+template <typename R1, typename R2, typename... Ours, typename... Theirs>
+struct SameFunction<R1 (*)(Ours...), R2(Theirs...)> {
+  static constexpr bool all() {
+    if constexpr (sizeof...(Ours) != sizeof...(Theirs)) {
+      return false;
+    } else {
+      return same_value<R1, R2>() && (same_argument<Ours, Theirs>() && ...);
+    }
+  }
+  static constexpr bool value = all();
+};
+
+#define DEBUBBLE_SAME(name, symbol, ...)                                                    \
+  static_assert(SameFunction<decltype(Functions::name), decltype(::symbol)>::value, #symbol \
+                " is declared "                                                             \
+                "differently");
+
+// The trait itself: a wrong declaration must not pass.
+using Right = int (*)(int*, unsigned);
+static_assert(SameFunction<Right, CUresult(int*, unsigned)>::value);
+static_assert(!SameFunction<Right, CUresult(int*, unsigned long long)>::value);
+static_assert(!SameFunction<Right, CUresult(long long*, unsigned)>::value);
+static_assert(!SameFunction<Right, CUresult(int*, float)>::value);
+static_assert(!SameFunction<Right, CUresult(const int*, unsigned)>::value);
+static_assert(!SameFunction<Right, CUresult(int*)>::value);
+static_assert(!SameFunction<Right, void(int*, unsigned)>::value);
+
+#define DEBUBBLE_DRIVER(name, symbol, parameters) DEBUBBLE_SAME(name, symbol)
+namespace driver {
+using Functions = cuda::Functions;
+DEBUBBLE_CUDA_FUNCTIONS(DEBUBBLE_DRIVER)
+static_assert(cuda::kSuccess == CUDA_SUCCESS);
+static_assert(cuda::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY);
+static_assert(cuda::kStubLibrary == CUDA_ERROR_STUB_LIBRARY);
+static_assert(cuda::kNoDevice == CUDA_ERROR_NO_DEVICE);
+static_assert(cuda::kInvalidDevice == CUDA_ERROR_INVALID_DEVICE);
+static_assert(cuda::kNotFound == CUDA_ERROR_NOT_FOUND);
+static_assert(cuda::kIllegalAddress == CUDA_ERROR_ILLEGAL_ADDRESS);
+static_assert(cuda::kLaunchFailed == CUDA_ERROR_LAUNCH_FAILED);
+static_assert(803 == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH && 999 == CUDA_ERROR_UNKNOWN);  // driver_api.cpp explains them
+static_assert(cuda::kProcessorCount == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+static_assert(cuda::kCapabilityMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+static_assert(cuda::kCapabilityMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(cuda::kMostSharedMemory == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+static_assert(cuda::kFunctionSharedMemory == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+static_assert(cuda::kStreamNonBlocking == CU_STREAM_NON_BLOCKING);
+static_assert(cuda::kEventDefault == CU_EVENT_DEFAULT);
+static_assert(same_value<cuda::Address, CUdeviceptr>() && same_value<cuda::Device, CUdevice>());
+}  // namespace driver
+
+namespace blas {
+using Functions = cublaslt::Functions;
+DEBUBBLE_CUBLASLT_FUNCTIONS(DEBUBBLE_SAME)
+static_assert(cublaslt::kSuccess == CUBLAS_STATUS_SUCCESS);
+static_assert(cublaslt::kNotSupported == CUBLAS_STATUS_NOT_SUPPORTED);
+static_assert(cublaslt::kExecutionFailed == CUBLAS_STATUS_EXECUTION_FAILED);
+static_assert(cublaslt::kFloat32 == CUDA_R_32F && cublaslt::kFloat16 == CUDA_R_16F);
+static_assert(cublaslt::kBfloat16 == CUDA_R_16BF);
+static_assert(cublaslt::kComputeFloat32 == CUBLAS_COMPUTE_32F &&
+              cublaslt::kComputeFloat32 != CUBLAS_COMPUTE_32F_FAST_TF32);
+static_assert(cublaslt::kAsStored == CUBLAS_OP_N && cublaslt::kTransposed == CUBLAS_OP_T);
+static_assert(cublaslt::kTransposeA == CUBLASLT_MATMUL_DESC_TRANSA);
+static_assert(cublaslt::kTransposeB == CUBLASLT_MATMUL_DESC_TRANSB);
+static_assert(cublaslt::kBatchCount == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+static_assert(cublaslt::kBatchStride == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+static_assert(cublaslt::kMostWorkspace == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+static_assert(cublaslt::kAlignmentA == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+static_assert(cublaslt::kAlignmentB == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
+static_assert(cublaslt::kAlignmentC == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
+static_assert(cublaslt::kAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+static_assert(sizeof(cublaslt::Algorithm) == sizeof(cublasLtMatmulAlgo_t));
+using Theirs = cublasLtMatmulHeuristicResult_t;
+static_assert(sizeof(cublaslt::Candidate) == sizeof(Theirs));
+static_assert(offsetof(cublaslt::Candidate, workspace) == offsetof(Theirs, workspaceSize));
+static_assert(offsetof(cublaslt::Candidate, state) == offsetof(Theirs, state));
+static_assert(offsetof(cublaslt::Candidate, waves) == offsetof(Theirs, wavesCount));
+}  // namespace blas
+
+namespace compiler {
+using Functions = nvrtc::Functions;
+DEBUBBLE_NVRTC_FUNCTIONS(DEBUBBLE_SAME)
+static_assert(nvrtc::kSuccess == NVRTC_SUCCESS && nvrtc::kCompilation == NVRTC_ERROR_COMPILATION);
+}  // namespace compiler
+
+// Handles are pointers on both sides, so that an argument of one size is also of one kind.
+static_assert(std::is_pointer_v<CUcontext> && std::is_pointer_v<CUstream> && std::is_pointer_v<cublasLtHandle_t> &&
+              std::is_pointer_v<cublasLtMatmulDesc_t> && std::is_pointer_v<nvrtcProgram>);
+
+TEST_CASE("our declarations of the CUDA driver, cuBLASLt and NVRTC equal the toolkit's") {
+  MESSAGE("CUDA " << CUDA_VERSION << ", cuBLASLt " << CUBLAS_VERSION);
+  CHECK(CUDA_VERSION >= 12000);
+}
+
+}  // namespace
+}  // namespace debubble

@@ -1,0 +1,273 @@
+// The fake libcuda.so.1. See fake_cuda.hpp.
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "profiler/workload/cuda_abi.hpp"
+#include "tests/workload/fake_cuda_gpu.hpp"
+#include "tests/workload/fake_cuda_kernels.hpp"
+
+using debubble::Nanoseconds;
+using namespace debubble::testing;  // NOLINT(google-build-using-namespace): this file is only exported C functions
+namespace cuda = debubble::cuda;
+
+namespace {
+
+constexpr int kInvalidValue = 1;
+constexpr int kLaunchOutOfResources = 701;
+
+struct Kernel {
+  const FakeModule* module = nullptr;
+  std::string name;
+  int shared_memory = static_cast<int>(cuda::kFreeSharedMemory);
+};
+
+FakeStream& stream_of(cuda::Stream stream) {
+  return stream == nullptr ? FakeGpu::one().default_stream() : *reinterpret_cast<FakeStream*>(stream);
+}
+
+FakeEvent& event_of(cuda::Event event) { return *reinterpret_cast<FakeEvent*>(event); }
+
+void* memory(cuda::Address address) { return reinterpret_cast<void*>(address); }
+
+// Functions live as long as their module; CUDA gives them no destructor either.
+std::map<const FakeModule*, std::map<std::string, Kernel>>& kernels() {
+  static std::map<const FakeModule*, std::map<std::string, Kernel>> all;
+  return all;
+}
+
+Nanoseconds duration_of(const std::string& name, unsigned blocks, unsigned threads, void** arguments) {
+  if (name == "debubble_tick") return kFakeTickKernel;
+  if (name != "debubble_hold") return fake_kernel_time(blocks, threads);
+  long long asked = 0;
+  std::memcpy(&asked, arguments[0], sizeof asked);
+  return fake_ticks(asked, kFakeTick);
+}
+
+struct ErrorName {
+  int error;
+  const char* name;
+  const char* text;
+};
+constexpr std::array<ErrorName, 9> kErrors{
+    {{1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+     {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+     {34, "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
+     {46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "devices are busy or unavailable"},
+     {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+     {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+     {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+     {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+     {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"}}};
+
+const ErrorName* error_called(int error) {
+  for (const ErrorName& known : kErrors) {
+    if (known.error == error) return &known;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned) {
+  if (FakeGpu::has("stub")) return cuda::kStubLibrary;
+  return static_cast<int>(FakeGpu::number("error", 0));
+}
+
+int cuDriverGetVersion(int* version) {
+  if (FakeGpu::has("stub")) return cuda::kStubLibrary;
+  *version = static_cast<int>(FakeGpu::number("driver", 13000));
+  return 0;
+}
+
+int cuDeviceGetCount(int* count) {
+  *count = static_cast<int>(FakeGpu::number("gpus", 1));
+  return 0;
+}
+
+int cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return 0;
+}
+
+int cuDeviceGetName(char* name, int length, int) {
+  std::snprintf(name, static_cast<std::size_t>(length), "Fake GPU");
+  return 0;
+}
+
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  const auto capability = static_cast<int>(FakeGpu::number("capability", 90));
+  switch (attribute) {
+    case cuda::kProcessorCount:
+      *value = 4;
+      return 0;
+    case cuda::kCapabilityMajor:
+      *value = capability / 10;
+      return 0;
+    case cuda::kCapabilityMinor:
+      *value = capability % 10;
+      return 0;
+    default:
+      return kInvalidValue;
+  }
+}
+
+int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+  *bytes = static_cast<std::size_t>(FakeGpu::number("memory", std::int64_t{8} << 30));
+  return 0;
+}
+
+int cuDevicePrimaryCtxRetain(cuda::Context* context, int) {
+  FakeGpu& gpu = FakeGpu::one();
+  ++gpu.live_objects;
+  *context = reinterpret_cast<cuda::Context>(&gpu);
+  return 0;
+}
+
+int cuDevicePrimaryCtxRelease_v2(int) {
+  --FakeGpu::one().live_objects;
+  FakeGpu::one().broken = 0;  // a broken context is gone with its last user
+  return 0;
+}
+
+int cuCtxSetCurrent(cuda::Context) { return 0; }
+
+int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  *free = FakeGpu::one().free_memory();
+  return cuDeviceTotalMem_v2(total, 0);
+}
+
+int cuMemAlloc_v2(cuda::Address* address, std::size_t bytes) {
+  if (bytes == 0) return kInvalidValue;
+  void* const found = FakeGpu::one().allocate(bytes);
+  *address = reinterpret_cast<cuda::Address>(found);
+  return found == nullptr ? cuda::kOutOfMemory : 0;
+}
+
+int cuMemFree_v2(cuda::Address address) { return FakeGpu::one().release(memory(address)) ? 0 : kInvalidValue; }
+
+int cuMemcpyHtoDAsync_v2(cuda::Address to, const void* from, std::size_t bytes, cuda::Stream stream) {
+  std::memcpy(memory(to), from, bytes);
+  FakeGpu::one().copy(stream_of(stream), 1, bytes);
+  return 0;
+}
+
+int cuMemcpyDtoHAsync_v2(void* to, cuda::Address from, std::size_t bytes, cuda::Stream stream) {
+  std::memcpy(to, memory(from), bytes);
+  FakeGpu::one().copy(stream_of(stream), 2, bytes);
+  return 0;
+}
+
+int cuMemsetD8Async(cuda::Address to, unsigned char value, std::size_t bytes, cuda::Stream stream) {
+  if (!FakeGpu::has("idle")) std::memset(memory(to), value, bytes);
+  FakeGpu::one().set(stream_of(stream), bytes);
+  return 0;
+}
+
+int cuModuleLoadData(cuda::Module* module, const void* image) {
+  ++FakeGpu::one().live_objects;
+  *module = reinterpret_cast<cuda::Module>(new FakeModule{static_cast<const char*>(image)});
+  return 0;
+}
+
+int cuModuleUnload(cuda::Module module) {
+  const auto* const unloaded = reinterpret_cast<FakeModule*>(module);
+  --FakeGpu::one().live_objects;
+  kernels().erase(unloaded);
+  delete unloaded;
+  return 0;
+}
+
+int cuModuleGetFunction(cuda::Function* function, cuda::Module module, const char* name) {
+  const auto* const loaded = reinterpret_cast<FakeModule*>(module);
+  if (parameter_count(loaded->text, name) < 0) return cuda::kNotFound;
+  Kernel& kernel = kernels()[loaded][name];
+  kernel.module = loaded;
+  kernel.name = name;
+  *function = reinterpret_cast<cuda::Function>(&kernel);
+  return 0;
+}
+
+int cuFuncSetAttribute(cuda::Function function, int attribute, int value) {
+  if (attribute != cuda::kFunctionSharedMemory) return kInvalidValue;
+  reinterpret_cast<Kernel*>(function)->shared_memory = value;
+  return 0;
+}
+
+int cuLaunchKernel(cuda::Function function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+                   unsigned shared_bytes, cuda::Stream stream, void** arguments, void**) {
+  const Kernel& kernel = *reinterpret_cast<Kernel*>(function);
+  FakeGpu& gpu = FakeGpu::one();
+  if (gpu.broken != 0) return gpu.broken;
+  if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
+  if (shared_bytes > static_cast<unsigned>(kernel.shared_memory)) return kInvalidValue;
+  if (FakeGpu::value("fail_launch") == kernel.name) return kLaunchOutOfResources;
+  if (FakeGpu::value("fail_run") == kernel.name) gpu.broken = cuda::kIllegalAddress;
+  gpu.kernel(stream_of(stream), kernel.name, duration_of(kernel.name, blocks, threads, arguments));
+  if (!FakeGpu::has("idle")) run_kernel(kernel.module->text, kernel.name, blocks, threads, arguments);
+  return 0;
+}
+
+int cuStreamCreate(cuda::Stream* stream, unsigned) {
+  ++FakeGpu::one().live_objects;
+  *stream = reinterpret_cast<cuda::Stream>(FakeGpu::one().make_stream());
+  return 0;
+}
+
+int cuStreamDestroy_v2(cuda::Stream stream) {
+  --FakeGpu::one().live_objects;
+  delete reinterpret_cast<FakeStream*>(stream);
+  return 0;
+}
+
+int cuStreamSynchronize(cuda::Stream) { return FakeGpu::one().broken; }
+
+int cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, unsigned) {
+  FakeStream& waits = stream_of(stream);
+  const FakeEvent& awaited = event_of(event);
+  if (awaited.stream != waits.number) waits.not_before = std::max(waits.not_before, awaited.time + kFakeCrossGap);
+  return 0;
+}
+
+int cuEventCreate(cuda::Event* event, unsigned) {
+  ++FakeGpu::one().live_objects;
+  *event = reinterpret_cast<cuda::Event>(new FakeEvent);
+  return 0;
+}
+
+int cuEventDestroy_v2(cuda::Event event) {
+  --FakeGpu::one().live_objects;
+  delete &event_of(event);
+  return 0;
+}
+
+int cuEventRecord(cuda::Event event, cuda::Stream stream) {
+  event_of(event) = {stream_of(stream).end, stream_of(stream).number};
+  return 0;
+}
+
+int cuEventSynchronize(cuda::Event) { return FakeGpu::one().broken; }
+
+int cuEventElapsedTime(float* milliseconds, cuda::Event from, cuda::Event to) {
+  if (event_of(from).time < 0 || event_of(to).time < 0) return 400;  // CUDA_ERROR_INVALID_HANDLE: never recorded
+  *milliseconds = static_cast<float>(static_cast<double>(event_of(to).time - event_of(from).time) / 1e6);
+  return 0;
+}
+
+int cuGetErrorName(int error, const char** name) {
+  const ErrorName* const known = error_called(error);
+  *name = known == nullptr ? nullptr : known->name;
+  return known == nullptr ? kInvalidValue : 0;
+}
+
+int cuGetErrorString(int error, const char** text) {
+  const ErrorName* const known = error_called(error);
+  *text = known == nullptr ? nullptr : known->text;
+  return known == nullptr ? kInvalidValue : 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,121 @@
+#include "tests/workload/fake_cuda_gpu.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+
+#include "tests/recording/fake_cupti.hpp"
+
+namespace debubble::testing {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+// The GPU's clock is an hour ahead, so that no kernel begins before its launch, however slow the host is; every
+// begin is a multiple of the clock's steps.
+Nanoseconds start_of_time() {
+  const auto now = std::chrono::system_clock::now() + std::chrono::hours(1);
+  const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
+  return since / kFakeTick * kFakeTick;
+}
+
+// The value of a word of $FAKE_CUDA, empty for one without a value.
+std::optional<std::string> find(std::string_view word) {
+  const char* const set = std::getenv("FAKE_CUDA");
+  std::string_view rest = set == nullptr ? "" : set;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view item = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    const std::size_t equals = std::min(item.find('='), item.size());
+    if (item.substr(0, equals) == word) return std::string(item.substr(std::min(equals + 1, item.size())));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+FakeGpu::FakeGpu() : latest_(start_of_time()) { default_stream_ = {streams_, latest_, 0}; }
+
+FakeGpu& FakeGpu::one() {
+  static FakeGpu gpu;
+  return gpu;
+}
+
+bool FakeGpu::has(std::string_view word) { return find(word).has_value(); }
+
+std::string FakeGpu::value(std::string_view word) { return find(word).value_or(""); }
+
+std::int64_t FakeGpu::number(std::string_view word, std::int64_t otherwise) {
+  const std::string text = value(word);
+  std::int64_t found = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), found);
+  return found;
+}
+
+std::size_t FakeGpu::free_memory() const {
+  const auto total = static_cast<std::size_t>(number("memory", std::int64_t{8} << 30));
+  return total > used_ ? total - used_ : 0;
+}
+
+void* FakeGpu::allocate(std::size_t bytes) {
+  if (bytes > free_memory()) return nullptr;
+  void* const address = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  if (address == nullptr) return nullptr;
+  sizes_[address] = bytes;
+  used_ += bytes;
+  if (const FakeCupti cupti = find_fake_cupti(); cupti.memory != nullptr) {
+    cupti.memory(reinterpret_cast<std::uint64_t>(address), static_cast<std::int64_t>(bytes));
+  }
+  return address;
+}
+
+bool FakeGpu::release(void* address) {
+  const auto found = sizes_.find(address);
+  if (found == sizes_.end()) return false;
+  if (const FakeCupti cupti = find_fake_cupti(); cupti.memory != nullptr) {
+    cupti.memory(reinterpret_cast<std::uint64_t>(address), -static_cast<std::int64_t>(found->second));
+  }
+  used_ -= found->second;
+  sizes_.erase(found);
+  std::free(address);
+  return true;
+}
+
+Nanoseconds FakeGpu::pass(FakeStream& stream, Nanoseconds duration) {
+  const Nanoseconds begin = std::max(stream.end + kFakeGap, stream.not_before);
+  stream.end = begin + duration;
+  latest_ = std::max(latest_, stream.end);
+  return begin;
+}
+
+void FakeGpu::kernel(FakeStream& stream, const std::string& name, Nanoseconds duration) {
+  const Nanoseconds begin = pass(stream, duration);
+  if (const FakeCupti cupti = find_fake_cupti(); cupti.launch != nullptr) {
+    cupti.launch(name.c_str(), static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(stream.end),
+                 stream.number);
+  }
+}
+
+void FakeGpu::copy(FakeStream& stream, std::uint8_t kind, std::size_t bytes) {
+  const Nanoseconds begin = pass(stream, fake_transfer_time(static_cast<Bytes>(bytes)));
+  if (const FakeCupti cupti = find_fake_cupti(); cupti.copy != nullptr) {
+    cupti.copy(kind, bytes, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(stream.end), stream.number);
+  }
+}
+
+void FakeGpu::set(FakeStream& stream, std::size_t bytes) {
+  const Nanoseconds begin = pass(stream, fake_transfer_time(static_cast<Bytes>(bytes)));
+  if (const FakeCupti cupti = find_fake_cupti(); cupti.set != nullptr) {
+    cupti.set(bytes, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(stream.end), stream.number);
+  }
+}
+
+FakeStream* FakeGpu::make_stream() { return new FakeStream{++streams_, latest_, 0}; }
+
+}  // namespace debubble::testing
+
+extern "C" std::int64_t fake_cuda_live_objects() { return debubble::testing::FakeGpu::one().live_objects; }
+extern "C" std::int64_t fake_cuda_live_bytes() { return debubble::testing::FakeGpu::one().live_bytes(); }

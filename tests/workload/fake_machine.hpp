@@ -1,0 +1,65 @@
+// FakeMachine: a machine with the fake GPU, for the length of a test: sets the variables that name the fake libraries.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tests/workload/fake_cuda.hpp"
+
+namespace debubble::testing {
+
+// Environment variables, put back at the end.
+class Variables {
+ public:
+  explicit Variables(const std::map<std::string, std::string>& values) {
+    for (const auto& [name, value] : values) {
+      const char* const before = std::getenv(name.c_str());
+      before_[name] = before == nullptr ? std::nullopt : std::optional<std::string>(before);
+      setenv(name.c_str(), value.c_str(), 1);
+    }
+  }
+  ~Variables() {
+    for (const auto& [name, value] : before_) {
+      if (value) {
+        setenv(name.c_str(), value->c_str(), 1);
+      } else {
+        unsetenv(name.c_str());
+      }
+    }
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+
+ private:
+  std::map<std::string, std::optional<std::string>> before_;
+};
+
+class FakeMachine {
+ public:
+  // `behaviour` is $FAKE_CUDA. FAKE_CUDA_LIBRARY and FAKE_CUPTI_LIBRARY are paths, from CMake.
+  explicit FakeMachine(const std::string& behaviour = "")
+      : variables_({{"DEBUBBLE_LIBCUDA", FAKE_CUDA_LIBRARY},
+                    {"DEBUBBLE_CUBLASLT", FAKE_CUDA_LIBRARY},
+                    {"DEBUBBLE_NVRTC", FAKE_CUDA_LIBRARY},
+                    {"DEBUBBLE_CUPTI", FAKE_CUPTI_LIBRARY},
+                    {"FAKE_CUDA", behaviour}}) {}
+
+  // What is taken and not given back; 0 before anything was loaded.
+  [[nodiscard]] static std::int64_t live_objects() { return ask("fake_cuda_live_objects"); }
+  [[nodiscard]] static std::int64_t live_bytes() { return ask("fake_cuda_live_bytes"); }
+
+ private:
+  static std::int64_t ask(const char* what) {
+    void* const library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW);
+    return reinterpret_cast<FakeCudaLive*>(dlsym(library, what))();
+  }
+
+  Variables variables_;
+};
+
+}  // namespace debubble::testing

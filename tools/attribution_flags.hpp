@@ -1,0 +1,31 @@
+// The flags that say what a layer and a step are called in a recording, shared by every verb that attributes GPU time.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "profiler/attribution/attribution.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace debubble {
+
+struct AttributionFlags {
+  std::string layers;          // a regex, or "none"; empty: the default rule, then whatever the recording suggests
+  std::string steps;           // a regex; empty: the default rule
+  std::optional<int> warm_up;  // steps to discard; empty: detect
+  bool explain = false;
+};
+
+// The word that asks for the whole model as one layer.
+inline constexpr const char* kNoLayers = "none";
+
+// Adds --layers, --steps, --warm-up and --explain to a verb.
+void add_attribution_flags(CLI::App& verb, AttributionFlags& flags);
+
+// The rules these flags ask for; "none" leaves the default layer rule. Throws InputError C070 for a warm-up below 0.
+[[nodiscard]] AttributionRules attribution_rules(const AttributionFlags& flags);
+
+}  // namespace debubble

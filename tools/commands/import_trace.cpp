@@ -1,0 +1,225 @@
+#include "tools/commands/import_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "profiler/attribution/attribution.hpp"
+#include "profiler/importers/whole_model.hpp"
+#include "profiler/profile_json.hpp"
+#include "profiler/text.hpp"
+#include "sim/core/error.hpp"
+#include "tools/commands/trace_sources.hpp"
+#include "tools/exit_status.hpp"
+#include "tools/progress.hpp"
+#include "tools/quantities.hpp"
+#include "tools/views/explanation.hpp"
+
+namespace debubble {
+namespace {
+
+// The file's name without the endings that say its format: "rank0" of "traces/rank0.pt.trace.json.gz".
+std::string stem_of(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  bool cut = true;
+  while (cut) {
+    cut = false;
+    for (const std::string ending : {".gz", ".json", ".trace", ".pt", ".sqlite", ".dbrec"}) {
+      if (!name.ends_with(ending) || name.size() == ending.size()) continue;
+      name.resize(name.size() - ending.size());
+      cut = true;
+    }
+  }
+  return name.empty() || first_bad_utf8(name) ? "imported" : name;
+}
+
+void check_positive(const std::optional<int>& value, const char* flag) {
+  if (!value || *value > 0) return;
+  throw InputError(Diagnostic{"C071", flag, "must be at least 1; got " + std::to_string(*value),
+                              std::string("leave ") + flag + " out when it is not known"});
+}
+
+// Remembers which rank each stream was of, and hands everything on.
+class RankNoter : public RecordSink {
+ public:
+  explicit RankNoter(RecordSink& next) : next_(next) {}
+  using RecordSink::on;
+  void on(const RangePush& record) override { next_.on(record); }
+  void on(const RangePop& record) override { next_.on(record); }
+  void on(const LinkRecord& record) override { next_.on(record); }
+  void on(const LaunchRecord& record) override { next_.on(record); }
+  void on(const KernelRecord& record) override { next_.on(record); }
+  void on(const MemoryRecord& record) override { next_.on(record); }
+  void on(const OverheadRecord& record) override { next_.on(record); }
+  void on(const ClockRecord& record) override { next_.on(record); }
+  void on(const SwitchRecord& record) override { next_.on(record); }
+  void on(const LossRecord& record) override { next_.on(record); }
+  void on(const FactRecord& record) override {
+    if (record.key == "rank") ++ranks_[std::string(record.value)];
+    if (record.key == "world_size") world_ = record.value;
+    next_.on(record);
+  }
+
+  [[nodiscard]] std::vector<std::string> notes(std::size_t streams) const {
+    std::vector<std::string> notes;
+    for (const auto& [rank, count] : ranks_) {
+      if (count > 1) notes.push_back(fmt::format("{} streams say that they are rank {}", count, rank));
+    }
+    if (streams > 1) {
+      notes.push_back(fmt::format("{} ranks: layers of the same name were taken for replicas of one layer", streams));
+    } else if (!world_.empty() && world_ != "1") {
+      notes.push_back(fmt::format("rank {} of {} only", ranks_.empty() ? "?" : ranks_.begin()->first, world_));
+    }
+    return notes;
+  }
+
+ private:
+  RecordSink& next_;
+  std::map<std::string, int> ranks_;
+  std::string world_;
+};
+
+class TraceImport {
+ public:
+  explicit TraceImport(const TraceImportFlags& flags)
+      : flags_(flags), whole_(flags.attribution.layers == kNoLayers), rules_(attribution_rules(flags.attribution)) {}
+
+  Attribution run() {
+    std::unique_ptr<TraceSource> first = open(flags_.files.front());
+    if (flags_.attribution.layers.empty()) choose_layers(*first);
+    Attributor attributor(rules_);
+    RankNoter noter(attributor);
+    std::size_t streams = 0;
+    for (std::size_t k = 0; k < flags_.files.size(); ++k) {
+      const std::unique_ptr<TraceSource> source = k == 0 ? std::move(first) : open(flags_.files[k]);
+      progress_.phase("attributing " + flags_.files[k]);
+      for (std::size_t stream = 0; stream < source->streams(); ++stream) {
+        attributor.end_of_stream(feed(*source, stream, noter));
+        ++streams;
+      }
+      const std::string prefix = flags_.files.size() > 1 ? flags_.files[k] + ": " : "";
+      for (const std::string& note : source->notes()) notes_.push_back(prefix + note);
+    }
+    for (std::string& note : noter.notes(streams)) notes_.push_back(std::move(note));
+    Attribution found = attributor.finish();
+    found.notes.insert(found.notes.begin(), notes_.begin(), notes_.end());
+    return found;
+  }
+
+ private:
+  std::unique_ptr<TraceSource> open(const std::string& path) {
+    progress_.phase("reading " + path);
+    return open_trace(flags_.from, path);
+  }
+
+  [[nodiscard]] static bool has(TraceSource& source, std::size_t stream, const std::string& regex) {
+    RangeFinder finder(regex);
+    source.replay(stream, finder);
+    return finder.found();
+  }
+
+  // Names of ours first; else what the recording suggests; else the attribution says what there is.
+  void choose_layers(TraceSource& source) {
+    const std::optional<LayerGuess> guess = source.guess_layers();
+    if (!guess || has(source, 0, rules_.layers)) return;
+    rules_.layers = guess->layers;
+    notes_.push_back(guess->note);
+  }
+
+  bool feed(TraceSource& source, std::size_t stream, RecordSink& sink) {
+    if (!whole_) return source.replay(stream, sink);
+    const bool steps = has(source, stream, rules_.steps);
+    WholeModel whole(steps ? rules_.steps : "", sink);
+    const bool complete = source.replay(stream, whole);
+    whole.end_of_stream();
+    note_once(steps ? "--layers none: one layer, whose times are those of a whole step; nothing is said of its parts"
+                    : "--layers none: one layer, whose times are those of the whole recording, which has no steps");
+    return complete;
+  }
+
+  void note_once(const std::string& note) {
+    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+  }
+
+  const TraceImportFlags& flags_;
+  bool whole_;
+  AttributionRules rules_;
+  std::vector<std::string> notes_;
+  Progress progress_;
+};
+
+void complete(Profile& profile, const TraceImportFlags& flags) {
+  profile.model = flags.model.model.empty() ? stem_of(flags.files.front()) : flags.model.model;
+  profile.dtype = flags.model.dtype.empty() ? "unknown" : flags.model.dtype;
+  profile.microbatch_size = flags.model.microbatch.value_or(0);
+  profile.sequence_length = flags.model.sequence.value_or(0);
+}
+
+std::string share(Nanoseconds part, Nanoseconds whole) {
+  return format_percent(whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// "bert: 12.3 ms of GPU time: 92.1 % in 24 layers; optimizer 5.0 %, communication 2.9 %"
+std::string verdict(const Profile& profile) {
+  std::string text = profile.model + ": ";
+  if (!profile.measurement) return text + fmt::format("{} layers", profile.layers.size());
+  const Measurement& measured = *profile.measurement;
+  text += fmt::format("{} of GPU time: {} in {} layer{}", format_duration(measured.kernel_time),
+                      share(measured.layer_time, measured.kernel_time), profile.layers.size(),
+                      profile.layers.size() == 1 ? "" : "s");
+  const char* separator = "; ";
+  for (const RestItem& item : measured.rest) {
+    text += separator + item.what + " " + share(item.total, measured.kernel_time);
+    separator = ", ";
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_model_flags(CLI::App& verb, ModelFlags& flags) {
+  const std::string group = "Model";
+  verb.add_option("--model", flags.model, "its name (default: the file's)")->group(group)->type_name("NAME");
+  verb.add_option("--dtype", flags.dtype, "bf16, fp32, ... (default: unknown)")->group(group)->type_name("TYPE");
+  verb.add_option("--microbatch", flags.microbatch, "samples per microbatch")->group(group)->type_name("B");
+  verb.add_option("--seq", flags.sequence, "tokens per sample")->group(group)->type_name("S");
+}
+
+int import_traces(const TraceImportFlags& flags) {
+  check_positive(flags.model.microbatch, "--microbatch");
+  check_positive(flags.model.sequence, "--seq");
+  const bool explain = flags.attribution.explain;
+  const bool profile_wanted = !explain || flags.output_given;
+  if (explain && flags.output_given && flags.output.output == "-") {
+    throw InputError(Diagnostic{"C066", "--output", "the profile and the explanation cannot both go to -",
+                                "give -o a file's name, or leave it out for the explanation alone"});
+  }
+  OutputFlags explanation_flags = flags.output;
+  explanation_flags.output = "-";
+  Output explanation(explanation_flags, "text|json");
+  OutputFile output(profile_wanted ? flags.output.output : "-");
+  Attribution found = TraceImport(flags).run();
+  complete(found.profile, flags);
+  if (profile_wanted) output.write(write_profile(found.profile));
+  if (explain) {
+    explanation.write(explanation.format() == Format::kJson
+                          ? explanation_json(found.explanations)
+                          : explanation_view(found.explanations, explanation.style()));
+  }
+  if (profile_wanted) output.commit();
+  explanation.commit();
+  for (const std::string& note : found.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  std::fprintf(stderr, "%s\n", verdict(found.profile).c_str());
+  if (profile_wanted && flags.output.output != "-") {
+    std::fprintf(stderr, "next: debubble compare --profile %s -p 4 -m 8\n", flags.output.output.c_str());
+  }
+  return kExitOk;
+}
+
+}  // namespace debubble

@@ -1,0 +1,31 @@
+// The flags of `debubble profile`, as typed, and the two ways it goes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/attribution_flags.hpp"
+#include "tools/output.hpp"
+#include "tools/profile/sizes.hpp"
+
+namespace debubble {
+
+struct ProfileFlags {
+  std::string model;  // a preset, or a config.json
+  SizeFlags sizes;
+  std::optional<int> iterations;
+  int device = 0;
+  bool self_check = false;
+  AttributionFlags attribution;
+  std::string file;  // -o: where the profile goes; empty: a name made from what is measured
+  std::string keep_records;
+  OutputFlags shown;  // the result on stdout; `output` is not used
+};
+
+// A built-in transformer on this machine's GPU, in one size or several. Exit status.
+[[nodiscard]] int profile_model(const ProfileFlags& flags);
+
+// A program under injection. Exit status: 0; 1 when the program did not end well; 130 when it was interrupted.
+[[nodiscard]] int profile_program(const ProfileFlags& flags, const std::vector<std::string>& program);
+
+}  // namespace debubble

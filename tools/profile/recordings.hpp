@@ -1,0 +1,47 @@
+// Recordings: what the processes of a measured program left in a folder, and the profile they make together.
+//
+//     rank0-4711.dbrec  rank1-4712.dbrec      records, one file per process
+//     hooks-0-4711.json ...                   sizes from debubble_hooks
+//     trouble-4711.txt ...                    why a process could not be recorded
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "profiler/attribution/attribution.hpp"
+
+namespace debubble {
+
+// The folder for one measurement. Without a name it is a temporary one and goes when this does.
+class RecordFolder {
+ public:
+  // Throws InputError (C081) when `keep` holds files already or cannot be made.
+  explicit RecordFolder(const std::string& keep);
+  ~RecordFolder();
+  RecordFolder(const RecordFolder&) = delete;
+  RecordFolder& operator=(const RecordFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  bool temporary_;
+};
+
+struct Recordings {
+  std::vector<std::filesystem::path> records;
+  std::vector<std::filesystem::path> sizes;
+  std::vector<std::string> troubles;  // texts, each once
+};
+
+// Everything in the folder, by name.
+[[nodiscard]] Recordings find_recordings(const std::filesystem::path& folder);
+
+// Attributes all of them as one profile. A damaged file counts as far as it can be read, with a note. Throws
+// UnavailableError (U041 nothing was recorded, U042 records without GPU work, each with the reason that was found) and
+// InputError (A002 with advice when no range is a layer).
+[[nodiscard]] Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
+                                    const std::string& program);
+
+}  // namespace debubble

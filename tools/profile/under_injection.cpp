@@ -1,0 +1,101 @@
+// `debubble profile -- PROGRAM`: any program that uses CUDA.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "profiler/profile_json.hpp"
+#include "sim/core/error.hpp"
+#include "tools/exit_status.hpp"
+#include "tools/exporters/output_file.hpp"
+#include "tools/profile/options.hpp"
+#include "tools/profile/places.hpp"
+#include "tools/profile/program.hpp"
+#include "tools/profile/recordings.hpp"
+#include "tools/shell.hpp"
+#include "tools/views/explanation.hpp"
+#include "tools/views/profile_table.hpp"
+
+namespace debubble {
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The variables by which drivers and NVTX load a tool hold one library each.
+void refuse_other_tool(const std::string& ours) {
+  for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+    const std::string value = variable(name);
+    if (value.empty() || value == ours) continue;
+    throw UnavailableError(Diagnostic{"U045", name, "another tool is to be loaded into the program: " + value,
+                                      std::string("unset ") + name + ", and run the two tools one after the other"});
+  }
+}
+
+Environment surroundings(const std::filesystem::path& records) {
+  const std::string library = injection_library().string();
+  refuse_other_tool(library);
+  const std::string python = python_folder().string();
+  const std::string before = variable("PYTHONPATH");
+  return {{"CUDA_INJECTION64_PATH", library},
+          {"NVTX_INJECTION64_PATH", library},
+          {"DEBUBBLE_INJECT", library},
+          {"DEBUBBLE_RECORD_DIR", records.string()},
+          {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
+}
+
+// How people call it: the script, not its interpreter.
+std::string name_of(const std::vector<std::string>& program) {
+  std::string line;
+  for (const std::string& word : program) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  constexpr std::size_t kMost = 200;
+  return line.size() <= kMost ? line : line.substr(0, kMost) + "...";
+}
+
+void require_clean_stdout(const ProfileFlags& flags) {
+  if (flags.shown.format == "text" && flags.file != "-") return;
+  throw InputError(Diagnostic{"C085", flags.file == "-" ? "-o" : "--format",
+                              "standard output is the program's own, no profile goes there",
+                              "name a file: -o profile.json"});
+}
+
+void show(const Attribution& found, const std::string& path, const ProfileFlags& flags) {
+  const ViewStyle style = stderr_style();
+  std::string text = "\n" + profile_view(found.profile, found.notes, style);
+  if (flags.attribution.explain) text += "\n" + explanation_view(found.explanations, style);
+  text += fmt::format("\nwrote  {}\nnext   debubble compare --profile {} -p 4 -m 8\n", path, shell_quoted(path));
+  std::fputs(text.c_str(), stderr);
+}
+
+int exit_status(const ProgramEnd& end) {
+  if (end.interrupted) return kExitInterrupted;
+  return end.well() ? kExitOk : kExitFinding;
+}
+
+}  // namespace
+
+int profile_program(const ProfileFlags& flags, const std::vector<std::string>& program) {
+  require_clean_stdout(flags);
+  const Output check(flags.shown, "text");
+  const AttributionRules rules = attribution_rules(flags.attribution);
+  const Attributor regexes(rules);  // a wrong one is found before the program has run for an hour
+  const std::string path = flags.file.empty() ? "profile.json" : flags.file;
+  OutputFile file(path);
+  const RecordFolder folder(flags.keep_records);
+  const std::string name = name_of(program);
+
+  const ProgramEnd end = run_program(program, surroundings(folder.path()));
+  if (!end.well()) std::fprintf(stderr, "debubble: %s %s\n", name.c_str(), to_string(end).c_str());
+
+  const Attribution found = attribute(find_recordings(folder.path()), rules, name);
+  file.write(write_profile(found.profile));
+  file.commit();
+  show(found, path, flags);
+  return exit_status(end);
+}
+
+}  // namespace debubble

@@ -1,0 +1,233 @@
+#include "tools/views/profile_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "profiler/layer_runs.hpp"
+#include "tools/quantities.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+namespace {
+
+using LayerSpan = std::span<const ProfileLayer>;
+
+std::string stem_of(const std::string& name) {
+  const auto number = trailing_number(name);
+  return number ? name.substr(0, name.size() - std::to_string(*number).size()) : name;
+}
+
+bool alike(const ProfileLayer& first, const ProfileLayer& later, std::size_t steps) {
+  return trailing_number(first.name) && later.name == numbered_on(first.name, steps) && first.kind == later.kind &&
+         first.activation == later.activation && first.parameters == later.parameters && first.output == later.output &&
+         first.workspace == later.workspace && first.weight_grad_held == later.weight_grad_held &&
+         first.input_grad.has_value() == later.input_grad.has_value();
+}
+
+std::vector<LayerSpan> groups_of(const std::vector<ProfileLayer>& layers) {
+  std::vector<LayerSpan> groups;
+  for (std::size_t begin = 0; begin < layers.size();) {
+    std::size_t end = begin + 1;
+    while (end < layers.size() && alike(layers[begin], layers[end], end - begin)) ++end;
+    groups.emplace_back(layers.data() + begin, end - begin);
+    begin = end;
+  }
+  return groups;
+}
+
+std::string name_of(LayerSpan group) {
+  if (group.size() == 1) return group.front().name;
+  return fmt::format("{}{}-{} ({})", stem_of(group.front().name), *trailing_number(group.front().name),
+                     *trailing_number(group.back().name), group.size());
+}
+
+enum class Part { kForward, kInput, kWeight, kWhole };
+
+const TimeStatistics* times_of(const ProfileLayer& layer, Part part) {
+  const auto pointer = [](const std::optional<TimeStatistics>& times) { return times ? &*times : nullptr; };
+  switch (part) {
+    case Part::kForward:
+      return &layer.forward;
+    case Part::kInput:
+      return pointer(layer.input_grad);
+    case Part::kWeight:
+      return pointer(layer.weight_grad);
+    case Part::kWhole:
+      return layer.input_grad ? nullptr : pointer(layer.backward);
+  }
+  return nullptr;
+}
+
+// One phase of layers alike; nothing when they do not have it.
+std::optional<TimeStatistics> joined(LayerSpan group, Part part) {
+  std::vector<Nanoseconds> medians;
+  TimeStatistics all;
+  all.p10 = std::numeric_limits<Nanoseconds>::max();
+  all.p90 = 0;
+  for (const ProfileLayer& layer : group) {
+    const TimeStatistics* times = times_of(layer, part);
+    if (times == nullptr) return std::nullopt;
+    medians.push_back(times->median);
+    all.p10 = std::min(*all.p10, times->p10.value_or(times->median));
+    all.p90 = std::max(*all.p90, times->p90.value_or(times->median));
+    all.n += times->n;
+  }
+  std::sort(medians.begin(), medians.end());
+  all.median = medians[medians.size() / 2];
+  return all;
+}
+
+Nanoseconds longest(const std::vector<ProfileLayer>& layers) {
+  Nanoseconds most = 1;
+  for (const ProfileLayer& layer : layers) {
+    for (const Part part : {Part::kForward, Part::kInput, Part::kWeight, Part::kWhole}) {
+      if (const TimeStatistics* times = times_of(layer, part))
+        most = std::max(most, times->p90.value_or(times->median));
+    }
+  }
+  return most;
+}
+
+std::string times_table(const Profile& profile, std::size_t width) {
+  const Scale scale = duration_scale(longest(profile.layers));
+  Table table({{"layer", Table::Side::kLeft},
+               {"phase", Table::Side::kLeft},
+               {fmt::format("median\n{}", scale.unit), Table::Side::kRight},
+               {"p10", Table::Side::kRight},
+               {"p90", Table::Side::kRight},
+               {"n", Table::Side::kRight}});
+  for (const LayerSpan group : groups_of(profile.layers)) {
+    std::string name = shorten(name_of(group), 32);
+    for (const auto& [part, letter] :
+         {std::pair{Part::kForward, "F"}, {Part::kInput, "I"}, {Part::kWeight, "W"}, {Part::kWhole, "B"}}) {
+      const std::optional<TimeStatistics> times = joined(group, part);
+      if (!times) continue;
+      table.add_row({name, letter, format_scaled(times->median, scale), format_scaled(*times->p10, scale),
+                     format_scaled(*times->p90, scale), std::to_string(times->n)});
+      name.clear();
+    }
+  }
+  return table.text(width);
+}
+
+Bytes largest_size(const std::vector<ProfileLayer>& layers) {
+  Bytes most = 1;
+  for (const ProfileLayer& layer : layers) {
+    most = std::max({most, layer.activation, layer.parameters, layer.output, layer.workspace});
+  }
+  return most;
+}
+
+std::string memory_table(const Profile& profile, std::size_t width) {
+  const Scale scale = size_scale(largest_size(profile.layers));
+  Table table({{"layer", Table::Side::kLeft},
+               {fmt::format("kept for B\n{}", scale.unit), Table::Side::kRight},
+               {"I to W", Table::Side::kRight},
+               {"output", Table::Side::kRight},
+               {"parameters", Table::Side::kRight},
+               {"workspace", Table::Side::kRight}});
+  for (const LayerSpan group : groups_of(profile.layers)) {
+    const ProfileLayer& layer = group.front();
+    table.add_row({shorten(name_of(group), 24), format_scaled(layer.activation, scale),
+                   layer.weight_grad_held ? format_scaled(*layer.weight_grad_held, scale) : "-",
+                   format_scaled(layer.output, scale), format_scaled(layer.parameters, scale),
+                   format_scaled(layer.workspace, scale)});
+  }
+  return table.text(width);
+}
+
+std::string title(const Profile& profile) {
+  std::string text = profile.model + ", " + profile.dtype;
+  if (profile.microbatch_size > 0) text += fmt::format(", microbatch {}", profile.microbatch_size);
+  if (profile.microbatch_size > 0 && profile.sequence_length > 0) text += fmt::format(" x {}", profile.sequence_length);
+  if (!profile.origin.device.empty()) text += ", on " + profile.origin.device;
+  return text;
+}
+
+double share(Nanoseconds part, Nanoseconds whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string clock_text(const ClockState& clock) {
+  std::string text = clock.throttled ? "the GPU slowed down: measure again when it is cool" : "steady";
+  if (clock.samples > 0) {
+    text += fmt::format("; SM clock {} to {} MHz in {} samples, {} of them slowed", clock.least_mhz, clock.most_mhz,
+                        clock.samples, clock.slowed_samples);
+  } else {
+    text = clock.throttled ? text : "not sampled";
+  }
+  if (clock.drift_ppm) {
+    text += fmt::format("; last steps against first {:+.1f} %", static_cast<double>(*clock.drift_ppm) / 1e4);
+  }
+  return text;
+}
+
+void add_measurement(const Measurement& measured, Table& table) {
+  table.add_row(
+      {"GPU time", fmt::format("{} in {} kernels and copies; layers {}", format_duration(measured.kernel_time),
+                               measured.kernels, format_percent(share(measured.layer_time, measured.kernel_time)))});
+  std::string rest;
+  for (const RestItem& item : measured.rest) {
+    rest += fmt::format("{}{} {}", rest.empty() ? "" : "; ", item.what,
+                        format_percent(share(item.total, measured.kernel_time)));
+  }
+  table.add_row({"rest", rest.empty() ? "none" : rest});
+  std::string losses;
+  for (const LossItem& item : measured.losses) {
+    losses += fmt::format("{}{} {}", losses.empty() ? "" : "; ", item.count, item.what);
+  }
+  table.add_row({"losses", losses.empty() ? "none" : losses});
+  table.add_row(
+      {"steps", fmt::format("{}, the first {} of them discarded as warm-up", measured.steps, measured.warm_up_steps)});
+  table.add_row({"overhead", measured.overhead_ppm ? fmt::format("a step takes {:+.1f} % longer while it is recorded",
+                                                                 static_cast<double>(*measured.overhead_ppm) / 1e4)
+                                                   : "not measured"});
+  table.add_row({"clock", clock_text(measured.clock)});
+}
+
+}  // namespace
+
+std::string profile_view(const Profile& profile, std::span<const std::string> notes, const ViewStyle& style) {
+  const auto width = static_cast<std::size_t>(style.width);
+  std::string text;
+  for (const std::string& line : wrap(title(profile), width)) text += paint(style.color, kBold, line) + "\n";
+  text += "\n" + times_table(profile, width) + "\n" + memory_table(profile, width) + "\n";
+  Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+  if (profile.measurement) add_measurement(*profile.measurement, table);
+  for (const std::string& note : notes) table.add_row({"note", note});
+  return text + table.text(width);
+}
+
+std::string sweep_view(std::span<const SweepRow> rows, const ViewStyle& style) {
+  Table table({{"microbatch", Table::Side::kRight},
+               {"seq", Table::Side::kRight},
+               {"forward", Table::Side::kRight},
+               {"backward", Table::Side::kRight},
+               {"kept for B", Table::Side::kRight},
+               {"profile", Table::Side::kLeft}});
+  for (const SweepRow& row : rows) {
+    Nanoseconds forward = 0;
+    Nanoseconds backward = 0;
+    Bytes kept = 0;
+    for (const ProfileLayer& layer : row.profile.layers) {
+      forward += layer.forward.median;
+      backward += layer.backward ? layer.backward->median
+                                 : layer.input_grad.value_or(TimeStatistics{}).median +
+                                       layer.weight_grad.value_or(TimeStatistics{}).median;
+      kept += layer.activation;
+    }
+    const bool failed = !row.failure.empty();
+    table.add_row({std::to_string(row.microbatch), std::to_string(row.sequence),
+                   failed ? "-" : format_duration(forward), failed ? "-" : format_duration(backward),
+                   failed ? "-" : format_size(kept), failed ? row.failure : row.file});
+  }
+  return table.text(static_cast<std::size_t>(style.width));
+}
+
+}  // namespace debubble

@@ -29,6 +29,7 @@ void RecordStream::run() {
     const std::uint64_t flushes = queue_.take(batch, kLongestWait);
     write(batch);
     batch.clear();
+    if (last) file_.close();
     queue_.done(flushes);
   }
 }

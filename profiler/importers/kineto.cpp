@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -91,14 +90,6 @@ std::optional<LayerGuess> KinetoTrace::guess_layers() const {
   return modules ? modules : debubble::guess_layers(candidates(KinetoRangeKind::kAnnotation));
 }
 
-bool KinetoTrace::has_range(const std::string& regex) const {
-  const std::regex wanted(regex);
-  std::set<std::string_view> seen;
-  return std::any_of(events_.ranges.begin(), events_.ranges.end(), [&](const KinetoRange& range) {
-    return seen.insert(range.name).second && std::regex_search(range.name.begin(), range.name.end(), wanted);
-  });
-}
-
 // A forward-backward arrow joins the starts of two ops; both must carry the same sequence number.
 std::int64_t KinetoTrace::contradicting_arrows() const {
   using Start = std::tuple<std::uint32_t, Nanoseconds, std::int64_t>;  // thread, time, sequence number
@@ -149,13 +140,6 @@ std::vector<std::string> KinetoTrace::notes() const {
     notes.emplace_back("times are whole microseconds: a short kernel's may be off by as much as its length");
   }
   return notes;
-}
-
-std::string KinetoTrace::fact(const std::string& key) const {
-  for (const auto& [known, value] : events_.facts) {
-    if (known == key) return value;
-  }
-  return {};
 }
 
 }  // namespace debubble

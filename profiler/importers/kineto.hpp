@@ -32,11 +32,8 @@ class KinetoTrace {
   void replay(RecordSink& sink) const;
 
   [[nodiscard]] std::optional<LayerGuess> guess_layers() const;
-  [[nodiscard]] bool has_range(const std::string& regex) const;  // whether any range's name matches
   // What was cut, linked in a roundabout way, left out, or contradicts itself; one sentence each.
   [[nodiscard]] std::vector<std::string> notes() const;
-  // Of distributedInfo; empty when the file has none.
-  [[nodiscard]] std::string fact(const std::string& key) const;
 
  private:
   void find_forward_threads();

@@ -200,10 +200,14 @@ class Finder : public nlohmann::json_sax<nlohmann::json> {
   if (finder.byte == 0) throw InputError(Diagnostic{"K004", name, std::string("not JSON: ") + reason, ""});
   const std::size_t offset = std::min(finder.byte - 1, text.size());
   const bool cut_off = offset >= text.size();
+  constexpr std::size_t kTarMagic = 257;  // where "ustar" stands in an archive
+  const bool is_tar = text.size() > kTarMagic + 5 && text.substr(kTarMagic, 5) == "ustar";
   throw InputError(Diagnostic{"K004", place_of(name, text, offset),
                               cut_off ? "the file ends in the middle, after byte " + std::to_string(text.size())
                                       : "not JSON from byte " + std::to_string(offset + 1) + " on",
-                              cut_off ? "was the program killed while it wrote?" : ""});
+                              is_tar    ? "this is a tar archive: unpack it and import the files in it"
+                              : cut_off ? "was the program killed while it wrote?"
+                                        : ""});
 }
 
 struct Storage {

@@ -62,16 +62,25 @@ std::string_view text_of(const nvtx_abi::EventAttributes* attributes) {
   return registered->wide ? std::string_view() : std::string_view(registered->text);
 }
 
-int push(std::string_view text, const Domain* domain) {
+// The program must not see our exceptions, were it only for want of memory.
+template <class Body>
+int guarded(const Domain* domain, const Body& body) {
   if (domain != nullptr && domain->ignored) return 0;
   Injection* const injection = active_injection();
-  return injection == nullptr ? -1 : injection->push(text, domain);
+  if (injection == nullptr) return -1;
+  try {
+    return body(*injection);
+  } catch (...) {
+    return -1;
+  }
+}
+
+int push(std::string_view text, const Domain* domain) {
+  return guarded(domain, [&](Injection& injection) { return injection.push(text, domain); });
 }
 
 int pop(const Domain* domain) {
-  if (domain != nullptr && domain->ignored) return 0;
-  Injection* const injection = active_injection();
-  return injection == nullptr ? -1 : injection->pop(domain);
+  return guarded(domain, [&](Injection& injection) { return injection.pop(domain); });
 }
 
 int push_ascii(const char* text) { return push(text_of(text), nullptr); }

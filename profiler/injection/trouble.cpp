@@ -12,11 +12,10 @@ void report_trouble(const std::string& folder, const Diagnostic& diagnostic) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   if (folder.empty()) return;
   std::ofstream out(folder + "/trouble-" + std::to_string(getpid()) + ".txt", std::ios::app);
-  if (out.tellp() > 0) out << '\n';
-  out << "code: " << diagnostic.code << '\n';
-  if (!diagnostic.place.empty()) out << "place: " << diagnostic.place << '\n';
-  out << "message: " << diagnostic.message << '\n';
-  if (!diagnostic.help.empty()) out << "help: " << diagnostic.help << '\n';
+  out << diagnostic.code << ": " << diagnostic.message;
+  if (!diagnostic.place.empty()) out << " (" << diagnostic.place << ")";
+  if (!diagnostic.help.empty()) out << "; " << diagnostic.help;
+  out << '\n';
 }
 
 }  // namespace debubble

@@ -20,7 +20,7 @@ namespace debubble {
 class RecordFileWriter : public RecordSink {
  public:
   explicit RecordFileWriter(const std::string& path);  // throws InputError (R006) when the file cannot be made
-  ~RecordFileWriter() override;                        // writes the end, unless abandoned
+  ~RecordFileWriter() override;                        // close(), unless abandoned
   RecordFileWriter(const RecordFileWriter&) = delete;
   RecordFileWriter& operator=(const RecordFileWriter&) = delete;
 
@@ -38,6 +38,7 @@ class RecordFileWriter : public RecordSink {
   void on(const LossRecord& record) override;
 
   void flush();  // ends the chunk and hands it to the kernel
+  void close();  // writes the end of the file; what comes later is lost
   // Forgets the buffer and closes the descriptor without writing: for a forked child, whose copy belongs to the parent.
   void abandon();
   [[nodiscard]] bool failed() const;

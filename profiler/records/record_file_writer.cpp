@@ -45,18 +45,23 @@ RecordFileWriter::RecordFileWriter(const std::string& path) : state_(nullptr) {
 }
 
 RecordFileWriter::~RecordFileWriter() {
-  if (state_->descriptor >= 0) {
-    state_->encoder.end();
-    flush();
-    ::close(state_->descriptor);
-  }
+  close();
   delete state_;
+}
+
+void RecordFileWriter::close() {
+  if (state_->descriptor < 0) return;
+  state_->encoder.end();
+  flush();
+  ::close(state_->descriptor);
+  state_->descriptor = -1;
 }
 
 void RecordFileWriter::flush() {
   if (state_->encoder.pending() == 0) return;
   // After a failed write the file ends in half a chunk; nothing may follow it.
-  if (!state_->failed && !write_all(state_->descriptor, state_->encoder.chunk())) state_->failed = true;
+  const bool open = state_->descriptor >= 0;
+  if (open && !state_->failed && !write_all(state_->descriptor, state_->encoder.chunk())) state_->failed = true;
   state_->encoder.restart();
 }
 

@@ -14,10 +14,11 @@
 namespace debubble {
 namespace {
 
-// Roundings pile up along the chain of a block, and more so along several; sums in fp32 add their own.
+// Roundings to the data type pile up along the chain of a block, and more so along several; sums in fp32 add theirs.
 double tolerance_of(DataType type) {
   constexpr double kRoundings = 40;
-  return kRoundings * unit_roundoff(type);
+  constexpr double kSums = 200;
+  return kRoundings * unit_roundoff(type) + kSums * unit_roundoff(DataType::kFp32);
 }
 
 struct Case {

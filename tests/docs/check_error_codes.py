@@ -7,8 +7,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("sim", "schedules", "cost_models", "profiler", "tools")
-CODE = re.compile(r"\b[CSLPGTX]\d{3}\b")
-ROW = re.compile(r"^\| ([CSLPGTX]\d{3}) \|", re.MULTILINE)
+# In quotes or in brackets, so that an "NVIDIA A100" is none.
+CODE = re.compile(r"(?<=[\"\[])[A-Z]0\d{2}(?=[\"\]])")
+ROW = re.compile(r"^\| ([A-Z]\d{3}) \|", re.MULTILINE)
 
 
 def main():

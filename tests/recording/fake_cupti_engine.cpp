@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <utility>
 #include <vector>
 
 namespace debubble::testing {
@@ -62,11 +63,11 @@ void FakeCuptiEngine::unsubscribe() {
   subscribed_ = false;
 }
 
-void FakeCuptiEngine::register_callbacks(cupti_abi::RequestBuffer request, cupti_abi::CompleteBuffer complete) {
+void FakeCuptiEngine::register_callbacks(cupti_abi::RequestBuffer request, cupti_abi::CompleteBuffer completed) {
   {
     const std::lock_guard lock(mutex_);
     request_ = request;
-    complete_ = complete;
+    complete_ = completed;
   }
   if (options.hoard) hoard();
 }
@@ -90,7 +91,7 @@ cupti_abi::Result FakeCuptiEngine::enable(std::uint32_t kind, bool on) {
   if (!on || !kinds_.insert(kind).second || kind != cupti_abi::kDevice) return cupti_abi::kSuccess;
   struct {
     cupti_abi::Device device;
-    std::uint8_t rest[48];
+    std::uint8_t rest[184 - sizeof(cupti_abi::Device)];
   } record{};
   static_assert(sizeof record == 184);
   record.device.kind = cupti_abi::kDevice;
@@ -236,7 +237,7 @@ void FakeCuptiEngine::flush(bool forced) {
 void FakeCuptiEngine::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait_for(lock, std::chrono::milliseconds(20), [&] { return !waiting_.empty(); });
+    wake_.wait_for(lock, std::chrono::milliseconds(20), [&] { return !waiting_.empty() && !options.late; });
     if (!options.late) deliver_waiting(lock);
   }
 }

@@ -32,7 +32,7 @@ class FakeCuptiEngine {
 
   cupti_abi::Result subscribe(char* other_name, std::size_t size);
   void unsubscribe();
-  void register_callbacks(cupti_abi::RequestBuffer request, cupti_abi::CompleteBuffer complete);
+  void register_callbacks(cupti_abi::RequestBuffer request, cupti_abi::CompleteBuffer completed);
   cupti_abi::Result enable(std::uint32_t kind, bool on);
   void enable_call(std::uint32_t level, std::uint32_t call, bool on);
   void flush(bool forced);

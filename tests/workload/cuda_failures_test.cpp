@@ -5,8 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "profiler/workload/cuda_device.hpp"
 #include "profiler/workload/cuda_library.hpp"
@@ -40,12 +41,12 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 TEST_CASE("without a library the message names it and the variable that was set") {
   const FakeMachine machine;
-  for (const auto& [variable, code] : std::map<std::string, std::string>{
+  for (const auto& [variable, code] : std::vector<std::pair<const char*, std::string>>{
            {"DEBUBBLE_LIBCUDA", "U020"}, {"DEBUBBLE_CUBLASLT", "U023"}, {"DEBUBBLE_NVRTC", "U024"}}) {
-    const Variables absent({{variable, "/nowhere/library.so"}});
+    const Variables absent{{variable, "/nowhere/library.so"}};
     const Diagnostic found = start_refusal();
     CHECK(found.code == code);
-    CHECK(contains(found.message, variable + " names /nowhere/library.so, which does not exist"));
+    CHECK(contains(found.message, std::string(variable) + " names /nowhere/library.so, which does not exist"));
     CHECK(!found.help.empty());
   }
 }
@@ -55,14 +56,14 @@ TEST_CASE("a file that is no library, and a library that is another, are named a
   std::ofstream(path) << "text";
   const FakeMachine machine;
   {
-    const Variables broken({{"DEBUBBLE_NVRTC", path}});
+    const Variables broken{{"DEBUBBLE_NVRTC", path}};
     const Diagnostic found = start_refusal();
     CHECK(found.code == "U024");
     CHECK(contains(found.message, path));
     CHECK(!contains(found.message, "does not exist"));
   }
   {
-    const Variables other({{"DEBUBBLE_CUBLASLT", "libdl.so.2"}});
+    const Variables other{{"DEBUBBLE_CUBLASLT", "libdl.so.2"}};
     const Diagnostic found = start_refusal();
     CHECK(found.code == "U023");
     CHECK(contains(found.message, "lacks cublasLtCreate"));
@@ -95,7 +96,7 @@ TEST_CASE("the toolkit's stub is not taken for a driver") {
   CHECK(start_refusal().code == "U022");
   const std::string real = "/usr/local/cuda/lib64/stubs/libcuda.so";
   if (!std::filesystem::exists(real)) return;
-  const Variables stub({{"DEBUBBLE_LIBCUDA", real}});
+  const Variables stub{{"DEBUBBLE_LIBCUDA", real}};
   CHECK(start_refusal().code == "U022");
 }
 
@@ -175,7 +176,7 @@ TEST_CASE("a kernel that cannot be launched, and one that fails while it runs, a
 TEST_CASE("a kernel that no source has is refused by its name") {
   const FakeMachine machine;
   CudaDevice device(load_cuda_libraries(), 0, DataType::kBf16);
-  const Diagnostic found = refusal([&device] { device.launch({.kernel = "no_such_kernel"}); });
+  const Diagnostic found = refusal([&device] { device.launch({"no_such_kernel", 1, 32, 0, {}}); });
   CHECK(contains(found.message, "finding the kernel no_such_kernel failed: CUDA_ERROR_NOT_FOUND"));
 }
 
@@ -205,11 +206,11 @@ TEST_CASE("a library is found in a folder of a toolkit, and the variable comes f
   const LibrarySearch search{"DEBUBBLE_STRAY", {"libdebubble_stray.so.13"}, {"/nowhere", folder + "/lib64"}};
   CHECK(CudaLibrary::find(search).name() == folder + "/lib64/libdebubble_stray.so.13");
   {
-    const Variables given({{"DEBUBBLE_STRAY", FAKE_CUDA_LIBRARY}});
+    const Variables given{{"DEBUBBLE_STRAY", FAKE_CUDA_LIBRARY}};
     CHECK(CudaLibrary::find(search).name() == FAKE_CUDA_LIBRARY);
   }
   CHECK(!CudaLibrary::find({"DEBUBBLE_STRAY", {"libdebubble_none.so.13"}, {folder + "/lib64"}}).is_open());
-  const Variables home({{"CUDA_HOME", folder}});
+  const Variables home{{"CUDA_HOME", folder}};
   CHECK(toolkit_folders().front() == folder + "/lib64");
   std::filesystem::remove_all(folder);
 }
@@ -218,7 +219,7 @@ TEST_CASE("folders of pip's CUDA packages in the active environment are searched
   const std::string prefix = std::filesystem::temp_directory_path() / ("debubble-venv-" + std::to_string(getpid()));
   const std::string lib = prefix + "/lib/python3.11/site-packages/nvidia/cu13/lib";
   std::filesystem::create_directories(lib);
-  const Variables active({{"VIRTUAL_ENV", prefix}, {"CUDA_HOME", ""}, {"CUDA_PATH", ""}, {"CONDA_PREFIX", ""}});
+  const Variables active{{"VIRTUAL_ENV", prefix}, {"CUDA_HOME", ""}, {"CUDA_PATH", ""}, {"CONDA_PREFIX", ""}};
   CHECK(toolkit_folders().back() == lib);
   std::filesystem::remove_all(prefix);
 }

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "tests/workload/fake_cuda.hpp"
 
@@ -16,11 +18,11 @@ namespace debubble::testing {
 // Environment variables, put back at the end.
 class Variables {
  public:
-  explicit Variables(const std::map<std::string, std::string>& values) {
+  Variables(std::initializer_list<std::pair<const char*, std::string>> values) {
     for (const auto& [name, value] : values) {
-      const char* const before = std::getenv(name.c_str());
+      const char* const before = std::getenv(name);
       before_[name] = before == nullptr ? std::nullopt : std::optional<std::string>(before);
-      setenv(name.c_str(), value.c_str(), 1);
+      setenv(name, value.c_str(), 1);
     }
   }
   ~Variables() {
@@ -43,11 +45,11 @@ class FakeMachine {
  public:
   // `behaviour` is $FAKE_CUDA. FAKE_CUDA_LIBRARY and FAKE_CUPTI_LIBRARY are paths, from CMake.
   explicit FakeMachine(const std::string& behaviour = "")
-      : variables_({{"DEBUBBLE_LIBCUDA", FAKE_CUDA_LIBRARY},
-                    {"DEBUBBLE_CUBLASLT", FAKE_CUDA_LIBRARY},
-                    {"DEBUBBLE_NVRTC", FAKE_CUDA_LIBRARY},
-                    {"DEBUBBLE_CUPTI", FAKE_CUPTI_LIBRARY},
-                    {"FAKE_CUDA", behaviour}}) {}
+      : variables_{{"DEBUBBLE_LIBCUDA", FAKE_CUDA_LIBRARY},
+                   {"DEBUBBLE_CUBLASLT", FAKE_CUDA_LIBRARY},
+                   {"DEBUBBLE_NVRTC", FAKE_CUDA_LIBRARY},
+                   {"DEBUBBLE_CUPTI", FAKE_CUPTI_LIBRARY},
+                   {"FAKE_CUDA", behaviour}} {}
 
   // What is taken and not given back; 0 before anything was loaded.
   [[nodiscard]] static std::int64_t live_objects() { return ask("fake_cuda_live_objects"); }

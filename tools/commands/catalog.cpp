@@ -6,6 +6,7 @@
 #include "tools/commands/export.hpp"
 #include "tools/commands/import.hpp"
 #include "tools/commands/list.hpp"
+#include "tools/commands/profile.hpp"
 #include "tools/commands/simulate.hpp"
 
 namespace debubble {
@@ -16,11 +17,16 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble simulate --schedule zb-h1 -p 8 -m 24 --trace run.json.gz", make_simulate},
       CommandEntry{"compare", "several schedules on equal devices, and which is best",
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
+      CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU",
+                   "debubble profile --model gpt-1.3b --microbatch 2 -o gpt.json\n"
+                   "  debubble profile -o gpt.json -- python -m debubble_hooks train.py",
+                   make_profile},
       CommandEntry{"import", "layer times of another tool, as a debubble profile",
                    "debubble import --from pipedream vgg16/graph.txt -o vgg16.json", make_import},
       CommandEntry{"export", "a schedule or its simulated run, for other tools",
                    "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv", make_export},
-      CommandEntry{"list", "schedules, topologies and cost models that exist", "debubble list schedules", make_list},
+      CommandEntry{"list", "schedules, topologies, cost models and models that exist", "debubble list schedules",
+                   make_list},
       CommandEntry{"doctor", "what works on this machine, and what is missing", "debubble doctor", make_doctor},
   };
   return entries;

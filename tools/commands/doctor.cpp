@@ -1,17 +1,16 @@
 #include "tools/commands/doctor.hpp"
 
-#include <dlfcn.h>
-#include <zlib.h>
-
 #include <CLI/CLI.hpp>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "profiler/workload/gpu_checks.hpp"
+#include "sim/core/error.hpp"
+#include "tools/doctor/checks.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/output.hpp"
+#include "tools/progress.hpp"
 #include "tools/version.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
@@ -22,88 +21,101 @@ namespace {
 
 constexpr std::string_view kFormats = "text|json";
 
-struct Check {
-  std::string what;
-  std::string status;  // "ok" or "missing"
-  std::string detail;  // the fact, or what to do about it
-};
+std::string verdict(const GpuCheck& check) {
+  if (!check.passed) return "informs";
+  return *check.passed ? "passed" : "FAILED";
+}
 
-// The first of `names` that the loader finds, or "". It stays loaded: NVIDIA's libraries leak what they got at their
-// start when they are unloaded.
-std::string loadable(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (void* library = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE)) {
-      ::dlclose(library);
-      return name;
+std::string figures_text(const GpuCheck& check) {
+  std::string text;
+  for (const GpuFigure& figure : check.figures) {
+    text += (text.empty() ? "" : ", ") + figure.name + " " + std::to_string(figure.value) +
+            (figure.unit == "count" ? "" : " " + figure.unit);
+  }
+  return text;
+}
+
+nlohmann::ordered_json gpu_json(const std::vector<GpuCheck>& checks) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const GpuCheck& check : checks) {
+    nlohmann::ordered_json figures = nlohmann::ordered_json::array();
+    for (const GpuFigure& figure : check.figures) {
+      figures.push_back({{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}});
     }
+    nlohmann::ordered_json passed = nullptr;
+    if (check.passed) passed = *check.passed;
+    list.push_back({{"name", check.name},
+                    {"question", check.question},
+                    {"passed", passed},
+                    {"remark", check.remark},
+                    {"figures", figures}});
   }
-  return {};
+  return list;
 }
 
-Check driver_check() {
-  const std::string library = loadable({"libcuda.so.1"});
-  if (library.empty()) return {"CUDA driver", "missing", "only measuring needs one: install the NVIDIA driver"};
-  using CuInit = int (*)(unsigned);
-  using CuDeviceGetCount = int (*)(int*);
-  void* handle = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  const auto init = reinterpret_cast<CuInit>(::dlsym(handle, "cuInit"));
-  const auto count = reinterpret_cast<CuDeviceGetCount>(::dlsym(handle, "cuDeviceGetCount"));
-  int devices = 0;
-  if (init == nullptr || count == nullptr || init(0) != 0 || count(&devices) != 0) {
-    return {"CUDA driver", "missing", library + " is there but finds no GPU it can use"};
+std::string gpu_text(const std::vector<GpuCheck>& checks, const ViewStyle& style) {
+  std::string text;
+  for (const GpuCheck& check : checks) {
+    Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+    table.add_row({verdict(check), check.question});
+    if (!check.figures.empty()) table.add_row({"", figures_text(check)});
+    if (!check.remark.empty()) table.add_row({"", check.remark});
+    text += "\n" + check.name + "\n" + table.text(static_cast<std::size_t>(style.width), 2);
   }
-  return {"CUDA driver", "ok", library + ", " + std::to_string(devices) + " GPUs"};
-}
-
-Check cupti_check() {
-  const std::string library =
-      loadable({"libcupti.so", "libcupti.so.13", "libcupti.so.12", "/usr/local/cuda/lib64/libcupti.so",
-                "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"});
-  if (!library.empty()) return {"CUPTI", "ok", library};
-  return {"CUPTI", "missing", "only measuring needs it: libcupti of the CUDA toolkit"};
-}
-
-std::vector<Check> run_checks() {
-  const std::string toolkit(kCudaToolkitAtBuild);
-  return {
-      {"simulation", "ok", "needs no GPU, no network and no other program"},
-      {"compressed traces", "ok", std::string("zlib ") + ::zlibVersion()},
-      {"processors", "ok", std::to_string(std::thread::hardware_concurrency())},
-      {"CUDA when built", toolkit.empty() ? "missing" : "ok",
-       toolkit.empty() ? "none was found; none is needed" : toolkit},
-      driver_check(),
-      cupti_check(),
-  };
+  return text;
 }
 
 class Doctor : public Command {
  public:
-  void add_flags(CLI::App& verb) override { add_output_flags(verb, output_, kFormats); }
+  void add_flags(CLI::App& verb) override {
+    verb.add_flag("--gpu", gpu_, "also try out what measuring relies on, on a GPU");
+    verb.add_option("--device", device_, "number of that GPU (default: 0)")->type_name("D");
+    add_output_flags(verb, output_, kFormats);
+  }
 
   int run(const Invocation&) override {
     Output output(output_, kFormats);
-    const std::vector<Check> checks = run_checks();
-    output.write(output.format() == Format::kJson ? as_json(checks) : as_text(checks, output.style()));
+    std::vector<MachineCheck> checks = check_machine();
+    for (MachineCheck& check : check_python()) checks.push_back(std::move(check));
+    const std::vector<GpuCheck> on_gpu = gpu_ ? run_on_gpu() : std::vector<GpuCheck>();
+    output.write(output.format() == Format::kJson ? as_json(checks, on_gpu) : as_text(checks, on_gpu, output.style()));
     output.commit();
+    for (const GpuCheck& check : on_gpu) {
+      if (!check.passed.value_or(true)) return kExitFinding;
+    }
     return kExitOk;
   }
 
  private:
-  static std::string as_text(const std::vector<Check>& checks, const ViewStyle& style) {
-    Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
-    for (const Check& check : checks) table.add_row({check.what, check.status, check.detail});
-    return "debubble " + std::string(kVersion) + "\n\n" + table.text(static_cast<std::size_t>(style.width));
+  [[nodiscard]] std::vector<GpuCheck> run_on_gpu() const {
+    GpuCheckOptions options;
+    options.device = device_;
+    Progress progress;
+    return run_gpu_checks(options,
+                          [&progress](int, int, const std::string& what) { progress.phase("GPU check: " + what); });
   }
 
-  static std::string as_json(const std::vector<Check>& checks) {
+  static std::string as_text(const std::vector<MachineCheck>& checks, const std::vector<GpuCheck>& on_gpu,
+                             const ViewStyle& style) {
+    Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+    for (const MachineCheck& check : checks) table.add_row({check.what, check.status, check.detail});
+    return "debubble " + std::string(kVersion) + "\n\n" + table.text(static_cast<std::size_t>(style.width)) +
+           gpu_text(on_gpu, style);
+  }
+
+  [[nodiscard]] std::string as_json(const std::vector<MachineCheck>& checks,
+                                    const std::vector<GpuCheck>& on_gpu) const {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Check& check : checks) {
+    for (const MachineCheck& check : checks) {
       list.push_back({{"what", check.what}, {"status", check.status}, {"detail", check.detail}});
     }
-    return nlohmann::ordered_json{{"schema_version", 1}, {"version", std::string(kVersion)}, {"checks", list}}.dump(2) +
-           "\n";
+    nlohmann::ordered_json all{{"schema_version", 1}, {"version", std::string(kVersion)}, {"checks", list}};
+    if (gpu_) all["gpu_checks"] = gpu_json(on_gpu);
+    return all.dump(2) + "\n";
   }
 
+  bool gpu_ = false;
+  int device_ = 0;
   OutputFlags output_;
 };
 

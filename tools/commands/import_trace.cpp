@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "profiler/attribution/attribution.hpp"
@@ -181,6 +181,21 @@ std::string verdict(const Profile& profile) {
   return text;
 }
 
+// When nothing is a layer, this verb has one more way out.
+Attribution attribute(const TraceImportFlags& flags) {
+  try {
+    return TraceImport(flags).run();
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> problems = error.diagnostics();
+    for (Diagnostic& problem : problems) {
+      if (problem.code != "A002") continue;
+      problem.place = "--layers";
+      problem.help += "; --layers none takes the whole model as one layer";
+    }
+    throw InputError(std::move(problems));
+  }
+}
+
 }  // namespace
 
 void add_model_flags(CLI::App& verb, ModelFlags& flags) {
@@ -204,7 +219,7 @@ int import_traces(const TraceImportFlags& flags) {
   explanation_flags.output = "-";
   Output explanation(explanation_flags, "text|json");
   OutputFile output(profile_wanted ? flags.output.output : "-");
-  Attribution found = TraceImport(flags).run();
+  Attribution found = attribute(flags);
   complete(found.profile, flags);
   if (profile_wanted) output.write(write_profile(found.profile));
   if (explain) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/workload/model_config.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
@@ -35,6 +36,22 @@ const std::vector<Item>& cost_models() {
   static const std::vector<Item> items{
       {"uniform", "every stage alike: --times f=1,i=1,w=1, 1 MiB of activations per device share (the default)"},
       {"profiled", "measured or published layer times: --profile FILE, cut by --partition"}};
+  return items;
+}
+
+std::string sizes_text(const TransformerShape& shape) {
+  std::string text = std::to_string(shape.layers) + " layers of " + std::to_string(shape.hidden) + ", " +
+                     std::to_string(shape.heads) + " heads";
+  if (shape.kv_heads != shape.heads) text += " (" + std::to_string(shape.kv_heads) + " of keys and values)";
+  text += ", feed-forward " + std::to_string(shape.feed_forward) + ", vocabulary " + std::to_string(shape.vocabulary);
+  return text;
+}
+
+std::vector<Item> models() {
+  std::vector<Item> items;
+  for (const ModelPreset& preset : model_presets()) {
+    items.push_back({preset.shape.name, sizes_text(preset.shape) + "; " + preset.source});
+  }
   return items;
 }
 
@@ -69,6 +86,11 @@ nlohmann::ordered_json schedule_json(const ScheduleEntry& entry) {
           {"params", params}};
 }
 
+std::vector<Item> items_of(const std::string& family) {
+  if (family == "models") return models();
+  return family == "topologies" ? topologies() : cost_models();
+}
+
 std::string items_text(const std::vector<Item>& items, const ViewStyle& style) {
   Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
   for (const Item& item : items) table.add_row({item.name, item.summary});
@@ -84,25 +106,25 @@ std::string items_json(const std::string& family, const std::vector<Item>& items
 class List : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("family", family_, "schedules (default), topologies or cost-models")->type_name("FAMILY");
+    verb.add_option("family", family_, "schedules (default), topologies, cost-models, models")->type_name("FAMILY");
     add_output_flags(verb, output_, kFormats);
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 3> families{"schedules", "topologies", "cost-models"};
+    const std::array<std::string, 4> families{"schedules", "topologies", "cost-models", "models"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
       throw InputError(Diagnostic{
           "C064", "list", "there is no list of \"" + family_ + "\"",
-          guess.empty() ? "known lists: schedules, topologies, cost-models" : "did you mean " + guess + "?"});
+          guess.empty() ? "known lists: schedules, topologies, cost-models, models" : "did you mean " + guess + "?"});
     }
     Output output(output_, kFormats);
     const bool json = output.format() == Format::kJson;
     if (family_ == "schedules") {
       output.write(json ? schedules_json() : schedules_text(output.style()));
     } else {
-      const auto& items = family_ == "topologies" ? topologies() : cost_models();
-      output.write(json ? items_json(family_ == "topologies" ? "topologies" : "cost_models", items)
+      const std::vector<Item> items = items_of(family_);
+      output.write(json ? items_json(family_ == "cost-models" ? "cost_models" : family_, items)
                         : items_text(items, output.style()));
     }
     output.commit();

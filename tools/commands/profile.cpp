@@ -50,9 +50,6 @@ void add_output(CLI::App& verb, ProfileFlags& flags) {
 class ProfileCommand : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.usage(
-        "Usage: debubble profile --model NAME [OPTIONS]\n"
-        "       debubble profile [OPTIONS] -- python -m debubble_hooks train.py ...");
     add_model_flags(verb, flags_);
     add_attribution_flags(verb, flags_.attribution);
     for (const char* name : {"--layers", "--steps", "--warm-up", "--explain"}) {

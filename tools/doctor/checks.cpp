@@ -1,0 +1,144 @@
+#include "tools/doctor/checks.hpp"
+
+#include <zlib.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <thread>
+
+#include "profiler/cupti/table.hpp"
+#include "profiler/workload/cublaslt_api.hpp"
+#include "profiler/workload/cuda_library.hpp"
+#include "profiler/workload/driver_api.hpp"
+#include "profiler/workload/nvrtc_api.hpp"
+#include "sim/core/error.hpp"
+#include "tools/profile/places.hpp"
+#include "tools/version.hpp"
+
+namespace debubble {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kAnyVersion = 999000;  // without a driver nothing can be too new
+
+bool exists(const char* path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool in_container() { return exists("/.dockerenv") || exists("/run/.containerenv") || std::getenv("SINGULARITY_NAME"); }
+
+std::string text_of(const char* path) {
+  std::ifstream stream(path);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string with_help(const Diagnostic& problem) {
+  return problem.help.empty() ? problem.message : problem.message + "; " + problem.help;
+}
+
+// A check that is a value or an UnavailableError.
+MachineCheck checked(const std::string& what, const std::function<std::string()>& find) {
+  try {
+    return {what, "ok", find()};
+  } catch (const UnavailableError& error) {
+    return {what, "missing", with_help(error.diagnostic())};
+  }
+}
+
+std::string devices_of(const CudaDriver& driver) {
+  initialise(driver);
+  int count = 0;
+  check_cuda(driver, driver.call.device_count(&count), "counting the GPUs");
+  std::string names;
+  for (int k = 0; k < count; ++k) {
+    cuda::Device device = 0;
+    std::array<char, 256> name{};
+    check_cuda(driver, driver.call.device_get(&device, k), "opening a GPU");
+    check_cuda(driver, driver.call.device_name(name.data(), static_cast<int>(name.size()), device), "naming a GPU");
+    names += (names.empty() ? "" : ", ") + std::string(name.data());
+  }
+  return std::to_string(count) + (count == 1 ? " GPU: " : " GPUs: ") + names;
+}
+
+std::string driver_text(const CudaDriver& driver) {
+  const std::string kernel = kernel_driver_version(text_of("/proc/driver/nvidia/version"));
+  return (kernel.empty() ? driver.library : kernel) + ", for CUDA up to " + cuda_version_text(driver.version);
+}
+
+// The driver, and the libraries that have to fit it.
+void check_cuda_libraries(std::vector<MachineCheck>& checks) {
+  int version = 0;
+  checks.push_back(checked("CUDA driver", [&version] {
+    const CudaDriver driver = load_cuda_driver();
+    version = driver.version;
+    return driver_text(driver);
+  }));
+  if (version > 0) checks.push_back(checked("GPU", [] { return devices_of(load_cuda_driver()); }));
+  if (version == 0 && in_container()) {
+    checks.push_back(
+        {"container", "note", "a container sees GPUs only when it is started with them: docker run --gpus all"});
+  } else if (version > 0 && !exists("/dev/nvidiactl")) {
+    checks.push_back(
+        {"device files", "note",
+         "there is no /dev/nvidiactl: a container needs --gpus all, a machine the driver's kernel module"});
+  }
+  checks.push_back(checked("cuBLASLt", [version] {
+    const CublasLt library = load_cublaslt(version > 0 ? version : kAnyVersion);
+    return library.library + ", CUDA " + cuda_version_text(library.runtime_version);
+  }));
+  checks.push_back(checked("NVRTC", [version] {
+    const Nvrtc library = load_nvrtc(version > 0 ? version : kAnyVersion);
+    return library.library + ", CUDA " + cuda_version_text(library.version);
+  }));
+}
+
+MachineCheck cupti_check() {
+  return checked("CUPTI", [] {
+    const CuptiTable cupti = load_cupti("");
+    return cupti.path + ", CUDA " + cuda_release(cupti.version) + "; tracing needs no privilege";
+  });
+}
+
+MachineCheck nvml_check() {
+  const CudaLibrary library = CudaLibrary::find({"", {"libnvidia-ml.so.1"}, {}});
+  if (library.is_open()) return {"NVML", "ok", library.name() + ": clocks are sampled"};
+  return {"NVML", "missing", "clocks are not sampled; it comes with the driver"};
+}
+
+// Tools that are loaded into programs by the same variables, or that hold CUPTI for themselves.
+void check_other_tools(std::vector<MachineCheck>& checks) {
+  for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "KINETO_USE_DAEMON"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    checks.push_back({"other profiler", "note",
+                      std::string(name) + "=" + value + ": only one tool can record at a time; unset it to measure"});
+  }
+}
+
+}  // namespace
+
+std::vector<MachineCheck> check_machine() {
+  const std::string toolkit(kCudaToolkitAtBuild);
+  std::vector<MachineCheck> checks{
+      {"simulation", "ok", "needs no GPU, no network and no other program"},
+      {"compressed traces", "ok", std::string("zlib ") + ::zlibVersion()},
+      {"processors", "ok", std::to_string(std::thread::hardware_concurrency())},
+      {"CUDA when built", toolkit.empty() ? "missing" : "ok",
+       toolkit.empty() ? "none was found; none is needed" : toolkit},
+  };
+  check_cuda_libraries(checks);
+  checks.push_back(cupti_check());
+  checks.push_back(nvml_check());
+  checks.push_back(checked("injection library", [] { return injection_library().string(); }));
+  check_other_tools(checks);
+  return checks;
+}
+
+}  // namespace debubble

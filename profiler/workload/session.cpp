@@ -99,7 +99,7 @@ SessionResult measure_workload(const SessionOptions& options, const Progress& pr
 
   AttributionRules rules;
   rules.explain = options.explain;
-  rules.warm_up_steps = warm.steps;
+  rules.warm_up_steps = warm.recorded;
   Attributor attributor(rules);
   const RecordFileEnd end = read_record_file(file.path(), attributor);
   attributor.end_of_stream(end.complete);

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <string>
 
 namespace debubble {
 namespace {
 
-constexpr int kFirstRecorded = 3;
+constexpr int kRecordedWarmUp = 3;
 constexpr Nanoseconds kBusy = 1'000'000'000;
 constexpr Nanoseconds kBusyAtMost = 3 * kBusy;
-constexpr int kMostWarmUpSteps = 20'000;  // of a step so short that a busy second never comes
+constexpr std::size_t kMostWarmUpSteps = 20'000;  // of a step so short that a busy second never comes
 constexpr int kGroup = 5;
 constexpr int kFirstMark = 0;
 constexpr int kLastMark = 1;
@@ -64,21 +65,28 @@ StepRunner::StepRunner(CudaDevice& device, TransformerModel& model, Recorder& re
                {&model.embedding(), Pass::kInputGrad},
                {&model.embedding(), Pass::kWeightGrad}}} {}
 
-Nanoseconds StepRunner::step() {
-  {
-    const Range step(recorder_, "debubble.step:" + std::to_string(steps_++));
-    const Nanoseconds begin = now();
-    device_.mark(kFirstMark);
-    for (const StepPass& pass : passes_) {
-      const Range layer(recorder_, "debubble.layer:" + pass.layer->name());
-      const Range phase(recorder_, std::string("debubble.phase:") + letter(pass.pass));
-      pass.layer->run(pass.pass);
-    }
-    device_.mark(kLastMark);
-    issuing_ = now() - begin;
-    device_.synchronise();
-  }
+template <typename RunPass>
+Nanoseconds StepRunner::run_step(const RunPass& run_pass) {
+  const Nanoseconds begin = now();
+  device_.mark(kFirstMark);
+  for (const StepPass& pass : passes_) run_pass(pass);
+  device_.mark(kLastMark);
+  issuing_ = now() - begin;
+  device_.synchronise();
   return device_.elapsed(kFirstMark, kLastMark);
+}
+
+Nanoseconds StepRunner::step() {
+  const Range step(recorder_, "debubble.step:" + std::to_string(steps_++));
+  return run_step([this](const StepPass& pass) {
+    const Range layer(recorder_, "debubble.layer:" + pass.layer->name());
+    const Range phase(recorder_, std::string("debubble.phase:") + letter(pass.pass));
+    pass.layer->run(pass.pass);
+  });
+}
+
+Nanoseconds StepRunner::plain_step() {
+  return run_step([](const StepPass& pass) { pass.layer->run(pass.pass); });
 }
 
 std::array<Nanoseconds, kStepPasses> StepRunner::timed_passes() {
@@ -98,17 +106,20 @@ std::array<Nanoseconds, kStepPasses> StepRunner::timed_passes() {
 }
 
 WarmUp warm_up(StepRunner& runner, Recorder& recorder) {
+  WarmUp done;
   std::vector<Nanoseconds> times;
-  Nanoseconds busy = 0;
-  bool settled = false;
-  while (runner.steps() < kMostWarmUpSteps && busy < kBusyAtMost && !(settled && busy >= kBusy)) {
-    if (runner.steps() == kFirstRecorded) recorder.pause();
-    times.push_back(runner.step());
+  for (; done.recorded < kRecordedWarmUp; ++done.recorded) times.push_back(runner.step());
+  Nanoseconds busy = std::accumulate(times.begin(), times.end(), Nanoseconds{0});
+  recorder.pause();
+  done.settled = agree(times);
+  while (times.size() < kMostWarmUpSteps && busy < kBusyAtMost && !(done.settled && busy >= kBusy)) {
+    times.push_back(runner.plain_step());
     busy += times.back();
-    settled = agree(times);
+    done.settled = agree(times);
   }
-  if (runner.steps() > kFirstRecorded) recorder.resume();
-  return {runner.steps(), settled};
+  recorder.resume();
+  done.steps = static_cast<int>(times.size());
+  return done;
 }
 
 void record_steps(StepRunner& runner, Recorder& recorder, int steps, const std::function<void(int)>& recorded) {

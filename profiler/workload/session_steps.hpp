@@ -33,7 +33,8 @@ class StepRunner {
 
   // Issues everything, then waits. Returns the time between the first and the last point on the GPU.
   Nanoseconds step();
-  [[nodiscard]] int steps() const { return steps_; }
+  // The same without any range: no step to whoever reads the records.
+  Nanoseconds plain_step();
 
   // One step without any range, its passes timed by events. The GPU is held up first, so that the host has issued all
   // of it before it begins, and launching does not show.
@@ -41,6 +42,9 @@ class StepRunner {
   [[nodiscard]] const std::array<StepPass, kStepPasses>& passes() const { return passes_; }
 
  private:
+  template <typename RunPass>
+  Nanoseconds run_step(const RunPass& run_pass);
+
   CudaDevice& device_;
   Recorder& recorder_;
   std::array<StepPass, kStepPasses> passes_;
@@ -49,10 +53,11 @@ class StepRunner {
 };
 
 // Steps until the GPU has been busy for a second (its clock settles), at least three, and until the last three agree
-// within 3 %; gives up on agreement after three busy seconds. `recording` steps at the start are recorded, so that
-// whatever the profiler does at its first records happens here; the rest run with the recorder paused.
+// within 3 %; gives up on agreement after three busy seconds. The first three are recorded, so that whatever the
+// profiler does at its first records happens here; the others run with the recorder paused, and are no numbered steps.
 struct WarmUp {
   int steps = 0;
+  int recorded = 0;     // of these
   bool settled = true;  // false: the last three steps still differed by more than 3 %
 };
 [[nodiscard]] WarmUp warm_up(StepRunner& runner, Recorder& recorder);

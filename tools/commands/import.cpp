@@ -22,7 +22,7 @@ constexpr std::array kTraces{"kineto", "nsys", "records"};
 class Import : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("file", flags_.files, "what the other tool wrote; kineto and records: one or more ranks")
+    verb.add_option("file", flags_.files, "what the tool wrote; of traces, one file or several ranks")
         ->required()
         ->type_name("FILE")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -34,6 +34,7 @@ class Import : public Command {
     add_attribution_flags(verb, flags_.attribution);
     add_model_flags(verb, flags_.model);
     add_output_flags(verb, flags_.output, "text|json");
+    verb.get_option("--format")->description("of what --explain shows (default: text)");
     output_ = verb.get_option("--output");
   }
 
@@ -63,6 +64,7 @@ class Import : public Command {
     if (!model.dtype.empty()) flag = "--dtype";
     if (model.microbatch) flag = "--microbatch";
     if (model.sequence) flag = "--seq";
+    if (!model.hooks.empty()) flag = "--hooks";
     if (flag == nullptr && flags_.files.size() == 1) return;
     throw InputError(Diagnostic{"C072", flag == nullptr ? "FILE" : flag,
                                 flag == nullptr

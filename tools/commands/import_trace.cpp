@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "profiler/attribution/attribution.hpp"
+#include "profiler/hooks_file.hpp"
 #include "profiler/importers/whole_model.hpp"
 #include "profiler/profile_json.hpp"
 #include "profiler/text.hpp"
@@ -19,6 +20,7 @@
 #include "tools/exit_status.hpp"
 #include "tools/progress.hpp"
 #include "tools/quantities.hpp"
+#include "tools/scenario.hpp"
 #include "tools/views/explanation.hpp"
 
 namespace debubble {
@@ -90,7 +92,7 @@ class TraceImport {
   explicit TraceImport(const TraceImportFlags& flags)
       : flags_(flags), whole_(flags.attribution.layers == kNoLayers), rules_(attribution_rules(flags.attribution)) {}
 
-  Attribution run() {
+  Attribution run(const std::map<std::string, LayerFacts>& facts) {
     std::unique_ptr<TraceSource> first = open(flags_.files.front());
     if (flags_.attribution.layers.empty()) choose_layers(*first);
     Attributor attributor(rules_);
@@ -107,7 +109,7 @@ class TraceImport {
       for (const std::string& note : source->notes()) notes_.push_back(prefix + note);
     }
     for (std::string& note : noter.notes(streams)) notes_.push_back(std::move(note));
-    Attribution found = attributor.finish();
+    Attribution found = attributor.finish(facts);
     found.notes.insert(found.notes.begin(), notes_.begin(), notes_.end());
     return found;
   }
@@ -154,11 +156,16 @@ class TraceImport {
   Progress progress_;
 };
 
-void complete(Profile& profile, const TraceImportFlags& flags) {
-  profile.model = flags.model.model.empty() ? stem_of(flags.files.front()) : flags.model.model;
-  profile.dtype = flags.model.dtype.empty() ? "unknown" : flags.model.dtype;
-  profile.microbatch_size = flags.model.microbatch.value_or(0);
-  profile.sequence_length = flags.model.sequence.value_or(0);
+// What a flag says counts, then what the hooks saw.
+void complete(Profile& profile, const TraceImportFlags& flags, const std::vector<HooksFile>& hooks) {
+  const HooksFile seen = hooks.empty() ? HooksFile{} : hooks.front();
+  const auto first = [](std::initializer_list<std::string> texts) {
+    return *std::find_if(texts.begin(), texts.end() - 1, [](const std::string& text) { return !text.empty(); });
+  };
+  profile.model = first({flags.model.model, seen.model, stem_of(flags.files.front())});
+  profile.dtype = first({flags.model.dtype, seen.dtype, "unknown"});
+  profile.microbatch_size = flags.model.microbatch.value_or(seen.microbatch_size);
+  profile.sequence_length = flags.model.sequence.value_or(seen.sequence_length);
 }
 
 std::string share(Nanoseconds part, Nanoseconds whole) {
@@ -182,9 +189,9 @@ std::string verdict(const Profile& profile) {
 }
 
 // When nothing is a layer, this verb has one more way out.
-Attribution attribute(const TraceImportFlags& flags) {
+Attribution attribute(const TraceImportFlags& flags, const std::vector<HooksFile>& hooks) {
   try {
-    return TraceImport(flags).run();
+    return TraceImport(flags).run(merged_facts(hooks));
   } catch (const InputError& error) {
     std::vector<Diagnostic> problems = error.diagnostics();
     for (Diagnostic& problem : problems) {
@@ -204,6 +211,10 @@ void add_model_flags(CLI::App& verb, ModelFlags& flags) {
   verb.add_option("--dtype", flags.dtype, "bf16, fp32, ... (default: unknown)")->group(group)->type_name("TYPE");
   verb.add_option("--microbatch", flags.microbatch, "samples per microbatch")->group(group)->type_name("B");
   verb.add_option("--seq", flags.sequence, "tokens per sample")->group(group)->type_name("S");
+  verb.add_option("--hooks", flags.hooks, "sizes that debubble_hooks wrote, one file per rank")
+      ->group(group)
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 int import_traces(const TraceImportFlags& flags) {
@@ -219,8 +230,11 @@ int import_traces(const TraceImportFlags& flags) {
   explanation_flags.output = "-";
   Output explanation(explanation_flags, "text|json");
   OutputFile output(profile_wanted ? flags.output.output : "-");
-  Attribution found = attribute(flags);
-  complete(found.profile, flags);
+  std::vector<HooksFile> hooks;
+  for (const std::string& file : flags.model.hooks) hooks.push_back(read_hooks_file(read_file(file, "--hooks"), file));
+  Attribution found = attribute(flags, hooks);
+  complete(found.profile, flags, hooks);
+  for (const HooksFile& file : hooks) found.notes.insert(found.notes.end(), file.notes.begin(), file.notes.end());
   if (profile_wanted) output.write(write_profile(found.profile));
   if (explain) {
     explanation.write(explanation.format() == Format::kJson

@@ -21,7 +21,7 @@ struct ModelFlags {
   std::string dtype;
   std::optional<int> microbatch;
   std::optional<int> sequence;
-  std::string hooks;  // sizes from debubble_hooks
+  std::vector<std::string> hooks;  // files of debubble_hooks, one per rank
 };
 
 struct TraceImportFlags {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +15,8 @@
 #include "profiler/records/record_file.hpp"
 #include "sim/core/error.hpp"
 #include "tools/scenario.hpp"
+#include "tools/shell.hpp"
+#include "tools/views/ansi.hpp"
 
 namespace debubble {
 
@@ -49,17 +53,52 @@ std::string without_line_end(std::string text) {
 
 bool driver_is_there() { return ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) != nullptr; }
 
-std::string joined(const std::vector<std::string>& texts) {
-  std::string text;
-  for (const std::string& one : texts) text += (text.empty() ? "" : "; ") + one;
-  return text;
+// What trouble.hpp of the injection wrote: "code: U003", "message: ...", "help: ..."; other text is the message.
+Diagnostic trouble_of(const std::string& text) {
+  Diagnostic problem{"U041", "", "", "`debubble doctor` shows what is missing here"};
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line) && !line.empty();) {
+    if (line.starts_with("code: ")) {
+      problem.code = line.substr(6);
+    } else if (line.starts_with("place: ")) {
+      problem.place = line.substr(7);
+    } else if (line.starts_with("help: ")) {
+      problem.help = line.substr(6);
+    } else {
+      problem.message += (problem.message.empty() ? "" : " ") + (line.starts_with("message: ") ? line.substr(9) : line);
+    }
+  }
+  return problem;
 }
 
-// No process left records: the most likely reason, with what the processes said themselves first.
+// Whether CUDA was ever started in a recorded process: only then does the driver call the injection.
+bool used_cuda(const Recordings& recordings) {
+  struct Facts : RecordSink {
+    using RecordSink::on;
+    void on(const FactRecord& record) override { unused = unused || (record.key == "gpu" && is_unused(record.value)); }
+    static bool is_unused(std::string_view value) { return value.starts_with("not used"); }
+    bool unused = false;
+  };
+  for (const fs::path& path : recordings.records) {
+    Facts facts;
+    try {
+      static_cast<void>(read_record_file(path.string(), facts));
+    } catch (const InputError&) {
+      continue;  // told already
+    }
+    if (!facts.unused) return true;
+  }
+  return false;
+}
+
+// No GPU work: the most likely reason, with what the processes said themselves first.
 [[noreturn]] void nothing_recorded(const Recordings& recordings) {
-  if (!recordings.troubles.empty()) {
-    throw UnavailableError(Diagnostic{"U041", "", "nothing could be recorded: " + joined(recordings.troubles),
-                                      "`debubble doctor` shows what is missing here"});
+  if (!recordings.troubles.empty()) throw UnavailableError(trouble_of(recordings.troubles.front()));
+  if (used_cuda(recordings)) {
+    throw UnavailableError(Diagnostic{
+        "U042", "", "the recording holds no GPU work",
+        "another profiler in the program (torch.profiler, nsys, ncu) takes CUPTI for itself: take it out; or the "
+        "program ended before it used the GPU"});
   }
   if (!driver_is_there()) {
     throw UnavailableError(Diagnostic{
@@ -72,21 +111,12 @@ std::string joined(const std::vector<std::string>& texts) {
                  "machine, and does not clean its environment"});
 }
 
-[[noreturn]] void no_gpu_work(const Recordings& recordings) {
-  throw UnavailableError(Diagnostic{
-      "U042", "",
-      "the recording holds no GPU work" +
-          (recordings.troubles.empty() ? std::string() : ": " + joined(recordings.troubles)),
-      "another profiler in the program (torch.profiler, nsys, ncu) takes CUPTI for itself: take it out; or the program "
-      "ended before it used the GPU"});
-}
-
 // The rule's own complaint, with what usually helps a person who measures a script.
-[[noreturn]] void no_layers(const InputError& error, const std::string& program) {
+[[noreturn]] void no_layers(const InputError& error) {
   std::vector<Diagnostic> problems = error.diagnostics();
   for (Diagnostic& problem : problems) {
     if (problem.code != "A002") continue;
-    problem.place = program;
+    problem.place = "--";
     problem.help =
         "a PyTorch script gets layer ranges from -- python -m debubble_hooks train.py; ranges of its own are "
         "named with --layers REGEX";
@@ -122,9 +152,17 @@ void feed(const Recordings& recordings, Attributor& attributor, std::vector<std:
   }
 }
 
+// "train" of `torchrun --nproc-per-node 2 train.py --big`, else the program's own name.
+std::string model_of(const std::vector<std::string>& program) {
+  for (const std::string& word : program) {
+    if (word.ends_with(".py")) return fs::path(word).stem().string();
+  }
+  return fs::path(program.front()).filename().string();
+}
+
 // What only the script knew: the model's name and the size of its input.
-void describe_model(const std::vector<HooksFile>& files, const std::string& program, Profile& profile) {
-  profile.model = program;
+void describe_model(const std::vector<HooksFile>& files, const std::vector<std::string>& program, Profile& profile) {
+  profile.model = model_of(program);
   profile.dtype = "unknown";
   for (const HooksFile& file : files) {
     if (file.model.empty()) continue;
@@ -134,6 +172,23 @@ void describe_model(const std::vector<HooksFile>& files, const std::string& prog
     profile.sequence_length = file.sequence_length;
     return;
   }
+}
+
+std::string command_line(const std::vector<std::string>& program) {
+  std::string line;
+  for (const std::string& word : program) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  return shorten(line, 200);
+}
+
+void add_notes(const Recordings& recordings, std::vector<std::string> notes, Attribution& found) {
+  for (const std::string& text : recordings.troubles) {
+    const Diagnostic problem = trouble_of(text);
+    notes.push_back(problem.code + ": " + problem.message);
+  }
+  if (recordings.sizes.empty()) {
+    notes.emplace_back("what layers keep and hand on is known exactly with -- python -m debubble_hooks SCRIPT");
+  }
+  found.notes.insert(found.notes.end(), notes.begin(), notes.end());
 }
 
 }  // namespace
@@ -165,7 +220,8 @@ Recordings find_recordings(const fs::path& folder) {
   return found;
 }
 
-Attribution attribute(const Recordings& recordings, const AttributionRules& rules, const std::string& program) {
+Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
+                      const std::vector<std::string>& program) {
   Attributor attributor(rules);
   if (recordings.records.empty()) nothing_recorded(recordings);
   std::vector<std::string> notes;
@@ -174,16 +230,14 @@ Attribution attribute(const Recordings& recordings, const AttributionRules& rule
   try {
     Attribution found = attributor.finish(merged_facts(sizes));
     describe_model(sizes, program, found.profile);
-    found.profile.origin.method = "CUPTI activity records of " + program;
-    if (sizes.empty()) notes.emplace_back("sizes are unknown (0): run the script with python -m debubble_hooks");
-    notes.insert(notes.end(), recordings.troubles.begin(), recordings.troubles.end());
-    found.notes.insert(found.notes.end(), notes.begin(), notes.end());
+    found.profile.origin.method = "CUPTI activity records of " + command_line(program);
+    add_notes(recordings, std::move(notes), found);
     return found;
   } catch (const InputError& error) {
     for (const Diagnostic& problem : error.diagnostics()) {
-      if (problem.code == "A003") no_gpu_work(recordings);
+      if (problem.code == "A003") nothing_recorded(recordings);
     }
-    no_layers(error, program);
+    no_layers(error);
   }
 }
 

@@ -39,9 +39,9 @@ struct Recordings {
 [[nodiscard]] Recordings find_recordings(const std::filesystem::path& folder);
 
 // Attributes all of them as one profile. A damaged file counts as far as it can be read, with a note. Throws
-// UnavailableError (U041 nothing was recorded, U042 records without GPU work, each with the reason that was found) and
-// InputError (A002 with advice when no range is a layer).
+// UnavailableError (what a process itself complained of, else U041 nothing was recorded, U042 records without GPU work)
+// and InputError (A002 with advice when no range is a layer).
 [[nodiscard]] Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
-                                    const std::string& program);
+                                    const std::vector<std::string>& program);
 
 }  // namespace debubble

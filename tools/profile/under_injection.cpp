@@ -48,7 +48,7 @@ Environment surroundings(const std::filesystem::path& records) {
           {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
 }
 
-// How people call it: the script, not its interpreter.
+// The command as it was typed.
 std::string name_of(const std::vector<std::string>& program) {
   std::string line;
   for (const std::string& word : program) line += (line.empty() ? "" : " ") + shell_quoted(word);
@@ -91,7 +91,7 @@ int profile_program(const ProfileFlags& flags, const std::vector<std::string>& p
   const ProgramEnd end = run_program(program, surroundings(folder.path()));
   if (!end.well()) std::fprintf(stderr, "debubble: %s %s\n", name.c_str(), to_string(end).c_str());
 
-  const Attribution found = attribute(find_recordings(folder.path()), rules, name);
+  const Attribution found = attribute(find_recordings(folder.path()), rules, program);
   file.write(write_profile(found.profile));
   file.commit();
   show(found, path, flags);

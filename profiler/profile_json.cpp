@@ -117,11 +117,6 @@ LayerRun read_layer(const JsonValue& value, std::string pointer, ProblemList& pr
   layer.grad_split = read_grad_split(reader);
   layer.kernels = read_kernels(reader, problems);
   reader.finish();
-  if (layer.weight_grad_held.value_or(0) > layer.activation) {
-    reader.complain("P023", "weight_grad_held_bytes",
-                    "more is held for the weight gradient than for the whole backward",
-                    "it is a part of activation_bytes: at most " + std::to_string(layer.activation));
-  }
   check_backward(layer, reader);
   if (run.count > 1 && !trailing_number(layer.name)) {
     reader.complain("P020", "name", "a name with \"count\" must end in a number; got " + in_quotes(layer.name),

@@ -33,12 +33,25 @@ std::string losses_text(const Ledger& ledger) {
 }
 
 void require_layers(const Ledger& ledger, const RangeNames& names) {
-  if (ledger.entered() == 0) throw InputError({"A003", "", "no GPU work was recorded", losses_text(ledger)});
+  const std::string losses = losses_text(ledger);
+  if (ledger.entered() == 0) {
+    throw InputError({"A003", "", "no GPU work was recorded",
+                      losses.empty() ? "the program launched none while it was recorded" : losses});
+  }
   if (!names.layers().empty()) return;
   const std::vector<std::string> candidates = names.candidates(kMostCandidates);
   throw InputError({"A002", "", "no range is a layer",
                     candidates.empty() ? "name ranges debubble.layer:NAME, or run the script under debubble_hooks"
                                        : "name the layers with a pattern; ranges that repeat: " + listed(candidates)});
+}
+
+[[noreturn]] void refuse_empty_layers(const Ledger& ledger, const RangeNames& names) {
+  std::vector<std::string> some = names.layers();
+  if (some.size() > kMostCandidates) some.resize(kMostCandidates);
+  const std::string losses = losses_text(ledger);
+  throw InputError(
+      {"A004", "", "no GPU work was launched from inside a layer",
+       "are launches linked to their ranges? layers seen: " + listed(some) + (losses.empty() ? "" : "; " + losses)});
 }
 
 std::vector<std::vector<Tally>> by_layer(const std::vector<Tally>& tallies, std::size_t layers) {
@@ -162,14 +175,7 @@ Attribution assemble(const Results& results, const Ledger& ledger, const RangeNa
   const std::vector<Tally> tallies = ledger.tallies().sorted();
   Attribution attribution;
   attribution.profile.measurement = measured(results, ledger, tallies);
-  if (attribution.profile.measurement->layer_time == 0) {
-    throw InputError(
-        {"A004", "", "no GPU work was launched from inside a layer",
-         "layers seen: " +
-             listed({names.layers().begin(), names.layers().begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                                          names.layers().size(), kMostCandidates))}) +
-             "; " + losses_text(ledger)});
-  }
+  if (attribution.profile.measurement->layer_time == 0) refuse_empty_layers(ledger, names);
   add_layers(results, ledger, names, facts, attribution);
   fill_origin(results, !facts.empty() || any_memory(results), attribution.profile);
   add_measurement_notes(results, ledger, facts, any_memory(results), attribution);

@@ -14,10 +14,18 @@
 //                   I and W: by shape (a GEMM whose result has the weight's dimensions is W), by name (bias and norm
 //                   weight reductions, AccumulateGrad: W; all else: I), by order where a square GEMM is ambiguous
 //     4 recompute   a forward op inside a backward range                        counted with I, and noted
-//     5 rest        optimizer, communication, copies outside of layers, outside any range, unlinked, ...
+//     5 rest        optimizer, communication (nccl, wherever it was launched), copies outside of layers, outside of
+//                   layers or of all ranges, unlinked, ...
 //
-// Nothing is lost: layers + rest = all GPU time of the recorded, accepted kernels, to the nanosecond.
-// Memory does not grow with the number of records: per layer, phase and instance one number is kept.
+// A kernel without a link is placed by the range that was open on the launching thread at the time of its launch.
+// Ranges must be pushed and popped in order of time over all threads of a stream; everything else may come in any
+// order.
+//
+// Layer time is the sum of the durations of a layer's kernels in one execution (a microbatch), over the executions
+// after the warm-up (stream_judge.hpp); percentiles are nearest ranks. Nothing is lost: layers + rest = all GPU time of
+// the recorded, accepted kernels, to the nanosecond. Memory does not grow with the number of records: per layer, phase
+// and instance one number is kept. Records wait for each other in windows over the newest million ranges and
+// correlations; what falls out is counted.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +63,7 @@ struct LayerFacts {
 struct Explanation {
   std::string layer;  // or the category of the rest
   std::string phase;  // "F", "I", "W", "B", "R" or empty for the rest
-  std::string rule;   // "explicit", "forward", "shape", "name", "order", "recompute", ...
+  std::string rule;   // "explicit", "forward", "shape", "name", "order", "unsplit", "recompute", "rest"
   std::string kernel;
   std::int64_t count = 0;
   Nanoseconds total = 0;
@@ -92,7 +100,8 @@ class Attributor : public RecordSink {
   void end_of_stream(bool complete = true);
 
   // Throws InputError (A002) when no range was a layer, naming the ranges that repeat; (A003) when no GPU work was
-  // seen. `facts` by layer name; `model`, `dtype`, `microbatch_size` ... of the profile are the caller's to fill in.
+  // seen; (A004) when none of it was launched inside a layer. `facts` by layer name; `model`, `dtype`,
+  // `microbatch_size` ... of the profile are the caller's to fill in.
   [[nodiscard]] Attribution finish(const std::map<std::string, LayerFacts>& facts = {});
 
  private:

@@ -105,7 +105,7 @@ void report_memory(const LayerSamples& samples, const LayerFacts* facts, Profile
     return;
   }
   layer.activation = facts->activation;
-  layer.weight_grad_held = facts->weight_grad_held;
+  layer.weight_grad_held = facts->weight_grad_held;  // can be more than is kept: I makes gradients that W needs
   layer.output = facts->output;
   layer.parameters = facts->parameters;
   layer.workspace = facts->workspace;

@@ -1,7 +1,8 @@
 // What we use of CUPTI's binary interface, in our own words: facts of the library, no header of its own is needed to
 // build. Where the CUDA toolkit is installed, a test compares every size, offset and value with the real headers.
 //
-// Records: only the beginning that we read. It is the same from CUDA 11.6 to 13.0; later fields come and go.
+// Records: only the beginning that we read. It is the same from CUDA 11.6 to 13.0; later fields come and go. CUPTI
+// packs its structs; two of them have fields off their natural places.
 #pragma once
 
 #include <cstddef>
@@ -125,7 +126,6 @@ struct PeerMemcpy {
   std::uint32_t to_device;
   std::uint32_t to_context;
   std::uint32_t correlation;
-  std::uint32_t padding;
   void* reserved;
   std::uint64_t graph_node;
 };
@@ -216,7 +216,6 @@ struct Device {
   std::uint32_t id;
   std::uint32_t ecc;
   std::uint8_t uuid[16];
-  std::uint32_t padding;
   const char* name;
 };
 

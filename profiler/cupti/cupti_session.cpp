@@ -125,9 +125,10 @@ void CuptiSession::start(const RecorderOptions& options) {
   enable_kind(cupti_abi::kMemcpy, true);
   enable_kind(cupti_abi::kMemset, true);
   enable_kind(cupti_abi::kPeerMemcpy, false);
-  enable_kind(cupti_abi::kExternalCorrelation, true);
   enable_kind(cupti_abi::kOverhead, false);
   if (options.memory) enable_kind(cupti_abi::kMemory2, false);
+  if (!options.launches) return;
+  enable_kind(cupti_abi::kExternalCorrelation, true);
   enable_launches();
 }
 

@@ -109,7 +109,8 @@ class Walk {
  public:
   Walk(ProblemList& problems, KinetoVisitor& visitor) : problems_(problems), visitor_(visitor) {}
 
-  void document(od::document& document) {
+  // Whether there were events.
+  bool document(od::document& document) {
     if (document.type().value() == od::json_type::array) {
       found_ = true;
       std::size_t index = 0;
@@ -117,10 +118,7 @@ class Walk {
     } else if (document.type().value() == od::json_type::object) {
       for (od::field field : document.get_object().value()) member(field);
     }
-    if (!found_) {
-      throw InputError(Diagnostic{"K005", problems_.name(), "there is no array \"traceEvents\"",
-                                  "is this what torch.profiler's export_chrome_trace wrote?"});
-    }
+    return found_;
   }
 
  private:
@@ -190,14 +188,15 @@ class Finder : public nlohmann::json_sax<nlohmann::json> {
   std::size_t byte = 0;  // counted from 1; 0: nothing found
 };
 
-[[noreturn]] void refuse(std::string_view text, const std::string& name, const char* reason) {
+// Throws unless the text is JSON.
+void require_json(std::string_view text, const std::string& name) {
   if (const auto offset = first_bad_utf8(text)) {
     throw InputError(Diagnostic{"K003", place_of(name, text, *offset),
                                 "not UTF-8 at byte " + std::to_string(*offset + 1), "is this a Chrome trace in JSON?"});
   }
   Finder finder;
   nlohmann::json::sax_parse(text, &finder);
-  if (finder.byte == 0) throw InputError(Diagnostic{"K004", name, std::string("not JSON: ") + reason, ""});
+  if (finder.byte == 0) return;
   const std::size_t offset = std::min(finder.byte - 1, text.size());
   const bool cut_off = offset >= text.size();
   constexpr std::size_t kTarMagic = 257;  // where "ustar" stands in an archive
@@ -208,6 +207,17 @@ class Finder : public nlohmann::json_sax<nlohmann::json> {
                               is_tar    ? "this is a tar archive: unpack it and import the files in it"
                               : cut_off ? "was the program killed while it wrote?"
                                         : ""});
+}
+
+[[noreturn]] void refuse(std::string_view text, const std::string& name, const char* reason) {
+  require_json(text, name);
+  throw InputError(Diagnostic{"K004", name, std::string("not JSON: ") + reason, ""});
+}
+
+[[noreturn]] void refuse_without_events(std::string_view text, const std::string& name) {
+  require_json(text, name);
+  throw InputError(Diagnostic{"K005", name, "there is no array \"traceEvents\"",
+                              "is this what torch.profiler's export_chrome_trace wrote?"});
 }
 
 struct Storage {
@@ -226,7 +236,7 @@ std::shared_ptr<const void> walk_kineto(std::string text, ProblemList& problems,
   try {
     od::document document =
         storage->parser.iterate(simdjson::padded_string_view(whole.data(), size, storage->text.size()));
-    Walk(problems, visitor).document(document);
+    if (!Walk(problems, visitor).document(document)) refuse_without_events(whole, problems.name());
     const bool more = document.current_location().error() != simdjson::OUT_OF_BOUNDS;  // at_end() came with 3.2
     if (more) refuse(whole, problems.name(), "more follows behind its end");
   } catch (const simdjson::simdjson_error& error) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "profiler/workload/cuda_check_kernels.hpp"
 #include "profiler/workload/kernels.hpp"
 #include "sim/core/error.hpp"
 
@@ -14,20 +15,6 @@ namespace {
 
 constexpr Bytes kTickBytes = 256;
 constexpr int kOldestCapability = 80;  // bf16 arithmetic
-
-// Reads the GPU's nanosecond clock until it has gone on by so much; its steps may be as long as a microsecond.
-const char* const kCheckKernels = R"(
-__device__ unsigned long long gpu_time() {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  return now;
-}
-extern "C" __global__ void debubble_hold(long long duration) {
-  const unsigned long long begin = gpu_time();
-  while (gpu_time() - begin < (unsigned long long)duration) {}
-}
-extern "C" __global__ void debubble_tick(unsigned* count) { *count += 1; }
-)";
 
 std::string file_text(const char* path) {
   std::ifstream file(path);
@@ -264,13 +251,13 @@ Nanoseconds CudaDevice::elapsed(int from, int to) {
 void CudaDevice::hold(Nanoseconds duration) {
   long long nanoseconds = duration;
   std::array<void*, 1> arguments{&nanoseconds};
-  issue(function("debubble_hold", 0), "debubble_hold", 1, 1, 0, arguments.data());
+  issue(function(kHoldKernel, 0), kHoldKernel, 1, 1, 0, arguments.data());
 }
 
 void CudaDevice::tick() {
   DeviceAddress count = scratch_ + static_cast<DeviceAddress>(kGemmWorkspace);
   std::array<void*, 1> arguments{&count};
-  issue(function("debubble_tick", 0), "debubble_tick", 1, 1, 0, arguments.data());
+  issue(function(kTickKernel, 0), kTickKernel, 1, 1, 0, arguments.data());
 }
 
 void CudaDevice::use_stream(int number) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "profiler/cupti/recorder.hpp"
+#include "profiler/workload/cuda_check_kernels.hpp"
 #include "profiler/workload/cuda_device.hpp"
 #include "profiler/workload/kernel_spans.hpp"
 #include "profiler/workload/self_check.hpp"
@@ -21,8 +22,6 @@ namespace {
 using Libraries = std::shared_ptr<const CudaLibraries>;
 using Progress = std::function<void(int, int, const std::string&)>;
 
-constexpr const char* kTick = "debubble_tick";
-constexpr const char* kHold = "debubble_hold";
 constexpr Nanoseconds kHeadStart = 5'000'000;  // the host issues what follows meanwhile
 
 std::int64_t middle(std::vector<Nanoseconds> values) {
@@ -129,11 +128,11 @@ void issue_dependent_kernels(CudaDevice& device) {
 
 GpuCheck timestamp_check(const Libraries& libraries, const GpuCheckOptions& options) {
   const std::vector<KernelSpan> spans = recorded(libraries, options, issue_dependent_kernels);
-  const auto is_hold = [](const KernelSpan& span) { return span.name == kHold; };
+  const auto is_hold = [](const KernelSpan& span) { return span.name == kHoldKernel; };
   const auto first = std::find_if(spans.begin(), spans.end(), is_hold);
   const auto second = first == spans.end() ? first : std::find_if(first + 1, spans.end(), is_hold);
-  const std::vector<Nanoseconds> on_one = gaps({first, second}, kTick);
-  const std::vector<Nanoseconds> across = gaps({second, spans.end()}, kTick);
+  const std::vector<Nanoseconds> on_one = gaps({first, second}, kTickKernel);
+  const std::vector<Nanoseconds> across = gaps({second, spans.end()}, kTickKernel);
   GpuCheck check;
   check.passed = !on_one.empty() && !across.empty() && on_one.front() >= 0 && across.front() >= 0;
   if (!*check.passed) check.remark = "kernels that wait for each other overlap, or were not recorded";
@@ -177,7 +176,7 @@ GpuCheck duration_check(const Libraries& libraries, const GpuCheckOptions& optio
   });
   std::vector<Nanoseconds> by_records;
   for (const KernelSpan& span : spans) {
-    if (span.name == kHold && span.end - span.begin < kHeadStart) by_records.push_back(span.end - span.begin);
+    if (span.name == kHoldKernel && span.end - span.begin < kHeadStart) by_records.push_back(span.end - span.begin);
   }
   GpuCheck check;
   check.passed = by_records.size() == kKernels && within(middle(by_events), middle(by_records), 3);

@@ -16,7 +16,7 @@ namespace {
 
 // Roundings to the data type pile up along the chain of a block, and more so along several; sums in fp32 add theirs.
 double tolerance_of(DataType type) {
-  constexpr double kRoundings = 40;
+  constexpr double kRoundings = 64;
   constexpr double kSums = 200;
   return kRoundings * unit_roundoff(type) + kSums * unit_roundoff(DataType::kFp32);
 }
@@ -30,8 +30,8 @@ struct Case {
 
 std::vector<Case> cases(DataType type) {
   std::vector<Case> result;
-  for (const char* preset : {"tiny-gpt", "tiny-llama"}) {
-    for (const std::int64_t parts : {1, 2}) {
+  for (const std::int64_t parts : {1, 2}) {
+    for (const char* preset : {"tiny-gpt", "tiny-llama"}) {
       const TransformerShape shape = model_preset(preset);
       const WorkloadSize size{2, 20, parts, type};
       result.push_back(
@@ -93,16 +93,21 @@ class Checker {
   std::vector<NumberCheck>& checks_;
 };
 
-void check_layers(WorkDevice& device, const Case& item, Checker& checker) {
-  const Shard& shard = item.shard;
+void check_embedding(WorkDevice& device, const Case& item, Checker& checker) {
+  checker.check_layer(item.name + " embedding", *make_embedding(device, item.shard, 1),
+                      [&](NumberMap& numbers) { reference_embedding(item.shard, numbers); });
+}
+
+void check_block(WorkDevice& device, const Case& item, Checker& checker) {
   const double base = item.shape.rotary_base;
-  const RotaryTable rotary(device, shard, base);
-  checker.check_layer(item.name + " embedding", *make_embedding(device, shard, 1),
-                      [&](NumberMap& numbers) { reference_embedding(shard, numbers); });
-  checker.check_layer(item.name + " block", *make_block(device, shard, rotary, 2),
-                      [&](NumberMap& numbers) { reference_block(shard, base, numbers); });
-  checker.check_layer(item.name + " head", *make_head(device, shard, 3),
-                      [&](NumberMap& numbers) { reference_head(shard, numbers); });
+  const RotaryTable rotary(device, item.shard, base);
+  checker.check_layer(item.name + " block", *make_block(device, item.shard, rotary, 2),
+                      [&](NumberMap& numbers) { reference_block(item.shard, base, numbers); });
+}
+
+void check_head(WorkDevice& device, const Case& item, Checker& checker) {
+  checker.check_layer(item.name + " head", *make_head(device, item.shard, 3),
+                      [&](NumberMap& numbers) { reference_head(item.shard, numbers); });
 }
 
 // Embedding, two blocks and head, each with its own numbers, linked by copies.
@@ -172,6 +177,10 @@ class Stack {
   std::vector<std::unique_ptr<BufferedLayer>> layers_;
 };
 
+void check_stack(WorkDevice& device, const Case& item, Checker& checker) {
+  if (item.whole) Stack(device, item).check(checker);
+}
+
 }  // namespace
 
 double largest_error(const std::vector<double>& found, const std::vector<double>& right) {
@@ -187,12 +196,13 @@ double largest_error(const std::vector<double>& found, const std::vector<double>
   return squares == 0 ? largest : largest / std::sqrt(squares / static_cast<double>(right.size()));
 }
 
-std::vector<NumberCheck> check_workload(WorkDevice& device, DataType type) {
+std::vector<NumberCheck> check_workload(WorkDevice& device, DataType type, bool stop_at_failure) {
   std::vector<NumberCheck> checks;
   Checker checker(device, type, checks);
   for (const Case& item : cases(type)) {
-    check_layers(device, item, checker);
-    if (item.whole) Stack(device, item).check(checker);
+    for (const auto step : {check_embedding, check_block, check_head, check_stack}) {
+      if (!stop_at_failure || all_ok(checks)) step(device, item, checker);
+    }
   }
   return checks;
 }

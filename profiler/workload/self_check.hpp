@@ -18,8 +18,8 @@ struct NumberCheck {
 };
 
 // GPT and LLaMA shapes (grouped heads, gated activation), whole and as a half of a tensor-parallel pair. About a
-// second on a GPU. Throws what WorkDevice throws.
-[[nodiscard]] std::vector<NumberCheck> check_workload(WorkDevice& device, DataType type);
+// second on a GPU. `stop_at_failure` leaves out the layers behind one that failed. Throws what WorkDevice throws.
+[[nodiscard]] std::vector<NumberCheck> check_workload(WorkDevice& device, DataType type, bool stop_at_failure = false);
 
 [[nodiscard]] bool all_ok(std::span<const NumberCheck> checks);
 

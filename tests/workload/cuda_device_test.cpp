@@ -106,13 +106,11 @@ TEST_CASE("cuBLASLt is told how a matrix inside a buffer is aligned") {
 
 TEST_CASE("the workload's numbers are right through the driver, cuBLASLt and NVRTC interfaces") {
   const FakeMachine machine;
-  for (const DataType type : {DataType::kFp32, DataType::kBf16, DataType::kFp16}) {
-    CudaDevice device(load_cuda_libraries(), 0, type);
-    for (const NumberCheck& check : check_workload(device, type)) {
-      CAPTURE(check.what);
-      CAPTURE(check.error);
-      CHECK(check.ok);
-    }
+  CudaDevice device(load_cuda_libraries(), 0, DataType::kBf16);  // gpu_checks_test takes all types
+  for (const NumberCheck& check : check_workload(device, DataType::kBf16)) {
+    CAPTURE(check.what);
+    CAPTURE(check.error);
+    CHECK(check.ok);
   }
 }
 

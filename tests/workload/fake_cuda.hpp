@@ -23,6 +23,8 @@
 //     fail_launch=NAME  launching this kernel fails at once (error 701)
 //     fail_run=NAME     this kernel breaks the context when it runs (error 700): the next synchronisation says so
 //     fail_gemm         cuBLASLt has an algorithm for no product
+//
+// A word it does not know ends the process: a test that asks for nothing must not pass.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +43,7 @@ namespace debubble::testing {
 inline constexpr Nanoseconds kFakeTick = 32;                    // every time on the fake GPU is a multiple of it
 inline constexpr Nanoseconds kFakeGap = 32 * kFakeTick;         // between two kernels on one stream
 inline constexpr Nanoseconds kFakeCrossGap = 64 * kFakeTick;    // behind an event of another stream
-inline constexpr Nanoseconds kFakeTickKernel = 64 * kFakeTick;  // debubble_tick; debubble_hold takes its argument
+inline constexpr Nanoseconds kFakeTickKernel = 65 * kFakeTick;  // debubble_tick; debubble_hold takes its argument
 
 constexpr Nanoseconds fake_ticks(std::int64_t amount, std::int64_t per_tick) {
   return (amount + per_tick - 1) / per_tick * kFakeTick;

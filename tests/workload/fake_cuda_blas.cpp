@@ -143,6 +143,7 @@ std::string name_of(const Description& product, const Sizes& sizes, const Layout
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int cublasLtCreate(lt::Handle* handle) { return make(handle, 0); }
@@ -254,3 +255,4 @@ int cublasLtMatmul(lt::Handle, lt::Description description, const void* alpha, c
 }
 
 }  // extern "C"
+#pragma GCC visibility pop

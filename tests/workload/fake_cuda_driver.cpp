@@ -71,6 +71,7 @@ const ErrorName* error_called(int error) {
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int cuInit(unsigned) {
@@ -271,3 +272,4 @@ int cuGetErrorString(int error, const char** text) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop

@@ -1,8 +1,10 @@
 #include "tests/workload/fake_cuda_gpu.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 
@@ -21,6 +23,10 @@ Nanoseconds start_of_time() {
   return since / kFakeTick * kFakeTick;
 }
 
+constexpr std::array<std::string_view, 12> kWords{"idle",          "error",       "stub",     "driver",
+                                                  "libraries",     "gpus",        "memory",   "capability",
+                                                  "compile_error", "fail_launch", "fail_run", "fail_gemm"};
+
 // The value of a word of $FAKE_CUDA, empty for one without a value.
 std::optional<std::string> find(std::string_view word) {
   const char* const set = std::getenv("FAKE_CUDA");
@@ -30,6 +36,10 @@ std::optional<std::string> find(std::string_view word) {
     const std::string_view item = rest.substr(0, comma);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     const std::size_t equals = std::min(item.find('='), item.size());
+    if (std::find(kWords.begin(), kWords.end(), item.substr(0, equals)) == kWords.end()) {
+      std::fprintf(stderr, "FAKE_CUDA: unknown word in %s\n", set);
+      std::abort();
+    }
     if (item.substr(0, equals) == word) return std::string(item.substr(std::min(equals + 1, item.size())));
   }
   return std::nullopt;
@@ -117,5 +127,7 @@ FakeStream* FakeGpu::make_stream() { return new FakeStream{++streams_, latest_, 
 
 }  // namespace debubble::testing
 
+#pragma GCC visibility push(default)
 extern "C" std::int64_t fake_cuda_live_objects() { return debubble::testing::FakeGpu::one().live_objects; }
 extern "C" std::int64_t fake_cuda_live_bytes() { return debubble::testing::FakeGpu::one().live_bytes(); }
+#pragma GCC visibility pop

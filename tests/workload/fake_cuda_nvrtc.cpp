@@ -23,6 +23,7 @@ constexpr std::array<int, 4> kTargets{75, 80, 90, 100};
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int nvrtcVersion(int* major, int* minor) {
@@ -88,3 +89,4 @@ int nvrtcGetPTXSize(nvrtc::Program program, std::size_t* bytes) { return nvrtcGe
 int nvrtcGetPTX(nvrtc::Program program, char* text) { return nvrtcGetCUBIN(program, text); }
 
 }  // extern "C"
+#pragma GCC visibility pop

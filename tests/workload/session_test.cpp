@@ -13,6 +13,7 @@
 
 #include "profiler/profile_json.hpp"
 #include "profiler/records/record_file.hpp"
+#include "profiler/workload/model_config.hpp"
 #include "profiler/workload/session_fit.hpp"
 #include "sim/core/error.hpp"
 #include "tests/workload/fake_machine.hpp"
@@ -114,18 +115,21 @@ void check_memory(const Profile& profile, const SessionOptions& options) {
 
 TEST_CASE("a measured profile equals the fake GPU's times, summed by formula, and the model's memory") {
   const FakeMachine machine("idle");
-  for (const TransformerShape& shape : {gpt(), llama()}) {
+  for (const TransformerShape& shape : {gpt(), llama(), model_preset("tiny-gpt"), model_preset("tiny-llama")}) {
     const SessionOptions options = options_for(shape);
     const SessionResult result = measure_workload(options, ignore);
     const Profile& profile = result.attribution.profile;
     const PassSums sums = expected(options);
     CAPTURE(shape.name);
-    REQUIRE(profile.layers.size() == 5);
-    const std::vector<std::string> names{"embedding", "block.0", "block.1", "block.2", "head"};
-    for (std::size_t k = 0; k < names.size(); ++k) {
-      CHECK(profile.layers[k].name == names[k]);
-      const std::string measured = k > 0 && k < 4 ? "block" : names[k];
-      check_layer(profile.layers[k], measured, sums, options.steps);
+    const auto blocks = static_cast<std::size_t>(shape.layers);
+    REQUIRE(profile.layers.size() == blocks + 2);
+    CHECK(profile.layers.front().name == "embedding");
+    CHECK(profile.layers.back().name == "head");
+    check_layer(profile.layers.front(), "embedding", sums, options.steps);
+    check_layer(profile.layers.back(), "head", sums, options.steps);
+    for (std::size_t k = 0; k < blocks; ++k) {
+      CHECK(profile.layers[k + 1].name == "block." + std::to_string(k));
+      check_layer(profile.layers[k + 1], "block", sums, options.steps);
     }
     check_memory(profile, options);
     CHECK(FakeMachine::live_objects() == 0);

@@ -26,9 +26,7 @@ class Import : public Command {
         ->required()
         ->type_name("FILE")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    verb.add_option("--from", flags_.from,
-                    "kineto: torch.profiler's JSON(.gz); nsys: SQLite export; records: *.dbrec; "
-                    "pipedream: graph.txt of its profiler")
+    verb.add_option("--from", flags_.from, "kineto (torch.profiler), nsys, records, pipedream")
         ->required()
         ->type_name("TOOL");
     add_attribution_flags(verb, flags_.attribution);

@@ -214,6 +214,7 @@ void add_model_flags(CLI::App& verb, ModelFlags& flags) {
   verb.add_option("--hooks", flags.hooks, "sizes that debubble_hooks wrote, one file per rank")
       ->group(group)
       ->type_name("FILE")
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

@@ -7,13 +7,13 @@ import torch
 
 
 class _Recorder:
-    """libdebubble_inject.so, which the CUDA driver has loaded already; loading it again gives the same copy."""
+    """libdebubble_inject.so. The CUDA driver loads it too, or has: both get the same copy, and the same recording."""
 
     def __init__(self, library):
         self._push, self._pop, self._fact = library.debubble_push, library.debubble_pop, library.debubble_fact
-        self._push.argtypes, self._push.restype = [ctypes.c_char_p], None
-        self._pop.argtypes, self._pop.restype = [], None
-        self._fact.argtypes, self._fact.restype = [ctypes.c_char_p, ctypes.c_char_p], None
+        self._push.argtypes, self._push.restype = [ctypes.c_char_p], ctypes.c_int
+        self._pop.argtypes, self._pop.restype = [], ctypes.c_int
+        self._fact.argtypes, self._fact.restype = [ctypes.c_char_p, ctypes.c_char_p], ctypes.c_int
 
     def push(self, text):
         self._push(text.encode())
@@ -49,12 +49,10 @@ class _Nowhere:
 
 def _recorder():
     path = os.environ.get("DEBUBBLE_INJECT")
-    if not path:
-        return None
+    if not path or not os.environ.get("DEBUBBLE_RECORD_DIR"):
+        return None  # the library would have nowhere to record to
     try:
-        library = ctypes.CDLL(path)
-        library.debubble_active.restype = ctypes.c_int
-        return _Recorder(library) if library.debubble_active() else None
+        return _Recorder(ctypes.CDLL(path))
     except (OSError, AttributeError):
         return None
 

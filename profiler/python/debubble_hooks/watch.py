@@ -37,6 +37,8 @@ class _Thread(threading.local):
         self.inside = False   # a root module of this thread is running, marked or not
         self.plan = None      # its plan, when it is marked
         self.layer = None     # name of the running layer
+        self.around = False   # what runs before and after the layers is marked too
+        self.in_loss = False
         self.counting = None  # the Pass in which sizes are counted
         self.foreign = []     # saved-tensor hooks of others that are open
         self.foreign_served = None
@@ -167,14 +169,15 @@ class Watch:
 
     def _around_loss(self, original, args, kwargs):
         state = self._state
-        unwatched = self._broken or state.inside or self._in_backward or not self._plans or state.counting is not None
+        marked = state.plan is not None  # inside of a model the loss belongs to its layers
+        unwatched = self._broken or marked or state.in_loss or self._in_backward or not self._plans
         if unwatched or not torch.is_grad_enabled() or os.getpid() != self._pid:
             return original(*args, **kwargs)
         counting = None
         if self._passes["loss"] < self._options.size_passes and not state.foreign:
             counting = accounting.Pass(set())
             counting.label = "loss"
-        state.inside = True
+        state.in_loss = True
         self._ranges.push("debubble.layer:loss")
         try:
             if counting is None:
@@ -183,7 +186,7 @@ class Watch:
                 return original(*args, **kwargs)
         finally:
             self._ranges.pop()
-            state.inside = False
+            state.in_loss = False
             if counting is not None:
                 self._passes["loss"] += 1
                 sizes = self._layers.setdefault("loss", accounting.LayerSizes("loss"))
@@ -204,7 +207,8 @@ class Watch:
         state.plan = found
         state.segments = Segments(self._ranges, state)
         state.segments.open_step(self._steps.number)
-        if found.segments and self._name_of(module) is None:
+        state.around = found.segments and self._name_of(module) is None
+        if state.around:
             state.segments.open(found.before)
         if self._passes[id(module)] < self._options.size_passes and not state.foreign:
             self._begin_counting(found, module, args, kwargs)
@@ -213,7 +217,7 @@ class Watch:
         state = self._state
         self._learn_facts(found, module, args, kwargs)
         state.counting = accounting.Pass(self._permanent_of(found.root() or module))
-        state.counting.label = found.before if found.segments and self._name_of(module) is None else None
+        state.counting.label = found.before if state.around else None
         state.own_hooks = state.counting.hooks
         state.own_hooks.__enter__()
 
@@ -222,7 +226,7 @@ class Watch:
         counting, found = state.counting, state.plan
         if counting is None:
             return
-        after = found.after if found.segments and self._name_of(module) is None else None
+        after = found.after if state.around else None
         counting.end(after, list(tensors_in(result)))
         self._passes[id(module)] += 1
         self._outside = counting.kept[None]
@@ -256,7 +260,7 @@ class Watch:
         if counting is None:
             return
         inputs = list(tensors_in((args, kwargs)))
-        counting.enter_layer(name, inputs, state.plan.before)
+        counting.enter_layer(name, inputs, state.plan.before if state.around else None)
         if not torch.is_grad_enabled():
             counting.keep_inputs_only(name, inputs)
         elif state.foreign:
@@ -272,8 +276,8 @@ class Watch:
         state = self._state
         self._ranges.pop()
         found = state.plan
-        if found is None or not found.segments or name != found.last:
-            if found is not None and state.counting is not None:
+        if found is None or not state.around or name != found.last:
+            if state.counting is not None:
                 state.counting.label = None
             return
         state.segments.open(found.after)

@@ -1,0 +1,109 @@
+// Traces and flags that `debubble import` refuses, with the exact words.
+#include <doctest/doctest.h>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+const std::string kTrace = R"({"traceEvents": [
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1.5, "dur": 2.5, "args": {"correlation": 1}}
+]})";
+
+TEST_CASE("an unknown tool is refused with those that are known") {
+  const Folder folder;
+  folder.write("t.json", kTrace);
+  CHECK(folder.refusal({"import", "--from", "nvprof", "t.json"}) ==
+        R"(error[C062]: "nvprof" is not a tool debubble can import from
+  --> --from
+  = help: known tools: kineto, nsys, records, pipedream
+)");
+}
+
+TEST_CASE("flags that a PipeDream graph has no use for are refused") {
+  const Folder folder;
+  folder.write("g.txt", "node1 -- Input -- forward_compute_time=0.0");
+  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "--layers", "x"}) ==
+        R"(error[C072]: means nothing for a PipeDream graph
+  --> --layers
+  = help: leave --layers out
+)");
+  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "g.txt"}) ==
+        R"(error[C072]: a PipeDream profile is one file; got 2
+  --> FILE
+  = help: import them one by one
+)");
+}
+
+TEST_CASE("impossible sizes and patterns are refused before anything is read") {
+  const Folder folder;
+  CHECK(folder.refusal({"import", "--from", "kineto", "none.json", "--microbatch", "0"}) ==
+        R"(error[C071]: must be at least 1; got 0
+  --> --microbatch
+  = help: leave --microbatch out when it is not known
+)");
+  CHECK(folder.refusal({"import", "--from", "kineto", "none.json", "--warm-up", "-1"}) ==
+        R"(error[C070]: the number of steps to discard is at least 0; got -1
+  --> --warm-up
+  = help: leave --warm-up out to have it detected
+)");
+  CHECK(folder.refusal({"import", "--from", "kineto", "none.json"}) ==
+        R"(error[C005]: cannot read none.json: No such file or directory
+  --> FILE
+  = help: check the path and its permissions
+)");
+  folder.write("t.json", kTrace);
+  CHECK(folder.refusal({"import", "--from", "kineto", "t.json", "--layers", "a(b"})
+            .starts_with("error[A001]: \"a(b\" is no"));
+}
+
+TEST_CASE("a profile and an explanation cannot both go to stdout") {
+  const Folder folder;
+  folder.write("t.json", kTrace);
+  CHECK(folder.refusal({"import", "--from", "kineto", "t.json", "--explain", "-o", "-"}) ==
+        R"(error[C066]: the profile and the explanation cannot both go to -
+  --> --output
+  = help: give -o a file's name, or leave it out for the explanation alone
+)");
+}
+
+TEST_CASE("a trace without layers says how to name them, or to do without; no file is left") {
+  const Folder folder;
+  folder.write("t.json", kTrace);
+  const std::string said = folder.refusal({"import", "--from", "kineto", "t.json", "-o", "p.json"});
+  CHECK(said.starts_with("error[A002]: no range is a layer\n  --> --layers\n  = help: "));
+  CHECK(said.ends_with("; --layers none takes the whole model as one layer\n"));
+}
+
+TEST_CASE("a file of another kind is refused by every reader") {
+  const Folder folder;
+  folder.write("t.json", kTrace);
+  folder.write("t.txt", "not a trace\n");
+  CHECK(folder.refusal({"import", "--from", "kineto", "t.txt"}) ==
+        "error[K004]: not JSON from byte 2 on\n  --> t.txt:1:2\n");
+  CHECK(folder.refusal({"import", "--from", "nsys", "t.json"}) ==
+        R"(error[N001]: not an SQLite database: file is not a database
+  --> t.json
+  = help: make one of a report: nsys export --type sqlite report.nsys-rep
+)");
+  CHECK(folder.refusal({"import", "--from", "nsys", "none.sqlite"}) ==
+        R"(error[N001]: not an SQLite database: unable to open database file
+  --> none.sqlite
+  = help: make one of a report: nsys export --type sqlite report.nsys-rep
+)");
+  CHECK(folder.refusal({"import", "--from", "records", "t.json"}).starts_with("error[R0"));
+}
+
+TEST_CASE("a bad file among good ones is named, and nothing is written") {
+  const Folder folder;
+  folder.write("good.json", kTrace);
+  folder.write("cut.json", kTrace.substr(0, 60));
+  CHECK(folder.refusal({"import", "--from", "kineto", "good.json", "cut.json", "-o", "p.json"}) ==
+        R"(error[K004]: the file ends in the middle, after byte 60
+  --> cut.json:2:43
+  = help: was the program killed while it wrote?
+)");
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,170 @@
+// `debubble import --from kineto|nsys|records`, run as people run it, on recordings of a made-up training run whose
+// times are known (make_golden.py).
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/importers/database.hpp"
+#include "tests/support/command.hpp"
+#include "tests/unit/problems_of.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string golden(const std::string& name) {
+  return std::string(DEBUBBLE_SOURCE_DIR) + "/tests/importers/golden/" + name;
+}
+
+Json profile_of(const Folder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"import", "--from"});
+  const Outcome outcome = folder.run(arguments);
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(outcome.out);
+}
+
+// "name F I W" of every layer, in ns.
+std::string times_of(const Json& profile) {
+  std::string text;
+  for (const Json& layer : profile["layers"]) {
+    text += layer["name"].get<std::string>();
+    for (const char* phase : {"forward", "input_grad", "weight_grad"}) {
+      text += " " + std::to_string(layer[phase]["median_ns"].get<std::int64_t>());
+    }
+    text += layer.contains("count") ? " x" + std::to_string(layer["count"].get<int>()) + "\n" : "\n";
+  }
+  return text;
+}
+
+std::int64_t rest_of(const Json& profile) {
+  std::int64_t sum = 0;
+  for (const Json& item : profile["measurement"]["rest"]) sum += item["total_ns"].get<std::int64_t>();
+  return sum;
+}
+
+TEST_CASE("a trace with modules: layers by themselves, every nanosecond accounted for") {
+  const Folder folder;
+  const Json profile = profile_of(folder, {"kineto", golden("training-rank0.json")});
+  CHECK(times_of(profile) == "Embedding_0 11125 0 14250\nBlock_0 70500 74500 71125 x2\nLinear_4 20125 21125 20250\n");
+  const Json& measured = profile["measurement"];
+  CHECK(measured["kernel_time_ns"] == 1805250);
+  CHECK(measured["layer_time_ns"].get<std::int64_t>() + rest_of(profile) == 1805250);
+  CHECK(profile["layers"][1]["activation_bytes"] == 32 * 64 * 2 + 32 * 16 * 2);
+  CHECK(profile["origin"]["device"] == "Made-up GPU");
+  CHECK(profile["origin"]["date"] == "2025-07-18");
+}
+
+TEST_CASE("an Nsight Systems export of the same run says the same") {
+  const Folder folder;
+  folder.write("training-rank0.sqlite", Database(test::contents_of(golden("training.sql"))).image());
+  const std::string layers = "^nn\\.Module: (Block_\\d+|Embedding_0|Linear_4)$";
+  Json nsys = profile_of(folder, {"nsys", "training-rank0.sqlite", "--layers", layers});
+  Json kineto = profile_of(folder, {"kineto", golden("training-rank0.json"), "--layers", layers});
+  kineto["origin"].erase("cuda");  // no column says it
+  CHECK(nsys == kineto);
+}
+
+TEST_CASE("several ranks are instances of the same layers") {
+  const Folder folder;
+  const Outcome outcome = folder.run(
+      {"import", "--from", "kineto", golden("training-rank0.json"), golden("training-rank1.json"), "-o", "p.json"});
+  CHECK(outcome.status == 0);
+  const Json profile = Json::parse(folder.read("p.json"));
+  CHECK(profile["layers"][1]["forward"] ==
+        Json({{"median_ns", 70500}, {"p10_ns", 70500}, {"p90_ns", 74500}, {"n", 6}}));
+  CHECK(profile["measurement"]["kernel_time_ns"] == 2 * 1805250 + 138 * 1000);
+  CHECK(outcome.err.find("note: 2 ranks: layers of the same name were taken for replicas of one layer\n") !=
+        std::string::npos);
+  CHECK(outcome.err.find(
+            "training-rank0: 3.749 ms of GPU time: 86.4 % in 4 layers; optimizer 2.5 %, communication 8.1 %, "
+            "copies 1.5 %, outside layers 1.5 %\nnext: debubble compare --profile p.json -p 4 -m 8\n") !=
+        std::string::npos);
+  CHECK(folder.files() == "p.json");
+}
+
+TEST_CASE("recomputed blocks are told from forward and charged to backward") {
+  const Folder folder;
+  const Json profile = profile_of(folder, {"kineto", golden("recompute.json")});
+  CHECK(times_of(profile) == "embedding 11125 0 14250\nblock.0 70500 145000 71125 x2\nhead 20125 21125 20250\n");
+  CHECK(profile["measurement"]["layer_time_ns"].get<std::int64_t>() + rest_of(profile) ==
+        profile["measurement"]["kernel_time_ns"]);
+}
+
+TEST_CASE("names and numbers of 2021 mean the same") {
+  const Folder folder;
+  const Json profile = profile_of(folder, {"kineto", golden("old.json")});
+  CHECK(times_of(profile) ==
+        "embedding 11000 0 14000\nblock.0 71000 74000 71000\nblock.1 70000 74000 70000\nhead 20000 21000 20000\n");
+  CHECK(profile["measurement"]["losses"] == Json::parse(R"([{"what": "kernels without times", "count": 1}])"));
+}
+
+TEST_CASE("without layers the model is one, and that is said") {
+  const Folder folder;
+  const Outcome outcome =
+      folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "--layers", "none", "-o", "p.json"});
+  CHECK(outcome.status == 0);
+  const Json profile = Json::parse(folder.read("p.json"));
+  REQUIRE(profile["layers"].size() == 1);
+  CHECK(profile["layers"][0]["name"] == "model");
+  CHECK(profile["measurement"]["layer_time_ns"].get<std::int64_t>() + rest_of(profile) == 1805250);
+  CHECK(
+      outcome.err.starts_with("note: --layers none: one layer, whose times are those of a whole step; nothing is said "
+                              "of its parts\n"));
+}
+
+TEST_CASE("what flags say of the model stands in the profile") {
+  const Folder folder;
+  const Json profile = profile_of(
+      folder, {"kineto", golden("old.json"), "--model", "toy", "--dtype", "bf16", "--microbatch", "4", "--seq", "8"});
+  CHECK(profile["model"] == "toy");
+  CHECK(profile["dtype"] == "bf16");
+  CHECK(profile["microbatch_size"] == 4);
+  CHECK(profile["sequence_length"] == 8);
+}
+
+TEST_CASE("the explanation names every kernel, its layer and the rule, and adds up") {
+  const Folder folder;
+  const Outcome text = folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "--explain"});
+  CHECK(text.status == 0);
+  CHECK(text.out.find("\n 8.3 %  150.4      3  communication          rest     ncclDevKernel_AllR..\n") !=
+        std::string::npos);
+  CHECK(text.out.ends_with("sum  1.805 ms of GPU time\n"));
+  for (std::size_t begin = 0, end = 0; (end = text.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    CHECK(end - begin <= 80);
+  }
+  const Outcome json = folder.run(
+      {"import", "--from", "kineto", golden("training-rank0.json"), "--explain", "--format", "json", "-o", "p.json"});
+  const Json explained = Json::parse(json.out);
+  std::int64_t sum = 0;
+  std::int64_t count = 0;
+  for (const Json& one : explained["explanations"]) {
+    sum += one["total_ns"].get<std::int64_t>();
+    count += one["count"].get<std::int64_t>();
+  }
+  CHECK(sum == 1805250);
+  CHECK(explained["total_ns"] == 1805250);
+  CHECK(count == Json::parse(folder.read("p.json"))["measurement"]["kernels"]);
+}
+
+TEST_CASE("a profile from a trace can be simulated at once") {
+  const Folder folder;
+  REQUIRE(folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "-o", "p.json.gz"}).status == 0);
+  REQUIRE(folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "-o", "p.json"}).status == 0);
+  const Outcome outcome = folder.run({"simulate", "--profile", "p.json", "-p", "2", "-m", "4"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("bubble") != std::string::npos);
+}
+
+TEST_CASE("the profiles are as recorded") {
+  const Folder folder;
+  for (const std::string name : {"training-rank0", "recompute", "old"}) {
+    CAPTURE(name);
+    CHECK(folder.run({"import", "--from", "kineto", golden(name + ".json")}).out ==
+          test::contents_of(golden("profiles/" + name + ".json")));
+  }
+}
+
+}  // namespace
+}  // namespace debubble::testing

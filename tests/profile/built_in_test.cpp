@@ -1,0 +1,103 @@
+// `debubble profile --model` through the real command, on the fake GPU. Its clock counts work, not time: the figures
+// mean nothing beyond the plumbing.
+#include <filesystem>
+
+#include "profiler/profile_json.hpp"
+#include "tests/profile/fakes.hpp"
+
+namespace debubble::testing {
+namespace {
+
+std::vector<std::string> tiny(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments{"profile", "--model", "tiny-gpt", "--seq", "16", "--iterations", "3"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST_CASE("a preset is measured: all its layers, with both halves of the backward and what they keep") {
+  const Folder folder;
+  const Outcome outcome = folder.run(tiny({"--dtype", "fp32", "-o", "p.json"}), fake_machine());
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.out, "next   debubble compare --profile p.json -p 4 -m 8\n"));
+  const Profile profile = read_profile(folder.read("p.json"), "p.json");
+  CHECK(profile.model == "tiny-gpt");
+  CHECK(profile.dtype == "fp32");
+  CHECK(profile.microbatch_size == 1);
+  CHECK(profile.sequence_length == 16);
+  REQUIRE(profile.layers.size() == 4);
+  CHECK(profile.layers.front().kind == "embedding");
+  CHECK(profile.layers.back().kind == "head");
+  for (const ProfileLayer& layer : profile.layers) {
+    CAPTURE(layer.name);
+    CHECK(layer.forward.median > 0);
+    CHECK(layer.weight_grad.value().median > 0);
+    CHECK(layer.activation > 0);
+    CHECK(layer.parameters > 0);
+  }
+  CHECK(folder.run({"simulate", "--profile", "p.json", "-p", "2", "-m", "4"}).status == 0);
+}
+
+TEST_CASE("without -o the file is named after model and size; with --format json the profile is on stdout only") {
+  const Folder folder;
+  const Outcome text = folder.run(tiny({"--microbatch", "2"}), fake_machine());
+  CHECK(text.status == 0);
+  CHECK(folder.files() == "tiny-gpt-b2-s16-bf16.json");
+  const Folder other;
+  const Outcome json = other.run(tiny({"--format", "json"}), fake_machine());
+  CHECK(json.status == 0);
+  CHECK(other.files().empty());
+  CHECK(read_profile(json.out, "stdout").model == "tiny-gpt");
+}
+
+TEST_CASE("a sweep makes a profile per size in a folder, and a table of them") {
+  const Folder folder;
+  const Outcome outcome =
+      folder.run({"profile", "--model", "tiny-llama", "--iterations", "3", "--dtype", "fp32", "--sweep",
+                  "microbatch=1,2", "--sweep", "seq=8,16", "-o", "sizes", "--self-check"},
+                 fake_machine());
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 0);
+  for (const char* size : {"b1-s8", "b2-s8", "b1-s16", "b2-s16"}) {
+    const std::string file = "sizes/tiny-llama-" + std::string(size) + "-fp32.json";
+    CHECK(contains(outcome.out, file));
+    CHECK(read_profile(folder.read(file), file).layers.size() == 4);
+  }
+  CHECK(contains(outcome.err, "passes compute the right numbers"));
+}
+
+TEST_CASE("a size that does not fit makes a row and status 1; the others are measured") {
+  const Folder folder;
+  const Outcome outcome = folder.run({"profile", "--model", "tiny-gpt", "--iterations", "3", "--dtype", "fp32",
+                                      "--sweep", "microbatch=1,1000000", "--seq", "16", "-o", "sizes"},
+                                     fake_machine());
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.err, "out of"));
+  CHECK(std::filesystem::exists(folder.path("sizes/tiny-gpt-b1-s16-fp32.json")));
+}
+
+TEST_CASE("a config.json is measured like a preset") {
+  const Folder folder;
+  folder.write(
+      "config.json",
+      R"({"model_type": "gpt2", "n_layer": 2, "n_embd": 32, "n_head": 2, "vocab_size": 50, "n_positions": 32})");
+  const Outcome outcome = folder.run(
+      {"profile", "--model", "config.json", "--seq", "8", "--iterations", "3", "-o", "p.json"}, fake_machine());
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(read_profile(folder.read("p.json"), "p.json").layers.size() == 4);
+}
+
+TEST_CASE("a machine without a GPU is told what is missing: status 3, no file") {
+  const Folder folder;
+  Surroundings nothing;
+  nothing.environment = {"DEBUBBLE_LIBCUDA=/nonexistent/libcuda.so.1"};
+  const Outcome outcome = folder.run({"profile", "--model", "gpt-1.3b", "-o", "p.json"}, nothing);
+  CHECK(outcome.status == 3);
+  CHECK(contains(outcome.err, "error[U020]: "));
+  CHECK(folder.files().empty());
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""debubble_hooks on real PyTorch (the CPU is enough): sizes against hand-computed ones, ranges in their order, and that
+scripts run as they would without it.
+
+`hooks_test.py FOLDER_OF_THE_PACKAGE PUSH_LOG_LIBRARY [TEST...]`; prints "SKIPPED:" where this Python has no PyTorch.
+"""
+
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+PACKAGE = LIBRARY = None
+
+MODEL = """
+import sys
+import torch, torch.nn as nn, torch.nn.functional as F
+H, V, T, B, L = 32, 100, 16, 2, 3
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ln1, self.qkv, self.proj = nn.LayerNorm(H), nn.Linear(H, 3 * H), nn.Linear(H, H)
+        self.ln2, self.fc1, self.fc2 = nn.LayerNorm(H), nn.Linear(H, 4 * H), nn.Linear(4 * H, H)
+    def forward(self, x):
+        q, k, v = self.qkv(self.ln1(x)).chunk(3, -1)
+        x = x + self.proj(torch.softmax(q @ k.transpose(1, 2), -1) @ v)
+        return x + self.fc2(F.gelu(self.fc1(self.ln2(x))))
+class GPT(nn.Module):
+    def __init__(self, run=lambda block, x: block(x)):
+        super().__init__()
+        self.run = run
+        self.wte, self.blocks = nn.Embedding(V, H), nn.ModuleList(Block() for _ in range(L))
+        self.norm, self.out = nn.LayerNorm(H), nn.Linear(H, V, bias=False)
+    def forward(self, tokens):
+        x = self.wte(tokens)
+        for block in self.blocks: x = self.run(block, x)
+        return self.out(self.norm(x))
+def train(model, steps=3):
+    torch.manual_seed(0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(steps):
+        tokens = torch.randint(0, V, (B, T))
+        loss = F.cross_entropy(model(tokens).view(-1, V), tokens.view(-1))
+        optimizer.zero_grad(); loss.backward(); optimizer.step()
+    return loss.item()
+torch.manual_seed(0)
+"""
+UNIT = 2 * 16 * 32 * 4      # microbatch x tokens x width x bytes of fp32
+STATISTICS = 2 * 2 * 16 * 4  # mean and reciprocal deviation of a LayerNorm
+SCORES = 2 * 16 * 16 * 4
+BLOCK = UNIT * (1 + 1 + 3 + 1 + 1 + 1 + 4 + 4) + 2 * STATISTICS + SCORES
+
+
+class Hooks(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.scratch.name)
+        self.addCleanup(self.scratch.cleanup)
+
+    def run_python(self, *arguments, **environment):
+        base = {name: value for name, value in os.environ.items() if not name.startswith(("DEBUBBLE", "RANK"))}
+        return subprocess.run([sys.executable, *arguments], cwd=self.folder, text=True, capture_output=True, timeout=300,
+                              env={**base, "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+                              check=False)
+
+    def script(self, text, name="train.py"):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+        return name
+
+    def hooked(self, text, *options, **environment):
+        """(process, sizes file) of a script after MODEL."""
+        done = self.run_python("-m", "debubble_hooks", "--sizes", "sizes.json", *options,
+                               self.script(MODEL + textwrap.dedent(text)), **environment)
+        path = self.folder / "sizes.json"
+        return done, json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def layers(self, sizes):
+        return {layer["name"]: layer for layer in sizes["layers"]}
+
+    # ---- sizes
+
+    def test_sizes_of_a_transformer_are_those_computed_by_hand(self):
+        done, sizes = self.hooked("train(GPT())")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        layers = self.layers(sizes)
+        self.assertEqual(list(layers), ["embedding", "blocks.0", "blocks.1", "blocks.2", "head", "loss"])
+        block = layers["blocks.1"]
+        self.assertEqual(block["activation_bytes"], BLOCK)
+        self.assertEqual(block["weight_input_bytes"], UNIT * (1 + 1 + 1 + 1 + 1 + 4))  # two norms, four products
+        self.assertEqual(block["weight_gradient_bytes"], UNIT * (3 + 1 + 4 + 1))
+        self.assertEqual(block["output_bytes"], UNIT)
+        self.assertEqual(block["parameter_bytes"], 4 * (12 * 32 * 32 + 9 * 32 + 4 * 32))
+        self.assertEqual(layers["embedding"]["activation_bytes"], 2 * 16 * 8)  # the tokens
+        self.assertEqual(layers["embedding"]["output_bytes"], UNIT)
+        self.assertEqual(layers["embedding"]["parameter_bytes"], 4 * 100 * 32)
+        self.assertEqual(layers["head"]["activation_bytes"], 2 * UNIT + STATISTICS)
+        self.assertEqual(layers["head"]["output_bytes"], 2 * 16 * 100 * 4)
+        self.assertGreaterEqual(layers["loss"]["activation_bytes"], 2 * 16 * 100 * 4)
+        self.assertEqual(sizes["outside_bytes"], 0)
+        self.assertEqual((sizes["model"], sizes["dtype"], sizes["microbatch_size"], sizes["sequence_length"]),
+                         ("GPT", "fp32", 2, 16))
+        self.assertEqual(sizes["steps"], 3)
+        self.assertTrue(sizes["complete"])
+
+    def test_a_storage_that_several_ops_save_counts_once_and_views_are_no_tensors_of_their_own(self):
+        done, sizes = self.hooked("""
+            class Twice(nn.Module):
+                def __init__(self): super().__init__(); self.a = nn.Linear(8, 8)
+                def forward(self, x):
+                    y = self.a(x); return y.view(-1) * y.view(-1) + y.reshape(-1) ** 2
+            m = Twice(); m(torch.randn(4, 8, requires_grad=True)).sum().backward()""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sum(layer["activation_bytes"] for layer in sizes["layers"]) + sizes["outside_bytes"],
+                         4 * 8 * 4 + 4 * 8 * 4)
+
+    def test_checkpointed_layers_keep_their_input_and_recompute_in_workspace(self):
+        for reentrant in ("True", "False"):
+            done, sizes = self.hooked(f"""
+                from torch.utils.checkpoint import checkpoint
+                train(GPT(lambda block, x: checkpoint(block, x, use_reentrant={reentrant})))""")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            block = self.layers(sizes)["blocks.1"]
+            self.assertEqual(block["activation_bytes"], UNIT)
+            self.assertTrue(block["checkpointed"])
+            self.assertIsNone(block["weight_grad_held_bytes"])
+            self.assertEqual(block["workspace_bytes"], BLOCK if reentrant == "True" else 0)
+
+    def test_offloaded_layers_keep_nothing_on_the_device_and_still_offload(self):
+        done, sizes = self.hooked("""
+            from torch.autograd.graph import save_on_cpu
+            def run(block, x):
+                with save_on_cpu(): return block(x)
+            train(GPT(run))""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.layers(sizes)["blocks.1"]["activation_bytes"], 0)
+        self.assertIn("save_on_cpu", done.stderr)
+
+    def test_evaluation_is_not_counted_and_has_no_ranges(self):
+        done, sizes = self.hooked("""
+            m = GPT()
+            with torch.no_grad(): m(torch.zeros(7, 5, dtype=torch.long))
+            train(m); m.eval(); m(torch.zeros(7, 5, dtype=torch.long))""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((sizes["microbatch_size"], sizes["sequence_length"]), (2, 16))
+
+    def test_autocast_is_the_dtype(self):
+        done, sizes = self.hooked("""
+            m = GPT()
+            with torch.autocast("cpu", dtype=torch.bfloat16): m(torch.zeros(2, 16, dtype=torch.long)).sum().backward()""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sizes["dtype"], "bf16")
+
+    def test_layers_by_name(self):
+        done, sizes = self.hooked("train(GPT())", "--layers", r"^blocks\.\d+|^out$")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(list(self.layers(sizes)), ["blocks.0", "blocks.1", "blocks.2", "out", "loss"])
+        done, _ = self.hooked("train(GPT())", "--layers", "nonesuch")
+        self.assertIn("--layers matches no module of GPT; its modules are named like wte", done.stderr)
+        done, _ = self.hooked("train(GPT())", "--layers", "(")
+        self.assertIn("not a regular expression", done.stderr)
+        self.assertEqual(done.returncode, 1)
+
+    def test_parts_called_without_the_model_are_found(self):
+        done, sizes = self.hooked("""
+            m = GPT(); x = m.wte(torch.zeros(2, 16, dtype=torch.long))
+            for b in m.blocks: x = b(x)
+            m.out(m.norm(x)).sum().backward()""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set(self.layers(sizes)), {"wte", "blocks.0", "blocks.1", "blocks.2", "norm", "out"})
+
+    # ---- the script's life
+
+    def test_the_script_computes_the_same_and_sees_its_own_world(self):
+        text = "import os; print(train(GPT()), __file__, sys.argv, sys.path[0], __name__)"
+        plain = self.run_python(self.script(MODEL + text), "--steps", "4", "-m", "x")
+        done = self.run_python("-m", "debubble_hooks", "train.py", "--steps", "4", "-m", "x")
+        self.assertEqual(done.stdout, plain.stdout)
+        self.assertEqual(done.stderr, "")
+
+    def test_a_module_is_run_with_its_relative_imports(self):
+        (self.folder / "pack").mkdir()
+        self.script("value = 5", "pack/part.py")
+        self.script("", "pack/__init__.py")
+        self.script("from .part import value; import sys; print(value, sys.argv[1:])", "pack/main.py")
+        done = self.run_python("-m", "debubble_hooks", "-m", "pack.main", "--flag")
+        self.assertEqual(done.stdout, "5 ['--flag']\n", done.stderr)
+
+    def test_sizes_are_written_however_the_script_ends(self):
+        for ending, status in (("sys.exit(3)", 3), ("raise ValueError('boom')", 1), ("sys.exit(0)", 0)):
+            done, sizes = self.hooked(f"train(GPT()); {ending}")
+            self.assertEqual(done.returncode, status)
+            self.assertEqual(sizes["complete"], status == 0)
+            self.assertEqual(len(sizes["layers"]), 6)
+            (self.folder / "sizes.json").unlink()
+        _, sizes = self.hooked("train(GPT()); import os; os._exit(0)")
+        self.assertEqual((sizes["complete"], len(sizes["layers"])), (False, 6))
+
+    def test_tracing_scripting_copying_workers_and_profilers_go_on(self):
+        done, sizes = self.hooked("""
+            import copy, pickle
+            from torch.utils.data import DataLoader, TensorDataset
+            @torch.jit.script
+            def loss(a, b): return torch.nn.functional.cross_entropy(a, b)
+            m = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+            torch.jit.trace(m, torch.randn(2, 8)); torch.jit.script(m)(torch.randn(2, 8))
+            copy.deepcopy(m); pickle.dumps(m)
+            o = torch.optim.SGD(m.parameters(), lr=.1)
+            for x, y in DataLoader(TensorDataset(torch.randn(8, 8), torch.zeros(8).long()), batch_size=4, num_workers=2):
+                nn.CrossEntropyLoss()(m(x), y).backward(); o.step(); loss(m(x), y)
+            with torch.profiler.profile(): m(torch.randn(2, 8))
+            print("fine")""")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "fine\n", ""))
+        self.assertEqual(list(self.layers(sizes)), ["0", "1", "2", "loss"])
+
+    def test_what_breaks_in_the_hooks_does_not_break_the_script(self):
+        done, _ = self.hooked("""
+            class Odd(nn.Module):
+                def __init__(self): super().__init__(); self.a = nn.Linear(2, 2)
+                def named_children(self): raise RuntimeError("not today")
+                def forward(self, x): return self.a(x)
+            print(Odd()(torch.zeros(1, 2)).shape)""")
+        self.assertEqual((done.returncode, done.stdout), (0, "torch.Size([1, 2])\n"))
+        self.assertIn("stopped watching: RuntimeError: not today", done.stderr)
+
+    def test_wrong_use_is_told(self):
+        self.assertIn("which script?", self.run_python("-m", "debubble_hooks").stderr)
+        self.assertIn("there is no file gone.py", self.run_python("-m", "debubble_hooks", "gone.py").stderr)
+        self.assertEqual(self.run_python("-m", "debubble_hooks", "--layer", "gone.py").returncode, 2)
+
+    # ---- ranges
+
+    def ranges(self, text):
+        log = self.folder / "ranges.log"
+        done, _ = self.hooked(text, DEBUBBLE_INJECT=LIBRARY, PUSH_LOG=str(log), DEBUBBLE_RECORD_DIR=str(self.folder))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [line for line in log.read_text(encoding="utf-8").splitlines() if not line.startswith("fact ")]
+
+    def test_ranges_of_a_step_in_their_order(self):
+        pushed = self.ranges("train(GPT(), steps=2)")
+        step = ["debubble.layer:embedding", "pop", "debubble.layer:blocks.0", "pop", "debubble.layer:blocks.1", "pop",
+                "debubble.layer:blocks.2", "pop", "debubble.layer:head", "pop", "debubble.layer:loss", "pop", "pop"]
+        self.assertEqual(pushed, ["debubble.step:0", *step, "debubble.step:1", *step])
+
+    def test_recomputed_layers_are_phase_r(self):
+        pushed = self.ranges("""
+            from torch.utils.checkpoint import checkpoint
+            train(GPT(lambda block, x: checkpoint(block, x, use_reentrant=True)), steps=1)""")
+        backward = pushed[pushed.index("debubble.layer:loss") + 2:]
+        self.assertEqual(backward, [*sum((["debubble.layer:blocks." + k, "debubble.phase:R", "pop", "pop"]
+                                          for k in "210"), []), "pop"])
+
+    def test_evaluation_pushes_nothing_and_an_exception_closes_what_was_open(self):
+        pushed = self.ranges("""
+            m = GPT()
+            with torch.no_grad(): m(torch.zeros(1, 2, dtype=torch.long))
+            m.blocks[1].forward = lambda x: 1 / 0
+            try: m(torch.zeros(1, 2, dtype=torch.long))
+            except ZeroDivisionError: pass""")
+        self.assertEqual(pushed.count("pop"), len(pushed) - pushed.count("pop"))
+        self.assertEqual([p for p in pushed if p != "pop"],
+                         ["debubble.step:0", "debubble.layer:embedding", "debubble.layer:blocks.0",
+                          "debubble.layer:blocks.1"])
+
+
+if __name__ == "__main__":
+    if importlib.util.find_spec("torch") is None:
+        print("SKIPPED: this python3 has no PyTorch")
+        sys.exit(77)
+    PACKAGE, LIBRARY = sys.argv[1], sys.argv[2]
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=1)

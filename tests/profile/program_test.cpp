@@ -1,0 +1,175 @@
+// `debubble profile -- PROGRAM` through the real command: fake_training on the fake CUPTI, whose times are known.
+#include <signal.h>
+
+#include <filesystem>
+
+#include "profiler/profile_json.hpp"
+#include "tests/profile/fakes.hpp"
+
+namespace debubble::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_CASE("a program is measured: its times, to the nanosecond, in the profile; its output, untouched, on stdout") {
+  const Folder folder;
+  const Outcome outcome = folder.run(profile_of_training({"-o", "p.json"}), fake_machine());
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == "works 320 total 2470000\n");
+  CHECK(folder.files() == "p.json");
+  const Profile profile = read_profile(folder.read("p.json"), "p.json");
+  CHECK(profile.model == "fake_training");
+  CHECK(profile.origin.device == "Fake GPU");
+  REQUIRE(profile.layers.size() == 3);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const ProfileLayer& layer = profile.layers[k];
+    const auto extra = static_cast<Nanoseconds>(1000 * k);
+    CHECK(layer.name == "block." + std::to_string(k));
+    CHECK(layer.forward.median == 13'000 + extra);
+    CHECK(layer.input_grad.value().median == 11'000 + extra);
+    CHECK(layer.weight_grad.value().median == 13'000 + extra);
+  }
+  REQUIRE(profile.measurement.has_value());
+  Nanoseconds rest = 0;
+  for (const RestItem& item : profile.measurement->rest) rest += item.total;
+  CHECK(profile.measurement->layer_time + rest == profile.measurement->kernel_time);
+}
+
+TEST_CASE("the measured profile is one that the simulator takes") {
+  const Folder folder;
+  REQUIRE(folder.run(profile_of_training({"-o", "p.json"}), fake_machine()).status == 0);
+  const Outcome outcome = folder.run({"simulate", "--profile", "p.json", "-p", "3", "-m", "6"});
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.out, "measured"));
+}
+
+TEST_CASE("without -o the profile is profile.json, and that is said, with the command to go on with") {
+  const Folder folder;
+  const Outcome outcome = folder.run(profile_of_training({}), fake_machine());
+  CHECK(outcome.status == 0);
+  CHECK(folder.files() == "profile.json");
+  CHECK(contains(outcome.err, "wrote  profile.json\nnext   debubble compare --profile profile.json -p 4 -m 8\n"));
+}
+
+TEST_CASE("the table of a measured program is 80 columns wide at most") {
+  const Folder folder;
+  const Outcome outcome = folder.run(profile_of_training({"--explain"}), fake_machine({"COLUMNS=80"}));
+  std::size_t begin = 0;
+  while (begin < outcome.err.size()) {
+    const std::size_t end = std::min(outcome.err.find('\n', begin), outcome.err.size());
+    CAPTURE(outcome.err.substr(begin, end - begin));
+    CHECK(end - begin <= 80);
+    begin = end + 1;
+  }
+  for (const char* part : {"block.2", "explicit", "GPU time", "rest", "losses", "overhead", "clock"}) {
+    CHECK(contains(outcome.err, part));
+  }
+}
+
+TEST_CASE("arguments behind -- are the program's, whatever they look like") {
+  const Folder folder;
+  const Outcome outcome = folder.run(
+      {"profile", "--", "/bin/sh", "-c", "printf '[%s]' \"$@\"", "sh", "--config", "", "--help", "-o", "--", "a b"});
+  CHECK(outcome.out == "[--config][][--help][-o][--][a b]");
+  CHECK(outcome.status == 3);
+  CHECK(folder.files().empty());
+}
+
+TEST_CASE("a program that fails is measured as far as it came: status 1, and how it ended") {
+  const Folder folder;
+  const Outcome failed = folder.run(profile_of_training({}, {"--exit", "7"}), fake_machine());
+  CHECK(failed.status == 1);
+  CHECK(contains(failed.err, "fake_training --exit 7 ended with status 7\n"));
+  CHECK(folder.files() == "profile.json");
+}
+
+TEST_CASE("a program that is killed has left its records up to then") {
+  const Folder folder;
+  const Outcome killed = folder.run(profile_of_training({"-o", "p.json"}, {"--kill-at", "6"}), fake_machine());
+  CAPTURE(killed.err);
+  CHECK(killed.status == 1);
+  CHECK(contains(killed.err, "was ended by signal 9 (Killed)"));
+  const Profile profile = read_profile(folder.read("p.json"), "p.json");
+  CHECK(profile.layers.size() == 3);
+  CHECK(contains(folder.read("p.json"), "incomplete recordings"));
+}
+
+TEST_CASE("an interrupt reaches the program, and what was recorded is still read: status 130") {
+  const Folder folder;
+  Surroundings surroundings = fake_machine();
+  surroundings.signal = SIGINT;
+  surroundings.signal_when = [&folder] { return fs::exists(folder.path("ready")); };
+  const std::string script = "trap 'echo caught; exit 0' INT; \"$0\"; touch ready; while :; do sleep 0.05; done";
+  const Outcome outcome =
+      folder.run({"profile", "-o", "p.json", "--", "/bin/sh", "-c", script, DEBUBBLE_FAKE_TRAINING}, surroundings);
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 130);
+  CHECK(contains(outcome.out, "caught\n"));
+  CHECK(contains(folder.files(), "p.json"));
+}
+
+TEST_CASE("several ranks are one profile") {
+  const Folder folder;
+  const std::string script = "RANK=0 \"$0\" & RANK=1 \"$0\" & wait";
+  const Outcome outcome =
+      folder.run({"profile", "-o", "p.json", "--", "/bin/sh", "-c", script, DEBUBBLE_FAKE_TRAINING}, fake_machine());
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 0);
+  const Profile profile = read_profile(folder.read("p.json"), "p.json");
+  REQUIRE(profile.layers.size() == 3);
+  CHECK(profile.layers[0].forward.n == 32);
+  CHECK(profile.measurement.value().kernels == 512);
+}
+
+TEST_CASE("kept records stay in their folder, one file per process") {
+  const Folder folder;
+  const Outcome outcome = folder.run(profile_of_training({"--keep-records", "kept"}), fake_machine());
+  CHECK(outcome.status == 0);
+  int records = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path("kept"))) {
+    if (entry.path().extension() == ".dbrec") ++records;
+  }
+  CHECK(records == 1);
+  CHECK(folder.refusal(profile_of_training({"--keep-records", "kept"})) ==
+        "error[C081]: the folder kept is not empty\n  --> --keep-records\n"
+        "  = help: an older recording would be counted in: name a new folder\n");
+}
+
+TEST_CASE("a program without layer ranges is told how to get them") {
+  const Folder folder;
+  const Outcome outcome = folder.run(profile_of_training({"--layers", "^nothing (.+)$"}), fake_machine());
+  CHECK(outcome.status == 2);
+  CHECK(contains(outcome.err, "error[A002]: "));
+  CHECK(contains(outcome.err, "-- python -m debubble_hooks train.py"));
+  CHECK(folder.files().empty());
+}
+
+TEST_CASE("a program that uses no GPU leaves no profile: status 3, with the reason") {
+  const Folder folder;
+  const Outcome none = folder.run(profile_of_training({}, {"--no-driver"}), fake_machine());
+  CHECK(none.status == 3);
+  CHECK(contains(none.err, "error[U041]: nothing was recorded: "));
+  CHECK(folder.files().empty());
+}
+
+TEST_CASE("another profiler in the way is named: status 3") {
+  const Folder folder;
+  const Outcome outcome = folder.run(profile_of_training({}), fake_machine({"FAKE_CUPTI=subscribe=39"}));
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 3);
+  CHECK(contains(outcome.err, "error[U003]: "));
+  CHECK(folder.files().empty());
+}
+
+TEST_CASE("a tool that is to be loaded into the program already is not replaced") {
+  const Folder folder;
+  const Outcome outcome = folder.run(profile_of_training({}), fake_machine({"CUDA_INJECTION64_PATH=/opt/other.so"}));
+  CHECK(outcome.status == 3);
+  CHECK(outcome.err ==
+        "error[U045]: another tool is to be loaded into the program: /opt/other.so\n  --> CUDA_INJECTION64_PATH\n"
+        "  = help: unset CUDA_INJECTION64_PATH, and run the two tools one after the other\n");
+}
+
+}  // namespace
+}  // namespace debubble::testing

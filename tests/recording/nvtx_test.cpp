@@ -1,0 +1,40 @@
+// NVIDIA's NVTX headers against our injection library: built only where a CUDA toolkit is installed.
+#include <doctest/doctest.h>
+
+#include "tests/recording/recorded_run.hpp"
+
+namespace debubble {
+namespace {
+
+TEST_CASE("real NVTX in two shared objects and four threads gives one stack per thread") {
+  const testing::RecordedRun run = testing::run_recorded(DEBUBBLE_NVTX_PROGRAM " " DEBUBBLE_NVTX_PLUGIN);
+  CHECK(run.status == 0);
+  CHECK(run.err.empty());
+  const testing::Tally& tally = run.only();
+  CHECK(tally.end.complete);
+  CHECK(tally.range_names.at("before the plugin") == 1);
+  CHECK(tally.range_names.at("program, main thread") == 25);
+  CHECK(tally.range_names.at("program, other thread") == 75);
+  CHECK(tally.range_names.at("with attributes") == 100);
+  CHECK(tally.range_names.at("plugin, registered") == 100);
+  CHECK(tally.range_names.at("plugin, default domain") == 100);
+  CHECK(tally.range_names.size() == 6);
+  CHECK(tally.losses.size() == 1);
+  CHECK(tally.losses.at("process_ranges") == 100);
+  CHECK(tally.open.size() == 5);
+  for (const auto& [thread, open] : tally.open) CHECK(open == 0);
+}
+
+TEST_CASE("real CUPTI on a machine without a driver says so and harms nothing") {
+  const testing::RecordedRun run = testing::run_training("--steps 2", {"DEBUBBLE_CUPTI=" DEBUBBLE_REAL_CUPTI});
+  CHECK(run.status == 0);
+  if (run.trouble.empty()) {
+    MESSAGE("SKIPPED: this machine has a driver");
+    return;
+  }
+  CHECK(run.trouble.find("U002: there is no NVIDIA driver") == 0);
+  CHECK(run.only().pushes == 2 * (1 + 2 * 3 * 5));
+}
+
+}  // namespace
+}  // namespace debubble

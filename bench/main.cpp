@@ -87,6 +87,13 @@ bool print_promises(const Collector& results) {
   constexpr double kMillisecondsPerSecond = 1e3;
   kept &= promise("whole command, p=8 m=64, CPU time", results.seconds("command_simulate/") * kMillisecondsPerSecond,
                   50, " ms");
+  constexpr double kMillisecondsPerMegabyte = 1e9;  // of seconds per byte
+  kept &= promise("Kineto import of 100 MB, CPU time per MB",
+                  results.seconds("import_kineto/100") * kMillisecondsPerMegabyte, 10, " ms");
+  for (const char* what : {"attribute_file", "attribute_file_of_ops"}) {
+    kept &= promise((std::string(what) + ", 10^7 kernels, CPU time").c_str(),
+                    results.seconds(std::string(what) + "/10000000"), 2, " s");
+  }
   return kept;
 }
 

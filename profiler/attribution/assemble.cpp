@@ -29,7 +29,7 @@ std::string losses_text(const Ledger& ledger) {
   for (const auto& [what, count] : ledger.losses()) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
   }
-  return text.empty() ? "the program launched no GPU work while it was recorded" : "what was lost or refused: " + text;
+  return text.empty() ? text : "what was lost or refused: " + text;
 }
 
 void require_layers(const Ledger& ledger, const RangeNames& names) {

@@ -1,6 +1,8 @@
 #include "profiler/attribution/attribution.hpp"
 
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "profiler/attribution/assemble.hpp"
@@ -83,9 +85,11 @@ void Attributor::on(const SwitchRecord& record) {
 
 void Attributor::on(const FactRecord& record) {
   constexpr std::size_t kMostFacts = 10'000;
-  if (state_->results.facts.size() < kMostFacts) {
-    state_->results.facts[std::string(record.key)].emplace(record.value);
-  }
+  constexpr std::size_t kMostValues = 64;  // of one fact, over all ranks
+  auto& facts = state_->results.facts;
+  if (facts.size() >= kMostFacts && facts.count(std::string(record.key)) == 0) return;
+  std::set<std::string>& values = facts[std::string(record.key)];
+  if (values.size() < kMostValues) values.emplace(record.value);
 }
 
 void Attributor::on(const LossRecord& record) { state_->ledger.lose(record.what, record.count); }

@@ -1,10 +1,14 @@
 #include "profiler/attribution/sequences.hpp"
 
+#include <algorithm>
+
 namespace debubble::attribution {
+
+Sequences::Sequences(std::size_t most_ops) : most_ops_(most_ops), threads_of_(most_ops, std::min(kFirst, most_ops)) {}
 
 void Sequences::add(std::uint32_t thread, std::int64_t sequence, const ForwardOp& op) {
   const auto number = static_cast<std::uint64_t>(sequence);
-  ForwardOp& known = ops_.try_emplace(thread, most_ops_, kFirst).first->second.at(number);
+  ForwardOp& known = ops_.try_emplace(thread, most_ops_, std::min(kFirst, most_ops_)).first->second.at(number);
   if (known.range != 0 && known.time > op.time) return;  // a later start was seen before
   known = op;
   if (op.in_backward) return;

@@ -30,7 +30,7 @@ struct ForwardOp {
 class Sequences {
  public:
   static constexpr std::size_t kMostOps = std::size_t{1} << 18;  // remembered per thread
-  explicit Sequences(std::size_t most_ops = kMostOps) : most_ops_(most_ops), threads_of_(most_ops, kFirst) {}
+  explicit Sequences(std::size_t most_ops = kMostOps);
 
   struct Question {
     std::uint32_t thread = 0;          // that runs the node

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace debubble::attribution {
 
@@ -36,21 +37,33 @@ void Steps::settle() {
     if (!recording && change.recording) pauses_.back().end = change.time;
     recording = change.recording;
   }
+  std::sort(loads_.begin(), loads_.end(), [](const Span& left, const Span& right) { return left.begin < right.begin; });
+  std::vector<Span> merged;
+  for (const Span& load : loads_) {
+    if (merged.empty() || load.begin > merged.back().end) merged.push_back(load);
+    merged.back().end = std::max(merged.back().end, load.end);
+  }
+  loads_ = std::move(merged);
+}
+
+// The first of the sorted, disjoint spans that ends at `time` or later.
+std::vector<Steps::Span>::const_iterator Steps::first_ending(const std::vector<Span>& spans, Nanoseconds time) {
+  return std::partition_point(spans.begin(), spans.end(), [&](const Span& span) { return span.end < time; });
 }
 
 bool Steps::recorded(Nanoseconds begin, Nanoseconds end) const {
-  return std::none_of(pauses_.begin(), pauses_.end(),
-                      [&](const Span& pause) { return pause.begin < end && begin < pause.end; });
+  const auto pause = first_ending(pauses_, begin + 1);
+  return pause == pauses_.end() || pause->begin >= end;
 }
 
 bool Steps::unrecorded(Nanoseconds begin, Nanoseconds end) const {
-  return std::any_of(pauses_.begin(), pauses_.end(),
-                     [&](const Span& pause) { return pause.begin <= begin && end <= pause.end; });
+  const auto pause = first_ending(pauses_, end);
+  return pause != pauses_.end() && pause->begin <= begin;
 }
 
 bool Steps::loading(Nanoseconds begin, Nanoseconds end) const {
-  return std::any_of(loads_.begin(), loads_.end(),
-                     [&](const Span& load) { return load.begin < end && begin <= load.end; });
+  const auto load = first_ending(loads_, begin);
+  return load != loads_.end() && load->begin < end;
 }
 
 }  // namespace debubble::attribution

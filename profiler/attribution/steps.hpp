@@ -35,19 +35,21 @@ class Steps {
   void on(const OverheadRecord& record);
 
   [[nodiscard]] const std::vector<Step>& all() const { return steps_; }
+  // Sorts what came out of order; before the three questions below.
+  void settle();
   // Whether GPU records were taken all the time, or at no time, between the two.
   [[nodiscard]] bool recorded(Nanoseconds begin, Nanoseconds end) const;
   [[nodiscard]] bool unrecorded(Nanoseconds begin, Nanoseconds end) const;
   // Whether code was compiled or loaded between the two.
   [[nodiscard]] bool loading(Nanoseconds begin, Nanoseconds end) const;
-  // Sorts what came out of order; before the three questions above.
-  void settle();
 
  private:
   struct Span {
     Nanoseconds begin = 0;
     Nanoseconds end = 0;
   };
+  [[nodiscard]] static std::vector<Span>::const_iterator first_ending(const std::vector<Span>& spans, Nanoseconds time);
+
   std::vector<Step> steps_;
   std::int32_t current_ = -1;
   std::vector<SwitchRecord> switches_;

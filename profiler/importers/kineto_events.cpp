@@ -1,12 +1,12 @@
 #include "profiler/importers/kineto_events.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
 
 #include "profiler/importers/kineto_json.hpp"
+#include "profiler/importers/kineto_names.hpp"
 #include "profiler/importers/micros.hpp"
 #include "profiler/importers/plain_text.hpp"
 #include "profiler/problem_list.hpp"
@@ -15,93 +15,10 @@
 namespace debubble {
 namespace {
 
-enum class Category : std::uint8_t {
-  kNone,
-  kOp,
-  kAnnotation,
-  kPython,
-  kLaunch,
-  kKernel,
-  kCopy,
-  kSet,
-  kOverhead,
-  kArrow,
-  kMemory,
-  kIgnored
-};
-
-struct CategoryName {
-  std::string_view name;  // in lower case
-  Category category;
-};
-
-constexpr std::array kCategories{
-    CategoryName{"cpu_op", Category::kOp},
-    CategoryName{"operator", Category::kOp},
-    CategoryName{"user_annotation", Category::kAnnotation},
-    CategoryName{"python_function", Category::kPython},
-    CategoryName{"cuda_runtime", Category::kLaunch},
-    CategoryName{"cuda_driver", Category::kLaunch},
-    CategoryName{"runtime", Category::kLaunch},
-    CategoryName{"kernel", Category::kKernel},
-    CategoryName{"gpu_memcpy", Category::kCopy},
-    CategoryName{"memcpy", Category::kCopy},
-    CategoryName{"gpu_memset", Category::kSet},
-    CategoryName{"memset", Category::kSet},
-    CategoryName{"overhead", Category::kOverhead},
-    CategoryName{"fwdbwd", Category::kArrow},
-    CategoryName{"cpu_instant_event", Category::kMemory},
-    CategoryName{"gpu_user_annotation", Category::kIgnored},
-    CategoryName{"ac2g", Category::kIgnored},
-    CategoryName{"async", Category::kIgnored},
-    CategoryName{"cuda_sync", Category::kIgnored},
-    CategoryName{"cuda_event", Category::kIgnored},
-    CategoryName{"trace", Category::kIgnored},
-};
-
-char lower(char character) {
-  return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
-}
-
-Category category_of(std::string_view text) {
-  for (const CategoryName& known : kCategories) {
-    if (known.name.size() == text.size() &&
-        std::equal(text.begin(), text.end(), known.name.begin(), [](char a, char b) { return lower(a) == b; })) {
-      return known.category;
-    }
-  }
-  return Category::kNone;
-}
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 std::string_view unquoted(std::string_view token) {
   if (token.size() >= 2 && token.front() == '"') return token.substr(1, token.size() - 2);
   return token;
 }
-
-// "Memcpy DtoH (Device -> Pinned)" as our own recorder names it; another name stays.
-struct CopyName {
-  std::string_view direction;
-  std::string_view name;
-  GpuWork work;
-};
-constexpr std::array kCopies{
-    CopyName{"HtoD", "copy host to device", GpuWork::kCopy},   CopyName{"DtoH", "copy device to host", GpuWork::kCopy},
-    CopyName{"DtoD", "copy device to device", GpuWork::kCopy}, CopyName{"HtoH", "copy host to host", GpuWork::kCopy},
-    CopyName{"PtoP", "copy peer to peer", GpuWork::kPeerCopy},
-};
-
-struct OverheadName {
-  std::string_view part;
-  OverheadKind kind;
-};
-// Order matters: "Runtime Triggered Module Loading", "Lazy Function Loading".
-constexpr std::array kOverheads{
-    OverheadName{"Lazy", OverheadKind::kLazyLoading},         OverheadName{"Module", OverheadKind::kModuleLoading},
-    OverheadName{"Compil", OverheadKind::kCompiler},          OverheadName{"Buffer Flush", OverheadKind::kBufferFlush},
-    OverheadName{"Instrumentation", OverheadKind::kProfiler}, OverheadName{"Activity Buffer", OverheadKind::kProfiler},
-};
 
 class Reader : public KinetoVisitor {
  public:
@@ -114,7 +31,7 @@ class Reader : public KinetoVisitor {
       complete();
     } else if (fields.ph == "\"i\"" && fields.name == "[memory]") {
       memory();
-    } else if ((fields.ph == "\"s\"" || fields.ph == "\"f\"") && category_of(fields.cat) == Category::kArrow) {
+    } else if ((fields.ph == "\"s\"" || fields.ph == "\"f\"") && category_of(fields.cat) == KinetoCategory::kArrow) {
       arrow();
     }
   }
@@ -145,32 +62,32 @@ class Reader : public KinetoVisitor {
 
   void complete() {
     switch (category_of(fields_->cat)) {
-      case Category::kOp:
+      case KinetoCategory::kOp:
         range(KinetoRangeKind::kOp);
         break;
-      case Category::kAnnotation:
+      case KinetoCategory::kAnnotation:
         range(KinetoRangeKind::kAnnotation);
         break;
-      case Category::kPython:
+      case KinetoCategory::kPython:
         if (fields_->name.starts_with("nn.Module: ")) range(KinetoRangeKind::kModule);
         break;
-      case Category::kLaunch:
+      case KinetoCategory::kLaunch:
         launch();
         break;
-      case Category::kKernel:
-      case Category::kCopy:
-      case Category::kSet:
+      case KinetoCategory::kKernel:
+      case KinetoCategory::kCopy:
+      case KinetoCategory::kSet:
         work(category_of(fields_->cat));
         break;
-      case Category::kOverhead:
+      case KinetoCategory::kOverhead:
         overhead();
         break;
-      case Category::kNone:
+      case KinetoCategory::kNone:
         ++events_.unknown[std::string(fields_->cat)];
         break;
-      case Category::kArrow:
-      case Category::kMemory:
-      case Category::kIgnored:
+      case KinetoCategory::kArrow:
+      case KinetoCategory::kMemory:
+      case KinetoCategory::kIgnored:
         break;
     }
   }
@@ -291,7 +208,7 @@ class Reader : public KinetoVisitor {
     return value;
   }
 
-  void work(Category category) {
+  void work(KinetoCategory category) {
     KinetoWork work;
     const Span times = span();
     KernelRecord& record = work.record;
@@ -299,9 +216,13 @@ class Reader : public KinetoVisitor {
       record.begin = times.begin;
       record.end = times.end;
     }
-    record.work = category == Category::kKernel ? GpuWork::kKernel : GpuWork::kSet;
-    record.name = category == Category::kSet ? "set" : fields_->name;
-    if (category == Category::kCopy) name_copy(record);
+    record.work = category == KinetoCategory::kKernel ? GpuWork::kKernel : GpuWork::kSet;
+    record.name = category == KinetoCategory::kSet ? "set" : fields_->name;
+    if (category == KinetoCategory::kCopy) {
+      const KinetoCopy copy = copy_named(fields_->name);
+      record.name = copy.name;
+      record.work = copy.work;
+    }
     record.correlation = number<std::uint32_t>(fields_->correlation, "args/correlation", 0);
     record.device = number<std::uint32_t>(fields_->device, "args/device", 0);
     record.context = number<std::uint32_t>(fields_->context, "args/context", 0);
@@ -311,16 +232,6 @@ class Reader : public KinetoVisitor {
     work.external = number<std::uint64_t>(fields_->external, "args/External id", 0);
     if (work.external == record.correlation) work.external = 0;
     events_.work.push_back(work);
-  }
-
-  void name_copy(KernelRecord& record) const {
-    record.work = GpuWork::kCopy;
-    for (const CopyName& known : kCopies) {
-      if (!contains(fields_->name, known.direction)) continue;
-      record.name = known.name;
-      record.work = known.work;
-      return;
-    }
   }
 
   void memory() {
@@ -340,11 +251,7 @@ class Reader : public KinetoVisitor {
     const Span times = span();
     record.begin = times.begin;
     record.end = std::max(times.begin, times.end);
-    for (const OverheadName& known : kOverheads) {
-      if (!contains(fields_->name, known.part)) continue;
-      record.kind = known.kind;
-      break;
-    }
+    record.kind = overhead_named(fields_->name);
     events_.overheads.push_back(record);
   }
 

@@ -67,7 +67,8 @@ std::string_view trimmed(std::string_view token) {
 std::string_view raw(od::value& value) {
   const std::string_view token = trimmed(value.raw_json_token());
   if (token.empty() || token.front() != '[') return token;
-  return trimmed(value.get_array().value().raw_json().value());
+  od::array array = value.get_array().value();
+  return trimmed(array.raw_json().value());
 }
 
 bool begins(od::value& value, char bracket) {
@@ -77,7 +78,8 @@ bool begins(od::value& value, char bracket) {
 
 void read_args(od::value& value, KinetoFields& fields) {
   if (!begins(value, '{')) return;
-  for (od::field field : value.get_object().value()) {
+  od::object args = value.get_object().value();
+  for (od::field field : args) {
     const std::string_view key = key_of(field);
     for (const Key& known : kArgs) {
       if (!same_word(key, known.name)) continue;
@@ -114,9 +116,11 @@ class Walk {
     if (document.type().value() == od::json_type::array) {
       found_ = true;
       std::size_t index = 0;
-      for (od::value value : document.get_array().value()) event(index++, value, "/");
+      od::array events = document.get_array().value();
+      for (od::value value : events) event(index++, value, "/");
     } else if (document.type().value() == od::json_type::object) {
-      for (od::field field : document.get_object().value()) member(field);
+      od::object members = document.get_object().value();
+      for (od::field field : members) member(field);
     }
     return found_;
   }
@@ -128,7 +132,8 @@ class Walk {
       return;
     }
     KinetoFields fields;
-    for (od::field field : value.get_object().value()) read_field(field, fields);
+    od::object members = value.get_object().value();
+    for (od::field field : members) read_field(field, fields);
     visitor_.event(index, fields);
   }
 
@@ -138,10 +143,12 @@ class Walk {
       if (!begins(field.value(), '[')) return;
       found_ = true;
       std::size_t index = 0;
-      for (od::value value : field.value().get_array().value()) event(index++, value, "/traceEvents/");
+      od::array events = field.value().get_array().value();
+      for (od::value value : events) event(index++, value, "/traceEvents/");
     } else if (key == "deviceProperties" && begins(field.value(), '[')) {
       std::size_t index = 0;
-      for (od::value value : field.value().get_array().value()) {
+      od::array devices = field.value().get_array().value();
+      for (od::value value : devices) {
         members(value, key + "/" + std::to_string(index++) + "/");
       }
     } else if (key == "distributedInfo") {
@@ -153,7 +160,8 @@ class Walk {
 
   void members(od::value& value, const std::string& prefix) {
     if (!begins(value, '{')) return;
-    for (od::field field : value.get_object().value()) {
+    od::object object = value.get_object().value();
+    for (od::field field : object) {
       const std::string key = prefix + std::string(key_of(field));
       if (begins(field.value(), '{') || begins(field.value(), '[')) continue;
       visitor_.fact(key, raw(field.value()));

@@ -34,42 +34,31 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-SqliteFile::SqliteFile(const std::string& path) : name_(path) { open(path); }
+SqliteFile::SqliteFile(const std::string& path) : name_(path), database_(open(path, path)) {
+  run("SELECT 1 FROM sqlite_master LIMIT 1");  // the file is not looked at before
+}
 
-SqliteFile::SqliteFile(std::string_view image, std::string name) : name_(std::move(name)), image_(image) {
-  open(":memory:");
+SqliteFile::SqliteFile(std::string_view image, std::string name)
+    : name_(std::move(name)), image_(image), database_(open(":memory:", name_)) {
   auto* bytes = reinterpret_cast<unsigned char*>(image_.data());
   const auto size = static_cast<sqlite3_int64>(image_.size());
-  sqlite3_deserialize(as_database(database_), "main", bytes, size, size, SQLITE_DESERIALIZE_READONLY);
+  sqlite3_deserialize(as_database(database_.get()), "main", bytes, size, size, SQLITE_DESERIALIZE_READONLY);
   run("SELECT 1 FROM sqlite_master LIMIT 1");
 }
 
-SqliteFile::~SqliteFile() { sqlite3_close(as_database(database_)); }
-
-void SqliteFile::open(const std::string& path) {
-  sqlite3* database = nullptr;
+SqliteFile::Database SqliteFile::open(const std::string& path, const std::string& name) {
+  const auto close = [](void* database) { return sqlite3_close(as_database(database)); };
+  sqlite3* opened = nullptr;
   const bool in_memory = path == ":memory:";
   const int flags = in_memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY : SQLITE_OPEN_READONLY;
-  const int code = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
-  database_ = database;
-  if (code != SQLITE_OK) {
-    const std::string reason = database == nullptr ? "no memory" : sqlite3_errmsg(database);
-    sqlite3_close(database);
-    database_ = nullptr;
-    refuse(name_, code, reason.c_str());
-  }
-  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  if (!in_memory) {
-    try {
-      run("SELECT 1 FROM sqlite_master LIMIT 1");
-    } catch (...) {
-      sqlite3_close(database);
-      throw;
-    }
-  }
+  const int code = sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
+  Database database(opened, close);
+  if (code != SQLITE_OK) refuse(name, code, opened == nullptr ? "no memory" : sqlite3_errmsg(opened));
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  return database;
 }
 
 bool SqliteFile::has_table(const std::string& table) const {
@@ -86,7 +75,7 @@ void SqliteFile::run(const std::string& sql) const {
   }
 }
 
-SqliteQuery SqliteFile::query(const std::string& sql) const { return {database_, name_, sql}; }
+SqliteQuery SqliteFile::query(const std::string& sql) const { return {database_.get(), name_, sql}; }
 
 SqliteQuery::SqliteQuery(void* database, const std::string& name, const std::string& sql) : name_(name) {
   sqlite3_stmt* statement = nullptr;

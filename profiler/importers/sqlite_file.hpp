@@ -17,9 +17,6 @@ class SqliteFile {
   explicit SqliteFile(const std::string& path);
   // A database in memory; `name` is for messages.
   SqliteFile(std::string_view image, std::string name);
-  ~SqliteFile();
-  SqliteFile(const SqliteFile&) = delete;
-  SqliteFile& operator=(const SqliteFile&) = delete;
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] bool has_table(const std::string& table) const;
@@ -28,11 +25,13 @@ class SqliteFile {
   [[nodiscard]] SqliteQuery query(const std::string& sql) const;
 
  private:
-  void open(const std::string& path);
+  using Database = std::unique_ptr<void, int (*)(void*)>;  // of type sqlite3
+
+  [[nodiscard]] static Database open(const std::string& path, const std::string& name);
 
   std::string name_;
-  void* database_ = nullptr;
-  std::string image_;
+  std::string image_;  // outlives the database
+  Database database_;
 };
 
 class SqliteQuery {

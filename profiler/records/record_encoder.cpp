@@ -18,10 +18,7 @@ std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value
 
 }  // namespace
 
-RecordEncoder::RecordEncoder() {
-  bytes_.reserve(record_format::kChunkTarget + record_format::kMaxText);
-  restart();
-}
+RecordEncoder::RecordEncoder() { restart(); }
 
 void RecordEncoder::restart() { bytes_.assign(record_format::kChunkHeader, '\0'); }
 

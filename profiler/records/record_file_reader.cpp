@@ -76,9 +76,7 @@ class FileSource : public Source {
 
 class Reader {
  public:
-  Reader(Source& source, std::string name, RecordSink& sink) : source_(source), name_(std::move(name)), sink_(sink) {
-    chunk_.resize(record_format::kMaxChunk + record_format::kSlack);
-  }
+  Reader(Source& source, std::string name, RecordSink& sink) : source_(source), name_(std::move(name)), sink_(sink) {}
 
   RecordFileEnd read() {
     check_magic();
@@ -118,6 +116,7 @@ class Reader {
     }
     const std::size_t size = header[0];
     if (size > record_format::kMaxChunk) fail("R003", "a chunk is longer than any", offset_, kDamageHelp);
+    if (chunk_.size() < size + record_format::kSlack) chunk_.resize(size + record_format::kSlack);
     if (source_.read(chunk_.data(), size) < size) {
       whole_ = false;
       return false;

@@ -212,7 +212,7 @@ GpuCheck memory_check(const Libraries& libraries, const GpuCheckOptions& options
 GpuCheck numbers_check(const Libraries& libraries, const GpuCheckOptions& options) {
   GpuCheck check;
   check.passed = true;
-  for (const DataType type : {DataType::kFp32, DataType::kFp16, DataType::kBf16}) {
+  for (const DataType type : options.types) {
     CudaDevice device(libraries, options.device, type);
     const std::vector<NumberCheck> numbers = check_workload(device, type);
     double worst = 0;

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/workload/device.hpp"
+
 namespace debubble {
 
 struct GpuFigure {
@@ -33,8 +35,9 @@ struct GpuCheck {
 
 struct GpuCheckOptions {
   int device = 0;
-  int kernels = 2000;         // of the overhead check
-  std::string cupti_library;  // see RecorderOptions
+  int kernels = 2000;                                                              // of the overhead check
+  std::vector<DataType> types{DataType::kFp32, DataType::kFp16, DataType::kBf16};  // of the numbers check
+  std::string cupti_library;                                                       // see RecorderOptions
 };
 
 // All checks, in a fixed order: about ten seconds on a GPU. Throws UnavailableError like measure_workload. A check that

@@ -52,18 +52,27 @@ TEST_CASE("without -o the file is named after model and size; with --format json
 
 TEST_CASE("a sweep makes a profile per size in a folder, and a table of them") {
   const Folder folder;
-  const Outcome outcome =
-      folder.run({"profile", "--model", "tiny-llama", "--iterations", "3", "--dtype", "fp32", "--sweep",
-                  "microbatch=1,2", "--sweep", "seq=8,16", "-o", "sizes", "--self-check"},
-                 fake_machine());
+  const Outcome outcome = folder.run({"profile", "--model", "tiny-llama", "--iterations", "3", "--dtype", "fp32",
+                                      "--sweep", "microbatch=1,2", "--sweep", "seq=8,16", "-o", "sizes"},
+                                     fake_machine());
   CAPTURE(outcome.err);
   CHECK(outcome.status == 0);
+  CHECK(contains(outcome.out, "profiles in sizes\n"));
   for (const char* size : {"b1-s8", "b2-s8", "b1-s16", "b2-s16"}) {
-    const std::string file = "sizes/tiny-llama-" + std::string(size) + "-fp32.json";
+    const std::string file = "tiny-llama-" + std::string(size) + "-fp32.json";
     CHECK(contains(outcome.out, file));
-    CHECK(read_profile(folder.read(file), file).layers.size() == 4);
+    CHECK(read_profile(folder.read("sizes/" + file), file).layers.size() == 4);
   }
-  CHECK(contains(outcome.err, "passes compute the right numbers"));
+}
+
+TEST_CASE("a self check comes first and says how much it checked; --checks compares kernels with events") {
+  const Folder folder;
+  const Outcome outcome =
+      folder.run(tiny({"--dtype", "fp32", "--self-check", "--checks", "c.json", "-o", "p.json"}), fake_machine());
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.err, "passes compute the right numbers\n"));
+  CHECK(contains(folder.read("c.json"), R"({"layer": "block", "pass": "F", "by_kernels_ns": )"));
 }
 
 TEST_CASE("a size that does not fit makes a row and status 1; the others are measured") {

@@ -32,7 +32,7 @@ class Packed {
   }
   [[nodiscard]] std::vector<std::uint64_t> words() const {  // aligned to 8
     std::vector<std::uint64_t> words(bytes_.size() / 8 + 1);
-    std::memcpy(words.data(), bytes_.data(), bytes_.size());
+    if (!bytes_.empty()) std::memcpy(words.data(), bytes_.data(), bytes_.size());
     return words;
   }
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }

@@ -240,6 +240,22 @@ TEST_CASE("a GPU that is first used inside a range is linked to it") {
   CHECK(run.only().unknown_links == 0);
 }
 
+TEST_CASE("a recording that is played again is recorded the same") {
+  for (const char* const style : {"explicit", "autograd"}) {
+    const testing::Scratch scratch;
+    const std::string path = scratch.path("kept.dbrec");
+    const RecordedRun first = run_training("--steps 3 --style " + std::string(style), {"KEEP_RECORD=" + path});
+    const RecordedRun again = testing::run_recorded(DEBUBBLE_FAKE_REPLAY " " + path);
+    CHECK(again.status == 0);
+    CHECK(again.out == first.out);
+    CHECK(again.only().works == 3 * kWorks);
+    CHECK(again.only().time_by_path() == first.only().time_by_path());
+    CHECK(again.only().range_names == first.only().range_names);
+    CHECK(again.only().losses.empty());
+    CHECK(again.only().bytes == 0);
+  }
+}
+
 TEST_CASE("the file is named after the rank that the launcher gave") {
   for (const char* const variable : {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     const RecordedRun run = run_training("--steps 1", {variable + std::string("=3")});

@@ -30,7 +30,16 @@ std::string without_pid(const std::string& name) {
   return name.substr(0, pid + 3) + (end == std::string::npos ? "" : name.substr(end));
 }
 
-void collect(const std::string& folder, RecordedRun& run) {
+// Where a test wants a copy of the record file: "KEEP_RECORD=path" in the environment of the run.
+std::string kept_path(const std::vector<std::string>& environment) {
+  const std::string key = "KEEP_RECORD=";
+  for (const std::string& setting : environment) {
+    if (setting.starts_with(key)) return setting.substr(key.size());
+  }
+  return "";
+}
+
+void collect(const std::string& folder, const std::string& keep, RecordedRun& run) {
   std::set<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.insert(entry.path());
   for (const std::filesystem::path& path : paths) {
@@ -41,6 +50,7 @@ void collect(const std::string& folder, RecordedRun& run) {
     for (int i = 1; run.files.count(key) > 0; ++i) key = without_pid(name) + "." + std::to_string(i);
     Tally& tally = run.files[key];
     tally.end = read_record_file(path.string(), tally);
+    if (!keep.empty()) std::filesystem::copy_file(path, keep);
   }
 }
 
@@ -124,7 +134,7 @@ RecordedRun run_recorded(const std::string& command, const std::vector<std::stri
   run.status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
   run.out = slurp(scratch.path("out"));
   run.err = slurp(scratch.path("err"));
-  collect(records, run);
+  collect(records, kept_path(environment), run);
   return run;
 }
 

@@ -71,7 +71,8 @@ struct RecordedRun {
   [[nodiscard]] const Tally& only() const;
 };
 
-// `command`: program and flags, for the shell. `environment`: "FAKE_CUPTI=drop=3" and the like.
+// `command`: program and flags, for the shell. `environment`: "FAKE_CUPTI=drop=3" and the like; "KEEP_RECORD=path"
+// leaves a copy of the record file there.
 RecordedRun run_recorded(const std::string& command, const std::vector<std::string>& environment = {});
 // fake_training with these flags.
 RecordedRun run_training(const std::string& flags, const std::vector<std::string>& environment = {});

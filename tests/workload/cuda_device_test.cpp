@@ -106,7 +106,7 @@ TEST_CASE("cuBLASLt is told how a matrix inside a buffer is aligned") {
 
 TEST_CASE("the workload's numbers are right through the driver, cuBLASLt and NVRTC interfaces") {
   const FakeMachine machine;
-  CudaDevice device(load_cuda_libraries(), 0, DataType::kBf16);  // gpu_checks_test takes all types
+  CudaDevice device(load_cuda_libraries(), 0, DataType::kBf16);
   for (const NumberCheck& check : check_workload(device, DataType::kBf16)) {
     CAPTURE(check.what);
     CAPTURE(check.error);

@@ -17,7 +17,7 @@ void add_model_flags(CLI::App& verb, ProfileFlags& flags) {
   add("--model", flags.model, "a preset (`debubble list models`) or a config.json", "NAME|FILE");
   add("--microbatch", flags.sizes.microbatch, "samples of a microbatch (default: 1)", "B");
   add("--seq", flags.sizes.sequence, "tokens of a sample (default: 1024)", "S");
-  add("--tp", flags.sizes.tensor_parallel, "one device's share of tensor parallelism (default: 1)", "N");
+  add("--tp", flags.sizes.tensor_parallel, "devices of tensor parallelism (default: 1)", "N");
   add("--dtype", flags.sizes.type, "bf16 (default), fp16 or fp32", "TYPE");
   add("--iterations", flags.iterations, "steps to record (default: 20)", "N");
   add("--device", flags.device, "number of the GPU (default: 0)", "D");
@@ -28,6 +28,7 @@ void add_model_flags(CLI::App& verb, ProfileFlags& flags) {
       ->expected(1)
       ->allow_extra_args(false);
   verb.add_flag("--self-check", flags.self_check, "first check the numbers it computes")->group(group);
+  add("--checks", flags.checks, "also write each pass timed by events, as JSON", "FILE");
 }
 
 void add_output(CLI::App& verb, ProfileFlags& flags) {
@@ -69,6 +70,10 @@ class ProfileCommand : public Command {
                                   "give either --model NAME, or a program: -- python train.py"});
     }
     check_numbers();
+    if (model && !flags_.checks.empty() && !flags_.sizes.sweeps.empty()) {
+      throw InputError(Diagnostic{"C086", "--checks", "it is about one size, and several are measured",
+                                  "leave --checks or --sweep out"});
+    }
     if (model) return profile_model(flags_);
     refuse_model_flags();
     return profile_program(flags_, invocation.program);
@@ -90,15 +95,16 @@ class ProfileCommand : public Command {
   // A program brings its own model.
   void refuse_model_flags() const {
     const SizeFlags& sizes = flags_.sizes;
-    const char* flag = sizes.microbatch        ? "--microbatch"
-                       : sizes.sequence        ? "--seq"
-                       : sizes.tensor_parallel ? "--tp"
-                       : !sizes.sweeps.empty() ? "--sweep"
-                       : sizes.type != "bf16"  ? "--dtype"
-                       : flags_.iterations     ? "--iterations"
-                       : flags_.device != 0    ? "--device"
-                       : flags_.self_check     ? "--self-check"
-                                               : nullptr;
+    const char* flag = sizes.microbatch         ? "--microbatch"
+                       : sizes.sequence         ? "--seq"
+                       : sizes.tensor_parallel  ? "--tp"
+                       : !sizes.sweeps.empty()  ? "--sweep"
+                       : sizes.type != "bf16"   ? "--dtype"
+                       : flags_.iterations      ? "--iterations"
+                       : flags_.device != 0     ? "--device"
+                       : !flags_.checks.empty() ? "--checks"
+                       : flags_.self_check      ? "--self-check"
+                                                : nullptr;
     if (flag == nullptr) return;
     throw InputError(Diagnostic{"C086", flag, "it is about the built-in transformer, and a program is measured",
                                 std::string("leave ") + flag + " out; the program's own arguments follow its name"});

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -81,6 +82,20 @@ void write_file(const std::string& path, const Profile& profile) {
   file.commit();
 }
 
+// One line per pass, so that a script can compare the two clocks.
+void write_checks(const std::string& path, const std::vector<SessionResult::Check>& checks) {
+  constexpr std::array kLetters{'F', 'I', 'W'};
+  std::string text = "{\n  \"schema_version\": 1,\n  \"checks\": [";
+  for (const SessionResult::Check& check : checks) {
+    text += fmt::format("{}\n    {{\"layer\": \"{}\", \"pass\": \"{}\", \"by_kernels_ns\": {}, \"by_events_ns\": {}}}",
+                        text.ends_with('[') ? "" : ",", check.layer, kLetters[static_cast<std::size_t>(check.pass)],
+                        check.by_kernels, check.by_events);
+  }
+  OutputFile file(path);
+  file.write(text + "\n  ]\n}\n");
+  file.commit();
+}
+
 std::string record_file(const ProfileFlags& flags, const std::string& name) {
   if (flags.keep_records.empty()) return {};
   std::error_code error;
@@ -102,6 +117,7 @@ int measure_one(const ProfileFlags& flags, const TransformerShape& shape, const 
   if (flags.self_check) check_numbers(flags, size);
   const SessionResult result = measure(flags, shape, size, record_file(flags, name));
   const std::string text = write_profile(result.attribution.profile);
+  if (!flags.checks.empty()) write_checks(flags.checks, result.checks);
   if (file) {
     file->write(text);
     file->commit();
@@ -166,7 +182,9 @@ int measure_sweep(const ProfileFlags& flags, const TransformerShape& shape, cons
     json += (measured++ == 0 ? "\n" : ",\n") + write_profile(row.profile);
   }
   if (measured == 0 && last_failure) throw UnavailableError(*last_failure);
-  shown.write(shown.format() == Format::kJson ? json + "  ]\n}\n" : sweep_view(rows, shown.style()));
+  shown.write(shown.format() == Format::kJson
+                  ? json + "  ]\n}\n"
+                  : fmt::format("profiles in {}\n\n", folder.string()) + sweep_view(rows, shown.style()));
   shown.commit();
   return measured == rows.size() ? kExitOk : kExitFinding;
 }

@@ -16,6 +16,7 @@ struct ProfileFlags {
   std::optional<int> iterations;
   int device = 0;
   bool self_check = false;
+  std::string checks;  // where the comparison with event times goes; empty: nowhere
   AttributionFlags attribution;
   std::string file;  // -o: where the profile goes; empty: a name made from what is measured
   std::string keep_records;

@@ -225,7 +225,7 @@ std::string sweep_view(std::span<const SweepRow> rows, const ViewStyle& style) {
     const bool failed = !row.failure.empty();
     table.add_row({std::to_string(row.microbatch), std::to_string(row.sequence),
                    failed ? "-" : format_duration(forward), failed ? "-" : format_duration(backward),
-                   failed ? "-" : format_size(kept), failed ? row.failure : row.file});
+                   failed ? "-" : format_size(kept), failed ? row.failure : row.file.substr(row.file.rfind('/') + 1)});
   }
   return table.text(static_cast<std::size_t>(style.width));
 }

@@ -87,7 +87,7 @@ void Attributor::on(const FactRecord& record) {
   constexpr std::size_t kMostFacts = 10'000;
   constexpr std::size_t kMostValues = 64;  // of one fact, over all ranks
   auto& facts = state_->results.facts;
-  if (facts.size() >= kMostFacts && facts.count(std::string(record.key)) == 0) return;
+  if (facts.size() >= kMostFacts && !facts.contains(std::string(record.key))) return;
   std::set<std::string>& values = facts[std::string(record.key)];
   if (values.size() < kMostValues) values.emplace(record.value);
 }

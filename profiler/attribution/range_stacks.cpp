@@ -36,7 +36,7 @@ RangeStacks::RangeStacks(RangeNames& names, Instances& instances, Steps& steps, 
 
 RangeStacks::Thread* RangeStacks::thread_of(std::uint32_t thread) {
   if (newest_ != nullptr && newest_id_ == thread) return newest_;
-  if (threads_.size() >= kMostThreads && threads_.count(thread) == 0) return nullptr;
+  if (threads_.size() >= kMostThreads && !threads_.contains(thread)) return nullptr;
   newest_ = &threads_[thread];
   newest_id_ = thread;
   return newest_;

@@ -23,8 +23,7 @@ class SizesReader {
     if (!skip('[')) return {};
     while (!skip(']')) {
       const std::optional<std::int64_t> size = number();
-      if (!size || folded > kLargestDimension) return {};
-      folded = dimensions == 0 ? 1 : folded * last;
+      if (!size || __builtin_mul_overflow(folded, last, &folded)) return {};
       last = *size;
       ++dimensions;
       skip(',');

@@ -7,7 +7,7 @@
 namespace debubble {
 
 BufferPool& BufferPool::instance() {
-  static BufferPool* const pool = new BufferPool;  // never destroyed, see above
+  static auto* const pool = new BufferPool;  // NOLINT: never destroyed, see the header
   return *pool;
 }
 
@@ -23,7 +23,7 @@ std::uint8_t* BufferPool::take(bool must) {
     }
   }
   // calloc of this size is fresh memory of the system: zero, aligned, and not touched before it is used.
-  auto* const buffer = static_cast<std::uint8_t*>(std::calloc(1, kSize));
+  auto* const buffer = static_cast<std::uint8_t*>(std::calloc(1, kSize));  // NOLINT: given to CUPTI and back
   if (buffer == nullptr) {
     const std::lock_guard lock(mutex_);
     --out_;

@@ -147,7 +147,7 @@ void CuptiSession::enable_kind(std::uint32_t kind, bool required) {
 }
 
 // Whether any call could be enabled at both levels. A release may lack some of them.
-bool CuptiSession::enable_calls(std::uint8_t on) {
+bool CuptiSession::enable_calls(std::uint8_t on) const {
   if (cupti_.enable_runtime_api == nullptr) return false;
   int runtime = 0;
   int driver = 0;
@@ -171,7 +171,7 @@ void CuptiSession::enable(bool on) {
   for (const std::uint32_t kind : kinds_) {
     if (kind != cupti_abi::kDevice) static_cast<void>(on ? cupti_.enable(kind) : cupti_.disable(kind));
   }
-  if (calls_) enable_calls(on ? 1 : 0);
+  if (calls_) static_cast<void>(enable_calls(on ? 1 : 0));
 }
 
 void CuptiSession::undo() {

@@ -43,7 +43,7 @@ class CuptiSession : public ExternalIds {
   void require(cupti_abi::Result result, const std::string& step) const;
   void start(const RecorderOptions& options);
   void enable_kind(std::uint32_t kind, bool required);
-  bool enable_calls(std::uint8_t on);
+  [[nodiscard]] bool enable_calls(std::uint8_t on) const;
   void enable_launches();
   void undo();
   void count_dropped();

@@ -1,6 +1,9 @@
 #include "profiler/cupti/event_queue.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "profiler/cupti/range_stack.hpp"
 
 namespace debubble {
 
@@ -50,10 +53,13 @@ void EventQueue::append_text(EventBatch::Event& event, std::string_view text) {
   waiting_.texts += text;
 }
 
-std::uint64_t EventQueue::push(std::uint32_t thread, Nanoseconds time, std::string_view text) {
+// Under the lock, or two threads could queue in another order than their times; and the clock may be set back.
+Nanoseconds EventQueue::next_time() { return last_time_ = std::max(last_time_, now()); }
+
+std::uint64_t EventQueue::push(std::uint32_t thread, std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (waiting_.events.size() >= kMostEvents || closed_) return 0;
-  EventBatch::Event& event = append(EventBatch::Kind::kPush, time);
+  EventBatch::Event& event = append(EventBatch::Kind::kPush, next_time());
   event.thread = thread;
   event.number = ++ranges_;
   append_text(event, text);
@@ -61,9 +67,9 @@ std::uint64_t EventQueue::push(std::uint32_t thread, Nanoseconds time, std::stri
 }
 
 // Never refused: its push was taken.
-void EventQueue::pop(std::uint32_t thread, Nanoseconds time) {
+void EventQueue::pop(std::uint32_t thread) {
   const std::lock_guard lock(mutex_);
-  append(EventBatch::Kind::kPop, time).thread = thread;
+  append(EventBatch::Kind::kPop, next_time()).thread = thread;
 }
 
 void EventQueue::add(const SwitchRecord& record) {

@@ -47,9 +47,10 @@ class EventQueue {
  public:
   static constexpr std::size_t kMostEvents = std::size_t{1} << 20U;
 
-  // The number of the new range, counting from 1 in the order of the queue; 0: refused.
-  std::uint64_t push(std::uint32_t thread, Nanoseconds time, std::string_view text);
-  void pop(std::uint32_t thread, Nanoseconds time);
+  // Both happen now; over all threads their times never fall. push: the number of the new range, counting from 1 in the
+  // order of the queue; 0: refused.
+  std::uint64_t push(std::uint32_t thread, std::string_view text);
+  void pop(std::uint32_t thread);
   void add(const SwitchRecord& record);
   void add(const FactRecord& record);
   void add(const LossRecord& record);
@@ -67,12 +68,14 @@ class EventQueue {
 
  private:
   EventBatch::Event& append(EventBatch::Kind kind, Nanoseconds time);
+  Nanoseconds next_time();
   void append_text(EventBatch::Event& event, std::string_view text);
 
   std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable written_;
   EventBatch waiting_;
+  Nanoseconds last_time_ = 0;
   std::uint64_t ranges_ = 0;
   std::uint64_t flushes_asked_ = 0;
   std::uint64_t flushes_done_ = 0;

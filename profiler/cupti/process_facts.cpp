@@ -35,7 +35,7 @@ std::string rank_of_process() {
   for (const char* const variable : {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     const char* const text = std::getenv(variable);
     if (text == nullptr || *text == '\0') continue;
-    const std::string rank(text);
+    std::string rank(text);
     const bool digits = std::all_of(rank.begin(), rank.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (digits && rank.size() <= 9) return rank;
   }

@@ -33,7 +33,7 @@ int RangeRecorder::push(std::string_view text, const void* domain) {
   }
   OpenRange range{.domain = domain};
   if (text.data() != nullptr) {
-    range.range = queue_.push(this_thread(), now(), text);
+    range.range = queue_.push(this_thread(), text);
     if (range.range == 0) ++refused_;
   }
   open->open.push_back(range);
@@ -75,7 +75,7 @@ void RangeRecorder::remove_top(RangeStack& stack) {
   if (range.told) {
     if (ExternalIds* const ids = ids_.load(std::memory_order_acquire); ids != nullptr) ids->untell();
   }
-  if (range.range != 0) queue_.pop(this_thread(), now());
+  if (range.range != 0) queue_.pop(this_thread());
 }
 
 // CUPTI links to the top of its stack; that must be the innermost recorded range.

@@ -41,7 +41,7 @@ class RangeRecorder {
   void report(RecordSink& sink);
 
  private:
-  RangeStack* stack() { return range_stack_of(number_); }
+  [[nodiscard]] RangeStack* stack() const { return range_stack_of(number_); }
   void end_lingering(RangeStack& stack, const void* domain);
   void remove_top(RangeStack& stack);
   void tell_innermost(RangeStack& stack);

@@ -1,7 +1,5 @@
 #include "profiler/cupti/recorder.hpp"
 
-#include <utility>
-
 #include "profiler/cupti/recording.hpp"
 
 namespace debubble {
@@ -19,7 +17,7 @@ void* abandoned = nullptr;
 
 }  // namespace
 
-Recorder::Recorder(RecorderOptions options) : state_(std::make_unique<State>(options.file)) {
+Recorder::Recorder(const RecorderOptions& options) : state_(std::make_unique<State>(options.file)) {
   state_->recording.start_gpu(options);
 }
 

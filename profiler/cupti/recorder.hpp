@@ -36,7 +36,7 @@ class Recorder {
  public:
   // Throws UnavailableError (U001 no CUPTI library, U002 no driver, U003 another profiler is attached and which, U004
   // CUPTI too new or too old, U005 CUPTI refused a step and which) and InputError when the file cannot be made.
-  explicit Recorder(RecorderOptions options);
+  explicit Recorder(const RecorderOptions& options);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;

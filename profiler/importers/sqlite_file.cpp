@@ -2,7 +2,6 @@
 
 #include <sqlite3.h>
 
-#include <new>
 #include <utility>
 
 #include "sim/core/error.hpp"
@@ -18,7 +17,6 @@ sqlite3_stmt* as_statement(void* statement) { return static_cast<sqlite3_stmt*>(
     throw InputError(Diagnostic{"N001", name, std::string("not an SQLite database: ") + reason,
                                 "make one of a report: nsys export --type sqlite report.nsys-rep"});
   }
-  if ((code & 0xFF) == SQLITE_NOMEM) throw std::bad_alloc();
   throw InputError(Diagnostic{"N002", name, std::string("the database cannot be read: ") + reason,
                               "export the report again: nsys export --type sqlite --force-overwrite true ..."});
 }

@@ -84,7 +84,7 @@ Injection* make_injection() {
   }
   try {
     auto* const injection = new Injection(folder, unrecorded_every(folder));
-    kept = new Kept{injection, kept};
+    kept = new Kept{injection, kept};  // NOLINT(cppcoreguidelines-owning-memory): see Kept
     return injection;
   } catch (const InputError& error) {
     report_trouble(folder, error.diagnostics().front());

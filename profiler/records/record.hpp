@@ -9,8 +9,9 @@
 //     GPU stream 13                                                                +--> KernelRecord c=41
 //
 // Order promised to a sink: ranges are pushed and popped in order of time, over all threads, and a range is pushed
-// before a LinkRecord names it; nothing else. The GPU works later than the host, and buffers of different threads arrive
-// in any order, so links, launches and kernels of one correlation come in any order and any distance from each other.
+// before a LinkRecord names it; nothing else. The GPU works later than the host, and buffers of different threads
+// arrive in any order, so links, launches and kernels of one correlation come in any order and any distance from each
+// other.
 #pragma once
 
 #include <cstdint>

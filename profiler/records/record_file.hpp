@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -48,7 +49,7 @@ class RecordFileWriter : public RecordSink {
   void add(const Record& record);
 
   struct State;
-  State* state_;  // leaked on purpose when the process ends underneath us
+  std::unique_ptr<State> state_;
 };
 
 // What a reader can say about a file it read.

@@ -33,21 +33,18 @@ bool write_all(int descriptor, std::string_view bytes) {
 
 }  // namespace
 
-RecordFileWriter::RecordFileWriter(const std::string& path) : state_(nullptr) {
+RecordFileWriter::RecordFileWriter(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     throw InputError({"R006", path, "the record file cannot be made: " + std::string(std::strerror(errno)),
                       "name a folder that exists and may be written"});
   }
-  state_ = new State;
+  state_ = std::make_unique<State>();
   state_->descriptor = descriptor;
   if (!write_all(descriptor, record_format::kMagic)) state_->failed = true;
 }
 
-RecordFileWriter::~RecordFileWriter() {
-  close();
-  delete state_;
-}
+RecordFileWriter::~RecordFileWriter() { close(); }
 
 void RecordFileWriter::close() {
   if (state_->descriptor < 0) return;

@@ -31,10 +31,13 @@ inline constexpr int kTransposeB = 4;
 inline constexpr int kBatchCount = 5;     // cublasLtMatrixLayoutAttribute_t, int32
 inline constexpr int kBatchStride = 6;    // int64, elements
 inline constexpr int kMostWorkspace = 1;  // cublasLtMatmulPreferenceAttributes_t, uint64
+inline constexpr int kReductions = 3;     // uint32, which ways of adding up split sums are allowed
 inline constexpr int kAlignmentA = 5;     // uint32, bytes; 256 unless told otherwise
 inline constexpr int kAlignmentB = 6;
 inline constexpr int kAlignmentC = 7;
 inline constexpr int kAlignmentD = 8;
+
+inline constexpr std::uint32_t kReduceInComputeType = 2;
 
 struct Algorithm {  // cublasLtMatmulAlgo_t
   std::uint64_t data[8];
@@ -78,7 +81,8 @@ struct Candidate {  // cublasLtMatmulHeuristicResult_t
 // clang-format on
 
 struct Functions {
-#define DEBUBBLE_DECLARE(name, symbol, result, parameters) result(*name) parameters = nullptr;
+#define DEBUBBLE_DECLARE(name, symbol, result, parameters) \
+  result(*name) parameters = nullptr;  // NOLINT(bugprone-macro-parentheses)
   DEBUBBLE_CUBLASLT_FUNCTIONS(DEBUBBLE_DECLARE)
 #undef DEBUBBLE_DECLARE
 };

@@ -111,6 +111,7 @@ cublaslt::Algorithm CublasLtGemm::choose(const Plan& plan, const Gemm& gemm) con
     check_cublaslt(library_, library_.call.preference_set(made, attribute, &value, sizeof value), "a preference");
   };
   set(cublaslt::kMostWorkspace, static_cast<std::uint64_t>(kGemmWorkspace));
+  set(cublaslt::kReductions, cublaslt::kReduceInComputeType);  // a sum in parts is added up in fp32 as well
   set(cublaslt::kAlignmentA, alignment(gemm.b.data));
   set(cublaslt::kAlignmentB, alignment(gemm.a.data));
   set(cublaslt::kAlignmentC, alignment(gemm.c.data));

@@ -37,7 +37,7 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDefault = 0;
 
 // A kernel may take this much without asking.
-inline constexpr std::int64_t kFreeSharedMemory = 48 * 1024;
+inline constexpr std::int64_t kFreeSharedMemory = std::int64_t{48} * 1024;
 
 // clang-format off
 #define DEBUBBLE_CUDA_FUNCTIONS(X)                                                                                  \
@@ -79,7 +79,8 @@ inline constexpr std::int64_t kFreeSharedMemory = 48 * 1024;
 
 // One pointer per function; filled by load_cuda_driver.
 struct Functions {
-#define DEBUBBLE_DECLARE(name, symbol, parameters) Result(*name) parameters = nullptr;
+#define DEBUBBLE_DECLARE(name, symbol, parameters) \
+  Result(*name) parameters = nullptr;  // NOLINT(bugprone-macro-parentheses)
   DEBUBBLE_CUDA_FUNCTIONS(DEBUBBLE_DECLARE)
 #undef DEBUBBLE_DECLARE
 };

@@ -80,7 +80,7 @@ CudaDevice::CudaDevice(std::shared_ptr<const CudaLibraries> libraries, int ordin
   const Nvrtc& nvrtc = libraries_->nvrtc;
   kernels_ = load(compile_for(nvrtc, kernel_source(type), "debubble_kernels.cu", facts_.capability));
   check_kernels_ = load(compile_for(nvrtc, kCheckKernels, "debubble_checks.cu", facts_.capability));
-  scratch_ = allocate(kGemmWorkspace + kTickBytes);
+  scratch_ = allocate(kGemmWorkspace + kTickBytes);  // NOLINT: needs the facts and the context
   try {
     zero(scratch_, kGemmWorkspace + kTickBytes);
     products_ = std::make_unique<CublasLtGemm>(libraries_->cublaslt, scratch_);
@@ -199,9 +199,9 @@ cuda::Function CudaDevice::function(std::string_view name, Bytes shared_memory) 
 void CudaDevice::issue(cuda::Function function, std::string_view name, unsigned blocks, unsigned threads,
                        unsigned shared_bytes, void* const* arguments) {
   last_issued_ = name;
-  const cuda::Result result = libraries_->driver.call.launch(
-      function, blocks, 1, 1, threads, 1, 1, shared_bytes, stream(), const_cast<void**>(arguments),
-      nullptr);  // NOLINT: the driver reads it, whatever its prototype says
+  auto* const values = const_cast<void**>(arguments);  // NOLINT: the driver only reads, whatever its prototype says
+  const cuda::Result result =
+      libraries_->driver.call.launch(function, blocks, 1, 1, threads, 1, 1, shared_bytes, stream(), values, nullptr);
   if (result != cuda::kSuccess) check(result, "the kernel " + last_issued_);
 }
 

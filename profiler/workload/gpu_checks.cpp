@@ -188,7 +188,7 @@ GpuCheck duration_check(const Libraries& libraries, const GpuCheckOptions& optio
 }
 
 GpuCheck memory_check(const Libraries& libraries, const GpuCheckOptions& options) {
-  constexpr Bytes kLarge = 16 * kMebibyte;
+  constexpr Bytes kLarge = 64 * kMebibyte;
   constexpr Bytes kSmall = 4096;
   constexpr int kOfEach = 16;
   CudaDevice device(libraries, options.device, DataType::kFp32);

@@ -30,7 +30,8 @@ inline constexpr Status kCompilation = 6;
 // clang-format on
 
 struct Functions {
-#define DEBUBBLE_DECLARE(name, symbol, result, parameters) result(*name) parameters = nullptr;
+#define DEBUBBLE_DECLARE(name, symbol, result, parameters) \
+  result(*name) parameters = nullptr;  // NOLINT(bugprone-macro-parentheses)
   DEBUBBLE_NVRTC_FUNCTIONS(DEBUBBLE_DECLARE)
 #undef DEBUBBLE_DECLARE
 };

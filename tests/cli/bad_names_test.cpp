@@ -224,7 +224,7 @@ TEST_CASE("an unknown list is refused") {
 )");
   CHECK(folder.refusal({"list", "colours"}) == R"(error[C064]: there is no list of "colours"
   --> list
-  = help: known lists: schedules, topologies, cost-models
+  = help: known lists: schedules, topologies, cost-models, models
 )");
 }
 

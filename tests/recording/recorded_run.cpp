@@ -57,6 +57,8 @@ void collect(const std::string& folder, const std::string& keep, RecordedRun& ru
 }  // namespace
 
 void Tally::on(const RangePush& record) {
+  CHECK(record.time >= last_time_);
+  last_time_ = record.time;
   ++pushes;
   ++open[record.thread];
   std::vector<std::uint64_t>& stack = stacks_[record.thread];
@@ -67,6 +69,8 @@ void Tally::on(const RangePush& record) {
 }
 
 void Tally::on(const RangePop& record) {
+  CHECK(record.time >= last_time_);
+  last_time_ = record.time;
   ++pops;
   --open[record.thread];
   CHECK_FALSE(stacks_[record.thread].empty());

@@ -58,6 +58,7 @@ class Tally : public RecordSink {
   std::map<std::uint64_t, std::string> paths_;
   std::map<std::uint32_t, std::uint64_t> links_;
   std::vector<Work> work_;
+  Nanoseconds last_time_ = 0;  // ranges come in order of time
 };
 
 struct RecordedRun {

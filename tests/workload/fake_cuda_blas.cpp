@@ -38,6 +38,7 @@ struct Layout {
 
 struct Preference {
   std::uint64_t workspace = 0;
+  std::uint32_t reductions = 7;                                // all
   std::array<std::uint32_t, 4> alignment{256, 256, 256, 256};  // of A, B, C and D, unless told otherwise
 };
 
@@ -189,6 +190,7 @@ int cublasLtMatmulPreferenceSetAttribute(lt::Preference preference, int attribut
                                          std::size_t bytes) {
   Preference& changed = of<Preference>(preference);
   if (attribute == lt::kMostWorkspace) return set(changed.workspace, value, bytes);
+  if (attribute == lt::kReductions) return set(changed.reductions, value, bytes);
   if (attribute < lt::kAlignmentA || attribute > lt::kAlignmentD) return kInvalidValue;
   return set(changed.alignment[static_cast<std::size_t>(attribute - lt::kAlignmentA)], value, bytes);
 }
@@ -206,6 +208,7 @@ int cublasLtMatmulAlgoGetHeuristic(lt::Handle, lt::Description description, lt::
   for (std::size_t k = 0; k < wanted.alignment.size(); ++k) found->algorithm.data[k] = wanted.alignment[k];
   found->algorithm.data[4] = kMagic;
   found->algorithm.data[5] = wanted.workspace;
+  found->algorithm.data[6] = wanted.reductions;
   *count = 1;
   return lt::kSuccess;
 }
@@ -222,7 +225,8 @@ int cublasLtMatmul(lt::Handle, lt::Description description, const void* alpha, c
   const Sizes sizes = sizes_of(product, la, lb, ld);
   const std::array<const void*, 4> pointers{a, b, c, d};
   bool valid = sizes.fit && algorithm->data[4] == kMagic && workspace_bytes >= algorithm->data[5] &&
-               workspace != nullptr && product.compute == lt::kComputeFloat32 && product.scale == lt::kFloat32;
+               workspace != nullptr && product.compute == lt::kComputeFloat32 && product.scale == lt::kFloat32 &&
+               algorithm->data[6] == lt::kReduceInComputeType;
   for (std::size_t k = 0; k < pointers.size(); ++k) valid = valid && aligned(pointers[k], algorithm->data[k]);
   if (!valid) return kInvalidValue;
   float alpha_value = 0.0F;

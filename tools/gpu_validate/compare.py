@@ -68,7 +68,7 @@ def check_events(name, checks, report):
         difference = relative(check["by_kernels_ns"], check["by_events_ns"])
         if abs(difference) >= abs(worst):
             worst, where = difference, f"{check['layer']} {check['pass']}: {check['by_kernels_ns']} ns by kernels, {check['by_events_ns']} ns by events"
-    report.add(f"{name}: kernel times against event times", abs(worst) <= TIMES, f"{percent(worst)} ({where})",
+    report.add(f"{name}: kernel times against event times", abs(worst) <= TIMES + 1e-9, f"{percent(worst)} ({where})",
                f"within {100 * TIMES:.0f} % in every pass of at least {SHORT_NS // 1000} us")
 
 
@@ -122,7 +122,7 @@ def check_torch(work, report):
             if abs(difference) >= abs(worst):
                 worst, where = difference, f"{name}: {time(mine[name])} ns injected, {time(other[name])} ns by torch.profiler"
         report.add(f"PyTorch blocks, {phase}: injection against torch.profiler",
-                   abs(worst) <= TIMES and where != "no layer in common", f"{percent(worst)} ({where})", f"within {100 * TIMES:.0f} %")
+                   abs(worst) <= TIMES + 1e-9 and where != "no layer in common", f"{percent(worst)} ({where})", f"within {100 * TIMES:.0f} %")
     check_memory(mine, load(work / "torch-memory.json") or {}, report)
 
 
@@ -135,7 +135,7 @@ def check_memory(mine, allocated, report):
         if abs(difference) >= abs(worst):
             worst, where = difference, f"{name}: {mine[name]['activation_bytes']} bytes counted, {allocated[name]} allocated"
     report.add("PyTorch blocks: bytes kept for backward against the allocator",
-               abs(worst) <= MEMORY and where != "no layer in common", f"{percent(worst)} ({where})", f"within {100 * MEMORY:.0f} %")
+               abs(worst) <= MEMORY + 1e-9 and where != "no layer in common", f"{percent(worst)} ({where})", f"within {100 * MEMORY:.0f} %")
 
 
 def provenance(work, options):

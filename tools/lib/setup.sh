@@ -17,6 +17,8 @@ build_commands=(g++:g++ cmake:cmake ninja:ninja-build)
 build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev zlib1g-dev)
 test_commands=(python3:python3 clang-format-14:clang-format-14)
 test_packages=(doctest-dev libbenchmark-dev python3-jsonschema)
+# Used where apt has them; the tests that need them are skipped without.
+optional_test_packages=(python3-torch)
 clang_commands=(clang++:clang)
 clang_packages=(libclang-rt-dev)
 
@@ -55,4 +57,22 @@ install_missing() {
   "${apt[@]}" update >&2 || say "apt-get update failed; trying with the package lists at hand"
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >&2 ||
     die "apt-get could not install: ${missing[*]}" "see its messages above"
+}
+
+# install_optional ITEM...: installs those of the missing packages that apt knows; without them life goes on.
+install_optional() {
+  command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
+  local missing item known=() as_root=()
+  mapfile -t missing < <(missing_packages "$@")
+  for item in "${missing[@]}"; do
+    apt-cache show "$item" >/dev/null 2>&1 && known+=("$item")
+  done
+  [ ${#known[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || return 0
+    as_root=(sudo)
+  fi
+  say "installing ${known[*]} (optional)"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 install -y \
+    --no-install-recommends "${known[@]}" >&2 || say "not installed; some tests will be skipped"
 }

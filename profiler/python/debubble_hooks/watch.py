@@ -10,18 +10,17 @@ import os
 import re
 import sys
 import threading
-import weakref
 from typing import Optional
 
 import torch
 
-from debubble_hooks import accounting, patches, plan, ranges, sizes_file
+from debubble_hooks import accounting, patches, ranges
+from debubble_hooks.catalogue import Catalogue
 from debubble_hooks.operators import Operators
+from debubble_hooks.report import Report
 from debubble_hooks.segments import Segments
 from debubble_hooks.steps import Steps
-from debubble_hooks.tensors import dtype_name, is_float, tensors_in
-
-MOST_ROOTS = 16  # root modules looked at; a script that makes a new one every step gets no further plans
+from debubble_hooks.tensors import tensors_in
 
 
 @dataclasses.dataclass
@@ -56,12 +55,10 @@ class Watch:
         self._ranges = ranges._Nowhere()
         self._operators = Operators(options.operators)
         self._steps = Steps()
-        self._plans, self._names, self._taken = {}, {}, set()
-        self._layers, self._notes = {}, []
+        self._report = Report(options.sizes_file, self._note)
+        self._models = Catalogue(self._pattern, self._note)
         self._passes = collections.Counter()
         self._in_backward = 0
-        self._outside = 0
-        self._facts = {"model": "", "dtype": "", "microbatch": 0, "sequence": 0, "shapes": []}
         self._broken = self._finished = False
         self._trained = set()
 
@@ -92,7 +89,7 @@ class Watch:
             return original(module, *args, **kwargs)
         if not state.inside:
             return self._root_call(original, module, args, kwargs)
-        if state.plan is not None and state.layer is None and id(module) in self._names:
+        if state.plan is not None and state.layer is None and id(module) in self._models.names:
             return self._layer_call(original, module, args, kwargs)
         if state.counting is not None and any(p is not None for p in module._parameters.values()):
             return self._weighted_call(original, module, args, kwargs)
@@ -100,7 +97,7 @@ class Watch:
 
     def _root_call(self, original, module, args, kwargs):
         if self._in_backward:
-            name = self._name_of(module)
+            name = self._models.name_of(module)
             if name is None:
                 return original(module, *args, **kwargs)
             return self._recompute_call(original, module, name, args, kwargs)
@@ -108,7 +105,7 @@ class Watch:
         state.inside = True
         try:
             self._guarded(self._enter_root, module, args, kwargs)
-            if state.plan is not None and self._name_of(module) is not None:
+            if state.plan is not None and self._models.name_of(module) is not None:
                 result = self._layer_call(original, module, args, kwargs)
             else:
                 result = original(module, *args, **kwargs)
@@ -120,7 +117,7 @@ class Watch:
             state.plan = None
 
     def _layer_call(self, original, module, args, kwargs):
-        state, name = self._state, self._names[id(module)][1]
+        state, name = self._state, self._models.names[id(module)][1]
         state.layer = name
         self._guarded(self._enter_layer, module, name, args, kwargs)
         try:
@@ -152,7 +149,7 @@ class Watch:
         self._ranges.push("debubble.layer:" + name)
         self._ranges.push("debubble.phase:R")
         counting = None
-        if name in self._layers and self._passes[("R", name)] < self._options.size_passes and not state.foreign:
+        if name in self._report.layers and self._passes[("R", name)] < self._options.size_passes and not state.foreign:
             counting = accounting.Pass(self._permanent_of(module))
             counting.label = name
             counting.hooks.__enter__()
@@ -162,7 +159,7 @@ class Watch:
             if counting is not None:
                 counting.hooks.__exit__(None, None, None)
                 self._passes[("R", name)] += 1
-                self._layers[name].workspace = counting.kept[name]
+                self._report.layers[name].workspace = counting.kept[name]
             self._ranges.pop()
             self._ranges.pop()
             state.inside = False
@@ -170,7 +167,7 @@ class Watch:
     def _around_loss(self, original, args, kwargs):
         state = self._state
         marked = state.plan is not None  # inside of a model the loss belongs to its layers
-        unwatched = self._broken or marked or state.in_loss or self._in_backward or not self._plans
+        unwatched = self._broken or marked or state.in_loss or self._in_backward or not self._models
         if unwatched or not torch.is_grad_enabled() or os.getpid() != self._pid:
             return original(*args, **kwargs)
         counting = None
@@ -189,8 +186,7 @@ class Watch:
             state.in_loss = False
             if counting is not None:
                 self._passes["loss"] += 1
-                sizes = self._layers.setdefault("loss", accounting.LayerSizes("loss"))
-                sizes.activation = counting.kept["loss"]
+                self._report.sizes("loss", "loss").activation = counting.kept["loss"]
 
     # ---- entering and leaving --------------------------------------------------------------------------------------
 
@@ -198,7 +194,7 @@ class Watch:
         state = self._state
         if not torch.is_grad_enabled():
             return
-        found = self._plan_of(module)
+        found = self._models.plan_of(module)
         if found is None or (not module.training and id(found) in self._trained):
             return  # an evaluation between training passes
         if module.training:
@@ -207,7 +203,7 @@ class Watch:
         state.plan = found
         state.segments = Segments(self._ranges, state)
         state.segments.open_step(self._steps.number)
-        state.around = found.segments and self._name_of(module) is None
+        state.around = found.segments and self._models.name_of(module) is None
         if state.around:
             state.segments.open(found.before)
         if self._passes[id(module)] < self._options.size_passes and not state.foreign:
@@ -215,7 +211,7 @@ class Watch:
 
     def _begin_counting(self, found, module, args, kwargs):
         state = self._state
-        self._learn_facts(found, module, args, kwargs)
+        self._report.learn(found, module, args, kwargs)
         state.counting = accounting.Pass(self._permanent_of(found.root() or module))
         state.counting.label = found.before if state.around else None
         state.own_hooks = state.counting.hooks
@@ -229,19 +225,10 @@ class Watch:
         after = found.after if state.around else None
         counting.end(after, list(tensors_in(result)))
         self._passes[id(module)] += 1
-        self._outside = counting.kept[None]
+        self._report.outside = counting.kept[None]
         for name in found.order():
             if name in counting.outputs or name in counting.parameters or counting.kept[name]:
-                self._take_over(counting, found, name)
-
-    def _take_over(self, counting, found, name):
-        sizes = self._layers.setdefault(name, accounting.LayerSizes(found.kinds.get(name, "")))
-        sizes.activation, sizes.held = counting.kept[name], counting.held[name]
-        sizes.gradients, sizes.output = counting.gradients[name], counting.outputs.get(name, 0)
-        sizes.checkpointed = name in counting.checkpointed
-        module = found.modules[name]() if name in found.modules else None
-        sizes.parameters = (accounting.parameter_bytes(module) if module is not None
-                            else sum(counting.parameters.get(name, {}).values()))
+                self._report.take_over(counting, found, name)
 
     def _leave_root(self):
         state = self._state
@@ -286,69 +273,6 @@ class Watch:
 
     # ---- finding out -----------------------------------------------------------------------------------------------
 
-    def _name_of(self, module):
-        entry = self._names.get(id(module))
-        return entry[1] if entry is not None and entry[0]() is module else None
-
-    def _plan_of(self, module):
-        known = self._plans.get(id(module))
-        if known is not None and known[0]() is module:
-            return known[1]
-        if len(self._plans) >= MOST_ROOTS:
-            self._note(f"more than {MOST_ROOTS} models are called; further ones are not watched")
-            return None
-        root = plan.find_root(module)
-        found = next((p for _, p in self._plans.values() if p is not None and p.root() is root), None)
-        if found is None and any(True for _ in root.parameters()) and not isinstance(root, torch.jit.ScriptModule):
-            found = plan.Plan(root, self._pattern, self._taken)
-            self._check_plan(root, found)
-            for name, reference in found.modules.items():
-                self._names[id(reference())] = (reference, name)
-        self._adopt_stray(module, root, found)
-        self._plans[id(module)] = (weakref.ref(module), found)
-        return found
-
-    def _adopt_stray(self, module, root, found):
-        """A part of the model that the script calls by itself and that holds no layer is a layer."""
-        if found is None or module is root or self._pattern or self._name_of(module) is not None:
-            return
-        if any(self._name_of(child) is not None for child in module.modules()):
-            return
-        qualified = next((n for n, m in root.named_modules() if m is module), type(module).__name__)
-        if not any(True for _ in module.parameters()):
-            return
-        name = found.adopt(module, plan.plain_name(qualified), self._taken)
-        self._names[id(module)] = (found.modules[name], name)
-
-    def _check_plan(self, root, found):
-        if not found.names:
-            self._note(f"--layers matches no module of {found.model}; its modules are named like "
-                       + ", ".join(plan.plain_name(n) for n, _ in list(root.named_modules())[1:6]))
-        layers = set(found.names)
-        for module in root.modules():
-            compiled = type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None)
-            if compiled and any(id(child) in layers for child in module.modules() if child is not module):
-                self._note(f"{type(module).__name__} is compiled as a whole: its layers cannot be told apart; run the "
-                           "script without torch.compile, or compile each layer by itself")
-                break
-
-    def _learn_facts(self, found, module, args, kwargs):
-        shapes, samples, tokens = accounting.first_batch(args, kwargs)
-        if self._facts["model"]:
-            if self._facts["model"] == found.model and shapes != self._facts["shapes"] and module is found.root():
-                self._note(f"the inputs of {found.model} change their size: {shapes} after {self._facts['shapes']}; "
-                           "the sizes are those of the last pass counted")
-            elif self._facts["model"] != found.model or module is not found.root():
-                return
-        parameter = next((p for p in module.parameters() if is_float(p)), None)
-        dtype = dtype_name(parameter.dtype) if parameter is not None else ""
-        if torch.is_autocast_enabled():
-            dtype = dtype_name(torch.get_autocast_gpu_dtype())
-        elif getattr(torch, "is_autocast_cpu_enabled", lambda: False)():
-            dtype = dtype_name(torch.get_autocast_cpu_dtype())
-        self._facts = {"model": found.model, "dtype": dtype, "microbatch": samples, "sequence": tokens,
-                       "shapes": shapes}
-
     @staticmethod
     def _permanent_of(root):
         return accounting.permanent_storages(root)
@@ -366,8 +290,8 @@ class Watch:
             return
         if self._state.segments is not None:
             self._state.segments.close_step()
-        if self._layers and self._steps.number == max(1, self._options.size_passes):
-            self._write(complete=False)  # a script that is killed later has left its sizes
+        if self._report.layers and self._steps.number == max(1, self._options.size_passes):
+            self._report.write(False, self._steps.number)  # a script that is killed later has left its sizes
 
     def _foreign_entered(self, hooks):
         if hooks is not self._state.own_hooks and not self._is_ours(hooks):
@@ -418,9 +342,9 @@ class Watch:
             self._note(f"stopped watching: {type(error).__name__}: {error}")
 
     def _note(self, text):
-        if text in self._notes:
+        if text in self._report.notes:
             return
-        self._notes.append(text)
+        self._report.notes.append(text)
         print(f"debubble_hooks: {text}", file=sys.stderr)
 
     # ---- the end ---------------------------------------------------------------------------------------------------
@@ -432,33 +356,6 @@ class Watch:
         if self._state.segments is not None:
             self._state.segments.close_step()
         self._operators.stop()
-        if not self._layers and not self._broken:
+        if not self._report.layers and not self._broken:
             self._note("no model ran forward with gradients: no layer was seen")
-        self._write(complete)
-
-    def _write(self, complete):
-        path = self._options.sizes_file or sizes_file.default_path()
-        if path is None:
-            return
-        try:
-            trouble = sizes_file.write(path, self._content(complete))
-        except Exception as error:
-            trouble = f"cannot write {path}: {type(error).__name__}: {error}"
-        if trouble:
-            self._note(trouble)
-
-    def _content(self, complete):
-        layers = []
-        for name, sizes in self._layers.items():
-            held = min(sizes.activation, sizes.held + sizes.gradients)  # never more than is kept for the whole backward
-            layers.append({"name": name, "kind": sizes.kind, "activation_bytes": sizes.activation,
-                           "weight_input_bytes": sizes.held, "weight_gradient_bytes": sizes.gradients,
-                           "weight_grad_held_bytes": None if sizes.checkpointed else held,
-                           "output_bytes": sizes.output, "parameter_bytes": sizes.parameters,
-                           "workspace_bytes": sizes.workspace, "checkpointed": sizes.checkpointed})
-        facts = self._facts
-        return {"schema": sizes_file.SCHEMA, "schema_version": 1, "complete": complete, "rank": sizes_file.rank(),
-                "pid": self._pid, "torch": torch.__version__, "model": facts["model"], "dtype": facts["dtype"],
-                "microbatch_size": facts["microbatch"] or None, "sequence_length": facts["sequence"] or None,
-                "input_shapes": facts["shapes"], "steps": self._steps.number, "outside_bytes": self._outside,
-                "layers": layers, "notes": self._notes}
+        self._report.write(complete, self._steps.number)

@@ -19,9 +19,8 @@ std::int64_t block_parameters(const TransformerShape& shape) {
   const std::int64_t attention =
       linear_parameters(shape.hidden, query + 2 * key_value, shape.biases || shape.qkv_biases) +
       linear_parameters(query, shape.hidden, shape.biases);
-  const std::int64_t mlp =
-      linear_parameters(shape.hidden, shape.feed_forward, shape.biases) * (shape.gated ? 2 : 1) +
-      linear_parameters(shape.feed_forward, shape.hidden, shape.biases);
+  const std::int64_t mlp = linear_parameters(shape.hidden, shape.feed_forward, shape.biases) * (shape.gated ? 2 : 1) +
+                           linear_parameters(shape.feed_forward, shape.hidden, shape.biases);
   return 2 * norm_parameters(shape) + attention + mlp;
 }
 

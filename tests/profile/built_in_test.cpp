@@ -53,12 +53,12 @@ TEST_CASE("without -o the file is named after model and size; with --format json
 TEST_CASE("a sweep makes a profile per size in a folder, and a table of them") {
   const Folder folder;
   const Outcome outcome = folder.run({"profile", "--model", "tiny-llama", "--iterations", "3", "--dtype", "fp32",
-                                      "--sweep", "microbatch=1,2", "--sweep", "seq=8,16", "-o", "sizes"},
+                                      "--sweep", "microbatch=1,2", "--sweep", "seq=8", "-o", "sizes"},
                                      fake_machine());
   CAPTURE(outcome.err);
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.out, "profiles in sizes\n"));
-  for (const char* size : {"b1-s8", "b2-s8", "b1-s16", "b2-s16"}) {
+  for (const char* size : {"b1-s8", "b2-s8"}) {
     const std::string file = "tiny-llama-" + std::string(size) + "-fp32.json";
     CHECK(contains(outcome.out, file));
     CHECK(read_profile(folder.read("sizes/" + file), file).layers.size() == 4);

@@ -13,6 +13,7 @@ namespace debubble::testing {
 // Environment of a machine with the fake GPU: DEBUBBLE_FAKE_CUDA and DEBUBBLE_FAKE_CUPTI are paths, from CMake.
 inline Surroundings fake_machine(std::vector<std::string> more = {}) {
   Surroundings surroundings;
+  surroundings.limit = std::chrono::minutes(9);  // its kernels run on the host, without optimisation
   surroundings.environment = {"DEBUBBLE_LIBCUDA=" DEBUBBLE_FAKE_CUDA, "DEBUBBLE_CUBLASLT=" DEBUBBLE_FAKE_CUDA,
                               "DEBUBBLE_NVRTC=" DEBUBBLE_FAKE_CUDA, "DEBUBBLE_CUPTI=" DEBUBBLE_FAKE_CUPTI};
   surroundings.environment.insert(surroundings.environment.end(), more.begin(), more.end());

@@ -122,20 +122,51 @@ std::vector<Explanation> explained(const std::vector<Tally>& tallies, const Ledg
   return lines;
 }
 
+// What is said of several layers is said once, with the first of their names.
+class LayerNotes {
+ public:
+  void add(const std::string& layer, const std::string& note) {
+    const auto known = std::find_if(said_.begin(), said_.end(), [&](const auto& one) { return one.first == note; });
+    if (known == said_.end()) {
+      said_.emplace_back(note, std::vector<std::string>{layer});
+    } else {
+      known->second.push_back(layer);
+    }
+  }
+
+  void append_to(std::vector<std::string>& notes) const {
+    for (const auto& [note, layers] : said_) notes.push_back(subject(layers) + ": " + note);
+  }
+
+ private:
+  static std::string subject(const std::vector<std::string>& layers) {
+    constexpr std::size_t kNamed = 3;
+    std::string text = layers.size() == 1 ? "layer" : "layers";
+    for (std::size_t k = 0; k < std::min(layers.size(), kNamed); ++k) {
+      text += (k == 0 ? " \"" : ", \"") + layers[k] + "\"";
+    }
+    return layers.size() > kNamed ? text + " and " + std::to_string(layers.size() - kNamed) + " more" : text;
+  }
+
+  std::vector<std::pair<std::string, std::vector<std::string>>> said_;  // in order of first appearance
+};
+
 void add_layers(const Results& results, const Ledger& ledger, const RangeNames& names,
                 const std::map<std::string, LayerFacts>& facts, Attribution& attribution) {
   const std::size_t count = names.layers().size();
   const std::vector<std::vector<Tally>> tallies = by_layer(ledger.tallies().sorted(), count);
   const LayerSamples none;
+  LayerNotes notes;
   for (const std::uint32_t layer : ordered(results, count)) {
     const std::string& name = names.layers()[layer];
     const auto known = facts.find(name);
     LayerReport report =
         report_layer(name, layer < results.layers.size() ? results.layers[layer] : none,
                      time_of(tallies[layer], ledger.kernels()), known == facts.end() ? nullptr : &known->second);
+    for (const std::string& note : report.notes) notes.add(name, note);
     attribution.profile.layers.push_back(std::move(report.layer));
-    attribution.notes.insert(attribution.notes.end(), report.notes.begin(), report.notes.end());
   }
+  notes.append_to(attribution.notes);
 }
 
 std::string fact(const Results& results, const char* key) {

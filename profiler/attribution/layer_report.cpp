@@ -93,7 +93,7 @@ void report_backward(const std::vector<Instance>& executions, const LayerTime& t
     layer.backward = statistics(executions, whole, whole_backward);
   }
   if (layer.backward && layer.backward->n == 0 && !split) {
-    report.notes.push_back("layer \"" + layer.name + "\": no backward was seen, its time is 0");
+    report.notes.emplace_back("no backward was seen, its time is 0");
   }
 }
 
@@ -114,13 +114,13 @@ void report_memory(const LayerSamples& samples, const LayerFacts* facts, Profile
 void note_times(const LayerTime& time, LayerReport& report) {
   const auto note = [&](Nanoseconds amount, const char* what) {
     if (amount == 0) return;
-    report.notes.push_back("layer \"" + report.layer.name + "\": " + std::to_string(amount) + " ns " + what);
+    report.notes.push_back(std::to_string(amount) + " ns " + what);
   };
   note(time.recomputed, "of recomputed forward are counted in its backward");
   note(time.unsplit, "of its backward compute both gradients at once or have unknown operands: it is not split");
   note(time.by_order, "of its backward are products of equal shapes, told apart by their order");
   if (report.layer.forward.n == 0) {
-    report.notes.push_back("layer \"" + report.layer.name + "\": no forward counts, its time is 0");
+    report.notes.emplace_back("no forward counts, its time is 0");
   }
 }
 

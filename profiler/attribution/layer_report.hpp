@@ -30,7 +30,7 @@ struct LayerTime {
 
 struct LayerReport {
   ProfileLayer layer;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;  // without the layer's name: what is true of several is said once
 };
 
 // `facts` may be null: what CUPTI saw of the memory then.

@@ -213,7 +213,7 @@ TEST_CASE("kernels of one execution that run side by side are noted") {
   CHECK_FALSE(noted_in_part(alone.attributed(), "beside others"));
 }
 
-TEST_CASE("a layer's forward keeps its net allocation; the peak above it is workspace") {
+TEST_CASE("a layer's forward keeps its net allocation, and the peak above it is workspace") {
   Script script;
   const auto allocate = [&](Bytes bytes, std::uint32_t thread = 1) {
     script.attributor.on(MemoryRecord{thread, 0, ++script.now, 0x1000, bytes});

@@ -91,6 +91,15 @@ TEST_CASE("explicit recomputation joins the input gradients in their order") {
   CHECK(noted(found, "layer \"a\": 30 ns of recomputed forward are counted in its backward"));
 }
 
+TEST_CASE("what is true of many layers is said once") {
+  Script script;
+  for (const char* layer : {"a", "b", "c", "d", "e"}) {
+    script.in(std::string("debubble.layer:") + layer, [&] { script.kernel(7); });
+  }
+  const Attribution found = script.attributed();
+  CHECK(noted(found, R"(layers "a", "b", "c" and 2 more: no backward was seen, its time is 0)"));
+}
+
 TEST_CASE("a node belongs to the layer of the op with the latest start that carries its number") {
   Script script;
   script.in("debubble.layer:a", [&] { script.in("aten::linear", {4, ""}, [&] { script.kernel(1, "a"); }); });

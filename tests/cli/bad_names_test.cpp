@@ -243,7 +243,7 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   CHECK(folder.refusal({"import", "--from", "megatron", "g.txt"}) ==
         R"(error[C062]: "megatron" is not a tool debubble can import from
   --> --from
-  = help: known tools: pipedream
+  = help: known tools: kineto, nsys, records, pipedream
 )");
 }
 

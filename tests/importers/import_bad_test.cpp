@@ -67,7 +67,7 @@ TEST_CASE("a profile and an explanation cannot both go to stdout") {
 )");
 }
 
-TEST_CASE("a trace without layers says how to name them, or to do without; no file is left") {
+TEST_CASE("a trace without layers says how to name them, or to do without, and no file is left") {
   const Folder folder;
   folder.write("t.json", kTrace);
   const std::string said = folder.refusal({"import", "--from", "kineto", "t.json", "-o", "p.json"});

@@ -72,7 +72,7 @@ TEST_CASE("modules become ranges, other Python functions do not") {
   CHECK(records.find("train.py") == std::string::npos);
 }
 
-TEST_CASE("equal begins: the longer event is outside; events that end together nest too") {
+TEST_CASE("equal begins: the longer event is outside, and events that end together nest too") {
   const std::string events =
       event("cpu_op", "inner", 5, "1", "5", "") + "," + event("cpu_op", "outer", 5, "1", "9", "") + "," +
       event("cpu_op", "last", 5, "8", "2", "") + "," + event("cpu_op", "next", 5, "10", "1", "") + "," + kKernel;

@@ -99,7 +99,7 @@ pop thread=9 time=9223372036854775807
   CHECK(notes.empty());
 }
 
-TEST_CASE("NCCL's own ranges and ranges between threads are left out; overlaps are cut and counted") {
+TEST_CASE("NCCL's own ranges and ranges between threads are left out, and overlaps are cut and counted") {
   std::vector<std::string> notes;
   const std::string across =
       "INSERT INTO NVTX_EVENTS VALUES (10, 20, 60, 'across', " + kMain + ", " + kOther + ", NULL, 0);";

@@ -38,7 +38,7 @@ TEST_CASE("a preset is measured: all its layers, with both halves of the backwar
   CHECK(folder.run({"simulate", "--profile", "p.json", "-p", "2", "-m", "4"}).status == 0);
 }
 
-TEST_CASE("without -o the file is named after model and size; with --format json the profile is on stdout only") {
+TEST_CASE("without -o the file is named after model and size, and with --format json the profile is on stdout only") {
   const Folder folder;
   const Outcome text = folder.run(tiny({"--microbatch", "2"}), fake_machine());
   CHECK(text.status == 0);
@@ -65,7 +65,7 @@ TEST_CASE("a sweep makes a profile per size in a folder, and a table of them") {
   }
 }
 
-TEST_CASE("a self check comes first and says how much it checked; --checks compares kernels with events") {
+TEST_CASE("a self check comes first and says how much it checked, and --checks compares kernels with events") {
   const Folder folder;
   const Outcome outcome =
       folder.run(tiny({"--dtype", "fp32", "--self-check", "--checks", "c.json", "-o", "p.json"}), fake_machine());
@@ -75,7 +75,7 @@ TEST_CASE("a self check comes first and says how much it checked; --checks compa
   CHECK(contains(folder.read("c.json"), R"({"layer": "block", "pass": "F", "by_kernels_ns": )"));
 }
 
-TEST_CASE("a size that does not fit makes a row and status 1; the others are measured") {
+TEST_CASE("a size that does not fit makes a row and status 1, and the others are measured") {
   const Folder folder;
   const Outcome outcome = folder.run({"profile", "--model", "tiny-gpt", "--iterations", "3", "--dtype", "fp32",
                                       "--sweep", "microbatch=1,1000000", "--seq", "16", "-o", "sizes"},

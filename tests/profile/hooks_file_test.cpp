@@ -81,7 +81,7 @@ TEST_CASE("a fault says where it is and that the file is not for editing") {
   }
 }
 
-TEST_CASE("layers of several ranks: the largest of each size; unknown held bytes stay unknown") {
+TEST_CASE("layers of several ranks: the largest of each size, and unknown held bytes stay unknown") {
   HooksFile one = read_hooks_file(kFile, "a");
   HooksFile two = one;
   two.layers.at("blocks.0").activation = 120;

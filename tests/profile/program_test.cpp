@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_CASE("a program is measured: its times, to the nanosecond, in the profile; its output, untouched, on stdout") {
+TEST_CASE("a program is measured to the nanosecond, and its output is left untouched on stdout") {
   const Folder folder;
   const Outcome outcome = folder.run(profile_of_training({"-o", "p.json"}), fake_machine());
   CAPTURE(outcome.err);

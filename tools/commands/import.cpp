@@ -22,7 +22,7 @@ constexpr std::array kTraces{"kineto", "nsys", "records"};
 class Import : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("file", flags_.files, "what the tool wrote; of traces, one file or several ranks")
+    verb.add_option("file", flags_.files, "what the tool wrote; traces: one per rank")
         ->required()
         ->type_name("FILE")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

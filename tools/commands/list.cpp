@@ -106,7 +106,7 @@ std::string items_json(const std::string& family, const std::vector<Item>& items
 class List : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("family", family_, "schedules (default), topologies, cost-models, models")->type_name("FAMILY");
+    verb.add_option("family", family_, "schedules (default), topologies, models, ...")->type_name("FAMILY");
     add_output_flags(verb, output_, kFormats);
   }
 

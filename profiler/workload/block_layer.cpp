@@ -80,7 +80,7 @@ class BlockLayer final : public BufferedLayer {
     const std::int64_t attention = shard.tokens() * shard.context_width() + shard.score_rows() * shard.score_leading();
     const std::int64_t elements =
         std::max({shard.tokens() * shard.hidden, shard.tokens() * shard.feed_forward, attention});
-    std::int64_t floats = ops_.partial_floats(shard.norm_width());
+    std::int64_t floats = ops_.norm_partial_floats();
     if (qkv_.bias != 0) floats = std::max(floats, ops_.partial_floats(qkv_.out));
     if (up_.bias != 0) floats = std::max({floats, ops_.partial_floats(up_.out), ops_.partial_floats(shard.hidden)});
     return std::max(elements * bytes_of(shard.type), floats * 4);

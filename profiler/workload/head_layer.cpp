@@ -33,7 +33,7 @@ class HeadLayer final : public BufferedLayer {
     loss_ = buffers_.add("loss", Purpose::kOutput, tokens, Element::kFloat);
     dn_ = buffers_.add("dn", Purpose::kHeld, plane);
     dx_ = buffers_.add("dx", Purpose::kInputGrad, plane);
-    partials_ = buffers_.add("partials", Purpose::kScratch, ops_.partial_floats(shard.norm_width()), Element::kFloat);
+    partials_ = buffers_.add("partials", Purpose::kScratch, ops_.norm_partial_floats(), Element::kFloat);
   }
 
   [[nodiscard]] const std::string& name() const override { return name_; }

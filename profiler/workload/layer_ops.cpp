@@ -73,6 +73,10 @@ std::int64_t LayerOps::partial_floats(std::int64_t width) const {
   return column_blocks(shard_.tokens(), width, shard_.type).chunks * width;
 }
 
+std::int64_t LayerOps::norm_partial_floats() const {
+  return column_blocks(shard_.tokens(), shard_.hidden, shard_.type).chunks * shard_.norm_width();
+}
+
 void LayerOps::normalise(const Norm& norm, DeviceAddress x, DeviceAddress out) {
   launch_rows(has_mean(shard_) ? "layer_norm_forward" : "rms_norm_forward", shard_.tokens(), shard_.hidden, x,
               norm.weight, out, norm.mean, norm.rstd, shard_.tokens(), shard_.hidden, kEpsilon);

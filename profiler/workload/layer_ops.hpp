@@ -48,7 +48,7 @@ class LayerOps {
   void normalise(const Norm& norm, DeviceAddress x, DeviceAddress out);
   void normalise_back(const Norm& norm, DeviceAddress dout, DeviceAddress x, DeviceAddress residual_grad,
                       DeviceAddress dx);
-  // `partials` has room for partial_floats(shard.norm_width()).
+  // `partials` has room for norm_partial_floats().
   void norm_weight_grad(const Norm& norm, DeviceAddress dout, DeviceAddress x, DeviceAddress partials);
 
   void add_bias(DeviceAddress x, DeviceAddress bias, std::int64_t width);
@@ -70,6 +70,8 @@ class LayerOps {
 
   // Room that the sums over `width` columns need.
   [[nodiscard]] std::int64_t partial_floats(std::int64_t width) const;
+  // The rows are split as for `hidden` columns, but each partial row is as wide as the norm's weight and bias.
+  [[nodiscard]] std::int64_t norm_partial_floats() const;
 
  private:
   static constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;

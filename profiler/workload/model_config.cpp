@@ -91,8 +91,9 @@ void read_gpt_neox(ConfigReader& reader, TransformerShape& shape, ProblemList& p
 void check_window(ConfigReader& reader, bool used) {
   const JsonValue* window = reader.find("sliding_window");
   if (window == nullptr || !used) return;
-  reader.complain("W015", "sliding_window", "sliding-window attention is not part of the built-in workload",
-                  "write null where no sequence is longer than the window");
+  reader.complain(
+      "W015", "sliding_window", "sliding-window attention is not part of the built-in workload",
+      "it is " + describe(*window) + " here: write null where no sequence is longer, for then it changes nothing");
 }
 
 void check_layer_types(ConfigReader& reader) {
@@ -134,6 +135,7 @@ void read_llama(ConfigReader& reader, TransformerShape& shape, ProblemList& prob
   read_biases(reader, shape, family);
   check_window(reader, family == "mistral" || reader.flag("use_sliding_window", false));
   check_layer_types(reader);
+  reader.insist("use_mrope", false, false, "rotary positions along several axes");
   if (shape.heads % shape.kv_heads == 0) return;
   reader.complain(
       "W014", "num_key_value_heads",

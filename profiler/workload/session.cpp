@@ -85,7 +85,9 @@ SessionResult measure_workload(const SessionOptions& options, const Progress& pr
   // CUPTI first: it must be there before the first CUDA call. Stopped before the file is read.
   Recorder recorder({.file = file.path(), .cupti_library = options.cupti_library});
   CudaDevice device(libraries, options.device, options.size.type);
+  recorder.push("setup");  // its kernels belong to no layer, but their origin is known
   const std::unique_ptr<TransformerModel> model = make_model(device, options);
+  recorder.pop();
   StepRunner runner(device, *model, recorder);
 
   progress(1, total, "warming up");

@@ -99,6 +99,15 @@ TEST_CASE("published configs give the presets' shapes") {
   CHECK(read(mistral, "mistral-7b") == model_preset("mistral-7b"));
 }
 
+TEST_CASE("keys that real configs carry and that change nothing pass") {
+  const std::string carried = replaced(kQwen, "{", R"({"use_mrope": false, "max_sequence_length": 2048, )");
+  CHECK(read(carried, "qwen2-7b") == model_preset("qwen2-7b"));
+  CHECK(read(replaced(kGpt2, "\"model_type\"", R"("_num_labels": 1, "model_type")"), "gpt2-small") ==
+        model_preset("gpt2-small"));
+  const auto turned = [] { (void)read(replaced(kQwen, "{", R"({"use_mrope": true, )"), "qwen2-7b"); };
+  CHECK(problems_of(turned).find("error[W015]") != std::string::npos);
+}
+
 TEST_CASE("a GPT-NeoX config without its own arrangement of the block is a GPT with rotary positions") {
   const TransformerShape shape = read(kNeox, "neox");
   CHECK(shape.layers == 6);

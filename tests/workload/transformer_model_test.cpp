@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "profiler/workload/counting_device.hpp"
+#include "profiler/workload/kernels.hpp"
 #include "profiler/workload/layers.hpp"
 #include "profiler/workload/model_config.hpp"
 #include "tests/unit/problems_of.hpp"
@@ -150,6 +152,22 @@ std::string refusal(const TransformerShape& shape, const WorkloadSize& size) {
 }
 
 bool says(const std::string& text, const char* code) { return text.find(code) != std::string::npos; }
+
+// The rows are split as for `hidden` columns, while each partial row holds the weight's and the bias's gradients.
+TEST_CASE("the partial sums of a LayerNorm's gradient have room at every size") {
+  for (const std::int64_t microbatch : {1, 2, 4, 8}) {
+    for (const char* preset : {"gpt2-small", "gpt-1.3b", "gpt-13b", "gpt-175b"}) {
+      CAPTURE(preset);
+      CAPTURE(microbatch);
+      CountingDevice device;
+      const TransformerShape shape = model_preset(preset);
+      TransformerModel model(device, shape, {microbatch, shape.positions, 1, DataType::kBf16});
+      const ColumnSplit split = column_blocks(microbatch * shape.positions, shape.hidden, DataType::kBf16);
+      CHECK(model.head().memory().workspace >= split.chunks * 2 * shape.hidden * 4);
+      CHECK(model.block().memory().workspace >= split.chunks * 2 * shape.hidden * 4);
+    }
+  }
+}
 
 TEST_CASE("sizes that cannot be are refused, each by its name") {
   const TransformerShape gpt = model_preset("gpt-1.3b");

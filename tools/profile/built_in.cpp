@@ -114,7 +114,9 @@ int measure_one(const ProfileFlags& flags, const TransformerShape& shape, const 
   const std::string path = !flags.file.empty() || json ? flags.file : name + ".json";
   std::optional<OutputFile> file;
   if (!path.empty()) file.emplace(path);
-  if (flags.self_check) check_numbers(flags, size);
+  if (flags.self_check) {  // apart: recording must start before the first CUDA call of this process
+    if (const auto failure = run_apart([&] { check_numbers(flags, size); })) throw UnavailableError(*failure);
+  }
   const SessionResult result = measure(flags, shape, size, record_file(flags, name));
   const std::string text = write_profile(result.attribution.profile);
   if (!flags.checks.empty()) write_checks(flags.checks, result.checks);

@@ -229,6 +229,37 @@ class Hooks(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "torch.Size([1, 2])\n"))
         self.assertIn("stopped watching: RuntimeError: not today", done.stderr)
 
+    BREAKS = """
+        import debubble_hooks.accounting as accounting
+        counted = []
+        accounting.Pass._count = lambda self, tensor: counted.append(tensor)
+        def odd(*arguments): raise RuntimeError("odd tensor")
+        accounting.Pass.{broken} = odd
+        net = nn.Sequential(*[nn.Sequential(nn.Linear(8, 8), nn.ReLU()) for _ in range(3)])
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(3):
+            net(torch.randn(2, 8)).sum().backward(); optimizer.step()
+            if step == 0: first = len(counted)
+        print("further", len(counted) - first)"""
+
+    def test_what_was_open_when_the_hooks_broke_is_closed(self):
+        for broken, pushed in (("enter_layer", ["debubble.step:0", "debubble.layer:0", "pop", "pop"]),
+                               ("leave_layer", ["debubble.step:0", "debubble.layer:0", "pop", "pop"]),
+                               ("__init__", ["debubble.step:0", "pop"])):
+            with self.subTest(broken=broken):
+                self.assertEqual(self.ranges(self.BREAKS.format(broken=broken)), pushed)
+                done, _ = self.hooked(self.BREAKS.format(broken=broken))
+                self.assertEqual(done.stdout, "further 0\n")
+                self.assertIn("stopped watching: RuntimeError: odd tensor", done.stderr)
+
+    def test_layers_that_learn_their_shape_from_the_first_input(self):
+        done, sizes = self.hooked("""
+            model = nn.Sequential(nn.LazyLinear(16), nn.ReLU(), nn.LazyLinear(4))
+            for _ in range(3): model(torch.randn(2, 8)).sum().backward()""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("debubble_hooks:", done.stderr)
+        self.assertEqual(self.layers(sizes)["0"]["parameter_bytes"], (8 * 16 + 16) * 4)
+
     def test_wrong_use_is_told(self):
         self.assertIn("which script?", self.run_python("-m", "debubble_hooks").stderr)
         self.assertIn("there is no file gone.py", self.run_python("-m", "debubble_hooks", "gone.py").stderr)
@@ -238,6 +269,7 @@ class Hooks(unittest.TestCase):
 
     def ranges(self, text):
         log = self.folder / "ranges.log"
+        log.unlink(missing_ok=True)
         done, _ = self.hooked(text, DEBUBBLE_INJECT=LIBRARY, PUSH_LOG=str(log), DEBUBBLE_RECORD_DIR=str(self.folder))
         self.assertEqual(done.returncode, 0, done.stderr)
         return [line for line in log.read_text(encoding="utf-8").splitlines() if not line.startswith("fact ")]

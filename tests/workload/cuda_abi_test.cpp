@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "profiler/workload/cublaslt_abi.hpp"
-#include "profiler/workload/nvrtc_abi.hpp"
+#include "profiler/gpu/cublaslt_abi.hpp"
+#include "profiler/gpu/nvrtc_abi.hpp"
 
 namespace debubble {
 namespace {

@@ -1,5 +1,5 @@
 // CudaDevice on the fake GPU: products, kernels, time, and that everything is given back.
-#include "profiler/workload/cuda_device.hpp"
+#include "profiler/gpu/cuda_device.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "profiler/workload/cuda_abi.hpp"
+#include "profiler/gpu/cuda_abi.hpp"
 #include "tests/workload/fake_cuda_gpu.hpp"
 #include "tests/workload/fake_cuda_kernels.hpp"
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "profiler/workload/cublaslt_api.hpp"
-#include "profiler/workload/cuda_check_kernels.hpp"
+#include "profiler/gpu/cublaslt_api.hpp"
+#include "profiler/gpu/cuda_check_kernels.hpp"
+#include "profiler/gpu/nvrtc_api.hpp"
 #include "profiler/workload/kernels.hpp"
-#include "profiler/workload/nvrtc_api.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

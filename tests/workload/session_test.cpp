@@ -1,5 +1,5 @@
 // Whole measurements on the fake GPU: what comes out is what went in, to the nanosecond and to the byte.
-#include "profiler/workload/session.hpp"
+#include "profiler/gpu/session.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/gpu/session_fit.hpp"
 #include "profiler/profile_json.hpp"
 #include "profiler/records/record_file.hpp"
 #include "profiler/workload/model_config.hpp"
-#include "profiler/workload/session_fit.hpp"
 #include "sim/core/error.hpp"
 #include "tests/workload/fake_machine.hpp"
 #include "tests/workload/ledger_device.hpp"

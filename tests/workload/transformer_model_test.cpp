@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "profiler/workload/counting_device.hpp"
+#include "profiler/gpu/counting_device.hpp"
 #include "profiler/workload/kernels.hpp"
 #include "profiler/workload/layers.hpp"
 #include "profiler/workload/model_config.hpp"

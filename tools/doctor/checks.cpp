@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "profiler/cupti/table.hpp"
-#include "profiler/workload/cublaslt_api.hpp"
-#include "profiler/workload/cuda_library.hpp"
-#include "profiler/workload/driver_api.hpp"
-#include "profiler/workload/nvrtc_api.hpp"
+#include "profiler/gpu/cublaslt_api.hpp"
+#include "profiler/gpu/cuda_library.hpp"
+#include "profiler/gpu/driver_api.hpp"
+#include "profiler/gpu/nvrtc_api.hpp"
 #include "sim/core/error.hpp"
 #include "tools/profile/places.hpp"
 #include "tools/version.hpp"

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "profiler/gpu/cuda_device.hpp"
+#include "profiler/gpu/session.hpp"
 #include "profiler/profile_json.hpp"
-#include "profiler/workload/cuda_device.hpp"
 #include "profiler/workload/model_config.hpp"
 #include "profiler/workload/self_check.hpp"
-#include "profiler/workload/session.hpp"
 #include "sim/core/error.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/exporters/output_file.hpp"

@@ -1,9 +1,9 @@
-#include "profiler/workload/nvrtc_api.hpp"
+#include "profiler/gpu/nvrtc_api.hpp"
 
 #include <algorithm>
 
-#include "profiler/workload/cuda_library.hpp"
-#include "profiler/workload/driver_version.hpp"
+#include "profiler/gpu/cuda_library.hpp"
+#include "profiler/gpu/driver_version.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/workload/nvrtc_abi.hpp"
+#include "profiler/gpu/nvrtc_abi.hpp"
 
 namespace debubble {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "profiler/attribution/attribution.hpp"
-#include "profiler/workload/session.hpp"
-#include "profiler/workload/session_steps.hpp"
+#include "profiler/gpu/session.hpp"
+#include "profiler/gpu/session_steps.hpp"
 
 namespace debubble {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "profiler/workload/cublaslt_gemm.hpp"
-#include "profiler/workload/driver_api.hpp"
-#include "profiler/workload/nvrtc_api.hpp"
+#include "profiler/gpu/cublaslt_gemm.hpp"
+#include "profiler/gpu/driver_api.hpp"
+#include "profiler/gpu/nvrtc_api.hpp"
 
 namespace debubble {
 

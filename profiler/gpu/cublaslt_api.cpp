@@ -1,7 +1,7 @@
-#include "profiler/workload/cublaslt_api.hpp"
+#include "profiler/gpu/cublaslt_api.hpp"
 
-#include "profiler/workload/cuda_library.hpp"
-#include "profiler/workload/driver_version.hpp"
+#include "profiler/gpu/cuda_library.hpp"
+#include "profiler/gpu/driver_version.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "profiler/workload/cublaslt_abi.hpp"
+#include "profiler/gpu/cublaslt_abi.hpp"
 
 namespace debubble {
 

@@ -1,8 +1,8 @@
-#include "profiler/workload/driver_api.hpp"
+#include "profiler/gpu/driver_api.hpp"
 
 #include <sstream>
 
-#include "profiler/workload/cuda_library.hpp"
+#include "profiler/gpu/cuda_library.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

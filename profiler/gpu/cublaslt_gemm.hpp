@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <map>
 
-#include "profiler/workload/cublaslt_api.hpp"
+#include "profiler/gpu/cublaslt_api.hpp"
+#include "profiler/gpu/owned_handle.hpp"
 #include "profiler/workload/device.hpp"
-#include "profiler/workload/owned_handle.hpp"
 
 namespace debubble {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "profiler/workload/cuda_abi.hpp"
+#include "profiler/gpu/cuda_abi.hpp"
 
 namespace debubble::cublaslt {
 

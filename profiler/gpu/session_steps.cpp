@@ -1,4 +1,4 @@
-#include "profiler/workload/session_steps.hpp"
+#include "profiler/gpu/session_steps.hpp"
 
 #include <algorithm>
 #include <chrono>

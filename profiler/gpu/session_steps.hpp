@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "profiler/cupti/recorder.hpp"
-#include "profiler/workload/cuda_device.hpp"
+#include "profiler/gpu/cuda_device.hpp"
 #include "profiler/workload/transformer_model.hpp"
 
 namespace debubble {

@@ -1,4 +1,4 @@
-#include "profiler/workload/counting_device.hpp"
+#include "profiler/gpu/counting_device.hpp"
 
 #include <algorithm>
 #include <cstring>

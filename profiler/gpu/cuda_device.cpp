@@ -1,4 +1,4 @@
-#include "profiler/workload/cuda_device.hpp"
+#include "profiler/gpu/cuda_device.hpp"
 
 #include <cmath>
 #include <fstream>
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "profiler/workload/cuda_check_kernels.hpp"
+#include "profiler/gpu/cuda_check_kernels.hpp"
 #include "profiler/workload/kernels.hpp"
 #include "sim/core/error.hpp"
 

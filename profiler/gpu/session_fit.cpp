@@ -1,8 +1,8 @@
-#include "profiler/workload/session_fit.hpp"
+#include "profiler/gpu/session_fit.hpp"
 
 #include <optional>
 
-#include "profiler/workload/counting_device.hpp"
+#include "profiler/gpu/counting_device.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

@@ -1,4 +1,4 @@
-#include "profiler/workload/gpu_checks.hpp"
+#include "profiler/gpu/gpu_checks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,11 +10,11 @@
 #include <set>
 
 #include "profiler/cupti/recorder.hpp"
-#include "profiler/workload/cuda_check_kernels.hpp"
-#include "profiler/workload/cuda_device.hpp"
-#include "profiler/workload/kernel_spans.hpp"
+#include "profiler/gpu/cuda_check_kernels.hpp"
+#include "profiler/gpu/cuda_device.hpp"
+#include "profiler/gpu/kernel_spans.hpp"
+#include "profiler/gpu/temporary_file.hpp"
 #include "profiler/workload/self_check.hpp"
-#include "profiler/workload/temporary_file.hpp"
 
 namespace debubble {
 namespace {

@@ -1,4 +1,4 @@
-#include "profiler/workload/cublaslt_gemm.hpp"
+#include "profiler/gpu/cublaslt_gemm.hpp"
 
 #include <algorithm>
 #include <string>

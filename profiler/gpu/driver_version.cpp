@@ -1,6 +1,6 @@
-#include "profiler/workload/driver_version.hpp"
+#include "profiler/gpu/driver_version.hpp"
 
-#include "profiler/workload/driver_api.hpp"
+#include "profiler/gpu/driver_api.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

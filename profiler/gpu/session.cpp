@@ -1,16 +1,16 @@
-#include "profiler/workload/session.hpp"
+#include "profiler/gpu/session.hpp"
 
 #include <algorithm>
 #include <array>
 #include <memory>
 
 #include "profiler/cupti/recorder.hpp"
+#include "profiler/gpu/cuda_device.hpp"
+#include "profiler/gpu/session_fit.hpp"
+#include "profiler/gpu/session_profile.hpp"
+#include "profiler/gpu/session_steps.hpp"
+#include "profiler/gpu/temporary_file.hpp"
 #include "profiler/records/record_file.hpp"
-#include "profiler/workload/cuda_device.hpp"
-#include "profiler/workload/session_fit.hpp"
-#include "profiler/workload/session_profile.hpp"
-#include "profiler/workload/session_steps.hpp"
-#include "profiler/workload/temporary_file.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

@@ -1,4 +1,4 @@
-#include "profiler/workload/session_profile.hpp"
+#include "profiler/gpu/session_profile.hpp"
 
 #include <array>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "profiler/workload/temporary_file.hpp"
+#include "profiler/gpu/temporary_file.hpp"
 
 #include <stdlib.h>  // NOLINT: mkstemp is POSIX, not in <cstdlib>
 #include <unistd.h>

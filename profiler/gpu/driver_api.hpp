@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "profiler/workload/cuda_abi.hpp"
+#include "profiler/gpu/cuda_abi.hpp"
 
 namespace debubble {
 

@@ -1,4 +1,4 @@
-#include "profiler/workload/cuda_library.hpp"
+#include "profiler/gpu/cuda_library.hpp"
 
 #include <dlfcn.h>
 

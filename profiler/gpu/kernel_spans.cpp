@@ -1,4 +1,4 @@
-#include "profiler/workload/kernel_spans.hpp"
+#include "profiler/gpu/kernel_spans.hpp"
 
 #include <algorithm>
 #include <numeric>

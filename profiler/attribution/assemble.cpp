@@ -134,6 +134,10 @@ class LayerNotes {
     }
   }
 
+  void drop(const std::string& note) {
+    std::erase_if(said_, [&](const auto& one) { return one.first == note; });
+  }
+
   void append_to(std::vector<std::string>& notes) const {
     for (const auto& [note, layers] : said_) notes.push_back(subject(layers) + ": " + note);
   }
@@ -157,14 +161,23 @@ void add_layers(const Results& results, const Ledger& ledger, const RangeNames& 
   const std::vector<std::vector<Tally>> tallies = by_layer(ledger.tallies().sorted(), count);
   const LayerSamples none;
   LayerNotes notes;
+  std::size_t without_backward = 0;
   for (const std::uint32_t layer : ordered(results, count)) {
     const std::string& name = names.layers()[layer];
     const auto known = facts.find(name);
     LayerReport report =
         report_layer(name, layer < results.layers.size() ? results.layers[layer] : none,
                      time_of(tallies[layer], ledger.kernels()), known == facts.end() ? nullptr : &known->second);
-    for (const std::string& note : report.notes) notes.add(name, note);
+    for (const std::string& note : report.notes) {
+      notes.add(name, note);
+      if (note == kNoBackwardNote) ++without_backward;
+    }
     attribution.profile.layers.push_back(std::move(report.layer));
+  }
+  attribution.any_backward = without_backward < count;
+  if (!attribution.any_backward) {
+    notes.drop(kNoBackwardNote);
+    attribution.notes.emplace_back("no backward was recorded (inference?): a schedule of this profile means nothing");
   }
   notes.append_to(attribution.notes);
 }

@@ -26,7 +26,9 @@ struct Attributor::State {
   // What one stream needs beside the instances.
   struct Stream {
     explicit Stream(State& state)
-        : stacks(state.names, state.instances, steps, state.ledger), correlations(state.ledger) {}
+        : stacks(state.names, state.instances, steps, state.ledger), correlations(state.ledger) {
+      if (state.rules.phases_add_up) stacks.add_up_phases();
+    }
     Steps steps;
     RangeStacks stacks;
     Correlations correlations;

@@ -47,6 +47,7 @@ struct AttributionRules {
   std::string steps = "^(?:debubble\\.step:|ProfilerStep#)(\\d+)$";
   bool explain = false;             // keep one line per (kernel name, rule, layer, phase)
   std::int64_t warm_up_steps = -1;  // discarded at the start; -1: detect
+  bool phases_add_up = false;       // phases that repeat inside one layer range are one execution
 };
 
 // What the Python hooks or our workload know about a layer and CUPTI cannot see. Joined by name.
@@ -73,6 +74,7 @@ struct Attribution {
   Profile profile;                        // origin.device, driver, cuda, date from FactRecords where they are
   std::vector<Explanation> explanations;  // by descending total time
   std::vector<std::string> notes;         // what was dropped, assumed, ambiguous; one sentence each
+  bool any_backward = true;               // false: of no layer, as in inference; no schedule can be made of that
 };
 
 class Attributor : public RecordSink {

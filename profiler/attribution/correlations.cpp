@@ -41,6 +41,8 @@ void Correlations::grow() {
 
 void Correlations::link(std::uint32_t correlation, const Slot& slot) {
   Entry& entry = entry_of(correlation);
+  // What waited until now was of the link before.
+  if ((entry.state & kLinked) != 0 && !(entry.slot == slot)) settle_waiting(entry);
   entry.slot = slot;
   entry.state |= kLinked;
   if (entry.waiting != 0 && (entry.state & kLaunched) != 0) settle_waiting(entry);
@@ -63,6 +65,10 @@ void Correlations::work(std::uint32_t correlation, const Work& work) {
   Entry& entry = entry_of(correlation);
   if (entry.state == kComplete) {
     settle(entry, work);
+  } else if (correlation == 0 && (entry.state & kLaunched) == 0) {
+    // No number, no launch: each has a link of its own, just before it, or none.
+    settle(entry, work);
+    entry.state = kUsed;
   } else {
     wait(entry, work);
   }

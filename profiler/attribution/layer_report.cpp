@@ -93,7 +93,7 @@ void report_backward(const std::vector<Instance>& executions, const LayerTime& t
     layer.backward = statistics(executions, whole, whole_backward);
   }
   if (layer.backward && layer.backward->n == 0 && !split) {
-    report.notes.emplace_back("no backward was seen, its time is 0");
+    report.notes.emplace_back(kNoBackwardNote);
   }
 }
 

@@ -28,6 +28,8 @@ struct LayerTime {
 // `tallies` are those of this layer.
 [[nodiscard]] LayerTime time_of(const std::vector<Tally>& tallies, const NameTable& names);
 
+inline constexpr const char* kNoBackwardNote = "no backward was seen, its time is 0";
+
 struct LayerReport {
   ProfileLayer layer;
   std::vector<std::string> notes;  // without the layer's name: what is true of several is said once

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -48,16 +49,26 @@ bool is_node_name(std::string_view name) {
          name.substr(last + 1 - kEnd.size(), kEnd.size()) == kEnd;
 }
 
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains(text, part); });
+}
+
+// "_LayerNormLinearBackward" of TransformerEngine: autograd numbers the names of its own nodes only. Its kernels run
+// without operators, so nothing tells their gradients apart.
+bool is_fused_linear(std::string_view name) {
+  const bool own = !name.empty() && name.back() >= '0' && name.back() <= '9';
+  return !own && contains_any(name, {"Linear", "MLP"});
+}
+
 NodeKind node_kind(std::string_view name) {
   if (contains(name, "AccumulateGrad")) return NodeKind::kAccumulation;
+  if (contains(name, "CppNode") || is_fused_linear(name)) return NodeKind::kBothAtOnce;
   if (contains(name, "AddmmBackward") || contains(name, "LinearBackward")) return NodeKind::kInputFirst;
   if (contains(name, "BmmBackward")) return NodeKind::kOrdinary;
   if (contains(name, "MmBackward")) return NodeKind::kWeightFirst;
-  if (contains(name, "LayerNormBackward") || contains(name, "GroupNormBackward")) return NodeKind::kNorm;
+  if (contains_any(name, {"LayerNorm", "RmsNorm", "RMSNorm", "GroupNorm"})) return NodeKind::kNorm;
   if (contains(name, "Embedding")) return NodeKind::kEmbedding;
-  for (const char* both : {"Convolution", "BatchNorm", "CompiledFunction"}) {
-    if (contains(name, both)) return NodeKind::kBothAtOnce;
-  }
+  if (contains_any(name, {"Convolution", "BatchNorm", "CompiledFunction"})) return NodeKind::kBothAtOnce;
   return NodeKind::kOrdinary;
 }
 
@@ -91,6 +102,12 @@ RangeName of_kind(RangeKind kind) {
   RangeName result;
   result.kind = kind;
   return result;
+}
+
+// Names that frameworks give: operators, calls of the runtime, and what PyTorch does between them.
+bool is_frameworks(std::string_view name) {
+  return contains(name, "::") || contains(name, "cuda") || name == "detach" || name == "detach_" ||
+         name == "record_param_comms";
 }
 
 RangeName node_named(std::string_view name, RangeKind kind) {
@@ -134,6 +151,7 @@ RangeName RangeNames::look_at(const std::string& name) {
   if (contains_nccl(name)) return of_kind(RangeKind::kCommunication);
   RangeName result;
   result.op = op_kind(name);
+  result.node = node_kind(name);
   return result;
 }
 
@@ -152,8 +170,7 @@ std::vector<std::string> RangeNames::candidates(std::size_t most) const {
   std::vector<std::pair<std::int64_t, std::string>> found;
   for (std::uint32_t id = 1; id < known_.size(); ++id) {
     const std::string& name = names_.text(id);
-    const bool operators = contains(name, "aten::") || contains(name, "cuda");
-    if (known_[id].kind == RangeKind::kOther && known_[id].count > 1 && !operators) {
+    if (known_[id].kind == RangeKind::kOther && known_[id].count > 1 && !is_frameworks(name)) {
       found.emplace_back(-known_[id].count, name);
     }
   }

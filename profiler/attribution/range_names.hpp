@@ -30,7 +30,7 @@ enum class NodeKind : std::uint8_t {
   kWeightFirst,   // Mm: the second operand's, the weight's, first
   kNorm,          // told apart by kernel names
   kEmbedding,     // weight gradient
-  kBothAtOnce,    // convolutions and compiled graphs: cannot be told apart
+  kBothAtOnce,    // convolutions, compiled graphs, fused and C++ functions: cannot be told apart
   kAccumulation,  // AccumulateGrad: adds to a parameter's gradient
 };
 
@@ -38,7 +38,7 @@ enum class OpKind : std::uint8_t { kOther, kProduct, kBatchedProduct, kBiasedPro
 
 struct RangeName {
   RangeKind kind = RangeKind::kOther;
-  NodeKind node = NodeKind::kOrdinary;
+  NodeKind node = NodeKind::kOrdinary;  // also of kOther, which the engine may run as a node
   OpKind op = OpKind::kOther;
   Phase phase = Phase::kForward;  // of kPhase
   std::uint32_t layer = 0;        // of kLayer: its number

@@ -100,8 +100,20 @@ void RangeStacks::open(Thread& thread, Frame& frame, const RangePush& record, co
     case RangeKind::kEngineNode:
       return open_node(thread, frame, record, name.node);
     case RangeKind::kOther:
+      // Whatever its name: a node of C++ extensions is "torch::autograd::CppNode<...>", one of writes into views
+      // "torch::autograd::CopySlices".
+      if (in_engine && is_node_of(thread.frames.back(), record)) {
+        frame.kind = RangeKind::kNode;
+        return open_node(thread, frame, record, name.node);
+      }
       return open_op(thread, frame, record, name.op);
   }
+}
+
+// The engine runs one node in a range of its own; with a graph of the backward its sums carry numbers too.
+bool RangeStacks::is_node_of(const Frame& engine, const RangePush& record) {
+  const bool same_number = engine.sequence < 0 || engine.sequence == record.sequence;
+  return record.sequence >= 0 && same_number && !record.name.starts_with("aten::");
 }
 
 void RangeStacks::open_layer(Frame& frame, std::uint32_t layer, Nanoseconds time) {
@@ -129,7 +141,7 @@ void RangeStacks::open_phase(Frame& frame, Phase phase, Nanoseconds time) {
 // Every phase range is an execution of its own when its layer range had that phase before.
 void RangeStacks::place_explicit(Frame& frame, Nanoseconds time) {
   const Phase phase = frame.phase.value_or(Phase::kForward);
-  if ((instances_[frame.instance].explicit_phases & bit_of(phase)) != 0) {
+  if (!phases_add_up_ && (instances_[frame.instance].explicit_phases & bit_of(phase)) != 0) {
     const Instance& before = instances_[frame.instance];
     frame.instance = instances_.add(before.layer, before.step, time);
   }

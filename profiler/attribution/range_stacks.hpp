@@ -31,6 +31,9 @@ class RangeStacks {
   RangeStacks(RangeNames& names, Instances& instances, Steps& steps, Ledger& ledger,
               std::size_t most_ranges = kMostRanges);
 
+  // From now on phases that repeat inside one layer range are parts of one execution, not executions of their own.
+  void add_up_phases() { phases_add_up_ = true; }
+
   void push(const RangePush& record);
   void pop(const RangePop& record);
   // Counts what is still open.
@@ -75,6 +78,7 @@ class RangeStacks {
   [[nodiscard]] Thread* thread_of(std::uint32_t thread);
   [[nodiscard]] Frame inside(const Thread& thread, const RangePush& record) const;
   void open(Thread& thread, Frame& frame, const RangePush& record, const RangeName& name);
+  [[nodiscard]] static bool is_node_of(const Frame& engine, const RangePush& record);
   void open_layer(Frame& frame, std::uint32_t layer, Nanoseconds time);
   void open_phase(Frame& frame, Phase phase, Nanoseconds time);
   void place_explicit(Frame& frame, Nanoseconds time);
@@ -96,6 +100,7 @@ class RangeStacks {
   Thread* newest_ = nullptr;
   std::optional<std::uint32_t> layer_thread_;
   std::int64_t pushed_ = 0;
+  bool phases_add_up_ = false;
 };
 
 }  // namespace debubble::attribution

@@ -8,7 +8,8 @@ Sequences::Sequences(std::size_t most_ops) : most_ops_(most_ops), threads_of_(mo
 
 void Sequences::add(std::uint32_t thread, std::int64_t sequence, const ForwardOp& op) {
   const auto number = static_cast<std::uint64_t>(sequence);
-  ForwardOp& known = ops_.try_emplace(thread, most_ops_, std::min(kFirst, most_ops_)).first->second.at(number);
+  const std::size_t most = ops_.size() < kBusyThreads ? most_ops_ : std::min(kMostOpsOfOthers, most_ops_);
+  ForwardOp& known = ops_.try_emplace(thread, most, std::min(kFirst, most)).first->second.at(number);
   if (known.range != 0 && known.time > op.time) return;  // a later start was seen before
   known = op;
   if (op.in_backward) return;

@@ -30,6 +30,9 @@ struct ForwardOp {
 class Sequences {
  public:
   static constexpr std::size_t kMostOps = std::size_t{1} << 18;  // remembered per thread
+  // Two numbers can fill a window, so thousands of made-up threads must not have large ones.
+  static constexpr std::size_t kBusyThreads = 16;        // the first threads, which remember so many
+  static constexpr std::size_t kMostOpsOfOthers = 1024;  // of every further thread
   explicit Sequences(std::size_t most_ops = kMostOps);
 
   struct Question {

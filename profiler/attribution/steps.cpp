@@ -7,6 +7,7 @@
 namespace debubble::attribution {
 
 std::int32_t Steps::begin(Nanoseconds time) {
+  if (current_ != kNoStep) return kNoStep;
   if (steps_.size() < kMostSteps) steps_.push_back({time, std::nullopt});
   current_ = static_cast<std::int32_t>(steps_.size()) - 1;
   return current_;
@@ -14,7 +15,7 @@ std::int32_t Steps::begin(Nanoseconds time) {
 
 void Steps::end(std::int32_t step, Nanoseconds time) {
   steps_[static_cast<std::size_t>(step)].end = time;
-  if (current_ == step) current_ = -1;
+  if (current_ == step) current_ = kNoStep;
 }
 
 void Steps::on(const SwitchRecord& record) {

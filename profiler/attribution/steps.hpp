@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "profiler/attribution/instances.hpp"
 #include "profiler/records/record.hpp"
 #include "sim/core/units.hpp"
 
@@ -25,10 +26,10 @@ class Steps {
   static constexpr std::size_t kMostSteps = std::size_t{1} << 20;  // further ones belong to the last
   static constexpr std::size_t kMostMarks = std::size_t{1} << 16;  // of each kind that are remembered
 
-  // Returns the step's index.
+  // Returns the step's index; kNoStep inside of an open step, whose part it is: debubble.step:N in ProfilerStep#N.
   std::int32_t begin(Nanoseconds time);
   void end(std::int32_t step, Nanoseconds time);
-  // The step that is open now, -1 between steps.
+  // The step that is open now, kNoStep between steps.
   [[nodiscard]] std::int32_t current() const { return current_; }
 
   void on(const SwitchRecord& record);
@@ -51,7 +52,7 @@ class Steps {
   [[nodiscard]] static std::vector<Span>::const_iterator first_ending(const std::vector<Span>& spans, Nanoseconds time);
 
   std::vector<Step> steps_;
-  std::int32_t current_ = -1;
+  std::int32_t current_ = kNoStep;
   std::vector<SwitchRecord> switches_;
   std::vector<Span> loads_;
   std::vector<Span> pauses_;  // from `settle`

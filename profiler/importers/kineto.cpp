@@ -1,6 +1,7 @@
 #include "profiler/importers/kineto.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <tuple>
@@ -29,6 +30,31 @@ bool is_persons(std::string_view name) {
   return true;
 }
 
+using FirstForward = std::tuple<std::int64_t, std::uint32_t, Nanoseconds>;  // sequence number, thread, earliest begin
+using ForwardVotes = std::map<std::uint32_t, std::map<std::uint32_t, std::int64_t>>;  // number -> thread -> fitting ops
+
+// Threads recompute with numbers that start at 0 again, so several may fit. Each thread has one number, and those with
+// the least choice choose first; a number for which no thread is left (a tid used again) gets the one that fits best.
+std::map<std::uint32_t, std::uint32_t> most_voted(const ForwardVotes& votes) {
+  constexpr std::uint32_t kMostNumbers = 1U << 20;
+  using Pair = std::tuple<std::int64_t, std::int64_t, std::uint32_t, std::uint32_t>;  // -votes, all, number, thread
+  std::vector<Pair> pairs;
+  for (const auto& [number, threads] : votes) {
+    if (number >= kMostNumbers) continue;
+    std::int64_t all = 0;
+    for (const auto& [thread, count] : threads) all += count;
+    for (const auto& [thread, count] : threads) pairs.emplace_back(-count, all, number, thread);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  std::map<std::uint32_t, std::uint32_t> chosen;
+  std::set<std::uint32_t> taken;
+  for (const auto& [count, all, number, thread] : pairs) {
+    if (!chosen.contains(number) && taken.insert(thread).second) chosen.emplace(number, thread);
+  }
+  for (const auto& [count, all, number, thread] : pairs) chosen.try_emplace(number, thread);
+  return chosen;
+}
+
 }  // namespace
 
 KinetoTrace::KinetoTrace(std::string bytes, const std::string& name)
@@ -37,26 +63,28 @@ KinetoTrace::KinetoTrace(std::string bytes, const std::string& name)
 }
 
 // "Fwd thread id" is a number of PyTorch's own. It means the thread whose forward ops carry the sequence numbers of the
-// backward ops with that number; where recomputation gives several, the one that fits most often.
+// backward ops with that number, and began before them.
 void KinetoTrace::find_forward_threads() {
-  std::vector<std::pair<std::int64_t, std::uint32_t>> made;  // sequence number, thread
+  std::vector<FirstForward> made;
   for (const KinetoRange& range : events_.ranges) {
-    if (is_forward(range)) made.emplace_back(range.sequence, range.thread);
+    if (is_forward(range)) made.emplace_back(range.sequence, range.thread, range.begin);
   }
   std::sort(made.begin(), made.end());
-  made.erase(std::unique(made.begin(), made.end()), made.end());
-  std::map<std::uint32_t, std::map<std::uint32_t, std::int64_t>> votes;  // number -> thread -> backward ops that fit
+  const auto same = [](const FirstForward& a, const FirstForward& b) {
+    return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b);
+  };
+  made.erase(std::unique(made.begin(), made.end(), same), made.end());
+  ForwardVotes votes;
   for (const KinetoRange& range : events_.ranges) {
     if (!is_backward(range)) continue;
-    auto at = std::lower_bound(made.begin(), made.end(), std::pair(range.sequence, std::uint32_t{0}));
-    for (; at != made.end() && at->first == range.sequence; ++at) ++votes[range.forward_number][at->second];
+    auto at = std::lower_bound(made.begin(), made.end(), FirstForward(range.sequence, 0, INT64_MIN));
+    for (; at != made.end() && std::get<0>(*at) == range.sequence; ++at) {
+      if (std::get<2>(*at) < range.begin) ++votes[range.forward_number][std::get<1>(*at)];
+    }
   }
-  constexpr std::uint32_t kMostNumbers = 1U << 20;
-  for (const auto& [number, threads] : votes) {
-    if (number >= kMostNumbers) continue;
+  for (const auto& [number, thread] : most_voted(votes)) {
     if (forward_threads_.size() <= number) forward_threads_.resize(number + 1, 0);
-    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-    forward_threads_[number] = std::max_element(threads.begin(), threads.end(), fewer)->first;
+    forward_threads_[number] = thread;
   }
 }
 

@@ -253,7 +253,11 @@ void NsysExport::replay(std::int64_t process, RecordSink& sink) {
   give_facts(file_, sink);
   Replay replay(NsysTables(file_, process), sink);
   replay.run();
-  if (graphs_ > 0) sink.on(LossRecord{"CUDA graphs recorded as a whole", std::exchange(graphs_, 0)});
+  // The table of graphs is of all processes.
+  if (graphs_ > 0 && process == processes_.front()) {
+    sink.on(LossRecord{"CUDA graphs recorded as a whole", graphs_});
+  }
+  if (!noted_.insert(process).second) return;
   overlaps_ += replay.overlaps();
   unlinked_ += replay.unlinked();
 }

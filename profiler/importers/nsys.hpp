@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ class NsysExport {
   // apart.
   [[nodiscard]] const std::vector<std::int64_t>& processes() const { return processes_; }
 
-  // Feeds one process's records, in the order of host time; GPU work follows its launch at once.
+  // Feeds one process's records, in the order of host time; GPU work follows its launch at once. Can be repeated.
   void replay(std::int64_t process, RecordSink& sink);
 
   // Of what was replayed so far; one sentence each.
@@ -46,6 +47,7 @@ class NsysExport {
 
   const SqliteFile& file_;
   std::vector<std::int64_t> processes_;
+  std::set<std::int64_t> noted_;  // processes replayed before; a recording may be looked through first
   std::int64_t overlaps_ = 0;
   std::int64_t unlinked_ = 0;
   std::int64_t graphs_ = 0;  // CUDA graphs recorded as a whole

@@ -28,11 +28,12 @@ SqliteQuery NsysTables::ranges() const {
   // 59: push/pop, 60: start/end. A start/end range that ends on another thread nests nowhere.
   std::string which = "eventType IN (59, 60)";
   if (file_.has_column(table, "endGlobalTid")) which += " AND (endGlobalTid IS NULL OR endGlobalTid IN (0, globalTid))";
-  // NCCL's ranges are not always popped. 75: a domain is created.
+  // NCCL's ranges are not always popped. 75: a domain is created; its number means another one in every process.
   if (file_.has_column(table, "domainId")) {
     which +=
         " AND (domainId IS NULL OR domainId NOT IN (SELECT domainId FROM NVTX_EVENTS WHERE eventType = 75 AND "
-        "domainId IS NOT NULL AND text LIKE 'NCCL%'))";
+        "domainId IS NOT NULL AND text LIKE 'NCCL%' AND (globalTid IS NULL OR " +
+        of_process("globalTid") + ")))";
   }
   return file_.query("SELECT start, COALESCE(end, 9223372036854775807) AS last, " +
                      (by_id ? "COALESCE(" + text + ", (SELECT value FROM StringIds WHERE id = textId))" : text) +

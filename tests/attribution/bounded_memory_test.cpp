@@ -94,6 +94,19 @@ TEST_CASE("ranges that are never popped are bounded") {
   });
 }
 
+TEST_CASE("numbers far apart on many threads take little memory") {
+  Attributor attributor({});
+  const std::int64_t before = live_bytes;
+  std::uint64_t range = 0;
+  for (std::uint32_t thread = 1; thread <= 200; ++thread) {
+    for (const std::int64_t sequence : {0, 1 << 16}) {
+      attributor.on(RangePush{++range, thread, 1, "op", sequence, 0, {}});
+      attributor.on(RangePop{thread, 2});
+    }
+  }
+  CHECK(live_bytes - before < 256 * kMebibyte);
+}
+
 TEST_CASE("facts, losses, switches and loading that never end are bounded") {
   constexpr std::uint32_t kMoreThanMarks = 100'000;
   check_bounded(

@@ -338,6 +338,9 @@ TEST_CASE("what cannot be a profile is refused with what would help") {
   Script no_layer;
   for (int k = 0; k < 3; ++k) no_layer.in("block.0", [&] { no_layer.in("aten::mm", [&] { no_layer.kernel(1); }); });
   no_layer.in("once", [&] { no_layer.kernel(1); });
+  for (const char* operation : {"detach", "detach_", "record_param_comms", "autograd::Other", "cudaLaunchKernel"}) {
+    for (int k = 0; k < 2; ++k) no_layer.in(operation, [&] {});
+  }
   CHECK(refusal(no_layer) ==
         "error[A002]: no range is a layer\n"
         "  = help: name the layers with a pattern; ranges that repeat: \"block.0\"\n");

@@ -84,6 +84,12 @@ class Script {
   std::map<std::uint32_t, std::vector<std::uint64_t>> ranges_;
 };
 
+// A layer whose forward op makes node `sequence`.
+inline void forward(Script& script, const std::string& layer, std::int64_t sequence, std::string_view op = "aten::mul",
+                    std::string_view sizes = {}) {
+  script.in("debubble.layer:" + layer, [&] { script.in(op, {sequence, sizes}, [&] { script.kernel(1000, "fwd"); }); });
+}
+
 // "layer phase rule kernel count total", longest first.
 inline std::vector<std::string> lines_of(const Attribution& found) {
   std::vector<std::string> lines;

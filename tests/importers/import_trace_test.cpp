@@ -114,6 +114,71 @@ TEST_CASE("without layers the model is one, and that is said") {
                               "of its parts\n"));
 }
 
+// A kernel of 20 us in a layer of debubble's own name.
+const std::string kInference = R"({"traceEvents": [
+{"ph": "X", "cat": "user_annotation", "name": "debubble.layer:block.0", "pid": 1, "tid": 1, "ts": 10.0, "dur": 40},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 12.0, "dur": 2, "args": {"correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20.5, "dur": 20, "args": {"correlation": 1, "device": 0, "context": 1, "stream": 7}}
+]})";
+
+TEST_CASE("without layers the recording's own ones count as one too") {
+  const Folder folder;
+  folder.write("t.json", kInference);
+  const Json profile = profile_of(folder, {"kineto", "t.json", "--layers", "none"});
+  REQUIRE(profile["layers"].size() == 1);
+  CHECK(profile["layers"][0]["name"] == "model");
+}
+
+TEST_CASE("as one layer, the phases of all layers of a step add up") {
+  std::string events;
+  const auto add = [&](std::string_view category, const std::string& name, int tid, int begin, int duration,
+                       const std::string& args) {
+    events += std::string(events.empty() ? "" : ",\n") + R"({"ph": "X", "pid": 1, "cat": ")" + std::string(category) +
+              R"(", "name": ")" + name + R"(", "tid": )" + std::to_string(tid) + R"(, "ts": )" + std::to_string(begin) +
+              R"(.0, "dur": )" + std::to_string(duration) + R"(, "args": {)" + args + "}}";
+  };
+  int launches = 0;
+  for (int step = 0; step < 3; ++step) {
+    add("user_annotation", "debubble.step:" + std::to_string(step), 1, 1000 * step, 900, "");
+    for (const std::string range : {"0:F", "1:F", "1:I", "1:W", "0:I", "0:W"}) {
+      const int at = 1000 * step + 10 + 100 * (launches % 6);
+      const std::string correlation = "\"correlation\": " + std::to_string(++launches);
+      add("user_annotation", "debubble.layer:" + range.substr(0, 1), 1, at, 80, "");
+      add("user_annotation", "debubble.phase:" + range.substr(2), 1, at + 1, 70, "");
+      add("cuda_runtime", "cudaLaunchKernel", 1, at + 5, 1, correlation);
+      add("kernel", "gemm", 7, at + 10, 20, correlation + R"(, "device": 0, "context": 1, "stream": 7)");
+    }
+  }
+  const Folder folder;
+  folder.write("t.json", "{\"traceEvents\": [" + events + "]}");
+  CHECK(times_of(profile_of(folder, {"kineto", "t.json", "--layers", "none"})) == "model 40000 40000 40000\n");
+  CHECK(times_of(profile_of(folder, {"kineto", "t.json"})) == "0 20000 20000 20000 x2\n");
+}
+
+TEST_CASE("a recording of inference is imported, but no schedule is suggested") {
+  const Folder folder;
+  folder.write("t.json", kInference);
+  const Outcome outcome = folder.run({"import", "--from", "kineto", "t.json", "-o", "p.json"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err.find("no backward was recorded (inference?): a schedule of this profile means nothing\n") !=
+        std::string::npos);
+  CHECK(outcome.err.find("next:") == std::string::npos);
+  CHECK(folder.run({"import", "--from", "kineto", golden("training-rank0.json"), "-o", "p.json"}).err.find("next:") !=
+        std::string::npos);
+}
+
+TEST_CASE("sizes that the hooks saw are not cut to 32 bits") {
+  const Folder folder;
+  folder.write("t.json", kInference);
+  folder.write("h.json",
+               R"({"schema": "debubble.hooks/1", "schema_version": 1, "complete": true, "model": "m", "dtype": "bf16",
+"microbatch_size": 4294967297, "sequence_length": 8589934595, "rank": 0, "pid": 1, "input_shapes": [], "steps": 1,
+"outside_bytes": 0, "notes": [], "layers": []})");
+  const Json profile = profile_of(folder, {"kineto", "t.json", "--hooks", "h.json"});
+  CHECK(profile["microbatch_size"] == 4294967297);
+  CHECK(profile["sequence_length"] == 8589934595);
+}
+
 TEST_CASE("what flags say of the model stands in the profile") {
   const Folder folder;
   const Json profile = profile_of(

@@ -109,6 +109,30 @@ pop thread=1 time=35000
 )");
 }
 
+TEST_CASE("a number fits the thread whose ops came before, and each thread has one number") {
+  // Thread 8, number 2, recomputes in the backward of thread 5, number 1; both count from 0.
+  const auto op = [](const char* name, int tid, const char* ts, int sequence, int number) {
+    return event(
+               "cpu_op", name, tid, ts, "5",
+               "\"Sequence number\": " + std::to_string(sequence) + ", \"Fwd thread id\": " + std::to_string(number)) +
+           ",";
+  };
+  const std::string main = op("CheckpointFunction", 5, "10", 0, 0) + op("CheckpointFunction", 5, "20", 1, 0);
+  const std::string engine = op("CheckpointFunctionBackward", 8, "300", 1, 1) + op("aten::relu", 8, "310", 0, 0) +
+                             op("ReluBackward0", 8, "320", 0, 2) + op("CheckpointFunctionBackward", 8, "600", 0, 1) +
+                             op("aten::relu", 8, "610", 1, 0) + op("ReluBackward0", 8, "620", 1, 2);
+  for (const bool engine_first : {false, true}) {
+    const std::string records = records_of((engine_first ? engine + main : main + engine) + kKernel);
+    const std::string own = engine_first ? "1" : "2";
+    const std::string other = engine_first ? "2" : "1";
+    for (const std::string sequence : {"0", "1"}) {
+      const std::string number = "sequence=" + sequence + " forward_thread=";
+      CHECK(records.find("\"CheckpointFunctionBackward\" " + number + other) != std::string::npos);
+      CHECK(records.find("\"ReluBackward0\" " + number + own) != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("several kernels of one launch, as CUDA graphs have them, share its link") {
   const auto node = [](const char* name, const char* ts) {
     return event("kernel", name, 7, ts, "3.5", R"("correlation": 41, "graph node id": 12884901889)");

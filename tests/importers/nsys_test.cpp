@@ -118,6 +118,37 @@ work kind=kernel correlation=5 device=0 context=1 stream=7 begin=60 end=70 name=
                      "1 range overlapping without nesting: cut off where the range around it ends"});
 }
 
+TEST_CASE("a number is NCCL's only in the process that made it so") {
+  const std::int64_t second = std::int64_t{11} << 24;
+  const std::string tid = std::to_string(second + 12);
+  const std::string records =
+      records_of(kTables + nvtx(0, "NULL", "'NCCL'", kMain, 75, 3) + nvtx(1, "9", "'ncclAllReduce'", kMain, 59, 3) +
+                 nvtx(2, "30", "'block'", tid, 59, 3) + launch(4, 5) + launch(5, 5, tid) + kernel(60, 70, 5) +
+                 kernel(61, 72, 5, std::to_string(second)));
+  CHECK(records.find("ncclAllReduce") == std::string::npos);
+  CHECK(records.find("link correlation=5 range=1") > records.find("\"block\""));
+  CHECK(records.find("\"block\"") != std::string::npos);
+}
+
+TEST_CASE("what was read twice is noted once") {
+  const std::string graph =
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end); INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES "
+      "(1, 2);";
+  const SqliteFile file(
+      Database(kTables + graph + nvtx(5, "15", "'a'") + nvtx(8, "18", "'b'") + kernel(60, 70, 5)).image(), "r.sqlite");
+  NsysExport source(file);
+  std::string first;
+  std::string second;
+  RecordText first_text(first);
+  RecordText second_text(second);
+  source.replay(source.processes().front(), first_text);
+  const std::vector<std::string> notes = source.notes();
+  source.replay(source.processes().front(), second_text);
+  CHECK(first.find("loss CUDA graphs recorded as a whole=1") != std::string::npos);
+  CHECK(second == first);
+  CHECK(source.notes() == notes);
+}
+
 TEST_CASE("processes are streams of their own, for their correlation ids repeat") {
   const std::int64_t second = std::int64_t{11} << 24;
   const std::string tid = std::to_string(second + 12);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/workload/gpu_checks.hpp"
+#include "profiler/gpu/gpu_checks.hpp"
 #include "sim/core/error.hpp"
 #include "tools/doctor/checks.hpp"
 #include "tools/exit_status.hpp"

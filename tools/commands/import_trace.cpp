@@ -90,7 +90,11 @@ class RankNoter : public RecordSink {
 class TraceImport {
  public:
   explicit TraceImport(const TraceImportFlags& flags)
-      : flags_(flags), whole_(flags.attribution.layers == kNoLayers), rules_(attribution_rules(flags.attribution)) {}
+      : flags_(flags), whole_(flags.attribution.layers == kNoLayers), rules_(attribution_rules(flags.attribution)) {
+    if (!whole_) return;
+    rules_.layers = "^debubble\\.layer:(model)$";  // none that the recording has, whose phases are the model's parts
+    rules_.phases_add_up = true;
+  }
 
   Attribution run(const std::map<std::string, LayerFacts>& facts) {
     std::unique_ptr<TraceSource> first = open(flags_.files.front());
@@ -164,8 +168,10 @@ void complete(Profile& profile, const TraceImportFlags& flags, const std::vector
   };
   profile.model = first({flags.model.model, seen.model, stem_of(flags.files.front())});
   profile.dtype = first({flags.model.dtype, seen.dtype, "unknown"});
-  profile.microbatch_size = flags.model.microbatch.value_or(seen.microbatch_size);
-  profile.sequence_length = flags.model.sequence.value_or(seen.sequence_length);
+  // Not value_or: it would cut the file's numbers to the flag's type.
+  const auto given = [](const std::optional<int>& flag, std::int64_t other) { return flag ? *flag : other; };
+  profile.microbatch_size = given(flags.model.microbatch, seen.microbatch_size);
+  profile.sequence_length = given(flags.model.sequence, seen.sequence_length);
 }
 
 std::string share(Nanoseconds part, Nanoseconds whole) {
@@ -246,7 +252,7 @@ int import_traces(const TraceImportFlags& flags) {
   explanation.commit();
   for (const std::string& note : found.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   std::fprintf(stderr, "%s\n", verdict(found.profile).c_str());
-  if (profile_wanted && flags.output.output != "-") {
+  if (profile_wanted && found.any_backward && flags.output.output != "-") {
     std::fprintf(stderr, "next: debubble compare --profile %s -p 4 -m 8\n", flags.output.output.c_str());
   }
   return kExitOk;

@@ -12,7 +12,7 @@ import collections
 
 import torch
 
-from debubble_hooks.tensors import bytes_of, is_float, storage_of, tensors_in
+from debubble_hooks.tensors import bytes_of, has_shape, is_float, storage_of, tensors_in
 
 
 class LayerSizes:
@@ -26,7 +26,7 @@ class _Weighted:
     """A running module that has parameters of its own."""
 
     def __init__(self, module, inputs):
-        own = [p for p in module._parameters.values() if p is not None]
+        own = [p for p in module._parameters.values() if p is not None and has_shape(p)]
         self.shapes = {tuple(p.shape) for p in own} | {tuple(reversed(p.shape)) for p in own}
         self.matrix = any(p.dim() >= 2 for p in own)
         self.inputs = {storage_of(t)[0] for t in inputs}

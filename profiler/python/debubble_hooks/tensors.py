@@ -2,9 +2,18 @@
 
 import torch
 
+_LAZY = getattr(torch.nn.parameter, "UninitializedTensorMixin", ())
+
+
+def has_shape(tensor):
+    """Not so the parameters of a LazyLinear before its first input."""
+    return not isinstance(tensor, _LAZY)
+
 
 def storage_of(tensor):
     """(what identifies the memory, its bytes). Views of one storage have the same; odd tensors count by themselves."""
+    if not has_shape(tensor):
+        return None, 0
     try:
         storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
         pointer = storage.data_ptr()
@@ -16,7 +25,7 @@ def storage_of(tensor):
 
 
 def bytes_of(tensor):
-    return tensor.numel() * tensor.element_size()
+    return tensor.numel() * tensor.element_size() if has_shape(tensor) else 0
 
 
 def tensors_in(value, depth=0):

@@ -1,7 +1,7 @@
 """Watch: everything that happens around the calls of a model's modules, put together.
 
 State is per thread, since autograd recomputes checkpointed layers on threads of its own. What goes wrong in here is told
-once on stderr and ends the watching, never the script.
+once on stderr and ends the watching, never the script: what was entered before is still left.
 """
 
 import collections
@@ -36,6 +36,7 @@ class _Thread(threading.local):
         self.inside = False   # a root module of this thread is running, marked or not
         self.plan = None      # its plan, when it is marked
         self.layer = None     # name of the running layer
+        self.layer_open = False  # its range was pushed
         self.around = False   # what runs before and after the layers is marked too
         self.in_loss = False
         self.counting = None  # the Pass in which sizes are counted
@@ -112,7 +113,7 @@ class Watch:
             self._guarded(self._end_counting, module, result)
             return result
         finally:
-            self._guarded(self._leave_root)
+            self._guarded(self._leave_root, always=True)
             state.inside = False
             state.plan = None
 
@@ -130,7 +131,7 @@ class Watch:
             return result
         finally:
             state.layer = None
-            self._guarded(self._leave_layer, name)
+            self._guarded(self._leave_layer, name, always=True)
 
     def _weighted_call(self, original, module, args, kwargs):
         counting = self._state.counting
@@ -148,21 +149,29 @@ class Watch:
         state.inside = True
         self._ranges.push("debubble.layer:" + name)
         self._ranges.push("debubble.phase:R")
-        counting = None
-        if name in self._report.layers and self._passes[("R", name)] < self._options.size_passes and not state.foreign:
-            counting = accounting.Pass(self._permanent_of(module))
-            counting.label = name
-            counting.hooks.__enter__()
+        counting = self._guarded(self._begin_recount, module, name)
         try:
             return original(module, *args, **kwargs)
         finally:
             if counting is not None:
                 counting.hooks.__exit__(None, None, None)
-                self._passes[("R", name)] += 1
-                self._report.layers[name].workspace = counting.kept[name]
+                self._guarded(self._end_recount, name, counting)
             self._ranges.pop()
             self._ranges.pop()
             state.inside = False
+
+    def _begin_recount(self, module, name):
+        done = self._passes[("R", name)] >= self._options.size_passes
+        if done or name not in self._report.layers or self._state.foreign:
+            return None
+        counting = accounting.Pass(self._permanent_of(module))
+        counting.label = name
+        counting.hooks.__enter__()
+        return counting
+
+    def _end_recount(self, name, counting):
+        self._passes[("R", name)] += 1
+        self._report.layers[name].workspace = counting.kept[name]
 
     def _around_loss(self, original, args, kwargs):
         state = self._state
@@ -214,8 +223,8 @@ class Watch:
         self._report.learn(found, module, args, kwargs)
         state.counting = accounting.Pass(self._permanent_of(found.root() or module))
         state.counting.label = found.before if state.around else None
+        state.counting.hooks.__enter__()
         state.own_hooks = state.counting.hooks
-        state.own_hooks.__enter__()
 
     def _end_counting(self, module, result):
         state = self._state
@@ -238,11 +247,14 @@ class Watch:
                 hooks.__exit__(None, None, None)
         if state.segments is not None:
             state.segments.close_all()
+            if self._broken:
+                state.segments.close_step()  # no optimizer step will
 
     def _enter_layer(self, module, name, args, kwargs):
         state = self._state
         state.segments.close()
         self._ranges.push("debubble.layer:" + name)
+        state.layer_open = True
         counting = state.counting
         if counting is None:
             return
@@ -261,7 +273,11 @@ class Watch:
 
     def _leave_layer(self, name):
         state = self._state
-        self._ranges.pop()
+        if state.layer_open:
+            state.layer_open = False
+            self._ranges.pop()
+        if self._broken:
+            return
         found = state.plan
         if found is None or not state.around or name != found.last:
             if state.counting is not None:
@@ -286,7 +302,13 @@ class Watch:
         self._operators.start()
 
     def _stepped(self, optimizer):
-        if self._broken or os.getpid() != self._pid or not self._steps.stepped(optimizer):
+        if os.getpid() != self._pid:
+            return
+        if self._broken:
+            if self._state.segments is not None:
+                self._state.segments.close_step()  # opened before another thread failed
+            return
+        if not self._steps.stepped(optimizer):
             return
         if self._state.segments is not None:
             self._state.segments.close_step()
@@ -332,14 +354,16 @@ class Watch:
             state.segments.make_way(state.user_depth)
         state.user_depth = max(0, state.user_depth - 1)
 
-    def _guarded(self, function, *arguments):
-        if self._broken:
-            return
+    def _guarded(self, function, *arguments, always=False):
+        """`always`: of what leaves; it must undo what was entered before something failed."""
+        if self._broken and not always:
+            return None
         try:
-            function(*arguments)
+            return function(*arguments)
         except Exception as error:  # the script matters more than our figures
             self._broken = True
             self._note(f"stopped watching: {type(error).__name__}: {error}")
+            return None
 
     def _note(self, text):
         if text in self._report.notes:

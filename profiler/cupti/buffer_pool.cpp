@@ -31,11 +31,15 @@ std::uint8_t* BufferPool::take(bool must) {
   return buffer;
 }
 
-void BufferPool::give_back(std::uint8_t* buffer, std::size_t used) {
+void BufferPool::give_back(std::uint8_t* buffer, std::size_t used) noexcept {
   std::memset(buffer, 0, std::min(used, kSize));
   const std::lock_guard lock(mutex_);
   --out_;
-  free_.push_back(buffer);
+  try {
+    free_.push_back(buffer);
+  } catch (...) {
+    std::free(buffer);  // NOLINT: from calloc
+  }
 }
 
 }  // namespace debubble

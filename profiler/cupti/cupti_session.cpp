@@ -7,6 +7,7 @@
 
 #include "profiler/cupti/buffer_pool.hpp"
 #include "profiler/cupti/calls.hpp"
+#include "profiler/cupti/no_signals.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -20,22 +21,39 @@ constexpr int kFlushEvery = 2;  // periods: a killed program loses about half a 
 std::atomic<EventQueue*> target = nullptr;
 std::atomic<int> inside = 0;
 std::atomic<bool> must_serve = false;  // an old CUPTI may crash when it gets no buffer
+std::atomic<std::int64_t> lost_buffers = 0;
+
+// Nothing may be thrown into CUPTI.
+std::uint8_t* take_buffer() noexcept {
+  try {
+    return BufferPool::instance().take(must_serve);
+  } catch (...) {
+    return nullptr;
+  }
+}
 
 void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
-  *buffer = BufferPool::instance().take(must_serve);
+  *buffer = take_buffer();
   *size = *buffer == nullptr ? 0 : BufferPool::kSize;
   *max_records = 0;
+}
+
+bool hand_over(FullBuffer buffer) noexcept {
+  EventQueue* const queue = target;
+  if (queue == nullptr || buffer.valid == 0) return false;
+  try {
+    queue->add(buffer);
+    return true;
+  } catch (...) {
+    ++lost_buffers;
+    return false;
+  }
 }
 
 void complete_buffer(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
   if (buffer == nullptr) return;
   ++inside;
-  EventQueue* const queue = target;
-  if (queue != nullptr && valid > 0) {
-    queue->add(FullBuffer{buffer, valid});
-  } else {
-    BufferPool::instance().give_back(buffer, valid);
-  }
+  if (!hand_over({buffer, valid})) BufferPool::instance().give_back(buffer, valid);
   --inside;
 }
 
@@ -63,19 +81,21 @@ CuptiSession::CuptiSession(const CuptiTable& cupti, const RecorderOptions& optio
       queue_(stream.queue()),
       decoder_(cupti.next_record, cupti.version,
                [this](std::uint32_t device, const std::string& uuid) { clocks_.add(device, uuid); }),
-      sample_clocks_(options.clocks) {
+      sample_clocks_(options.clocks),
+      inside_cu_init_(options.inside_cu_init) {
   subscribe();
   stream_.decode_with(&decoder_);
   try {
     start(options);
+    fact("cupti", std::to_string(cupti_.version));
+    fact("cupti.path", cupti_.path);
+    fact("cuda", cuda_release(cupti_.version));
+    const NoSignals blocked;
+    house_keeper_ = std::thread([this] { keep_house(); });
   } catch (...) {
     undo();
     throw;
   }
-  fact("cupti", std::to_string(cupti_.version));
-  fact("cupti.path", cupti_.path);
-  fact("cuda", cuda_release(cupti_.version));
-  house_keeper_ = std::thread([this] { keep_house(); });
 }
 
 CuptiSession::~CuptiSession() { finish(); }
@@ -132,12 +152,17 @@ void CuptiSession::start(const RecorderOptions& options) {
   enable_launches();
 }
 
+// A device that exists already is told only when it is dumped; inside cuInit none exists, and asking may re-enter
+// the driver [GPU?].
+cupti_abi::Result CuptiSession::enable_devices() const {
+  const bool dump = !inside_cu_init_ && cupti_.enable_and_dump != nullptr;
+  if (dump && cupti_.enable_and_dump(cupti_abi::kDevice) == cupti_abi::kSuccess) return cupti_abi::kSuccess;
+  return cupti_.enable(cupti_abi::kDevice);
+}
+
 void CuptiSession::enable_kind(std::uint32_t kind, bool required) {
   const std::string step = "cuptiActivityEnable of kind " + std::to_string(kind);
-  cupti_abi::Result result = cupti_abi::kUnknownError;
-  // A device that exists already is told only when it is dumped [GPU?].
-  if (kind == cupti_abi::kDevice && cupti_.enable_and_dump != nullptr) result = cupti_.enable_and_dump(kind);
-  if (result != cupti_abi::kSuccess) result = cupti_.enable(kind);
+  const cupti_abi::Result result = kind == cupti_abi::kDevice ? enable_devices() : cupti_.enable(kind);
   if (required) require(result, step);
   if (result == cupti_abi::kSuccess) {
     kinds_.push_back(kind);
@@ -163,19 +188,26 @@ bool CuptiSession::enable_calls(std::uint8_t on) const {
 void CuptiSession::enable_launches() {
   calls_ = enable_calls(1);
   if (calls_) return;
+  static_cast<void>(enable_calls(0));  // those of one level may be on
   enable_kind(cupti_abi::kRuntime, true);
   enable_kind(cupti_abi::kDriver, true);
 }
 
 void CuptiSession::enable(bool on) {
   for (const std::uint32_t kind : kinds_) {
-    if (kind != cupti_abi::kDevice) static_cast<void>(on ? cupti_.enable(kind) : cupti_.disable(kind));
+    if (kind == cupti_abi::kDevice || kind == cupti_abi::kMemory2) continue;
+    static_cast<void>(on ? cupti_.enable(kind) : cupti_.disable(kind));
   }
   if (calls_) static_cast<void>(enable_calls(on ? 1 : 0));
 }
 
+void CuptiSession::disable_all() {
+  for (const std::uint32_t kind : kinds_) static_cast<void>(cupti_.disable(kind));
+  if (calls_) static_cast<void>(enable_calls(0));
+}
+
 void CuptiSession::undo() {
-  enable(false);
+  disable_all();
   retire_target();
   static_cast<void>(cupti_.unsubscribe(subscriber_));
   stream_.flush();
@@ -195,6 +227,11 @@ void CuptiSession::untell() {
 void CuptiSession::flush(bool forced) {
   static_cast<void>(cupti_.flush_all(forced ? cupti_abi::kFlushForced : 0));
   count_dropped();
+  count_lost_buffers();
+}
+
+void CuptiSession::count_lost_buffers() {
+  if (const std::int64_t count = lost_buffers.exchange(0); count > 0) queue_.add(LossRecord{"lost_buffers", count});
 }
 
 void CuptiSession::count_dropped() {
@@ -205,15 +242,18 @@ void CuptiSession::count_dropped() {
 }
 
 void CuptiSession::keep_house() {
-  std::string driver;
   std::unique_lock lock(house_mutex_);
   for (int period = 1; !house_.wait_for(lock, kClockPeriod, [&] { return finished_; }); ++period) {
     lock.unlock();
-    if (period % kFlushEvery == 0) flush(false);
-    if (sample_clocks_) clocks_.sample([&](const ClockRecord& record) { queue_.add(record); });
-    if (clocks_.driver() != driver) fact("driver", driver = clocks_.driver());
+    stream_.attempt([&] { tidy(period); });
     lock.lock();
   }
+}
+
+void CuptiSession::tidy(int period) {
+  if (period % kFlushEvery == 0) flush(false);
+  if (sample_clocks_) clocks_.sample([&](const ClockRecord& record) { queue_.add(record); });
+  if (clocks_.driver() != driver_) fact("driver", driver_ = clocks_.driver());
 }
 
 void CuptiSession::finish() {
@@ -224,9 +264,10 @@ void CuptiSession::finish() {
   }
   house_.notify_all();
   house_keeper_.join();
-  flush(true);
-  enable(false);
-  flush(true);
+  // A forced flush hands out buffers with unfinished records too [GPU?], so first what is complete, then no new ones.
+  stream_.attempt([&] { flush(false); });
+  disable_all();
+  stream_.attempt([&] { flush(true); });
   retire_target();
   static_cast<void>(cupti_.unsubscribe(subscriber_));
 }

@@ -31,7 +31,8 @@ class CuptiSession : public ExternalIds {
   bool tell(std::uint64_t range) override;
   void untell() override;
 
-  void enable(bool on);  // the kinds, to pause and resume
+  // The kinds, to pause and resume. Memory stays: releases must match allocations.
+  void enable(bool on);
   void flush(bool forced);
   void finish();
 
@@ -43,11 +44,15 @@ class CuptiSession : public ExternalIds {
   void require(cupti_abi::Result result, const std::string& step) const;
   void start(const RecorderOptions& options);
   void enable_kind(std::uint32_t kind, bool required);
+  [[nodiscard]] cupti_abi::Result enable_devices() const;
   [[nodiscard]] bool enable_calls(std::uint8_t on) const;
   void enable_launches();
+  void disable_all();
   void undo();
   void count_dropped();
+  void count_lost_buffers();
   void keep_house();
+  void tidy(int period);
   void fact(const std::string& key, const std::string& value);
 
   CuptiTable cupti_;
@@ -60,6 +65,8 @@ class CuptiSession : public ExternalIds {
   bool calls_ = false;                // API calls are enabled one by one
   std::atomic<std::uint64_t> dropped_ = 0;
   bool sample_clocks_ = false;
+  bool inside_cu_init_ = false;
+  std::string driver_;  // as the file was told
 
   std::mutex house_mutex_;
   std::condition_variable house_;

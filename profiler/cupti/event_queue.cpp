@@ -40,17 +40,22 @@ void EventBatch::clear() {
   buffers.clear();
 }
 
-EventBatch::Event& EventQueue::append(EventBatch::Kind kind, Nanoseconds time) {
+// The texts first: without memory there must be no event whose text is missing.
+EventBatch::Event& EventQueue::append(EventBatch::Kind kind, Nanoseconds time, std::string_view text,
+                                      std::string_view value) {
+  const std::size_t begin = waiting_.texts.size();
+  waiting_.texts.append(text).append(value);
   EventBatch::Event& event = waiting_.events.emplace_back();
   event.kind = kind;
   event.time = time;
-  event.text = waiting_.texts.size();
+  event.text = begin;
+  event.text_size = text.size();
+  event.value_size = value.size();
   return event;
 }
 
-void EventQueue::append_text(EventBatch::Event& event, std::string_view text) {
-  event.text_size = text.size();
-  waiting_.texts += text;
+bool EventQueue::has_room_for(std::size_t bytes) const {
+  return waiting_.events.size() < kMostEvents && bytes <= most_bytes_ && waiting_.texts.size() <= most_bytes_ - bytes;
 }
 
 // Under the lock, or two threads could queue in another order than their times; and the clock may be set back.
@@ -58,11 +63,10 @@ Nanoseconds EventQueue::next_time() { return last_time_ = std::max(last_time_, n
 
 std::uint64_t EventQueue::push(std::uint32_t thread, std::string_view text) {
   const std::lock_guard lock(mutex_);
-  if (waiting_.events.size() >= kMostEvents || closed_) return 0;
-  EventBatch::Event& event = append(EventBatch::Kind::kPush, next_time());
+  if (closed_ || !has_room_for(text.size())) return 0;
+  EventBatch::Event& event = append(EventBatch::Kind::kPush, next_time(), text);
   event.thread = thread;
   event.number = ++ranges_;
-  append_text(event, text);
   return event.number;
 }
 
@@ -79,17 +83,16 @@ void EventQueue::add(const SwitchRecord& record) {
 
 void EventQueue::add(const FactRecord& record) {
   const std::lock_guard lock(mutex_);
-  EventBatch::Event& event = append(EventBatch::Kind::kFact, 0);
-  append_text(event, record.key);
-  event.value_size = record.value.size();
-  waiting_.texts += record.value;
+  if (has_room_for(record.key.size() + record.value.size())) {
+    append(EventBatch::Kind::kFact, 0, record.key, record.value);
+  } else {
+    ++refused_facts_;
+  }
 }
 
 void EventQueue::add(const LossRecord& record) {
   const std::lock_guard lock(mutex_);
-  EventBatch::Event& event = append(EventBatch::Kind::kLoss, 0);
-  append_text(event, record.what);
-  event.number = static_cast<std::uint64_t>(record.count);
+  append(EventBatch::Kind::kLoss, 0, record.what).number = static_cast<std::uint64_t>(record.count);
 }
 
 void EventQueue::add(const ClockRecord& record) {
@@ -120,7 +123,7 @@ void EventQueue::flush() {
   std::unique_lock lock(mutex_);
   const std::uint64_t mine = ++flushes_asked_;
   work_.notify_one();
-  written_.wait(lock, [&] { return flushes_done_ >= mine; });
+  written_.wait(lock, [&] { return ended_ || flushes_done_ >= mine; });
 }
 
 void EventQueue::done(std::uint64_t flushes) {
@@ -138,6 +141,19 @@ void EventQueue::close() {
     ++flushes_asked_;
   }
   work_.notify_one();
+}
+
+void EventQueue::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  written_.notify_all();
+}
+
+std::int64_t EventQueue::take_refused_facts() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(refused_facts_, 0);
 }
 
 bool EventQueue::closed() {

@@ -1,7 +1,8 @@
 // What application threads and CUPTI hand to the writer thread, in one order.
 //
 // A range's push is queued before CUPTI learns its number, so it is in front of every buffer that could name it. Adding
-// takes one short lock and never waits for the writer: when it falls far behind, ranges are refused and counted.
+// takes one short lock and never waits for the writer: when it falls far behind, ranges and facts are refused and
+// counted.
 #pragma once
 
 #include <chrono>
@@ -46,6 +47,9 @@ struct EventBatch {
 class EventQueue {
  public:
   static constexpr std::size_t kMostEvents = std::size_t{1} << 20U;
+  static constexpr std::size_t kMostBytes = std::size_t{256} << 20U;  // of texts
+
+  explicit EventQueue(std::size_t most_bytes = kMostBytes) : most_bytes_(most_bytes) {}
 
   // Both happen now; over all threads their times never fall. push: the number of the new range, counting from 1 in the
   // order of the queue; 0: refused.
@@ -60,17 +64,21 @@ class EventQueue {
   // Waits for something to do, at most `longest`; swaps what is there into `batch`, which must be empty. Returns the
   // number of flushes asked for until now; close() counts as one.
   std::uint64_t take(EventBatch& batch, std::chrono::milliseconds longest);
-  // Asks for everything queued until now to be written, and waits for done().
+  // Asks for everything queued until now to be written, and waits for done(), or end().
   void flush();
   void done(std::uint64_t flushes);
+  void end();  // nobody will take any more
   void close();
   [[nodiscard]] bool closed();
+  [[nodiscard]] std::int64_t take_refused_facts();  // since the last call
 
  private:
-  EventBatch::Event& append(EventBatch::Kind kind, Nanoseconds time);
+  EventBatch::Event& append(EventBatch::Kind kind, Nanoseconds time, std::string_view text = {},
+                            std::string_view value = {});
+  [[nodiscard]] bool has_room_for(std::size_t bytes) const;
   Nanoseconds next_time();
-  void append_text(EventBatch::Event& event, std::string_view text);
 
+  const std::size_t most_bytes_;
   std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable written_;
@@ -79,7 +87,9 @@ class EventQueue {
   std::uint64_t ranges_ = 0;
   std::uint64_t flushes_asked_ = 0;
   std::uint64_t flushes_done_ = 0;
+  std::int64_t refused_facts_ = 0;
   bool closed_ = false;
+  bool ended_ = false;
 };
 
 }  // namespace debubble

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "profiler/cupti/buffer_pool.hpp"
+#include "profiler/cupti/no_signals.hpp"
 
 namespace debubble {
 
@@ -12,7 +13,10 @@ constexpr std::chrono::milliseconds kLongestWait{100};
 
 }  // namespace
 
-RecordStream::RecordStream(const std::string& file) : ranges_(queue_), file_(file), writer_([this] { run(); }) {}
+RecordStream::RecordStream(const std::string& file) : ranges_(queue_), file_(file) {
+  const NoSignals blocked;
+  writer_ = std::thread([this] { run(); });
+}
 
 RecordStream::~RecordStream() { close(); }
 
@@ -29,20 +33,28 @@ void RecordStream::run() {
     const std::uint64_t flushes = queue_.take(batch, kLongestWait);
     write(batch);
     batch.clear();
-    if (last) file_.close();
+    if (last) attempt([&] { file_.close(); });
     queue_.done(flushes);
   }
+  queue_.end();
 }
 
+// What fails is lost and counted; the rest is written all the same.
 void RecordStream::write(EventBatch& batch) {
-  batch.replay(file_);
+  attempt([&] { batch.replay(file_); });
   ActivityDecoder* const decoder = decoder_;
   for (const FullBuffer& buffer : batch.buffers) {
-    if (decoder != nullptr) decoder->decode(buffer.data, buffer.valid, file_);
+    if (decoder != nullptr) attempt([&] { decoder->decode(buffer.data, buffer.valid, file_); });
     BufferPool::instance().give_back(buffer.data, buffer.valid);
   }
+  attempt([&] { report_losses(); });
+  attempt([&] { file_.flush(); });
+}
+
+void RecordStream::report_losses() {
   ranges_.report(file_);
-  file_.flush();
+  if (const std::int64_t count = queue_.take_refused_facts(); count > 0) file_.on(LossRecord{"refused_facts", count});
+  if (const std::int64_t count = failures_.exchange(0); count > 0) file_.on(LossRecord{"writer_failures", count});
 }
 
 }  // namespace debubble

@@ -5,6 +5,8 @@
 // Every tenth of a second, and sooner when buffers come, all that is there goes to disk.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -28,6 +30,16 @@ class RecordStream {
   // Who decodes buffers, before the first one comes; lives until a flush() after the last one.
   void decode_with(ActivityDecoder* decoder) { decoder_ = decoder; }
 
+  // Runs what must not throw into a thread of ours; failures are counted in the file ("writer_failures").
+  template <class Body>
+  void attempt(const Body& body) noexcept {
+    try {
+      body();
+    } catch (...) {
+      ++failures_;
+    }
+  }
+
   void flush() { queue_.flush(); }
   // Writes what is left and the end of the file; later events are lost.
   void close();
@@ -38,11 +50,13 @@ class RecordStream {
  private:
   void run();
   void write(EventBatch& batch);
+  void report_losses();
 
   EventQueue queue_;
   RangeRecorder ranges_;
   RecordFileWriter file_;
   std::atomic<ActivityDecoder*> decoder_ = nullptr;
+  std::atomic<std::int64_t> failures_ = 0;
   std::thread writer_;
 };
 

@@ -20,6 +20,7 @@ struct RecorderOptions {
   bool memory = true;         // allocation records
   bool launches = true;       // API records; without them kernels have no range: only to measure what they cost
   bool clocks = true;         // sample NVML where it is there
+  bool inside_cu_init = false;  // the CUDA driver is starting: CUPTI must not be asked for devices yet
 };
 
 // What was seen, for messages at the end; the same counts stand in the file.
@@ -54,7 +55,8 @@ class Recorder {
 
   // Everything that is complete goes to disk. Call after synchronising the device for everything so far.
   void flush();
-  // Forced flush, end of the file. Throws UnavailableError U006 when launches were seen but no GPU record came back.
+  // Forced flush, end of the file. Call after synchronising the device: work that still runs is not recorded. Throws
+  // UnavailableError U006 when launches were seen but no GPU record came back.
   RecorderSummary stop();
 
   // For a forked child: forgets everything without touching CUPTI or the file.

@@ -47,10 +47,10 @@ void forget_in_child() {
   if (stage == Stage::kRunning) stage = Stage::kForked;
 }
 
+// Registered twice, acts once.
 void end_at_exit() {
   Injection* const injection = active_injection();
-  if (injection == nullptr) return;
-  stage = Stage::kOver;
+  if (injection == nullptr || stage.exchange(Stage::kOver) == Stage::kOver) return;
   injection->stop();
 }
 
@@ -145,13 +145,15 @@ int Injection::pop(const void* domain) {
 void Injection::start_gpu() {
   if (gpu_tried_.exchange(true)) return;
   try {
-    recording_.start_gpu({.file = "", .cupti_library = "", .memory = true, .clocks = true});
+    recording_.start_gpu({.file = "", .cupti_library = "", .memory = true, .clocks = true, .inside_cu_init = true});
   } catch (const UnavailableError& error) {
     recording_.fact("gpu", "not recorded: " + error.diagnostic().code);
     report_trouble(folder_, error.diagnostic());
   } catch (const std::exception& error) {
     report_trouble(folder_, {"U009", folder_, std::string("the recording cannot begin: ") + error.what(), ""});
   }
+  // Handlers run in reverse order: after those that CUDA and CUPTI have registered until now, CUPTI gives no records.
+  static_cast<void>(std::atexit(end_at_exit));
 }
 
 void Injection::stop() {

@@ -33,7 +33,7 @@ class Injection {
   void fact(std::string_view key, std::string_view value) { recording_.fact(key, value); }
   void count_process_range() { ++process_ranges_; }
 
-  void start_gpu();  // reports its own trouble
+  void start_gpu();  // inside cuInit; reports its own trouble
   void stop();       // likewise
   void abandon() { recording_.abandon(); }
   [[nodiscard]] bool has_gpu() const { return recording_.has_gpu(); }

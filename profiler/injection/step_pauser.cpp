@@ -7,13 +7,16 @@ namespace debubble {
 
 namespace {
 
-bool is_step(std::string_view text) {
+bool is_number(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// What a step's text begins with; empty for any other range.
+std::string_view kind_of(std::string_view text) {
   for (const std::string_view prefix : {"debubble.step:", "ProfilerStep#"}) {
-    if (!text.starts_with(prefix)) continue;
-    const std::string_view number = text.substr(prefix.size());
-    return !number.empty() && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (text.starts_with(prefix) && is_number(text.substr(prefix.size()))) return prefix;
   }
-  return false;
+  return {};
 }
 
 }  // namespace
@@ -38,16 +41,16 @@ StepPauser::Change StepPauser::begin() {
 }
 
 StepPauser::Change StepPauser::before_push(std::string_view text, std::uint32_t thread) {
-  const bool mine = thread_ == thread;
-  if (!is_step(text)) {
-    if (mine) ++open_;
+  const std::string_view kind = kind_of(text);
+  if (thread_ == thread) {
+    // Steps of one kind do not nest: the one before has ended, with a range inside that was never popped.
+    if (!kind.empty() && kind == kind_) return begin();
+    ++open_;
     return Change::kNone;
   }
   std::uint32_t none = 0;
-  if (mine || !thread_.compare_exchange_strong(none, thread)) {
-    if (mine) ++open_;  // a step inside of a step
-    return Change::kNone;
-  }
+  if (kind.empty() || !thread_.compare_exchange_strong(none, thread)) return Change::kNone;
+  kind_ = kind;
   return begin();
 }
 

@@ -4,6 +4,7 @@
 //     recorded  *  *  *  *  .  *  *  *  *  .                                    all: none is left out
 //
 // A step is a range "debubble.step:N" or "ProfilerStep#N" that is in no other one. The first two are always recorded.
+// A step ends with its range, or where the next one of its kind begins on its thread: programs leak ranges.
 #pragma once
 
 #include <atomic>
@@ -31,6 +32,7 @@ class StepPauser {
   const std::int64_t every_;
   std::atomic<std::uint32_t> thread_ = 0;  // of the step that runs; 0: none. The rest belongs to this thread.
   std::int64_t open_ = 0;                  // ranges of that thread since it began, itself included
+  std::string_view kind_;                  // what its text begins with
   std::int64_t steps_ = 0;
   bool paused_ = false;
 };

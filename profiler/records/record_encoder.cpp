@@ -18,7 +18,12 @@ std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value
 
 }  // namespace
 
-RecordEncoder::RecordEncoder() { restart(); }
+// Room for the largest chunk, so that without memory a record is left out as a whole: only the tables grow, before
+// the record's first byte.
+RecordEncoder::RecordEncoder() {
+  bytes_.reserve(record_format::kMaxChunk);
+  restart();
+}
 
 void RecordEncoder::restart() { bytes_.assign(record_format::kChunkHeader, '\0'); }
 
@@ -53,9 +58,11 @@ void RecordEncoder::text(std::string_view text) {
 }
 
 void RecordEncoder::forget_when_full() {
-  if (names_.size() < record_format::kMaxTable && places_.size() < record_format::kMaxTable) return;
+  const bool many = names_.size() >= record_format::kMaxTable || places_.size() >= record_format::kMaxTable;
+  if (!many && name_bytes_ < record_format::kMaxTableBytes) return;
   tag(Tag::kForget);
   names_.clear();
+  name_bytes_ = 0;
   places_.clear();
 }
 
@@ -65,6 +72,7 @@ std::uint64_t RecordEncoder::name_number(std::string_view name) {
   if (known != names_.end()) return known->second;
   const std::uint64_t next = names_.size();
   names_.emplace(name, next);
+  name_bytes_ += name.size();
   tag(Tag::kDefineName);
   text(name);
   return next;

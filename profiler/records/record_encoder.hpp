@@ -58,6 +58,7 @@ class RecordEncoder : public RecordSink {
   std::string bytes_;
   record_format::Before before_;
   std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> names_;
+  std::size_t name_bytes_ = 0;
   std::map<Place, std::uint64_t> places_;
 };
 

@@ -18,10 +18,11 @@ namespace debubble::record_format {
 
 inline constexpr std::string_view kMagic{"DBREC\0\0\1", 8};  // the last byte is the version
 inline constexpr std::size_t kChunkHeader = 8;
-inline constexpr std::size_t kChunkTarget = std::size_t{256} << 10U;  // a chunk ends when it is larger than this ...
-inline constexpr std::size_t kMaxText = 60'000;                       // ... so with the longest record it stays below
-inline constexpr std::size_t kMaxChunk = std::size_t{1} << 20U;       // this
-inline constexpr std::size_t kMaxTable = std::size_t{1} << 16U;       // names, and places
+inline constexpr std::size_t kChunkTarget = std::size_t{256} << 10U;   // a chunk ends when it is larger than this ...
+inline constexpr std::size_t kMaxText = 60'000;                        // ... so with the longest record it stays below
+inline constexpr std::size_t kMaxChunk = std::size_t{1} << 20U;        // this
+inline constexpr std::size_t kMaxTable = std::size_t{1} << 16U;        // names, and places
+inline constexpr std::size_t kMaxTableBytes = std::size_t{16} << 20U;  // of names, kept by the writer
 
 // Bytes a reader may look at behind a record that starts inside a chunk, texts aside: 16 numbers and an 8-byte load.
 inline constexpr std::size_t kSlack = 192;

@@ -241,5 +241,44 @@ TEST_CASE("the calls that launch work have the numbers of the toolkit's headers"
   CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2));
 }
 
+TEST_CASE("what <<<>>> becomes since CUDA 13 is a launch") {
+#if CUPTI_API_VERSION >= 130000
+  CHECK(listed(abi::kRuntimeLaunches, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000));
+  CHECK(listed(abi::kRuntimeLaunches, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000));
+#else
+  MESSAGE("SKIPPED: this toolkit does not know these calls yet");
+#endif
+}
+
+TEST_CASE("synchronous copies and sets of the driver are listed, per-thread-stream forms included") {
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeer));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DPeer));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DUnaligned_v2));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD16_v2));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8_v2));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D16_v2));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32_v2));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DUnaligned_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeer_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DPeer_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD16_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D16_v2_ptds));
+  CHECK(listed(abi::kDriverLaunches, CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32_v2_ptds));
+}
+
 }  // namespace
 }  // namespace debubble

@@ -2,6 +2,7 @@
 #include "tests/recording/fake_cupti.hpp"
 
 #include <cstddef>
+#include <cstdlib>
 #include <ctime>
 
 #include "profiler/cupti/abi.hpp"
@@ -101,7 +102,10 @@ FAKE_EXPORT int cuptiActivityRegisterCallbacks(cupti_abi::RequestBuffer request,
 
 FAKE_EXPORT int cuptiActivityEnable(std::uint32_t kind) { return engine().enable(kind, true); }
 
-FAKE_EXPORT int cuptiActivityEnableAndDump(std::uint32_t kind) { return engine().enable(kind, true); }
+FAKE_EXPORT int cuptiActivityEnableAndDump(std::uint32_t kind) {
+  if (engine().options.no_dump) std::abort();
+  return engine().enable(kind, true);
+}
 
 FAKE_EXPORT int cuptiActivityDisable(std::uint32_t kind) { return engine().enable(kind, false); }
 

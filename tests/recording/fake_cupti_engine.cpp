@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <utility>
 #include <vector>
+
+#include "profiler/cupti/no_signals.hpp"
 
 namespace debubble::testing {
 
@@ -54,8 +57,14 @@ cupti_abi::Result FakeCuptiEngine::subscribe(char* other_name, std::size_t size)
   subscribed_ = true;
   if (process_ == getpid()) return cupti_abi::kSuccess;
   process_ = getpid();
-  std::thread([this] { work(); }).detach();
+  start_worker();
+  if (options.ends_at_exit) std::atexit([] { instance().ended_ = true; });
   return cupti_abi::kSuccess;
+}
+
+void FakeCuptiEngine::start_worker() {
+  const NoSignals blocked;  // a test looks which threads take signals
+  std::thread([this] { work(); }).detach();
 }
 
 void FakeCuptiEngine::unsubscribe() {
@@ -220,11 +229,17 @@ void FakeCuptiEngine::deliver_waiting(std::unique_lock<std::mutex>& lock) {
   }
 }
 
+bool FakeCuptiEngine::enabled() const {
+  return !kinds_.empty() ||
+         std::any_of(calls_.begin(), calls_.end(), [](const auto& level) { return !level.second.empty(); });
+}
+
 void FakeCuptiEngine::flush(bool forced) {
   // CUPTI's worker does not live in a forked child, and a flush there waits for it forever.
   while (process_ != getpid()) pause();
-  if (options.late && !forced) return;
+  if (ended_ || (options.late && !forced)) return;
   std::unique_lock lock(mutex_);
+  if (forced && options.forced_last && enabled()) std::abort();
   complete(options.gpu_first ? work_buffer_ : calls_buffer_);
   complete(options.gpu_first ? calls_buffer_ : work_buffer_);
   for (Buffer& buffer : hoarded_) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <atomic>
 
 #include <condition_variable>
 #include <cstddef>
@@ -58,13 +59,16 @@ class FakeCuptiEngine {
   void complete(Buffer& buffer);
   void deliver(const Buffer& buffer) const;
   void deliver_waiting(std::unique_lock<std::mutex>& lock);
+  void start_worker();
   void work();
   void hoard();
+  [[nodiscard]] bool enabled() const;
 
   std::mutex mutex_;
   std::condition_variable wake_;
   pid_t process_ = 0;
   bool subscribed_ = false;
+  std::atomic<bool> ended_ = false;
   cupti_abi::RequestBuffer request_ = nullptr;
   cupti_abi::CompleteBuffer complete_ = nullptr;
   std::set<std::uint32_t> kinds_;

@@ -17,6 +17,12 @@ void set_flag(FakeCuptiOptions& options, const std::string& word) {
     options.hoard = true;
   } else if (word == "late") {
     options.late = true;
+  } else if (word == "ends-at-exit") {
+    options.ends_at_exit = true;
+  } else if (word == "no-dump") {
+    options.no_dump = true;
+  } else if (word == "forced-last") {
+    options.forced_last = true;
   } else if (word == "gpu-first") {
     options.gpu_first = true;
   } else {

@@ -12,6 +12,9 @@
 //     hoard                   all buffers are asked for and kept, so that later requests are refused
 //     buffer=4096             no more than this of a buffer is used
 //     late                    only a forced flush delivers anything
+//     ends-at-exit            its exit handler, registered when it begins, ends it: later flushes deliver nothing
+//     no-dump                 cuptiActivityEnableAndDump ends the program: nobody may call it inside cuInit
+//     forced-last             a forced flush while anything is enabled ends the program: its records may be unfinished
 //     gpu-first               buffers of GPU work are delivered before those of API calls
 #pragma once
 
@@ -35,6 +38,9 @@ struct FakeCuptiOptions {
   bool hoard = false;
   std::size_t buffer = SIZE_MAX;
   bool late = false;
+  bool ends_at_exit = false;
+  bool no_dump = false;
+  bool forced_last = false;
   bool gpu_first = false;
 };
 

@@ -27,6 +27,7 @@
 //     --fork-at N               step N forks a child that pushes ranges, launches and exits normally
 //     --fork-first              forks before anything; the child trains, the parent waits and returns its status
 //     --kill-at N               step N ends in SIGKILL, after a second
+//     --sigwait                 blocks SIGTERM once the GPU is used, sends it to itself and waits for it
 //     --exit N (0)              exit status
 //
 // Prints "works COUNT total NANOSECONDS" of all GPU work it issued.
@@ -64,6 +65,7 @@ struct Options {
   bool odd_ranges = false;
   int fork_at = -1;
   bool fork_first = false;
+  bool sigwait = false;
   int kill_at = -1;
   int status = 0;
 };
@@ -80,6 +82,7 @@ bool read_flag(const std::string& word, Options& options) {
   if (word == "--init-in-range") return options.init_in_range = true;
   if (word == "--unbalanced") return options.unbalanced = true;
   if (word == "--odd-ranges") return options.odd_ranges = true;
+  if (word == "--sigwait") return options.sigwait = true;
   if (word == "--fork-first") return options.fork_first = true;
   return false;
 }
@@ -288,6 +291,18 @@ class Training {
   std::int64_t sequence_ = 0;
 };
 
+// Only a thread that does not block the signal could take it: one that the recording has started.
+void wait_for_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // a thread blocks all signals while it starts
+  kill(getpid(), SIGTERM);
+  int signal = 0;
+  if (sigwait(&set, &signal) != 0 || signal != SIGTERM) std::exit(93);
+}
+
 void train(const Options& options) {
   FakeDriver driver;
   if (options.driver && !options.init_in_range) driver.init();
@@ -298,6 +313,7 @@ void train(const Options& options) {
     driver.kernel("first", 700);
     nvtx.pop();
   }
+  if (options.sigwait) wait_for_signal();
   std::vector<std::thread> others;
   for (int t = 1; t < options.threads; ++t) {
     others.emplace_back([&, t] { Training(options, driver, nvtx, t).run(); });

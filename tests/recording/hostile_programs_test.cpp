@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/recording/recorded_run.hpp"
 
@@ -88,6 +89,21 @@ TEST_CASE("ranges that are never popped and pops without a range disturb no laye
     const std::int64_t backward = explicit_style ? 24'000 + 26'000 + 28'000 : 0;
     CHECK(layers == 3 * 2 * (forward + backward));
   }
+}
+
+TEST_CASE("ranges that are never popped do not end the pauses") {
+  // Each step's own pop ends what was never popped instead, so a pause ends where the next step begins.
+  const RecordedRun run = run_training("--steps 21 --unbalanced --hooks", {"DEBUBBLE_RECORD_STEPS=5"});
+  CHECK(run.status == 0);
+  CHECK(run.only().switches == std::vector<bool>{false, true, false, true, false, true, false, true});
+  CHECK(run.only().works == 17 * kWorks);
+}
+
+TEST_CASE("no thread of the recording takes a signal that the program waits for") {
+  const RecordedRun run = run_training("--steps 2 --sigwait");
+  CHECK(run.status == 0);
+  CHECK(run.only().works == 2 * kWorks);
+  CHECK(run.only().end.complete);
 }
 
 TEST_CASE("odd ranges of NVTX are taken as they come") {

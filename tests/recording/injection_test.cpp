@@ -199,6 +199,19 @@ TEST_CASE("a newer CUPTI is tried where the user says so") {
   CHECK(run.only().facts.at("cuda") == "13.3");
 }
 
+TEST_CASE("the recording ends before exit handlers of CUPTI that take its records away") {
+  check_whole(run_training("--steps 2", {"FAKE_CUPTI=ends-at-exit,late"}), 2);
+}
+
+TEST_CASE("everything is disabled before the last, forced flush") {
+  check_whole(run_training("--steps 2", {"FAKE_CUPTI=forced-last"}), 2);
+  check_whole(run_training("--steps 2", {"FAKE_CUPTI=forced-last,version=17"}), 2);
+}
+
+TEST_CASE("devices are not asked for inside cuInit") {
+  check_whole(run_training("--steps 2", {"FAKE_CUPTI=no-dump"}), 2);
+}
+
 TEST_CASE("kinds that are not needed may be refused") {
   const RecordedRun run = run_training("--steps 2", {"FAKE_CUPTI=refuse=49,refuse=8"});
   check_whole(run, 2);

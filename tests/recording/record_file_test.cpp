@@ -13,6 +13,7 @@
 #include "profiler/records/range_text.hpp"
 #include "profiler/records/record_encoder.hpp"
 #include "profiler/records/record_file.hpp"
+#include "profiler/records/record_format.hpp"
 #include "profiler/records/record_text.hpp"
 #include "sim/core/error.hpp"
 #include "tests/recording/scratch.hpp"
@@ -212,6 +213,23 @@ TEST_CASE("random records come back over many chunks, and tables start anew when
   CHECK(read.end.complete);
   CHECK(read.end.records == 450'000);
   CHECK(read.text == expected);
+}
+
+TEST_CASE("a table of long names starts anew before it is large") {
+  RecordEncoder encoder;
+  const auto bytes_of = [&](std::size_t number) {
+    encoder.restart();
+    std::string name(record_format::kMaxText, 'x');
+    name.replace(0, 4, std::to_string(1000 + number));
+    encoder.on(RangePush{1, 7, 1, name, -1, 0, {}});
+    return encoder.pending();
+  };
+  const std::size_t names = record_format::kMaxTableBytes / record_format::kMaxText + 1;
+  for (std::size_t i = 0; i + 1 < names; ++i) bytes_of(i);
+  CHECK(bytes_of(0) < 100);  // known
+  bytes_of(names - 1);
+  CHECK(bytes_of(0) > record_format::kMaxText);  // forgotten, and written again
+  CHECK(bytes_of(0) < 100);
 }
 
 TEST_CASE("texts longer than a record may hold are cut, and the file stays readable") {

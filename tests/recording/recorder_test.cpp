@@ -102,6 +102,21 @@ TEST_CASE("a range that is open when recording pauses is linked again when it go
   CHECK(tally.time_in("") == 1);
 }
 
+TEST_CASE("memory is recorded while recording pauses: releases match allocations") {
+  const Scratch scratch;
+  const std::string path = scratch.path("a.dbrec");
+  Recorder recorder({.file = path, .cupti_library = DEBUBBLE_FAKE_CUPTI});
+  const FakeCupti gpu = fake();
+  gpu.memory(0x1000, 4096);
+  recorder.pause();
+  gpu.memory(0x1000, -4096);
+  gpu.memory(0x2000, 512);
+  recorder.resume();
+  recorder.stop();
+  gpu.memory(0x3000, 1 << 20);
+  CHECK(read_tally(path).bytes == 512);
+}
+
 TEST_CASE("many threads push and pop at once") {
   const Scratch scratch;
   const std::string path = scratch.path("a.dbrec");

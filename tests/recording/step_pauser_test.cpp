@@ -48,6 +48,28 @@ TEST_CASE("a step inside of a step, or on another thread meanwhile, is none") {
   CHECK(pauser.before_push("ProfilerStep#1", 7) == Change::kPause);
 }
 
+// A range that is never popped: the step's own pop counts for it, and nothing ends the step.
+std::string pattern_with_leak(int leaky, const std::string& name) {
+  StepPauser pauser(5);
+  std::string text;
+  bool paused = false;
+  const auto apply = [&](Change change) { paused = change == Change::kNone ? paused : change == Change::kPause; };
+  for (int step = 0; step < 15; ++step) {
+    apply(pauser.before_push(name + std::to_string(step), 7));
+    text += paused ? '.' : '*';
+    if (step == leaky) CHECK(pauser.before_push("never popped", 7) == Change::kNone);
+    apply(pauser.after_pop(7));
+  }
+  return text;
+}
+
+TEST_CASE("a range that is never popped changes no later step") {
+  for (const char* const name : {"debubble.step:", "ProfilerStep#"}) {
+    CHECK(pattern_with_leak(2, name) == "****.****.****.");
+    CHECK(pattern_with_leak(4, name) == "****.****.****.");
+  }
+}
+
 TEST_CASE("the setting is a number from 2 on, or all") {
   CHECK(StepPauser::parse("") == 5);
   CHECK(StepPauser::parse("all") == 0);

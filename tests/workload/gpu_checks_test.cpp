@@ -59,7 +59,7 @@ TEST_CASE("the checks find how the fake GPU is made") {
   const GpuCheck& contexts = check_called(checks, "contexts");
   CHECK(figure(contexts, "contexts") == 1);
   CHECK(figure(contexts, "streams") == 2);
-  CHECK(figure(contexts, "kernels") == 402);
+  CHECK(figure(contexts, "kernels") == 404);
   const GpuCheck& durations = check_called(checks, "durations");
   CHECK(figure(durations, "by_records") == 500'000);
   CHECK(figure(durations, "by_events") == 500'000 + testing::kFakeGap);

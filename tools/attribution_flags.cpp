@@ -7,8 +7,7 @@
 namespace debubble {
 
 void add_attribution_flags(CLI::App& verb, AttributionFlags& flags) {
-  verb.add_option("--layers", flags.layers, "layer ranges, named by group 1; or none: one layer")
-      ->type_name("REGEX");
+  verb.add_option("--layers", flags.layers, "layer ranges, named by group 1; or none: one layer")->type_name("REGEX");
   verb.add_option("--steps", flags.steps, "ranges that are training steps")->type_name("REGEX");
   verb.add_option("--warm-up", flags.warm_up, "first steps to discard (default: detect)")->type_name("STEPS");
   verb.add_flag("--explain", flags.explain, "show which rule attributed which kernel");

@@ -162,7 +162,14 @@ void FakeCuptiEngine::add(Buffer& buffer, const void* activity, std::size_t size
   put(buffer, foreign, sizeof foreign);
 }
 
-void FakeCuptiEngine::api_records(std::uint32_t correlation) {
+// When the work begins. Its call comes no later, however long this thread was kept waiting between the two.
+std::uint64_t FakeCuptiEngine::begin_of(const void* work) {
+  const std::uint32_t kind = static_cast<const cupti_abi::Activity*>(work)->kind;
+  if (kind == cupti_abi::kConcurrentKernel) return static_cast<const cupti_abi::Kernel*>(work)->start;
+  return kind == cupti_abi::kMemcpy ? static_cast<const cupti_abi::Memcpy*>(work)->start : now();
+}
+
+void FakeCuptiEngine::api_records(std::uint32_t correlation, std::uint64_t latest) {
   if (kinds_.count(cupti_abi::kDriver) == 0 && calls_[cupti_abi::kDriver].count(kLaunchKernelCall) == 0) return;
   if (kinds_.count(cupti_abi::kExternalCorrelation) > 0) {
     for (const auto& [kind, stack] : external_ids) {
@@ -174,7 +181,7 @@ void FakeCuptiEngine::api_records(std::uint32_t correlation) {
   cupti_abi::Api call{};
   call.kind = cupti_abi::kDriver;
   call.call = kLaunchKernelCall;
-  call.start = call.end = now();
+  call.start = call.end = std::min(now(), latest);
   call.process = static_cast<std::uint32_t>(getpid());
   call.thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
   call.correlation = correlation;
@@ -200,7 +207,7 @@ bool FakeCuptiEngine::spoil(std::uint8_t* work) {
 void FakeCuptiEngine::launch(const void* work, std::size_t size, std::size_t correlation_offset) {
   const std::lock_guard lock(mutex_);
   const std::uint32_t correlation = ++correlation_;
-  api_records(correlation);
+  api_records(correlation, begin_of(work));
   std::vector<std::uint64_t> record(size / 8);
   std::memcpy(record.data(), work, size);
   auto* const bytes = reinterpret_cast<std::uint8_t*>(record.data());

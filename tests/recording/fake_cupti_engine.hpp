@@ -54,7 +54,8 @@ class FakeCuptiEngine {
 
   void put(Buffer& buffer, const void* activity, std::size_t size);
   void add(Buffer& buffer, const void* activity, std::size_t size);
-  void api_records(std::uint32_t correlation);
+  [[nodiscard]] static std::uint64_t begin_of(const void* work);
+  void api_records(std::uint32_t correlation, std::uint64_t latest);
   bool spoil(std::uint8_t* work);
   void complete(Buffer& buffer);
   void deliver(const Buffer& buffer) const;

@@ -1,37 +1,22 @@
 #include "profiler/cupti/activity_decoder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "profiler/cupti/calls.hpp"
+#include "profiler/records/copy_names.hpp"
 
 namespace debubble {
 
 namespace {
 
-// In the order of CUpti_ActivityMemcpyKind.
-constexpr std::array<std::string_view, 11> kCopyNames = {"copy",
-                                                         "copy host to device",
-                                                         "copy device to host",
-                                                         "copy host to array",
-                                                         "copy array to host",
-                                                         "copy array to array",
-                                                         "copy array to device",
-                                                         "copy device to array",
-                                                         "copy device to device",
-                                                         "copy host to host",
-                                                         "copy peer to peer"};
-
 std::string_view name_of(const cupti_abi::Kernel& kernel) {
   return kernel.name == nullptr ? std::string_view("unnamed kernel") : std::string_view(kernel.name);
 }
-std::string_view name_of(const cupti_abi::Memcpy& copy) {
-  return kCopyNames[copy.copy_kind < kCopyNames.size() ? copy.copy_kind : 0];
-}
-std::string_view name_of(const cupti_abi::PeerMemcpy&) { return kCopyNames[10]; }
+std::string_view name_of(const cupti_abi::Memcpy& copy) { return copy_name(copy.copy_kind); }
+std::string_view name_of(const cupti_abi::PeerMemcpy&) { return copy_name(kPeerCopyKind); }
 std::string_view name_of(const cupti_abi::Memset&) { return "set"; }
 
 Bytes bytes_of(const cupti_abi::Kernel&) { return 0; }

@@ -9,6 +9,7 @@
 
 #include "profiler/importers/nsys_tables.hpp"
 #include "profiler/problem_list.hpp"
+#include "profiler/records/copy_names.hpp"
 #include "profiler/records/range_text.hpp"
 
 namespace debubble {
@@ -17,20 +18,6 @@ namespace {
 constexpr std::array kWorkTables = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
                                     "CUPTI_ACTIVITY_KIND_MEMSET"};
 constexpr const char* kRecord = "record with: nsys profile --trace=cuda,nvtx ...";
-
-// As our own recorder names copies; CUPTI's numbers.
-constexpr std::array<std::string_view, 11> kCopies = {"copy",
-                                                      "copy host to device",
-                                                      "copy device to host",
-                                                      "copy host to array",
-                                                      "copy array to host",
-                                                      "copy array to array",
-                                                      "copy array to device",
-                                                      "copy device to array",
-                                                      "copy device to device",
-                                                      "copy host to host",
-                                                      "copy peer to peer"};
-constexpr std::int64_t kPeerCopy = 10;
 
 std::uint32_t small(std::int64_t value) {
   return value < 0 || value > std::numeric_limits<std::uint32_t>::max() ? 0 : static_cast<std::uint32_t>(value);
@@ -133,9 +120,8 @@ class Replay {
     record.name = kind == 2 ? "set" : work_.text(13);
     if (kind == 1) {
       const std::int64_t copy = work_.number(12);
-      const bool known = copy >= 0 && copy < static_cast<std::int64_t>(kCopies.size());
-      record.name = kCopies.at(known ? static_cast<std::size_t>(copy) : 0);
-      if (copy == kPeerCopy) record.work = GpuWork::kPeerCopy;
+      record.name = copy_name(copy);
+      if (copy == kPeerCopyKind) record.work = GpuWork::kPeerCopy;
     }
     sink_.on(record);
   }

@@ -21,7 +21,7 @@ void RangeFinder::on(const RangePush& record) {
 }
 
 WholeModel::WholeModel(const std::string& steps, RecordSink& next)
-    : has_steps_(!steps.empty()), steps_(steps), next_(next) {}
+    : ForwardingSink(next), has_steps_(!steps.empty()), steps_(steps) {}
 
 bool WholeModel::is_step(std::string_view name) {
   if (!has_steps_ || name.size() > kLongestName) return false;
@@ -39,7 +39,7 @@ void WholeModel::open_layer(std::uint64_t range, const RangePush& record) {
   layer.thread = record.thread;
   layer.time = record.time;
   layer.name = "debubble.layer:model";
-  next_.on(layer);
+  next().on(layer);
 }
 
 void WholeModel::on(const RangePush& record) {
@@ -51,7 +51,7 @@ void WholeModel::on(const RangePush& record) {
   }
   RangePush moved = record;
   moved.range = real(record.range);
-  next_.on(moved);
+  next().on(moved);
   const bool step = is_step(record.name);
   thread.steps.push_back(step);
   if (!step) return;
@@ -63,21 +63,21 @@ void WholeModel::on(const RangePop& record) {
   newest_ = std::max(newest_, record.time);
   Thread& thread = threads_[record.thread];
   if (!thread.steps.empty()) {
-    if (thread.steps.back()) next_.on(record);
+    if (thread.steps.back()) next().on(record);
     thread.steps.pop_back();
   }
-  next_.on(record);
+  next().on(record);
 }
 
 void WholeModel::on(const LinkRecord& record) {
   const bool step = step_ranges_.contains(record.range);
-  next_.on(LinkRecord{record.correlation, step ? made(record.range) : real(record.range)});
+  next().on(LinkRecord{record.correlation, step ? made(record.range) : real(record.range)});
 }
 
 void WholeModel::end_of_stream() {
   for (const auto& [number, thread] : threads_) {
     if (!thread.open) continue;
-    for (std::size_t k = 0; k <= thread.steps.size(); ++k) next_.on(RangePop{number, newest_});
+    for (std::size_t k = 0; k <= thread.steps.size(); ++k) next().on(RangePop{number, newest_});
   }
   threads_.clear();
   step_ranges_.clear();

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/records/forwarding_sink.hpp"
 #include "profiler/records/record.hpp"
 
 namespace debubble {
@@ -32,23 +33,15 @@ class RangeFinder : public RecordSink {
   bool found_ = false;
 };
 
-class WholeModel : public RecordSink {
+class WholeModel : public ForwardingSink {
  public:
   // `steps` is the rule for steps; empty: there are none in the recording.
   WholeModel(const std::string& steps, RecordSink& next);
 
-  using RecordSink::on;
+  using ForwardingSink::on;
   void on(const RangePush& record) override;
   void on(const RangePop& record) override;
   void on(const LinkRecord& record) override;
-  void on(const LaunchRecord& record) override { next_.on(record); }
-  void on(const KernelRecord& record) override { next_.on(record); }
-  void on(const MemoryRecord& record) override { next_.on(record); }
-  void on(const OverheadRecord& record) override { next_.on(record); }
-  void on(const ClockRecord& record) override { next_.on(record); }
-  void on(const SwitchRecord& record) override { next_.on(record); }
-  void on(const FactRecord& record) override { next_.on(record); }
-  void on(const LossRecord& record) override { next_.on(record); }
 
   // Closes what is still open, at the newest time seen.
   void end_of_stream();
@@ -64,7 +57,6 @@ class WholeModel : public RecordSink {
 
   bool has_steps_;
   std::regex steps_;
-  RecordSink& next_;
   std::map<std::string, bool, std::less<>> known_;
   std::map<std::uint32_t, Thread> threads_;
   std::set<std::uint64_t> step_ranges_;

@@ -14,6 +14,7 @@
 #include "profiler/hooks_file.hpp"
 #include "profiler/importers/whole_model.hpp"
 #include "profiler/profile_json.hpp"
+#include "profiler/records/forwarding_sink.hpp"
 #include "profiler/text.hpp"
 #include "sim/core/error.hpp"
 #include "tools/commands/trace_sources.hpp"
@@ -48,24 +49,14 @@ void check_positive(const std::optional<int>& value, const char* flag) {
 }
 
 // Remembers which rank each stream was of, and hands everything on.
-class RankNoter : public RecordSink {
+class RankNoter : public ForwardingSink {
  public:
-  explicit RankNoter(RecordSink& next) : next_(next) {}
-  using RecordSink::on;
-  void on(const RangePush& record) override { next_.on(record); }
-  void on(const RangePop& record) override { next_.on(record); }
-  void on(const LinkRecord& record) override { next_.on(record); }
-  void on(const LaunchRecord& record) override { next_.on(record); }
-  void on(const KernelRecord& record) override { next_.on(record); }
-  void on(const MemoryRecord& record) override { next_.on(record); }
-  void on(const OverheadRecord& record) override { next_.on(record); }
-  void on(const ClockRecord& record) override { next_.on(record); }
-  void on(const SwitchRecord& record) override { next_.on(record); }
-  void on(const LossRecord& record) override { next_.on(record); }
+  using ForwardingSink::ForwardingSink;
+  using ForwardingSink::on;
   void on(const FactRecord& record) override {
     if (record.key == "rank") ++ranks_[std::string(record.value)];
     if (record.key == "world_size") world_ = record.value;
-    next_.on(record);
+    ForwardingSink::on(record);
   }
 
   [[nodiscard]] std::vector<std::string> notes(std::size_t streams) const {
@@ -82,7 +73,6 @@ class RankNoter : public RecordSink {
   }
 
  private:
-  RecordSink& next_;
   std::map<std::string, int> ranks_;
   std::string world_;
 };

@@ -1,0 +1,45 @@
+// The backends, one function each. All throw InputError for requests they cannot run and WrongDataError when a checksum
+// chain is broken; a run that gets stuck is a result (LiveResult::stall).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "live/live.hpp"
+#include "sim/core/transformer.hpp"
+#include "profiler/workload/transformer_model.hpp"
+
+namespace debubble::live {
+
+// One pinned thread per device, real matrix products (OpenBLAS where it is, else our own). Any clock.
+// Throws UnavailableError U050 when the wall clock is asked for and there are fewer usable cores than devices + 1.
+[[nodiscard]] LiveResult run_on_cpu(const LiveRequest& request, const LiveProgress& progress);
+
+// One MPI rank per device; call in every rank. Only rank 0 gets the iterations; the others' `iterations` are empty.
+// Throws UnavailableError U052 where debubble was built, or runs, without MPI, and InputError L010 when the number of
+// ranks is not the number of devices.
+struct MpiOptions {
+  bool gpus = false;  // work on one GPU per rank, transfers by NCCL; else work on the CPU, transfers by MPI
+};
+[[nodiscard]] LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options,
+                                      const LiveProgress& progress);
+// Whether this process was started by mpirun, and which rank it is then; looks at the environment only.
+[[nodiscard]] std::optional<int> mpi_rank_of_environment();
+
+// All devices in one process, as parts of one GPU (green contexts) or one GPU each.
+struct CudaOptions {
+  TransformerShape shape;    // the model; its layers are cut into the schedule's stages by `partition`
+  std::vector<int> partition;  // layers per stage, embedding and head among them: shape.layers + 2 in all
+  WorkloadSize size;
+  bool graph = false;        // the whole iteration as one CUDA graph; else eager launches behind a gate
+  bool one_gpu_each = false;  // devices are GPUs 0 ... p - 1, with peer copies; else parts of GPU `gpu`
+  int gpu = 0;
+};
+// `request.costs` are not needed: they are calibrated, first alone, then with all partitions busy, and returned. The
+// clock is the GPU's. Throws UnavailableError U020 ... U029 as the profiler does, U060 ... for what only live needs.
+[[nodiscard]] LiveResult run_on_cuda(const LiveRequest& request, const CudaOptions& options,
+                                     const LiveProgress& progress);
+
+}  // namespace debubble::live

@@ -1,0 +1,54 @@
+// What somebody watched happen (a live run, an imported trace), before it is a Timeline: who ran when, what travelled
+// when. `assemble_timeline` adds what every analysis needs: order, ready times, and what each thing waited for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/op.hpp"
+#include "sim/core/p2p.hpp"
+#include "sim/core/schedule.hpp"
+#include "sim/core/timeline.hpp"
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+struct ObservedOp {
+  Op op;
+  Op partner;  // valid only when paired
+  bool paired = false;
+  std::int32_t device = 0;
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+};
+
+// The output of `op` on its way to the op that uses it, which the start rule names: F(s, i) -> F(s + 1, i), and B or
+// I(s, i) -> B or I(s - 1, i).
+struct ObservedTransfer {
+  Op op;
+  std::int32_t from_device = 0;
+  std::int32_t to_device = 0;
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  Nanoseconds latency = 0;  // the part of end - begin that is latency, 0 where that is not known; it comes last
+  Bytes bytes = 0;
+};
+
+struct Observation {
+  P2p p2p = P2p::kOverlapped;
+  bool measured = true;  // false: times follow from given costs, so every begin is explained exactly
+  std::vector<ObservedOp> ops;              // in any order
+  std::vector<ObservedTransfer> transfers;  // in any order
+};
+
+// One iteration as a Timeline. Times are shifted so that the first op begins at 0 (only where `measured`). Spans stand
+// by device, then by begin (ties: by place in the schedule's row). An input from another device that nobody saw travel
+// gets a transfer of length 0 at its maker's end. Measured clocks differ a little: an arrival later than its use is
+// taken as the use's begin. Gates follow the engine's tie rules, so that an Observation with the engine's times gives
+// the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span) here.
+// Throws InputError V020 ... V024, with all that is wrong, when ops are missing, stand twice or on another device than
+// their stage's, end before they begin, or overlap on one device.
+[[nodiscard]] Timeline assemble_timeline(const Schedule& schedule, const Observation& observation);
+
+}  // namespace debubble

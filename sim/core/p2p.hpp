@@ -1,0 +1,19 @@
+// How transfers between devices meet the compute lanes.
+#pragma once
+
+#include <cstdint>
+
+namespace debubble {
+
+enum class P2p : std::uint8_t {
+  // Transfers run on their own lanes. Compute never waits for a send, only for the arrival of its own input.
+  kOverlapped,
+  // A transfer holds the compute lanes of sender and receiver together, one transfer at a time. The sender's order
+  // decides where the receiver takes part, the rule by which PyTorch places receives, so it cannot add a deadlock.
+  kBlocking,
+  // An eager 1F1B runtime: all that a device sends and receives between two of its ops is one fused exchange. It is
+  // posted after the first op, each transfer starts when both ends are posted, and the next op waits for all of it.
+  kCoupled,
+};
+
+}  // namespace debubble

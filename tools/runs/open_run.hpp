@@ -1,0 +1,23 @@
+// One side of a comparison, whatever form it has: a run file, a Chrome trace of ours, PyTorch traces (one per rank), or a
+// scenario to simulate.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/core/run_record.hpp"
+#include "tools/progress.hpp"
+
+namespace debubble {
+
+// What a name stands for, by its content, not its ending:
+//     {"format": "debubble.run/1", ...}         a run file
+//     {"traceEvents": ...} with our metadata    a trace that `simulate --trace` or `live --trace` wrote
+//     {"traceEvents": ...} with PP: ranges      PyTorch's; several files are the ranks of one run
+//     KEY = VALUE lines (.toml)                 a scenario, simulated with the shared flags' rules
+// `schedule_of` (may be null) gives an imported trace the schedule and costs that it does not hold itself.
+// Throws InputError D001 ... for files that are none of these or that do not fit together.
+[[nodiscard]] RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
+                                 Progress& progress);
+
+}  // namespace debubble

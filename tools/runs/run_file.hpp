@@ -1,0 +1,22 @@
+// Run files, `debubble.run/1` (docs/run.schema.json): a RunRecord as JSON; ".gz" compresses. The schedule is written
+// op by op, so a run replays exactly, whatever made its schedule.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "sim/core/run_record.hpp"
+
+namespace debubble {
+
+// Writes piece by piece: a run of millions of ops builds no tree. Integers only; the same record gives the same bytes.
+void write_run_file(const RunRecord& record, const std::function<void(std::string_view)>& sink);
+
+// Strict, like all our readers: unknown keys, wrong types, ops out of range, overlapping spans, ... are errors (V001...
+// V019, and those of assemble_timeline), all of them at once, each with its place. `name` is for messages.
+[[nodiscard]] RunRecord read_run_text(std::string_view text, const std::string& name);
+// The same from a file, which may be gzipped. Throws InputError C005 when it cannot be read.
+[[nodiscard]] RunRecord read_run_file(const std::string& path);
+
+}  // namespace debubble

@@ -30,7 +30,7 @@ struct IntegerRule {
 
 class JsonObjectReader {
  public:
-  // `value` and `problems` must outlive the reader. A value that is no object is reported once (P007).
+  // `value` and `problems` must outlive the reader. A value that is no object is reported once (wrong_type).
   JsonObjectReader(const JsonValue& value, std::string pointer, ProblemList& problems);
 
   [[nodiscard]] std::int64_t integer(std::string_view key, const IntegerRule& rule);
@@ -53,6 +53,8 @@ class JsonObjectReader {
   void complain(std::string code, std::string_view key, std::string message, std::string help);
 
  private:
+  [[nodiscard]] const JsonDialect& dialect() const { return problems_.dialect(); }
+  [[nodiscard]] std::string described() const { return dialect().description; }
   [[nodiscard]] std::int64_t checked_integer(const JsonValue& value, std::string_view key, const IntegerRule& rule);
   [[nodiscard]] std::string checked_text(const JsonValue& value, std::string_view key);
 

@@ -38,7 +38,8 @@ std::string reason_of(std::string_view what) {
 // so the pointers in open_ stay valid while they are in use.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  TreeBuilder(std::string_view text, ProblemList& problems) : text_(text), problems_(problems) {}
+  TreeBuilder(std::string_view text, ProblemList& problems, IntegerArrays arrays)
+      : text_(text), problems_(problems), packs_(arrays == IntegerArrays::kPacked) {}
 
   JsonValue& root() { return root_; }
 
@@ -64,8 +65,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& value) override {
     if (!keys_.back().insert(value).second) {
-      problems_.add_at_pointer("P003", pointer() + "/" + pointer_token(value), in_quotes(value) + " stands here twice",
-                               "keep one of the two");
+      problems_.add_at_pointer(problems_.dialect().key_twice, pointer() + "/" + pointer_token(value),
+                               in_quotes(value) + " stands here twice", "keep one of the two");
     }
     key_ = std::move(value);
     return true;
@@ -75,14 +76,16 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
                    const nlohmann::json::exception& error) override {
     // Versions of the library word this one differently.
     const std::string reason = text_.empty() ? "the file is empty" : reason_of(error.what());
-    problems_.add("P001", place_of(problems_.name(), text_, position > 0 ? position - 1 : 0),
-                  "not valid JSON: " + reason,
-                  "the file may be cut off or edited by hand; docs/profile.schema.json describes it");
+    problems_.add(
+        problems_.dialect().not_json, place_of(problems_.name(), text_, position > 0 ? position - 1 : 0),
+        "not valid JSON: " + reason,
+        std::string("the file may be cut off or edited by hand; ") + problems_.dialect().description + " describes it");
     return false;
   }
 
  private:
   JsonValue& add(JsonValue::Kind kind) {
+    if (!open_.empty()) unpack(*open_.back());
     JsonValue& value = open_.empty() ? root_ : open_.back()->children.emplace_back();
     value.kind = kind;
     value.key = std::move(key_);
@@ -95,17 +98,32 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  // An array that turns out to hold something else as well becomes one like any other.
+  static void unpack(JsonValue& array) {
+    for (const std::int64_t value : array.integers) set_integer(array.children.emplace_back(), value);
+    array.integers = {};
+  }
+
+  static void set_integer(JsonValue& to, std::int64_t value) {
+    to.kind = JsonValue::Kind::kInteger;
+    to.integer = value;
+    to.text = std::to_string(value);
+  }
+
   bool integer(std::int64_t value) {
-    JsonValue& added = add(JsonValue::Kind::kInteger);
-    added.integer = value;
-    added.text = std::to_string(value);
+    if (packs_ && !open_.empty() && open_.back()->kind == JsonValue::Kind::kArray && open_.back()->children.empty()) {
+      open_.back()->integers.push_back(value);
+      return true;
+    }
+    set_integer(add(JsonValue::Kind::kInteger), value);
     return true;
   }
 
   bool open(JsonValue::Kind kind) {
     if (open_.size() == kDeepestNesting) {
-      problems_.add_at_pointer("P018", pointer(), "nested more than " + std::to_string(kDeepestNesting) + " deep",
-                               "a profile needs five levels; this is another kind of file");
+      problems_.add_at_pointer(
+          problems_.dialect().too_deep, pointer(), "nested more than " + std::to_string(kDeepestNesting) + " deep",
+          std::string("a ") + problems_.dialect().what + " needs five levels; this is another kind of file");
       return false;
     }
     open_.push_back(&add(kind));
@@ -131,6 +149,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   std::string_view text_;
   ProblemList& problems_;
+  bool packs_;
   JsonValue root_;
   std::vector<JsonValue*> open_;
   std::vector<std::set<std::string>> keys_;  // of each open container; arrays have none
@@ -159,13 +178,13 @@ std::string describe(const JsonValue& value) {
   return {};
 }
 
-std::optional<JsonValue> parse_json(std::string_view text, ProblemList& problems) {
+std::optional<JsonValue> parse_json(std::string_view text, ProblemList& problems, IntegerArrays arrays) {
   if (const auto bad = first_bad_utf8(text)) {
-    problems.add("P002", place_of(problems.name(), text, *bad), "not UTF-8 text",
-                 "save the file as UTF-8; a profile is text, never a binary file");
+    problems.add(problems.dialect().not_utf8, place_of(problems.name(), text, *bad), "not UTF-8 text",
+                 std::string("save the file as UTF-8; a ") + problems.dialect().what + " is text, never a binary file");
     return std::nullopt;
   }
-  TreeBuilder builder(text, problems);
+  TreeBuilder builder(text, problems, arrays);
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return std::nullopt;
   return std::move(builder.root());
 }

@@ -20,17 +20,23 @@ struct JsonValue {
   enum class Kind { kNull, kBoolean, kInteger, kHugeInteger, kFraction, kString, kArray, kObject };
 
   Kind kind = Kind::kNull;
-  std::string key;                  // name of this member; empty outside of objects
-  std::string text;                 // value of a string; a number as written
-  std::int64_t integer = 0;         // value of kInteger; kHugeInteger does not fit
-  std::vector<JsonValue> children;  // members or items, in file order
+  std::string key;                     // name of this member; empty outside of objects
+  std::string text;                    // value of a string; a number as written
+  std::int64_t integer = 0;            // value of kInteger; kHugeInteger does not fit
+  std::vector<JsonValue> children;     // members or items, in file order
+  std::vector<std::int64_t> integers;  // the items of a packed array, which has no children
 };
 
 // "a string", "the number 1.5", ...: what a value is, for messages.
 [[nodiscard]] std::string describe(const JsonValue& value);
 
-// Parses the whole text. Without a value there is at least one problem: P001 (not JSON), P002 (not UTF-8) or P018 (too
-// deep). A doubled key is a problem too (P003), but the tree, which holds both members, is still returned.
-[[nodiscard]] std::optional<JsonValue> parse_json(std::string_view text, ProblemList& problems);
+// How arrays of nothing but 64-bit integers are kept: as children like any other, or in `integers`, at 8 bytes each.
+// Files with millions of times are read packed.
+enum class IntegerArrays { kTree, kPacked };
+
+// Parses the whole text. Without a value there is at least one problem: not JSON, not UTF-8 or too deep. A doubled key
+// is a problem too, but the tree, which holds both members, is still returned.
+[[nodiscard]] std::optional<JsonValue> parse_json(std::string_view text, ProblemList& problems,
+                                                  IntegerArrays arrays = IntegerArrays::kTree);
 
 }  // namespace debubble

@@ -21,8 +21,6 @@ namespace debubble {
 
 namespace {
 
-bool is_table_file(const std::string& name) { return name.ends_with(".csv") || name.find('/') != std::string::npos; }
-
 // A table says how many devices and microbatches it has; a flag that says otherwise is a mistake.
 void check_against_table(const Schedule& table, const Scenario& scenario, const std::string& file) {
   const auto check = [&](const std::optional<int>& flag, int value, const char* name, const char* what) {
@@ -186,6 +184,8 @@ void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
 }
 
 }  // namespace
+
+bool is_table_file(const std::string& name) { return name.ends_with(".csv") || name.find('/') != std::string::npos; }
 
 Schedule make_schedule(const Scenario& scenario, const std::string& name) {
   if (is_table_file(name)) {

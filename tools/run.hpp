@@ -32,6 +32,9 @@ struct Run {
 [[nodiscard]] std::optional<std::pair<int, double>> more_microbatches(const Scenario& scenario, const std::string& name,
                                                                       const Run& run);
 
+// Whether a schedule's name is that of a table's file: it ends in .csv or holds a slash.
+[[nodiscard]] bool is_table_file(const std::string& name);
+
 // The schedule alone: built, or read from its table.
 [[nodiscard]] Schedule make_schedule(const Scenario& scenario, const std::string& name);
 

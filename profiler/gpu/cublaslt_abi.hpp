@@ -28,6 +28,7 @@ inline constexpr std::int32_t kTransposed = 1;
 
 inline constexpr int kTransposeA = 3;  // cublasLtMatmulDescAttributes_t, int32
 inline constexpr int kTransposeB = 4;
+inline constexpr int kProcessorTarget = 15;
 inline constexpr int kBatchCount = 5;     // cublasLtMatrixLayoutAttribute_t, int32
 inline constexpr int kBatchStride = 6;    // int64, elements
 inline constexpr int kMostWorkspace = 1;  // cublasLtMatmulPreferenceAttributes_t, uint64

@@ -44,8 +44,8 @@ void* writable(DeviceAddress address) {
 
 }  // namespace
 
-CublasLtGemm::CublasLtGemm(const CublasLt& library, DeviceAddress workspace)
-    : library_(library), workspace_(workspace) {
+CublasLtGemm::CublasLtGemm(const CublasLt& library, DeviceAddress workspace, std::int32_t processors)
+    : library_(library), workspace_(workspace), processors_(processors) {
   cublaslt::Handle handle = nullptr;
   check_cublaslt(library_, library_.call.create(&handle), "starting cuBLASLt");
   handle_ = {handle, library_.call.destroy};
@@ -96,6 +96,11 @@ CublasLtGemm::Plan CublasLtGemm::make_plan(const Gemm& gemm) const {
                  "a product");
   check_cublaslt(library_, library_.call.description_set(made, cublaslt::kTransposeB, &second, sizeof second),
                  "a product");
+  if (processors_ > 0) {
+    check_cublaslt(library_,
+                   library_.call.description_set(made, cublaslt::kProcessorTarget, &processors_, sizeof processors_),
+                   "telling cuBLASLt its share of the GPU");
+  }
   plan.first = layout(gemm.b, gemm.type, gemm.batch);
   plan.second = layout(gemm.a, gemm.type, gemm.batch);
   plan.result = layout(gemm.c, result_type(gemm), gemm.batch);

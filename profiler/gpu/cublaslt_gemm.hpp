@@ -23,8 +23,9 @@ inline constexpr Bytes kGemmWorkspace = 32 * kMebibyte;
 
 class CublasLtGemm {
  public:
-  // Needs a current context. `workspace`: kGemmWorkspace bytes on the device, the caller's. Throws UnavailableError.
-  CublasLtGemm(const CublasLt& library, DeviceAddress workspace);
+  // Needs a current context. `workspace`: kGemmWorkspace bytes on the device, the caller's. `processors`: how many the
+  // products will really run on, where that is a part of the GPU; 0: all. Throws UnavailableError.
+  CublasLtGemm(const CublasLt& library, DeviceAddress workspace, std::int32_t processors = 0);
 
   // Issues one product. Throws UnavailableError U028 with the shape where cuBLASLt has no algorithm or refuses.
   void run(const Gemm& gemm, cuda::Stream stream);
@@ -48,6 +49,7 @@ class CublasLtGemm {
 
   const CublasLt& library_;
   DeviceAddress workspace_;
+  std::int32_t processors_;
   OwnedHandle<cublaslt::Handle> handle_;
   std::map<Key, Plan> plans_;
 };

@@ -27,13 +27,18 @@ std::string mebibytes(Bytes bytes) {
   return bytes < kMebibyte ? std::to_string(bytes) + " bytes" : std::to_string(bytes / kMebibyte) + " MiB";
 }
 
+}  // namespace
+
 unsigned grid_size(std::int64_t blocks) {
   constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;  // of a grid's first dimension
   if (blocks < 1 || blocks > kMostBlocks) throw std::logic_error("a launch of " + std::to_string(blocks) + " blocks");
   return static_cast<unsigned>(blocks);
 }
 
-}  // namespace
+KernelImages compile_kernels(const Nvrtc& nvrtc, DataType type, int capability) {
+  return {compile_for(nvrtc, kernel_source(type), "debubble_kernels.cu", capability),
+          compile_for(nvrtc, kCheckKernels, "debubble_checks.cu", capability)};
+}
 
 std::shared_ptr<const CudaLibraries> load_cuda_libraries() {
   const auto libraries = std::make_shared<CudaLibraries>();
@@ -41,6 +46,35 @@ std::shared_ptr<const CudaLibraries> load_cuda_libraries() {
   libraries->cublaslt = load_cublaslt(libraries->driver.version);
   libraries->nvrtc = load_nvrtc(libraries->driver.version);
   return libraries;
+}
+
+DeviceFacts read_device_facts(const CudaLibraries& libraries, cuda::Device device) {
+  const CudaDriver& driver = libraries.driver;
+  const auto attribute = [&driver, device](int which) {
+    int value = 0;
+    check_cuda(driver, driver.call.device_attribute(&value, which, device), "asking what the GPU can do");
+    return value;
+  };
+  std::array<char, 256> name{};
+  std::size_t memory = 0;
+  check_cuda(driver, driver.call.device_name(name.data(), static_cast<int>(name.size()), device),
+             "asking the GPU's name");
+  check_cuda(driver, driver.call.device_memory(&memory, device), "asking the GPU's memory");
+  DeviceFacts facts;
+  facts.name = name.data();
+  facts.driver = kernel_driver_version(file_text("/proc/driver/nvidia/version"));
+  if (facts.driver.empty()) facts.driver = "for CUDA " + cuda_version_text(libraries.driver.version);
+  facts.cuda = cuda_version_text(libraries.nvrtc.version);
+  facts.processors = attribute(cuda::kProcessorCount);
+  facts.memory = static_cast<Bytes>(memory);
+  facts.capability = attribute(cuda::kCapabilityMajor) * 10 + attribute(cuda::kCapabilityMinor);
+  if (facts.capability < kOldestCapability) {
+    throw UnavailableError({"U021", facts.name,
+                            "this GPU is of compute capability " + std::to_string(facts.capability / 10) + "." +
+                                std::to_string(facts.capability % 10) + "; the workload's kernels need 8.0",
+                            "use a GPU of the Ampere generation (A100, RTX 30) or newer"});
+  }
+  return facts;
 }
 
 CudaContext::CudaContext(const CudaDriver& driver, int ordinal) : driver_(driver) {
@@ -53,13 +87,12 @@ CudaContext::CudaContext(const CudaDriver& driver, int ordinal) : driver_(driver
                             "numbers start at 0 and count what CUDA_VISIBLE_DEVICES leaves visible"});
   }
   check_cuda(driver, driver.call.device_get(&device_, ordinal), "opening the GPU");
-  cuda::Context context = nullptr;
-  const cuda::Result retained = driver.call.context_retain(&context, device_);
+  const cuda::Result retained = driver.call.context_retain(&context_, device_);
   if (retained != cuda::kSuccess) {
     throw UnavailableError({"U021", "", "no work can be started on the GPU: " + cuda_error(driver, retained),
                             "is it full or reserved (nvidia-smi: memory in use, compute mode)?"});
   }
-  const cuda::Result entered = driver.call.context_set(context);
+  const cuda::Result entered = driver.call.context_set(context_);
   if (entered != cuda::kSuccess) driver.call.context_release(device_);
   check_cuda(driver, entered, "entering the GPU's context");
 }
@@ -70,16 +103,19 @@ CudaContext::~CudaContext() {
 }
 
 CudaDevice::CudaDevice(std::shared_ptr<const CudaLibraries> libraries, int ordinal, DataType type)
-    : libraries_(std::move(libraries)), context_(libraries_->driver, ordinal), facts_(read_facts()), events_(kMarks) {
+    : libraries_(std::move(libraries)),
+      context_(libraries_->driver, ordinal),
+      facts_(read_device_facts(*libraries_, context_.device())),
+      events_(kMarks) {
   const CudaDriver& driver = libraries_->driver;
   for (OwnedHandle<cuda::Stream>& owned : streams_) {
     cuda::Stream made = nullptr;
     check(driver.call.stream_create(&made, cuda::kStreamNonBlocking), "making a stream");
     owned = {made, driver.call.stream_destroy};
   }
-  const Nvrtc& nvrtc = libraries_->nvrtc;
-  kernels_ = load(compile_for(nvrtc, kernel_source(type), "debubble_kernels.cu", facts_.capability));
-  check_kernels_ = load(compile_for(nvrtc, kCheckKernels, "debubble_checks.cu", facts_.capability));
+  const KernelImages images = compile_kernels(libraries_->nvrtc, type, facts_.capability);
+  kernels_ = load(images.workload);
+  check_kernels_ = load(images.checks);
   scratch_ = allocate(kGemmWorkspace + kTickBytes);  // NOLINT: needs the facts and the context
   try {
     zero(scratch_, kGemmWorkspace + kTickBytes);
@@ -99,34 +135,6 @@ CudaDevice::~CudaDevice() {
 
 void CudaDevice::check(cuda::Result result, const std::string& what) const {
   check_cuda(libraries_->driver, result, what);
-}
-
-DeviceFacts CudaDevice::read_facts() const {
-  const cuda::Functions& call = libraries_->driver.call;
-  const auto attribute = [this, &call](int which) {
-    int value = 0;
-    check(call.device_attribute(&value, which, context_.device()), "asking what the GPU can do");
-    return value;
-  };
-  std::array<char, 256> name{};
-  std::size_t memory = 0;
-  check(call.device_name(name.data(), static_cast<int>(name.size()), context_.device()), "asking the GPU's name");
-  check(call.device_memory(&memory, context_.device()), "asking the GPU's memory");
-  DeviceFacts facts;
-  facts.name = name.data();
-  facts.driver = kernel_driver_version(file_text("/proc/driver/nvidia/version"));
-  if (facts.driver.empty()) facts.driver = "for CUDA " + cuda_version_text(libraries_->driver.version);
-  facts.cuda = cuda_version_text(libraries_->nvrtc.version);
-  facts.processors = attribute(cuda::kProcessorCount);
-  facts.memory = static_cast<Bytes>(memory);
-  facts.capability = attribute(cuda::kCapabilityMajor) * 10 + attribute(cuda::kCapabilityMinor);
-  if (facts.capability < kOldestCapability) {
-    throw UnavailableError({"U021", facts.name,
-                            "this GPU is of compute capability " + std::to_string(facts.capability / 10) + "." +
-                                std::to_string(facts.capability % 10) + "; the workload's kernels need 8.0",
-                            "use a GPU of the Ampere generation (A100, RTX 30) or newer"});
-  }
-  return facts;
 }
 
 OwnedHandle<cuda::Module> CudaDevice::load(const std::string& image) const {

@@ -27,6 +27,19 @@ struct CudaLibraries {
 // UnavailableError U020 no driver, U022 stub, U023 no cuBLASLt, U024 no NVRTC, U025 driver older than the libraries.
 [[nodiscard]] std::shared_ptr<const CudaLibraries> load_cuda_libraries();
 
+// The kernels' machine code for one kind of GPU, ready for the driver.
+struct KernelImages {
+  std::string workload;  // see profiler/workload/kernels.hpp
+  std::string checks;    // see cuda_check_kernels.hpp
+};
+[[nodiscard]] KernelImages compile_kernels(const Nvrtc& nvrtc, DataType type, int capability);
+
+// What the driver knows of a GPU. Throws UnavailableError U021 for one that is too old for the kernels.
+[[nodiscard]] DeviceFacts read_device_facts(const CudaLibraries& libraries, cuda::Device device);
+
+// A grid's size; std::logic_error beyond what a grid may have.
+[[nodiscard]] unsigned grid_size(std::int64_t blocks);
+
 // Gives a primary context back.
 class CudaContext {
  public:
@@ -37,10 +50,12 @@ class CudaContext {
   CudaContext& operator=(const CudaContext&) = delete;
 
   [[nodiscard]] cuda::Device device() const { return device_; }
+  [[nodiscard]] cuda::Context handle() const { return context_; }
 
  private:
   const CudaDriver& driver_;
   cuda::Device device_ = 0;
+  cuda::Context context_ = nullptr;
 };
 
 class CudaDevice final : public WorkDevice {
@@ -88,7 +103,6 @@ class CudaDevice final : public WorkDevice {
   OwnedHandle<cuda::Module> load(const std::string& image) const;
   [[nodiscard]] cuda::Stream stream() const { return streams_[static_cast<std::size_t>(stream_in_use_)].get(); }
   [[nodiscard]] cuda::Event event(int number);
-  DeviceFacts read_facts() const;
 
   struct KnownFunction {
     cuda::Function function = nullptr;

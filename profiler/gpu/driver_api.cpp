@@ -48,6 +48,9 @@ CudaDriver load_cuda_driver() {
 #define DEBUBBLE_TAKE(name, symbol, parameters) library.take(#symbol, driver.call.name, missing);
   DEBUBBLE_CUDA_FUNCTIONS(DEBUBBLE_TAKE)
 #undef DEBUBBLE_TAKE
+#define DEBUBBLE_TAKE(name, symbol, parameters) library.take(#symbol, driver.live.name, driver.missing_for_live);
+  DEBUBBLE_CUDA_LIVE_FUNCTIONS(DEBUBBLE_TAKE)
+#undef DEBUBBLE_TAKE
   if (!missing.empty()) {
     throw UnavailableError({"U025", driver.library, "this CUDA driver lacks " + missing,
                             "it is too old or no driver at all; CUDA 12 needs driver 525 or newer"});

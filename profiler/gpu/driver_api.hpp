@@ -9,8 +9,10 @@ namespace debubble {
 
 struct CudaDriver {
   cuda::Functions call;
-  std::string library;  // as it was opened
-  int version = 0;      // highest CUDA version it supports: 13000 is 13.0
+  cuda::LiveFunctions live;      // complete only when `missing_for_live` is empty
+  std::string missing_for_live;  // what this driver lacks of them
+  std::string library;           // as it was opened
+  int version = 0;               // highest CUDA version it supports: 13000 is 13.0
 };
 
 // Does not initialise the driver, so CUPTI may still be started. Throws UnavailableError U020 where there is no driver,

@@ -10,8 +10,8 @@ namespace {
 //     x -> norm1 -> qkv -> attention -> proj -> + x = x2 -> norm2 -> up -> activation -> down -> + x2 = y
 class BlockLayer final : public BufferedLayer {
  public:
-  BlockLayer(WorkDevice& device, const Shard& shard, const RotaryTable& rotary, std::int64_t seed)
-      : buffers_(device, shard.type), ops_(device, shard), attention_(ops_, rotary) {
+  BlockLayer(WorkDevice& device, const Shard& shard, const RotaryTable& rotary, std::int64_t seed, BufferLender* lender)
+      : buffers_(device, shard.type, lender), ops_(device, shard), attention_(ops_, rotary) {
     make_parameters(seed);
     make_activations();
     make_gradients(seed + 100);
@@ -139,8 +139,8 @@ class BlockLayer final : public BufferedLayer {
 }  // namespace
 
 std::unique_ptr<BufferedLayer> make_block(WorkDevice& device, const Shard& shard, const RotaryTable& rotary,
-                                          std::int64_t seed) {
-  return std::make_unique<BlockLayer>(device, shard, rotary, seed);
+                                          std::int64_t seed, BufferLender* lender) {
+  return std::make_unique<BlockLayer>(device, shard, rotary, seed, lender);
 }
 
 }  // namespace debubble

@@ -6,8 +6,8 @@ namespace {
 
 class EmbeddingLayer final : public BufferedLayer {
  public:
-  EmbeddingLayer(WorkDevice& device, const Shard& shard, std::int64_t seed)
-      : buffers_(device, shard.type), ops_(device, shard) {
+  EmbeddingLayer(WorkDevice& device, const Shard& shard, std::int64_t seed, BufferLender* lender)
+      : buffers_(device, shard.type, lender), ops_(device, shard) {
     LayerParts parts(buffers_, ops_, seed);
     tokens_ = buffers_.add("tokens", Purpose::kKeptForW, shard.tokens(), Element::kInt);
     const std::vector<std::int32_t> tokens = random_tokens(shard.tokens(), shard.all_vocabulary, seed);
@@ -65,8 +65,9 @@ class EmbeddingLayer final : public BufferedLayer {
 
 }  // namespace
 
-std::unique_ptr<BufferedLayer> make_embedding(WorkDevice& device, const Shard& shard, std::int64_t seed) {
-  return std::make_unique<EmbeddingLayer>(device, shard, seed);
+std::unique_ptr<BufferedLayer> make_embedding(WorkDevice& device, const Shard& shard, std::int64_t seed,
+                                              BufferLender* lender) {
+  return std::make_unique<EmbeddingLayer>(device, shard, seed, lender);
 }
 
 }  // namespace debubble

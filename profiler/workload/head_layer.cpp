@@ -13,8 +13,8 @@ namespace {
 // the logits takes the logits' place.
 class HeadLayer final : public BufferedLayer {
  public:
-  HeadLayer(WorkDevice& device, const Shard& shard, std::int64_t seed)
-      : buffers_(device, shard.type), ops_(device, shard) {
+  HeadLayer(WorkDevice& device, const Shard& shard, std::int64_t seed, BufferLender* lender)
+      : buffers_(device, shard.type, lender), ops_(device, shard) {
     LayerParts parts(buffers_, ops_, seed);
     const std::int64_t tokens = shard.tokens();
     const std::int64_t plane = tokens * shard.hidden;
@@ -92,8 +92,9 @@ class HeadLayer final : public BufferedLayer {
 
 }  // namespace
 
-std::unique_ptr<BufferedLayer> make_head(WorkDevice& device, const Shard& shard, std::int64_t seed) {
-  return std::make_unique<HeadLayer>(device, shard, seed);
+std::unique_ptr<BufferedLayer> make_head(WorkDevice& device, const Shard& shard, std::int64_t seed,
+                                         BufferLender* lender) {
+  return std::make_unique<HeadLayer>(device, shard, seed, lender);
 }
 
 }  // namespace debubble

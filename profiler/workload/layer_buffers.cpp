@@ -6,14 +6,18 @@
 namespace debubble {
 
 LayerBuffers::~LayerBuffers() {
-  for (const LayerBuffer& buffer : buffers_) device_.release(buffer.data);
+  for (const LayerBuffer& buffer : buffers_) {
+    if (!buffer.lent) device_.release(buffer.data);
+  }
 }
 
 DeviceAddress LayerBuffers::add(std::string name, Purpose purpose, std::int64_t elements, Element element) {
   if (elements == 0) return 0;
-  LayerBuffer buffer{std::move(name), purpose, element, elements, 0};
+  LayerBuffer buffer{std::move(name), purpose, element, elements, 0, false};
   buffers_.reserve(buffers_.size() + 1);  // so that nothing is lost once it is allocated
-  buffer.data = device_.allocate(bytes(buffer));
+  const std::optional<DeviceAddress> lent = lender_ == nullptr ? std::nullopt : lender_->lend(buffer);
+  buffer.lent = lent.has_value();
+  buffer.data = lent ? *lent : device_.allocate(bytes(buffer));
   return buffers_.emplace_back(std::move(buffer)).data;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,11 +38,23 @@ struct LayerBuffer {
   Element element = Element::kReal;
   std::int64_t elements = 0;
   DeviceAddress data = 0;
+  bool lent = false;  // somebody else's: neither filled nor given back here
+};
+
+// Lends a layer buffers instead of its own: the parameters of another copy of the layer, the output of the layer
+// before as its input, parts of an arena. With it several microbatches can be under way in one layer.
+class BufferLender {
+ public:
+  virtual ~BufferLender() = default;
+  // Address of memory for this buffer (`wanted.data` is not set yet); nothing: the layer makes its own, and fills it.
+  [[nodiscard]] virtual std::optional<DeviceAddress> lend(const LayerBuffer& wanted) = 0;
 };
 
 class LayerBuffers {
  public:
-  LayerBuffers(WorkDevice& device, DataType type) : device_(device), type_(type) {}
+  // A lender must live as long as buffers are added.
+  LayerBuffers(WorkDevice& device, DataType type, BufferLender* lender = nullptr)
+      : device_(device), type_(type), lender_(lender) {}
   ~LayerBuffers();
   LayerBuffers(const LayerBuffers&) = delete;
   LayerBuffers& operator=(const LayerBuffers&) = delete;
@@ -51,6 +64,7 @@ class LayerBuffers {
 
   [[nodiscard]] std::span<const LayerBuffer> all() const { return buffers_; }
   [[nodiscard]] const LayerBuffer& find(std::string_view name) const;  // throws std::logic_error
+  [[nodiscard]] bool newest_is_lent() const { return !buffers_.empty() && buffers_.back().lent; }
   [[nodiscard]] Bytes bytes(const LayerBuffer& buffer) const;
   [[nodiscard]] LayerMemory memory() const;
   [[nodiscard]] DataType type() const { return type_; }
@@ -58,6 +72,7 @@ class LayerBuffers {
  private:
   WorkDevice& device_;
   DataType type_;
+  BufferLender* lender_;
   std::vector<LayerBuffer> buffers_;
 };
 

@@ -8,7 +8,8 @@ namespace debubble {
 DeviceAddress LayerParts::filled(const std::string& name, Purpose purpose, std::int64_t elements, float mean,
                                  float deviation) {
   const DeviceAddress data = buffers_.add(name, purpose, elements);
-  ops_.fill(data, elements, seed_++, mean, deviation);
+  const std::int64_t seed = seed_++;  // the next buffer gets the next one, whoever filled this one
+  if (!buffers_.newest_is_lent()) ops_.fill(data, elements, seed, mean, deviation);
   return data;
 }
 
@@ -19,7 +20,7 @@ DeviceAddress LayerParts::random(const std::string& name, Purpose purpose, std::
 DeviceAddress LayerParts::parameter(const std::string& name, std::int64_t elements, float mean, float deviation,
                                     DeviceAddress* gradient) {
   *gradient = buffers_.add(name + "_grad", Purpose::kGradient, elements, Element::kFloat);
-  ops_.device().zero(*gradient, elements * 4);
+  if (!buffers_.newest_is_lent()) ops_.device().zero(*gradient, elements * 4);
   return filled(name, Purpose::kParameter, elements, mean, deviation);
 }
 

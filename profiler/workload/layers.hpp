@@ -39,10 +39,14 @@ class RotaryTable {
 // Gradients of fp16 are scaled up, or they would vanish among its subnormal numbers; of the other types not.
 [[nodiscard]] float loss_scale(DataType type);
 
-// `seed` differs from layer to layer. The device, and the table, must outlive the layer.
-[[nodiscard]] std::unique_ptr<BufferedLayer> make_embedding(WorkDevice& device, const Shard& shard, std::int64_t seed);
+// `seed` differs from layer to layer. The device, and the table, must outlive the layer; a lender (see BufferLender)
+// only its making.
+[[nodiscard]] std::unique_ptr<BufferedLayer> make_embedding(WorkDevice& device, const Shard& shard, std::int64_t seed,
+                                                            BufferLender* lender = nullptr);
 [[nodiscard]] std::unique_ptr<BufferedLayer> make_block(WorkDevice& device, const Shard& shard,
-                                                        const RotaryTable& rotary, std::int64_t seed);
-[[nodiscard]] std::unique_ptr<BufferedLayer> make_head(WorkDevice& device, const Shard& shard, std::int64_t seed);
+                                                        const RotaryTable& rotary, std::int64_t seed,
+                                                        BufferLender* lender = nullptr);
+[[nodiscard]] std::unique_ptr<BufferedLayer> make_head(WorkDevice& device, const Shard& shard, std::int64_t seed,
+                                                       BufferLender* lender = nullptr);
 
 }  // namespace debubble

@@ -82,20 +82,35 @@ OpIndex::Inputs OpIndex::inputs(const Op& op) const {
   if (!in_range(op)) return inputs;
   switch (op.kind) {
     case OpKind::kForward:
-      inputs.add(find(OpKind::kForward, op.stage - 1, op.microbatch));
+      inputs.add(feeder(op));
       break;
     case OpKind::kBackward:
-    case OpKind::kInputGrad: {
+    case OpKind::kInputGrad:
       inputs.add(find(OpKind::kForward, op.stage, op.microbatch));
-      const std::int32_t whole = find(OpKind::kBackward, op.stage + 1, op.microbatch);
-      inputs.add(whole >= 0 ? whole : find(OpKind::kInputGrad, op.stage + 1, op.microbatch));
+      inputs.add(feeder(op));
       break;
-    }
     case OpKind::kWeightGrad:
       inputs.add(find(OpKind::kInputGrad, op.stage, op.microbatch));
       break;
   }
   return inputs;
+}
+
+std::int32_t OpIndex::find_gradient(std::int32_t stage, std::int32_t microbatch) const {
+  const std::int32_t whole = find(OpKind::kBackward, stage, microbatch);
+  return whole >= 0 ? whole : find(OpKind::kInputGrad, stage, microbatch);
+}
+
+std::int32_t OpIndex::feeder(const Op& op) const {
+  if (op.kind == OpKind::kWeightGrad || !in_range(op)) return -1;
+  return op.kind == OpKind::kForward ? find(OpKind::kForward, op.stage - 1, op.microbatch)
+                                     : find_gradient(op.stage + 1, op.microbatch);
+}
+
+std::int32_t OpIndex::user(const Op& op) const {
+  if (op.kind == OpKind::kWeightGrad || !in_range(op)) return -1;
+  return op.kind == OpKind::kForward ? find(OpKind::kForward, op.stage + 1, op.microbatch)
+                                     : find_gradient(op.stage - 1, op.microbatch);
 }
 
 std::int32_t OpIndex::cell_end(std::int32_t id) const {

@@ -52,6 +52,10 @@ class OpIndex {
   // The inputs that some row makes, by the start rule: F(s) needs F(s-1); B and I(s) need F(s) and B or I(s+1); W needs
   // I.
   [[nodiscard]] Inputs inputs(const Op& op) const;
+  // Of these, the one that a neighbouring stage makes; -1 when there is none (first F, last B or I, any W).
+  [[nodiscard]] std::int32_t feeder(const Op& op) const;
+  // The op of a neighbouring stage that uses this one's output; -1 when there is none (last F, first B or I, any W).
+  [[nodiscard]] std::int32_t user(const Op& op) const;
   // The id behind the last op of the cell that begins at `id`: one op or a pair.
   [[nodiscard]] std::int32_t cell_end(std::int32_t id) const;
 
@@ -62,6 +66,8 @@ class OpIndex {
   }
   [[nodiscard]] std::size_t bucket(std::int32_t stage, std::int32_t microbatch) const;
   void add(std::int32_t id);
+  // B or I, whichever a row holds.
+  [[nodiscard]] std::int32_t find_gradient(std::int32_t stage, std::int32_t microbatch) const;
 
   const Schedule* schedule_;
   std::int64_t stages_;

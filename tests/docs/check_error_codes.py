@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("sim", "schedules", "cost_models", "profiler", "tools")
+FOLDERS = ("sim", "schedules", "cost_models", "profiler", "live", "tools")
 # In quotes or in brackets, so that an "NVIDIA A100" is none.
 CODE = re.compile(r"(?<=[\"\[])[A-Z]0\d{2}(?=[\"\]])")
 ROW = re.compile(r"^\| ([A-Z]\d{3}) \|", re.MULTILINE)

@@ -98,6 +98,29 @@ static_assert(cuda::kEventDefault == CU_EVENT_DEFAULT);
 static_assert(same_value<cuda::Address, CUdeviceptr>() && same_value<cuda::Device, CUdevice>());
 }  // namespace driver
 
+namespace live {
+using Functions = cuda::LiveFunctions;
+DEBUBBLE_CUDA_LIVE_FUNCTIONS(DEBUBBLE_DRIVER)
+static_assert(cuda::kNotReady == CUDA_ERROR_NOT_READY);
+static_assert(cuda::kPeerAccessAlreadyEnabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+static_assert(cuda::kCaptureUnjoined == CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+static_assert(cuda::kInvalidResourceConfiguration == CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+static_assert(cuda::kEventWithoutTime == CU_EVENT_DISABLE_TIMING);
+static_assert(cuda::kGreenDefaultStream == CU_GREEN_CTX_DEFAULT_STREAM);
+static_assert(cuda::kHostMemoryPortable == CU_MEMHOSTALLOC_PORTABLE);
+static_assert(cuda::kHostMemoryMapped == CU_MEMHOSTALLOC_DEVICEMAP);
+static_assert(cuda::kWaitUntilAtLeast == CU_STREAM_WAIT_VALUE_GEQ);
+static_assert(cuda::kCaptureThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+static_assert(cuda::kProcessorResource == CU_DEV_RESOURCE_TYPE_SM);
+using Resource = cuda::ProcessorResource;
+static_assert(sizeof(Resource) == sizeof(CUdevResource) && alignof(Resource) <= alignof(CUdevResource));
+static_assert(offsetof(Resource, processors) == offsetof(CUdevResource, sm) + offsetof(CUdevSmResource, smCount));
+static_assert(offsetof(Resource, least_part) ==
+              offsetof(CUdevResource, sm) + offsetof(CUdevSmResource, minSmPartitionSize));
+static_assert(offsetof(Resource, aligned_to) ==
+              offsetof(CUdevResource, sm) + offsetof(CUdevSmResource, smCoscheduledAlignment));
+}  // namespace live
+
 namespace blas {
 using Functions = cublaslt::Functions;
 DEBUBBLE_CUBLASLT_FUNCTIONS(DEBUBBLE_SAME)
@@ -114,6 +137,7 @@ static_assert(cublaslt::kTransposeB == CUBLASLT_MATMUL_DESC_TRANSB);
 static_assert(cublaslt::kBatchCount == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
 static_assert(cublaslt::kBatchStride == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
 static_assert(cublaslt::kMostWorkspace == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+static_assert(cublaslt::kProcessorTarget == CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET);
 static_assert(cublaslt::kReductions == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
 static_assert(cublaslt::kReduceInComputeType == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
 static_assert(cublaslt::kAlignmentA == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);

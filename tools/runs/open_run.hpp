@@ -1,5 +1,5 @@
-// One side of a comparison, whatever form it has: a run file, a Chrome trace of ours, PyTorch traces (one per rank), or a
-// scenario to simulate.
+// One side of a comparison, whatever form it has: a run file, a Chrome trace of ours, PyTorch traces (one per rank), or
+// a scenario to simulate.
 #pragma once
 
 #include <string>

@@ -1,0 +1,69 @@
+#include "live/mpi/control_line.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "live/mpi/frame.hpp"
+
+namespace debubble::live {
+
+namespace {
+
+constexpr int kQuickRounds = 2000;  // then others need the core more
+
+}  // namespace
+
+void ControlLine::send(int to, const LetterWriter& letter) {
+  Transfer transfer{0, to, std::vector<std::byte>(whole_blocks(letter.bytes().size()))};
+  if (!letter.bytes().empty()) std::memcpy(transfer.bytes.data(), letter.bytes().data(), letter.bytes().size());
+  sending_.push_back(std::move(transfer));
+  Transfer& kept = sending_.back();
+  kept.request = passing_.send(MessagePassing::kEverybody, to, kept.bytes.data(), kept.bytes.size());
+}
+
+void ControlLine::send_to_all_others(const LetterWriter& letter) {
+  for (int rank = 0; rank < passing_.size(); ++rank) {
+    if (rank != passing_.rank()) send(rank, letter);
+  }
+}
+
+void ControlLine::look() {
+  sending_.remove_if([this](const Transfer& transfer) { return passing_.done(transfer.request); });
+  int from = 0;
+  const std::int64_t bytes = passing_.arrived(MessagePassing::kEverybody, from);
+  if (bytes < 0) return;
+  receiving_.push_back({0, from, std::vector<std::byte>(static_cast<std::size_t>(bytes))});
+  Transfer& kept = receiving_.back();
+  kept.request = passing_.receive(kept.bytes.data(), kept.bytes.size());
+}
+
+// Only ever the oldest, so that the order stays.
+std::optional<ControlLine::Mail> ControlLine::next() {
+  look();
+  if (receiving_.empty() || !passing_.done(receiving_.front().request)) return std::nullopt;
+  Transfer transfer = std::move(receiving_.front());
+  receiving_.pop_front();
+  return Mail{transfer.peer, LetterReader(std::move(transfer.bytes))};
+}
+
+ControlLine::Mail ControlLine::wait() {
+  for (int round = 0;; ++round) {
+    if (std::optional<Mail> mail = next()) return std::move(*mail);
+    if (round < kQuickRounds) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+}
+
+void ControlLine::flush() {
+  while (!sending_.empty()) {
+    look();
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace debubble::live

@@ -1,0 +1,46 @@
+// ControlLine: letters between any two ranks, beside the tensors: positions, clocks, results. Main thread only.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <list>
+#include <optional>
+#include <vector>
+
+#include "live/mpi/letter.hpp"
+#include "live/mpi/message_passing.hpp"
+
+namespace debubble::live {
+
+class ControlLine {
+ public:
+  struct Mail {
+    int from = 0;
+    LetterReader letter;
+  };
+
+  explicit ControlLine(MessagePassing& passing) : passing_(passing) {}
+
+  void send(int to, const LetterWriter& letter);
+  void send_to_all_others(const LetterWriter& letter);
+  // The next letter, when one is there. Letters of one rank come in the order of sending.
+  [[nodiscard]] std::optional<Mail> next();
+  // Waits for it; meanwhile others may have the core.
+  [[nodiscard]] Mail wait();
+  // Until all that was sent has left.
+  void flush();
+
+ private:
+  struct Transfer {
+    MessagePassing::Request request = 0;
+    int peer = 0;
+    std::vector<std::byte> bytes;
+  };
+  void look();
+
+  MessagePassing& passing_;
+  std::list<Transfer> sending_;
+  std::deque<Transfer> receiving_;
+};
+
+}  // namespace debubble::live

@@ -1,0 +1,89 @@
+#include "live/mpi/exchange.hpp"
+
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "live/mpi/frame.hpp"
+
+namespace debubble::live {
+
+std::vector<std::pair<int, int>> edges_of(const Plan& plan) {
+  std::set<std::pair<int, int>> edges;
+  for (std::size_t device = 0; device < plan.devices.size(); ++device) {
+    for (const Action& action : plan.devices[device]) {
+      for (const Hop& hop : action.sends) {
+        edges.insert({static_cast<int>(device), hop.peer});
+        edges.insert({hop.peer, static_cast<int>(device)});
+      }
+    }
+  }
+  return {edges.begin(), edges.end()};
+}
+
+Exchange::Exchange(MessagePassing& passing, const Plan& plan, Mailbox& mailbox)
+    : passing_(passing), mailbox_(mailbox) {
+  for (const auto& [from, to] : edges_of(plan)) {
+    if (from == passing_.rank()) out_[to] = passing_.open_edge(from, to);
+    if (to == passing_.rank()) in_[from] = passing_.open_edge(from, to);
+  }
+}
+
+bool Exchange::turn() {
+  const bool sends = start_sends();
+  const bool left = finish_sends();
+  const bool seen = start_receives();
+  const bool arrived = finish_receives();
+  const bool met = meet();
+  return sends || left || seen || arrived || met;
+}
+
+bool Exchange::start_sends() {
+  bool moved = false;
+  while (std::optional<Mailbox::Parcel> parcel = mailbox_.next_parcel()) {
+    sending_.push_back({0, parcel->to, std::move(parcel->frame)});
+    Transfer& kept = sending_.back();
+    kept.request = passing_.send(out_.at(kept.peer), kept.peer, kept.frame.data(), kept.frame.size());
+    moved = true;
+  }
+  return moved;
+}
+
+bool Exchange::finish_sends() {
+  return sending_.remove_if([this](const Transfer& transfer) {
+    if (!passing_.done(transfer.request)) return false;
+    mailbox_.parcel_left(transfer.peer);
+    return true;
+  }) > 0;
+}
+
+bool Exchange::start_receives() {
+  bool moved = false;
+  for (const auto& [peer, edge] : in_) {
+    int from = 0;
+    for (std::int64_t bytes = 0; (bytes = passing_.arrived(edge, from)) >= 0; moved = true) {
+      receiving_.push_back({0, peer, std::vector<std::byte>(static_cast<std::size_t>(bytes))});
+      Transfer& kept = receiving_.back();
+      kept.request = passing_.receive(kept.frame.data(), kept.frame.size());
+    }
+  }
+  return moved;
+}
+
+bool Exchange::finish_receives() {
+  return receiving_.remove_if([this](const Transfer& transfer) {
+    if (!passing_.done(transfer.request)) return false;
+    mailbox_.deliver(from_frame(transfer.frame));
+    return true;
+  }) > 0;
+}
+
+bool Exchange::meet() {
+  if (mailbox_.barrier_wanted()) barrier_ = passing_.start_barrier();
+  if (!barrier_.has_value() || !passing_.done(*barrier_)) return false;
+  barrier_.reset();
+  mailbox_.everybody_met();
+  return true;
+}
+
+}  // namespace debubble::live

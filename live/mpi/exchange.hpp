@@ -1,0 +1,51 @@
+// Exchange: the main thread's half of the links: carries messages between a rank's mailbox and its edges.
+#pragma once
+
+#include <list>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "live/mpi/mailbox.hpp"
+#include "live/mpi/message_passing.hpp"
+#include "live/plan.hpp"
+
+namespace debubble::live {
+
+// Every (from, to) between which something travels, sorted. Both directions of each pair: a receiver that is ready says
+// so to its sender.
+[[nodiscard]] std::vector<std::pair<int, int>> edges_of(const Plan& plan);
+
+class Exchange {
+ public:
+  // Opens this rank's edges. All ranks call it with the same plan.
+  Exchange(MessagePassing& passing, const Plan& plan, Mailbox& mailbox);
+
+  // One look at everything that is under way. False: nothing has moved.
+  [[nodiscard]] bool turn();
+  // True once all that the worker sent has left.
+  [[nodiscard]] bool quiet() const { return sending_.empty(); }
+
+ private:
+  struct Transfer {
+    MessagePassing::Request request = 0;
+    int peer = 0;
+    std::vector<std::byte> frame;
+  };
+  bool start_sends();
+  bool finish_sends();
+  bool start_receives();
+  bool finish_receives();
+  bool meet();
+
+  MessagePassing& passing_;
+  Mailbox& mailbox_;
+  std::map<int, int> out_;  // peer -> edge
+  std::map<int, int> in_;
+  std::list<Transfer> sending_;
+  std::list<Transfer> receiving_;
+  std::optional<MessagePassing::Request> barrier_;
+};
+
+}  // namespace debubble::live

@@ -1,0 +1,135 @@
+#include "live/mpi/mailbox.hpp"
+
+#include <utility>
+
+#include "live/mpi/frame.hpp"
+
+namespace debubble::live {
+
+// The caller has written what it waits for into standing_.
+template <typename Condition>
+void Mailbox::wait(std::unique_lock<std::mutex>& lock, Condition condition) {
+  moved_ = std::chrono::steady_clock::now();
+  worker_wakes_.wait(lock, [&] { return stopped_ || condition(); });
+  if (stopped_) throw Stalled{};
+  standing_.waits = Standing::Waits::kNothing;
+}
+
+void Mailbox::send(std::int32_t to, Message message) {
+  std::vector<std::byte> frame = to_frame(message);
+  std::unique_lock lock(mutex_);
+  int& under_way = under_way_[static_cast<std::size_t>(to)];
+  if (under_way >= kOutstanding) {
+    standing_.waits = Standing::Waits::kRoom;
+    standing_.peer = to;
+  }
+  wait(lock, [&under_way] { return under_way < kOutstanding; });
+  ++under_way;
+  outgoing_.push_back({to, std::move(frame)});
+  news_ = true;
+  main_wakes_.notify_one();
+}
+
+Message Mailbox::receive(Message::Kind kind, const Tensor& tensor, std::int32_t from, std::int32_t iteration) {
+  const Key key{kind, tensor, from, iteration};
+  std::unique_lock lock(mutex_);
+  if (!arrived_.contains(key)) {
+    standing_.waits = Standing::Waits::kMessage;
+    standing_.kind = kind;
+    standing_.tensor = tensor;
+    standing_.peer = from;
+  }
+  wait(lock, [&] { return arrived_.contains(key); });
+  const auto found = arrived_.find(key);
+  Message message = std::move(found->second.front());
+  found->second.pop_front();
+  if (found->second.empty()) arrived_.erase(found);
+  return message;
+}
+
+void Mailbox::at(std::int32_t position) {
+  const std::lock_guard lock(mutex_);
+  standing_.finished = position < 0;
+  if (position >= 0) standing_.position = position;
+}
+
+void Mailbox::barrier() {
+  std::unique_lock lock(mutex_);
+  met_ = false;
+  barrier_wanted_ = true;
+  news_ = true;
+  main_wakes_.notify_one();
+  standing_.waits = Standing::Waits::kBarrier;
+  wait(lock, [this] { return met_; });
+}
+
+void Mailbox::work_ended() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  news_ = true;
+  main_wakes_.notify_one();
+}
+
+std::optional<Mailbox::Parcel> Mailbox::next_parcel() {
+  const std::lock_guard lock(mutex_);
+  if (outgoing_.empty()) return std::nullopt;
+  Parcel parcel = std::move(outgoing_.front());
+  outgoing_.pop_front();
+  return parcel;
+}
+
+void Mailbox::parcel_left(std::int32_t to) {
+  const std::lock_guard lock(mutex_);
+  --under_way_[static_cast<std::size_t>(to)];
+  moved_ = std::chrono::steady_clock::now();
+  worker_wakes_.notify_one();
+}
+
+void Mailbox::deliver(Message message) {
+  const std::lock_guard lock(mutex_);
+  const Key key{message.kind, message.tensor, message.from, message.iteration};
+  arrived_[key].push_back(std::move(message));
+  moved_ = std::chrono::steady_clock::now();
+  worker_wakes_.notify_one();
+}
+
+bool Mailbox::barrier_wanted() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(barrier_wanted_, false);
+}
+
+void Mailbox::everybody_met() {
+  const std::lock_guard lock(mutex_);
+  met_ = true;
+  worker_wakes_.notify_one();
+}
+
+void Mailbox::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  worker_wakes_.notify_one();
+}
+
+bool Mailbox::has_ended() {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+Standing Mailbox::standing() {
+  const std::lock_guard lock(mutex_);
+  return standing_;
+}
+
+std::optional<std::chrono::steady_clock::time_point> Mailbox::waiting_since() {
+  const std::lock_guard lock(mutex_);
+  if (ended_ || standing_.waits == Standing::Waits::kNothing) return std::nullopt;
+  return moved_;
+}
+
+void Mailbox::wait_for_worker(std::chrono::microseconds longest) {
+  std::unique_lock lock(mutex_);
+  main_wakes_.wait_for(lock, longest, [this] { return news_; });
+  news_ = false;
+}
+
+}  // namespace debubble::live

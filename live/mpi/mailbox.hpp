@@ -1,0 +1,76 @@
+// Mailbox: stands between the thread that works and the thread that talks to MPI, the main one. MPI is called from one
+// thread only, and messages move while the worker computes.
+//
+//     worker  ── send ──►  outgoing  ── next_parcel ──►  main thread ──► MPI
+//             ◄─ receive ──  arrived   ◄── deliver ────              ◄──
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "live/mpi/standing.hpp"
+#include "live/transport.hpp"
+
+namespace debubble::live {
+
+class Mailbox final : public Transport {
+ public:
+  // At most this many messages to one device are under way; a further send waits.
+  static constexpr int kOutstanding = 4;
+
+  explicit Mailbox(int devices) : under_way_(static_cast<std::size_t>(devices)) {}
+
+  // The worker's side. Blocking calls throw Stalled after `stop`.
+  void send(std::int32_t to, Message message) override;
+  [[nodiscard]] Message receive(Message::Kind kind, const Tensor& tensor, std::int32_t from,
+                                std::int32_t iteration) override;
+  void at(std::int32_t position) override;
+  void barrier() override;
+  void work_ended();  // the last call of the worker
+
+  // The main thread's side.
+  struct Parcel {
+    std::int32_t to = 0;
+    std::vector<std::byte> frame;
+  };
+  [[nodiscard]] std::optional<Parcel> next_parcel();
+  void parcel_left(std::int32_t to);
+  void deliver(Message message);
+  [[nodiscard]] bool barrier_wanted();  // true once per barrier
+  void everybody_met();
+  void stop();
+  [[nodiscard]] bool has_ended();
+  [[nodiscard]] Standing standing();
+  // Since when the worker has been waiting without anything moving; nothing while it works.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> waiting_since();
+  // Sleeps until the worker wants something, at most this long.
+  void wait_for_worker(std::chrono::microseconds longest);
+
+ private:
+  using Key = std::tuple<Message::Kind, Tensor, std::int32_t, std::int32_t>;
+  template <typename Condition>
+  void wait(std::unique_lock<std::mutex>& lock, Condition condition);
+
+  std::mutex mutex_;
+  std::condition_variable worker_wakes_;
+  std::condition_variable main_wakes_;
+  std::deque<Parcel> outgoing_;
+  std::vector<int> under_way_;  // by device
+  std::map<Key, std::deque<Message>> arrived_;
+  Standing standing_;
+  std::chrono::steady_clock::time_point moved_ = std::chrono::steady_clock::now();
+  bool barrier_wanted_ = false;
+  bool met_ = false;
+  bool stopped_ = false;
+  bool ended_ = false;
+  bool news_ = false;  // for the main thread
+};
+
+}  // namespace debubble::live

@@ -1,0 +1,15 @@
+// Finds and loads libdebubble_mpi.so, so that the command itself starts on machines without MPI.
+//
+//     PREFIX/bin/debubble
+//     PREFIX/lib/libdebubble_mpi.so       or what $DEBUBBLE_MPI_PLUGIN names
+#pragma once
+
+#include "live/mpi/message_passing.hpp"
+
+namespace debubble::live {
+
+// Starts MPI; once per process, later calls give the same. Throws UnavailableError U052 where the plugin is missing
+// (debubble was built without MPI) or cannot be loaded (libmpi is missing), with what to install.
+[[nodiscard]] MessagePassing& start_message_passing();
+
+}  // namespace debubble::live

@@ -1,0 +1,94 @@
+#include "sim/analysis/comparison.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/analysis/gap_parts.hpp"
+#include "sim/analysis/joined_runs.hpp"
+#include "sim/analysis/replay_graph.hpp"
+
+namespace debubble {
+namespace {
+
+// The value with `tenths` tenths of all others at or below it (nearest rank).
+template <typename T>
+T percentile(std::vector<T> values, std::size_t tenths) {
+  std::sort(values.begin(), values.end());
+  const std::size_t rank = (values.size() * tenths + 9) / 10;
+  return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
+}
+
+template <typename Get>
+auto figure(const ComparedRun& predicted, std::span<const ComparedRun> measured, std::size_t chosen, Get get) {
+  Figure<decltype(get(*predicted.report))> result;
+  std::vector<decltype(get(*predicted.report))> values;
+  for (const ComparedRun& one : measured) values.push_back(get(*one.report));
+  result.predicted = get(*predicted.report);
+  result.measured = values[chosen];
+  result.low = percentile(values, 1);
+  result.high = percentile(values, 9);
+  return result;
+}
+
+Nanoseconds tenth_of_mean_op(const Timeline& timeline) {
+  Nanoseconds sum = 0;
+  for (const Span& span : timeline.spans) sum += span.end - span.begin;
+  return timeline.spans.empty() ? 0 : sum / static_cast<Nanoseconds>(timeline.spans.size()) / 10;
+}
+
+void add_figures(Comparison& result, const ComparedRun& predicted, std::span<const ComparedRun> measured,
+                 std::size_t chosen) {
+  const auto of = [&](auto get) { return figure(predicted, measured, chosen, get); };
+  result.makespan = of([](const Report& r) { return r.makespan; });
+  result.bubble_ratio = of([](const Report& r) { return r.bubble_ratio; });
+  result.bubble_over_ideal = of([](const Report& r) { return r.bubble_over_ideal; });
+  for (std::size_t d = 0; d < predicted.report->devices.size(); ++d) {
+    DeviceFigures device;
+    device.busy = of([d](const Report& r) { return r.devices[d].busy; });
+    device.peak_memory = of([d](const Report& r) { return r.devices[d].peak_memory; });
+    device.peak_activation = of([d](const Report& r) { return r.devices[d].peak_activation; });
+    result.devices.push_back(device);
+  }
+}
+
+}  // namespace
+
+const char* to_string(GapCause cause) {
+  switch (cause) {
+    case GapCause::kOp:
+      return "op";
+    case GapCause::kTransfer:
+      return "transfer";
+    case GapCause::kOrder:
+      return "order";
+    case GapCause::kLaunchGap:
+      return "launch_gap";
+    case GapCause::kUnexplained:
+      return "unexplained";
+  }
+  return "";
+}
+
+Comparison compare(const Schedule& schedule, P2p p2p, const ComparedRun& predicted,
+                   std::span<const ComparedRun> measured, std::size_t chosen, Nanoseconds tolerance) {
+  const Timeline& other = *measured[chosen].timeline;
+  if (predicted.timeline->devices != schedule.devices || other.devices != schedule.devices) {
+    throw std::logic_error("compare: not runs of the schedule");
+  }
+  const JoinedRuns runs(schedule, *predicted.timeline, other);
+  std::optional<ReplayGraph> before = ReplayGraph::build(runs, runs.predicted(), p2p);
+  std::optional<ReplayGraph> after = ReplayGraph::build(runs, runs.measured(), p2p);
+  if (!before) throw std::logic_error("compare: the predicted run waits for itself");
+  Comparison result;
+  add_figures(result, predicted, measured, chosen);
+  for (const Span& span : predicted.timeline->spans) result.ops += span.paired ? 2 : 1;
+  result.transfers = static_cast<std::int64_t>(predicted.timeline->transfers.size());
+  result.transfers_matched = runs.transfers_matched();
+  result.parts = split_gap(runs, *before, after ? &*after : nullptr, result.makespan.gap());
+  for (const GapPart& part : result.parts) result.gap_by_cause[static_cast<std::size_t>(part.cause)] += part.gap;
+  result.tolerance = tolerance > 0 ? tolerance : tenth_of_mean_op(*predicted.timeline);
+  result.first_divergence = find_divergence(runs, *before, result.tolerance);
+  return result;
+}
+
+}  // namespace debubble

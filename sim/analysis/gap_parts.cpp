@@ -1,0 +1,206 @@
+#include "sim/analysis/gap_parts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace debubble {
+namespace {
+
+std::size_t index(NodeId node) { return static_cast<std::size_t>(node); }
+
+std::vector<Nanoseconds> durations(const NodeTimes& times) {
+  std::vector<Nanoseconds> result(times.begin.size());
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = times.end[i] - times.begin[i];
+  return result;
+}
+
+class Splitter {
+ public:
+  Splitter(const JoinedRuns& runs, ReplayGraph& predicted, ReplayGraph* measured)
+      : runs_(runs),
+        graph_(&predicted),
+        measured_graph_(measured),
+        duration_(durations(runs.predicted())),
+        gap_(predicted.gaps(runs.predicted())),
+        measured_duration_(durations(runs.measured())),
+        measured_gap_((measured != nullptr ? *measured : predicted).gaps(runs.measured())),
+        makespan_(predicted.makespan(duration_, gap_)) {}
+
+  std::vector<GapPart> run(Nanoseconds gap) {
+    put_in_ops();
+    put_in_transfers();
+    put_in_order();
+    put_in_launch_gaps();
+    for (const GapPart& part : parts_) gap -= part.gap;
+    if (gap != 0) parts_.push_back({.cause = GapCause::kUnexplained, .gap = gap});
+    std::stable_sort(parts_.begin(), parts_.end(),
+                     [](const GapPart& a, const GapPart& b) { return std::abs(a.gap) > std::abs(b.gap); });
+    return std::move(parts_);
+  }
+
+ private:
+  using Group = std::vector<NodeId>;
+
+  // What the makespan grows by with what has just been put in.
+  void take(GapPart part, bool differs) {
+    if (!differs) return;
+    const Nanoseconds now = graph_->makespan(duration_, gap_);
+    part.gap = now - makespan_;
+    makespan_ = now;
+    parts_.push_back(part);
+  }
+
+  void put_in_ops() {
+    std::map<std::tuple<std::int32_t, OpKind, bool, std::int32_t, std::int32_t>, Group> groups;
+    for (NodeId i = 0; i < static_cast<NodeId>(runs_.spans()); ++i) {
+      const Span& span = runs_.span(i);
+      const std::int32_t partner = span.paired ? span.partner.stage : -1;
+      groups[{span.op.stage, span.op.kind, span.paired, partner, span.device}].push_back(i);
+    }
+    for (const auto& [key, group] : groups) {
+      const Span& first = runs_.span(group.front());
+      GapPart part{.cause = GapCause::kOp, .device = first.device, .op = first.op};
+      part.partner = first.partner;
+      part.paired = first.paired;
+      bool differs = false;
+      for (const NodeId node : group) {
+        const std::size_t i = index(node);
+        ++part.count;
+        part.predicted += duration_[i];
+        part.measured += measured_duration_[i];
+        differs = differs || duration_[i] != measured_duration_[i];
+        duration_[i] = measured_duration_[i];
+      }
+      take(part, differs);
+    }
+  }
+
+  void put_in_transfers() {
+    std::map<std::pair<std::int32_t, std::int32_t>, Group> links;
+    for (auto i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
+      links[{runs_.transfer(i).from_device, runs_.transfer(i).to_device}].push_back(i);
+    }
+    for (const auto& [link, group] : links) {
+      GapPart part{.cause = GapCause::kTransfer, .device = link.first, .to_device = link.second, .op = {}};
+      bool differs = false;
+      for (const NodeId node : group) {
+        const std::size_t i = index(node);
+        const Nanoseconds late = std::max<Nanoseconds>(0, measured_gap_[i]);
+        ++part.count;
+        part.predicted += duration_[i] + gap_[i];
+        part.measured += measured_duration_[i] + late;
+        differs = differs || duration_[i] != measured_duration_[i] || gap_[i] != late;
+        duration_[i] = measured_duration_[i];
+        gap_[i] = late;
+      }
+      take(part, differs);
+    }
+  }
+
+  void put_in_order() {
+    if (measured_graph_ == nullptr) return;
+    graph_ = measured_graph_;
+    GapPart part{.cause = GapCause::kOrder};
+    const auto& rows = runs_.predicted().rows;
+    for (std::size_t d = 0; d < rows.size(); ++d) part.count += rows[d] != runs_.measured().rows[d] ? 1 : 0;
+    const Nanoseconds now = graph_->makespan(duration_, gap_);
+    if (part.count == 0 && now == makespan_) return;
+    take(part, true);
+  }
+
+  void put_in_launch_gaps() {
+    const auto& rows = runs_.predicted().rows;
+    for (std::size_t d = 0; d < rows.size(); ++d) {
+      GapPart part{.cause = GapCause::kLaunchGap, .device = static_cast<std::int32_t>(d), .op = {}};
+      bool differs = false;
+      for (const NodeId node : rows[d]) {
+        const std::size_t i = index(node);
+        const Nanoseconds late = std::max<Nanoseconds>(0, measured_gap_[i]);
+        part.count += late > 0 ? 1 : 0;
+        part.predicted += gap_[i];
+        part.measured += late;
+        differs = differs || gap_[i] != late;
+        gap_[i] = late;
+      }
+      take(part, differs);
+    }
+  }
+
+  const JoinedRuns& runs_;
+  ReplayGraph* graph_;
+  ReplayGraph* measured_graph_;
+  std::vector<Nanoseconds> duration_;  // as put in so far
+  std::vector<Nanoseconds> gap_;
+  std::vector<Nanoseconds> measured_duration_;
+  std::vector<Nanoseconds> measured_gap_;
+  Nanoseconds makespan_;
+  std::vector<GapPart> parts_;
+};
+
+// The earliest op that ran in another's place.
+std::optional<Divergence> find_swap(const JoinedRuns& runs) {
+  std::optional<Divergence> first;
+  for (std::size_t d = 0; d < runs.predicted().rows.size(); ++d) {
+    const auto& wanted = runs.predicted().rows[d];
+    const auto& ran = runs.measured().rows[d];
+    const auto [due, other] = std::mismatch(wanted.begin(), wanted.end(), ran.begin(), ran.end());
+    if (due == wanted.end() || other == ran.end()) continue;
+    const Nanoseconds begin = runs.measured().begin[index(*other)];
+    if (first && first->measured_begin <= begin) continue;
+    Divergence swap{.kind = Divergence::Kind::kOrder, .device = static_cast<std::int32_t>(d)};
+    swap.op = runs.span(*other).op;
+    swap.expected = runs.span(*due).op;
+    swap.predicted_begin = runs.predicted().begin[index(*other)];
+    swap.measured_begin = begin;
+    first = swap;
+  }
+  return first;
+}
+
+Divergence late_node(const JoinedRuns& runs, NodeId node, Nanoseconds late, Nanoseconds waited) {
+  Divergence found;
+  found.late = late;
+  found.predicted_begin = runs.predicted().begin[index(node)];
+  found.measured_begin = runs.measured().begin[index(node)];
+  if (runs.is_span(node)) {
+    found.kind = waited > late - waited ? Divergence::Kind::kLaunchGap : Divergence::Kind::kOp;
+    found.device = runs.span(node).device;
+    found.op = runs.span(node).op;
+  } else {
+    found.kind = Divergence::Kind::kTransfer;
+    found.device = runs.transfer(node).from_device;
+    found.to_device = runs.transfer(node).to_device;
+    found.op = runs.transfer(node).op;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<GapPart> split_gap(const JoinedRuns& runs, ReplayGraph& predicted, ReplayGraph* measured, Nanoseconds gap) {
+  return Splitter(runs, predicted, measured).run(gap);
+}
+
+std::optional<Divergence> find_divergence(const JoinedRuns& runs, const ReplayGraph& predicted, Nanoseconds tolerance) {
+  if (auto swap = find_swap(runs)) return swap;
+  const NodeTimes& p = runs.predicted();
+  const NodeTimes& m = runs.measured();
+  NodeId first = -1;
+  for (NodeId node = 0; node < static_cast<NodeId>(runs.size()); ++node) {
+    const std::size_t i = index(node);
+    const Nanoseconds own = (m.end[i] - predicted.ready(node, m.end)) - (p.end[i] - predicted.ready(node, p.end));
+    if (own > tolerance && (first < 0 || m.begin[i] < m.begin[index(first)])) first = node;
+  }
+  if (first < 0) return std::nullopt;
+  const std::size_t i = index(first);
+  const Nanoseconds waited =
+      (m.begin[i] - predicted.ready(first, m.end)) - (p.begin[i] - predicted.ready(first, p.end));
+  const Nanoseconds late = waited + (m.end[i] - m.begin[i]) - (p.end[i] - p.begin[i]);
+  return late_node(runs, first, late, waited);
+}
+
+}  // namespace debubble

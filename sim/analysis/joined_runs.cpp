@@ -1,0 +1,140 @@
+#include "sim/analysis/joined_runs.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+// Ops by number: every op of a schedule is named by kind, stage and microbatch alone.
+class OpNumbers {
+ public:
+  explicit OpNumbers(const Schedule& schedule)
+      : stages_(schedule.stages),
+        pieces_(schedule.total_pieces()),
+        node_(
+            static_cast<std::size_t>(kOpKinds) * static_cast<std::size_t>(stages_) * static_cast<std::size_t>(pieces_),
+            -1) {}
+
+  // nullptr for an op that the schedule cannot have.
+  [[nodiscard]] NodeId* at(const Op& op) {
+    if (op.stage < 0 || op.stage >= stages_ || op.microbatch < 0 || op.microbatch >= pieces_) return nullptr;
+    const auto stage =
+        static_cast<std::size_t>(op.kind) * static_cast<std::size_t>(stages_) + static_cast<std::size_t>(op.stage);
+    return &node_[stage * static_cast<std::size_t>(pieces_) + static_cast<std::size_t>(op.microbatch)];
+  }
+
+ private:
+  std::int32_t stages_;
+  std::int32_t pieces_;
+  std::vector<NodeId> node_;
+};
+
+std::string name_of(const Span& span) {
+  return span.paired ? "(" + to_string(span.op) + ";" + to_string(span.partner) + ")OVERLAP_F_B" : to_string(span.op);
+}
+
+// A pair may name its members in either order.
+bool same_cell(const Span& a, const Span& b) {
+  const auto same = [](const Op& x, const Op& y) {
+    return x.kind == y.kind && x.stage == y.stage && x.microbatch == y.microbatch;
+  };
+  if (a.device != b.device || a.paired != b.paired) return false;
+  if (!a.paired) return same(a.op, b.op);
+  return (same(a.op, b.op) && same(a.partner, b.partner)) || (same(a.op, b.partner) && same(a.partner, b.op));
+}
+
+void refuse(const std::vector<std::string>& predicted_only, const std::vector<std::string>& measured_only) {
+  std::vector<Diagnostic> problems;
+  const auto add = [&](const std::vector<std::string>& names, const char* has, const char* lacks) {
+    if (names.empty()) return;
+    constexpr std::size_t kShown = 5;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kShown) list += ", ...";
+    problems.push_back(
+        {"D020", "",
+         std::to_string(names.size()) + " ops of the " + has + " run are not in the " + lacks + " one: " + list,
+         "compare runs of one schedule, on the same devices, with the same pairs"});
+  };
+  add(predicted_only, "predicted", "measured");
+  add(measured_only, "measured", "predicted");
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
+}  // namespace
+
+JoinedRuns::JoinedRuns(const Schedule& schedule, const Timeline& predicted, const Timeline& measured)
+    : timeline_(&predicted) {
+  const auto devices = static_cast<std::size_t>(predicted.devices);
+  predicted_.rows.resize(devices);
+  measured_.rows.resize(devices);
+  for (NodeId i = 0; i < static_cast<NodeId>(predicted.spans.size()); ++i) {
+    const Span& span = predicted.spans[static_cast<std::size_t>(i)];
+    predicted_.rows[static_cast<std::size_t>(span.device)].push_back(i);
+    predicted_.begin.push_back(span.begin);
+    predicted_.end.push_back(span.end);
+  }
+  for (const Transfer& transfer : predicted.transfers) {
+    predicted_.begin.push_back(transfer.begin);
+    predicted_.end.push_back(transfer.end);
+  }
+  measured_.begin.resize(size());
+  measured_.end.resize(size());
+  join_spans(schedule, measured);
+  join_transfers(schedule, measured);
+}
+
+void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) {
+  OpNumbers numbers(schedule);
+  for (NodeId i = 0; i < static_cast<NodeId>(spans()); ++i) {
+    if (NodeId* number = numbers.at(span(i).op)) *number = i;
+    NodeId* partner = span(i).paired ? numbers.at(span(i).partner) : nullptr;
+    if (partner != nullptr) *partner = i;
+  }
+  std::vector<bool> matched(spans(), false);
+  std::vector<std::string> predicted_only;
+  std::vector<std::string> measured_only;
+  for (const Span& other : measured.spans) {
+    const NodeId* found = numbers.at(other.op);
+    if (found == nullptr || *found < 0 || !same_cell(span(*found), other)) {
+      measured_only.push_back(name_of(other));
+      continue;
+    }
+    const auto node = static_cast<std::size_t>(*found);
+    matched[node] = true;
+    measured_.begin[node] = other.begin;
+    measured_.end[node] = other.end;
+    measured_.rows[static_cast<std::size_t>(other.device)].push_back(*found);
+  }
+  for (std::size_t i = 0; i < matched.size(); ++i) {
+    if (!matched[i]) predicted_only.push_back(name_of(timeline_->spans[i]));
+  }
+  refuse(predicted_only, measured_only);
+}
+
+// A transfer that only one run shows took no time in the other: at its maker's end.
+void JoinedRuns::join_transfers(const Schedule& schedule, const Timeline& measured) {
+  OpNumbers numbers(schedule);
+  for (NodeId i = static_cast<NodeId>(spans()); i < static_cast<NodeId>(size()); ++i) {
+    const Transfer& one = transfer(i);
+    if (NodeId* number = numbers.at(one.op)) *number = i;
+    const auto node = static_cast<std::size_t>(i);
+    if (one.from_span >= 0) {
+      measured_.begin[node] = measured_.end[node] = measured_.end[static_cast<std::size_t>(one.from_span)];
+    }
+  }
+  for (const Transfer& other : measured.transfers) {
+    const NodeId* found = numbers.at(other.op);
+    if (found == nullptr || *found < 0 || transfer(*found).to_device != other.to_device) continue;
+    const auto node = static_cast<std::size_t>(*found);
+    measured_.begin[node] = other.begin;
+    measured_.end[node] = other.end;
+    ++transfers_matched_;
+  }
+}
+
+}  // namespace debubble

@@ -1,0 +1,141 @@
+#include "sim/analysis/replay_graph.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+namespace debubble {
+
+namespace {
+std::size_t index(NodeId node) { return static_cast<std::size_t>(node); }
+}  // namespace
+
+class ReplayGraph::Builder {
+ public:
+  Builder(const JoinedRuns& runs, const NodeTimes& times, P2p p2p)
+      : runs_(runs), times_(times), p2p_(p2p), before_(runs.size(), -1), after_(runs.size(), -1) {
+    for (const auto& row : times_.rows) {
+      for (std::size_t k = 1; k < row.size(); ++k) {
+        before_[index(row[k])] = row[k - 1];
+        after_[index(row[k - 1])] = row[k];
+      }
+    }
+  }
+
+  std::optional<ReplayGraph> run() {
+    add_waits();
+    ReplayGraph graph;
+    if (!sort(graph.order_)) return std::nullopt;
+    if (p2p_ == P2p::kBlocking) add_lanes(graph.order_);
+    std::sort(edges_.begin(), edges_.end());
+    graph.wait_begin_.assign(runs_.size() + 1, 0);
+    for (const auto& [node, wait] : edges_) {
+      ++graph.wait_begin_[index(node) + 1];
+      graph.waits_.push_back(wait);
+    }
+    for (std::size_t i = 0; i < runs_.size(); ++i) graph.wait_begin_[i + 1] += graph.wait_begin_[i];
+    graph.end_.resize(runs_.size());
+    return graph;
+  }
+
+ private:
+  void wait(NodeId node, NodeId for_node) {
+    if (node >= 0 && for_node >= 0) edges_.emplace_back(node, for_node);
+  }
+
+  void add_waits() {
+    for (std::size_t i = 0; i < runs_.spans(); ++i) wait(static_cast<NodeId>(i), before_[i]);
+    for (NodeId i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
+      const Transfer& transfer = runs_.transfer(i);
+      wait(i, transfer.from_span);
+      wait(transfer.to_span, i);
+      if (p2p_ == P2p::kOverlapped || transfer.from_span < 0 || transfer.to_span < 0) continue;
+      wait(after_[index(transfer.from_span)], i);
+      if (p2p_ == P2p::kCoupled) wait(i, before_[index(transfer.to_span)]);
+    }
+  }
+
+  // In order of begin, as far as the waits allow, so that the order among transfers is the one in which they took
+  // place.
+  bool sort(std::vector<NodeId>& order) const {
+    std::vector<std::vector<NodeId>> users(runs_.size());
+    std::vector<std::int32_t> open(runs_.size(), 0);
+    for (const auto& [node, wait] : edges_) {
+      users[index(wait)].push_back(node);
+      ++open[index(node)];
+    }
+    using Entry = std::tuple<Nanoseconds, Nanoseconds, NodeId>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    const auto push = [&](NodeId node) { ready.emplace(times_.begin[index(node)], times_.end[index(node)], node); };
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      if (open[i] == 0) push(static_cast<NodeId>(i));
+    }
+    while (!ready.empty()) {
+      const NodeId node = std::get<2>(ready.top());
+      ready.pop();
+      order.push_back(node);
+      for (const NodeId user : users[index(node)]) {
+        if (--open[index(user)] == 0) push(user);
+      }
+    }
+    return order.size() == runs_.size();
+  }
+
+  // Every device's chain of spans and transfers, all taken from one order, so they cannot contradict each other.
+  void add_lanes(const std::vector<NodeId>& order) {
+    std::vector<NodeId> last(static_cast<std::size_t>(runs_.devices()), -1);
+    const auto chain = [&](NodeId node, std::int32_t device) {
+      wait(node, last[index(device)]);
+      last[index(device)] = node;
+    };
+    for (const NodeId node : order) {
+      if (runs_.is_span(node)) {
+        chain(node, runs_.span(node).device);
+        continue;
+      }
+      chain(node, runs_.transfer(node).from_device);
+      if (runs_.transfer(node).to_device != runs_.transfer(node).from_device) {
+        chain(node, runs_.transfer(node).to_device);
+      }
+    }
+  }
+
+  const JoinedRuns& runs_;
+  const NodeTimes& times_;
+  P2p p2p_;
+  std::vector<NodeId> before_;  // by span: the one before it on its device, -1: none
+  std::vector<NodeId> after_;
+  std::vector<std::pair<NodeId, NodeId>> edges_;  // node, what it waits for
+};
+
+std::optional<ReplayGraph> ReplayGraph::build(const JoinedRuns& runs, const NodeTimes& times, P2p p2p) {
+  return Builder(runs, times, p2p).run();
+}
+
+Nanoseconds ReplayGraph::ready(NodeId node, const std::vector<Nanoseconds>& end) const {
+  Nanoseconds latest = 0;
+  for (std::int32_t k = wait_begin_[index(node)]; k < wait_begin_[index(node) + 1]; ++k) {
+    latest = std::max(latest, end[index(waits_[index(k)])]);
+  }
+  return latest;
+}
+
+std::vector<Nanoseconds> ReplayGraph::gaps(const NodeTimes& times) const {
+  std::vector<Nanoseconds> gaps(times.begin.size());
+  for (const NodeId node : order_) gaps[index(node)] = times.begin[index(node)] - ready(node, times.end);
+  return gaps;
+}
+
+Nanoseconds ReplayGraph::makespan(const std::vector<Nanoseconds>& duration, const std::vector<Nanoseconds>& gap) {
+  Nanoseconds latest = 0;
+  for (const NodeId node : order_) {
+    end_[index(node)] = ready(node, end_) + gap[index(node)] + duration[index(node)];
+    latest = std::max(latest, end_[index(node)]);
+  }
+  return latest;
+}
+
+}  // namespace debubble

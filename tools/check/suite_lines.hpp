@@ -1,0 +1,12 @@
+// Where the scenarios of a suite stand, for annotations at the line that a person would change.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace debubble {
+
+// The lines, counted from 1, on which the items of the top-level array "scenarios" begin. `text` must be JSON.
+[[nodiscard]] std::vector<int> scenario_lines(std::string_view text);
+
+}  // namespace debubble

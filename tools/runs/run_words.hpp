@@ -1,0 +1,38 @@
+// The words of run files that their writer and their reader share.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "sim/core/p2p.hpp"
+#include "sim/core/stage_costs.hpp"
+
+namespace debubble {
+
+inline constexpr std::string_view kRunFormat = "debubble.run/1";
+
+// In the order of P2p.
+inline constexpr std::array<std::string_view, 3> kP2pWords{"overlapped", "blocking", "coupled"};
+[[nodiscard]] constexpr std::string_view to_word(P2p p2p) { return kP2pWords[static_cast<std::size_t>(p2p)]; }
+
+// One number of a StageCost and its key.
+struct CostField {
+  std::string_view key;
+  std::int64_t StageCost::*value;
+  bool is_time;
+};
+[[nodiscard]] constexpr std::array<CostField, 11> cost_fields() {
+  return {{{"forward_ns", &StageCost::forward, true},
+           {"backward_ns", &StageCost::backward, true},
+           {"input_grad_ns", &StageCost::input_grad, true},
+           {"weight_grad_ns", &StageCost::weight_grad, true},
+           {"activation_bytes", &StageCost::activation, false},
+           {"weight_grad_held_bytes", &StageCost::weight_grad_held, false},
+           {"output_bytes", &StageCost::output, false},
+           {"weights_bytes", &StageCost::weights, false},
+           {"gradients_bytes", &StageCost::gradients, false},
+           {"optimizer_bytes", &StageCost::optimizer, false},
+           {"workspace_bytes", &StageCost::workspace, false}}};
+}
+
+}  // namespace debubble

@@ -1,0 +1,239 @@
+// The writing half of run files. The reading halves: run_file.cpp (what stands where), run_schedule.cpp and
+// run_iterations.cpp.
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "schedules/compute_table.hpp"
+#include "tools/runs/json_lines.hpp"
+#include "tools/runs/run_file.hpp"
+#include "tools/runs/run_words.hpp"
+
+namespace debubble {
+namespace {
+
+void write_texts(JsonLines& json, std::string_view key, const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  json.member(key).begin('[');
+  for (const std::string& text : texts) json.item().text(text);
+  json.end(']');
+}
+
+// Rows as PyTorch's table writes them, so that there is one way to name cells.
+void write_rows(JsonLines& json, const Schedule& schedule) {
+  const std::string table = write_compute_table(schedule);
+  json.member("rows").begin('[');
+  std::string_view rest = table;
+  for (std::size_t row = 0; row < schedule.rows.size(); ++row) {
+    const std::size_t end = rest.find('\n');
+    json.item().text(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  json.end(']');
+}
+
+void write_placement(JsonLines& json, const Schedule& schedule) {
+  const Placement& placement = schedule.placement;
+  json.member("placement").begin('[');
+  for (int replica = 0; replica < placement.replicas(); ++replica) {
+    std::vector<std::int32_t> devices;
+    for (int stage = 0; stage < placement.stages(); ++stage) devices.push_back(placement.device_of(replica, stage));
+    json.item().integers(devices);
+  }
+  json.end(']');
+  if (placement.replicas() > 1) json.member("replica_of").integers(schedule.replica_of);
+}
+
+void write_schedule(JsonLines& json, const Schedule& schedule) {
+  json.member("schedule").begin('{');
+  json.member("name").text(schedule.name);
+  json.member("devices").integer(schedule.devices);
+  json.member("stages").integer(schedule.stages);
+  json.member("chunks").integer(schedule.chunks);
+  json.member("microbatches").integer(schedule.microbatches);
+  json.member("pieces").integer(schedule.pieces);
+  if (!schedule.params.empty()) {
+    json.member("params").begin('{');
+    for (const auto& [name, value] : schedule.params) json.member(name).text(value);
+    json.end('}');
+  }
+  write_texts(json, "notes", schedule.notes);
+  write_placement(json, schedule);
+  write_rows(json, schedule);
+  json.end('}');
+}
+
+void write_costs(JsonLines& json, const StageCosts& costs) {
+  json.member("costs").begin('{');
+  if (costs.overlapped_pair) json.member("overlapped_pair_ns").integer(*costs.overlapped_pair);
+  json.member("stages").begin('[');
+  for (const StageCost& cost : costs.stages) {
+    json.item().begin('{');
+    for (const CostField& field : cost_fields()) json.member(field.key).integer(cost.*field.value);
+    json.end('}');
+  }
+  json.end(']');
+  json.end('}');
+}
+
+void write_links(JsonLines& json, const RunRecord& record) {
+  json.member("links").begin('{');
+  json.member("latency_ns").integer(record.hop_latency);
+  json.member_if_any("bandwidth_bytes_per_s", record.hop_bandwidth);
+  json.member("p2p").text(to_word(record.p2p));
+  json.end('}');
+}
+
+void write_assumptions(JsonLines& json, const std::vector<Assumption>& assumptions) {
+  if (assumptions.empty()) return;
+  json.member("assumptions").begin('[');
+  for (const Assumption& assumption : assumptions) {
+    json.item().begin('{');
+    json.member("what").text(assumption.what);
+    json.member("value").text(assumption.value);
+    json.member("source").text(to_string(assumption.source));
+    json.end('}');
+  }
+  json.end(']');
+}
+
+void write_origin(JsonLines& json, const RunOrigin& origin) {
+  json.member("origin").begin('{');
+  json.member("backend").text(origin.backend);
+  json.member("clock").text(origin.clock);
+  json.member_if_any("device", origin.device);
+  json.member_if_any("driver", origin.driver);
+  json.member_if_any("cuda", origin.cuda);
+  json.member_if_any("libraries", origin.libraries);
+  json.member_if_any("method", origin.method);
+  json.member_if_any("date", origin.date);
+  json.member_if_any("command_line", origin.command_line);
+  json.member_if_any("version", origin.version);
+  write_texts(json, "notes", origin.notes);
+  json.end('}');
+}
+
+void write_clocks(JsonLines& json, const ClockAlignment& clocks) {
+  json.member("clocks").begin('{');
+  json.member_if_any("method", clocks.method);
+  json.member("residual_ns").integer(clocks.residual);
+  json.member_if_any("offsets_ns", clocks.offsets);
+  json.end('}');
+}
+
+void write_losses(JsonLines& json, const std::vector<LossItem>& losses) {
+  if (losses.empty()) return;
+  json.member("losses").begin('[');
+  for (const LossItem& loss : losses) {
+    json.item().begin('{');
+    json.member("what").text(loss.what);
+    json.member("count").integer(loss.count);
+    json.end('}');
+  }
+  json.end(']');
+}
+
+// The span of each cell of a device's row, in the row's order: devices may have run them in another.
+std::vector<const Span*> spans_by_cell(const Schedule& schedule, const Timeline& timeline, std::size_t device) {
+  const auto begin = static_cast<std::size_t>(timeline.device_begin[device]);
+  const auto end = static_cast<std::size_t>(timeline.device_begin[device + 1]);
+  const auto key = [](const Op& op) { return std::tuple(op.stage, op.microbatch, op.kind); };
+  std::vector<const Span*> spans;
+  for (std::size_t k = begin; k < end; ++k) spans.push_back(&timeline.spans[k]);
+  std::sort(spans.begin(), spans.end(), [&](const Span* a, const Span* b) { return key(a->op) < key(b->op); });
+  std::vector<const Span*> cells;
+  const std::vector<Op>& row = schedule.rows[device];
+  for (std::size_t k = 0; k < row.size(); k += row[k].paired_with_next ? 2 : 1) {
+    const auto found = std::lower_bound(spans.begin(), spans.end(), key(row[k]),
+                                        [&](const Span* span, const auto& wanted) { return key(span->op) < wanted; });
+    if (found == spans.end() || key((*found)->op) != key(row[k]) || (*found)->paired != row[k].paired_with_next) {
+      throw std::logic_error("write_run_file: no span for " + to_string(row[k]));
+    }
+    cells.push_back(*found);
+  }
+  return cells;
+}
+
+void write_cells(JsonLines& json, std::string_view key, const Schedule& schedule, const Timeline& timeline,
+                 Nanoseconds Span::*time) {
+  json.member(key).begin('[');
+  for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
+    std::vector<Nanoseconds> times;
+    for (const Span* span : spans_by_cell(schedule, timeline, device)) times.push_back(span->*time);
+    json.item().integers(times);
+  }
+  json.end(']');
+}
+
+// In the order that assemble_timeline gives them, so that a file read and written again has the same bytes.
+std::vector<const Transfer*> sorted_transfers(const Timeline& timeline) {
+  std::vector<const Transfer*> transfers;
+  for (const Transfer& transfer : timeline.transfers) transfers.push_back(&transfer);
+  std::stable_sort(transfers.begin(), transfers.end(), [](const Transfer* a, const Transfer* b) {
+    return std::tuple(a->begin, a->from_span, a->to_span) < std::tuple(b->begin, b->from_span, b->to_span);
+  });
+  return transfers;
+}
+
+void write_transfers(JsonLines& json, const Timeline& timeline) {
+  const std::vector<const Transfer*> transfers = sorted_transfers(timeline);
+  const auto column = [&](std::string_view key, std::int64_t Transfer::*value) {
+    std::vector<std::int64_t> values;
+    for (const Transfer* transfer : transfers) values.push_back(transfer->*value);
+    json.member(key).integers(values);
+  };
+  std::string ops;
+  for (const Transfer* transfer : transfers) ops += (ops.empty() ? "" : ",") + to_string(transfer->op);
+  json.member("transfers").begin('{');
+  json.member("ops").text(ops);
+  column("begin_ns", &Transfer::begin);
+  column("end_ns", &Transfer::end);
+  column("latency_ns", &Transfer::latency);
+  column("bytes", &Transfer::bytes);
+  json.end('}');
+}
+
+void write_iterations(JsonLines& json, const RunRecord& record) {
+  json.member("iterations").begin('[');
+  for (const RunIteration& iteration : record.iterations) {
+    json.item().begin('{');
+    write_cells(json, "begin_ns", record.schedule, iteration.timeline, &Span::begin);
+    write_cells(json, "end_ns", record.schedule, iteration.timeline, &Span::end);
+    write_transfers(json, iteration.timeline);
+    json.member_if_any("peak_activation_bytes", iteration.peak_activation);
+    json.member_if_any("peak_memory_bytes", iteration.peak_memory);
+    json.end('}');
+  }
+  json.end(']');
+}
+
+}  // namespace
+
+void write_run_file(const RunRecord& record, const std::function<void(std::string_view)>& sink) {
+  if (record.iterations.empty()) throw std::logic_error("write_run_file: a run without iterations");
+  TextBuffer buffer(sink);
+  JsonLines json(buffer);
+  json.begin('{');
+  json.member("format").text(kRunFormat);
+  write_origin(json, record.origin);
+  write_schedule(json, record.schedule);
+  write_costs(json, record.costs);
+  write_links(json, record);
+  write_assumptions(json, record.assumptions);
+  json.member_if_any("samples_per_microbatch", record.samples_per_microbatch);
+  json.member_if_any("tokens_per_sample", record.tokens_per_sample);
+  write_clocks(json, record.clocks);
+  json.member("tensors_checked").integer(record.tensors_checked);
+  write_losses(json, record.losses);
+  json.member("measured").boolean(record.iterations.front().timeline.measured);
+  write_iterations(json, record);
+  json.end('}');
+  buffer << "\n";
+  buffer.flush();
+}
+
+}  // namespace debubble

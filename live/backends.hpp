@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "live/live.hpp"
-#include "sim/core/transformer.hpp"
 #include "profiler/workload/transformer_model.hpp"
+#include "sim/core/transformer.hpp"
 
 namespace debubble::live {
 
@@ -30,10 +30,10 @@ struct MpiOptions {
 
 // All devices in one process, as parts of one GPU (green contexts) or one GPU each.
 struct CudaOptions {
-  TransformerShape shape;    // the model; its layers are cut into the schedule's stages by `partition`
+  TransformerShape shape;      // the model; its layers are cut into the schedule's stages by `partition`
   std::vector<int> partition;  // layers per stage, embedding and head among them: shape.layers + 2 in all
   WorkloadSize size;
-  bool graph = false;        // the whole iteration as one CUDA graph; else eager launches behind a gate
+  bool graph = false;         // the whole iteration as one CUDA graph; else eager launches behind a gate
   bool one_gpu_each = false;  // devices are GPUs 0 ... p - 1, with peer copies; else parts of GPU `gpu`
   int gpu = 0;
 };

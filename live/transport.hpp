@@ -26,8 +26,8 @@ struct Message {
   std::int32_t from = 0;
   std::uint64_t chain = 0;     // of the tensor, see live/checksum.hpp
   std::uint64_t checksum = 0;  // of the payload
-  Nanoseconds time = 0;     // logical clock: when the transfer begins, or the end is posted; wall: when it was sent
-  Nanoseconds arrival = 0;  // when the user has it, on the sender's clock
+  Nanoseconds time = 0;        // logical clock: when the transfer begins, or the end is posted; wall: when it was sent
+  Nanoseconds arrival = 0;     // when the user has it, on the sender's clock
   std::vector<std::byte> payload;
 };
 

@@ -6,6 +6,14 @@
 #include "tools/metrics.hpp"
 
 namespace debubble {
+namespace {
+
+std::string why_unknown(const Metric& metric) {
+  if (metric.name == "steady_period") return "iterations that begin together do not show it: take it from `simulate`";
+  return "throughput needs a profile that states the microbatch size: --profile FILE";
+}
+
+}  // namespace
 
 bool FailIf::holds(const Node& node, const Report& report) const {
   const Metric& metric = metric_catalog()[node.metric];
@@ -50,9 +58,9 @@ FailIf::Verdict FailIf::evaluate(const Report& report) const {
     if (node.kind == Node::Kind::kOr) truth[i] = truth[node.left] || truth[node.right];
     if (node.kind != Node::Kind::kComparison) continue;
     const Metric& metric = metric_catalog()[node.metric];
-    if (metric.real != nullptr && !metric.real(report)) {
-      throw InputError(Diagnostic{"C036", place_, fmt::format("{} is not known in this run", metric.key),
-                                  "throughput needs a profile that states the microbatch size: --profile FILE"});
+    if (!is_known(metric, report)) {
+      throw InputError(
+          Diagnostic{"C036", place_, fmt::format("{} is not known in this run", metric.key), why_unknown(metric)});
     }
     truth[i] = holds(node, report);
   }

@@ -37,6 +37,12 @@ constexpr Metric time(std::string_view name, std::string_view key, std::int64_t 
   return {name, key, alias, MetricUnit::kNanoseconds, get, nullptr};
 }
 
+// A time that not every run has.
+constexpr Metric maybe_time(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&),
+                            bool (*known)(const Report&)) {
+  return {name, key, "", MetricUnit::kNanoseconds, get, nullptr, known};
+}
+
 constexpr Metric size(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&),
                       std::string_view alias = "") {
   return {name, key, alias, MetricUnit::kBytes, get, nullptr};
@@ -67,7 +73,9 @@ constexpr std::array kMetrics = {
     time(
         "makespan", "makespan_ns", [](R r) { return r.makespan; }, "step"),
     time("span", "span_ns", [](R r) { return r.span; }),
-    time("steady_period", "steady_period_ns", [](R r) { return r.steady_period; }),
+    maybe_time(
+        "steady_period", "steady_period_ns", [](R r) { return r.steady_period.value_or(0); },
+        [](R r) { return r.steady_period.has_value(); }),
     time("ideal", "ideal_ns", [](R r) { return r.ideal; }),
     ratio(
         "bubble_ratio", [](R r) { return MaybeReal(r.bubble_ratio); }, "bubble"),
@@ -118,6 +126,11 @@ constexpr std::array kMetrics = {
 
 std::span<const Metric> metric_catalog() { return kMetrics; }
 
+bool is_known(const Metric& metric, const Report& report) {
+  if (metric.real != nullptr) return metric.real(report).has_value();
+  return metric.known == nullptr || metric.known(report);
+}
+
 const Metric* find_metric(std::string_view name) {
   const auto found = std::find_if(kMetrics.begin(), kMetrics.end(), [&](const Metric& metric) {
     return name == metric.name || name == metric.key || (!metric.alias.empty() && name == metric.alias);
@@ -136,10 +149,10 @@ std::string closest_metric(std::string_view name) {
 }
 
 std::string format_metric(const Metric& metric, const Report& report) {
+  if (!is_known(metric, report)) return "unknown";
   if (metric.real != nullptr) {
-    const MaybeReal value = metric.real(report);
-    if (!value) return "unknown";
-    return metric.unit == MetricUnit::kRatio ? format_percent(*value) : fmt::format("{:.6g}", *value);
+    const double value = metric.real(report).value_or(0);
+    return metric.unit == MetricUnit::kRatio ? format_percent(value) : fmt::format("{:.6g}", value);
   }
   const std::int64_t value = metric.integer(report);
   if (metric.unit == MetricUnit::kNanoseconds) return format_duration(value);

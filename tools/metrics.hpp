@@ -21,9 +21,13 @@ struct Metric {
   // Exactly one of the two is set. Integers are ns, bytes or counts; reals may be unknown in a run.
   std::int64_t (*integer)(const Report&) = nullptr;
   std::optional<double> (*real)(const Report&) = nullptr;
+  bool (*known)(const Report&) = nullptr;  // of integers; nullptr: always
 };
 
 [[nodiscard]] std::span<const Metric> metric_catalog();
+
+// Whether this run has the number.
+[[nodiscard]] bool is_known(const Metric& metric, const Report& report);
 
 // The row that goes by this name, key or alias; nullptr when there is none.
 [[nodiscard]] const Metric* find_metric(std::string_view name);

@@ -141,18 +141,6 @@ Topology make_topology(const Scenario& scenario, Report& report) {
   return Topology::ideal(latency, bandwidth);
 }
 
-void add_throughput(const Scenario& scenario, Report& report) {
-  if (!scenario.profile || report.makespan == 0 || scenario.profile->microbatch_size == 0) return;
-  const Profile& profile = *scenario.profile;
-  constexpr double kNanosecondsPerSecond = 1e9;
-  const double samples =
-      static_cast<double>(report.schedule.microbatches) * static_cast<double>(profile.microbatch_size);
-  report.samples_per_second = samples * kNanosecondsPerSecond / static_cast<double>(report.makespan);
-  if (profile.sequence_length > 0) {
-    report.tokens_per_second = *report.samples_per_second * static_cast<double>(profile.sequence_length);
-  }
-}
-
 // Long runs repeat the walk fewer times: the pattern shows after a few iterations or not at all.
 int iterations_for(std::size_t ops) {
   constexpr std::size_t kAffordableNodes = 20'000'000;
@@ -202,7 +190,22 @@ Schedule make_schedule(const Scenario& scenario, const std::string& name) {
   return build_schedule(name, request);
 }
 
-Run run_schedule(const Scenario& scenario, const std::string& name, Progress& progress) {
+void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample) {
+  if (report.makespan == 0 || samples_per_microbatch == 0) return;
+  constexpr double kNanosecondsPerSecond = 1e9;
+  const double samples =
+      static_cast<double>(report.schedule.microbatches) * static_cast<double>(samples_per_microbatch);
+  report.samples_per_second = samples * kNanosecondsPerSecond / static_cast<double>(report.makespan);
+  if (tokens_per_sample > 0) {
+    report.tokens_per_second = *report.samples_per_second * static_cast<double>(tokens_per_sample);
+  }
+}
+
+void add_notes(const Schedule& schedule, Report& report) {
+  for (const std::string& note : schedule.notes) report.findings.push_back({"note", "S020", note});
+}
+
+Run prepare_run(const Scenario& scenario, const std::string& name, Progress& progress) {
   Run run;
   progress.phase("building " + name);
   run.schedule = make_schedule(scenario, name);
@@ -217,17 +220,23 @@ Run run_schedule(const Scenario& scenario, const std::string& name, Progress& pr
   }
   if (scenario.profile) {
     profile_costs(scenario, run);
+    run.samples_per_microbatch = scenario.profile->microbatch_size;
+    run.tokens_per_sample = scenario.profile->sequence_length;
   } else {
     toy_costs(scenario, run);
   }
   run.topology = make_topology(scenario, run.report);
   for (Assumption& assumption : run.report.assumptions) assumption.value = printable(assumption.value);
+  return run;
+}
+
+void simulate_run(Run& run, P2p p2p, Progress& progress) {
   std::vector<Assumption> assumptions = std::move(run.report.assumptions);
   const std::string ops = std::to_string(run.schedule.total_ops()) + " ops";
   progress.phase("lowering " + ops);
-  auto lowered = lower(run.schedule, scenario.p2p);
+  auto lowered = lower(run.schedule, p2p);
   if (auto* deadlock = std::get_if<Deadlock>(&lowered)) {
-    report_deadlock(run, std::move(*deadlock), scenario.p2p);
+    report_deadlock(run, std::move(*deadlock), p2p);
   } else {
     const Program& program = std::get<Program>(lowered);
     progress.phase("simulating " + ops);
@@ -235,10 +244,15 @@ Run run_schedule(const Scenario& scenario, const std::string& name, Progress& pr
     progress.phase("analysing " + ops);
     run.report = analyse(run.timeline, run.schedule, run.costs);
     run.report.steady_period = steady_period(program, run.costs, run.topology, iterations_for(program.nodes.size()));
-    add_throughput(scenario, run.report);
+    add_throughput(run.report, run.samples_per_microbatch, run.tokens_per_sample);
   }
   run.report.assumptions = std::move(assumptions);
-  for (const std::string& note : run.schedule.notes) run.report.findings.push_back({"note", "S020", note});
+  add_notes(run.schedule, run.report);
+}
+
+Run run_schedule(const Scenario& scenario, const std::string& name, Progress& progress) {
+  Run run = prepare_run(scenario, name, progress);
+  simulate_run(run, scenario.p2p, progress);
   return run;
 }
 

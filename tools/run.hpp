@@ -22,6 +22,8 @@ struct Run {
   std::vector<int> partition;  // layers per stage; empty without a profile
   Timeline timeline;           // empty when the run deadlocks
   Report report;
+  std::int64_t samples_per_microbatch = 0;  // 0: unknown
+  std::int64_t tokens_per_sample = 0;       // 0: unknown
 };
 
 // `name` is a catalog name or a .csv file. Throws InputError when the scenario is illegal for the schedule.
@@ -34,6 +36,18 @@ struct Run {
 
 // Whether a schedule's name is that of a table's file: it ends in .csv or holds a slash.
 [[nodiscard]] bool is_table_file(const std::string& name);
+
+// What comes before the simulation: schedule, costs, topology, and the assumptions and notes about them.
+[[nodiscard]] Run prepare_run(const Scenario& scenario, const std::string& name, Progress& progress);
+
+// Simulates and analyses what is prepared: timeline and report. The report keeps its assumptions and notes.
+void simulate_run(Run& run, P2p p2p, Progress& progress);
+
+// Samples and tokens per second of a report with a makespan, where the run knows its sizes.
+void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample);
+
+// A note for each thing a person should know about the schedule.
+void add_notes(const Schedule& schedule, Report& report);
 
 // The schedule alone: built, or read from its table.
 [[nodiscard]] Schedule make_schedule(const Scenario& scenario, const std::string& name);

@@ -1,5 +1,6 @@
 #include "live/mpi/control_line.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -40,7 +41,7 @@ void ControlLine::look() {
 }
 
 // Only ever the oldest, so that the order stays.
-std::optional<ControlLine::Mail> ControlLine::next() {
+std::optional<ControlLine::Mail> ControlLine::arrival() {
   look();
   if (receiving_.empty() || !passing_.done(receiving_.front().request)) return std::nullopt;
   Transfer transfer = std::move(receiving_.front());
@@ -48,10 +49,26 @@ std::optional<ControlLine::Mail> ControlLine::next() {
   return Mail{transfer.peer, LetterReader(std::move(transfer.bytes))};
 }
 
-ControlLine::Mail ControlLine::wait() {
+std::optional<ControlLine::Mail> ControlLine::next() {
+  if (kept_.empty()) return arrival();
+  Mail mail = std::move(kept_.front());
+  kept_.pop_front();
+  return mail;
+}
+
+ControlLine::Mail ControlLine::wait(int from) {
+  const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                 [from](const Mail& mail) { return from == kAnybody || mail.from == from; });
+  if (kept != kept_.end()) {
+    Mail mail = std::move(*kept);
+    kept_.erase(kept);
+    return mail;
+  }
   for (int round = 0;; ++round) {
-    if (std::optional<Mail> mail = next()) return std::move(*mail);
-    if (round < kQuickRounds) {
+    if (std::optional<Mail> mail = arrival()) {
+      if (from == kAnybody || mail->from == from) return std::move(*mail);
+      kept_.push_back(std::move(*mail));
+    } else if (round < kQuickRounds) {
       std::this_thread::yield();
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(50));

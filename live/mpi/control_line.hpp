@@ -14,6 +14,7 @@ namespace debubble::live {
 
 class ControlLine {
  public:
+  static constexpr int kAnybody = -1;
   struct Mail {
     int from = 0;
     LetterReader letter;
@@ -25,8 +26,8 @@ class ControlLine {
   void send_to_all_others(const LetterWriter& letter);
   // The next letter, when one is there. Letters of one rank come in the order of sending.
   [[nodiscard]] std::optional<Mail> next();
-  // Waits for it; meanwhile others may have the core.
-  [[nodiscard]] Mail wait();
+  // Waits for it; meanwhile others may have the core. With `from`: for one of this rank; others' stay for later.
+  [[nodiscard]] Mail wait(int from = kAnybody);
   // Until all that was sent has left.
   void flush();
 
@@ -37,10 +38,12 @@ class ControlLine {
     std::vector<std::byte> bytes;
   };
   void look();
+  [[nodiscard]] std::optional<Mail> arrival();
 
   MessagePassing& passing_;
   std::list<Transfer> sending_;
   std::deque<Transfer> receiving_;
+  std::deque<Mail> kept_;  // read while another's was wanted
 };
 
 }  // namespace debubble::live

@@ -1,5 +1,6 @@
 #include "live/mpi/exchange.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -21,12 +22,27 @@ std::vector<std::pair<int, int>> edges_of(const Plan& plan) {
   return {edges.begin(), edges.end()};
 }
 
-Exchange::Exchange(MessagePassing& passing, const Plan& plan, Mailbox& mailbox)
-    : passing_(passing), mailbox_(mailbox) {
+Exchange::Exchange(MessagePassing& passing, const Plan& plan, Mailbox& mailbox) : passing_(passing), mailbox_(mailbox) {
   for (const auto& [from, to] : edges_of(plan)) {
     if (from == passing_.rank()) out_[to] = passing_.open_edge(from, to);
     if (to == passing_.rank()) in_[from] = passing_.open_edge(from, to);
   }
+}
+
+std::list<Exchange::Transfer>& Exchange::left_behind() {
+  static auto* const transfers = new std::list<Transfer>;
+  return *transfers;
+}
+
+Exchange::~Exchange() {
+  for (std::list<Transfer>* const transfers : {&sending_, &receiving_}) {
+    left_behind().splice(left_behind().end(), *transfers);
+  }
+}
+
+void Exchange::use_clock(WallClock now, std::vector<Nanoseconds> shifts) {
+  now_ = std::move(now);
+  shifts_ = std::move(shifts);
 }
 
 bool Exchange::turn() {
@@ -73,9 +89,19 @@ bool Exchange::start_receives() {
 bool Exchange::finish_receives() {
   return receiving_.remove_if([this](const Transfer& transfer) {
     if (!passing_.done(transfer.request)) return false;
-    mailbox_.deliver(from_frame(transfer.frame));
+    deliver(transfer);
     return true;
   }) > 0;
+}
+
+void Exchange::deliver(const Transfer& transfer) {
+  Message message = from_frame(transfer.frame);
+  if (now_) {
+    const Nanoseconds shift = shifts_[static_cast<std::size_t>(transfer.peer)];
+    message.time += shift;
+    message.arrival = std::max(message.arrival + shift, now_());
+  }
+  mailbox_.deliver(std::move(message));
 }
 
 bool Exchange::meet() {

@@ -6,40 +6,36 @@
 
 namespace debubble::live {
 
-// The caller has written what it waits for into standing_.
 template <typename Condition>
 void Mailbox::wait(std::unique_lock<std::mutex>& lock, Condition condition) {
   moved_ = std::chrono::steady_clock::now();
+  blocked_ = true;
   worker_wakes_.wait(lock, [&] { return stopped_ || condition(); });
   if (stopped_) throw Stalled{};
-  standing_.waits = Standing::Waits::kNothing;
+  blocked_ = false;
+}
+
+void Mailbox::wake_main() {
+  news_ = true;
+  main_wakes_.notify_one();
 }
 
 void Mailbox::send(std::int32_t to, Message message) {
   std::vector<std::byte> frame = to_frame(message);
   std::unique_lock lock(mutex_);
   int& under_way = under_way_[static_cast<std::size_t>(to)];
-  if (under_way >= kOutstanding) {
-    standing_.waits = Standing::Waits::kRoom;
-    standing_.peer = to;
-  }
   wait(lock, [&under_way] { return under_way < kOutstanding; });
   ++under_way;
   outgoing_.push_back({to, std::move(frame)});
-  news_ = true;
-  main_wakes_.notify_one();
+  wake_main();
 }
 
 Message Mailbox::receive(Message::Kind kind, const Tensor& tensor, std::int32_t from, std::int32_t iteration) {
   const Key key{kind, tensor, from, iteration};
   std::unique_lock lock(mutex_);
-  if (!arrived_.contains(key)) {
-    standing_.waits = Standing::Waits::kMessage;
-    standing_.kind = kind;
-    standing_.tensor = tensor;
-    standing_.peer = from;
-  }
+  standing_ = {standing_.position, true, kind, tensor, from};
   wait(lock, [&] { return arrived_.contains(key); });
+  standing_.waits = false;
   const auto found = arrived_.find(key);
   Message message = std::move(found->second.front());
   found->second.pop_front();
@@ -49,25 +45,21 @@ Message Mailbox::receive(Message::Kind kind, const Tensor& tensor, std::int32_t 
 
 void Mailbox::at(std::int32_t position) {
   const std::lock_guard lock(mutex_);
-  standing_.finished = position < 0;
-  if (position >= 0) standing_.position = position;
+  standing_.position = position;
 }
 
 void Mailbox::barrier() {
   std::unique_lock lock(mutex_);
   met_ = false;
   barrier_wanted_ = true;
-  news_ = true;
-  main_wakes_.notify_one();
-  standing_.waits = Standing::Waits::kBarrier;
+  wake_main();
   wait(lock, [this] { return met_; });
 }
 
 void Mailbox::work_ended() {
   const std::lock_guard lock(mutex_);
   ended_ = true;
-  news_ = true;
-  main_wakes_.notify_one();
+  wake_main();
 }
 
 std::optional<Mailbox::Parcel> Mailbox::next_parcel() {
@@ -122,7 +114,7 @@ Standing Mailbox::standing() {
 
 std::optional<std::chrono::steady_clock::time_point> Mailbox::waiting_since() {
   const std::lock_guard lock(mutex_);
-  if (ended_ || standing_.waits == Standing::Waits::kNothing) return std::nullopt;
+  if (ended_ || !blocked_) return std::nullopt;
   return moved_;
 }
 

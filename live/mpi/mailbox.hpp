@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-#include "live/mpi/standing.hpp"
+#include "live/stall.hpp"
 #include "live/transport.hpp"
 
 namespace debubble::live {
@@ -48,7 +48,7 @@ class Mailbox final : public Transport {
   void stop();
   [[nodiscard]] bool has_ended();
   [[nodiscard]] Standing standing();
-  // Since when the worker has been waiting without anything moving; nothing while it works.
+  // Since when the worker has been waiting, for whatever, without anything moving; nothing while it works.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> waiting_since();
   // Sleeps until the worker wants something, at most this long.
   void wait_for_worker(std::chrono::microseconds longest);
@@ -57,6 +57,7 @@ class Mailbox final : public Transport {
   using Key = std::tuple<Message::Kind, Tensor, std::int32_t, std::int32_t>;
   template <typename Condition>
   void wait(std::unique_lock<std::mutex>& lock, Condition condition);
+  void wake_main();
 
   std::mutex mutex_;
   std::condition_variable worker_wakes_;
@@ -65,6 +66,7 @@ class Mailbox final : public Transport {
   std::vector<int> under_way_;  // by device
   std::map<Key, std::deque<Message>> arrived_;
   Standing standing_;
+  bool blocked_ = false;
   std::chrono::steady_clock::time_point moved_ = std::chrono::steady_clock::now();
   bool barrier_wanted_ = false;
   bool met_ = false;

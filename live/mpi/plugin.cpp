@@ -157,5 +157,6 @@ MessagePassing* start() {
 
 }  // namespace debubble::live
 
-extern "C" __attribute__((visibility("default"))) const debubble::live::MessagePassingPlugin debubble_message_passing =
-    {debubble::live::MessagePassing::kInterfaceVersion, debubble::live::start};
+extern "C" __attribute__((visibility("default")))
+const debubble::live::MessagePassingPlugin debubble_message_passing = {
+    debubble::live::MessagePassing::kInterfaceVersion, debubble::live::start};

@@ -35,6 +35,7 @@ constexpr std::array kArgs{
     Key{"addr", &KinetoFields::address},
     Key{"device type", &KinetoFields::device_type},
     Key{"device id", &KinetoFields::device_id},
+    Key{"latency_us", &KinetoFields::latency},
 };
 constexpr std::array kTop{
     Key{"ph", &KinetoFields::ph},   Key{"cat", &KinetoFields::cat}, Key{"name", &KinetoFields::name},
@@ -151,7 +152,7 @@ class Walk {
       for (od::value value : devices) {
         members(value, key + "/" + std::to_string(index++) + "/");
       }
-    } else if (key == "distributedInfo") {
+    } else if (key == "distributedInfo" || key == "metadata") {
       members(field.value(), key + "/");
     } else if (!begins(field.value(), '{') && !begins(field.value(), '[')) {
       visitor_.fact(key, raw(field.value()));

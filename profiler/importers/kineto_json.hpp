@@ -18,6 +18,7 @@ struct KinetoFields {
   std::string_view external, correlation, device, context, stream, bytes, graph_node;  // of GPU work
   std::string_view sequence, forward, sizes;                                           // of host ops
   std::string_view address, device_type, device_id;                                    // of allocations
+  std::string_view latency;                                                            // of our own transfers
 };
 
 class KinetoVisitor {

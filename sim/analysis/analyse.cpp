@@ -33,13 +33,6 @@ void add_memory(const MemoryWalk& walk, DeviceReport& report) {
   });
 }
 
-// What one device share holds for one microbatch: the whole model's activations over the devices of one replica.
-double activation_share(const StageCosts& costs, int devices) {
-  double sum = 0;
-  for (const StageCost& stage : costs.stages) sum += static_cast<double>(stage.activation);
-  return sum / devices;
-}
-
 DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, int device, double share) {
   DeviceReport report;
   report.device = device;
@@ -67,6 +60,12 @@ Nanoseconds longest_span(const Timeline& timeline) {
 }
 
 }  // namespace
+
+double activation_share(const StageCosts& costs, int devices) {
+  double sum = 0;
+  for (const StageCost& stage : costs.stages) sum += static_cast<double>(stage.activation);
+  return sum / devices;
+}
 
 ScheduleFacts facts_of(const Schedule& schedule) {
   return {schedule.name,         schedule.devices, schedule.stages,

@@ -18,6 +18,9 @@ namespace debubble {
 // What a report says about the schedule itself.
 [[nodiscard]] ScheduleFacts facts_of(const Schedule& schedule);
 
+// What one device share holds for one microbatch, in bytes: the whole model's activations over the devices.
+[[nodiscard]] double activation_share(const StageCosts& costs, int devices);
+
 // The steps of every device's memory, static state first (sim/analysis/memory.cpp). Index: device.
 [[nodiscard]] std::vector<std::vector<MemoryPoint>> memory_curves(const Timeline& timeline, const Schedule& schedule,
                                                                   const StageCosts& costs);

@@ -40,8 +40,8 @@ struct GapPart {
   Nanoseconds gap = 0;          // its part of measured - predicted makespan; may be 0
   std::int32_t device = -1;     // kOp, kLaunchGap: where; kTransfer: the sender
   std::int32_t to_device = -1;  // kTransfer
-  Op op;                        // kOp: kind and stage; the microbatch means nothing
-  Op partner;                   // of overlapped pairs, when `paired`
+  Op op{};                      // kOp: kind and stage; the microbatch means nothing
+  Op partner{};                 // of overlapped pairs, when `paired`
   bool paired = false;
   std::int64_t count = 0;     // ops or transfers in the group; kOrder: devices whose order differs
   Nanoseconds predicted = 0;  // sums over the group: durations, of kTransfer with the wait before, of kLaunchGap gaps
@@ -55,8 +55,8 @@ struct Divergence {
   Kind kind = Kind::kOp;
   std::int32_t device = 0;      // of a transfer: the sender
   std::int32_t to_device = -1;  // kTransfer
-  Op op;                        // that ran
-  Op expected;                  // kOrder: that was due
+  Op op{};                      // that ran
+  Op expected{};                // kOrder: that was due
   Nanoseconds predicted_begin = 0;
   Nanoseconds measured_begin = 0;
   Nanoseconds late = 0;  // its own, not inherited

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "sim/analysis/analyse.hpp"
 
@@ -46,10 +47,13 @@ MemoryWalk::MemoryWalk(const Timeline& timeline, const Schedule& schedule, const
     arrivals_[static_cast<std::size_t>(transfer.to_device)].push_back(static_cast<std::int32_t>(k));
     received_[static_cast<std::size_t>(transfer.to_span)] += transfer.bytes;
   }
+  // Whoever made the timeline, what arrives together counts in one order.
+  const auto order = [&](std::int32_t k) {
+    const Transfer& transfer = timeline.transfers[static_cast<std::size_t>(k)];
+    return std::pair(transfer.end, transfer.to_span);
+  };
   for (auto& list : arrivals_) {
-    std::stable_sort(list.begin(), list.end(), [&](std::int32_t a, std::int32_t b) {
-      return timeline.transfers[static_cast<std::size_t>(a)].end < timeline.transfers[static_cast<std::size_t>(b)].end;
-    });
+    std::stable_sort(list.begin(), list.end(), [&](std::int32_t x, std::int32_t y) { return order(x) < order(y); });
   }
 }
 

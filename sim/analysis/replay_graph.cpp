@@ -67,14 +67,16 @@ class ReplayGraph::Builder {
       users[index(wait)].push_back(node);
       ++open[index(node)];
     }
-    using Entry = std::tuple<Nanoseconds, Nanoseconds, NodeId>;
+    using Entry = std::tuple<Nanoseconds, Nanoseconds, bool, NodeId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-    const auto push = [&](NodeId node) { ready.emplace(times_.begin[index(node)], times_.end[index(node)], node); };
+    const auto push = [&](NodeId node) {
+      ready.emplace(times_.begin[index(node)], times_.end[index(node)], runs_.is_span(node), node);
+    };
     for (std::size_t i = 0; i < open.size(); ++i) {
       if (open[i] == 0) push(static_cast<NodeId>(i));
     }
     while (!ready.empty()) {
-      const NodeId node = std::get<2>(ready.top());
+      const NodeId node = std::get<NodeId>(ready.top());
       ready.pop();
       order.push_back(node);
       for (const NodeId user : users[index(node)]) {

@@ -4,7 +4,8 @@
 //     overlapped   0F0 --> transfer --> 1F0       a span waits for the one before it on its device and for its inputs'
 //                   |                             transfers, a transfer for the span that made what it carries
 //                  0F1
-//     blocking     transfers are links of both devices' chains, in the order in which they took place
+//     blocking     transfers are links of both devices' chains, in the order in which they took place (of two that
+//                  take no time at one instant nobody can tell which came first; then a transfer counts as first)
 //     coupled      a transfer begins once both ends have ended what stands before it: its maker, and the span before
 //                  its user; the sender's next span waits for it too
 #pragma once

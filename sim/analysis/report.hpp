@@ -96,7 +96,8 @@ struct Report {
   std::optional<Deadlock> deadlock;  // then only the fields above and `findings` mean anything
   Nanoseconds makespan = 0;
   Nanoseconds span = 0;           // max over devices of last end - first start
-  Nanoseconds steady_period = 0;  // time per iteration when iterations are chained without a barrier
+  // Time per iteration when iterations are chained without a barrier; one iteration alone does not show it.
+  std::optional<Nanoseconds> steady_period;
   Nanoseconds ideal = 0;          // all compute, spread evenly over the devices
   double bubble_ratio = 0;        // idle / (p x makespan)
   double bubble_over_ideal = 0;   // idle / ideal compute

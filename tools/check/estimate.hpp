@@ -4,7 +4,8 @@
 //     interval of their median           [--|-]            tolerance  |-----------|
 //
 // The interval is the percentile bootstrap: the errors are drawn anew, with replacement, thousands of times, and the
-// medians' middle 95 % are kept. The draws come from a fixed seed, so the same run files give the same verdict anywhere.
+// medians' middle 95 % are kept. The draws come from a fixed seed, so the same run files give the same verdict
+// anywhere.
 #pragma once
 
 #include <span>

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/p2p.hpp"
 #include "sim/core/run_record.hpp"
 #include "tools/progress.hpp"
 #include "tools/run.hpp"
-#include "tools/scenario.hpp"
 
 namespace CLI {
 class App;
@@ -25,5 +25,19 @@ struct FreshRunFlags {
   std::vector<std::string> faults;
 };
 void add_fresh_run_flags(CLI::App& verb, FreshRunFlags& flags);
+
+// Throws InputError for words and faults that make no sense for the schedule, at places like "--fault".
+void check_fresh_run(const FreshRunFlags& flags, const Schedule& schedule);
+
+struct FreshRun {
+  RunRecord record;
+  std::string failure;  // how it got stuck or went wrong; empty when it ended as it should
+};
+
+// Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks.
+[[nodiscard]] FreshRun run_fresh(const FreshRunFlags& flags, const Run& run, P2p p2p, Progress& progress);
+
+// The flags again, for a command that is suggested: "--backend cpu --fault slow=1:1.5".
+[[nodiscard]] std::string repeated_flags(const FreshRunFlags& flags);
 
 }  // namespace debubble

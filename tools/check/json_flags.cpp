@@ -39,7 +39,8 @@ class FlagReader {
     try {
       verb_.parse(std::vector<std::string>(arguments->rbegin(), arguments->rend()));  // CLI11 takes them last first
     } catch (const CLI::ParseError&) {
-      complain(member, "Q020", in_quotes(member.key) + " must be a whole number up to 2147483647", "without a fraction");
+      complain(member, "Q020", in_quotes(member.key) + " must be a whole number up to 2147483647",
+               "without a fraction");
     }
   }
 
@@ -52,9 +53,9 @@ class FlagReader {
     const std::string guess = closest_name(member.key, names_);
     std::string all;
     for (const std::string& name : names_) all += (all.empty() ? "" : ", ") + name;
-    problems_.add_at_pointer("Q005", pointer_, "unknown key " + in_quotes(member.key),
-                             guess.empty() ? "the keys are flags by their long names: " + all
-                                           : "did you mean " + in_quotes(guess) + "?");
+    problems_.add_at_pointer(
+        "Q005", pointer_, "unknown key " + in_quotes(member.key),
+        guess.empty() ? "the keys are flags by their long names: " + all : "did you mean " + in_quotes(guess) + "?");
   }
 
   // Nothing, after a complaint, for a value that is none of a flag.

@@ -89,11 +89,11 @@ struct SuiteResult {
   std::string file;
   std::string name;
   std::string baseline;
-  bool accepted = false;          // the baseline was written anew
+  bool accepted = false;           // the baseline was written anew
   bool rewritten_by_hand = false;  // the baseline's numbers are right, its bytes are not
   std::vector<ScenarioResult> scenarios;
-  std::vector<std::string> gone;    // in the baseline, not in the suite
-  std::vector<Diagnostic> errors;  // wrong input: then only `file` and this mean anything
+  std::vector<std::string> gone;   // in the baseline, not in the suite
+  std::vector<Diagnostic> errors;  // wrong input; the scenarios may be empty then
 };
 
 struct CheckResult {
@@ -121,8 +121,8 @@ enum class Outcome : std::uint8_t { kPass, kWarn, kSkipped, kMissing, kFail };
 
 // "bubble", "step", "memory".
 [[nodiscard]] const char* to_string(MetricResult::Kind kind);
-[[nodiscard]] const char* to_string(Verdict verdict);   // "pass", "warn", "fail"
-[[nodiscard]] const char* to_string(Outcome outcome);   // "pass", "warn", "skipped", "missing", "fail"
+[[nodiscard]] const char* to_string(Verdict verdict);                // "pass", "warn", "fail"
+[[nodiscard]] const char* to_string(Outcome outcome);                // "pass", "warn", "skipped", "missing", "fail"
 [[nodiscard]] const char* to_string(PredictionResult::State state);  // "same", "changed", "new", "none", "deadlock"
 
 }  // namespace debubble

@@ -69,9 +69,12 @@ bool read_required(JsonObjectReader& reader) {
 }
 
 // A table's or profile's path is the suite's business, a catalog name is not.
-void resolve_paths(ScenarioFlags& flags, const std::string& file) {
+void resolve_paths(SuiteScenario& scenario, const std::string& file) {
+  ScenarioFlags& flags = *scenario.flags;
   for (std::string& schedule : flags.schedules) {
-    if (is_table_file(schedule)) schedule = beside(file, schedule);
+    if (!is_table_file(schedule)) continue;
+    scenario.table = schedule;
+    schedule = beside(file, schedule);
   }
   if (!flags.profile.empty()) flags.profile = beside(file, flags.profile);
 }
@@ -104,7 +107,7 @@ SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, 
     scenario.flags.emplace();
     add_scenario_flags(verb, *scenario.flags, false);
     read_json_flags(*flags, reader.pointer_to("scenario"), verb, problems);
-    resolve_paths(*scenario.flags, suite.file);
+    resolve_paths(scenario, suite.file);
   }
   scenario.measured = reader.optional_text("measured");
   if (!scenario.measured.empty()) scenario.measured = beside(suite.file, scenario.measured);

@@ -34,6 +34,7 @@ struct SuiteScenario {
   std::string pointer;                 // "/scenarios/3"
   int line = 1;                        // of the suite file, where it begins
   std::optional<ScenarioFlags> flags;  // absent: the measured run's own schedule, costs and links
+  std::string table;                   // the schedule as the suite writes it, when it is a table's file
   Tolerances tolerances;
   std::string measured;  // the run file; empty: none
   std::optional<FreshRunFlags> live;

@@ -14,6 +14,8 @@
 #include "tools/fail_if.hpp"
 #include "tools/output.hpp"
 #include "tools/run.hpp"
+#include "tools/runs/predict.hpp"
+#include "tools/runs/run_file.hpp"
 #include "tools/scenario.hpp"
 #include "tools/version.hpp"
 #include "tools/views/diagnostics.hpp"
@@ -38,6 +40,9 @@ class Simulate : public Command {
     verb.add_option("--export-schedule", table_, "also write the schedule as PyTorch's table")
         ->group(group)
         ->type_name("FILE.csv");
+    verb.add_option("--save-run", save_run_, "also write the run, for `debubble diff` and `check`")
+        ->group(group)
+        ->type_name("FILE.json[.gz]");
     verb.add_option("--fail-if", fail_if_, "exit 1 if it holds: 'bubble>25% || mem>76GiB'")
         ->group(group)
         ->type_name("EXPR");
@@ -47,13 +52,15 @@ class Simulate : public Command {
     const Scenario scenario = check_scenario(scenario_);
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
-    require_different_files(std::array<std::pair<std::string, std::string>, 3>{
-        {{"--output", output_.output}, {"--trace", trace_}, {"--export-schedule", table_}}});
+    require_different_files(std::array<std::pair<std::string, std::string>, 4>{
+        {{"--output", output_.output}, {"--trace", trace_}, {"--export-schedule", table_}, {"--save-run", save_run_}}});
     Output output(output_, kFormats);
     std::optional<OutputFile> trace;
     if (!trace_.empty()) trace.emplace(trace_);
     std::optional<OutputFile> table;
     if (!table_.empty()) table.emplace(table_);
+    std::optional<OutputFile> saved;
+    if (!save_run_.empty()) saved.emplace(save_run_);
 
     Progress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
@@ -65,8 +72,14 @@ class Simulate : public Command {
       progress.phase("writing " + trace_);
       write_trace(run, invocation.command_line, *trace);
     }
+    if (saved && has_result(run.report)) {
+      progress.phase("writing " + save_run_);
+      write_run_file(record_of(run, scenario.p2p, invocation.command_line),
+                     [&](std::string_view text) { saved->write(text); });
+    }
     if (table) table->commit();  // all are written, so none fails for want of space and leaves the others behind
     if (trace && has_result(run.report)) trace->commit();
+    if (saved && has_result(run.report)) saved->commit();
     output.commit();
     return fired || !has_result(run.report) ? kExitFinding : kExitOk;
   }
@@ -111,6 +124,7 @@ class Simulate : public Command {
   OutputFlags output_;
   std::string trace_;
   std::string table_;
+  std::string save_run_;
   std::string fail_if_;
 };
 

@@ -34,6 +34,8 @@ std::string real(const std::optional<double>& value) { return value ? real(*valu
 
 std::string whole(std::int64_t value) { return fmt::format("{}", value); }
 
+std::string whole(const std::optional<std::int64_t>& value) { return value ? whole(*value) : ""; }
+
 Fields device_header() {
   Fields header = {"device", "busy_ns", "idle_ns", "bubble_ratio"};
   for (int i = 0; i < kIdleCauses; ++i) {

@@ -71,7 +71,7 @@ Json device_json(const DeviceReport& device) {
 void add_numbers(Json& json, const Report& report) {
   json["makespan_ns"] = report.makespan;
   json["span_ns"] = report.span;
-  json["steady_period_ns"] = report.steady_period;
+  json["steady_period_ns"] = report.steady_period ? Json(*report.steady_period) : Json(nullptr);
   json["ideal_ns"] = report.ideal;
   json["bubble_ratio"] = real(report.bubble_ratio);
   json["bubble_over_ideal"] = real(report.bubble_over_ideal);

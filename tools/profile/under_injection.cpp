@@ -67,7 +67,8 @@ void show(const Attribution& found, const std::string& path, const ProfileFlags&
   const ViewStyle style = stderr_style();
   std::string text = "\n" + profile_view(found.profile, found.notes, style);
   if (flags.attribution.explain) text += "\n" + explanation_view(found.explanations, style);
-  text += fmt::format("\nwrote  {}\nnext   debubble compare --profile {} -p 4 -m 8\n", path, shell_quoted(path));
+  text += fmt::format("\nwrote  {}\n", path);
+  if (found.any_backward) text += fmt::format("next   debubble compare --profile {} -p 4 -m 8\n", shell_quoted(path));
   std::fputs(text.c_str(), stderr);
 }
 

@@ -29,10 +29,14 @@ class JsonLines {
     return *this;
   }
   JsonLines& item() {
-    out_ << (first_ ? "\n" : ",\n");
-    out_.text().append(2 * depth_, ' ');
+    if (on_one_line_) {
+      out_ << (first_ ? "" : ", ");
+    } else {
+      out_ << (first_ ? "\n" : ",\n");
+      out_.text().append(2 * depth_, ' ');
+      out_.end_record();
+    }
     first_ = false;
-    out_.end_record();
     return *this;
   }
 
@@ -41,15 +45,20 @@ class JsonLines {
     ++depth_;
     first_ = true;
   }
-  // An empty container closes on its own line.
+  // The same for a small one, which stays on its line until `end`; it holds no other container.
+  void begin_on_one_line(char bracket) {
+    begin(bracket);
+    on_one_line_ = true;
+  }
   void end(char bracket) {
     --depth_;
-    if (!first_) {
+    if (!first_ && !on_one_line_) {
       out_.text() += '\n';
       out_.text().append(2 * depth_, ' ');
     }
     out_.text() += bracket;
     first_ = false;
+    on_one_line_ = false;
   }
 
   void text(std::string_view value) { append_json_string(out_.text(), value); }
@@ -79,7 +88,8 @@ class JsonLines {
  private:
   TextBuffer& out_;
   std::size_t depth_ = 0;
-  bool first_ = true;
+  bool first_ = true;  // nothing stands in the innermost container yet
+  bool on_one_line_ = false;
 };
 
 }  // namespace debubble

@@ -93,6 +93,17 @@ StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
   return costs;
 }
 
+// Every microbatch may be held on every stage at once.
+void check_sizes(const RunRecord& record, ProblemList& problems) {
+  double sum = 0;
+  for (const StageCost& cost : record.costs.stages) {
+    for (const CostField& field : cost_fields()) sum += field.is_time ? 0 : static_cast<double>(cost.*field.value);
+  }
+  const auto most = static_cast<double>(record.schedule.replica_of.size() + 1) *
+                    static_cast<double>(record.schedule.placement.replicas());
+  if (sum * most >= static_cast<double>(kRoom)) report_too_much(problems, "/costs/stages");
+}
+
 void read_links(const JsonValue& value, RunRecord& record, ProblemList& problems) {
   JsonObjectReader reader(value, "/links", problems);
   if (!reader.is_object()) return;
@@ -159,10 +170,10 @@ bool read_measured(JsonObjectReader& top) {
 
 void read_iterations(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
   const bool measured = read_measured(top);
-  const JsonValue* list = top.array("iterations");
+  const std::vector<JsonValue>* list = read_items(top, "iterations", true, problems);
   top.finish();
   if (list == nullptr || !problems.empty()) return;  // their places are in the schedule, which is not sound
-  if (list->children.empty()) {
+  if (list->empty()) {
     top.complain("V016", "iterations", "a run has at least one iteration", "run it again with --save-run");
     return;
   }
@@ -191,6 +202,7 @@ RunRecord read_top(JsonObjectReader& top, ProblemList& problems) {
     report_count(problems, "/costs/stages", record.costs.stages.size(),
                  static_cast<std::size_t>(record.schedule.stages), "one for each stage");
   }
+  if (problems.empty()) check_sizes(record, problems);
   if (const JsonValue* links = top.member("links", true)) read_links(*links, record, problems);
   read_assumptions(top, record, problems);
   record.samples_per_microbatch = top.optional_integer("samples_per_microbatch", kSamples).value_or(0);

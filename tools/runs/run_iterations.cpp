@@ -1,5 +1,6 @@
 // "iterations" of a run file: the times of every cell and transfer, put together by assemble_timeline, which adds
 // order, ready times and what each thing waited for.
+#include <algorithm>
 #include <utility>
 
 #include "schedules/compute_table_cells.hpp"
@@ -28,14 +29,15 @@ class IterationReader {
         record_(record),
         schedule_(record.schedule),
         ops_(ops),
-        problems_(problems) {}
+        problems_(problems),
+        moment_{"nanoseconds", 0, kRoom / std::max(record.schedule.devices, 1), "times count from the run's begin"} {}
 
   RunIteration read(bool measured) {
     RunIteration iteration;
     if (!reader_.is_object()) return iteration;
     observation_.p2p = record_.p2p;
     observation_.measured = measured;
-    const bool complete = read_cells();
+    const bool complete = read_ops();
     read_transfers();
     iteration.peak_activation = read_peaks("peak_activation_bytes");
     iteration.peak_memory = read_peaks("peak_memory_bytes");
@@ -45,18 +47,18 @@ class IterationReader {
   }
 
  private:
-  bool read_cells() {
+  bool read_ops() {
     const std::vector<JsonValue>* begins = read_items(reader_, "begin_ns", true, problems_);
     const std::vector<JsonValue>* ends = read_items(reader_, "end_ns", true, problems_);
     if (begins == nullptr || ends == nullptr) return false;
     bool complete = fits("begin_ns", begins->size());
     complete = fits("end_ns", ends->size()) && complete;
     for (std::size_t d = 0; complete && d < schedule_.rows.size(); ++d) {
-      const auto cells = cells_of(schedule_.rows[d]);
+      const std::size_t ops = schedule_.rows[d].size();
       const std::string device = "/" + std::to_string(d);
-      const auto begin = integers_of((*begins)[d], reader_.pointer_to("begin_ns") + device, kRunTime, cells, problems_);
-      const auto end = integers_of((*ends)[d], reader_.pointer_to("end_ns") + device, kRunTime, cells, problems_);
-      if (begin.size() == cells && end.size() == cells) add_ops(d, begin, end);
+      const auto begin = integers_of((*begins)[d], reader_.pointer_to("begin_ns") + device, moment_, ops, problems_);
+      const auto end = integers_of((*ends)[d], reader_.pointer_to("end_ns") + device, moment_, ops, problems_);
+      if (begin.size() == ops && end.size() == ops) add_ops(d, begin, end);
     }
     return complete;
   }
@@ -67,23 +69,17 @@ class IterationReader {
     return false;
   }
 
-  static std::size_t cells_of(const std::vector<Op>& row) {
-    std::size_t cells = row.size();
-    for (const Op& op : row) cells -= op.paired_with_next ? 1 : 0;
-    return cells;
-  }
-
+  // The members of an overlapped pair have equal times; with others they ran one after the other.
   void add_ops(std::size_t device, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) {
     const std::vector<Op>& row = schedule_.rows[device];
-    std::size_t cell = 0;
-    for (std::size_t k = 0; k < row.size(); ++k, ++cell) {
+    for (std::size_t k = 0; k < row.size(); ++k) {
       ObservedOp& op = observation_.ops.emplace_back();
       op.op = row[k];
-      op.paired = row[k].paired_with_next;
-      if (op.paired) op.partner = row[++k];
       op.device = static_cast<std::int32_t>(device);
-      op.begin = begin[cell];
-      op.end = end[cell];
+      op.begin = begin[k];
+      op.end = end[k];
+      op.paired = row[k].paired_with_next && begin[k] == begin[k + 1] && end[k] == end[k + 1];
+      if (op.paired) op.partner = row[++k];
     }
   }
 
@@ -101,11 +97,12 @@ class IterationReader {
     const bool known = text != nullptr && read_makers(text->text, transfers.pointer_to("ops"));
     const std::size_t count = observation_.transfers.size();
     if (known) {
-      read_column(transfers, "begin_ns", kRunTime, count, &ObservedTransfer::begin);
-      read_column(transfers, "end_ns", kRunTime, count, &ObservedTransfer::end);
+      read_column(transfers, "begin_ns", moment_, count, &ObservedTransfer::begin);
+      read_column(transfers, "end_ns", moment_, count, &ObservedTransfer::end);
       read_column(transfers, "latency_ns", kRunTime, count, &ObservedTransfer::latency);
       read_column(transfers, "bytes", kRunSize, count, &ObservedTransfer::bytes);
       check_latencies(transfers);
+      check_volume(transfers);
       transfers.finish();
     }
   }
@@ -120,17 +117,21 @@ class IterationReader {
     if (!problems_.empty()) return;
     for (std::size_t k = 0; k < observation_.transfers.size(); ++k) {
       const ObservedTransfer& transfer = observation_.transfers[k];
-      if (transfer.latency <= transfer.end - transfer.begin) continue;
-      problems_.add_at_pointer(
-          "V015", transfers.pointer_to("end_ns/" + std::to_string(k)),
-          "the transfer of " + to_string(transfer.op) + " ends before it begins, or has more latency than time",
-          "begin_ns + latency_ns <= end_ns");
+      if (transfer.latency <= std::max<Nanoseconds>(transfer.end - transfer.begin, 0)) continue;
+      problems_.add_at_pointer("V015", transfers.pointer_to("latency_ns/" + std::to_string(k)),
+                               "the transfer of " + to_string(transfer.op) + " has more latency than time",
+                               "begin_ns + latency_ns <= end_ns");
     }
+  }
+
+  void check_volume(JsonObjectReader& transfers) {
+    double sum = 0;
+    for (const ObservedTransfer& transfer : observation_.transfers) sum += static_cast<double>(transfer.bytes);
+    if (sum >= static_cast<double>(kRoom)) report_too_much(problems_, transfers.pointer_to("bytes"));
   }
 
   // The op whose output travels says from where to where.
   bool read_makers(std::string_view text, const std::string& pointer) {
-    std::vector<bool> seen(static_cast<std::size_t>(ops_.size()), false);
     bool fine = true;
     for (std::size_t number = 1; !text.empty(); ++number) {
       const std::size_t comma = text.find(',');
@@ -140,7 +141,7 @@ class IterationReader {
         problems_.add_at_pointer(cell.fault.code, pointer, where + cell.fault.message, cell.fault.help);
         fine = false;
       } else {
-        fine = add_transfer(cell, where, pointer, seen) && fine;
+        fine = add_transfer(cell, where, pointer) && fine;
       }
       if (comma == std::string_view::npos) break;
       text.remove_prefix(comma + 1);
@@ -148,7 +149,7 @@ class IterationReader {
     return fine;
   }
 
-  bool add_transfer(const Cell& cell, const std::string& where, const std::string& pointer, std::vector<bool>& seen) {
+  bool add_transfer(const Cell& cell, const std::string& where, const std::string& pointer) {
     const Op& op = cell.ops[0];
     const std::int32_t id = cell.count == 1 ? ops_.find(op.kind, op.stage, op.microbatch) : -1;
     const std::int32_t to = id < 0 ? -1 : receiver(schedule_, op);
@@ -159,12 +160,6 @@ class IterationReader {
                                "name the ops whose output another device uses");
       return false;
     }
-    if (seen[static_cast<std::size_t>(id)]) {
-      problems_.add_at_pointer("V013", pointer, where + to_string(op) + " stands here twice",
-                               "a tensor travels once in an iteration");
-      return false;
-    }
-    seen[static_cast<std::size_t>(id)] = true;
     ObservedTransfer& transfer = observation_.transfers.emplace_back();
     transfer.op = op;
     transfer.from_device = ops_.device(id);
@@ -196,18 +191,19 @@ class IterationReader {
   const Schedule& schedule_;
   const OpIndex& ops_;
   ProblemList& problems_;
+  IntegerRule moment_;  // so that the idle times of all devices can be added up
   Observation observation_;
 };
 
 }  // namespace
 
-std::vector<RunIteration> read_run_iterations(const JsonValue& list, const RunRecord& record, bool measured,
-                                              ProblemList& problems) {
+std::vector<RunIteration> read_run_iterations(const std::vector<JsonValue>& list, const RunRecord& record,
+                                              bool measured, ProblemList& problems) {
   const OpIndex ops(record.schedule);
   std::vector<RunIteration> iterations;
-  for (std::size_t k = 0; k < list.children.size(); ++k) {
+  for (std::size_t k = 0; k < list.size(); ++k) {
     const std::string pointer = "/iterations/" + std::to_string(k);
-    iterations.push_back(IterationReader(list.children[k], pointer, record, ops, problems).read(measured));
+    iterations.push_back(IterationReader(list[k], pointer, record, ops, problems).read(measured));
   }
   return iterations;
 }

@@ -34,6 +34,11 @@ void report_count(ProblemList& problems, std::string_view pointer, std::size_t f
                           "lists that belong together have the same length");
 }
 
+void report_too_much(ProblemList& problems, std::string_view pointer) {
+  problems.add_at_pointer(problems.dialect().too_large, pointer,
+                          "what stands here adds up to more than a 64-bit count holds", "check the units");
+}
+
 std::vector<std::int64_t> integers_of(const JsonValue& value, const std::string& pointer, const IntegerRule& rule,
                                       std::size_t count, ProblemList& problems) {
   const bool array = value.kind == JsonValue::Kind::kArray;

@@ -16,7 +16,7 @@ namespace debubble {
 [[nodiscard]] Schedule read_run_schedule(const JsonValue& value, ProblemList& problems);
 
 // /iterations, of a record whose schedule, links and the rest are read and sound.
-[[nodiscard]] std::vector<RunIteration> read_run_iterations(const JsonValue& list, const RunRecord& record,
+[[nodiscard]] std::vector<RunIteration> read_run_iterations(const std::vector<JsonValue>& list, const RunRecord& record,
                                                             bool measured, ProblemList& problems);
 
 // The integers of a required array that holds nothing else. `count` is how many must stand there; what does not fit
@@ -38,6 +38,11 @@ namespace debubble {
 // "V012": a list has another length than what it goes with.
 void report_count(ProblemList& problems, std::string_view pointer, std::size_t found, std::size_t wanted,
                   const std::string& wanted_for);
+
+// What a 64-bit count must have room for several times over, as in the engine: what adds up to more is refused.
+inline constexpr std::int64_t kRoom = std::int64_t{1} << 61;
+// "V009": the numbers of a list add up to more than kRoom.
+void report_too_much(ProblemList& problems, std::string_view pointer);
 
 inline constexpr IntegerRule kRunTime{"nanoseconds", 0, kLongestDuration,
                                       "times are integers in nanoseconds: 1.5 ms is 1500000"};

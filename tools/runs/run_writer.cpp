@@ -2,10 +2,10 @@
 // run_iterations.cpp.
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "schedules/compute_table.hpp"
@@ -72,7 +72,7 @@ void write_costs(JsonLines& json, const StageCosts& costs) {
   if (costs.overlapped_pair) json.member("overlapped_pair_ns").integer(*costs.overlapped_pair);
   json.member("stages").begin('[');
   for (const StageCost& cost : costs.stages) {
-    json.item().begin('{');
+    json.item().begin_on_one_line('{');
     for (const CostField& field : cost_fields()) json.member(field.key).integer(cost.*field.value);
     json.end('}');
   }
@@ -92,7 +92,7 @@ void write_assumptions(JsonLines& json, const std::vector<Assumption>& assumptio
   if (assumptions.empty()) return;
   json.member("assumptions").begin('[');
   for (const Assumption& assumption : assumptions) {
-    json.item().begin('{');
+    json.item().begin_on_one_line('{');
     json.member("what").text(assumption.what);
     json.member("value").text(assumption.value);
     json.member("source").text(to_string(assumption.source));
@@ -129,7 +129,7 @@ void write_losses(JsonLines& json, const std::vector<LossItem>& losses) {
   if (losses.empty()) return;
   json.member("losses").begin('[');
   for (const LossItem& loss : losses) {
-    json.item().begin('{');
+    json.item().begin_on_one_line('{');
     json.member("what").text(loss.what);
     json.member("count").integer(loss.count);
     json.end('}');
@@ -137,45 +137,50 @@ void write_losses(JsonLines& json, const std::vector<LossItem>& losses) {
   json.end(']');
 }
 
-// The span of each cell of a device's row, in the row's order: devices may have run them in another.
-std::vector<const Span*> spans_by_cell(const Schedule& schedule, const Timeline& timeline, std::size_t device) {
-  const auto begin = static_cast<std::size_t>(timeline.device_begin[device]);
-  const auto end = static_cast<std::size_t>(timeline.device_begin[device + 1]);
-  const auto key = [](const Op& op) { return std::tuple(op.stage, op.microbatch, op.kind); };
-  std::vector<const Span*> spans;
-  for (std::size_t k = begin; k < end; ++k) spans.push_back(&timeline.spans[k]);
-  std::sort(spans.begin(), spans.end(), [&](const Span* a, const Span* b) { return key(a->op) < key(b->op); });
-  std::vector<const Span*> cells;
-  const std::vector<Op>& row = schedule.rows[device];
-  for (std::size_t k = 0; k < row.size(); k += row[k].paired_with_next ? 2 : 1) {
-    const auto found = std::lower_bound(spans.begin(), spans.end(), key(row[k]),
-                                        [&](const Span* span, const auto& wanted) { return key(span->op) < wanted; });
-    if (found == spans.end() || key((*found)->op) != key(row[k]) || (*found)->paired != row[k].paired_with_next) {
-      throw std::logic_error("write_run_file: no span for " + to_string(row[k]));
-    }
-    cells.push_back(*found);
+// The span of each op of a device's row, in the row's order: devices may have run them in another. The members of an
+// overlapped pair share one.
+std::vector<const Span*> spans_by_op(const Schedule& schedule, const Timeline& timeline, std::size_t device) {
+  using Key = std::tuple<std::int32_t, std::int32_t, OpKind>;
+  const auto key = [](const Op& op) { return Key(op.stage, op.microbatch, op.kind); };
+  std::vector<std::pair<Key, const Span*>> known;
+  for (std::int32_t k = timeline.device_begin[device]; k < timeline.device_begin[device + 1]; ++k) {
+    const Span& span = timeline.spans[static_cast<std::size_t>(k)];
+    known.emplace_back(key(span.op), &span);
+    if (span.paired) known.emplace_back(key(span.partner), &span);
   }
-  return cells;
+  std::sort(known.begin(), known.end());
+  std::vector<const Span*> spans;
+  for (const Op& op : schedule.rows[device]) {
+    const auto found = std::lower_bound(known.begin(), known.end(), key(op),
+                                        [](const auto& one, const Key& wanted) { return one.first < wanted; });
+    if (found == known.end() || found->first != key(op)) {
+      throw std::logic_error("write_run_file: no span for " + to_string(op));
+    }
+    spans.push_back(found->second);
+  }
+  return spans;
 }
 
-void write_cells(JsonLines& json, std::string_view key, const Schedule& schedule, const Timeline& timeline,
-                 Nanoseconds Span::*time) {
+void write_ops(JsonLines& json, std::string_view key, const Schedule& schedule, const Timeline& timeline,
+               Nanoseconds Span::*time) {
   json.member(key).begin('[');
   for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
     std::vector<Nanoseconds> times;
-    for (const Span* span : spans_by_cell(schedule, timeline, device)) times.push_back(span->*time);
+    for (const Span* span : spans_by_op(schedule, timeline, device)) times.push_back(span->*time);
     json.item().integers(times);
   }
   json.end(']');
 }
 
-// In the order that assemble_timeline gives them, so that a file read and written again has the same bytes.
+// In one order, whoever made the timeline, so that a file read and written again has the same bytes.
 std::vector<const Transfer*> sorted_transfers(const Timeline& timeline) {
   std::vector<const Transfer*> transfers;
   for (const Transfer& transfer : timeline.transfers) transfers.push_back(&transfer);
-  std::stable_sort(transfers.begin(), transfers.end(), [](const Transfer* a, const Transfer* b) {
-    return std::tuple(a->begin, a->from_span, a->to_span) < std::tuple(b->begin, b->from_span, b->to_span);
-  });
+  const auto key = [](const Transfer& t) {
+    return std::tuple(t.begin, t.from_span, t.to_span, t.op.stage, t.op.microbatch, t.op.kind);
+  };
+  std::sort(transfers.begin(), transfers.end(),
+            [&](const Transfer* a, const Transfer* b) { return key(*a) < key(*b); });
   return transfers;
 }
 
@@ -201,8 +206,8 @@ void write_iterations(JsonLines& json, const RunRecord& record) {
   json.member("iterations").begin('[');
   for (const RunIteration& iteration : record.iterations) {
     json.item().begin('{');
-    write_cells(json, "begin_ns", record.schedule, iteration.timeline, &Span::begin);
-    write_cells(json, "end_ns", record.schedule, iteration.timeline, &Span::end);
+    write_ops(json, "begin_ns", record.schedule, iteration.timeline, &Span::begin);
+    write_ops(json, "end_ns", record.schedule, iteration.timeline, &Span::end);
     write_transfers(json, iteration.timeline);
     json.member_if_any("peak_activation_bytes", iteration.peak_activation);
     json.member_if_any("peak_memory_bytes", iteration.peak_memory);

@@ -154,6 +154,14 @@ double share(Nanoseconds part, Nanoseconds whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+std::string overhead_text(const Measurement& measured) {
+  if (!measured.overhead_ppm) return "not measured";
+  constexpr double kPpmPerPercent = 1e4;
+  const double percent = static_cast<double>(*measured.overhead_ppm) / kPpmPerPercent;
+  if (percent < 0) return fmt::format("lost in the noise: recorded steps took {:.1f} % less", -percent);
+  return fmt::format("a step takes {:.1f} % longer while it is recorded", percent);
+}
+
 std::string clock_text(const ClockState& clock) {
   std::string text = clock.throttled ? "the GPU slowed down: measure again when it is cool" : "steady";
   if (clock.samples > 0) {
@@ -185,9 +193,7 @@ void add_measurement(const Measurement& measured, Table& table) {
   table.add_row({"losses", losses.empty() ? "none" : losses});
   table.add_row(
       {"steps", fmt::format("{}, the first {} of them discarded as warm-up", measured.steps, measured.warm_up_steps)});
-  table.add_row({"overhead", measured.overhead_ppm ? fmt::format("a step takes {:+.1f} % longer while it is recorded",
-                                                                 static_cast<double>(*measured.overhead_ppm) / 1e4)
-                                                   : "not measured"});
+  table.add_row({"overhead", overhead_text(measured)});
   table.add_row({"clock", clock_text(measured.clock)});
 }
 

@@ -83,9 +83,9 @@ std::string numbers(const Report& report, const ViewStyle& style) {
     table.add_row({"span", fmt::format("{}, {} of it bubble: the longest from a device's first start to its last end",
                                        format_duration(report.span), format_percent(report.span_bubble_ratio))});
   }
-  if (report.steady_period != report.makespan && report.steady_period > 0) {
+  if (report.steady_period && *report.steady_period != report.makespan && *report.steady_period > 0) {
     table.add_row({"steady period", fmt::format("{} per step when steps are chained without a barrier",
-                                                format_duration(report.steady_period))});
+                                                format_duration(*report.steady_period))});
   }
   if (report.samples_per_second) {
     std::string text = rate(*report.samples_per_second) + " samples/s";

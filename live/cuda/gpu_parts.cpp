@@ -1,0 +1,183 @@
+#include "live/cuda/gpu_parts.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+#include "sim/core/error.hpp"
+
+namespace debubble::live {
+namespace {
+
+void require_live_functions(const CudaDriver& driver) {
+  if (driver.missing_for_live.empty()) return;
+  throw UnavailableError({"U060", driver.library, "this CUDA driver lacks " + driver.missing_for_live,
+                          "live execution needs the driver of CUDA 12.5 (555) or newer; profiling does not"});
+}
+
+[[noreturn]] void throw_not_split(const DeviceFacts& facts, int asked, unsigned got, const std::string& why) {
+  throw UnavailableError({"U061", facts.name,
+                          "this GPU of " + std::to_string(facts.processors) + " processors cannot be cut into " +
+                              std::to_string(asked) + " parts: " + why,
+                          got > 0 ? "fewer devices would do: -p " + std::to_string(got)
+                                  : "with one GPU per device nothing is cut: --one-gpu-each"});
+}
+
+}  // namespace
+
+void prepare_cuda_environment() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): before any thread of CUDA's
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  // NOLINTEND(concurrency-mt-unsafe)
+}
+
+void GpuParts::check(cuda::Result result, const std::string& what) const {
+  check_cuda(libraries_->driver, result, what);
+}
+
+void GpuParts::open(int gpu) {
+  contexts_.push_back(std::make_unique<CudaContext>(libraries_->driver, gpu));
+  facts_.push_back(read_device_facts(*libraries_, contexts_.back()->device()));
+}
+
+std::unique_ptr<GpuParts> GpuParts::split(std::shared_ptr<const CudaLibraries> libraries, int gpu, int count) {
+  prepare_cuda_environment();
+  require_live_functions(libraries->driver);
+  std::unique_ptr<GpuParts> made(new GpuParts(std::move(libraries)));
+  made->open(gpu);
+  if (count == 1) {
+    made->parts_.push_back(made->primary(0));
+  } else {
+    made->cut(count);
+  }
+  return made;
+}
+
+std::unique_ptr<GpuParts> GpuParts::whole(std::shared_ptr<const CudaLibraries> libraries,
+                                          const std::vector<int>& gpus) {
+  prepare_cuda_environment();
+  require_live_functions(libraries->driver);
+  std::unique_ptr<GpuParts> made(new GpuParts(std::move(libraries)));
+  for (const int gpu : gpus) made->open(gpu);
+  for (std::size_t k = 0; k < gpus.size(); ++k) made->parts_.push_back(made->primary(static_cast<int>(k)));
+  made->connect();
+  return made;
+}
+
+GpuParts::~GpuParts() {
+  if (!contexts_.empty()) libraries_->driver.call.context_set(contexts_.front()->handle());
+}
+
+GpuPart GpuParts::primary(int gpu) const {
+  const auto index = static_cast<std::size_t>(gpu);
+  return {contexts_[index]->handle(), nullptr, gpu, facts_[index].processors};
+}
+
+void GpuParts::cut(int count) {
+  const cuda::LiveFunctions& live = libraries_->driver.live;
+  const DeviceFacts& facts = facts_.front();
+  cuda::ProcessorResource whole;
+  check(live.resource_of_device(contexts_.front()->device(), &whole, cuda::kProcessorResource),
+        "asking for the GPU's processors");
+  const auto parts = static_cast<unsigned>(count);
+  const unsigned least = whole.processors / parts;
+  if (least < whole.least_part || least == 0) {
+    throw_not_split(facts, count, whole.least_part == 0 ? 0 : whole.processors / whole.least_part,
+                    "a part has at least " + std::to_string(whole.least_part));
+  }
+  // The driver rounds a size up; asked for a whole number of its steps, it has none to add.
+  const unsigned step = whole.aligned_to == 0 ? 1 : whole.aligned_to;
+  const unsigned size = least < step ? least : least / step * step;
+  std::vector<cuda::ProcessorResource> groups(parts);
+  cuda::ProcessorResource rest;
+  unsigned got = parts;
+  const cuda::Result result = live.resource_split(groups.data(), &got, &whole, &rest, 0, size);
+  if (result == cuda::kInvalidResourceConfiguration) throw_not_split(facts, count, 0, "the driver refuses");
+  check(result, "cutting the GPU into parts");
+  if (got < parts) throw_not_split(facts, count, got, "the driver gives " + std::to_string(got));
+  for (const cuda::ProcessorResource& group : groups) parts_.push_back(make_part(group));
+  if (rest.type == cuda::kProcessorResource && rest.processors > 0) {
+    try {
+      rest_ = make_part(rest);
+    } catch (const UnavailableError&) {  // too few to be a part of their own: transfers run in the senders' parts
+      rest_.reset();
+    }
+  }
+}
+
+GpuPart GpuParts::make_part(cuda::ProcessorResource resource) {
+  const cuda::LiveFunctions& live = libraries_->driver.live;
+  cuda::ResourceDescription description = nullptr;
+  check(live.resource_describe(&description, &resource, 1), "describing a part of the GPU");
+  GpuPart part;
+  check(live.green_create(&part.green, description, contexts_.front()->device(), cuda::kGreenDefaultStream),
+        "making a green context");
+  greens_.emplace_back(part.green, live.green_destroy);
+  check(live.green_context(&part.context, part.green), "entering a green context");
+  cuda::ProcessorResource read;
+  check(live.green_resource(part.green, &read, cuda::kProcessorResource), "asking for a part's processors");
+  part.processors = static_cast<std::int32_t>(read.processors);
+  return part;
+}
+
+void GpuParts::connect() const {
+  const cuda::LiveFunctions& live = libraries_->driver.live;
+  for (const GpuPart& from : parts_) {
+    for (const GpuPart& to : parts_) {
+      if (from.gpu == to.gpu) continue;
+      int possible = 0;
+      check(live.peer_possible(&possible, contexts_[static_cast<std::size_t>(from.gpu)]->device(),
+                               contexts_[static_cast<std::size_t>(to.gpu)]->device()),
+            "asking whether GPUs reach each other");
+      if (possible == 0) {
+        throw UnavailableError({"U062", "",
+                                "device " + std::to_string(from.gpu) + "'s GPU cannot reach the memory of device " +
+                                    std::to_string(to.gpu) + "'s directly",
+                                "GPUs of one NVLink or PCIe switch can (nvidia-smi topo -p2p r); CUDA_VISIBLE_DEVICES "
+                                "chooses them; --backend mpi needs no peer access"});
+      }
+      enter(from);
+      const cuda::Result enabled = live.peer_enable(to.context, 0);
+      if (enabled != cuda::kPeerAccessAlreadyEnabled) check(enabled, "opening a peer's memory");
+    }
+  }
+}
+
+void GpuParts::enter(const GpuPart& part) const {
+  check(libraries_->driver.call.context_set(part.context), "entering a part's context");
+}
+
+OwnedHandle<cuda::Stream> GpuParts::make_stream(const GpuPart& part, bool urgent) const {
+  const cuda::LiveFunctions& live = libraries_->driver.live;
+  enter(part);
+  int lowest = 0;
+  int highest = 0;
+  check(live.priority_range(&lowest, &highest), "asking for priorities");
+  const int priority = urgent ? highest : lowest;
+  cuda::Stream made = nullptr;
+  const cuda::Result result = part.green == nullptr
+                                  ? live.stream_create_urgent(&made, cuda::kStreamNonBlocking, priority)
+                                  : live.green_stream(&made, part.green, cuda::kStreamNonBlocking, priority);
+  check(result, "making a stream");
+  return {made, libraries_->driver.call.stream_destroy};
+}
+
+OwnedHandle<cuda::Event> GpuParts::make_event(const GpuPart& part) const {
+  enter(part);
+  cuda::Event made = nullptr;
+  check(libraries_->driver.call.event_create(&made, cuda::kEventWithoutTime), "making an event");
+  return {made, libraries_->driver.call.event_destroy};
+}
+
+std::vector<std::string> GpuParts::notes() const {
+  std::string sizes;
+  for (const GpuPart& part : parts_) sizes += (sizes.empty() ? "" : ", ") + std::to_string(part.processors);
+  if (parts_.front().green == nullptr) return {"one GPU per device: " + sizes + " processors"};
+  const std::string whole = std::to_string(facts_.front().processors);
+  return {"green contexts of one split of " + whole + " processors: " + sizes,
+          rest_ ? "transfers run on the " + std::to_string(rest_->processors) + " processors that were left over"
+                : "transfers run on the senders' processors, before other work",
+          "parts share memory bandwidth, L2 cache, copy engines and power"};
+}
+
+}  // namespace debubble::live

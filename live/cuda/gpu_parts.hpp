@@ -1,0 +1,76 @@
+// GpuParts: the virtual devices. Either parts of one GPU, as green contexts that come from one split (separate splits
+// may overlap), or one whole GPU each.
+//
+//     132 processors, 4 devices    | 32 | 32 | 32 | 32 | 4 |      the rest carries the transfers, where it can
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/gpu/cuda_device.hpp"
+#include "profiler/gpu/owned_handle.hpp"
+
+namespace debubble::live {
+
+struct GpuPart {
+  cuda::Context context = nullptr;     // to be entered before anything is issued
+  cuda::GreenContext green = nullptr;  // nullptr: a whole GPU
+  int gpu = 0;                         // place among the GPUs in use
+  std::int32_t processors = 0;         // as the driver read them back
+};
+
+class GpuParts {
+ public:
+  // `count` equal parts of one GPU. Throws UnavailableError U060 (a driver without green contexts), U061 (the GPU
+  // cannot be cut into so many parts), U021, U027, U029.
+  [[nodiscard]] static std::unique_ptr<GpuParts> split(std::shared_ptr<const CudaLibraries> libraries, int gpu,
+                                                       int count);
+  // Whole GPUs, by number. Throws UnavailableError U060, U062 (two that cannot reach each other's memory), U021, U029.
+  [[nodiscard]] static std::unique_ptr<GpuParts> whole(std::shared_ptr<const CudaLibraries> libraries,
+                                                       const std::vector<int>& gpus);
+  ~GpuParts();
+  GpuParts(const GpuParts&) = delete;
+  GpuParts& operator=(const GpuParts&) = delete;
+
+  [[nodiscard]] const CudaLibraries& libraries() const { return *libraries_; }
+  [[nodiscard]] const std::vector<GpuPart>& parts() const { return parts_; }
+  [[nodiscard]] const DeviceFacts& facts(const GpuPart& part) const {
+    return facts_[static_cast<std::size_t>(part.gpu)];
+  }
+  // Where transfers that leave this part run: the processors that no part has, so that a copy, or the stamp beside it,
+  // never waits for a free place among the part's own blocks; the part itself where nothing is left over.
+  [[nodiscard]] const GpuPart& transfer_part(const GpuPart& part) const { return rest_ ? *rest_ : part; }
+  // The GPU's own context, for what belongs to no part.
+  [[nodiscard]] GpuPart primary(int gpu) const;
+
+  void enter(const GpuPart& part) const;
+  // `urgent`: its blocks go before those of other streams.
+  [[nodiscard]] OwnedHandle<cuda::Stream> make_stream(const GpuPart& part, bool urgent) const;
+  // An event may only be recorded on streams of the part it was made for; anybody may wait for it.
+  [[nodiscard]] OwnedHandle<cuda::Event> make_event(const GpuPart& part) const;
+  [[nodiscard]] std::vector<std::string> notes() const;  // sizes, for people
+
+ private:
+  explicit GpuParts(std::shared_ptr<const CudaLibraries> libraries) : libraries_(std::move(libraries)) {}
+
+  void open(int gpu);
+  void cut(int count);
+  void connect() const;
+  GpuPart make_part(cuda::ProcessorResource resource);
+  void check(cuda::Result result, const std::string& what) const;
+
+  std::shared_ptr<const CudaLibraries> libraries_;
+  std::vector<std::unique_ptr<CudaContext>> contexts_;  // by GPU
+  std::vector<DeviceFacts> facts_;
+  std::vector<OwnedHandle<cuda::GreenContext>> greens_;
+  std::vector<GpuPart> parts_;
+  std::optional<GpuPart> rest_;
+};
+
+// Environment that CUDA reads when it starts; variables that are set already stay. Before the first CUDA call: enough
+// hardware queues that no stream waits behind another's work, and kernels loaded before they are timed.
+void prepare_cuda_environment();
+
+}  // namespace debubble::live

@@ -1,0 +1,91 @@
+#include "live/cuda/issue_order.hpp"
+
+#include <set>
+
+#include "live/stall.hpp"
+
+namespace debubble::live {
+namespace {
+
+// What is under way: overlapped tensors once made; a blocking transfer once both ends are next in their rows.
+class Walk {
+ public:
+  explicit Walk(const Plan& plan) : plan_(plan), next_(plan.devices.size(), 0) {}
+
+  std::vector<IssueStep> run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t device = 0; device < next_.size(); ++device) {
+        if (!can_go(device)) continue;
+        go(device);
+        moved = true;
+      }
+    }
+    return std::move(steps_);
+  }
+
+  [[nodiscard]] const Action* stuck_at(std::size_t device) const { return action(device); }
+
+ private:
+  [[nodiscard]] const Action* action(std::size_t device) const {
+    const std::vector<Action>& actions = plan_.devices[device];
+    return next_[device] < actions.size() ? &actions[next_[device]] : nullptr;
+  }
+
+  // A receive needs its sender to have come to the send; the sender goes on alone, for the stream waits, not the host.
+  [[nodiscard]] bool can_go(std::size_t device) const {
+    const Action* const next = action(device);
+    if (next == nullptr) return false;
+    for (const Hop& hop : next->receives) {
+      if (!sent_.contains(hop.tensor)) return false;
+    }
+    if (next->kind != Action::Kind::kSend) return true;
+    const Hop& hop = next->sends.front();
+    const Action* const peer = action(static_cast<std::size_t>(hop.peer));
+    return peer != nullptr && peer->kind == Action::Kind::kReceive && peer->receives.front().tensor == hop.tensor;
+  }
+
+  void go(std::size_t device) {
+    for (const Hop& hop : action(device)->sends) sent_.insert(hop.tensor);
+    steps_.push_back({static_cast<std::int32_t>(device), static_cast<std::int32_t>(next_[device]++)});
+  }
+
+  const Plan& plan_;
+  std::vector<std::size_t> next_;
+  std::set<Tensor> sent_;
+  std::vector<IssueStep> steps_;
+};
+
+Standing standing_of(const Action* action) {
+  Standing standing;
+  standing.position = -1;
+  if (action == nullptr) return standing;
+  standing.position = action->position;
+  if (action->kind != Action::Kind::kCompute) ++standing.position;  // a transfer stands before the next cell
+  const std::vector<Hop>& hops = action->receives.empty() ? action->sends : action->receives;
+  standing.waits = !hops.empty();
+  if (!standing.waits) return standing;
+  standing.kind = action->receives.empty() ? Message::Kind::kReady : Message::Kind::kPayload;
+  standing.tensor = hops.front().tensor;
+  standing.from = hops.front().peer;
+  return standing;
+}
+
+}  // namespace
+
+IssueOrder issue_order(const Job& job) {
+  const Plan& plan = job.plan();
+  Walk walk(plan);
+  IssueOrder order{walk.run(), std::nullopt};
+  std::vector<Standing> standings;
+  bool stuck = false;
+  for (std::size_t device = 0; device < plan.devices.size(); ++device) {
+    const Action* const action = walk.stuck_at(device);
+    stuck = stuck || action != nullptr;
+    standings.push_back(standing_of(action));
+  }
+  if (stuck) order.stall = explain_stall(job, standings);
+  return order;
+}
+
+}  // namespace debubble::live

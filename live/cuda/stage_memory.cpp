@@ -1,0 +1,85 @@
+#include "live/cuda/stage_memory.hpp"
+
+#include <algorithm>
+
+namespace debubble::live {
+namespace {
+
+using Piece = std::pair<std::int32_t, std::int32_t>;
+
+class RowWalk {
+ public:
+  explicit RowWalk(const std::vector<StageFootprint>& stages) : stages_(stages) {}
+
+  void begin(const Op& op) {
+    const StageFootprint& size = stages_[static_cast<std::size_t>(op.stage)];
+    if (op.kind == OpKind::kForward) {
+      take(op, Region::kUntilBackward);
+      take(op, Region::kUntilWeightGrad);
+      counted_ += size.activation;
+    } else if (op.kind != OpKind::kWeightGrad) {
+      take(op, Region::kHeld);
+    }
+    memory_.peak_activation = std::max(memory_.peak_activation, counted_);
+  }
+
+  void end(const Op& op) {
+    const StageFootprint& size = stages_[static_cast<std::size_t>(op.stage)];
+    if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) {
+      give_back(op, Region::kUntilBackward);
+      counted_ -= size.activation;
+    }
+    if (op.kind == OpKind::kInputGrad) counted_ += size.weight_grad_held;
+    if (op.kind == OpKind::kWeightGrad) counted_ -= size.weight_grad_held;
+    if (op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad) {
+      give_back(op, Region::kUntilWeightGrad);
+      give_back(op, Region::kHeld);
+    }
+    memory_.peak_activation = std::max(memory_.peak_activation, counted_);
+  }
+
+  RowMemory finish() {
+    memory_.extent = arena_.extent();
+    memory_.high_water = arena_.high_water();
+    return std::move(memory_);
+  }
+
+ private:
+  void take(const Op& op, Region region) {
+    const auto index = static_cast<std::size_t>(region);
+    memory_.places[{op.stage, op.microbatch}][index] =
+        arena_.take(stages_[static_cast<std::size_t>(op.stage)].regions[index]);
+    taken_[{op.stage, op.microbatch}][index] = true;
+  }
+
+  // In a row whose order somebody spoilt a piece may be given back before it was taken: its wrong data is found later.
+  void give_back(const Op& op, Region region) {
+    const auto index = static_cast<std::size_t>(region);
+    bool& taken = taken_[{op.stage, op.microbatch}][index];
+    if (!taken) return;
+    taken = false;
+    arena_.give_back(memory_.places[{op.stage, op.microbatch}][index],
+                     stages_[static_cast<std::size_t>(op.stage)].regions[index]);
+  }
+
+  const std::vector<StageFootprint>& stages_;
+  Arena arena_;
+  std::map<Piece, std::array<bool, kRegions>> taken_;
+  Bytes counted_ = 0;
+  RowMemory memory_;
+};
+
+}  // namespace
+
+RowMemory plan_row_memory(const std::vector<Op>& row, const std::vector<StageFootprint>& stages) {
+  RowWalk walk(stages);
+  for (std::size_t k = 0; k < row.size();) {
+    const std::size_t cell = row[k].paired_with_next ? 2 : 1;
+    for (std::size_t member = k; member < k + cell; ++member) walk.begin(row[member]);
+    for (std::size_t member = k; member < k + cell; ++member) walk.end(row[member]);
+    k += cell;
+  }
+  return walk.finish();
+}
+
+}  // namespace debubble::live

@@ -1,0 +1,286 @@
+#include "live/device_runner.hpp"
+
+#include <ctime>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace debubble::live {
+
+namespace {
+
+Nanoseconds cpu_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return Nanoseconds{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::string hex(std::uint64_t value) {
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(value >> shift) & 15];
+  return text;
+}
+
+Bytes resident(const Job& job, std::int32_t device) {
+  const Placement& placement = job.schedule().placement;
+  Bytes sum = 0;
+  for (int replica = 0; replica < placement.replicas(); ++replica) {
+    for (int stage = 0; stage < placement.stages(); ++stage) {
+      if (placement.device_of(replica, stage) != device) continue;
+      const StageCost& cost = job.request().costs.stages[static_cast<std::size_t>(stage)];
+      sum += cost.weights + cost.gradients + cost.optimizer;
+    }
+  }
+  return sum;
+}
+
+// Which tensor has this chain, in words: what a device got in place of the right one.
+std::string name_of_chain(const Schedule& schedule, std::uint64_t chain, std::int32_t iteration) {
+  for (const bool gradient : {false, true}) {
+    for (std::int32_t stage = 0; stage + 1 < schedule.stages; ++stage) {
+      for (std::int32_t piece = 0; piece < schedule.total_pieces(); ++piece) {
+        const Tensor tensor{gradient, stage, piece};
+        if (expected_chain(schedule, tensor, iteration) == chain)
+          return to_string(tensor) + " (chain " + hex(chain) + ")";
+      }
+    }
+  }
+  return "a tensor of unknown history (chain " + hex(chain) + ")";
+}
+
+}  // namespace
+
+DeviceRunner::DeviceRunner(const Job& job, std::int32_t device, Transport& transport, Worker& worker, WallClock now)
+    : job_(job), device_(device), transport_(transport), worker_(worker), now_(std::move(now)) {}
+
+DeviceRun DeviceRunner::run(std::int32_t iteration) {
+  iteration_ = iteration;
+  free_ = 0;
+  result_ = {};
+  weights_.clear();
+  ledger_.start(resident(job_, device_));
+  worker_.start(ledger_);
+  transport_.at(0);
+  for (const Action& action : job_.plan().devices[static_cast<std::size_t>(device_)]) {
+    action.kind == Action::Kind::kCompute ? compute(action) : exchange(action);
+  }
+  check_weights();
+  transport_.at(-1);
+  const Ledger::Peaks peaks = ledger_.peaks();
+  result_.peak_activation = peaks.activation;
+  result_.peak_memory = peaks.memory;
+  return std::move(result_);
+}
+
+void DeviceRunner::compute(const Action& action) {
+  const std::vector<Op> cell = job_.cell(device_, action.position);
+  ready_ = 0;
+  take_inputs(action, cell);
+  const Nanoseconds begin = on_the_wall() ? now_() : std::max(free_, ready_);
+  ledger_.cell_begins(begin);
+  for (const Op& op : cell) worker_.begin(op);
+  std::vector<Payload> outputs;
+  const Nanoseconds end = work(cell, begin, outputs);
+  free_ = end;
+  ObservedOp seen{cell[0], {}, cell.size() == 2, device_, begin, end};
+  if (seen.paired) seen.partner = cell[1];
+  result_.ops.push_back(seen);
+  ledger_.cell_ends(end);
+  for (const Op& op : cell) finish(op);
+  for (std::size_t k = 0; k < cell.size(); ++k) hand_on(cell[k], std::move(outputs[k]));
+  transport_.at(action.position + static_cast<std::int32_t>(cell.size()));
+  for (const Hop& hop : action.sends) post(hop, free_);
+}
+
+// Overlapped transfers are waited for here; where they hold lanes, an action before this one has brought them.
+void DeviceRunner::take_inputs(const Action& action, const std::vector<Op>& cell) {
+  for (const Hop& hop : action.receives) {
+    Message message = transport_.receive(Message::Kind::kPayload, hop.tensor, hop.peer, iteration_);
+    const Nanoseconds begin = message.time;
+    const Nanoseconds end = message.arrival;
+    ready_ = std::max(ready_, end);
+    keep(hop, std::move(message), begin, end);
+  }
+  for (const Op& op : cell) check_input(op);  // before the wait: it costs time
+  if (on_the_wall()) wait_until(ready_);
+}
+
+Nanoseconds DeviceRunner::work(const std::vector<Op>& cell, Nanoseconds begin, std::vector<Payload>& outputs) {
+  const Nanoseconds cpu = cpu_time();
+  for (const Op& op : cell) {
+    Tensor tensor;
+    const bool has_input = input_of(job_.schedule(), op, tensor);
+    outputs.push_back(worker_.work(op, has_input ? inputs_.at(tensor).payload : Payload{}));
+  }
+  switch (job_.request().clock) {
+    case Clock::kLogicalGiven:
+      return begin + job_.duration(device_, cell);
+    case Clock::kLogicalCpuTime:
+      return begin + cpu_time() - cpu;
+    case Clock::kWall:
+      break;
+  }
+  return now_();
+}
+
+// The op has ended: its input goes, its chain takes the input's place.
+void DeviceRunner::finish(const Op& op) {
+  worker_.end(op);
+  Tensor tensor;
+  if (!input_of(job_.schedule(), op, tensor)) return;
+  if (maker(job_.schedule(), tensor) != device_) ledger_.change_other(-job_.bytes(tensor));
+  inputs_.erase(tensor);
+}
+
+// The op's output goes to a stage on this device, or waits to be sent.
+void DeviceRunner::hand_on(const Op& op, Payload payload) {
+  Tensor tensor;
+  if (!output_of(job_.schedule(), op, tensor)) return;
+  Message message;
+  message.tensor = tensor;
+  message.iteration = iteration_;
+  message.from = device_;
+  message.chain = tensor.gradient ? backward_.at({op.stage, op.microbatch}) : forward_.at({op.stage, op.microbatch});
+  message.checksum = checksum_of(payload);
+  message.payload = std::move(payload);
+  if (job_.strikes(Fault::Kind::kCorrupt, op)) {
+    if (message.payload.empty()) message.chain ^= 1;
+    if (!message.payload.empty()) message.payload[0] ^= std::byte{1};
+  }
+  if (user(job_.schedule(), tensor) == device_) {
+    inputs_[tensor] = {std::move(message.payload), message.chain, message.checksum};
+  } else {
+    outgoing_[tensor] = std::move(message);
+  }
+  backward_.erase({op.stage, op.microbatch});
+}
+
+// Blocking: one transfer; coupled: all of an exchange. Each is posted first and waited for second.
+void DeviceRunner::exchange(const Action& action) {
+  const Nanoseconds posted = time();
+  for (const Hop& hop : action.sends) post(hop, posted);
+  for (const Hop& hop : action.receives) ask_for(hop, posted);
+  Nanoseconds end = posted;
+  for (const Hop& hop : action.sends) end = std::max(end, finish_send(hop, posted));
+  for (const Hop& hop : action.receives) end = std::max(end, finish_receive(hop, posted));
+  free_ = end;
+  if (on_the_wall()) wait_until(end);
+}
+
+void DeviceRunner::post(const Hop& hop, Nanoseconds posted) {
+  auto found = outgoing_.extract(hop.tensor);
+  Message& message = found.mapped();
+  message.time = posted;
+  message.arrival = posted + job_.transfer(hop.tensor).total();
+  if (job_.strikes(Fault::Kind::kDrop, job_.maker_of(hop.tensor))) return;
+  transport_.send(hop.peer, std::move(message));
+}
+
+void DeviceRunner::ask_for(const Hop& hop, Nanoseconds posted) {
+  Message message;
+  message.kind = Message::Kind::kReady;
+  message.tensor = hop.tensor;
+  message.iteration = iteration_;
+  message.from = device_;
+  message.time = message.arrival = posted;
+  transport_.send(hop.peer, std::move(message));
+}
+
+// Both ends come to the same times, each from its own and the other's.
+Nanoseconds DeviceRunner::finish_send(const Hop& hop, Nanoseconds posted) {
+  const Message ready = transport_.receive(Message::Kind::kReady, hop.tensor, hop.peer, iteration_);
+  return std::max(posted, ready.time) + job_.transfer(hop.tensor).total();
+}
+
+Nanoseconds DeviceRunner::finish_receive(const Hop& hop, Nanoseconds posted) {
+  Message message = transport_.receive(Message::Kind::kPayload, hop.tensor, hop.peer, iteration_);
+  const Nanoseconds begin = std::max(posted, message.time);
+  // A transport that takes time of its own may bring it later than the emulated link.
+  const Nanoseconds late = std::max(Nanoseconds{0}, message.arrival - message.time - job_.transfer(hop.tensor).total());
+  const Nanoseconds end = begin + job_.transfer(hop.tensor).total() + late;
+  keep(hop, std::move(message), begin, end);
+  return end;
+}
+
+void DeviceRunner::keep(const Hop& hop, Message message, Nanoseconds begin, Nanoseconds end) {
+  const Bytes bytes = job_.bytes(hop.tensor);
+  if (bytes > 0) ledger_.arrived(end, bytes);
+  result_.transfers.push_back(
+      {job_.maker_of(hop.tensor), hop.peer, device_, begin, end, job_.transfer(hop.tensor).latency, bytes});
+  inputs_[hop.tensor] = {std::move(message.payload), message.chain, message.checksum};
+}
+
+// Checks what the op is about to use, and derives from it what its own output's chain is.
+void DeviceRunner::check_input(const Op& op) {
+  Tensor tensor;
+  std::uint64_t chain = pipeline_end_chain();
+  if (input_of(job_.schedule(), op, tensor)) {
+    check(op, tensor);
+    chain = inputs_.at(tensor).chain;
+  }
+  const OpKey key{op.stage, op.microbatch};
+  switch (op.kind) {
+    case OpKind::kForward:
+      forward_[key] = forward_chain(chain, op.stage, op.microbatch, iteration_);
+      return;
+    case OpKind::kBackward:
+    case OpKind::kInputGrad:
+      chain = backward_chain(chain, taken(op, forward_, OpKind::kForward), op.stage, op.microbatch, iteration_);
+      backward_[key] = chain;
+      if (op.kind == OpKind::kInputGrad) held_[key] = chain;
+      break;
+    case OpKind::kWeightGrad:
+      chain = taken(op, held_, OpKind::kInputGrad);
+      break;
+  }
+  if (op.kind == OpKind::kInputGrad) return;
+  const int replica = job_.schedule().replica_of[static_cast<std::size_t>(op.microbatch)];
+  weights_[{replica, op.stage}] += weight_chain(chain);
+}
+
+void DeviceRunner::check(const Op& op, const Tensor& tensor) {
+  const auto found = inputs_.find(tensor);
+  const std::string user = debubble::to_string(op) + " on device " + std::to_string(device_);
+  if (found == inputs_.end()) {
+    throw WrongDataError(user + " needs " + to_string(tensor) + ", and nothing has made it yet");
+  }
+  const Arrived& arrived = found->second;
+  const std::uint64_t expected = expected_chain(job_.schedule(), tensor, iteration_);
+  if (arrived.chain != expected) {
+    throw WrongDataError(user + " expected " + to_string(tensor) + " (chain " + hex(expected) + "), and got " +
+                         name_of_chain(job_.schedule(), arrived.chain, iteration_));
+  }
+  const std::uint64_t checksum = checksum_of(arrived.payload);
+  if (arrived.checksum != checksum) {
+    throw WrongDataError(user + " expected " + to_string(tensor) + " with checksum " + hex(arrived.checksum) +
+                         ", and got it with changed bytes (checksum " + hex(checksum) + ")");
+  }
+  ++result_.tensors_checked;
+}
+
+// The chain that an op of the same stage and piece has left for this one.
+std::uint64_t DeviceRunner::taken(const Op& op, std::map<OpKey, std::uint64_t>& left, OpKind by) const {
+  const auto found = left.extract({op.stage, op.microbatch});
+  if (!found.empty()) return found.mapped();
+  throw WrongDataError(debubble::to_string(op) + " on device " + std::to_string(device_) + " needs " +
+                       debubble::to_string(Op{by, false, op.stage, op.microbatch}) + ", which has not run yet");
+}
+
+void DeviceRunner::check_weights() const {
+  for (const auto& [key, sum] : weights_) {
+    const std::uint64_t expected = expected_weight_chain(job_.schedule(), key.first, key.second, iteration_);
+    if (sum == expected) continue;
+    throw WrongDataError("the weight gradient of stage " + std::to_string(key.second) + " on device " +
+                         std::to_string(device_) + " expected the sum of its microbatches' chains (" + hex(expected) +
+                         "), and got " + hex(sum));
+  }
+}
+
+void DeviceRunner::wait_until(Nanoseconds time) const {
+  while (now_() < time) {
+  }
+}
+
+}  // namespace debubble::live

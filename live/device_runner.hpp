@@ -1,0 +1,97 @@
+// DeviceRunner: walks one device's part of the plan: waits for inputs, has the worker do the work, hands outputs on,
+// checks every tensor's chain, and writes down what happened when. Free of threads: a thread, or a process, drives it.
+//
+// Clocks (LiveRequest::clock). Logical: the runner keeps the device's own time, and messages carry their sender's; an
+// op takes its given cost (kLogicalGiven) or the thread's CPU time that its work took (kLogicalCpuTime). Wall: `now`
+// is read, links are emulated by not using a message before its arrival. Message times are taken as being on this
+// device's clock: a transport between processes translates them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "live/checksum.hpp"
+#include "live/job.hpp"
+#include "live/ledger.hpp"
+#include "live/transport.hpp"
+#include "live/worker.hpp"
+#include "sim/core/observed.hpp"
+
+namespace debubble::live {
+
+// One device's iteration.
+struct DeviceRun {
+  std::vector<ObservedOp> ops;              // in running order
+  std::vector<ObservedTransfer> transfers;  // those that it received
+  Bytes peak_activation = 0;
+  Bytes peak_memory = 0;
+  std::int64_t tensors_checked = 0;
+};
+
+using WallClock = std::function<Nanoseconds()>;
+
+class DeviceRunner {
+ public:
+  // All must outlive the runner. `now` is called with Clock::kWall only.
+  DeviceRunner(const Job& job, std::int32_t device, Transport& transport, Worker& worker, WallClock now);
+
+  // One iteration, from the first op to the last transfer. Iterations are numbered from 0, warm-up included; the
+  // caller has the devices meet (Transport::barrier) between them.
+  // Throws WrongDataError, and what the transport and the worker throw (Stalled).
+  [[nodiscard]] DeviceRun run(std::int32_t iteration);
+
+ private:
+  // A tensor at hand, with the proof of where it came from.
+  struct Arrived {
+    Payload payload;
+    std::uint64_t chain = 0;
+    std::uint64_t checksum = 0;
+  };
+  using OpKey = std::pair<std::int32_t, std::int32_t>;  // stage, piece
+
+  void compute(const Action& action);
+  void take_inputs(const Action& action, const std::vector<Op>& cell);
+  [[nodiscard]] Nanoseconds work(const std::vector<Op>& cell, Nanoseconds begin, std::vector<Payload>& outputs);
+  void finish(const Op& op);
+  void hand_on(const Op& op, Payload payload);
+
+  void exchange(const Action& action);
+  void post(const Hop& hop, Nanoseconds posted);
+  void ask_for(const Hop& hop, Nanoseconds posted);
+  [[nodiscard]] Nanoseconds finish_send(const Hop& hop, Nanoseconds posted);
+  [[nodiscard]] Nanoseconds finish_receive(const Hop& hop, Nanoseconds posted);
+  void keep(const Hop& hop, Message message, Nanoseconds begin, Nanoseconds end);
+
+  void check_input(const Op& op);
+  void check(const Op& op, const Tensor& tensor);
+  [[nodiscard]] std::uint64_t taken(const Op& op, std::map<OpKey, std::uint64_t>& left, OpKind by) const;
+  void check_weights() const;
+
+  [[nodiscard]] bool on_the_wall() const { return job_.request().clock == Clock::kWall; }
+  [[nodiscard]] Nanoseconds time() const { return on_the_wall() ? now_() : free_; }
+  void wait_until(Nanoseconds time) const;
+
+  const Job& job_;
+  std::int32_t device_;
+  Transport& transport_;
+  Worker& worker_;
+  WallClock now_;
+
+  // Of the iteration that runs.
+  std::int32_t iteration_ = 0;
+  Nanoseconds free_ = 0;   // logical: when the lane is free
+  Nanoseconds ready_ = 0;  // overlapped: when the next cell's inputs have arrived
+  Ledger ledger_;
+  DeviceRun result_;
+  std::map<Tensor, Arrived> inputs_;         // received, or handed over on this device
+  std::map<Tensor, Message> outgoing_;       // made, not sent yet
+  std::map<OpKey, std::uint64_t> forward_;   // chains of F, until its B or I
+  std::map<OpKey, std::uint64_t> backward_;  // of B and I, until the output is handed on
+  std::map<OpKey, std::uint64_t> held_;      // of I, until its W
+  std::map<OpKey, std::uint64_t> weights_;   // by replica and stage: parts of the weight gradient so far, added up
+};
+
+}  // namespace debubble::live

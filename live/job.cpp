@@ -1,0 +1,142 @@
+#include "live/job.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace debubble::live {
+
+namespace {
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+Nanoseconds time_of(OpKind kind, const StageCost& cost) {
+  switch (kind) {
+    case OpKind::kForward:
+      return cost.forward;
+    case OpKind::kBackward:
+      return cost.backward;
+    case OpKind::kInputGrad:
+      return cost.input_grad;
+    case OpKind::kWeightGrad:
+      return cost.weight_grad;
+  }
+  return 0;
+}
+
+bool same(const Op& a, const Op& b) { return a.kind == b.kind && a.stage == b.stage && a.microbatch == b.microbatch; }
+
+}  // namespace
+
+Job::Job(const LiveRequest& request)
+    : request_(&request),
+      schedule_(request.schedule),
+      links_(Topology::ideal(request.hop_latency, request.hop_bandwidth)) {
+  if (request.costs.stages.size() != at(request.schedule.stages)) {
+    throw std::logic_error("live: costs for another number of stages than the schedule's");
+  }
+  check_range();
+  plan_ = make_plan(schedule_, request.p2p);
+  swap_rows();
+  ops_.emplace(schedule_);
+}
+
+// The other devices do not know of the swap: they keep their places for transfers.
+void Job::swap_rows() {
+  for (const Fault& fault : request_->faults) {
+    if (fault.kind != Fault::Kind::kSwap) continue;
+    auto& row = schedule_.rows[at(fault.device)];
+    const auto place = std::find_if(row.begin(), row.end(), [&](const Op& op) { return same(op, fault.op); });
+    std::swap(*place, *(place + 1));
+    plan_.devices[at(fault.device)] = make_plan(schedule_, request_->p2p).devices[at(fault.device)];
+  }
+}
+
+void Job::check_range() const {
+  constexpr double kLimit = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 4);
+  double times = 0;
+  double sizes = 0;
+  for (const StageCost& cost : request_->costs.stages) {
+    for (const Nanoseconds each : {cost.forward, cost.backward, cost.input_grad, cost.weight_grad}) {
+      times += static_cast<double>(each);
+    }
+    const Bytes output = cost.output;
+    const double seconds =
+        static_cast<double>(output) / static_cast<double>(std::max<std::int64_t>(1, links_.bandwidth()));
+    times += 2 * (static_cast<double>(links_.latency()) + (links_.bandwidth() == 0 ? 0.0 : seconds * 1e9));
+    for (const Bytes each : {cost.activation, cost.weight_grad_held, output, cost.weights, cost.gradients,
+                             cost.optimizer, cost.workspace}) {
+      sizes += static_cast<double>(each);
+    }
+  }
+  if (request_->costs.overlapped_pair)
+    times += static_cast<double>(*request_->costs.overlapped_pair) * schedule_.stages;
+  double slowest = 1;
+  for (const Fault& fault : request_->faults) slowest = std::max(slowest, fault.factor);
+  const double most =
+      std::max(times * slowest, sizes * schedule_.placement.replicas()) * (schedule_.total_pieces() + 1);
+  if (most < kLimit) return;
+  throw InputError(Diagnostic{"L006", "", "the times or sizes of this run add up to more than a 64-bit count holds",
+                              "check the units; use fewer microbatches"});
+}
+
+const StageCost& Job::cost(const Op& op) const { return request_->costs.stages[at(op.stage)]; }
+
+std::vector<Op> Job::cell(std::int32_t device, std::int32_t position) const {
+  const auto& row = schedule_.rows[at(device)];
+  const bool pair = row[at(position)].paired_with_next && at(position) + 1 < row.size();
+  return {row.begin() + position, row.begin() + position + (pair ? 2 : 1)};
+}
+
+double Job::slowness(std::int32_t device) const {
+  double factor = 1;
+  for (const Fault& fault : request_->faults) {
+    if (fault.kind == Fault::Kind::kSlow && fault.device == device) factor *= fault.factor;
+  }
+  return factor;
+}
+
+namespace {
+
+Nanoseconds slowed(Nanoseconds time, double factor) {
+  return factor == 1 ? time : static_cast<Nanoseconds>(std::llround(static_cast<double>(time) * factor));
+}
+
+}  // namespace
+
+Nanoseconds Job::duration(std::int32_t device, const Op& op) const {
+  return slowed(piece(time_of(op.kind, cost(op))), slowness(device));
+}
+
+Nanoseconds Job::duration(std::int32_t device, const std::vector<Op>& cell) const {
+  const auto& pair = request_->costs.overlapped_pair;
+  const auto is_forward = [](const Op& op) { return op.kind == OpKind::kForward; };
+  if (pair && cell.size() == 2 && is_forward(cell[0]) != is_forward(cell[1])) {
+    return slowed(piece(*pair), slowness(device));
+  }
+  Nanoseconds sum = 0;
+  for (const Op& op : cell) sum += duration(device, op);
+  return sum;
+}
+
+Op Job::maker_of(const Tensor& tensor) const {
+  const auto user_kind = tensor.gradient ? OpKind::kBackward : OpKind::kForward;
+  const std::int32_t user_stage = tensor.gradient ? tensor.stage : tensor.stage + 1;
+  return ops_->op(ops_->feeder({user_kind, false, user_stage, tensor.piece}));
+}
+
+Bytes Job::bytes(const Tensor& tensor) const { return piece(request_->costs.stages[at(tensor.stage)].output); }
+
+TransferTime Job::transfer(const Tensor& tensor) const {
+  return links_.transfer(maker(schedule_, tensor), user(schedule_, tensor), bytes(tensor));
+}
+
+bool Job::strikes(Fault::Kind kind, const Op& op) const {
+  return std::any_of(request_->faults.begin(), request_->faults.end(),
+                     [&](const Fault& fault) { return fault.kind == kind && same(fault.op, op); });
+}
+
+}  // namespace debubble::live

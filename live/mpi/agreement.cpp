@@ -1,0 +1,118 @@
+#include "live/mpi/agreement.hpp"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <string>
+
+#include "live/checksum.hpp"
+
+namespace debubble::live {
+
+namespace {
+
+// What is compared, in the words of the message.
+constexpr std::array<const char*, 3> kParts{"another schedule", "other costs or links", "other settings"};
+using Fingerprint = std::array<std::int64_t, kParts.size()>;
+
+void write(LetterWriter& letter, const Op& op) {
+  letter.number(static_cast<std::int64_t>(op.kind)).number(op.paired_with_next ? 1 : 0);
+  letter.number(op.stage).number(op.microbatch);
+}
+
+void write(LetterWriter& letter, const Schedule& schedule) {
+  letter.text(schedule.name).number(schedule.devices).number(schedule.stages).number(schedule.microbatches);
+  letter.number(schedule.pieces).number(schedule.placement.replicas());
+  for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
+    for (int stage = 0; stage < schedule.stages; ++stage) letter.number(schedule.placement.device_of(replica, stage));
+  }
+  for (const std::int32_t replica : schedule.replica_of) letter.number(replica);
+  for (const std::vector<Op>& row : schedule.rows) {
+    letter.number(static_cast<std::int64_t>(row.size()));
+    for (const Op& op : row) write(letter, op);
+  }
+}
+
+void write(LetterWriter& letter, const StageCosts& costs) {
+  for (const StageCost& cost : costs.stages) {
+    letter.number(cost.forward).number(cost.backward).number(cost.input_grad).number(cost.weight_grad);
+    letter.number(cost.activation).number(cost.weight_grad_held).number(cost.output).number(cost.weights);
+    letter.number(cost.gradients).number(cost.optimizer).number(cost.workspace);
+  }
+  letter.number(costs.overlapped_pair.value_or(-1));
+}
+
+void write_settings(LetterWriter& letter, const LiveRequest& request) {
+  letter.number(static_cast<std::int64_t>(request.p2p)).number(static_cast<std::int64_t>(request.clock));
+  letter.number(request.repetitions).number(request.warm_up).number(request.patience).number(request.buffer_budget);
+  for (const Fault& fault : request.faults) {
+    letter.number(static_cast<std::int64_t>(fault.kind)).number(fault.device);
+    letter.number(std::bit_cast<std::int64_t>(fault.factor));
+    write(letter, fault.op);
+  }
+}
+
+std::int64_t hash_of(const LetterWriter& letter) { return std::bit_cast<std::int64_t>(checksum_of(letter.bytes())); }
+
+Fingerprint fingerprint_of(const LiveRequest& request) {
+  std::array<LetterWriter, kParts.size()> letters;
+  write(letters[0], request.schedule);
+  write(letters[1], request.costs);
+  letters[1].number(request.hop_latency).number(request.hop_bandwidth);
+  write_settings(letters[2], request);
+  return {hash_of(letters[0]), hash_of(letters[1]), hash_of(letters[2])};
+}
+
+std::string rank_on_host(int rank, const std::string& host) { return "rank " + std::to_string(rank) + " on " + host; }
+
+// What is wrong with the others, empty when nothing is. Rank 0 only.
+std::string compare(MessagePassing& passing, ControlLine& line, const Fingerprint& own) {
+  std::string problems;
+  for (int left = passing.size() - 1; left > 0; --left) {
+    ControlLine::Mail mail = line.wait();
+    const std::string host = mail.letter.text();
+    for (std::size_t part = 0; part < own.size(); ++part) {
+      if (mail.letter.number() == own[part]) continue;
+      problems += (problems.empty() ? "" : ", ") + rank_on_host(mail.from, host) + " has " + kParts[part];
+      break;
+    }
+  }
+  return problems.empty() ? "" : problems + " than " + rank_on_host(0, passing.host());
+}
+
+}  // namespace
+
+InputError wrong_number_of_ranks(int devices, int started) {
+  const std::string count = std::to_string(devices);
+  const std::string ranks = started == 0   ? "it was started alone, without mpirun"
+                            : started == 1 ? "mpirun started 1"
+                                           : "mpirun started " + std::to_string(started);
+  return InputError({"L010", "--backend mpi",
+                     "the schedule has " + count + " devices and needs as many processes; " + ranks,
+                     "run: mpirun -n " + count + " debubble live --backend mpi ..."});
+}
+
+void agree(MessagePassing& passing, ControlLine& line, const LiveRequest& request) {
+  const Fingerprint own = fingerprint_of(request);
+  std::string verdict;
+  if (passing.rank() == 0) {
+    verdict = compare(passing, line, own);
+    line.send_to_all_others(LetterWriter().text(verdict));
+    line.flush();
+  } else {
+    LetterWriter letter;
+    letter.text(passing.host());
+    for (const std::int64_t hash : own) letter.number(hash);
+    line.send(0, letter);
+    verdict = line.wait().letter.text();
+  }
+  if (!verdict.empty()) {
+    throw InputError({"L011", "--backend mpi", verdict,
+                      "give every host the same files, the same command line and the same debubble"});
+  }
+  if (passing.size() != request.schedule.devices) {
+    throw wrong_number_of_ranks(request.schedule.devices, passing.size());
+  }
+}
+
+}  // namespace debubble::live

@@ -1,0 +1,62 @@
+#include "live/mpi/clock_alignment.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace debubble::live {
+
+namespace {
+
+constexpr int kTrips = 64;
+
+ClockReading read_clock(int rank, ControlLine& line, const std::function<Nanoseconds()>& now) {
+  ClockReading best;
+  for (int trip = 0; trip < kTrips; ++trip) {
+    const Nanoseconds left = now();
+    line.send(rank, LetterWriter());
+    const Nanoseconds there = line.wait(rank).letter.number();
+    const Nanoseconds back = now();
+    const Nanoseconds error = (back - left + 1) / 2;
+    if (trip == 0 || error < best.error) best = {there, left + (back - left) / 2 - there, error};
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<ClockReading> read_clocks(MessagePassing& passing, ControlLine& line,
+                                      const std::function<Nanoseconds()>& now) {
+  if (passing.rank() != 0) {
+    for (int trip = 0; trip < kTrips; ++trip) {
+      const ControlLine::Mail mail = line.wait(0);
+      line.send(mail.from, LetterWriter().number(now()));
+    }
+    line.flush();
+    return {};
+  }
+  std::vector<ClockReading> readings(1);
+  for (int rank = 1; rank < passing.size(); ++rank) readings.push_back(read_clock(rank, line, now));
+  return readings;
+}
+
+Nanoseconds aligned(Nanoseconds time, const ClockReading& before, const ClockReading& after) {
+  const Nanoseconds span = after.at - before.at;
+  if (span <= 0) return time + before.offset;
+  const double part = static_cast<double>(time - before.at) / static_cast<double>(span);
+  return time + before.offset + static_cast<Nanoseconds>(part * static_cast<double>(after.offset - before.offset));
+}
+
+ClockAlignment alignment_of(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after) {
+  ClockAlignment alignment{"ping-pong", 0, {}};
+  std::vector<Nanoseconds> errors;
+  for (std::size_t rank = 0; rank < before.size(); ++rank) {
+    alignment.offsets.push_back(before[rank].offset);
+    errors.push_back(std::max(before[rank].error, after[rank].error));
+  }
+  std::sort(errors.rbegin(), errors.rend());
+  for (std::size_t k = 0; k < std::min<std::size_t>(2, errors.size()); ++k) alignment.residual += errors[k];
+  return alignment;
+}
+
+}  // namespace debubble::live

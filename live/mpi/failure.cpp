@@ -1,0 +1,67 @@
+#include "live/mpi/failure.hpp"
+
+#include <new>
+#include <stdexcept>
+
+#include "live/live.hpp"
+
+namespace debubble::live {
+
+Failure failure_of(const std::exception_ptr& error, const std::string& who) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const InputError& found) {
+    return {Failure::Kind::kInput, found.diagnostics(), ""};
+  } catch (const UnavailableError& found) {
+    Diagnostic diagnostic = found.diagnostic();
+    diagnostic.message = who + ": " + diagnostic.message;
+    return {Failure::Kind::kUnavailable, {diagnostic}, ""};
+  } catch (const WrongDataError& found) {
+    return {Failure::Kind::kWrongData, {}, found.what()};
+  } catch (const std::bad_alloc&) {
+    return {Failure::Kind::kUnavailable,
+            {{"U053", "", who + " has not enough memory for its buffers",
+              "spread the ranks over more hosts, or use fewer microbatches"}},
+            ""};
+  } catch (const std::exception& found) {
+    return {Failure::Kind::kOther, {}, who + ": " + found.what()};
+  }
+}
+
+void raise(const Failure& failure) {
+  switch (failure.kind) {
+    case Failure::Kind::kInput:
+      throw InputError(failure.diagnostics);
+    case Failure::Kind::kUnavailable:
+      throw UnavailableError(failure.diagnostics.at(0));
+    case Failure::Kind::kWrongData:
+      throw WrongDataError(failure.text);
+    case Failure::Kind::kOther:
+      break;
+  }
+  throw std::runtime_error(failure.text);
+}
+
+void write(LetterWriter& letter, const Failure& failure) {
+  letter.number(static_cast<std::int64_t>(failure.kind)).text(failure.text);
+  letter.number(static_cast<std::int64_t>(failure.diagnostics.size()));
+  for (const Diagnostic& diagnostic : failure.diagnostics) {
+    letter.text(diagnostic.code).text(diagnostic.place).text(diagnostic.message).text(diagnostic.help);
+  }
+}
+
+Failure read_failure(LetterReader& letter) {
+  Failure failure;
+  letter.into(failure.kind);
+  failure.text = letter.text();
+  for (std::int64_t left = letter.number(); left > 0; --left) {
+    Diagnostic diagnostic;
+    for (std::string* part : {&diagnostic.code, &diagnostic.place, &diagnostic.message, &diagnostic.help}) {
+      *part = letter.text();
+    }
+    failure.diagnostics.push_back(std::move(diagnostic));
+  }
+  return failure;
+}
+
+}  // namespace debubble::live

@@ -1,0 +1,28 @@
+// Failure: an exception of one rank, told to all, so that every rank ends with the same.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "live/mpi/letter.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble::live {
+
+struct Failure {
+  enum class Kind : std::uint8_t { kInput, kUnavailable, kWrongData, kOther };
+  Kind kind = Kind::kOther;
+  std::vector<Diagnostic> diagnostics;  // kInput, kUnavailable
+  std::string text;                     // kWrongData, kOther
+};
+
+// Of the exception. `who` ("rank 2 on host b") goes in front of what only that rank can have seen.
+[[nodiscard]] Failure failure_of(const std::exception_ptr& error, const std::string& who);
+[[noreturn]] void raise(const Failure& failure);
+
+void write(LetterWriter& letter, const Failure& failure);
+[[nodiscard]] Failure read_failure(LetterReader& letter);
+
+}  // namespace debubble::live

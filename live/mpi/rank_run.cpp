@@ -1,0 +1,152 @@
+#include "live/mpi/rank_run.hpp"
+
+#include <chrono>
+#include <exception>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "live/mpi/clock_alignment.hpp"
+#include "live/mpi/device_run_letter.hpp"
+#include "live/mpi/exchange.hpp"
+#include "live/mpi/last_words.hpp"
+#include "live/mpi/standing_letter.hpp"
+
+namespace debubble::live {
+
+namespace {
+
+using std::chrono::microseconds;
+
+// How the main thread waits for something to move: others may have the core, longer and longer.
+constexpr int kQuickRounds = 50;
+constexpr int kPatientRounds = 500;
+constexpr microseconds kShortNap{50};
+constexpr microseconds kLongNap{500};
+
+std::string name_of(const MessagePassing& passing) {
+  return "rank " + std::to_string(passing.rank()) + " on " + passing.host();
+}
+
+class RankRun {
+ public:
+  RankRun(MessagePassing& passing, ControlLine& line, const Job& job, const RankWork& work)
+      : passing_(passing),
+        line_(line),
+        job_(job),
+        work_(work),
+        mailbox_(job.schedule().devices),
+        exchange_(passing, job.plan(), mailbox_),
+        watch_(passing, line, mailbox_, job.request().patience) {}
+
+  RankReport run() {
+    const std::vector<ClockReading> before = clocks();
+    if (on_the_wall()) exchange_.use_clock(work_.now, shifts(before));
+    std::thread worker([this] { work(); });
+    RankReport report{talk(), {}, {"one clock", 0, {}}};
+    mailbox_.stop();
+    worker.join();
+    if (report.outcome.kind != Outcome::Kind::kComplete) return report;
+    const std::vector<ClockReading> after = clocks();
+    report.runs = gather(before, after);
+    if (on_the_wall() && passing_.rank() == 0) report.clocks = alignment_of(before, after);
+    return report;
+  }
+
+ private:
+  [[nodiscard]] bool on_the_wall() const { return job_.request().clock == Clock::kWall; }
+
+  std::vector<ClockReading> clocks() {
+    return on_the_wall() ? read_clocks(passing_, line_, work_.now) : std::vector<ClockReading>();
+  }
+
+  // Rank 0 knows all offsets, and tells them.
+  std::vector<Nanoseconds> shifts(const std::vector<ClockReading>& readings) {
+    std::vector<Nanoseconds> offsets;
+    if (passing_.rank() == 0) {
+      LetterWriter letter;
+      for (const ClockReading& reading : readings) letter.number(offsets.emplace_back(reading.offset));
+      line_.send_to_all_others(letter);
+    } else {
+      ControlLine::Mail mail = line_.wait();
+      for (int rank = 0; rank < passing_.size(); ++rank) offsets.push_back(mail.letter.number());
+    }
+    const Nanoseconds own = offsets[static_cast<std::size_t>(passing_.rank())];
+    for (Nanoseconds& offset : offsets) offset -= own;
+    return offsets;
+  }
+
+  void work() {
+    try {
+      runs_ = work_.run(mailbox_);
+    } catch (const Stalled&) {
+      return;  // decided already
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    mailbox_.work_ended();
+  }
+
+  Outcome talk() {
+    LastWords last_words;
+    for (int idle = 0;; ++idle) {
+      if (exchange_.turn()) idle = 0;
+      if (!failed_ && mailbox_.has_ended() && error_ != nullptr) {
+        failed_ = true;
+        watch_.failed(failure_of(error_, name_of(passing_)));
+      }
+      if (std::optional<Outcome> outcome = watch_.turn()) return std::move(*outcome);
+      if (LastWords::asked_to_end()) last_words.say(farewell());
+      if (idle < kQuickRounds) {
+        std::this_thread::yield();
+      } else {
+        mailbox_.wait_for_worker(idle < kPatientRounds ? kShortNap : kLongNap);
+      }
+    }
+  }
+
+  std::string farewell() {
+    return "debubble: " + name_of(passing_) + " was ended from outside " +
+           place_of(job_.schedule(), passing_.rank(), mailbox_.standing());
+  }
+
+  std::vector<std::vector<DeviceRun>> gather(const std::vector<ClockReading>& before,
+                                             const std::vector<ClockReading>& after) {
+    if (passing_.rank() != 0) {
+      LetterWriter letter;
+      write(letter, runs_);
+      line_.send(0, letter);
+      line_.flush();
+      return {};
+    }
+    std::vector<std::vector<DeviceRun>> all(static_cast<std::size_t>(passing_.size()));
+    all[0] = std::move(runs_);
+    for (int left = passing_.size() - 1; left > 0; --left) {
+      ControlLine::Mail mail = line_.wait();
+      all[static_cast<std::size_t>(mail.from)] = read_device_runs(mail.letter);
+    }
+    for (std::size_t rank = 0; rank < before.size(); ++rank) {
+      translate(all[rank], [&](Nanoseconds time) { return aligned(time, before[rank], after[rank]); });
+    }
+    return all;
+  }
+
+  MessagePassing& passing_;
+  ControlLine& line_;
+  const Job& job_;
+  const RankWork& work_;
+  Mailbox mailbox_;
+  Exchange exchange_;
+  Watch watch_;
+  std::vector<DeviceRun> runs_;  // the worker's, until it has ended
+  std::exception_ptr error_;     // likewise
+  bool failed_ = false;
+};
+
+}  // namespace
+
+RankReport run_rank(MessagePassing& passing, ControlLine& line, const Job& job, const RankWork& work) {
+  return RankRun(passing, line, job, work).run();
+}
+
+}  // namespace debubble::live

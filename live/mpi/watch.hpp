@@ -1,0 +1,56 @@
+// Watch: decides together how a run ends. Each rank tells rank 0 when its work has ended, when it has failed, and when
+// it has waited longer than `patience` without anything moving; rank 0 decides and tells all.
+//
+//     all have ended                                complete
+//     one has failed                                failed, everywhere with the same words
+//     none is at work, and one or more are stuck    stalled
+//
+// A rank at work is never stuck, however long its op takes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "live/mpi/control_line.hpp"
+#include "live/mpi/failure.hpp"
+#include "live/mpi/mailbox.hpp"
+#include "live/mpi/standing_letter.hpp"
+
+namespace debubble::live {
+
+struct Outcome {
+  enum class Kind : std::uint8_t { kComplete, kStalled, kFailed };
+  Kind kind = Kind::kComplete;
+  std::vector<Standing> standings;  // kStalled: one per rank
+  Failure failure;                  // kFailed
+};
+
+class Watch {
+ public:
+  Watch(MessagePassing& passing, ControlLine& line, Mailbox& mailbox, Nanoseconds patience);
+
+  // To be called again and again; the outcome as soon as it is decided.
+  [[nodiscard]] std::optional<Outcome> turn();
+  // This rank has failed; the outcome follows by `turn`.
+  void failed(const Failure& failure);
+
+ private:
+  enum class News : std::uint8_t { kMoving, kStuck, kEnded, kFailed, kOutcome };
+  void look_at_own_work();
+  void tell(News news);
+  void take(int rank, News news, const Standing& standing);
+  void read(ControlLine::Mail mail);
+  void decide();
+
+  MessagePassing& passing_;
+  ControlLine& line_;
+  Mailbox& mailbox_;
+  std::chrono::nanoseconds patience_;
+  News told_ = News::kMoving;        // the last that this rank has told
+  std::vector<News> ranks_;          // rank 0 only
+  std::vector<Standing> standings_;  // rank 0 only
+  std::optional<Outcome> outcome_;
+};
+
+}  // namespace debubble::live

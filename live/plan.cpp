@@ -1,0 +1,177 @@
+#include "live/plan.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sim/core/op_index.hpp"
+#include "sim/core/transfer_order.hpp"
+
+namespace debubble::live {
+
+namespace {
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+std::int32_t device_of(const Schedule& schedule, std::int32_t stage, std::int32_t piece) {
+  return schedule.placement.device_of(schedule.replica_of[at(piece)], stage);
+}
+
+std::int32_t cell_size(const std::vector<Op>& row, std::int32_t position) {
+  return row[at(position)].paired_with_next && at(position) + 1 < row.size() ? 2 : 1;
+}
+
+// Appends the hops of one op's input, or of its output, if it travels.
+void add_receive(const Schedule& schedule, std::int32_t device, const Op& op, std::vector<Hop>& hops) {
+  Tensor tensor;
+  if (!input_of(schedule, op, tensor)) return;
+  if (const std::int32_t peer = maker(schedule, tensor); peer != device) hops.push_back({tensor, peer});
+}
+void add_send(const Schedule& schedule, std::int32_t device, const Op& op, std::vector<Hop>& hops) {
+  Tensor tensor;
+  if (!output_of(schedule, op, tensor)) return;
+  if (const std::int32_t peer = user(schedule, tensor); peer != device) hops.push_back({tensor, peer});
+}
+
+// The cell at a position, with all that it receives and sends.
+Action cell(const Schedule& schedule, std::int32_t device, std::int32_t position) {
+  const auto& row = schedule.rows[at(device)];
+  Action action{Action::Kind::kCompute, position, {}, {}};
+  for (std::int32_t k = position; k < position + cell_size(row, position); ++k) {
+    add_receive(schedule, device, row[at(k)], action.receives);
+    add_send(schedule, device, row[at(k)], action.sends);
+  }
+  return action;
+}
+
+std::vector<Action> cells(const Schedule& schedule, std::int32_t device) {
+  std::vector<Action> actions;
+  const auto& row = schedule.rows[at(device)];
+  const auto size = static_cast<std::int32_t>(row.size());
+  for (std::int32_t k = 0; k < size; k += cell_size(row, k)) actions.push_back(cell(schedule, device, k));
+  return actions;
+}
+
+// The sends of one cell and the receives of the next become one action between them.
+std::vector<Action> coupled(const Schedule& schedule, std::int32_t device) {
+  std::vector<Action> actions;
+  Action exchange{Action::Kind::kExchange, -1, {}, {}};
+  const auto flush = [&] {
+    if (!exchange.sends.empty() || !exchange.receives.empty()) actions.push_back(exchange);
+  };
+  for (Action& each : cells(schedule, device)) {
+    exchange.receives = std::move(each.receives);
+    flush();
+    exchange = {Action::Kind::kExchange, each.position, std::move(each.sends), {}};
+    actions.push_back({Action::Kind::kCompute, each.position, {}, {}});
+  }
+  flush();
+  return actions;
+}
+
+// Blocking: transfers one by one, where transfer_order puts them.
+class BlockingPlan {
+ public:
+  explicit BlockingPlan(const Schedule& schedule)
+      : schedule_(schedule), ops_(schedule), devices_(schedule.rows.size()), last_(schedule.rows.size(), -1) {}
+
+  std::vector<std::vector<Action>> run() {
+    std::vector<bool> is_sent(at(ops_.size()), false);
+    std::vector<std::int32_t> next(devices_.size(), 0);
+    for (const Placed& placed : transfer_order(ops_, P2p::kBlocking)) {
+      if (placed.transfer) {
+        add_transfer(placed.op);
+        is_sent[at(placed.op)] = true;
+      } else {
+        add_cell(ops_.device(placed.op), ops_.position(placed.op));
+      }
+    }
+    for (std::int32_t device = 0; device < ops_.rows(); ++device) add_unreachable(device, is_sent);
+    return std::move(devices_);
+  }
+
+ private:
+  void add_cell(std::int32_t device, std::int32_t position) {
+    devices_[at(device)].push_back({Action::Kind::kCompute, position, {}, {}});
+    last_[at(device)] = position;
+  }
+
+  void add_transfer(std::int32_t op) {
+    Tensor tensor;
+    (void)output_of(schedule_, ops_.op(op), tensor);
+    const std::int32_t from = ops_.device(op);
+    const std::int32_t to = user(schedule_, tensor);
+    devices_[at(from)].push_back({Action::Kind::kSend, last_[at(from)], {{tensor, to}}, {}});
+    devices_[at(to)].push_back({Action::Kind::kReceive, last_[at(to)], {}, {{tensor, from}}});
+  }
+
+  // Behind a deadlock nothing is placed. The device gets stuck at the first cell that lacks an input.
+  void add_unreachable(std::int32_t device, const std::vector<bool>& is_sent) {
+    const auto& row = schedule_.rows[at(device)];
+    const auto size = static_cast<std::int32_t>(row.size());
+    std::int32_t position = last_[at(device)] < 0 ? 0 : last_[at(device)] + cell_size(row, last_[at(device)]);
+    for (; position < size; position += cell_size(row, position)) {
+      const Action whole = cell(schedule_, device, position);
+      for (const Hop& hop : whole.receives) {
+        if (is_sent[at(op_that_makes(hop.tensor))]) continue;
+        devices_[at(device)].push_back({Action::Kind::kReceive, last_[at(device)], {}, {hop}});
+      }
+      add_cell(device, position);
+      for (const Hop& hop : whole.sends) devices_[at(device)].push_back({Action::Kind::kSend, position, {hop}, {}});
+    }
+  }
+
+  [[nodiscard]] std::int32_t op_that_makes(const Tensor& tensor) const {
+    if (!tensor.gradient) return ops_.find(OpKind::kForward, tensor.stage, tensor.piece);
+    const std::int32_t whole = ops_.find(OpKind::kBackward, tensor.stage + 1, tensor.piece);
+    return whole >= 0 ? whole : ops_.find(OpKind::kInputGrad, tensor.stage + 1, tensor.piece);
+  }
+
+  const Schedule& schedule_;
+  OpIndex ops_;
+  std::vector<std::vector<Action>> devices_;
+  std::vector<std::int32_t> last_;  // by device: position of the last cell placed, -1 before the first
+};
+
+}  // namespace
+
+std::string to_string(const Tensor& tensor) {
+  const std::int32_t stage = tensor.gradient ? tensor.stage + 1 : tensor.stage;
+  return (tensor.gradient ? "the gradient " : "the activation ") +
+         debubble::to_string(Op{tensor.gradient ? OpKind::kBackward : OpKind::kForward, false, stage, tensor.piece});
+}
+
+bool input_of(const Schedule& schedule, const Op& op, Tensor& tensor) {
+  if (op.kind == OpKind::kWeightGrad) return false;
+  const bool gradient = op.kind != OpKind::kForward;
+  tensor = {gradient, gradient ? op.stage : op.stage - 1, op.microbatch};
+  return gradient ? op.stage + 1 < schedule.stages : op.stage > 0;
+}
+
+bool output_of(const Schedule& schedule, const Op& op, Tensor& tensor) {
+  if (op.kind == OpKind::kWeightGrad) return false;
+  const bool gradient = op.kind != OpKind::kForward;
+  tensor = {gradient, gradient ? op.stage - 1 : op.stage, op.microbatch};
+  return gradient ? op.stage > 0 : op.stage + 1 < schedule.stages;
+}
+
+std::int32_t maker(const Schedule& schedule, const Tensor& tensor) {
+  return device_of(schedule, tensor.gradient ? tensor.stage + 1 : tensor.stage, tensor.piece);
+}
+
+std::int32_t user(const Schedule& schedule, const Tensor& tensor) {
+  return device_of(schedule, tensor.gradient ? tensor.stage : tensor.stage + 1, tensor.piece);
+}
+
+Plan make_plan(const Schedule& schedule, P2p p2p) {
+  Plan plan{p2p, {}};
+  if (p2p == P2p::kBlocking) {
+    plan.devices = BlockingPlan(schedule).run();
+    return plan;
+  }
+  for (std::int32_t device = 0; device < schedule.devices; ++device) {
+    plan.devices.push_back(p2p == P2p::kCoupled ? coupled(schedule, device) : cells(schedule, device));
+  }
+  return plan;
+}
+
+}  // namespace debubble::live

@@ -1,0 +1,37 @@
+// Clocks of several ranks laid over each other by the messages between them.
+//
+//     rank 0  ----[send]---------------[recv]----        nothing is received before it is sent, so each message from a
+//                      \              /                  to b bounds the difference of their clocks from one side:
+//     rank 1  ----------[recv]--[send]-----------            offset b - offset a >= begin of send - end of receive
+//
+// Messages both ways bound it from both sides. The middle of the tightest bounds is taken (as NTP does: it would be
+// exact if the fastest messages took equally long both ways), and half their distance is the error that may remain. A
+// pipeline has both ways between neighbours: activations and gradients. Ranks further apart are joined over the
+// neighbours with the least error in sum; errors add up along that way. Clocks are taken to run equally fast.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/core/run_record.hpp"
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+// One message as its two ends saw it, each by its own clock.
+struct MessageTimes {
+  int from = 0;
+  int to = 0;
+  Nanoseconds send_begin = 0;
+  Nanoseconds send_end = 0;
+  Nanoseconds receive_begin = 0;
+  Nanoseconds receive_end = 0;
+};
+
+// Offsets that are added to each rank's times; rank 0's is 0. `residual` holds between every two ranks that messages
+// both ways join. Of the others a note says so: with messages one way only, their clocks are moved no more than it
+// takes to receive nothing before it was sent.
+[[nodiscard]] ClockAlignment align_clocks(int ranks, const std::vector<MessageTimes>& messages,
+                                          std::vector<std::string>& notes);
+
+}  // namespace debubble

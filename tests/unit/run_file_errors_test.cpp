@@ -1,0 +1,186 @@
+// Run files that are wrong: every problem at once, each with its code, its place and a remedy.
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/unit/problems_of.hpp"
+#include "tools/runs/run_file.hpp"
+
+namespace debubble {
+namespace {
+
+using test::problems_of;
+using test::replaced;
+
+const std::string kGood = R"({
+  "format": "debubble.run/1",
+  "origin": {"backend": "cpu", "clock": "wall", "notes": ["16 cores"]},
+  "schedule": {
+    "name": "tiny", "devices": 2, "stages": 2, "chunks": 1, "microbatches": 1, "pieces": 1,
+    "params": {"group": "4"},
+    "placement": [[0,1]],
+    "rows": ["0F0,0B0", "1F0,1B0"]
+  },
+  "costs": {"stages": [
+    {"forward_ns": 10, "backward_ns": 20, "input_grad_ns": 10, "weight_grad_ns": 9, "activation_bytes": 1,
+     "weight_grad_held_bytes": 0, "output_bytes": 8, "weights_bytes": 0, "gradients_bytes": 0, "optimizer_bytes": 0,
+     "workspace_bytes": 0},
+    {"forward_ns": 11, "backward_ns": 21, "input_grad_ns": 11, "weight_grad_ns": 10, "activation_bytes": 2,
+     "weight_grad_held_bytes": 0, "output_bytes": 8, "weights_bytes": 0, "gradients_bytes": 0, "optimizer_bytes": 0,
+     "workspace_bytes": 0}
+  ]},
+  "links": {"latency_ns": 5, "p2p": "overlapped"},
+  "assumptions": [{"what": "forward", "value": "1 ms", "source": "given"}],
+  "clocks": {"method": "one clock", "offsets_ns": [0,-3]},
+  "losses": [{"what": "messages", "count": 1}],
+  "measured": true,
+  "iterations": [{
+    "begin_ns": [[0,60], [15,30]],
+    "end_ns": [[10,80], [26,51]],
+    "transfers": {"ops": "0F0,1B0", "begin_ns": [10,51], "end_ns": [15,56], "latency_ns": [5,5], "bytes": [8,8]},
+    "peak_memory_bytes": [7,9]
+  }]
+}
+)";
+
+std::string complaint(const std::string& text) {
+  return problems_of([&] { (void)read_run_text(text, "run.json"); });
+}
+
+std::string after(const std::string& from, const std::string& to) { return complaint(replaced(kGood, from, to)); }
+
+// The code and place of the only problem: "V005 run.json#/links"; everything when there is not exactly one.
+std::string found(const std::string& from, const std::string& to) {
+  const std::string text = after(from, to);
+  if (text.find("\nerror[") != std::string::npos || !text.starts_with("error[") ||
+      text.find("= help: ") == std::string::npos) {
+    return text;
+  }
+  const std::size_t arrow = text.find("--> ");
+  return text.substr(6, 4) + " " + text.substr(arrow + 4, text.find('\n', arrow) - arrow - 4);
+}
+
+TEST_CASE("the good run file is good") { CHECK(complaint(kGood) == ""); }
+
+TEST_CASE("files that are no JSON or of another kind are named as what they are") {
+  CHECK(complaint("").find("error[V001]: not valid JSON: the file is empty") == 0);
+  CHECK(complaint("{").find("error[V001]") == 0);
+  CHECK(complaint("\xff{}").find("error[V002]") == 0);
+  CHECK(complaint("[]").find("error[V007]: an object must stand here; got an array") == 0);
+  CHECK(found("debubble.run/1", "debubble.run/2") == "V010 run.json#/format");
+  CHECK(complaint("{}").find("error[V010]: \"format\" must be \"debubble.run/1\"; got none") == 0);
+  CHECK(complaint(std::string(40, '[')).find("error[V018]") == 0);
+}
+
+TEST_CASE("a key that is missing, unknown, doubled or of the wrong type is refused where it stands") {
+  CHECK(found("\"links\": {\"latency_ns\": 5, \"p2p\": \"overlapped\"},", "") == "V006 run.json#");
+  CHECK(found("\"measured\": true", "\"measured\": true, \"mesured\": true") == "V005 run.json#");
+  CHECK(found("\"chunks\": 1", "\"chunks\": 1, \"chunks\": 1") == "V003 run.json#/schedule/chunks");
+  CHECK(found("\"measured\": true", "\"measured\": 1") == "V007 run.json#/measured");
+  CHECK(found("\"backend\": \"cpu\"", "\"backend\": \"\"") == "V019 run.json#/origin/backend");
+  CHECK(found("\"backend\": \"cpu\"", "\"backend\": 3") == "V007 run.json#/origin/backend");
+  CHECK(found("\"notes\": [\"16 cores\"]", "\"notes\": [16]") == "V007 run.json#/origin/notes");
+  CHECK(found("\"notes\": [\"16 cores\"]", "\"notes\": [\"16\", 16]") == "V007 run.json#/origin/notes/1");
+  CHECK(found("\"group\": \"4\"", "\"group\": 4") == "V007 run.json#/schedule/params/group");
+  CHECK(found("[[0,1]]", "[0,1]") == "V007 run.json#/schedule/placement");
+  CHECK(found("\"1F0,1B0\"]", "7]") == "V007 run.json#/schedule/rows/1");
+  CHECK(found("[{\"what\": \"forward\", \"value\": \"1 ms\", \"source\": \"given\"}]", "[3]") ==
+        "V007 run.json#/assumptions");
+  CHECK(found("\"0F0,1B0\"", "5") == "V007 run.json#/iterations/0/transfers/ops");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,\"30\"]]") == "V007 run.json#/iterations/0/begin_ns/1");
+}
+
+TEST_CASE("numbers out of range and fractions are refused where they stand") {
+  CHECK(found("\"devices\": 2", "\"devices\": 0") == "V004 run.json#/schedule/devices");
+  CHECK(found("\"devices\": 2", "\"devices\": 2.5") == "V008 run.json#/schedule/devices");
+  CHECK(found("\"latency_ns\": 5,", "\"latency_ns\": -5,") == "V004 run.json#/links/latency_ns");
+  CHECK(found("\"latency_ns\": 5,", "\"latency_ns\": 99999999999999999999,") == "V009 run.json#/links/latency_ns");
+  CHECK(found("\"forward_ns\": 11", "\"forward_ns\": 4503599627370497") == "V009 run.json#/costs/stages/1/forward_ns");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,-1]]") == "V004 run.json#/iterations/0/begin_ns/1/1");
+  CHECK(found("[[10,80], [26,51]]", "[[10,2305843009213693952], [26,51]]") == "V009 run.json#/iterations/0/end_ns/0/1");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,30.5]]") == "V007 run.json#/iterations/0/begin_ns/1");
+  CHECK(found("[0,-3]", "[0,-9007199254740993]") == "V004 run.json#/clocks/offsets_ns/1");
+  CHECK(found("\"bytes\": [8,8]", "\"bytes\": [8,4503599627370497]") ==
+        "V009 run.json#/iterations/0/transfers/bytes/1");
+  CHECK(found("\"count\": 1}]", "\"count\": 0}]") == "V004 run.json#/losses/0/count");
+}
+
+TEST_CASE("unknown words are refused with the list") {
+  CHECK(after("\"p2p\": \"overlapped\"", "\"p2p\": \"both\"") ==
+        R"(error[V011]: "p2p" is none of: overlapped, blocking, coupled; got the string "both"
+  --> run.json#/links/p2p
+  = help: write one of these words
+)");
+  CHECK(found("\"source\": \"given\"", "\"source\": \"guessed\"") == "V011 run.json#/assumptions/0/source");
+}
+
+TEST_CASE("lists that belong together must have one length") {
+  CHECK(found("[[0,1]]", "[[0,1,1]]") == "V012 run.json#/schedule/placement/0");
+  CHECK(found("[0,-3]", "[0,-3,1]") == "V012 run.json#/clocks/offsets_ns");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60]]") == "V012 run.json#/iterations/0/begin_ns");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15]]") == "V012 run.json#/iterations/0/begin_ns/1");
+  CHECK(found("\"bytes\": [8,8]", "\"bytes\": [8]") == "V012 run.json#/iterations/0/transfers/bytes");
+  CHECK(found("\"peak_memory_bytes\": [7,9]", "\"peak_memory_bytes\": [7]") ==
+        "V012 run.json#/iterations/0/peak_memory_bytes");
+  CHECK(found("\"stages\": 2, \"chunks\"", "\"stages\": 1, \"chunks\"") == "V012 run.json#/schedule/placement/0");
+  CHECK(found("\"microbatches\": 1", "\"microbatches\": 2000000000") == "V012 run.json#/schedule/rows");
+  CHECK(found("[[0,1]]", "[[0,1],[1,0]]") == "V006 run.json#/schedule");
+}
+
+TEST_CASE("rows are checked as schedule tables are") {
+  CHECK(after("\"1F0,1B0\"", "\"1F0,1X0\"").find("error[T024]: cell 2: \"1X0\" is not an action") == 0);
+  CHECK(found("\"1F0,1B0\"", "\"1F0,,1B0\"") == "V014 run.json#/schedule/rows/1");
+  CHECK(after("\"1F0,1B0\"", "\"1F0,1B0,1B0\"").find("error[T003]: 1B0 is in the schedule twice") == 0);
+  CHECK(found("\"1F0,1B0\"", "\"1F0\"") == "T005 run.json#/schedule/rows/1");
+  CHECK(after("[[0,1]]", "[[0,7]]").find("error[T001]") == 0);
+}
+
+TEST_CASE("times and transfers that no run can have are refused") {
+  CHECK(found("\"0F0,1B0\"", "\"0F0,1F0\"") == "V013 run.json#/iterations/0/transfers/ops");
+  CHECK(found("\"0F0,1B0\"", "\"0F0,9F9\"") == "V013 run.json#/iterations/0/transfers/ops");
+  CHECK(found("\"0F0,1B0\"", "\"0F0,(0F0;1B0)OVERLAP_F_B\"") == "V013 run.json#/iterations/0/transfers/ops");
+  CHECK(found("\"0F0,1B0\"", "\"0F0,F\"") == "T024 run.json#/iterations/0/transfers/ops");
+  CHECK(found("\"0F0,1B0\"", "\"0F0,0F0\"") == "V026 run.json#/iterations/0");
+  CHECK(found("\"latency_ns\": [5,5]", "\"latency_ns\": [5,6]") ==
+        "V015 run.json#/iterations/0/transfers/latency_ns/1");
+  CHECK(found("\"end_ns\": [15,56], \"latency_ns\": [5,5]", "\"end_ns\": [15,50], \"latency_ns\": [5,0]") ==
+        "V023 run.json#/iterations/0");
+  CHECK(found("[[10,80], [26,51]]", "[[10,80], [26,29]]") == "V023 run.json#/iterations/0");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,20]]") == "V024 run.json#/iterations/0");
+  const std::size_t begin = kGood.find("\"iterations\"");
+  CHECK(complaint(kGood.substr(0, begin) + "\"iterations\": []}").find("error[V016]") == 0);
+}
+
+TEST_CASE("all problems come at once") {
+  std::string text = replaced(kGood, "\"devices\": 2", "\"devices\": \"2\"");
+  text = replaced(text, "\"p2p\": \"overlapped\"", "\"p2p\": \"\"");
+  text = replaced(text, "\"measured\": true", "\"measured\": null");
+  const std::string all = complaint(text);
+  CHECK(all.find("run.json#/schedule/devices") != std::string::npos);
+  CHECK(all.find("run.json#/links/p2p") != std::string::npos);
+  CHECK(all.find("run.json#/measured") != std::string::npos);
+}
+
+TEST_CASE("what is too much to list is counted") {
+  std::string rows = "\"";
+  for (int k = 0; k < 300; ++k) rows += "X,";
+  CHECK(after("\"1F0,1B0\"", rows + "\"").find("error[V017]: and ") != std::string::npos);
+}
+
+TEST_CASE("a run file is read from disk, plain or compressed") {
+  const std::string path = (std::filesystem::temp_directory_path() / "debubble-run-file-test.json.gz").string();
+  const gzFile file = gzopen(path.c_str(), "wb");
+  REQUIRE(gzwrite(file, kGood.data(), static_cast<unsigned>(kGood.size())) > 0);
+  gzclose(file);
+  CHECK(read_run_file(path).schedule.name == "tiny");
+  std::ofstream(path, std::ios::binary) << kGood;
+  CHECK(read_run_file(path).schedule.name == "tiny");
+  std::filesystem::remove(path);
+  CHECK(problems_of([&] { (void)read_run_file(path); }).find("error[C005]: cannot read ") == 0);
+}
+
+}  // namespace
+}  // namespace debubble

@@ -1,0 +1,42 @@
+#include "tools/check/commands.hpp"
+
+#include "tools/check/fresh_run.hpp"
+#include "tools/shell.hpp"
+
+namespace debubble {
+namespace {
+
+// Every shared flag of a scenario, "--schedule zb-h1 -p 4 --times f=1,b=2".
+std::string all_flags(const ScenarioFlags& flags) {
+  std::string text;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += std::string(text.empty() ? "" : " ") + name + " " + shell_quoted(value);
+  };
+  const auto number = [](const std::optional<int>& value) { return value ? std::to_string(*value) : std::string(); };
+  if (!flags.schedules.empty()) add("--schedule", flags.schedules.back());
+  add("-p", number(flags.devices));
+  add("-m", number(flags.microbatches));
+  add("-v", number(flags.chunks));
+  const std::string rest = repeated_flags(flags);
+  if (!rest.empty()) text += (text.empty() ? "" : " ") + rest;
+  add("--partition", flags.partition);
+  return text;
+}
+
+std::string joined(const std::string& a, const std::string& b) { return b.empty() ? a : a + " " + b; }
+
+}  // namespace
+
+std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario) {
+  const std::string run = shell_quoted(scenario.measured);
+  if (!scenario.flags) return {"debubble diff " + run};
+  return {joined("debubble simulate", all_flags(*scenario.flags)) + " --save-run predicted.run.json",
+          "debubble diff predicted.run.json " + run};
+}
+
+std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario) {
+  const std::string flags = joined(all_flags(*scenario.flags), repeated_flags(*scenario.live));
+  return {joined("debubble live", flags) + " --save-run measured.run.json", "debubble diff measured.run.json"};
+}
+
+}  // namespace debubble

@@ -1,0 +1,17 @@
+// The commands that explain what a gate found: to be copied from a log.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/check/suite.hpp"
+
+namespace debubble {
+
+// Lays a recorded run over its prediction.
+[[nodiscard]] std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario);
+
+// Runs a scenario again, kept in a file, and lays it over its prediction.
+[[nodiscard]] std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario);
+
+}  // namespace debubble

@@ -1,0 +1,155 @@
+#include "tools/commands/check.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "live/backends.hpp"
+#include "sim/core/error.hpp"
+#include "tools/check/check_json.hpp"
+#include "tools/check/github.hpp"
+#include "tools/check/junit.hpp"
+#include "tools/check/markdown.hpp"
+#include "tools/check/suite_gate.hpp"
+#include "tools/check/text_view.hpp"
+#include "tools/exporters/output_file.hpp"
+#include "tools/output.hpp"
+#include "tools/progress.hpp"
+#include "tools/version.hpp"
+#include "tools/views/diagnostics.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::string_view kFormats = "text|json";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes the environment
+  return value == nullptr ? "" : value;
+}
+
+// Results beside the main one: JUnit and Markdown, written whole or not at all.
+struct ExtraFile {
+  ExtraFile(const std::string& path, std::string (*make_text)(const CheckResult&)) : make(make_text) {
+    if (!path.empty()) file.emplace(path);
+  }
+  void write(const CheckResult& result) {
+    if (file) file->write(make(result));
+  }
+  void commit() {
+    if (file) file->commit();
+  }
+  std::string (*make)(const CheckResult&);
+  std::optional<OutputFile> file;
+};
+
+class Check : public Command {
+ public:
+  void add_flags(CLI::App& verb) override {
+    verb.add_option("suites", suites_, "what to check; see docs/ci.md")
+        ->type_name("SUITE.json...")
+        ->required()
+        ->expected(-1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    verb.add_flag("--accept", accept_, "take the predictions as the new baseline");
+    add_output_flags(verb, output_, kFormats);
+    const std::string group = "Output";
+    verb.add_option("--junit", junit_, "also write JUnit XML, for GitLab and others")
+        ->group(group)
+        ->type_name("FILE.xml");
+    verb.add_option("--markdown", markdown_, "also write a summary in Markdown")->group(group)->type_name("FILE.md");
+    verb.add_flag("--github", github_, "annotations, and the job's step summary")->group(group);
+  }
+
+  int run(const Invocation& invocation) override {
+    require_different_files(std::array<std::pair<std::string, std::string>, 3>{
+        {{"--output", output_.output}, {"--junit", junit_}, {"--markdown", markdown_}}});
+    Output output(output_, kFormats);
+    ExtraFile junit(junit_, [](const CheckResult& result) { return junit_xml(result); });
+    ExtraFile markdown(markdown_, [](const CheckResult& result) { return check_markdown(result); });
+    const CheckResult result = look();
+    if (live::mpi_rank_of_environment().value_or(0) > 0) return status_of(result);  // the first rank speaks
+    show(result, invocation, output);
+    junit.write(result);
+    markdown.write(result);
+    junit.commit();
+    markdown.commit();
+    output.commit();
+    tell(result);
+    return status_of(result);
+  }
+
+ private:
+  CheckResult look() {
+    Progress progress;
+    std::vector<SuiteGate> gates;
+    for (const std::string& suite : suites_) gates.emplace_back(suite, accept_, progress);
+    if (accept_) {
+      accept(gates);
+    } else {
+      for (SuiteGate& gate : gates) gate.measure();
+    }
+    CheckResult result;
+    result.accept = accept_;
+    for (const SuiteGate& gate : gates) result.suites.push_back(gate.result());
+    return result;
+  }
+
+  // All baselines or none.
+  static void accept(std::vector<SuiteGate>& gates) {
+    std::map<std::string, std::string> suite_of;  // by baseline
+    for (const SuiteGate& gate : gates) {
+      if (!gate.acceptable()) return;
+      const std::string baseline = std::filesystem::weakly_canonical(gate.baseline()).string();
+      const auto [other, is_new] = suite_of.emplace(baseline, gate.result().file);
+      if (!is_new) {
+        throw InputError(Diagnostic{"C100", gate.result().file,
+                                    "its baseline is that of " + other->second + " too: " + gate.baseline(),
+                                    "give each suite its own \"baseline\""});
+      }
+    }
+    std::vector<OutputFile> files;
+    for (const SuiteGate& gate : gates) files.push_back(gate.write_baseline());
+    for (OutputFile& file : files) file.commit();
+    for (SuiteGate& gate : gates) gate.mark_accepted();
+  }
+
+  static void show(const CheckResult& result, const Invocation& invocation, Output& output) {
+    if (output.format() == Format::kJson) {
+      output.write(check_json(result, {std::string(kVersion), invocation.command_line}));
+    } else {
+      output.write(check_text(result, output.style()));
+    }
+  }
+
+  // On stderr, which GitHub reads for annotations as it does stdout.
+  void tell(const CheckResult& result) const {
+    for (const SuiteResult& suite : result.suites) {
+      std::fputs(diagnostics_view(suite.errors, stderr_style()).c_str(), stderr);
+    }
+    if (!github_) return;
+    std::fputs(github_annotations(result, environment("GITHUB_WORKSPACE")).c_str(), stderr);
+    const std::string summary = environment("GITHUB_STEP_SUMMARY");
+    if (!summary.empty()) append_step_summary(summary, check_markdown(result));
+  }
+
+  std::vector<std::string> suites_;
+  bool accept_ = false;
+  bool github_ = false;
+  OutputFlags output_;
+  std::string junit_;
+  std::string markdown_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_check() { return std::make_unique<Check>(); }
+
+}  // namespace debubble

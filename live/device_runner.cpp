@@ -11,12 +11,6 @@ namespace debubble::live {
 
 namespace {
 
-Nanoseconds cpu_time() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return Nanoseconds{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 std::string hex(std::uint64_t value) {
   std::string text;
   for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(value >> shift) & 15];
@@ -52,6 +46,12 @@ std::string name_of_chain(const Schedule& schedule, std::uint64_t chain, std::in
 
 }  // namespace
 
+Nanoseconds thread_cpu_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return Nanoseconds{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 DeviceRunner::DeviceRunner(const Job& job, std::int32_t device, Transport& transport, Worker& worker, WallClock now)
     : job_(job), device_(device), transport_(transport), worker_(worker), now_(std::move(now)) {}
 
@@ -80,7 +80,6 @@ void DeviceRunner::compute(const Action& action) {
   take_inputs(action, cell);
   const Nanoseconds begin = on_the_wall() ? now_() : std::max(free_, ready_);
   ledger_.cell_begins(begin);
-  for (const Op& op : cell) worker_.begin(op);
   std::vector<Payload> outputs;
   const Nanoseconds end = work(cell, begin, outputs);
   free_ = end;
@@ -108,7 +107,9 @@ void DeviceRunner::take_inputs(const Action& action, const std::vector<Op>& cell
 }
 
 Nanoseconds DeviceRunner::work(const std::vector<Op>& cell, Nanoseconds begin, std::vector<Payload>& outputs) {
-  const Nanoseconds cpu = cpu_time();
+  const bool by_cpu_time = job_.request().clock == Clock::kLogicalCpuTime;
+  const Nanoseconds cpu = by_cpu_time ? thread_cpu_time() : 0;
+  for (const Op& op : cell) worker_.begin(op);
   for (const Op& op : cell) {
     Tensor tensor;
     const bool has_input = input_of(job_.schedule(), op, tensor);
@@ -118,7 +119,7 @@ Nanoseconds DeviceRunner::work(const std::vector<Op>& cell, Nanoseconds begin, s
     case Clock::kLogicalGiven:
       return begin + job_.duration(device_, cell);
     case Clock::kLogicalCpuTime:
-      return begin + cpu_time() - cpu;
+      return begin + thread_cpu_time() - cpu;
     case Clock::kWall:
       break;
   }

@@ -31,6 +31,9 @@ struct DeviceRun {
   std::int64_t tensors_checked = 0;
 };
 
+// CLOCK_THREAD_CPUTIME_ID of the calling thread.
+[[nodiscard]] Nanoseconds thread_cpu_time();
+
 using WallClock = std::function<Nanoseconds()>;
 
 class DeviceRunner {

@@ -107,9 +107,9 @@ Nanoseconds slowed(Nanoseconds time, double factor) {
 
 }  // namespace
 
-Nanoseconds Job::duration(std::int32_t device, const Op& op) const {
-  return slowed(piece(time_of(op.kind, cost(op))), slowness(device));
-}
+Nanoseconds Job::nominal(const Op& op) const { return piece(time_of(op.kind, cost(op))); }
+
+Nanoseconds Job::duration(std::int32_t device, const Op& op) const { return slowed(nominal(op), slowness(device)); }
 
 Nanoseconds Job::duration(std::int32_t device, const std::vector<Op>& cell) const {
   const auto& pair = request_->costs.overlapped_pair;

@@ -28,6 +28,7 @@ class Job {
 
   // The ops of the cell at this position: one, or two that run as an overlapped pair.
   [[nodiscard]] std::vector<Op> cell(std::int32_t device, std::int32_t position) const;
+  [[nodiscard]] Nanoseconds nominal(const Op& op) const;  // by the given costs
   // By the given costs, with a `slow` fault: of one op, and of a cell.
   [[nodiscard]] Nanoseconds duration(std::int32_t device, const Op& op) const;
   [[nodiscard]] Nanoseconds duration(std::int32_t device, const std::vector<Op>& cell) const;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "sim/core/error.hpp"
 #include "tools/metrics.hpp"
 
@@ -48,6 +50,12 @@ void FailIf::collect(std::size_t index, const std::vector<bool>& truth, const Re
   }
   verdict.because.push_back(
       fmt::format("{}: it is {}", node.text, format_metric(metric_catalog()[node.metric], report)));
+}
+
+bool judge(const FailIf& fail_if, const Report& report) {
+  const FailIf::Verdict verdict = fail_if.evaluate(report);
+  for (const std::string& reason : verdict.because) std::fprintf(stderr, "debubble: --fail-if: %s\n", reason.c_str());
+  return verdict.fired;
 }
 
 FailIf::Verdict FailIf::evaluate(const Report& report) const {

@@ -61,4 +61,7 @@ class FailIf {
   std::vector<Node> nodes_;  // the last one is the whole expression
 };
 
+// Whether it holds; if so, why is said on stderr, so that stdout stays the same data.
+[[nodiscard]] bool judge(const FailIf& fail_if, const Report& report);
+
 }  // namespace debubble

@@ -19,6 +19,7 @@
 #include "tools/config_file.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/live/ranks.hpp"
 #include "tools/output.hpp"
 #include "tools/shell.hpp"
 #include "tools/version.hpp"
@@ -195,33 +196,39 @@ void claim_standard_descriptors() {
   }
 }
 
+void complain(const std::vector<std::string>& arguments, const std::string& text) {
+  std::fputs(prefixed(speaker_prefix(arguments), text).c_str(), stderr);
+}
+
 }  // namespace
 
 }  // namespace debubble
 
 int main(int argc, char** argv) {
   using namespace debubble;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
   claim_standard_descriptors();
   leave_nothing_when_interrupted();
   try {
-    const int status = dispatch({argv + 1, argv + argc});
+    const int status = dispatch(arguments);
     if (std::fflush(stdout) != 0) {
       std::fputs("error[C052]: cannot write to standard output\n", stderr);
       return kExitUsage;
     }
     return status;
   } catch (const InputError& error) {
-    std::fputs(diagnostics_view(error.diagnostics(), stderr_style()).c_str(), stderr);
+    complain(arguments, diagnostics_view(error.diagnostics(), stderr_style()));
     return kExitUsage;
   } catch (const UnavailableError& error) {
-    std::fputs(diagnostics_view(std::span(&error.diagnostic(), 1), stderr_style()).c_str(), stderr);
+    complain(arguments, diagnostics_view(std::span(&error.diagnostic(), 1), stderr_style()));
     return kExitUnavailable;
   } catch (const std::bad_alloc&) {
     std::fputs("error[X004]: this run needs more memory than there is\n  = help: use fewer microbatches or devices\n",
                stderr);
     return kExitUnavailable;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "debubble: internal error: %s\n  please report it with the command line\n", error.what());
+    complain(arguments,
+             std::string("debubble: internal error: ") + error.what() + "\n  please report it with the command line\n");
     return kExitInternal;
   }
 }

@@ -25,19 +25,6 @@ std::vector<std::string> split_names(std::string_view names) {
   return list;
 }
 
-void require_one_of(const std::string& value, std::string_view names, const char* place) {
-  const std::vector<std::string> list = split_names(names);
-  for (const std::string& name : list) {
-    if (name == value) return;
-  }
-  const std::string guess = closest_name(value, list);
-  std::string all;
-  for (const std::string& name : list) all += (all.empty() ? "" : ", ") + name;
-  throw InputError(
-      Diagnostic{"C002", place, "\"" + value + "\" is not one of: " + all,
-                 guess.empty() ? std::string("write ") + place + " " + list.front() : "did you mean " + guess + "?"});
-}
-
 Format checked_format(const OutputFlags& flags, std::string_view formats) {
   require_one_of(flags.format, formats, "--format");
   if (flags.format == "json") return Format::kJson;
@@ -63,6 +50,19 @@ ViewStyle checked_style(const OutputFlags& flags) {
 }
 
 }  // namespace
+
+void require_one_of(const std::string& value, std::string_view names, const char* place) {
+  const std::vector<std::string> list = split_names(names);
+  for (const std::string& name : list) {
+    if (name == value) return;
+  }
+  const std::string guess = closest_name(value, list);
+  std::string all;
+  for (const std::string& name : list) all += (all.empty() ? "" : ", ") + name;
+  throw InputError(
+      Diagnostic{"C002", place, "\"" + value + "\" is not one of: " + all,
+                 guess.empty() ? std::string("write ") + place + " " + list.front() : "did you mean " + guess + "?"});
+}
 
 void add_output_flags(CLI::App& verb, OutputFlags& flags, std::string_view formats) {
   const std::string group = "Output";

@@ -48,6 +48,9 @@ class Output {
   OutputFile file_;
 };
 
+// `names` is "text|json|csv". Throws InputError C002 for a value that is none of them, with the list or a suggestion.
+void require_one_of(const std::string& value, std::string_view names, const char* place);
+
 // Two results cannot go to one place. Each is a flag and its file; throws InputError C066.
 void require_different_files(std::span<const std::pair<std::string, std::string>> flags);
 

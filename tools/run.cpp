@@ -205,8 +205,9 @@ void add_notes(const Schedule& schedule, Report& report) {
   for (const std::string& note : schedule.notes) report.findings.push_back({"note", "S020", note});
 }
 
-Run prepare_run(const Scenario& scenario, const std::string& name, Progress& progress) {
+Run prepare_schedule(const Scenario& scenario, const std::string& name, Progress& progress) {
   Run run;
+  run.p2p = scenario.p2p;
   progress.phase("building " + name);
   run.schedule = make_schedule(scenario, name);
   if (!is_table_file(name)) {
@@ -218,6 +219,11 @@ Run prepare_run(const Scenario& scenario, const std::string& name, Progress& pro
              given_or_default(scenario.chunks != 0));
     }
   }
+  return run;
+}
+
+Run prepare_run(const Scenario& scenario, const std::string& name, Progress& progress) {
+  Run run = prepare_schedule(scenario, name, progress);
   if (scenario.profile) {
     profile_costs(scenario, run);
     run.samples_per_microbatch = scenario.profile->microbatch_size;
@@ -231,6 +237,7 @@ Run prepare_run(const Scenario& scenario, const std::string& name, Progress& pro
 }
 
 void simulate_run(Run& run, P2p p2p, Progress& progress) {
+  run.p2p = p2p;
   std::vector<Assumption> assumptions = std::move(run.report.assumptions);
   const std::string ops = std::to_string(run.schedule.total_ops()) + " ops";
   progress.phase("lowering " + ops);

@@ -24,6 +24,7 @@ struct Run {
   Report report;
   std::int64_t samples_per_microbatch = 0;  // 0: unknown
   std::int64_t tokens_per_sample = 0;       // 0: unknown
+  P2p p2p = P2p::kOverlapped;               // what it was simulated or run with
 };
 
 // `name` is a catalog name or a .csv file. Throws InputError when the scenario is illegal for the schedule.
@@ -37,7 +38,10 @@ struct Run {
 // Whether a schedule's name is that of a table's file: it ends in .csv or holds a slash.
 [[nodiscard]] bool is_table_file(const std::string& name);
 
-// What comes before the simulation: schedule, costs, topology, and the assumptions and notes about them.
+// The schedule, with what was assumed about its shape.
+[[nodiscard]] Run prepare_schedule(const Scenario& scenario, const std::string& name, Progress& progress);
+
+// What comes before the simulation: schedule, costs, topology, and the assumptions about them.
 [[nodiscard]] Run prepare_run(const Scenario& scenario, const std::string& name, Progress& progress);
 
 // Simulates and analyses what is prepared: timeline and report. The report keeps its assumptions and notes.

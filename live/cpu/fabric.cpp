@@ -83,7 +83,8 @@ class Fabric::Port final : public Transport {
 
 namespace {
 
-constexpr std::chrono::milliseconds kSpin{20};  // longer than a core is taken away for, on a machine that is not crowded
+constexpr std::chrono::milliseconds kSpin{
+    20};  // longer than a core is taken away for, on a machine that is not crowded
 
 }  // namespace
 

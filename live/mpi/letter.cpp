@@ -18,6 +18,11 @@ LetterWriter& LetterWriter::text(std::string_view value) {
   return *this;
 }
 
+LetterWriter& LetterWriter::append(const LetterWriter& other) {
+  bytes_.insert(bytes_.end(), other.bytes_.begin(), other.bytes_.end());
+  return *this;
+}
+
 std::int64_t LetterReader::number() {
   std::int64_t value = 0;
   if (bytes_.size() - at_ < sizeof value) throw std::logic_error("a rank's letter ends too early");

@@ -16,6 +16,7 @@ class LetterWriter {
  public:
   LetterWriter& number(std::int64_t value);
   LetterWriter& text(std::string_view value);
+  LetterWriter& append(const LetterWriter& other);
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:

@@ -23,6 +23,7 @@ class MessagePassing {
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
   [[nodiscard]] virtual int rank_on_host() const = 0;  // 0 for the first of each host's ranks
+  [[nodiscard]] virtual int ranks_on_host() const = 0;
   [[nodiscard]] virtual const char* host() const = 0;
   [[nodiscard]] virtual const char* library() const = 0;  // "Open MPI 4.1.4"
 
@@ -44,7 +45,7 @@ class MessagePassing {
   virtual void finish() = 0;
 };
 
-// What the plugin exports, as `debubble_message_passing`. `start` initialises MPI; it is called once.
+// What the plugin exports, as `debubble_message_passing`. `start` initialises MPI; later calls give the same.
 struct MessagePassingPlugin {
   int version = MessagePassing::kInterfaceVersion;
   MessagePassing* (*start)() = nullptr;

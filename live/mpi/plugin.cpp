@@ -43,6 +43,7 @@ class OverMpi final : public MessagePassing {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int rank_on_host() const override { return rank_on_host_; }
+  int ranks_on_host() const override { return ranks_on_host_; }
   const char* host() const override { return host_.c_str(); }
   const char* library() const override { return library_.c_str(); }
 
@@ -132,12 +133,14 @@ class OverMpi final : public MessagePassing {
     MPI_Comm neighbours = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &neighbours);
     MPI_Comm_rank(neighbours, &rank_on_host_);
+    MPI_Comm_size(neighbours, &ranks_on_host_);
     MPI_Comm_free(&neighbours);
   }
 
   int rank_ = 0;
   int size_ = 1;
   int rank_on_host_ = 0;
+  int ranks_on_host_ = 1;
   std::string host_;
   std::string library_;
   MPI_Datatype block_ = MPI_DATATYPE_NULL;

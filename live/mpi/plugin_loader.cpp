@@ -60,9 +60,6 @@ const MessagePassingPlugin& load(const fs::path& path) {
 
 }  // namespace
 
-MessagePassing& start_message_passing() {
-  static MessagePassing* const one = load(find_plugin()).start();
-  return *one;
-}
+const MessagePassingPlugin& load_message_passing() { return load(find_plugin()); }
 
 }  // namespace debubble::live

@@ -8,8 +8,8 @@
 
 namespace debubble::live {
 
-// Starts MPI; once per process, later calls give the same. Throws UnavailableError U052 where the plugin is missing
-// (debubble was built without MPI) or cannot be loaded (libmpi is missing), with what to install.
-[[nodiscard]] MessagePassing& start_message_passing();
+// Throws UnavailableError U052 where the plugin is missing (debubble was built without MPI) or cannot be loaded (libmpi
+// is missing), with what to install. Loading does not start MPI yet.
+[[nodiscard]] const MessagePassingPlugin& load_message_passing();
 
 }  // namespace debubble::live

@@ -43,12 +43,19 @@ class RankRun {
     const std::vector<ClockReading> before = clocks();
     if (on_the_wall()) exchange_.use_clock(work_.now, shifts(before));
     std::thread worker([this] { work(); });
-    RankReport report{talk(), {}, {"one clock", 0, {}}};
+    RankReport report{talk(), {}, {}, {"one clock", 0, {}}};
     mailbox_.stop();
     worker.join();
     if (report.outcome.kind != Outcome::Kind::kComplete) return report;
     const std::vector<ClockReading> after = clocks();
-    report.runs = gather(before, after);
+    if (passing_.rank() == 0) {
+      gather(report);
+      for (std::size_t rank = 0; rank < before.size(); ++rank) {
+        translate(report.runs[rank], [&](Nanoseconds time) { return aligned(time, before[rank], after[rank]); });
+      }
+    } else {
+      hand_in();
+    }
     if (on_the_wall() && passing_.rank() == 0) report.clocks = alignment_of(before, after);
     return report;
   }
@@ -78,7 +85,7 @@ class RankRun {
 
   void work() {
     try {
-      runs_ = work_.run(mailbox_);
+      result_ = work_.run(mailbox_);
     } catch (const Stalled&) {
       return;  // decided already
     } catch (...) {
@@ -110,25 +117,25 @@ class RankRun {
            place_of(job_.schedule(), passing_.rank(), mailbox_.standing());
   }
 
-  std::vector<std::vector<DeviceRun>> gather(const std::vector<ClockReading>& before,
-                                             const std::vector<ClockReading>& after) {
-    if (passing_.rank() != 0) {
-      LetterWriter letter;
-      write(letter, runs_);
-      line_.send(0, letter);
-      line_.flush();
-      return {};
-    }
-    std::vector<std::vector<DeviceRun>> all(static_cast<std::size_t>(passing_.size()));
-    all[0] = std::move(runs_);
+  void hand_in() {
+    LetterWriter letter;
+    write(letter, result_.runs);
+    letter.append(result_.more);
+    line_.send(0, letter);
+    line_.flush();
+  }
+
+  void gather(RankReport& report) {
+    const auto size = static_cast<std::size_t>(passing_.size());
+    report.runs.resize(size);
+    report.runs[0] = std::move(result_.runs);
+    report.more.assign(size, LetterReader(result_.more.bytes()));
     for (int left = passing_.size() - 1; left > 0; --left) {
       ControlLine::Mail mail = line_.wait();
-      all[static_cast<std::size_t>(mail.from)] = read_device_runs(mail.letter);
+      const auto rank = static_cast<std::size_t>(mail.from);
+      report.runs[rank] = read_device_runs(mail.letter);
+      report.more[rank] = std::move(mail.letter);
     }
-    for (std::size_t rank = 0; rank < before.size(); ++rank) {
-      translate(all[rank], [&](Nanoseconds time) { return aligned(time, before[rank], after[rank]); });
-    }
-    return all;
   }
 
   MessagePassing& passing_;
@@ -138,8 +145,8 @@ class RankRun {
   Mailbox mailbox_;
   Exchange exchange_;
   Watch watch_;
-  std::vector<DeviceRun> runs_;  // the worker's, until it has ended
-  std::exception_ptr error_;     // likewise
+  RankResult result_;         // the worker's, until it has ended
+  std::exception_ptr error_;  // likewise
   bool failed_ = false;
 };
 

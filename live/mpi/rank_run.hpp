@@ -8,22 +8,31 @@
 
 #include "live/device_runner.hpp"
 #include "live/job.hpp"
+#include "live/mpi/letter.hpp"
 #include "live/mpi/message_passing.hpp"
 #include "live/mpi/watch.hpp"
 #include "live/transport.hpp"
 
 namespace debubble::live {
 
+// What one rank has to tell when its work has ended.
+struct RankResult {
+  std::vector<DeviceRun> runs;  // one per iteration, warm-up first
+  LetterWriter more;            // whatever else rank 0 wants to know
+};
+
 // What differs between CPU and GPU.
 struct RankWork {
-  // All iterations, warm-up first, in a thread of its own; what it throws ends the run on all ranks.
-  std::function<std::vector<DeviceRun>(Transport& transport)> run;
+  // All iterations, in a thread of its own; what it throws ends the run on all ranks.
+  std::function<RankResult(Transport& transport)> run;
   WallClock now;  // of the times in DeviceRun; needed with Clock::kWall
 };
 
 struct RankReport {
   Outcome outcome;
-  std::vector<std::vector<DeviceRun>> runs;  // complete and rank 0 only: by device, then iteration, on rank 0's clock
+  // Complete and rank 0 only: by device.
+  std::vector<std::vector<DeviceRun>> runs;  // by iteration, on rank 0's clock
+  std::vector<LetterReader> more;
   ClockAlignment clocks;
 };
 

@@ -50,47 +50,72 @@ void Watch::tell(News news) {
 
 void Watch::failed(const Failure& failure) {
   told_ = News::kFailed;
-  if (passing_.rank() != 0) {
-    LetterWriter letter = letter_of(static_cast<std::int64_t>(News::kFailed), mailbox_.standing());
-    write(letter, failure);
-    return line_.send(0, letter);
-  }
-  if (outcome_.has_value()) return;
-  outcome_ = Outcome{Outcome::Kind::kFailed, {}, failure};
-  decide();
+  if (passing_.rank() == 0) return decide({Outcome::Kind::kFailed, standings_, failure});
+  LetterWriter letter = letter_of(static_cast<std::int64_t>(News::kFailed), mailbox_.standing());
+  write(letter, failure);
+  line_.send(0, letter);
+}
+
+bool Watch::nobody_moves() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](News n) { return n == News::kEnded || n == News::kStuck; });
 }
 
 void Watch::take(int rank, News news, const Standing& standing) {
   ranks_[static_cast<std::size_t>(rank)] = news;
   standings_[static_cast<std::size_t>(rank)] = standing;
-  const auto is = [this](News wanted) { return std::count(ranks_.begin(), ranks_.end(), wanted); };
-  const auto all = static_cast<std::int64_t>(ranks_.size());
-  if (outcome_.has_value() || is(News::kEnded) + is(News::kStuck) < all) return;
-  const bool stalled = is(News::kStuck) > 0;
-  outcome_ = Outcome{stalled ? Outcome::Kind::kStalled : Outcome::Kind::kComplete, standings_, {}};
-  decide();
+  if (answers_.has_value() || !nobody_moves()) return;
+  if (std::find(ranks_.begin(), ranks_.end(), News::kStuck) == ranks_.end()) {
+    return decide({Outcome::Kind::kComplete, standings_, {}});
+  }
+  ask_all();
+}
+
+void Watch::ask_all() {
+  answers_ = 0;
+  line_.send_to_all_others(letter_of(static_cast<std::int64_t>(News::kQuestion), {}));
+  if (passing_.size() == 1) decide({Outcome::Kind::kStalled, standings_, {}});
+}
+
+void Watch::answer() {
+  look_at_own_work();
+  LetterWriter letter = letter_of(static_cast<std::int64_t>(News::kAnswer), mailbox_.standing());
+  letter.number(static_cast<std::int64_t>(told_));
+  line_.send(0, letter);
 }
 
 void Watch::read(ControlLine::Mail mail) {
   News news{};
   mail.letter.into(news);
-  if (news != News::kOutcome) {
-    const Standing standing = read_standing(mail.letter);
-    if (news == News::kFailed) return failed(read_failure(mail.letter));
-    return take(mail.from, news, standing);
-  }
-  outcome_.emplace();
-  mail.letter.into(outcome_->kind);
-  for (Standing& standing : standings_) standing = read_standing(mail.letter);
-  outcome_->standings = standings_;
-  outcome_->failure = read_failure(mail.letter);
+  if (news == News::kOutcome) return read_outcome(mail.letter);
+  const Standing standing = read_standing(mail.letter);
+  if (news == News::kQuestion) return answer();
+  if (news == News::kFailed) return failed(read_failure(mail.letter));
+  if (news != News::kAnswer) return take(mail.from, news, standing);
+  mail.letter.into(ranks_[static_cast<std::size_t>(mail.from)]);
+  standings_[static_cast<std::size_t>(mail.from)] = standing;
+  if (++*answers_ < passing_.size() - 1) return;
+  look_at_own_work();
+  answers_.reset();
+  if (!nobody_moves()) return;
+  const bool stuck = std::find(ranks_.begin(), ranks_.end(), News::kStuck) != ranks_.end();
+  decide({stuck ? Outcome::Kind::kStalled : Outcome::Kind::kComplete, standings_, {}});
 }
 
-// Rank 0 only.
-void Watch::decide() {
+void Watch::read_outcome(LetterReader& letter) {
+  Outcome outcome;
+  letter.into(outcome.kind);
+  for (int rank = 0; rank < passing_.size(); ++rank) outcome.standings.push_back(read_standing(letter));
+  outcome.failure = read_failure(letter);
+  outcome_ = std::move(outcome);
+}
+
+// Rank 0 only; the first decision counts.
+void Watch::decide(Outcome outcome) {
+  if (outcome_.has_value()) return;
+  outcome_ = std::move(outcome);
   LetterWriter letter;
   letter.number(static_cast<std::int64_t>(News::kOutcome)).number(static_cast<std::int64_t>(outcome_->kind));
-  for (const Standing& standing : standings_) write(letter, standing);
+  for (const Standing& standing : outcome_->standings) write(letter, standing);
   write(letter, outcome_->failure);
   line_.send_to_all_others(letter);
 }

@@ -5,7 +5,8 @@
 //     one has failed                                failed, everywhere with the same words
 //     none is at work, and one or more are stuck    stalled
 //
-// A rank at work is never stuck, however long its op takes.
+// A rank at work is never stuck, however long its op takes. News travel slower than tensors, so before rank 0 calls a
+// run stalled it asks all ranks whether they still are: who answers "stuck" has been so for `patience`, up to now.
 #pragma once
 
 #include <cstdint>
@@ -36,20 +37,25 @@ class Watch {
   void failed(const Failure& failure);
 
  private:
-  enum class News : std::uint8_t { kMoving, kStuck, kEnded, kFailed, kOutcome };
+  enum class News : std::uint8_t { kMoving, kStuck, kEnded, kFailed, kQuestion, kAnswer, kOutcome };
   void look_at_own_work();
   void tell(News news);
   void take(int rank, News news, const Standing& standing);
   void read(ControlLine::Mail mail);
-  void decide();
+  void read_outcome(LetterReader& letter);
+  void ask_all();
+  void answer();
+  [[nodiscard]] bool nobody_moves() const;
+  void decide(Outcome outcome);
 
   MessagePassing& passing_;
   ControlLine& line_;
   Mailbox& mailbox_;
   std::chrono::nanoseconds patience_;
-  News told_ = News::kMoving;        // the last that this rank has told
-  std::vector<News> ranks_;          // rank 0 only
-  std::vector<Standing> standings_;  // rank 0 only
+  News told_ = News::kMoving;  // the last that this rank has told
+  std::vector<News> ranks_;    // rank 0 only, like what follows
+  std::vector<Standing> standings_;
+  std::optional<int> answers_;  // to the question that is open
   std::optional<Outcome> outcome_;
 };
 

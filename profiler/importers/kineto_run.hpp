@@ -38,7 +38,7 @@ struct ImportedRun {
 };
 
 // Throws InputError: D004 a file without a PP: range, D005 a file without its rank or two of one rank, D006 no whole
-// iteration.
+// iteration, D007 times of ranks that cannot belong to one run.
 [[nodiscard]] ImportedRun import_kineto_run(std::vector<PipelineTrace> ranks);
 
 }  // namespace debubble

@@ -1,7 +1,6 @@
 #include "profiler/importers/pipeline_trace.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "profiler/importers/kineto_events.hpp"
@@ -14,6 +13,8 @@
 
 namespace debubble {
 namespace {
+
+constexpr Nanoseconds kLatest = Nanoseconds{1} << 61;  // in 2043, in ns since 1970
 
 class Reader : public KinetoVisitor {
  public:
@@ -62,8 +63,7 @@ class Reader : public KinetoVisitor {
     const auto begin = time(fields.ts, "ts");
     const auto duration = time(fields.dur, "dur");
     if (!begin || !duration) return false;
-    if (*duration > kLongestDuration || *begin > std::numeric_limits<Nanoseconds>::max() - 2 * kLongestDuration ||
-        *begin < -kLongestDuration) {
+    if (*duration > kLongestDuration || *begin > kLatest || *begin < -kLongestDuration) {
       wrong("K009", *duration > kLongestDuration ? "dur" : "ts", "this time is too large",
             "no event takes longer than 52 days");
       return false;

@@ -70,7 +70,7 @@ const char* to_string(GapCause cause) {
 }
 
 Comparison compare(const Schedule& schedule, P2p p2p, const ComparedRun& predicted,
-                   std::span<const ComparedRun> measured, std::size_t chosen, Nanoseconds tolerance) {
+                   std::span<const ComparedRun> measured, std::size_t chosen, Nanoseconds residual) {
   const Timeline& other = *measured[chosen].timeline;
   if (predicted.timeline->devices != schedule.devices || other.devices != schedule.devices) {
     throw std::logic_error("compare: not runs of the schedule");
@@ -86,7 +86,7 @@ Comparison compare(const Schedule& schedule, P2p p2p, const ComparedRun& predict
   result.transfers_matched = runs.transfers_matched();
   result.parts = split_gap(runs, *before, after ? &*after : nullptr, result.makespan.gap());
   for (const GapPart& part : result.parts) result.gap_by_cause[static_cast<std::size_t>(part.cause)] += part.gap;
-  result.tolerance = tolerance > 0 ? tolerance : tenth_of_mean_op(*predicted.timeline);
+  result.tolerance = std::max(residual, tenth_of_mean_op(*predicted.timeline));
   result.first_divergence = find_divergence(runs, *before, result.tolerance);
   return result;
 }

@@ -14,7 +14,7 @@ namespace debubble {
 [[nodiscard]] std::vector<GapPart> split_gap(const JoinedRuns& runs, ReplayGraph& predicted, ReplayGraph* measured,
                                              Nanoseconds gap);
 
-// The first thing that is late of its own by more than `tolerance`; a tenth of the mean op when that is 0.
+// The first thing that is late of its own by more than `tolerance`.
 [[nodiscard]] std::optional<Divergence> find_divergence(const JoinedRuns& runs, const ReplayGraph& predicted,
                                                         Nanoseconds tolerance);
 

@@ -1,5 +1,9 @@
 #include "tools/check/cases.hpp"
 
+#include <charconv>
+#include <system_error>
+#include <utility>
+
 #include "tools/check/wording.hpp"
 #include "tools/shell.hpp"
 
@@ -47,10 +51,20 @@ class CaseList {
   }
 
   void add_error(const Diagnostic& error) {
-    CheckCase& one = add("", 1, "error " + error.code, Outcome::kFail);
+    CheckCase& one = add("", line_of(error.place), "error " + error.code, Outcome::kFail);
     one.error = true;
     one.message = error.message + " (" + error.place + ")";
     one.details = to_string(error);
+  }
+
+  // "ci.suite.json#/scenarios/3/live": where the fourth scenario begins.
+  [[nodiscard]] int line_of(const std::string& place) const {
+    const std::string lead = suite_.file + "#/scenarios/";
+    std::size_t index = 0;
+    if (!place.starts_with(lead)) return 1;
+    const char* end = place.data() + place.size();
+    const auto [rest, error] = std::from_chars(place.data() + lead.size(), end, index);
+    return error == std::errc{} && index < suite_.lines.size() ? suite_.lines[index] : 1;
   }
 
   [[nodiscard]] std::string accept_command() const { return "debubble check --accept " + shell_quoted(suite_.file); }

@@ -47,6 +47,19 @@ std::string xml_character(char c) {
   }
 }
 
+bool is_word(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return false;
+  const char c = text[at];
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// An underscore within a word marks nothing.
+bool is_markup(std::string_view text, std::size_t at) {
+  if (text[at] == '_') return at == 0 || !is_word(text, at - 1) || !is_word(text, at + 1);
+  constexpr std::string_view kMarkup = "\\`*[]<#|&~@$";
+  return kMarkup.find(text[at]) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string xml_escaped(std::string_view text) {
@@ -65,16 +78,16 @@ std::string xml_escaped(std::string_view text) {
 
 // A character reference is never taken for markup.
 std::string markdown_escaped(std::string_view text) {
-  constexpr std::string_view kMarkup = "\\`*_{}[]<>()#!|&~@$^:";
+  const std::string clean = as_utf8(text);
   std::string result;
-  for (const char c : as_utf8(text)) {
-    const auto byte = static_cast<unsigned char>(c);
+  for (std::size_t at = 0; at < clean.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(clean[at]);
     if (byte < 0x20 || byte == 0x7f) {
       result += ' ';
-    } else if (kMarkup.find(c) != std::string_view::npos) {
+    } else if (is_markup(clean, at)) {
       result += fmt::format("&#{};", static_cast<int>(byte));
     } else {
-      result += c;
+      result += clean[at];
     }
   }
   return result;

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/p2p.hpp"
 #include "sim/core/run_record.hpp"
 #include "tools/progress.hpp"
 #include "tools/run.hpp"
@@ -35,7 +34,7 @@ struct FreshRun {
 };
 
 // Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks.
-[[nodiscard]] FreshRun run_fresh(const FreshRunFlags& flags, const Run& run, P2p p2p, Progress& progress);
+[[nodiscard]] FreshRun run_fresh(const FreshRunFlags& flags, const Run& run, Progress& progress);
 
 // The flags again, for a command that is suggested: "--backend cpu --fault slow=1:1.5".
 [[nodiscard]] std::string repeated_flags(const FreshRunFlags& flags);

@@ -82,7 +82,7 @@ std::string suite_markdown(const SuiteResult& suite, bool accept, std::size_t ro
 }  // namespace
 
 std::string check_markdown(const CheckResult& result, std::size_t most) {
-  std::string text = fmt::format("## debubble check: {}\n\n", markdown_escaped(tally_text(tally_of(result))));
+  std::string text = fmt::format("## debubble check: {}\n\n", tally_text(tally_of(result)));
   for (const SuiteResult& suite : result.suites) {
     const std::size_t room = (most - text.size()) / 2;
     std::string part = suite_markdown(suite, result.accept, room);

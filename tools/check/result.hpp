@@ -89,6 +89,7 @@ struct SuiteResult {
   std::string file;
   std::string name;
   std::string baseline;
+  std::vector<int> lines;          // of the scenarios, for errors in them
   bool accepted = false;           // the baseline was written anew
   bool rewritten_by_hand = false;  // the baseline's numbers are right, its bytes are not
   std::vector<ScenarioResult> scenarios;

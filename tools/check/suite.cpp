@@ -178,6 +178,7 @@ std::vector<Diagnostic> placed_in_suite(std::vector<Diagnostic> problems, const 
   for (Diagnostic& problem : problems) {
     const std::string here = suite.file + "#" + scenario.pointer;
     if (problem.place.empty()) problem.place = here;
+    if (problem.code == "C005" && problem.place == scenario.measured) problem.place = here + "/measured";
     if (!problem.place.starts_with("--")) continue;
     const std::string flag = problem.place.substr(2, problem.place.find_first_of(" :") - 2);
     problem.place = here + "/scenario/" + flag;

@@ -9,6 +9,7 @@
 #include "tools/check/commands.hpp"
 #include "tools/check/fresh_run.hpp"
 #include "tools/check/measured.hpp"
+#include "tools/check/suite_lines.hpp"
 #include "tools/exporters/report_json.hpp"
 #include "tools/runs/predict.hpp"
 #include "tools/runs/run_file.hpp"
@@ -37,7 +38,9 @@ std::optional<std::string> accepted_baseline(const std::string& file, bool accep
 SuiteGate::SuiteGate(const std::string& file, bool accept, Progress& progress) : accept_(accept), progress_(progress) {
   result_.file = file;
   try {
-    suite_ = read_suite(read_file(file, "debubble check"), file);
+    const std::string text = read_file(file, "debubble check");
+    result_.lines = scenario_lines(text);
+    suite_ = read_suite(text, file);
     result_.name = suite_.name;
     result_.baseline = suite_.baseline;
     predict_all();
@@ -134,7 +137,7 @@ void SuiteGate::measure() {
 void SuiteGate::measure_one(const SuiteScenario& scenario, const Run& run, ScenarioResult& result) {
   MeasurementResult measurement;
   try {
-    const FreshRun fresh = run_fresh(*scenario.live, run, check_scenario(*scenario.flags).p2p, progress_);
+    const FreshRun fresh = run_fresh(*scenario.live, run, progress_);
     if (fresh.failure.empty()) {
       if (fresh.record.iterations.empty()) return;  // this process is not the one that knows
       measurement = judge_run(fresh.record, simulate_record(fresh.record).report, scenario.tolerances);

@@ -6,7 +6,8 @@
 
 namespace debubble {
 
-// The lines, counted from 1, on which the items of the top-level array "scenarios" begin. `text` must be JSON.
+// The lines, counted from 1, on which the items of the top-level array "scenarios" begin, as far as they are objects.
+// Means something for valid JSON only.
 [[nodiscard]] std::vector<int> scenario_lines(std::string_view text);
 
 }  // namespace debubble

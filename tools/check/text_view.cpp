@@ -48,6 +48,9 @@ class TextView {
   std::string text() {
     for (const SuiteResult& suite : result_.suites) add_suite(suite);
     out_ += paint(style_.color, kBold, tally_text(tally_of(result_))) + "\n";
+    const bool refused = std::any_of(result_.suites.begin(), result_.suites.end(),
+                                     [](const SuiteResult& suite) { return !suite.accepted; });
+    if (result_.accept && refused) out_ += "no baseline was written: not everything could be predicted\n";
     if (result_.accept) out_ += "measurements are not looked at by --accept\n";
     return out_;
   }
@@ -161,6 +164,7 @@ class TextView {
     if (suite.rewritten_by_hand) {
       paragraph("FAIL     ", "the baseline holds the same numbers, but not as --accept writes them", kIndent);
     }
+    if (result_.accept) return;
     const bool none = has(PredictionResult::State::kNone);
     const bool differs = suite.rewritten_by_hand || !suite.gone.empty() || has(PredictionResult::State::kChanged) ||
                          has(PredictionResult::State::kNew);

@@ -1,11 +1,13 @@
 #include <array>
 
+#include "tools/commands/check.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/commands/compare.hpp"
 #include "tools/commands/doctor.hpp"
 #include "tools/commands/export.hpp"
 #include "tools/commands/import.hpp"
 #include "tools/commands/list.hpp"
+#include "tools/commands/live.hpp"
 #include "tools/commands/profile.hpp"
 #include "tools/commands/simulate.hpp"
 
@@ -17,6 +19,10 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble simulate --schedule zb-h1 -p 8 -m 24 --trace run.json.gz", make_simulate},
       CommandEntry{"compare", "several schedules on equal devices, and which is best",
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
+      CommandEntry{"live", "one schedule run for real: on threads, GPUs or MPI processes",
+                   "debubble live --schedule zb-h1 -p 4 -m 8 --save-run run.json", make_live},
+      CommandEntry{"check", "the gate: predictions against their baseline and against measured runs",
+                   "debubble check ci/nightly.suite.json --junit junit.xml", make_check},
       CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU",
                    "debubble profile --model gpt-1.3b --microbatch 2 -o gpt.json\n"
                    "  debubble profile -o gpt.json -- python -m debubble_hooks train.py",

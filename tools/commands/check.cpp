@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "live/backends.hpp"
 #include "sim/core/error.hpp"
 #include "tools/check/check_json.hpp"
 #include "tools/check/github.hpp"
@@ -75,7 +74,6 @@ class Check : public Command {
     ExtraFile junit(junit_, [](const CheckResult& result) { return junit_xml(result); });
     ExtraFile markdown(markdown_, [](const CheckResult& result) { return check_markdown(result); });
     const CheckResult result = look();
-    if (live::mpi_rank_of_environment().value_or(0) > 0) return status_of(result);  // the first rank speaks
     show(result, invocation, output);
     junit.write(result);
     markdown.write(result);

@@ -10,9 +10,20 @@
 
 namespace debubble {
 
+TraceInfo trace_info(const Run& run, const std::string& command_line) {
+  TraceInfo info{"debubble", std::string(kVersion), command_line};
+  info.costs = &run.costs;
+  info.p2p = run.p2p;
+  info.hop_latency = run.topology.latency();
+  info.hop_bandwidth = run.topology.bandwidth();
+  info.samples_per_microbatch = run.samples_per_microbatch;
+  info.tokens_per_sample = run.tokens_per_sample;
+  return info;
+}
+
 void write_trace(const Run& run, const std::string& command_line, OutputFile& file) {
   const auto curves = memory_curves(run.timeline, run.schedule, run.costs);
-  write_chrome_trace(run.timeline, run.schedule, run.report, curves, {"debubble", std::string(kVersion), command_line},
+  write_chrome_trace(run.timeline, run.schedule, run.report, curves, trace_info(run, command_line),
                      [&](std::string_view text) { file.write(text); });
 }
 

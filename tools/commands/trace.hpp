@@ -3,10 +3,14 @@
 
 #include <string>
 
+#include "tools/exporters/chrome_trace.hpp"
 #include "tools/exporters/output_file.hpp"
 #include "tools/run.hpp"
 
 namespace debubble {
+
+// What a trace says about its run beside its events; the run must outlive it.
+[[nodiscard]] TraceInfo trace_info(const Run& run, const std::string& command_line);
 
 // Chrome's trace. The run must have a timeline.
 void write_trace(const Run& run, const std::string& command_line, OutputFile& file);

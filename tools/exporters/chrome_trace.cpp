@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "tools/exporters/chrome_trace_facts.hpp"
 #include "tools/exporters/chrome_trace_lanes.hpp"
@@ -46,37 +47,49 @@ const char* word(OpKind kind) {
   return "";
 }
 
+// The document around the events.
+struct TraceStream {
+  explicit TraceStream(const TextSink& sink) : out(sink) {}
+
+  void begin(const std::string& facts) {
+    out << "{\"metadata\":" << facts << ",\n\"otherData\":" << facts << ",\n\"traceEvents\":[";
+  }
+  void end() {
+    out << "\n]}\n";
+    out.flush();
+  }
+
+  TextBuffer out;
+  bool first = true;
+};
+
+// What tells the runs of one trace apart.
+struct TracePart {
+  std::int32_t first_process = 0;
+  std::int64_t first_arrow = 1;
+  std::string label;  // before "device 3"
+  int parts = 1;      // runs in the trace, and
+  int part = 0;       // which one this is: devices of the same number stand together
+};
+
 class TraceWriter {
  public:
-  TraceWriter(const Timeline& timeline, const Schedule& schedule, const std::vector<std::vector<MemoryPoint>>& memory,
-              const TextSink& sink)
-      : timeline_(timeline), schedule_(schedule), memory_(memory), lanes_(timeline), out_(sink) {
+  TraceWriter(const TracedRun& run, TraceStream& stream, TracePart part = {})
+      : timeline_(*run.timeline),
+        schedule_(*run.schedule),
+        memory_(*run.memory),
+        part_(std::move(part)),
+        lanes_(*run.timeline),
+        out_(stream.out),
+        first_(stream.first) {
     for (const auto& curve : memory_) shown_.push_back(ever_nonzero(curve));
   }
 
-  void write(const std::string& facts) {
-    out_ << "{\"metadata\":" << facts << ",\n\"otherData\":" << facts << ",\n\"traceEvents\":[";
+  [[nodiscard]] std::int64_t stride() const { return lanes_.stride(); }
+  void set_first_thread(std::int64_t first) { lanes_.set_first(first); }
+
+  void write_all_names() {
     for (std::int32_t device = 0; device < timeline_.devices; ++device) write_names(device);
-    for (const Event& event : events()) write_event(event);
-    out_ << "\n]}\n";
-    out_.flush();
-  }
-
- private:
-  using Categories = std::vector<std::size_t>;
-
-  static Categories ever_nonzero(const std::vector<MemoryPoint>& curve) {
-    Categories shown;
-    for (std::size_t c = 0; c < kMemoryCategories; ++c) {
-      const auto holds = [c](const MemoryPoint& point) { return point.bytes[c] != 0; };
-      if (std::any_of(curve.begin(), curve.end(), holds)) shown.push_back(c);
-    }
-    return shown;
-  }
-
-  [[nodiscard]] const Span& span(std::int32_t index) const { return timeline_.spans[static_cast<std::size_t>(index)]; }
-  [[nodiscard]] const Transfer& transfer(std::int32_t index) const {
-    return timeline_.transfers[static_cast<std::size_t>(index)];
   }
 
   [[nodiscard]] std::vector<Event> events() const {
@@ -99,9 +112,41 @@ class TraceWriter {
     return events;
   }
 
+  void write_event(const Event& event) {
+    switch (event.kind) {
+      case Event::Kind::kCompute:
+        return write_span(event.index);
+      case Event::Kind::kSend:
+      case Event::Kind::kReceive:
+        return write_transfer(event.index, event.kind == Event::Kind::kSend);
+      case Event::Kind::kMemory:
+        return write_memory(event);
+      case Event::Kind::kArrowBegin:
+      case Event::Kind::kArrowEnd:
+        return write_arrow(event);
+    }
+  }
+
+ private:
+  using Categories = std::vector<std::size_t>;
+
+  static Categories ever_nonzero(const std::vector<MemoryPoint>& curve) {
+    Categories shown;
+    for (std::size_t c = 0; c < kMemoryCategories; ++c) {
+      const auto holds = [c](const MemoryPoint& point) { return point.bytes[c] != 0; };
+      if (std::any_of(curve.begin(), curve.end(), holds)) shown.push_back(c);
+    }
+    return shown;
+  }
+
+  [[nodiscard]] const Span& span(std::int32_t index) const { return timeline_.spans[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const Transfer& transfer(std::int32_t index) const {
+    return timeline_.transfers[static_cast<std::size_t>(index)];
+  }
+
   // Slices for a transfer that takes time, and an arrow where both of its ends are slices that an arrow can stand on.
   void add_transfer(std::vector<Event>& events, const Transfer& t, std::int32_t index) const {
-    if (t.end > t.begin) {
+    if (TraceLanes::shows(timeline_, t)) {
       events.push_back({t.begin, t.end - t.begin, Event::Kind::kSend, t.from_device, index});
       events.push_back({t.begin, t.end - t.begin, Event::Kind::kReceive, t.to_device, index});
     }
@@ -118,7 +163,8 @@ class TraceWriter {
     open_metadata("process_name", device) << ",\"args\":{\"name\":";
     append_json_string(out_.text(), process_name(device));
     close_event();
-    open_metadata("process_sort_index", device) << ",\"args\":{\"sort_index\":" << device;
+    open_metadata("process_sort_index", device)
+        << ",\"args\":{\"sort_index\":" << std::int64_t{device} * part_.parts + part_.part;
     close_event();
     for (const TraceLanes::Lane& lane : lanes_.lanes(device)) {
       open_metadata("thread_name", device)
@@ -140,24 +186,11 @@ class TraceWriter {
     }
     std::string list;
     for (const int stage : stages) list += (list.empty() ? "" : ", ") + std::to_string(stage);
-    const std::string name = "device " + std::to_string(device);
+    const std::string name = part_.label + "device " + std::to_string(device);
     return stages.empty() ? name : name + (stages.size() == 1 ? " (stage " : " (stages ") + list + ")";
   }
 
-  void write_event(const Event& event) {
-    switch (event.kind) {
-      case Event::Kind::kCompute:
-        return write_span(event.index);
-      case Event::Kind::kSend:
-      case Event::Kind::kReceive:
-        return write_transfer(event.index, event.kind == Event::Kind::kSend);
-      case Event::Kind::kMemory:
-        return write_memory(event);
-      case Event::Kind::kArrowBegin:
-      case Event::Kind::kArrowEnd:
-        return write_arrow(event);
-    }
-  }
+  [[nodiscard]] std::int64_t process(std::int32_t device) const { return std::int64_t{part_.first_process} + device; }
 
   void next_line() {
     out_ << (first_ ? "\n" : ",\n");
@@ -166,7 +199,7 @@ class TraceWriter {
 
   TextBuffer& open_metadata(std::string_view name, std::int32_t device) {
     next_line();
-    return out_ << "{\"name\":\"" << name << "\",\"ph\":\"M\",\"pid\":" << device;
+    return out_ << "{\"name\":\"" << name << "\",\"ph\":\"M\",\"pid\":" << process(device);
   }
 
   // Closes the event and its args.
@@ -181,7 +214,7 @@ class TraceWriter {
   }
 
   void open_event(std::string_view phase, std::int32_t device, std::int64_t thread, Nanoseconds begin) {
-    out_ << "\",\"ph\":\"" << phase << "\",\"pid\":" << device << ",\"tid\":" << thread;
+    out_ << "\",\"ph\":\"" << phase << "\",\"pid\":" << process(device) << ",\"tid\":" << thread;
     write_time("ts", begin);
   }
 
@@ -266,7 +299,7 @@ class TraceWriter {
     out_ << "{\"name\":\"" << (transfer(event.index).op.kind == OpKind::kForward ? "activation" : "gradient")
          << "\",\"cat\":\"transfer";
     open_event(begins ? "s" : "f", event.device, lanes_.compute(event.device), event.begin);
-    out_ << ",\"id\":" << (std::int64_t{event.index} + 1) << (begins ? "}" : ",\"bp\":\"e\"}");
+    out_ << ",\"id\":" << (part_.first_arrow + event.index) << (begins ? "}" : ",\"bp\":\"e\"}");
     out_.end_record();
   }
 
@@ -291,7 +324,7 @@ class TraceWriter {
 
   void open_counter(std::string_view name, const Event& event) {
     next_line();
-    out_ << "{\"name\":\"" << name << "\",\"ph\":\"C\",\"pid\":" << event.device;
+    out_ << "{\"name\":\"" << name << "\",\"ph\":\"C\",\"pid\":" << process(event.device);
     write_time("ts", event.begin);
     out_ << ",\"args\":{";
   }
@@ -306,10 +339,11 @@ class TraceWriter {
   const Timeline& timeline_;
   const Schedule& schedule_;
   const std::vector<std::vector<MemoryPoint>>& memory_;
+  TracePart part_;
   TraceLanes lanes_;
   std::vector<Categories> shown_;  // by device
-  TextBuffer out_;
-  bool first_ = true;
+  TextBuffer& out_;
+  bool& first_;
 };
 
 }  // namespace
@@ -317,7 +351,35 @@ class TraceWriter {
 void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, const Report& report,
                         const std::vector<std::vector<MemoryPoint>>& memory, const TraceInfo& info,
                         const TextSink& sink) {
-  TraceWriter(timeline, schedule, memory, sink).write(trace_facts(timeline, schedule, report, info));
+  TraceStream stream(sink);
+  stream.begin(trace_facts(timeline, schedule, report, info));
+  TraceWriter writer({&timeline, &schedule, &memory}, stream);
+  writer.write_all_names();
+  for (const Event& event : writer.events()) writer.write_event(event);
+  stream.end();
+}
+
+void write_merged_trace(const TracedRun& predicted, const TracedRun& measured, const std::string& facts,
+                        const TextSink& sink) {
+  std::int32_t first_process = 1000;
+  while (first_process < predicted.timeline->devices) first_process *= 10;
+  TraceStream stream(sink);
+  stream.begin(facts);
+  const auto arrows = static_cast<std::int64_t>(predicted.timeline->transfers.size()) + 1;
+  TraceWriter one(predicted, stream, {0, 1, "predicted ", 2, 0});
+  TraceWriter other(measured, stream, {first_process, arrows, "measured ", 2, 1});
+  other.set_first_thread(first_process * std::max(one.stride(), other.stride()));
+  one.write_all_names();
+  other.write_all_names();
+  const std::vector<Event> ours = one.events();
+  const std::vector<Event> theirs = other.events();
+  auto next = theirs.begin();
+  for (const Event& event : ours) {
+    for (; next != theirs.end() && *next < event; ++next) other.write_event(*next);
+    one.write_event(event);
+  }
+  for (; next != theirs.end(); ++next) other.write_event(*next);
+  stream.end();
 }
 
 }  // namespace debubble

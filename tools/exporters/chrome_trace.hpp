@@ -11,11 +11,14 @@
 // runs alike. Facts about the run stand in `metadata` (which Perfetto can query) and, the same, in `otherData`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "sim/analysis/report.hpp"
+#include "sim/core/p2p.hpp"
 #include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
 #include "sim/core/timeline.hpp"
 #include "tools/exporters/text_sink.hpp"
 
@@ -25,6 +28,14 @@ struct TraceInfo {
   std::string tool;     // "debubble"
   std::string version;  // "0.1.0"
   std::string command_line;
+  // What the run was simulated with, or is to be compared with: written to the facts, so that the trace can be read
+  // back as a run. Null: the trace is for viewing only.
+  const StageCosts* costs = nullptr;
+  P2p p2p = P2p::kOverlapped;
+  Nanoseconds hop_latency = 0;
+  std::int64_t hop_bandwidth = 0;
+  std::int64_t samples_per_microbatch = 0;
+  std::int64_t tokens_per_sample = 0;
 };
 
 // Writes the trace as one JSON object, one event per line, in order of time. `memory` holds the curves of
@@ -32,6 +43,18 @@ struct TraceInfo {
 // Throws what `sink` throws.
 void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, const Report& report,
                         const std::vector<std::vector<MemoryPoint>>& memory, const TraceInfo& info,
+                        const TextSink& sink);
+
+// One of two runs in a trace; all must outlive the call.
+struct TracedRun {
+  const Timeline* timeline = nullptr;
+  const Schedule* schedule = nullptr;
+  const std::vector<std::vector<MemoryPoint>>* memory = nullptr;
+};
+
+// Both runs of a comparison on one timeline, for viewers that open one file: processes 0 ... p-1 "predicted device d",
+// 1000 ... "measured device d" (10000 with more than 1000 devices), shown side by side. `facts` is a JSON object.
+void write_merged_trace(const TracedRun& predicted, const TracedRun& measured, const std::string& facts,
                         const TextSink& sink);
 
 }  // namespace debubble

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "tools/exporters/json_text.hpp"
+#include "tools/runs/run_words.hpp"
 
 namespace debubble {
 namespace {
@@ -60,6 +61,28 @@ void add_results(FlatObject& facts, const Timeline& timeline, const Report& repo
   facts.add("p2p_messages", report.p2p_messages);
 }
 
+// One row for each stage: "forward_ns=1000000 backward_ns=2000000 ...".
+std::string cost_text(const StageCost& cost) {
+  std::string text;
+  for (const CostField& field : cost_fields()) {
+    text += (text.empty() ? "" : " ") + std::string(field.key) + "=" + std::to_string(cost.*field.value);
+  }
+  return text;
+}
+
+void add_costs(FlatObject& facts, const TraceInfo& info) {
+  if (info.costs == nullptr) return;
+  facts.add("p2p", to_word(info.p2p));
+  facts.add("hop_latency_ns", info.hop_latency);
+  facts.add("hop_bandwidth_bytes_per_s", info.hop_bandwidth);
+  if (info.samples_per_microbatch != 0) facts.add("samples_per_microbatch", info.samples_per_microbatch);
+  if (info.tokens_per_sample != 0) facts.add("tokens_per_sample", info.tokens_per_sample);
+  if (info.costs->overlapped_pair) facts.add("overlapped_pair_ns", *info.costs->overlapped_pair);
+  for (std::size_t s = 0; s < info.costs->stages.size(); ++s) {
+    facts.add("costs of stage " + std::to_string(s), cost_text(info.costs->stages[s]));
+  }
+}
+
 }  // namespace
 
 std::string trace_facts(const Timeline& timeline, const Schedule& schedule, const Report& report,
@@ -71,6 +94,7 @@ std::string trace_facts(const Timeline& timeline, const Schedule& schedule, cons
   facts.add("source", timeline.measured ? "measured" : "modelled");
   add_schedule(facts, schedule);
   add_results(facts, timeline, report);
+  add_costs(facts, info);
   for (const Assumption& assumption : report.assumptions) {
     facts.add("assumption " + assumption.what, assumption.value + " (" + to_string(assumption.source) + ")");
   }

@@ -34,10 +34,11 @@ class FirstFit {
   std::int32_t lanes_ = 0;
 };
 
-std::vector<std::size_t> in_order_of_begin(const std::vector<Transfer>& transfers) {
+std::vector<std::size_t> in_order_of_begin(const Timeline& timeline) {
+  const std::vector<Transfer>& transfers = timeline.transfers;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
-    if (transfers[i].end > transfers[i].begin) order.push_back(i);
+    if (TraceLanes::shows(timeline, transfers[i])) order.push_back(i);
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::tie(transfers[a].begin, transfers[a].end, a) < std::tie(transfers[b].begin, transfers[b].end, b);
@@ -59,7 +60,7 @@ TraceLanes::TraceLanes(const Timeline& timeline)
   const auto devices = static_cast<std::size_t>(timeline.devices);
   std::vector<FirstFit> sending(devices);
   std::vector<FirstFit> receiving(devices);
-  for (const std::size_t i : in_order_of_begin(timeline.transfers)) {
+  for (const std::size_t i : in_order_of_begin(timeline)) {
     const Transfer& transfer = timeline.transfers[i];
     send_[i] = sending[static_cast<std::size_t>(transfer.from_device)].place(transfer);
     receive_[i] = receiving[static_cast<std::size_t>(transfer.to_device)].place(transfer);

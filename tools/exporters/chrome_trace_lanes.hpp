@@ -23,8 +23,17 @@ class TraceLanes {
 
   explicit TraceLanes(const Timeline& timeline);
 
+  // Threads of device d lie between d * stride and (d + 1) * stride, after `first` is added to all.
+  [[nodiscard]] std::int64_t stride() const { return stride_; }
+  void set_first(std::int64_t first) { first_ = first; }
+
   [[nodiscard]] std::int64_t compute(std::int32_t device) const { return thread(device, 0); }
-  // The lanes of a transfer; only for one that takes time.
+  // Whether a transfer gets slices: one that takes time, and where transfers hold lanes also one that takes none, for
+  // nothing else shows when that was.
+  [[nodiscard]] static bool shows(const Timeline& timeline, const Transfer& transfer) {
+    return transfer.end > transfer.begin || timeline.transfers_hold_lanes;
+  }
+  // The lanes of a transfer; only for one that is shown.
   [[nodiscard]] std::int64_t send(const Transfer& transfer, std::size_t index) const {
     return thread(transfer.from_device, 1 + send_[index]);
   }
@@ -36,10 +45,11 @@ class TraceLanes {
 
  private:
   [[nodiscard]] std::int64_t thread(std::int32_t device, std::int32_t lane) const {
-    return device * stride_ + 1 + lane;
+    return first_ + device * stride_ + 1 + lane;
   }
 
   std::int64_t stride_ = 100;
+  std::int64_t first_ = 0;
   std::vector<std::int32_t> send_;      // by transfer: its lane among the sender's send lanes
   std::vector<std::int32_t> receive_;   // by transfer: its lane among the receiver's receive lanes
   std::vector<std::int32_t> sends_;     // by device: how many send lanes

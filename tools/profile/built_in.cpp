@@ -10,11 +10,11 @@
 #include "profiler/gpu/cuda_device.hpp"
 #include "profiler/gpu/session.hpp"
 #include "profiler/profile_json.hpp"
-#include "profiler/workload/model_config.hpp"
 #include "profiler/workload/self_check.hpp"
 #include "sim/core/error.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/exporters/output_file.hpp"
+#include "tools/live/model.hpp"
 #include "tools/profile/apart.hpp"
 #include "tools/profile/options.hpp"
 #include "tools/progress.hpp"
@@ -28,11 +28,6 @@ namespace debubble {
 namespace {
 
 namespace fs = std::filesystem;
-
-TransformerShape shape_of(const std::string& model) {
-  const bool is_file = model.ends_with(".json") || model.find('/') != std::string::npos;
-  return is_file ? read_model_config(read_file(model, "--model"), model) : model_preset(model);
-}
 
 std::string described(const TransformerShape& shape, const WorkloadSize& size) {
   std::string text =
@@ -194,7 +189,7 @@ int measure_sweep(const ProfileFlags& flags, const TransformerShape& shape, cons
 }  // namespace
 
 int profile_model(const ProfileFlags& flags) {
-  const TransformerShape shape = shape_of(flags.model);
+  const TransformerShape shape = model_shape(flags.model);
   const std::vector<WorkloadSize> sizes = workload_sizes(flags.sizes);
   return flags.sizes.sweeps.empty() ? measure_one(flags, shape, sizes.front()) : measure_sweep(flags, shape, sizes);
 }

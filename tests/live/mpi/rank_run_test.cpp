@@ -47,15 +47,16 @@ LiveRequest request_for(const Schedule& schedule, P2p p2p = P2p::kOverlapped) {
   return request;
 }
 
-std::vector<DeviceRun> all_iterations(const Job& job, int device, Transport& transport, const WallClock& now) {
+RankResult all_iterations(const Job& job, int device, Transport& transport, const WallClock& now) {
   IdleWorker worker;
   DeviceRunner runner(job, device, transport, worker, now);
-  std::vector<DeviceRun> runs;
+  RankResult result;
   for (int k = 0; k < job.request().warm_up + job.request().repetitions; ++k) {
     transport.barrier();
-    runs.push_back(runner.run(k));
+    result.runs.push_back(runner.run(k));
   }
-  return runs;
+  result.more.number(100 + device);
+  return result;
 }
 
 // Every rank's report.
@@ -67,7 +68,9 @@ std::vector<RankReport> run_all(const LiveRequest& request, bool hold = false) {
     ControlLine line(passing);
     agree(passing, line, request);
     const WallClock now = [&passing] { return steady() + passing.rank() * 1'000'000'000; };
-    const auto work = [&](Transport& transport) { return all_iterations(job, passing.rank(), transport, now); };
+    const auto work = [&](Transport& transport) -> RankResult {
+      return all_iterations(job, passing.rank(), transport, now);
+    };
     reports[static_cast<std::size_t>(passing.rank())] = run_rank(passing, line, job, {work, now});
   });
   return reports;
@@ -107,6 +110,7 @@ TEST_CASE("A run of ranks equals the simulation to the nanosecond") {
       CAPTURE(testing::name_of(p2p));
       const testing::EngineRun engine =
           testing::run_engine(schedule, request.costs, {request.hop_latency, request.hop_bandwidth}, p2p);
+      if (engine.deadlock.has_value()) request.patience = 200'000'000;
       const std::vector<RankReport> reports = run_all(request, name == "1f1b");
       if (engine.deadlock.has_value()) {
         CHECK(reports[0].outcome.kind == Outcome::Kind::kStalled);
@@ -115,6 +119,10 @@ TEST_CASE("A run of ranks equals the simulation to the nanosecond") {
       REQUIRE(reports[0].outcome.kind == Outcome::Kind::kComplete);
       CHECK(difference(reports[0], engine.timeline, 0) == "");
       CHECK(difference(reports[0], engine.timeline, 1) == "");
+      for (int rank = 0; rank < 4; ++rank) {
+        LetterReader more = reports[0].more.at(static_cast<std::size_t>(rank));
+        CHECK(more.number() == 100 + rank);
+      }
       for (std::size_t rank = 1; rank < reports.size(); ++rank) CHECK(reports[rank].runs.empty());
     }
   }
@@ -164,7 +172,7 @@ TEST_CASE("A rank that is at work for long keeps the watchdog quiet") {
   testing::ThreadWorld world(2);
   world.run([&](MessagePassing& passing) {
     ControlLine line(passing);
-    const auto work = [&](Transport& transport) {
+    const auto work = [&](Transport& transport) -> RankResult {
       if (passing.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
       return all_iterations(job, passing.rank(), transport, {});
     };
@@ -180,7 +188,7 @@ TEST_CASE("What one rank throws ends the run on every rank with the same words")
   testing::ThreadWorld world(3);
   world.run([&](MessagePassing& passing) {
     ControlLine line(passing);
-    const auto work = [&](Transport& transport) {
+    const auto work = [&](Transport& transport) -> RankResult {
       if (passing.rank() == 1) throw WrongDataError("1F0 got the wrong tensor");
       return all_iterations(job, passing.rank(), transport, {});
     };

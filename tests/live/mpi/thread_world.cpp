@@ -12,7 +12,8 @@ class ThreadWorld::Rank final : public live::MessagePassing {
 
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(world_.ranks_.size()); }
-  int rank_on_host() const override { return rank_; }
+  int rank_on_host() const override { return 0; }
+  int ranks_on_host() const override { return 1; }
   const char* host() const override { return host_.c_str(); }
   const char* library() const override { return "threads"; }
 

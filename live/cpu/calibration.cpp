@@ -1,0 +1,233 @@
+#include "live/cpu/calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <set>
+
+namespace debubble::live {
+
+namespace {
+
+constexpr Bytes kTokenBudget = Bytes{1} << 20;
+constexpr Nanoseconds kShortOp = 100'000;        // below, small matrices keep the grain of one row small
+constexpr Nanoseconds kTimePerOp = 100'000'000;  // to measure an op for, about
+constexpr int kRounds = 3;                       // of sizing
+constexpr int kMostRuns = 9;
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+// What a device holds at most: its state, the row's peak of activations, an op's workspace, tensors in both directions.
+double most_bytes(const Job& job, std::int32_t device) {
+  double activation = 0;
+  double peak = 0;
+  double around = 0;
+  for (const Op& op : job.schedule().rows[at(device)]) {
+    const StageCost& cost = job.cost(op);
+    const auto bytes = static_cast<double>(job.piece(cost.activation));
+    const auto held = static_cast<double>(job.piece(cost.weight_grad_held));
+    if (op.kind == OpKind::kForward) activation += bytes;
+    peak = std::max(peak, activation);
+    if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) activation -= bytes;
+    if (op.kind == OpKind::kInputGrad) activation += held;
+    if (op.kind == OpKind::kWeightGrad) activation -= held;
+    around = std::max(
+        around, static_cast<double>(job.piece(cost.workspace)) * 2 + static_cast<double>(job.piece(cost.output)) * 8);
+  }
+  double state = 0;
+  const Placement& placement = job.schedule().placement;
+  for (int replica = 0; replica < placement.replicas(); ++replica) {
+    for (int stage = 0; stage < placement.stages(); ++stage) {
+      if (placement.device_of(replica, stage) != device) continue;
+      const StageCost& cost = job.request().costs.stages[at(stage)];
+      state +=
+          static_cast<double>(cost.weights) + static_cast<double>(cost.gradients) + static_cast<double>(cost.optimizer);
+    }
+  }
+  return state + peak + around;
+}
+
+Nanoseconds shortest_op(const Job& job) {
+  Nanoseconds shortest = std::numeric_limits<Nanoseconds>::max();
+  for (const auto& row : job.schedule().rows) {
+    for (const Op& op : row) {
+      if (job.nominal(op) > 0) shortest = std::min(shortest, job.nominal(op));
+    }
+  }
+  return shortest;
+}
+
+Nanoseconds median(std::vector<Nanoseconds> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+class Calibrating {
+ public:
+  Calibrating(const Job& job, std::int32_t device, CpuWorker& worker, const std::function<Nanoseconds()>& clock)
+      : job_(job), worker_(worker), clock_(clock) {
+    for (const Op& op : job.schedule().rows[at(device)]) kinds_[op.stage].insert(op.kind);
+  }
+
+  MeasuredTimes run() {
+    worker_.start(ledger_);
+    MeasuredTimes times;
+    for (const auto& [stage, kinds] : kinds_) {
+      start_sizes(stage, kinds);
+      for (int round = 0; round < kRounds; ++round) refine(stage, measure(stage, kinds));
+      for (const auto& [kind, time] : measure(stage, kinds)) times[{kind, stage}] = time;
+    }
+    return times;
+  }
+
+ private:
+  using ByKind = std::map<OpKind, Nanoseconds>;
+
+  [[nodiscard]] Nanoseconds target(OpKind kind, std::int32_t stage) const {
+    return job_.nominal({kind, false, stage, 0});
+  }
+
+  // Nanoseconds per row, from a few blocks.
+  double rate(Product product, std::int32_t stage) {
+    constexpr int kRows = 256;
+    std::vector<Nanoseconds> times;
+    for (int run = 0; run < 5; ++run) {
+      const Nanoseconds begin = clock_();
+      worker_.try_out(product, stage, kRows);
+      times.push_back(clock_() - begin);
+    }
+    return std::max(1.0, static_cast<double>(median(times))) / kRows;
+  }
+
+  void start_sizes(std::int32_t stage, const std::set<OpKind>& kinds) {
+    const double forward = rate(Product::kForward, stage);
+    const double input = rate(Product::kInputGrad, stage);
+    const double weight = rate(Product::kWeightGrad, stage);
+    for (const OpKind kind : kinds) {
+      const auto time = static_cast<double>(target(kind, stage));
+      switch (kind) {
+        case OpKind::kForward:
+          set(kind, stage, time / forward, 0);
+          break;
+        case OpKind::kBackward:
+          set(kind, stage, time / 2 / input, time / 2 / weight);
+          break;
+        case OpKind::kInputGrad:
+          set(kind, stage, time / input, 0);
+          break;
+        case OpKind::kWeightGrad:
+          set(kind, stage, 0, time / weight);
+          break;
+      }
+    }
+  }
+
+  void set(OpKind kind, std::int32_t stage, double first, double second) {
+    sizes_[kind] = {first, second};
+    const auto whole = [](double rows) { return static_cast<int>(std::clamp(std::round(rows), 0.0, 1e9)); };
+    worker_.set_rows(kind, target(kind, stage), {whole(first), whole(second)});
+  }
+
+  void refine(std::int32_t stage, const ByKind& measured) {
+    for (const auto& [kind, time] : measured) {
+      if (time <= 0) continue;
+      const double factor = static_cast<double>(target(kind, stage)) / static_cast<double>(time);
+      const auto [first, second] = sizes_[kind];
+      set(kind, stage, first * factor, second * factor);
+    }
+  }
+
+  // One microbatch there and back, several times.
+  ByKind measure(std::int32_t stage, const std::set<OpKind>& kinds) {
+    Nanoseconds longest = 1;
+    for (const OpKind kind : kinds) longest = std::max(longest, target(kind, stage));
+    const auto runs = std::clamp(kTimePerOp / longest, Nanoseconds{1}, Nanoseconds{kMostRuns});
+    std::map<OpKind, std::vector<Nanoseconds>> times;
+    for (Nanoseconds run = 0; run < runs; ++run) {
+      if (kinds.contains(OpKind::kBackward)) chain({OpKind::kForward, OpKind::kBackward}, stage, times);
+      if (kinds.contains(OpKind::kInputGrad)) {
+        chain({OpKind::kForward, OpKind::kInputGrad, OpKind::kWeightGrad}, stage, times);
+      }
+    }
+    ByKind medians;
+    for (const auto& [kind, all] : times) medians[kind] = median(all);
+    return medians;
+  }
+
+  void chain(const std::vector<OpKind>& kinds, std::int32_t stage, std::map<OpKind, std::vector<Nanoseconds>>& times) {
+    ledger_.start(0);
+    for (const OpKind kind : kinds) {
+      const Op op{kind, false, stage, -1};
+      const bool forward = kind == OpKind::kForward;
+      const bool takes = forward ? stage > 0 : kind != OpKind::kWeightGrad && stage + 1 < job_.schedule().stages;
+      const Payload input = takes ? worker_.sample_output(forward ? stage - 1 : stage) : Payload{};
+      ledger_.cell_begins(0);
+      const Nanoseconds begin = clock_();
+      worker_.begin(op);
+      (void)worker_.work(op, input);
+      times[kind].push_back(clock_() - begin);
+      worker_.end(op);
+    }
+  }
+
+  const Job& job_;
+  CpuWorker& worker_;
+  const std::function<Nanoseconds()>& clock_;
+  Ledger ledger_;
+  std::map<std::int32_t, std::set<OpKind>> kinds_;  // by stage
+  std::map<OpKind, std::pair<double, double>> sizes_;
+};
+
+Nanoseconds& time_of(OpKind kind, StageCost& cost) {
+  switch (kind) {
+    case OpKind::kForward:
+      break;
+    case OpKind::kBackward:
+      return cost.backward;
+    case OpKind::kInputGrad:
+      return cost.input_grad;
+    case OpKind::kWeightGrad:
+      return cost.weight_grad;
+  }
+  return cost.forward;
+}
+
+}  // namespace
+
+WorkShape choose_shape(const Job& job) {
+  WorkShape shape;
+  shape.token = job.request().clock == Clock::kLogicalGiven;
+  if (shape.token) shape.hidden = shape.block_rows = 8;
+  if (!shape.token && shortest_op(job) < kShortOp) shape.hidden = shape.block_rows = 64;
+  double all = 0;
+  for (std::int32_t device = 0; device < job.schedule().devices; ++device) all += most_bytes(job, device);
+  const Bytes budget = std::max(
+      Bytes{1}, shape.token ? std::min(kTokenBudget, job.request().buffer_budget) : job.request().buffer_budget);
+  shape.divisor = std::max(Bytes{1}, static_cast<Bytes>(std::ceil(all / static_cast<double>(budget))));
+  return shape;
+}
+
+MeasuredTimes calibrate(const Job& job, std::int32_t device, CpuWorker& worker,
+                        const std::function<Nanoseconds()>& clock) {
+  return Calibrating(job, device, worker, clock).run();
+}
+
+StageCosts measured_costs(const Job& job, const std::vector<MeasuredTimes>& devices) {
+  std::map<std::pair<OpKind, std::int32_t>, std::vector<Nanoseconds>> all;
+  for (const MeasuredTimes& times : devices) {
+    for (const auto& [key, time] : times) all[key].push_back(time);
+  }
+  StageCosts costs = job.request().costs;
+  costs.overlapped_pair.reset();
+  for (const auto& [key, times] : all) {
+    Nanoseconds sum = 0;
+    for (const Nanoseconds time : times) sum += time;
+    const auto count = static_cast<Nanoseconds>(times.size());
+    time_of(key.first, costs.stages[at(key.second)]) = (sum + count / 2) / count * job.schedule().pieces;
+  }
+  return costs;
+}
+
+}  // namespace debubble::live

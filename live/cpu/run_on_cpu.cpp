@@ -1,0 +1,282 @@
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "live/backends.hpp"
+#include "live/cpu/calibration.hpp"
+#include "live/cpu/cores.hpp"
+#include "live/cpu/cpu_worker.hpp"
+#include "live/cpu/fabric.hpp"
+#include "live/cpu/matrix.hpp"
+#include "live/device_runner.hpp"
+#include "live/job.hpp"
+#include "live/stall.hpp"
+#include "sim/core/observed.hpp"
+
+namespace debubble::live {
+
+namespace {
+
+using std::chrono::steady_clock;
+
+// Small links where time is logical, so that full ones are met; wide ones where a wait for room would cost time.
+std::size_t link_capacity(Clock clock) { return clock == Clock::kWall ? 1024 : 4; }
+
+// The threads of all devices, what they measured, and the first thing that went wrong.
+class CpuRun {
+ public:
+  CpuRun(const Job& job, const LiveProgress& progress)
+      : job_(job),
+        progress_(progress),
+        devices_(static_cast<std::size_t>(job.schedule().devices)),
+        iterations_(job.request().warm_up + job.request().repetitions),
+        shape_(choose_shape(job)),
+        products_(MatrixProducts::best()),
+        pins_(job.request().clock != Clock::kLogicalGiven && usable_cores().usable() > job.schedule().devices),
+        fabric_(job.schedule().devices, link_capacity(job.request().clock), job.request().clock == Clock::kWall),
+        runs_(static_cast<std::size_t>(iterations_), std::vector<DeviceRun>(devices_)),
+        times_(devices_),
+        errors_(devices_) {}
+
+  LiveResult run() {
+    std::vector<std::thread> threads;
+    try {
+      for (std::size_t device = 0; device < devices_; ++device) threads.emplace_back([this, device] { drive(device); });
+      watch();
+    } catch (...) {
+      fabric_.stop();
+      for (std::thread& thread : threads) thread.join();
+      throw;
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& error : errors_) {
+      if (error) std::rethrow_exception(error);
+    }
+    return result();
+  }
+
+ private:
+  // One device's thread.
+  void drive(std::size_t device) {
+    try {
+      run_device(static_cast<std::int32_t>(device));
+    } catch (const Stalled&) {
+      // `fabric_` or `watch` knows why.
+    } catch (...) {
+      errors_[device] = std::current_exception();
+      fabric_.stop();
+    }
+    const std::lock_guard lock(mutex_);
+    ++ended_;
+    changed_.notify_one();
+  }
+
+  void run_device(std::int32_t device) {
+    if (pins_) pin_to_core(device);
+    CpuWorker worker(job_, device, shape_, products_);
+    Transport& transport = fabric_.transport(device);
+    transport.barrier();
+    if (!shape_.token) times_[static_cast<std::size_t>(device)] = calibrate(job_, device, worker, calibration_clock());
+    worker.slow_down(job_.slowness(device));
+    const steady_clock::time_point start = start_;
+    DeviceRunner runner(job_, device, transport, worker, [start] { return (steady_clock::now() - start).count(); });
+    for (int iteration = 0; iteration < iterations_; ++iteration) {
+      meet(transport, iteration);
+      runs_[static_cast<std::size_t>(iteration)][static_cast<std::size_t>(device)] = runner.run(iteration);
+    }
+    meet(transport, iterations_);
+  }
+
+  [[nodiscard]] std::function<Nanoseconds()> calibration_clock() const {
+    if (job_.request().clock != Clock::kWall) return thread_cpu_time;
+    const steady_clock::time_point start = start_;
+    return [start] { return (steady_clock::now() - start).count(); };
+  }
+
+  // After the barrier all devices have ended `done` iterations.
+  void meet(Transport& transport, int done) {
+    transport.barrier();
+    const std::lock_guard lock(mutex_);
+    if (done_ >= done) return;
+    done_ = done;
+    changed_.notify_one();
+  }
+
+  // The calling thread tells the progress and looks for a run that does not move, until all threads have ended.
+  void watch() {
+    std::unique_lock lock(mutex_);
+    int told = -2;
+    std::int64_t steps = -1;
+    steady_clock::time_point moved = steady_clock::now();
+    while (ended_ < devices_) {
+      if (told != done_) {
+        told = done_;
+        lock.unlock();
+        tell(told);
+        lock.lock();
+        continue;
+      }
+      changed_.wait_for(lock, std::chrono::milliseconds(200));
+      if (fabric_.steps() != steps) {
+        steps = fabric_.steps();
+        moved = steady_clock::now();
+      } else if (done_ >= 0 && (steady_clock::now() - moved).count() > longest_silence()) {
+        has_watchdog_barked_ = true;
+        fabric_.stop();
+      }
+    }
+  }
+
+  void tell(int done) const {
+    if (!progress_ || done == iterations_) return;
+    const int warm_up = job_.request().warm_up;
+    const std::string iteration = "iteration " + std::to_string(done - warm_up + 1);
+    progress_(std::max(done, 0), iterations_, done < 0 ? "calibrating" : done < warm_up ? "warming up" : iteration);
+  }
+
+  // An op may take longer than people's patience with it.
+  [[nodiscard]] Nanoseconds longest_silence() const {
+    if (shape_.token) return job_.request().patience;
+    double longest = 0;
+    for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
+      for (const Op& op : job_.schedule().rows[static_cast<std::size_t>(device)]) {
+        longest = std::max(longest, static_cast<double>(job_.duration(device, op)));
+      }
+    }
+    constexpr double kLoadedMachine = 20;  // times as long as on a quiet one
+    return std::max(job_.request().patience, static_cast<Nanoseconds>(std::min(longest * kLoadedMachine, 1e18)));
+  }
+
+  LiveResult result() {
+    LiveResult result;
+    result.costs = shape_.token ? job_.request().costs : measured_costs(job_, times_);
+    result.hop_latency = job_.request().hop_latency;
+    result.hop_bandwidth = job_.request().hop_bandwidth;
+    result.clocks = {"one clock", 0, {}};
+    if (fabric_.stalled() || has_watchdog_barked_) {
+      result.stall = explain_stall(job_, fabric_.standing());
+      if (has_watchdog_barked_) {
+        result.stall->cause =
+            "no progress for " + std::to_string(longest_silence() / (1000 * kNanosecondsPerMillisecond)) + " s";
+      }
+    }
+    for (int k = 0; k < done_; ++k) add_iteration(runs_[static_cast<std::size_t>(k)], k, result);
+    describe(result);
+    return result;
+  }
+
+  void add_iteration(const std::vector<DeviceRun>& runs, int number, LiveResult& result) const {
+    Observation observation;
+    observation.p2p = job_.request().p2p;
+    observation.measured = job_.request().clock != Clock::kLogicalGiven;
+    RunIteration iteration;
+    for (const DeviceRun& run : runs) {
+      result.tensors_checked += run.tensors_checked;
+      observation.ops.insert(observation.ops.end(), run.ops.begin(), run.ops.end());
+      observation.transfers.insert(observation.transfers.end(), run.transfers.begin(), run.transfers.end());
+      iteration.peak_activation.push_back(run.peak_activation);
+      iteration.peak_memory.push_back(run.peak_memory);
+    }
+    if (number < job_.request().warm_up) return;
+    iteration.timeline = assemble_timeline(job_.request().schedule, observation);
+    result.iterations.push_back(std::move(iteration));
+  }
+
+  void describe(LiveResult& result) const {
+    const bool wall = job_.request().clock == Clock::kWall;
+    result.origin.backend = "cpu";
+    result.origin.clock = wall ? "wall" : "logical";
+    result.origin.device = cpu_name();
+    result.origin.libraries = products_.name();
+    result.origin.method = method();
+    const std::string size = std::to_string(shape_.hidden);
+    result.assumptions.push_back({"work of an op",
+                                  "products of " + std::to_string(shape_.block_rows) + " x " + size + " by " + size +
+                                      " x " + size + " floats, " + products_.name() +
+                                      (shape_.token ? ", one per op" : ", as many rows as fill its cost"),
+                                  Source::kDefault});
+    if (!shape_.token) {
+      result.assumptions.push_back({"op times",
+                                    "calibrated on this machine with all devices at work: " + result.origin.device,
+                                    Source::kMeasured});
+    }
+    if (shape_.divisor > 1) {
+      result.assumptions.push_back(
+          {"real buffers",
+           "1/" + std::to_string(shape_.divisor) + " of the model's bytes; memory is counted in the model's",
+           Source::kDefault});
+    }
+    if (wall)
+      result.assumptions.push_back(
+          {"links", "emulated: a tensor is not used before it could have arrived", Source::kModelled});
+    if (pins_) result.origin.notes.push_back("each device's thread is pinned to a core of its own");
+  }
+
+  [[nodiscard]] std::string method() const {
+    switch (job_.request().clock) {
+      case Clock::kLogicalGiven:
+        return "one thread per device; an op ends its given cost after its begin, messages carry their sender's time";
+      case Clock::kLogicalCpuTime:
+        return "one thread per device; an op takes the CPU time that its work took, messages carry their sender's time";
+      case Clock::kWall:
+        break;
+    }
+    return "one thread per device; std::chrono::steady_clock around every op";
+  }
+
+  const Job& job_;
+  const LiveProgress& progress_;
+  std::size_t devices_;
+  int iterations_;
+  WorkShape shape_;
+  const MatrixProducts& products_;
+  bool pins_;
+  steady_clock::time_point start_ = steady_clock::now();
+  Fabric fabric_;
+  std::vector<std::vector<DeviceRun>> runs_;  // by iteration, then device; each written by the device's thread alone
+  std::vector<MeasuredTimes> times_;          // by device
+  std::vector<std::exception_ptr> errors_;    // by device
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t ended_ = 0;  // threads
+  int done_ = -1;          // iterations that all devices have ended; -1: calibrating
+  bool has_watchdog_barked_ = false;
+};
+
+void check_request(const LiveRequest& request) {
+  for (const Fault& fault : request.faults) {
+    if (fault.kind != Fault::Kind::kKill) continue;
+    throw InputError(Diagnostic{"L003", "--fault kill",
+                                "the cpu backend has no process per device that could be killed",
+                                "use --backend mpi, or drop= to lose a message"});
+  }
+  if (request.clock != Clock::kWall) return;
+  const Cores cores = usable_cores();
+  if (cores.usable() > request.schedule.devices) return;
+  throw UnavailableError(Diagnostic{"U050", "--clock wall",
+                                    "the wall clock needs " + std::to_string(request.schedule.devices + 1) +
+                                        " cores for " + std::to_string(request.schedule.devices) +
+                                        " devices, and this process may use " + std::to_string(cores.usable()) + " (" +
+                                        to_string(cores) + ")",
+                                    "use --clock logical, which is exact on any number of cores, or fewer devices"});
+}
+
+}  // namespace
+
+LiveResult run_on_cpu(const LiveRequest& request, const LiveProgress& progress) {
+  check_request(request);
+  const Job job(request);
+  try {
+    return CpuRun(job, progress).run();
+  } catch (const std::bad_alloc&) {
+    throw UnavailableError(Diagnostic{"U051", "", "there is not enough memory for the buffers of this run",
+                                      "lower the buffer budget, or run fewer microbatches"});
+  }
+}
+
+}  // namespace debubble::live

@@ -1,0 +1,36 @@
+// Calibration: what the ops and transfers of a run take on this machine, each alone in its part and with all other
+// parts at work. Parts share memory bandwidth and power, so the two differ; a run is predicted with the busy ones.
+//
+//     alone   device 0 | F I W F B | F I W F B |          busy   device 0 | F I W F B | F I W F B | F I
+//                                                                device 1 | F I W F B F I W F B F I W F
+//                                                                             counted: |<-------->|  all are at work
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "live/cuda/executor.hpp"
+#include "live/live.hpp"
+#include "sim/core/stage_costs.hpp"
+
+namespace debubble::live {
+
+struct Calibration {
+  StageCosts alone;  // times only, of a whole microbatch
+  StageCosts busy;
+  Nanoseconds hop_latency = 0;     // from the end of an op to the begin of the op that waits for its output
+  std::int64_t hop_bandwidth = 0;  // bytes per second, while all parts work; 0: too fast to tell
+  std::int64_t bandwidth_alone = 0;
+  Nanoseconds clock_step = 0;  // of the GPU's clock, as seen
+};
+
+// After at least one iteration: the buffers hold real data. Throws UnavailableError U027 when the GPU fails, or stops.
+[[nodiscard]] Calibration calibrate(const Job& job, const GpuParts& parts, const Lanes& lanes, const Works& works,
+                                    Executor& executor);
+
+// "stage 0: F 1.02, I 1.10, W 1.00, B 1.05; ...": busy over alone.
+[[nodiscard]] std::string interference_text(const Calibration& calibration);
+// "stage 0: F 1.234, I 2.345, W ..., B ... ms; ..."
+[[nodiscard]] std::string costs_text(const StageCosts& costs);
+
+}  // namespace debubble::live

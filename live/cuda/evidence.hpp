@@ -1,0 +1,21 @@
+// Evidence: what the boards of an iteration prove. The chain values say that every op got what it should have; payload
+// checksums, where they were taken, that no byte changed on its way.
+#pragma once
+
+#include <cstdint>
+
+#include "live/cuda/executor.hpp"
+#include "sim/core/observed.hpp"
+
+namespace debubble::live {
+
+// Number of tensors that travelled and were right. Throws WrongDataError at the first that was not, in the order of
+// devices and rows.
+[[nodiscard]] std::int64_t check_chains(const Job& job, const Executor& executor, std::int32_t iteration);
+void check_payloads(const Job& job, const Executor& executor);
+
+// Who ran when. `offsets` are added to each device's times; empty: all devices have one clock.
+[[nodiscard]] Observation observe(const Job& job, const Executor& executor, Bytes payload,
+                                  const std::vector<Nanoseconds>& offsets);
+
+}  // namespace debubble::live

@@ -1,0 +1,306 @@
+#include "live/cuda/executor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "live/checksum.hpp"
+#include "live/stall.hpp"
+#include "profiler/gpu/cuda_check_kernels.hpp"
+
+namespace debubble::live {
+namespace {
+
+// The part of an op's identity that is known before the iteration is; see identity() in live/checksum.cpp.
+std::uint64_t name_of(const Op& op) {
+  std::uint64_t name = mix(pipeline_end_chain(), op.kind == OpKind::kForward ? 'F' : 'B');
+  for (const std::int32_t part : {op.stage, op.microbatch}) name = mix(name, static_cast<std::uint64_t>(part));
+  return name;
+}
+
+// The one part of the GPU beside the lanes' that a transfer of this lane runs on.
+const GpuPart& transfer_part(const GpuParts& parts, const LaneDevice& lane) { return parts.transfer_part(lane.part()); }
+
+}  // namespace
+
+Executor::Executor(const Job& job, const IssueOrder& order, const GpuParts& parts, const Lanes& lanes,
+                   const Works& works)
+    : job_(job),
+      order_(order),
+      parts_(parts),
+      lanes_(lanes),
+      works_(works),
+      lost_messages_(parts.libraries().driver),
+      reader_(parts.make_stream(parts.primary(0), true)),
+      gate_(parts, *lanes.front()) {
+  for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
+    boards_.push_back(std::make_unique<Board>(job_, device, lane(device)));
+    gate_.add(lane(device).part(), lane(device).stream());
+    for (const auto& [tensor, word] : boards_.back()->sends()) {
+      auto& stream = transfers_[{device, user(job_.schedule(), tensor)}];
+      if (stream.get() != nullptr) continue;
+      const GpuPart& part = transfer_part(parts_, lane(device));
+      stream = parts_.make_stream(part, true);
+      gate_.add(part, stream.get());
+    }
+  }
+}
+
+Executor::~Executor() {
+  lost_messages_.set(1);
+  for (const auto& lane : lanes_) {
+    lane->enter();
+    parts_.libraries().driver.call.stream_synchronise(lane->stream());
+  }
+}
+
+void Executor::check(cuda::Result result, const std::string& what) const {
+  check_cuda(parts_.libraries().driver, result, what);
+}
+
+void Executor::enter_transfer(std::int32_t device) const { parts_.enter(transfer_part(parts_, lane(device))); }
+
+cuda::Event Executor::event(std::map<Tensor, OwnedHandle<cuda::Event>>& events, const Tensor& tensor,
+                            const GpuPart& part) {
+  OwnedHandle<cuda::Event>& owned = events[tensor];
+  if (owned.get() == nullptr) owned = parts_.make_event(part);
+  return owned.get();
+}
+
+void Executor::stamp(std::int32_t device, cuda::Stream stream, DeviceAddress slot) {
+  const std::array<void*, 1> arguments{&slot};
+  lane(device).launch_on(stream, {"debubble_live_stamp", 1, 1, 0, arguments});
+}
+
+void Executor::checksum(std::int32_t device, DeviceAddress data, std::size_t word) {
+  long long words = Arena::rounded(work(device).payload_bytes()) / 8;
+  DeviceAddress sum = boards_[static_cast<std::size_t>(device)]->address(word);
+  const std::array<void*, 3> arguments{&data, &words, &sum};
+  lane(device).launch({"debubble_live_checksum", std::clamp<std::int64_t>(words / 1024, 1, 256), 256, 0, arguments});
+}
+
+void Executor::copy(std::int32_t from, std::int32_t to, DeviceAddress source, DeviceAddress target, Bytes bytes) {
+  const cuda::LiveFunctions& live = parts_.libraries().driver.live;
+  const cuda::Stream stream = transfer_stream(from, to);
+  const auto size = static_cast<std::size_t>(bytes);
+  const GpuPart& sender = lane(from).part();
+  const GpuPart& receiver = lane(to).part();
+  check(sender.gpu == receiver.gpu ? live.copy(target, source, size, stream)
+                                   : live.copy_peer(target, receiver.context, source, sender.context, size, stream),
+        "a transfer between devices");
+}
+
+// Marks the end of an op, and makes its chain value from what it really used.
+void Executor::finish_op(std::int32_t device, std::size_t position) {
+  const Op& op = job_.schedule().rows[static_cast<std::size_t>(device)][position];
+  const Board& board = *boards_[static_cast<std::size_t>(device)];
+  StageWork& stages = work(device);
+  const auto chain_of = [&](OpKind kind) -> DeviceAddress {
+    const std::int32_t id = job_.ops().find(kind, op.stage, op.microbatch);
+    if (id < 0 || job_.ops().device(id) != device) return 0;
+    return board.address(board.of_op(static_cast<std::size_t>(job_.ops().position(id)), OpWord::kChain));
+  };
+  Tensor tensor;
+  const DeviceAddress behind = static_cast<DeviceAddress>(stages.chain_offset());
+  DeviceAddress slot = board.address(board.of_op(position, OpWord::kEnd));
+  DeviceAddress chain = board.address(board.of_op(position, OpWord::kChain));
+  DeviceAddress seen = board.address(board.of_op(position, OpWord::kSeen));
+  DeviceAddress used = 0;
+  DeviceAddress kept = 0;
+  if (op.kind == OpKind::kWeightGrad) {
+    chain = chain_of(OpKind::kInputGrad);
+  } else {
+    used =
+        input_of(job_.schedule(), op, tensor) ? stages.incoming(tensor) + behind : board.address(Board::kPipelineEnd);
+    if (op.kind != OpKind::kForward) kept = chain_of(OpKind::kForward);
+  }
+  DeviceAddress sent = output_of(job_.schedule(), op, tensor) ? stages.outgoing(tensor) + behind : 0;
+  const std::int32_t replica = job_.schedule().replica_of[static_cast<std::size_t>(op.microbatch)];
+  DeviceAddress weights = op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad
+                              ? board.address(board.of_weights(replica, op.stage))
+                              : 0;
+  std::uint64_t name = name_of(op);
+  DeviceAddress iteration = board.address(Board::kIteration);
+  const std::array<void*, 9> arguments{&slot, &chain, &sent, &seen, &used, &kept, &name, &iteration, &weights};
+  lane(device).launch({"debubble_live_end", 1, 1, 0, arguments});
+}
+
+void Executor::lengthen(std::int32_t device, const Op& op) {
+  const double more = job_.slowness(device) - 1.0;
+  if (more <= 0.0 || costs_.stages.empty()) return;
+  const StageCost& cost = costs_.stages[static_cast<std::size_t>(op.stage)];
+  const std::array<Nanoseconds, kOpKinds> times{cost.forward, cost.backward, cost.input_grad, cost.weight_grad};
+  const Nanoseconds whole = piece_of(times[static_cast<std::size_t>(op.kind)], job_.schedule().pieces);
+  long long duration = std::llround(static_cast<double>(whole) * more);
+  const std::array<void*, 1> arguments{&duration};
+  lane(device).launch({kHoldKernel, 1, 1, 0, arguments});
+}
+
+void Executor::issue_cell(std::int32_t device, const Action& action, bool payloads) {
+  const cuda::Functions& call = parts_.libraries().driver.call;
+  LaneDevice& on = lane(device);
+  const Board& board = *boards_[static_cast<std::size_t>(device)];
+  on.enter();
+  for (const Hop& hop : action.receives) {
+    check(call.stream_wait(on.stream(), arrived_.at(hop.tensor).get(), 0), "waiting for a transfer");
+  }
+  if (payloads) {
+    for (const Hop& hop : action.receives) {
+      checksum(device, work(device).incoming(hop.tensor), board.of_receive(hop.tensor));
+    }
+  }
+  auto position = static_cast<std::size_t>(action.position);
+  for (const Op& op : job_.cell(device, action.position)) {
+    stamp(device, on.stream(), board.address(board.of_op(position, OpWord::kBegin)));
+    work(device).run(op);
+    lengthen(device, op);
+    finish_op(device, position++);
+  }
+  for (const Hop& hop : action.sends) {
+    if (payloads) checksum(device, work(device).outgoing(hop.tensor), board.of_send(hop.tensor, SendWord::kSum));
+    const cuda::Event ready = event(made_, hop.tensor, on.part());
+    on.enter();
+    check(call.event_record(ready, on.stream()), "marking an output");
+    issue_send(device, hop, ready);
+  }
+}
+
+void Executor::issue_send(std::int32_t device, const Hop& hop, cuda::Event ready) {
+  const cuda::Functions& call = parts_.libraries().driver.call;
+  const Board& board = *boards_[static_cast<std::size_t>(device)];
+  const cuda::Stream stream = transfer_stream(device, hop.peer);
+  const cuda::Event arrival = event(arrived_, hop.tensor, transfer_part(parts_, lane(device)));
+  const Op maker_op = job_.maker_of(hop.tensor);
+  enter_transfer(device);
+  check(call.stream_wait(stream, ready, 0), "waiting for an output");
+  stamp(device, stream, board.address(board.of_send(hop.tensor, SendWord::kBegin)));
+  DeviceAddress target = work(hop.peer).incoming(hop.tensor);
+  if (job_.strikes(Fault::Kind::kDrop, maker_op)) {
+    DeviceAddress never = lost_messages_.address();
+    unsigned value = 1;
+    const std::array<void*, 2> arguments{&never, &value};
+    lane(device).launch_on(stream, {"debubble_live_wait", 1, 1, 0, arguments});
+  } else {
+    copy(device, hop.peer, work(device).outgoing(hop.tensor), target, work(device).tensor_bytes());
+  }
+  if (job_.strikes(Fault::Kind::kCorrupt, maker_op)) {
+    const std::array<void*, 1> arguments{&target};
+    lane(device).launch_on(stream, {"debubble_live_flip", 1, 1, 0, arguments});
+  }
+  stamp(device, stream, board.address(board.of_send(hop.tensor, SendWord::kEnd)));
+  check(call.event_record(arrival, stream), "marking a transfer");
+}
+
+void Executor::issue(bool payloads) {
+  std::vector<std::int64_t> before;
+  for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
+    LaneDevice& on = lane(device);
+    const Board& board = *boards_[static_cast<std::size_t>(device)];
+    on.enter();
+    on.zero(board.address(Board::kFirst), board.bytes() - static_cast<Bytes>(Board::kFirst * sizeof(std::uint64_t)));
+    before.push_back(on.launches());
+  }
+  for (const IssueStep& step : order_.steps) {
+    const auto device = static_cast<std::size_t>(step.device);
+    issue_cell(step.device, job_.plan().devices[device][static_cast<std::size_t>(step.action)], payloads);
+    gate_.launched(lanes_[device]->launches() - before[device]);
+  }
+  launches_ = 0;
+  for (std::size_t device = 0; device < before.size(); ++device)
+    launches_ += lanes_[device]->launches() - before[device];
+}
+
+std::optional<Stall> Executor::run(std::int32_t iteration, const Mode& mode) {
+  for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
+    Board& board = *boards_[static_cast<std::size_t>(device)];
+    const std::array<std::uint64_t, Board::kFirst> start{static_cast<std::uint64_t>(iteration), pipeline_end_chain()};
+    lane(device).upload(board.address(Board::kIteration), start.data(), static_cast<Bytes>(sizeof start));
+  }
+  if (mode.graph) {
+    if (captured_ != mode.payloads) gate_.capture([&] { issue(mode.payloads); });
+    captured_ = mode.payloads;
+    gate_.launch();
+  } else {
+    gate_.run([&] { issue(mode.payloads); });
+  }
+  if (wait()) {
+    read_boards();
+    return std::nullopt;
+  }
+  Stall stall = where_it_stands();
+  lost_messages_.set(1);
+  lost_ = !wait();
+  return stall;
+}
+
+bool Executor::wait() {
+  using Host = std::chrono::steady_clock;
+  const auto patience = std::chrono::nanoseconds(job_.request().patience);
+  auto moved = Host::now();
+  std::int64_t seen = -1;
+  for (std::chrono::microseconds pause(20); !gate_.finished();
+       pause = std::min(2 * pause, std::chrono::microseconds(500))) {
+    std::this_thread::sleep_for(pause);
+    if (Host::now() - moved < patience) continue;
+    const std::int64_t written = stamps_written();
+    if (written == seen) return false;
+    seen = written;
+    moved = Host::now();
+  }
+  return true;
+}
+
+void Executor::read_boards() {
+  const CudaDriver& driver = parts_.libraries().driver;
+  parts_.enter(parts_.primary(0));
+  for (const auto& board : boards_) {
+    check(driver.call.download(board->words().data(), board->address(0), static_cast<std::size_t>(board->bytes()),
+                               reader_.get()),
+          "reading the stamps");
+  }
+  check(driver.call.stream_synchronise(reader_.get()), "reading the stamps");
+}
+
+std::int64_t Executor::stamps_written() {
+  read_boards();
+  std::int64_t count = 0;
+  for (const auto& board : boards_) {
+    for (const std::uint64_t word : board->words()) count += word == 0 ? 0 : 1;
+  }
+  return count;
+}
+
+Stall Executor::where_it_stands() {
+  std::vector<Standing> standings;
+  bool at_work = false;
+  for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
+    const Board& own = board(device);
+    Standing standing;
+    standing.position = -1;
+    for (const Action& action : job_.plan().devices[static_cast<std::size_t>(device)]) {
+      const auto last = static_cast<std::size_t>(action.position) + job_.cell(device, action.position).size() - 1;
+      if (own[own.of_op(last, OpWord::kEnd)] != 0) continue;
+      standing.position = action.position;
+      for (const Hop& hop : action.receives) {
+        const Board& sender = board(hop.peer);
+        if (standing.waits || sender[sender.of_send(hop.tensor, SendWord::kEnd)] != 0) continue;
+        standing.waits = true;
+        standing.tensor = hop.tensor;
+        standing.from = hop.peer;
+      }
+      at_work = at_work || !standing.waits;
+      break;
+    }
+    standings.push_back(standing);
+  }
+  Stall stall = explain_stall(job_, standings);
+  if (at_work) {
+    stall.cause = "no progress for " + std::to_string((job_.request().patience + 500'000'000) / 1'000'000'000) + " s";
+  }
+  return stall;
+}
+
+}  // namespace debubble::live

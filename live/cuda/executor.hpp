@@ -1,0 +1,103 @@
+// Executor: runs iterations of a schedule on the virtual devices. One host thread issues all work in the order of
+// issue_order; streams wait for each other by events; nothing is synchronised inside.
+//
+//     device 0  compute   [begin|0F0|end]─┐ [begin|0F1|end] ...
+//               to 1                      └►[begin|copy|end]─┐
+//     device 1  compute                                      └►[begin|1F0|end] ...
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "live/cuda/board.hpp"
+#include "live/cuda/gate.hpp"
+#include "live/cuda/issue_order.hpp"
+#include "live/cuda/lane.hpp"
+#include "live/cuda/stage_work.hpp"
+#include "live/job.hpp"
+
+namespace debubble::live {
+
+using Lanes = std::vector<std::unique_ptr<LaneDevice>>;
+using Works = std::vector<std::unique_ptr<StageWork>>;
+
+class Executor {
+ public:
+  // All must outlive it.
+  Executor(const Job& job, const IssueOrder& order, const GpuParts& parts, const Lanes& lanes, const Works& works);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  struct Mode {
+    bool graph = false;
+    bool payloads = false;  // checksums of all payloads too, which takes time on the compute streams
+  };
+  // Runs one iteration and reads the boards. Returns where everything stood when nothing moved for the request's
+  // patience. Throws UnavailableError U027 when the GPU fails.
+  [[nodiscard]] std::optional<Stall> run(std::int32_t iteration, const Mode& mode);
+
+  [[nodiscard]] const Board& board(std::int32_t device) const { return *boards_[static_cast<std::size_t>(device)]; }
+  // For a `slow` fault: what to lengthen.
+  void set_costs(const StageCosts& costs) {
+    costs_ = costs;
+    captured_.reset();
+  }
+
+  [[nodiscard]] bool gate_opened_early() const { return gate_.opened_early(); }
+  [[nodiscard]] std::int64_t launches() const { return launches_; }  // of the last iteration issued
+  [[nodiscard]] std::size_t graph_nodes() const { return gate_.graph_nodes(); }
+  // The GPU hangs and cannot be freed: nothing of it may be touched, or waited for, again.
+  [[nodiscard]] bool is_lost() const { return lost_; }
+
+  // A transfer's stream, and an event of it; for calibration.
+  [[nodiscard]] cuda::Stream transfer_stream(std::int32_t from, std::int32_t to) const {
+    return transfers_.at({from, to}).get();
+  }
+  [[nodiscard]] const std::map<std::pair<std::int32_t, std::int32_t>, OwnedHandle<cuda::Stream>>& edges() const {
+    return transfers_;
+  }
+  [[nodiscard]] Gate& gate() { return gate_; }
+  void stamp(std::int32_t device, cuda::Stream stream, DeviceAddress slot);
+  void copy(std::int32_t from, std::int32_t to, DeviceAddress source, DeviceAddress target, Bytes bytes);
+  // Waits for the gate's last run; a Stall when nothing moved.
+  [[nodiscard]] bool wait();
+
+ private:
+  void issue(bool payloads);
+  void issue_cell(std::int32_t device, const Action& action, bool payloads);
+  void issue_send(std::int32_t device, const Hop& hop, cuda::Event ready);
+  void finish_op(std::int32_t device, std::size_t position);
+  void lengthen(std::int32_t device, const Op& op);
+  void checksum(std::int32_t device, DeviceAddress data, std::size_t word);
+  void read_boards();
+  [[nodiscard]] std::int64_t stamps_written();
+  [[nodiscard]] Stall where_it_stands();
+  void enter_transfer(std::int32_t device) const;
+  cuda::Event event(std::map<Tensor, OwnedHandle<cuda::Event>>& events, const Tensor& tensor, const GpuPart& part);
+  void check(cuda::Result result, const std::string& what) const;
+  [[nodiscard]] LaneDevice& lane(std::int32_t device) const { return *lanes_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] StageWork& work(std::int32_t device) const { return *works_[static_cast<std::size_t>(device)]; }
+
+  const Job& job_;
+  const IssueOrder& order_;
+  const GpuParts& parts_;
+  const Lanes& lanes_;
+  const Works& works_;
+  StageCosts costs_;
+  std::vector<std::unique_ptr<Board>> boards_;
+  HostFlag lost_messages_;  // streams of dropped messages wait for it
+  OwnedHandle<cuda::Stream> reader_;
+  std::map<std::pair<std::int32_t, std::int32_t>, OwnedHandle<cuda::Stream>> transfers_;
+  std::map<Tensor, OwnedHandle<cuda::Event>> made_;
+  std::map<Tensor, OwnedHandle<cuda::Event>> arrived_;
+  Gate gate_;                     // last: it is closed by nobody when the streams go
+  std::optional<bool> captured_;  // with payloads or without
+  std::int64_t launches_ = 0;
+  bool lost_ = false;
+};
+
+}  // namespace debubble::live

@@ -1,0 +1,195 @@
+#include "live/mpi/cpu_rank.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "live/cpu/calibration.hpp"
+#include "live/cpu/cores.hpp"
+#include "live/cpu/cpu_worker.hpp"
+#include "live/cpu/matrix.hpp"
+#include "live/job.hpp"
+#include "live/mpi/agreement.hpp"
+#include "live/mpi/gathered.hpp"
+#include "live/mpi/rank_run.hpp"
+
+namespace debubble::live {
+
+namespace {
+
+Nanoseconds steady_time() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// A worker whose process dies at an op, as the fault wants it: without a word, like a process that is out of memory.
+class MortalWorker final : public Worker {
+ public:
+  MortalWorker(Worker& worker, const Job& job) : worker_(worker), job_(job) {}
+
+  void start(Ledger& ledger) override { worker_.start(ledger); }
+  void begin(const Op& op) override {
+    if (job_.strikes(Fault::Kind::kKill, op)) ::kill(::getpid(), SIGKILL);
+    worker_.begin(op);
+  }
+  Payload work(const Op& op, std::span<const std::byte> input) override { return worker_.work(op, input); }
+  void end(const Op& op) override { worker_.end(op); }
+
+ private:
+  Worker& worker_;
+  const Job& job_;
+};
+
+// The thread that talks to MPI sleeps most of the time, so a core per rank will do, and one for the rest.
+void require_cores(const MessagePassing& passing) {
+  const auto online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const int quota = usable_cores().quota;
+  const int cores = quota > 0 ? std::min(quota, online) : online;
+  if (cores > passing.ranks_on_host()) return;
+  throw UnavailableError({"U055", "--clock wall",
+                          "the wall clock needs " + std::to_string(passing.ranks_on_host() + 1) + " cores for " +
+                              std::to_string(passing.ranks_on_host()) + " ranks, and there are " +
+                              std::to_string(cores),
+                          "use --clock logical, which is exact on any number of cores, or more hosts"});
+}
+
+class CpuRank {
+ public:
+  CpuRank(MessagePassing& passing, const LiveRequest& request, const LiveProgress& progress)
+      : passing_(passing),
+        progress_(progress),
+        job_(request),
+        shape_(choose_shape(job_)),
+        products_(MatrixProducts::best()) {}
+
+  LiveResult run(ControlLine& line) {
+    RankReport report =
+        run_rank(passing_, line, job_, {[this](Transport& transport) { return work(transport); }, steady_time});
+    std::vector<MeasuredTimes> times = read_times(report);
+    LiveResult result = result_of(job_, std::move(report));
+    const LiveRequest& request = job_.request();
+    result.costs = times.empty() || shape_.token ? request.costs : measured_costs(job_, times);
+    describe(result);
+    return result;
+  }
+
+ private:
+  RankResult work(Transport& transport) {
+    if (job_.request().clock == Clock::kWall) require_cores(passing_);
+    const std::int32_t device = passing_.rank();
+    CpuWorker worker(job_, device, shape_, products_);
+    const MeasuredTimes times = calibrated(worker, transport);
+    worker.slow_down(job_.slowness(device));
+    MortalWorker mortal(worker, job_);
+    DeviceRunner runner(job_, device, transport, mortal, steady_time);
+    RankResult result;
+    const int iterations = job_.request().warm_up + job_.request().repetitions;
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+      transport.barrier();
+      tell(iteration, iterations);
+      result.runs.push_back(runner.run(iteration));
+    }
+    result.more.text(cpu_name()).number(static_cast<std::int64_t>(times.size()));
+    for (const auto& [key, time] : times) {
+      result.more.number(static_cast<std::int64_t>(key.first)).number(key.second).number(time);
+    }
+    return result;
+  }
+
+  MeasuredTimes calibrated(CpuWorker& worker, Transport& transport) const {
+    if (shape_.token) return {};
+    transport.barrier();
+    if (passing_.rank() == 0 && progress_) progress_(0, 1, "calibrating");
+    const bool wall = job_.request().clock == Clock::kWall;
+    return calibrate(job_, passing_.rank(), worker, wall ? WallClock(steady_time) : WallClock(thread_cpu_time));
+  }
+
+  void tell(int done, int total) const {
+    if (passing_.rank() != 0 || !progress_) return;
+    const int counted = done - job_.request().warm_up;
+    progress_(done, total, counted < 0 ? "warming up" : "iteration " + std::to_string(counted + 1));
+  }
+
+  // Rank 0: by device. Also finds out which processors took part.
+  std::vector<MeasuredTimes> read_times(RankReport& report) {
+    std::vector<MeasuredTimes> all(report.more.size());
+    for (std::size_t device = 0; device < all.size(); ++device) {
+      LetterReader& letter = report.more[device];
+      const std::string processor = letter.text();
+      if (std::find(processors_.begin(), processors_.end(), processor) == processors_.end()) {
+        processors_.push_back(processor);
+      }
+      for (std::int64_t left = letter.number(); left > 0; --left) {
+        std::pair<OpKind, std::int32_t> key;
+        letter.into(key.first);
+        letter.into(key.second);
+        letter.into(all[device][key]);
+      }
+    }
+    return all;
+  }
+
+  void describe(LiveResult& result) const {
+    const bool wall = job_.request().clock == Clock::kWall;
+    result.origin.backend = "mpi";
+    result.origin.clock = wall ? "wall" : "logical";
+    for (const std::string& processor : processors_) {
+      result.origin.device += (result.origin.device.empty() ? "" : "; ") + processor;
+    }
+    result.origin.libraries = std::string(passing_.library()) + ", " + products_.name();
+    result.origin.method = "one MPI rank per device; " + method();
+    const std::string size = std::to_string(shape_.hidden);
+    result.assumptions.push_back({"work of an op",
+                                  "products of " + std::to_string(shape_.block_rows) + " x " + size + " by " + size +
+                                      " x " + size + " floats, " + products_.name() +
+                                      (shape_.token ? ", one per op" : ", as many rows as fill its cost"),
+                                  Source::kDefault});
+    if (!shape_.token) {
+      result.assumptions.push_back({"op times", "calibrated on each rank with all at work", Source::kMeasured});
+    }
+    if (shape_.divisor > 1) {
+      result.assumptions.push_back(
+          {"real buffers",
+           "1/" + std::to_string(shape_.divisor) + " of the model's bytes; memory is counted in the model's",
+           Source::kDefault});
+    }
+    if (wall) {
+      result.assumptions.push_back(
+          {"links", "MPI's own time, or the emulated link's where that is longer", Source::kMeasured});
+    }
+  }
+
+  [[nodiscard]] std::string method() const {
+    switch (job_.request().clock) {
+      case Clock::kLogicalGiven:
+        return "an op ends its given cost after its begin, messages carry their sender's time";
+      case Clock::kLogicalCpuTime:
+        return "an op takes the CPU time that its work took, messages carry their sender's time";
+      case Clock::kWall:
+        break;
+    }
+    return "std::chrono::steady_clock of each rank around every op, laid over rank 0's by round trips";
+  }
+
+  MessagePassing& passing_;
+  const LiveProgress& progress_;
+  Job job_;
+  WorkShape shape_;
+  const MatrixProducts& products_;
+  std::vector<std::string> processors_;
+};
+
+}  // namespace
+
+LiveResult run_cpu_ranks(MessagePassing& passing, ControlLine& line, const LiveRequest& request,
+                         const LiveProgress& progress) {
+  agree(passing, line, request);
+  return CpuRank(passing, request, progress).run(line);
+}
+
+}  // namespace debubble::live

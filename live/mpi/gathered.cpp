@@ -1,0 +1,50 @@
+#include "live/mpi/gathered.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "live/stall.hpp"
+#include "sim/core/observed.hpp"
+
+namespace debubble::live {
+
+namespace {
+
+// One iteration of all devices.
+RunIteration iteration_of(const Job& job, const std::vector<std::vector<DeviceRun>>& runs, std::size_t number) {
+  Observation observation;
+  observation.p2p = job.request().p2p;
+  observation.measured = job.request().clock != Clock::kLogicalGiven;
+  RunIteration iteration;
+  for (const std::vector<DeviceRun>& device : runs) {
+    const DeviceRun& run = device[number];
+    observation.ops.insert(observation.ops.end(), run.ops.begin(), run.ops.end());
+    observation.transfers.insert(observation.transfers.end(), run.transfers.begin(), run.transfers.end());
+    iteration.peak_activation.push_back(run.peak_activation);
+    iteration.peak_memory.push_back(run.peak_memory);
+  }
+  iteration.timeline = assemble_timeline(job.request().schedule, observation);
+  return iteration;
+}
+
+}  // namespace
+
+LiveResult result_of(const Job& job, RankReport report) {
+  if (report.outcome.kind == Outcome::Kind::kFailed) raise(report.outcome.failure);
+  LiveResult result;
+  result.costs = job.request().costs;
+  result.hop_latency = job.request().hop_latency;
+  result.hop_bandwidth = job.request().hop_bandwidth;
+  result.clocks = std::move(report.clocks);
+  if (report.outcome.kind == Outcome::Kind::kStalled) result.stall = explain_stall(job, report.outcome.standings);
+  for (const std::vector<DeviceRun>& device : report.runs) {
+    for (const DeviceRun& run : device) result.tensors_checked += run.tensors_checked;
+  }
+  if (report.runs.empty()) return result;
+  for (std::size_t k = static_cast<std::size_t>(job.request().warm_up); k < report.runs[0].size(); ++k) {
+    result.iterations.push_back(iteration_of(job, report.runs, k));
+  }
+  return result;
+}
+
+}  // namespace debubble::live

@@ -1,0 +1,211 @@
+// `debubble check` as people run it: predictions, recorded runs, statuses, and what --accept may touch.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/check/noisy_run.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+std::string suite(const std::string& scenarios) {
+  return "{\"schema\": \"debubble.suite/1\", \"name\": \"s\", \"scenarios\": [\n" + scenarios + "\n]}\n";
+}
+
+const std::string kToy = R"({"name": "toy", "scenario": {"schedule": "1f1b", "devices": 4, "microbatches": 8}})";
+const std::string kSlower =
+    R"({"name": "toy", "scenario": {"schedule": "1f1b", "devices": 4, "microbatches": 8, "times": "f=1,b=2.5"}})";
+
+// A folder with the suite s.json and its accepted baseline.
+void prepare(const Folder& folder, const std::string& scenarios) {
+  folder.write("s.json", suite(scenarios));
+  CHECK(folder.run({"check", "--accept", "s.json"}).status == 0);
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("without a baseline the gate fails and says how to make one") {
+  const Folder folder;
+  folder.write("s.json", suite(kToy));
+  const Outcome outcome = folder.run({"check", "s.json"});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out ==
+        "suite s: s.json, baseline s.baseline.json\n\n"
+        "FAIL     toy: no baseline yet\n\n"
+        "to make the baseline: debubble check --accept s.json\n\n"
+        "1 scenario: 1 fail\n");
+  CHECK(folder.files() == "s.json");
+}
+
+TEST_CASE("accepted predictions pass until one changes, and --accept mends it") {
+  const Folder folder;
+  prepare(folder, kToy);
+  CHECK(folder.data({"check", "s.json"}) ==
+        "suite s: s.json, baseline s.baseline.json\n\npass     toy: prediction unchanged\n\n1 scenario: 1 pass\n");
+  folder.write("s.json", suite(kSlower));
+  const Outcome changed = folder.run({"check", "s.json"});
+  CHECK(changed.status == 1);
+  CHECK(has(changed.out, "FAIL     toy: prediction changed: "));
+  CHECK(has(changed.out, "         makespan_ns 33000000 -> 38500000 (+17 %)\n"));
+  CHECK(has(changed.out, "if this is meant: debubble check --accept s.json\n"));
+  const Outcome accepted = folder.run({"check", "--accept", "s.json"});
+  CHECK(accepted.status == 0);
+  CHECK(has(accepted.out, "makespan_ns 33000000 -> 38500000 (+17 %)"));
+  CHECK(has(accepted.out, "wrote s.baseline.json\n"));
+  CHECK(folder.run({"check", "s.json"}).status == 0);
+}
+
+TEST_CASE("a single changed byte of the baseline is found") {
+  const Folder folder;
+  prepare(folder, kToy);
+  const std::string accepted = folder.read("s.baseline.json");
+  for (const std::string& spoilt : {accepted + " ", accepted.substr(0, accepted.size() - 1), " " + accepted,
+                                    std::string(accepted).replace(accepted.find("33000000"), 8, "33000001")}) {
+    folder.write("s.baseline.json", spoilt);
+    CHECK(folder.run({"check", "s.json"}).status == 1);
+  }
+  CHECK(folder.run({"check", "--accept", "s.json"}).status == 0);
+  CHECK(folder.read("s.baseline.json") == accepted);
+}
+
+TEST_CASE("--accept leaves everything as it was when something cannot be predicted") {
+  const Folder folder;
+  prepare(folder, kToy);
+  const std::string accepted = folder.read("s.baseline.json");
+  folder.write("bad.json", suite(R"({"name": "x", "scenario": {"schedule": "chimera", "devices": 3}})"));
+  folder.write("stuck.json", suite(R"({"name": "x", "scenario": {"schedule": "interleaved", "p2p": "coupled"}})"));
+  folder.write("s.json", suite(kSlower));
+  const Outcome bad = folder.run({"check", "--accept", "s.json", "bad.json"});
+  CHECK(bad.status == 2);
+  CHECK(has(bad.err,
+            "error[S011]: chimera needs an even number of devices; got 3\n"
+            "  --> bad.json#/scenarios/0/scenario/devices\n"));
+  const Outcome stuck = folder.run({"check", "--accept", "s.json", "stuck.json"});
+  CHECK(stuck.status == 1);
+  CHECK(has(stuck.out, "FAIL     x: deadlock\n"));
+  CHECK(has(stuck.out, "no baseline was written"));
+  CHECK(folder.read("s.baseline.json") == accepted);
+  CHECK(folder.files() == "bad.json s.baseline.json s.json stuck.json");
+}
+
+TEST_CASE("--accept overwrites a spoilt baseline, but no other file") {
+  const Folder folder;
+  folder.write("s.json", suite(kToy));
+  folder.write("s.baseline.json", "{\n  \"schema\": \"debubble.baseline/1\",\n<<<<<<< HEAD\n");
+  const Outcome unread = folder.run({"check", "s.json"});
+  CHECK(unread.status == 2);
+  CHECK(has(unread.err,
+            "error[Q030]: this is not a baseline: it is not valid JSON (a merge conflict?)\n"
+            "  --> s.baseline.json\n"));
+  CHECK(folder.run({"check", "--accept", "s.json"}).status == 0);
+  folder.write("s.baseline.json", "precious");
+  const Outcome refused = folder.run({"check", "--accept", "s.json"});
+  CHECK(refused.status == 2);
+  CHECK(has(refused.err, "error[Q032]: this file is no baseline, so --accept does not overwrite it"));
+  CHECK(folder.read("s.baseline.json") == "precious");
+}
+
+TEST_CASE("two suites may not accept one baseline") {
+  const Folder folder;
+  const std::string text = suite(kToy);
+  folder.write("a.json", std::string(text).replace(text.find("\"name\""), 0, "\"baseline\": \"b.json\", "));
+  folder.write("c.json", folder.read("a.json"));
+  CHECK(folder.refusal({"check", "--accept", "a.json", "c.json"}) ==
+        "error[C100]: its baseline is that of a.json too: b.json\n  --> c.json\n"
+        "  = help: give each suite its own \"baseline\"\n");
+}
+
+TEST_CASE("a recorded run is judged against the prediction from its own costs") {
+  const Folder folder;
+  NoisyRun wish;
+  wish.noise = 0.003;
+  folder.write("good.run.json", run_file_text(noisy_run(wish)));
+  wish.added_bubble_pp = 2;
+  folder.write("bad.run.json", run_file_text(noisy_run(wish)));
+  prepare(folder, R"({"name": "good", "measured": "good.run.json"})");
+  const std::string good = folder.data({"check", "s.json"});
+  CHECK(has(good, "pass     good: prediction unchanged; recorded, cpu, wall clock, a test's"));
+  CHECK(has(good, "1 scenario: 1 pass\n"));
+  prepare(folder, R"({"name": "bad", "measured": "bad.run.json"})");
+  const Outcome bad = folder.run({"check", "s.json"});
+  CHECK(bad.status == 1);
+  CHECK(has(bad.out, "FAIL     bad: prediction unchanged; recorded"));
+  CHECK(has(bad.out, "         debubble diff bad.run.json\n"));
+  CHECK(has(bad.out, "  FAIL\n"));
+}
+
+TEST_CASE("tolerances decide, and a scenario's own come first") {
+  const Folder folder;
+  NoisyRun wish;
+  wish.added_bubble_pp = 2;
+  folder.write("r.run.json", run_file_text(noisy_run(wish)));
+  prepare(folder, R"({"name": "r", "measured": "r.run.json", "tolerances": {"bubble_pp": 2.1, "step_percent": 5}})");
+  CHECK(folder.run({"check", "s.json"}).status == 0);
+  prepare(folder, R"({"name": "r", "measured": "r.run.json", "tolerances": {"bubble_pp": 1.9, "step_percent": 5}})");
+  CHECK(folder.run({"check", "s.json"}).status == 1);
+}
+
+TEST_CASE("a recorded run can be held against a scenario of one's own") {
+  const Folder folder;
+  folder.write("r.run.json", run_file_text(noisy_run({})));
+  const std::string flags = R"("schedule": "zb-h1", "devices": 4, "microbatches": 8)";
+  prepare(folder, R"({"name": "r", "measured": "r.run.json", "scenario": {)" + flags + R"(, "comm": "20us"}})");
+  CHECK(folder.run({"check", "s.json"}).status == 0);
+  prepare(folder, R"({"name": "r", "measured": "r.run.json", "scenario": {)" + flags + R"(, "times": "f=1,b=3"}})");
+  const Outcome other = folder.run({"check", "s.json"});
+  CHECK(other.status == 1);
+  CHECK(has(other.out, "debubble simulate --schedule zb-h1 -p 4 -m 8 --times f=1,b=3 --save-run"));
+  folder.write("s.json", suite(R"({"name": "r", "measured": "r.run.json", "scenario": {"devices": 2}})"));
+  CHECK(has(folder.refusal({"check", "s.json", "-o", "out"}),
+            "error[Q031]: the run has 4 devices, the scenario 2\n"
+            "  --> s.json#/scenarios/0/measured\n"));
+}
+
+TEST_CASE("all suites are looked at, and wrong input comes before findings") {
+  const Folder folder;
+  prepare(folder, kToy);
+  folder.write("changed.json", suite(kSlower));
+  folder.write("bad.json", "{");
+  const Outcome findings = folder.run({"check", "s.json", "changed.json"});
+  CHECK(findings.status == 1);
+  CHECK(has(findings.out, "2 scenarios: 1 pass, 1 fail\n"));
+  const Outcome all = folder.run({"check", "bad.json", "changed.json", "s.json", "none.json"});
+  CHECK(all.status == 2);
+  CHECK(has(all.out, "pass     toy: prediction unchanged\n"));
+  CHECK(has(all.out, "2 scenarios: 1 pass, 1 fail; 2 suites with errors\n"));
+  CHECK(has(all.err, "error[Q001]: not valid JSON"));
+  CHECK(has(all.err, "error[C005]: cannot read none.json: No such file or directory\n"));
+}
+
+TEST_CASE("a table and a profile beside the suite are found from any folder, and the baseline does not mind") {
+  const Folder folder;
+  const std::string table = folder.data({"export", "--to", "pytorch-csv", "--schedule", "1f1b", "-p", "2", "-m", "4"});
+  folder.write("t.csv", table);
+  prepare(folder, R"({"name": "t", "scenario": {"schedule": "t.csv"}})");
+  CHECK(has(folder.read("s.baseline.json"), "\"name\": \"t.csv\""));
+  const Folder elsewhere;
+  CHECK(elsewhere.run({"check", folder.path("s.json")}).status == 0);
+}
+
+TEST_CASE("text stays within 80 columns") {
+  const Folder folder;
+  NoisyRun wish;
+  wish.added_bubble_pp = 2;
+  wish.memory_factor = 1.37;
+  wish.noise = 0.01;
+  folder.write("r.run.json", run_file_text(noisy_run(wish)));
+  const std::string name(70, 'x');
+  prepare(folder, "{\"name\": \"" + name + "\", \"measured\": \"r.run.json\"}");
+  const Outcome outcome = folder.run({"check", "s.json"}, {.environment = {"COLUMNS=80"}});
+  CHECK(outcome.status == 1);
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = outcome.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    CAPTURE(outcome.out.substr(begin, end - begin));
+    CHECK(end - begin <= 80);
+  }
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,174 @@
+#include "tools/commands/live.hpp"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+#include "live/backends.hpp"
+#include "sim/analysis/analyse.hpp"
+#include "sim/core/error.hpp"
+#include "tools/exit_status.hpp"
+#include "tools/exporters/report_csv.hpp"
+#include "tools/exporters/report_json.hpp"
+#include "tools/fail_if.hpp"
+#include "tools/live/flags.hpp"
+#include "tools/live/start.hpp"
+#include "tools/live/view.hpp"
+#include "tools/output.hpp"
+#include "tools/run_files.hpp"
+#include "tools/runs/predict.hpp"
+#include "tools/version.hpp"
+#include "tools/views/diagnostics.hpp"
+#include "tools/views/gantt.hpp"
+#include "tools/views/summary.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::string_view kFormats = "text|json|csv";
+
+// A run that ended, or the finding that says why it did not.
+struct LiveOutcome {
+  std::optional<RunRecord> record;
+  std::optional<live::Stall> stall;
+  Report report;
+};
+
+class Live : public Command {
+ public:
+  void add_flags(CLI::App& verb) override {
+    add_scenario_flags(verb, scenario_, false);
+    add_live_flags(verb, live_);
+    add_output_flags(verb, output_, kFormats);
+    add_run_file_flags(verb, files_);
+    verb.add_option("--fail-if", fail_if_, "exit 1 if it holds: 'bubble>25% || step>40ms'")
+        ->group("Output")
+        ->type_name("EXPR");
+  }
+
+  int run(const Invocation& invocation) override {
+    const LiveSettings settings = check_live(live_, scenario_);
+    const Scenario scenario = check_scenario(scenario_part(settings, scenario_));
+    const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
+    if (settings.backend == LiveBackend::kMpi && live::mpi_rank_of_environment().value_or(0) > 0) {
+      return follow(scenario, settings, name);
+    }
+    std::optional<FailIf> fail_if;
+    if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
+    RunFiles files(files_, output_.output);
+    Output output(output_, kFormats);
+
+    Progress progress;
+    const LivePlan plan = plan_live(scenario, settings, name, progress);
+    const LiveOutcome outcome = run_plan(plan, settings, invocation.command_line, progress);
+    const bool ended = outcome.record.has_value();
+    const bool fired = fail_if && ended && judge(*fail_if, outcome.report);
+    show(plan, outcome, invocation, output);
+    files.write_schedule(plan.run.schedule);
+    if (ended) files.write_result(run_of(plan, outcome), *outcome.record, progress);
+    files.commit();
+    output.commit();
+    return fired || !ended ? kExitFinding : kExitOk;
+  }
+
+ private:
+  // A rank other than 0 does its part and leaves the talking to rank 0, which every failure of the run reaches.
+  static int follow(const Scenario& scenario, const LiveSettings& settings, const std::string& name) {
+    Progress progress;
+    const LivePlan plan = plan_live(scenario, settings, name, progress);
+    int status = kExitOk;
+    try {
+      (void)start_live(plan, settings, progress);
+    } catch (const live::WrongDataError&) {
+      status = kExitFinding;
+    } catch (const InputError&) {
+      status = kExitUsage;
+    } catch (const UnavailableError&) {
+      status = kExitUnavailable;
+    }
+    // mpirun ends all at the first that fails: rank 0 shall have spoken by then.
+    if (status != kExitOk) std::this_thread::sleep_for(std::chrono::seconds(2));
+    return status;
+  }
+
+  static LiveOutcome run_plan(const LivePlan& plan, const LiveSettings& settings, const std::string& command_line,
+                              Progress& progress) {
+    LiveOutcome outcome;
+    outcome.report.schedule = facts_of(plan.run.schedule);
+    outcome.report.assumptions = plan.run.report.assumptions;
+    try {
+      live::LiveResult result = start_live(plan, settings, progress);
+      if (result.stall) {
+        outcome.report.findings.push_back(stall_finding(*result.stall));
+        outcome.stall = std::move(result.stall);
+      } else {
+        outcome.record = record_of(plan, std::move(result), command_line);
+        outcome.report = report_of(*outcome.record, median_iteration(*outcome.record));
+        return outcome;
+      }
+    } catch (const live::WrongDataError& error) {
+      outcome.report.findings.push_back(wrong_data_finding(error));
+    }
+    add_notes(plan.run.schedule, outcome.report);
+    return outcome;
+  }
+
+  // The median iteration as a run, for the trace.
+  static Run run_of(const LivePlan& plan, const LiveOutcome& outcome) {
+    const RunRecord& record = *outcome.record;
+    Run run = plan.run;
+    run.costs = record.costs;
+    run.topology = Topology::ideal(record.hop_latency, record.hop_bandwidth);
+    run.timeline = record.iterations[median_iteration(record)].timeline;
+    run.report = outcome.report;
+    return run;
+  }
+
+  void show(const LivePlan& plan, const LiveOutcome& outcome, const Invocation& invocation, Output& output) const {
+    const Report& report = outcome.report;
+    switch (output.format()) {
+      case Format::kJson:
+        output.write(report_json(report, {std::string(kVersion), invocation.command_line}));
+        break;
+      case Format::kCsv:
+        output.write(devices_csv(report));
+        break;
+      case Format::kText:
+        output.write(heading(report, output.style()) + "\n");
+        show_text(plan, outcome, output);
+        break;
+    }
+    if (!outcome.record && output.format() != Format::kText) {
+      std::fputs(findings_view(report.findings, stderr_style()).c_str(), stderr);
+    }
+  }
+
+  void show_text(const LivePlan& plan, const LiveOutcome& outcome, Output& output) const {
+    const ViewStyle& style = output.style();
+    if (!outcome.record) {
+      output.write(outcome.stall ? stall_view(*outcome.stall, style) : findings_view(outcome.report.findings, style));
+      return;
+    }
+    const RunRecord& record = *outcome.record;
+    AdviceContext context;
+    context.flags = repeated_flags(scenario_);
+    output.write(gantt(record.iterations[median_iteration(record)].timeline, style) + "\n");
+    output.write(summary(outcome.report, style, context) + "\n");
+    output.write(measured_view(plan, record, files_.run, style));
+  }
+
+  ScenarioFlags scenario_;
+  LiveFlags live_;
+  OutputFlags output_;
+  RunFileFlags files_;
+  std::string fail_if_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_live() { return std::make_unique<Live>(); }
+
+}  // namespace debubble

@@ -1,0 +1,16 @@
+// A diff for programs: docs/diff.schema.json, and a table of its numbers.
+#pragma once
+
+#include <string>
+
+#include "tools/diff/diff.hpp"
+#include "tools/exporters/report_json.hpp"
+
+namespace debubble {
+
+[[nodiscard]] std::string diff_json(const Diff& diff, const ToolInfo& tool);
+
+// "quantity,device,unit,predicted,measured,gap,p10,p90": the figures, then what explains the gap.
+[[nodiscard]] std::string diff_csv(const Diff& diff);
+
+}  // namespace debubble

@@ -1,0 +1,19 @@
+// A comparison in plain words: one sentence per part, the same in text and JSON.
+#pragma once
+
+#include <string>
+
+#include "sim/analysis/comparison.hpp"
+
+namespace debubble {
+
+// "F of stage 2 takes 1.300 ms on average, predicted 1.000 ms (8 ops on device 2)"
+[[nodiscard]] std::string part_words(const GapPart& part);
+
+// "device 2 begins 2F3 400.0 us after all it waits for, at 12.40 ms"
+[[nodiscard]] std::string divergence_words(const Divergence& divergence);
+
+// "+58.60 ms", "-1.2 us", "0 ns"
+[[nodiscard]] std::string format_gap(Nanoseconds gap);
+
+}  // namespace debubble

@@ -1,0 +1,32 @@
+#include "tools/live/flags.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace debubble {
+
+void add_live_flags(CLI::App& verb, LiveFlags& flags) {
+  const auto add = [&](const char* group, const char* name, auto& target, const char* help, const char* type) {
+    return verb.add_option(name, target, help)->group(group)->type_name(type);
+  };
+  const char* const live = "Live";
+  add(live, "--backend", flags.backend, "threads, GPUs or processes (default: cpu)", "cpu|cuda|mpi");
+  add(live, "--clock", flags.clock, "whose time counts (default: by the cores)", "logical|wall");
+  add(live, "--costs", flags.costs, "of the logical clock (default: given)", "given|cpu-time");
+  add(live, "--repetitions", flags.repetitions, "iterations that count (default: 5; 1 if exact)", "N");
+  add(live, "--warm-up", flags.warm_up, "iterations before them (default: 1; 0 if exact)", "N");
+  add(live, "--watchdog", flags.watchdog, "patience without progress (default: 10)", "SECONDS");
+  add(live, "--fault", flags.faults, "on purpose: slow=2:1.3, drop=1F3, corrupt=, swap=, kill=", "FAULT")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  const char* const gpu = "GPUs";
+  add(gpu, "--model", flags.model, "cuda: a preset (`debubble list models`) or a config.json", "NAME|FILE");
+  add(gpu, "--microbatch", flags.sizes.microbatch, "cuda: samples of a microbatch (default: 1)", "B");
+  add(gpu, "--seq", flags.sizes.sequence, "cuda: tokens of a sample (default: 1024)", "S");
+  add(gpu, "--dtype", flags.sizes.type, "cuda: bf16 (default), fp16 or fp32", "TYPE");
+  add(gpu, "--launch", flags.launch, "cuda: op by op or as one graph (default: eager)", "eager|graph");
+  add(gpu, "--gpus", flags.gpus, "cuda: parts of one GPU (default), or one GPU for each device; mpi: each",
+      "shared|each");
+  add(gpu, "--gpu", flags.gpu, "cuda: number of the GPU that is shared (default: 0)", "N");
+}
+
+}  // namespace debubble

@@ -1,0 +1,47 @@
+// LiveSettings: the flags of `debubble live`, checked: who runs it, by whose clock, how often, with what on purpose.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "live/live.hpp"
+#include "profiler/workload/transformer_model.hpp"
+#include "tools/live/flags.hpp"
+#include "tools/scenario.hpp"
+
+namespace debubble {
+
+enum class LiveBackend { kCpu, kCuda, kMpi };
+
+struct LiveSettings {
+  LiveBackend backend = LiveBackend::kCpu;
+  std::optional<live::Clock> clock;  // nothing: choose by the number of cores
+  int repetitions = 0;               // 0: choose by the clock
+  int warm_up = -1;                  // -1: choose by the clock
+  Nanoseconds patience = 0;
+  std::vector<std::string> faults;  // need the schedule to be read
+  // cuda
+  std::string model;
+  WorkloadSize size;
+  std::string partition = "auto";
+  bool graph = false;
+  bool gpu_each = false;  // a GPU for each device; with mpi: work on GPUs
+  int gpu = 0;
+};
+
+// Throws InputError with all that is wrong: C002 unknown words, C087 flags of another backend, C088 numbers out of
+// range, C089 costs of a backend that calibrates its own, C090 flags that contradict each other, C091 no model.
+[[nodiscard]] LiveSettings check_live(const LiveFlags& flags, const ScenarioFlags& scenario);
+
+// The flags of the scenario that a backend leaves to check_scenario: the GPU's partition is of a model's layers.
+[[nodiscard]] ScenarioFlags scenario_part(const LiveSettings& settings, ScenarioFlags flags);
+
+// What the clock is, and the sentence that says why. `devices` workers and the one that watches need a core each.
+struct ClockChoice {
+  live::Clock clock = live::Clock::kLogicalGiven;
+  std::string reason;
+};
+[[nodiscard]] ClockChoice choose_clock(const LiveSettings& settings, int devices);
+
+}  // namespace debubble

@@ -1,0 +1,66 @@
+#include "tools/run_files.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "tools/commands/trace.hpp"
+#include "tools/output.hpp"
+#include "tools/runs/run_file.hpp"
+
+namespace debubble {
+
+namespace {
+
+// The check comes before any file is opened.
+const RunFileFlags& checked(const RunFileFlags& flags, const std::string& output) {
+  require_different_files(std::array<std::pair<std::string, std::string>, 4>{
+      {{"--output", output}, {"--trace", flags.trace}, {"--export-schedule", flags.table}, {"--save-run", flags.run}}});
+  return flags;
+}
+
+}  // namespace
+
+void add_run_file_flags(CLI::App& verb, RunFileFlags& flags) {
+  const std::string group = "Output";
+  verb.add_option("--trace", flags.trace, "also write a Chrome trace; .gz compresses it")
+      ->group(group)
+      ->type_name("FILE.json[.gz]");
+  verb.add_option("--export-schedule", flags.table, "also write the schedule as PyTorch's table")
+      ->group(group)
+      ->type_name("FILE.csv");
+  verb.add_option("--save-run", flags.run, "also write the run, for `debubble diff`")
+      ->group(group)
+      ->type_name("FILE.json[.gz]");
+}
+
+RunFiles::RunFiles(const RunFileFlags& flags, const std::string& output)
+    : trace_(checked(flags, output).trace), table_(flags.table), run_(flags.run) {}
+
+void RunFiles::write_schedule(const Schedule& schedule) {
+  if (!table_.file) return;
+  write_table(schedule, *table_.file);
+  table_.written = true;
+}
+
+void RunFiles::write_result(const Run& run, const RunRecord& record, Progress& progress) {
+  if (trace_.file) {
+    progress.phase("writing " + trace_.path);
+    write_trace(run, record.origin.command_line, *trace_.file);
+    trace_.written = true;
+  }
+  if (run_.file) {
+    progress.phase("writing " + run_.path);
+    write_run_file(record, [&](std::string_view text) { run_.file->write(text); });
+    run_.written = true;
+  }
+}
+
+void RunFiles::commit() {
+  for (File* file : {&table_, &trace_, &run_}) {
+    if (file->written) file->file->commit();
+  }
+}
+
+}  // namespace debubble

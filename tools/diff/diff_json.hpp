@@ -8,7 +8,7 @@
 
 namespace debubble {
 
-[[nodiscard]] std::string diff_json(const Diff& diff, const ToolInfo& tool);
+[[nodiscard]] std::string diff_json(const Diff& diff, const ToolFacts& tool);
 
 // "quantity,device,unit,predicted,measured,gap,p10,p90": the figures, then what explains the gap.
 [[nodiscard]] std::string diff_csv(const Diff& diff);

@@ -1,0 +1,120 @@
+#include "tools/commands/diff.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+
+#include "sim/core/error.hpp"
+#include "tools/diff/diff.hpp"
+#include "tools/diff/diff_json.hpp"
+#include "tools/diff/diff_view.hpp"
+#include "tools/diff/tolerance.hpp"
+#include "tools/diff/traces.hpp"
+#include "tools/exit_status.hpp"
+#include "tools/output.hpp"
+#include "tools/shell.hpp"
+#include "tools/version.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::string_view kFormats = "text|json|csv";
+
+// "median" or a number from 1.
+std::optional<std::size_t> parse_iteration(const std::string& text) {
+  if (text == "median") return std::nullopt;
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
+  throw InputError(Diagnostic{"C093", "--iteration", "\"" + text + "\" is neither median nor a number from 1",
+                              "write it like --iteration 3"});
+}
+
+class DiffCommand : public Command {
+ public:
+  void add_flags(CLI::App& verb) override {
+    verb.add_option("FILE", files_, "[PREDICTED] MEASURED...: runs, traces, a scenario.toml")
+        ->required()
+        ->type_name("FILE");
+    verb.add_option("--iteration", iteration_, "of the measured run: median or 1, 2, ...")->type_name("N");
+    verb.add_option("--tolerance", tolerance_, "exit 1 beyond: bubble=2pp,step=5%,memory=5%")->type_name("LIST");
+    add_output_flags(verb, output_, kFormats);
+    const std::string group = "Output";
+    verb.add_option("--trace", trace_, "also write both runs as one Chrome trace")
+        ->group(group)
+        ->type_name("FILE.json[.gz]");
+    verb.add_option("--bundle", bundle_, "also write both runs for ui.perfetto.dev")
+        ->group(group)
+        ->type_name("FILE.tar");
+  }
+
+  int run(const Invocation& invocation) override {
+    const Tolerance tolerance = tolerance_.empty() ? Tolerance{} : parse_tolerance(tolerance_);
+    const DiffRequest request{files_, parse_iteration(iteration_)};
+    require_different_files(std::array<std::pair<std::string, std::string>, 3>{
+        {{"--output", output_.output}, {"--trace", trace_}, {"--bundle", bundle_}}});
+    Output output(output_, kFormats);
+    std::optional<OutputFile> trace;
+    if (!trace_.empty()) trace.emplace(trace_);
+    std::optional<OutputFile> bundle;
+    if (!bundle_.empty()) bundle.emplace(bundle_);
+
+    Progress progress;
+    const Diff diff = make_diff(request, progress);
+    show(diff, invocation, output);
+    if (trace) write_merged_trace(diff, invocation.command_line, [&](std::string_view text) { trace->write(text); });
+    if (bundle) bundle->write(trace_bundle(diff, invocation.command_line));
+    if (trace) trace->commit();
+    if (bundle) bundle->commit();
+    output.commit();
+    const std::vector<std::string> reasons = exceeded(tolerance, diff.comparison);
+    for (const std::string& reason : reasons) std::fprintf(stderr, "debubble: --tolerance: %s\n", reason.c_str());
+    return reasons.empty() ? kExitOk : kExitFinding;
+  }
+
+ private:
+  void show(const Diff& diff, const Invocation& invocation, Output& output) const {
+    switch (output.format()) {
+      case Format::kJson:
+        output.write(diff_json(diff, {std::string(kVersion), invocation.command_line}));
+        break;
+      case Format::kCsv:
+        output.write(diff_csv(diff));
+        break;
+      case Format::kText:
+        output.write(diff_view(diff, output.style(), written(), next_command()));
+        break;
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> written() const {
+    std::vector<std::string> lines;
+    if (!trace_.empty()) lines.push_back(trace_ + ": both runs, for ui.perfetto.dev or chrome://tracing");
+    if (!bundle_.empty()) lines.push_back(bundle_ + ": both runs, to be dropped into ui.perfetto.dev");
+    return lines;
+  }
+
+  // What helps from here: to see both runs, then to guard them.
+  [[nodiscard]] std::string next_command() const {
+    std::string command = "debubble diff";
+    for (const std::string& file : files_) command += " " + shell_quoted(file);
+    if (trace_.empty() && bundle_.empty()) return command + " --bundle diff.tar";
+    return tolerance_.empty() ? command + " --tolerance bubble=2pp,step=5%" : "";
+  }
+
+  std::vector<std::string> files_;
+  std::string iteration_ = "median";
+  std::string tolerance_;
+  OutputFlags output_;
+  std::string trace_;
+  std::string bundle_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_diff_command() { return std::make_unique<DiffCommand>(); }
+
+}  // namespace debubble

@@ -18,7 +18,7 @@ namespace debubble::live {
 [[nodiscard]] LiveResult run_on_cpu(const LiveRequest& request, const LiveProgress& progress);
 
 // One MPI rank per device; call in every rank. Only rank 0 gets the iterations; the others' `iterations` are empty.
-// Throws UnavailableError U052 where debubble was built, or runs, without MPI, and InputError L010 when the number of
+// Throws UnavailableError U052 where debubble was built, or runs, without MPI, and InputError E010 when the number of
 // ranks is not the number of devices.
 struct MpiOptions {
   bool gpus = false;  // work on one GPU per rank, transfers by NCCL; else work on the CPU, transfers by MPI

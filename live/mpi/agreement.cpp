@@ -87,7 +87,7 @@ InputError wrong_number_of_ranks(int devices, int started) {
   const std::string ranks = started == 0   ? "it was started alone, without mpirun"
                             : started == 1 ? "mpirun started 1"
                                            : "mpirun started " + std::to_string(started);
-  return InputError({"L010", "--backend mpi",
+  return InputError({"E010", "--backend mpi",
                      "the schedule has " + count + " devices and needs as many processes; " + ranks,
                      "run: mpirun -n " + count + " debubble live --backend mpi ..."});
 }
@@ -107,7 +107,7 @@ void agree(MessagePassing& passing, ControlLine& line, const LiveRequest& reques
     verdict = line.wait().letter.text();
   }
   if (!verdict.empty()) {
-    throw InputError({"L011", "--backend mpi", verdict,
+    throw InputError({"E011", "--backend mpi", verdict,
                       "give every host the same files, the same command line and the same debubble"});
   }
   if (passing.size() != request.schedule.devices) {

@@ -6,11 +6,11 @@
 
 namespace debubble::live {
 
-// Call in every rank; throws the same everywhere. InputError L010: as many ranks as devices are needed; L011: some rank
+// Call in every rank; throws the same everywhere. InputError E010: as many ranks as devices are needed; E011: some rank
 // has another schedule, other costs or other settings than rank 0.
 void agree(MessagePassing& passing, ControlLine& line, const LiveRequest& request);
 
-// L010 of a run whose number of processes is not its number of devices; `started` is 0 where mpirun had no part.
+// E010 of a run whose number of processes is not its number of devices; `started` is 0 where mpirun had no part.
 [[nodiscard]] InputError wrong_number_of_ranks(int devices, int started);
 
 }  // namespace debubble::live

@@ -26,9 +26,10 @@ Watch::Watch(MessagePassing& passing, ControlLine& line, Mailbox& mailbox, Nanos
 
 std::optional<Outcome> Watch::turn() {
   look_at_own_work();
-  while (std::optional<ControlLine::Mail> mail = line_.next()) {
+  while (!outcome_.has_value()) {  // what follows an outcome belongs to the next phase
+    std::optional<ControlLine::Mail> mail = line_.next();
+    if (!mail.has_value()) break;
     read(std::move(*mail));
-    if (outcome_.has_value()) break;  // what follows belongs to the next phase
   }
   return outcome_;
 }

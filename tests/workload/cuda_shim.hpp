@@ -41,6 +41,10 @@ inline float shim_rsqrt_factor = 1.0F;
 inline float shim_exp_factor = 1.0F;
 inline float shim_tanh_factor = 1.0F;
 
+// The GPU's clock: when the kernel began, and how far each reading moves it.
+inline unsigned long long shim_time = 0;
+inline unsigned long long shim_time_step = 0;
+
 inline void __syncthreads() { BlockRunner::barrier(); }
 
 // Two tables in turn: who writes the next value cannot destroy one that another thread has yet to read.
@@ -58,6 +62,7 @@ inline float __shfl_xor_sync(unsigned /*mask*/, float value, int distance) {
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline void atomicAdd(float* to, float value) { *to += value; }
+inline void atomicAdd(unsigned long long* to, unsigned long long value) { *to += value; }
 
 inline float rsqrtf(float x) { return shim_rsqrt_factor / std::sqrt(x); }
 inline float expf(float x) { return shim_exp_factor * std::exp(x); }

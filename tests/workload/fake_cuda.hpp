@@ -8,8 +8,10 @@
 //     FAKE_CUDA         = word,word=value,...     how it behaves; see below
 //
 // Device memory is host memory. Kernels run as host code from the very text that was "compiled", products are plain
-// loops with cuBLAS's column-major meaning. Time is the GPU's own: every kernel takes what the functions below say, so
-// that all durations are known in advance, whatever the host is doing.
+// loops with cuBLAS's column-major meaning. Streams keep their order, wait for events of others and for values in
+// memory, and can be captured into graphs, as CUDA's; what cannot begin yet waits, and the host goes on. Time is the
+// GPU's own: every kernel takes what the functions below say, so that all durations are known in advance, whatever the
+// host is doing.
 //
 //     idle              nothing is computed; all else (time, memory, records) as ever. For whole sessions
 //     error=CODE        cuInit fails with this CUDA error (100 no GPU, 803 versions of driver and module differ, ...)
@@ -23,6 +25,13 @@
 //     fail_launch=NAME  launching this kernel fails at once (error 701)
 //     fail_run=NAME     this kernel breaks the context when it runs (error 700): the next synchronisation says so
 //     fail_gemm         cuBLASLt has an algorithm for no product
+//     hang=NAME         this kernel never ends
+//     processors=N      of each GPU (4); green contexts have multiples of `least_part`
+//     least_part=N      (8, or 1 where there are fewer than 16 processors)
+//     most_parts=N      a split gives no more, whatever was asked
+//     no_green          this GPU has no green contexts
+//     no_wait_value     a stream cannot wait for a value in memory
+//     no_peers          no GPU can reach another's memory
 //
 // A word it does not know ends the process: a test that asks for nothing must not pass.
 #pragma once
@@ -44,6 +53,8 @@ inline constexpr Nanoseconds kFakeTick = 32;                    // every time on
 inline constexpr Nanoseconds kFakeGap = 32 * kFakeTick;         // between two kernels on one stream
 inline constexpr Nanoseconds kFakeCrossGap = 64 * kFakeTick;    // behind an event of another stream
 inline constexpr Nanoseconds kFakeTickKernel = 65 * kFakeTick;  // debubble_tick; debubble_hold takes its argument
+
+inline constexpr Nanoseconds kFakeStamp = 20 * kFakeTick;  // debubble_live_*, the executor's own kernels
 
 constexpr Nanoseconds fake_ticks(std::int64_t amount, std::int64_t per_tick) {
   return (amount + per_tick - 1) / per_tick * kFakeTick;

@@ -14,6 +14,7 @@
 using namespace debubble::testing;  // NOLINT(google-build-using-namespace): this file is only exported C functions
 namespace lt = debubble::cublaslt;
 namespace cuda = debubble::cuda;
+using debubble::Nanoseconds;
 
 namespace {
 
@@ -25,6 +26,7 @@ struct Description {
   int scale = 0;
   std::int32_t transpose_a = lt::kAsStored;
   std::int32_t transpose_b = lt::kAsStored;
+  std::int32_t processors = 0;  // of the part of the GPU that it will run on; 0: all
 };
 
 struct Layout {
@@ -142,6 +144,30 @@ std::string name_of(const Description& product, const Sizes& sizes, const Layout
          std::to_string(sizes.k) + (product.transpose_a != 0 ? "_t" : "_n") + (product.transpose_b != 0 ? "t" : "n");
 }
 
+void multiply(const Description& product, const Sizes& sizes, float alpha_value, const void* a, const Layout& la,
+              const void* b, const Layout& lb, float beta_value, const void* c, const Layout& lc, void* d,
+              const Layout& ld) {
+  const auto at = [](const void* data, const Layout& layout, std::int64_t item) {
+    return static_cast<const std::byte*>(data) +
+           item * layout.stride * static_cast<std::int64_t>(bytes_of(layout.type));
+  };
+  for (std::int64_t item = 0; item < ld.batch; ++item) {
+    for (std::int64_t row = 0; row < sizes.m; ++row) {
+      for (std::int64_t column = 0; column < sizes.n; ++column) {
+        float sum = 0.0F;
+        for (std::int64_t k = 0; k < sizes.k; ++k) {
+          sum += element(at(a, la, item), la, product.transpose_a != 0, row, k) *
+                 element(at(b, lb, item), lb, product.transpose_b != 0, k, column);
+        }
+        float value = alpha_value * sum;
+        if (beta_value != 0.0F) value += beta_value * element(at(c, lc, item), lc, false, row, column);
+        const std::int64_t index = (row + column * ld.leading) * static_cast<std::int64_t>(bytes_of(ld.type));
+        write(const_cast<std::byte*>(at(d, ld, item)) + index, ld.type, value);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -170,6 +196,7 @@ int cublasLtMatmulDescDestroy(lt::Description description) { return destroy<Desc
 int cublasLtMatmulDescSetAttribute(lt::Description description, int attribute, const void* value, std::size_t bytes) {
   if (attribute == lt::kTransposeA) return set(of<Description>(description).transpose_a, value, bytes);
   if (attribute == lt::kTransposeB) return set(of<Description>(description).transpose_b, value, bytes);
+  if (attribute == lt::kProcessorTarget) return set(of<Description>(description).processors, value, bytes);
   return kInvalidValue;
 }
 
@@ -234,27 +261,12 @@ int cublasLtMatmul(lt::Handle, lt::Description description, const void* alpha, c
   std::memcpy(&alpha_value, alpha, sizeof alpha_value);
   std::memcpy(&beta_value, beta, sizeof beta_value);
   FakeStream& on = stream == nullptr ? FakeGpu::one().default_stream() : *reinterpret_cast<FakeStream*>(stream);
-  FakeGpu::one().kernel(on, name_of(product, sizes, la), fake_gemm_time(sizes.m, sizes.n, sizes.k, ld.batch));
-  if (FakeGpu::has("idle")) return lt::kSuccess;
-  const auto at = [](const void* data, const Layout& layout, std::int64_t item) {
-    return static_cast<const std::byte*>(data) +
-           item * layout.stride * static_cast<std::int64_t>(bytes_of(layout.type));
-  };
-  for (std::int64_t item = 0; item < ld.batch; ++item) {
-    for (std::int64_t row = 0; row < sizes.m; ++row) {
-      for (std::int64_t column = 0; column < sizes.n; ++column) {
-        float sum = 0.0F;
-        for (std::int64_t k = 0; k < sizes.k; ++k) {
-          sum += element(at(a, la, item), la, product.transpose_a != 0, row, k) *
-                 element(at(b, lb, item), lb, product.transpose_b != 0, k, column);
-        }
-        float value = alpha_value * sum;
-        if (beta_value != 0.0F) value += beta_value * element(at(c, lc, item), lc, false, row, column);
-        const std::int64_t index = (row + column * ld.leading) * static_cast<std::int64_t>(bytes_of(ld.type));
-        write(const_cast<std::byte*>(at(d, ld, item)) + index, ld.type, value);
-      }
-    }
-  }
+  if (stream != nullptr && on.context != FakeGpu::one().current) return kInvalidValue;
+  const bool idle = FakeGpu::has("idle");
+  FakeGpu::one().kernel(on, name_of(product, sizes, la), fake_gemm_time(sizes.m, sizes.n, sizes.k, ld.batch),
+                        [=](Nanoseconds) {
+                          if (!idle) multiply(product, sizes, alpha_value, a, la, b, lb, beta_value, c, lc, d, ld);
+                        });
   return lt::kSuccess;
 }
 

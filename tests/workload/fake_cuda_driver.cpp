@@ -4,6 +4,8 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "profiler/gpu/cuda_abi.hpp"
 #include "tests/workload/fake_cuda_gpu.hpp"
@@ -16,13 +18,11 @@ namespace cuda = debubble::cuda;
 namespace {
 
 constexpr int kInvalidValue = 1;
+constexpr int kInvalidContext = 201;
+constexpr int kInvalidHandle = 400;
 constexpr int kLaunchOutOfResources = 701;
-
-struct Kernel {
-  const FakeModule* module = nullptr;
-  std::string name;
-  int shared_memory = static_cast<int>(cuda::kFreeSharedMemory);
-};
+constexpr int kCaptureUnsupported = 900;
+constexpr std::size_t kSmall = 65'536;  // a memset of so little is done on an idle GPU too
 
 FakeStream& stream_of(cuda::Stream stream) {
   return stream == nullptr ? FakeGpu::one().default_stream() : *reinterpret_cast<FakeStream*>(stream);
@@ -30,16 +30,16 @@ FakeStream& stream_of(cuda::Stream stream) {
 
 FakeEvent& event_of(cuda::Event event) { return *reinterpret_cast<FakeEvent*>(event); }
 
-void* memory(cuda::Address address) { return reinterpret_cast<void*>(address); }
-
-// Functions live as long as their module; CUDA gives them no destructor either.
-std::map<const FakeModule*, std::map<std::string, Kernel>>& kernels() {
-  static std::map<const FakeModule*, std::map<std::string, Kernel>> all;
-  return all;
+// Work goes to a stream of the context that is current; whoever mixes them up is told.
+bool is_current(cuda::Stream stream) {
+  return stream == nullptr || stream_of(stream).context == FakeGpu::one().current;
 }
+
+void* memory(cuda::Address address) { return reinterpret_cast<void*>(address); }
 
 Nanoseconds duration_of(const std::string& name, unsigned blocks, unsigned threads, void** arguments) {
   if (name == "debubble_tick") return kFakeTickKernel;
+  if (is_live_kernel(name)) return kFakeStamp;
   if (name != "debubble_hold") return fake_kernel_time(blocks, threads);
   long long asked = 0;
   std::memcpy(&asked, arguments[0], sizeof asked);
@@ -51,15 +51,21 @@ struct ErrorName {
   const char* name;
   const char* text;
 };
-constexpr std::array<ErrorName, 9> kErrors{
+constexpr std::array<ErrorName, 15> kErrors{
     {{1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
      {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
      {34, "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
      {46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "devices are busy or unavailable"},
      {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+     {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+     {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
      {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
      {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
      {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+     {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+     {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+     {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "a forked stream was not joined"},
+     {915, "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "invalid resource configuration"},
      {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"}}};
 
 const ErrorName* error_called(int error) {
@@ -104,7 +110,7 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
   const auto capability = static_cast<int>(FakeGpu::number("capability", 90));
   switch (attribute) {
     case cuda::kProcessorCount:
-      *value = 4;
+      *value = static_cast<int>(FakeGpu::number("processors", 4));
       return 0;
     case cuda::kCapabilityMajor:
       *value = capability / 10;
@@ -122,10 +128,13 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
   return 0;
 }
 
-int cuDevicePrimaryCtxRetain(cuda::Context* context, int) {
+int cuDevicePrimaryCtxRetain(cuda::Context* context, int device) {
   FakeGpu& gpu = FakeGpu::one();
   ++gpu.live_objects;
-  *context = reinterpret_cast<cuda::Context>(&gpu);
+  FakeContext& primary = gpu.primary(device);
+  primary.gpu = device;
+  primary.processors = static_cast<unsigned>(FakeGpu::number("processors", 4));
+  *context = reinterpret_cast<cuda::Context>(&primary);
   return 0;
 }
 
@@ -135,7 +144,10 @@ int cuDevicePrimaryCtxRelease_v2(int) {
   return 0;
 }
 
-int cuCtxSetCurrent(cuda::Context) { return 0; }
+int cuCtxSetCurrent(cuda::Context context) {
+  FakeGpu::one().current = reinterpret_cast<FakeContext*>(context);
+  return 0;
+}
 
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   *free = FakeGpu::one().free_memory();
@@ -144,6 +156,7 @@ int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
 
 int cuMemAlloc_v2(cuda::Address* address, std::size_t bytes) {
   if (bytes == 0) return kInvalidValue;
+  if (FakeGpu::one().is_capturing()) return kCaptureUnsupported;
   void* const found = FakeGpu::one().allocate(bytes);
   *address = reinterpret_cast<cuda::Address>(found);
   return found == nullptr ? cuda::kOutOfMemory : 0;
@@ -152,20 +165,26 @@ int cuMemAlloc_v2(cuda::Address* address, std::size_t bytes) {
 int cuMemFree_v2(cuda::Address address) { return FakeGpu::one().release(memory(address)) ? 0 : kInvalidValue; }
 
 int cuMemcpyHtoDAsync_v2(cuda::Address to, const void* from, std::size_t bytes, cuda::Stream stream) {
-  std::memcpy(memory(to), from, bytes);
-  FakeGpu::one().copy(stream_of(stream), 1, bytes);
+  if (!is_current(stream)) return kInvalidContext;
+  const auto* const first = static_cast<const std::byte*>(from);
+  FakeGpu::one().copy(stream_of(stream), 1, bytes, [to, staged = std::vector<std::byte>(first, first + bytes)] {
+    std::memcpy(memory(to), staged.data(), staged.size());
+  });
   return 0;
 }
 
 int cuMemcpyDtoHAsync_v2(void* to, cuda::Address from, std::size_t bytes, cuda::Stream stream) {
-  std::memcpy(to, memory(from), bytes);
-  FakeGpu::one().copy(stream_of(stream), 2, bytes);
+  if (!is_current(stream)) return kInvalidContext;
+  FakeGpu::one().copy(stream_of(stream), 2, bytes, [=] { std::memcpy(to, memory(from), bytes); });
   return 0;
 }
 
 int cuMemsetD8Async(cuda::Address to, unsigned char value, std::size_t bytes, cuda::Stream stream) {
-  if (!FakeGpu::has("idle")) std::memset(memory(to), value, bytes);
-  FakeGpu::one().set(stream_of(stream), bytes);
+  if (!is_current(stream)) return kInvalidContext;
+  const bool does = !FakeGpu::has("idle") || bytes <= kSmall;
+  FakeGpu::one().set(stream_of(stream), bytes, [=] {
+    if (does) std::memset(memory(to), value, bytes);
+  });
   return 0;
 }
 
@@ -178,7 +197,7 @@ int cuModuleLoadData(cuda::Module* module, const void* image) {
 int cuModuleUnload(cuda::Module module) {
   const auto* const unloaded = reinterpret_cast<FakeModule*>(module);
   --FakeGpu::one().live_objects;
-  kernels().erase(unloaded);
+  fake_kernels().erase(unloaded);
   delete unloaded;
   return 0;
 }
@@ -186,7 +205,7 @@ int cuModuleUnload(cuda::Module module) {
 int cuModuleGetFunction(cuda::Function* function, cuda::Module module, const char* name) {
   const auto* const loaded = reinterpret_cast<FakeModule*>(module);
   if (parameter_count(loaded->text, name) < 0) return cuda::kNotFound;
-  Kernel& kernel = kernels()[loaded][name];
+  Kernel& kernel = fake_kernels()[loaded][name];
   kernel.module = loaded;
   kernel.name = name;
   *function = reinterpret_cast<cuda::Function>(&kernel);
@@ -204,39 +223,55 @@ int cuLaunchKernel(cuda::Function function, unsigned blocks, unsigned, unsigned,
   const Kernel& kernel = *reinterpret_cast<Kernel*>(function);
   FakeGpu& gpu = FakeGpu::one();
   if (gpu.broken != 0) return gpu.broken;
+  if (!is_current(stream)) return kInvalidContext;
   if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
   if (shared_bytes > static_cast<unsigned>(kernel.shared_memory)) return kInvalidValue;
   if (FakeGpu::value("fail_launch") == kernel.name) return kLaunchOutOfResources;
-  if (FakeGpu::value("fail_run") == kernel.name) gpu.broken = cuda::kIllegalAddress;
-  gpu.kernel(stream_of(stream), kernel.name, duration_of(kernel.name, blocks, threads, arguments));
-  if (!FakeGpu::has("idle")) run_kernel(kernel.module->text, kernel.name, blocks, threads, arguments);
+  const KernelArguments values(kernel.module->text, kernel.name, arguments);
+  const Nanoseconds duration = duration_of(kernel.name, blocks, threads, arguments);
+  std::function<bool()> ready;
+  if (FakeGpu::value("hang") == kernel.name) ready = [] { return false; };
+  if (kernel.name == kWaitKernel) {
+    ready = [word = values.read<const volatile std::uint32_t*>(0), least = values.read<std::uint32_t>(1)] {
+      return *word >= least;
+    };
+  }
+  const bool does = !FakeGpu::has("idle") || is_live_kernel(kernel.name);
+  gpu.kernel(
+      stream_of(stream), kernel.name, duration,
+      [does, values, text = kernel.module->text, name = kernel.name, blocks, threads](Nanoseconds begin) {
+        if (does) run_kernel(text, name, blocks, threads, values.pointers().data(), begin);
+      },
+      ready);
   return 0;
 }
 
 int cuStreamCreate(cuda::Stream* stream, unsigned) {
   ++FakeGpu::one().live_objects;
-  *stream = reinterpret_cast<cuda::Stream>(FakeGpu::one().make_stream());
+  *stream = reinterpret_cast<cuda::Stream>(FakeGpu::one().make_stream(FakeGpu::one().current));
   return 0;
 }
 
 int cuStreamDestroy_v2(cuda::Stream stream) {
   --FakeGpu::one().live_objects;
-  delete reinterpret_cast<FakeStream*>(stream);
+  FakeGpu::one().destroy(reinterpret_cast<FakeStream*>(stream));
   return 0;
 }
 
-int cuStreamSynchronize(cuda::Stream) { return FakeGpu::one().broken; }
+int cuStreamSynchronize(cuda::Stream stream) {
+  if (stream_of(stream).capture != nullptr) return kCaptureUnsupported;
+  if (FakeGpu::one().broken == 0) FakeGpu::one().drain(stream_of(stream));
+  return FakeGpu::one().broken;
+}
 
 int cuStreamWaitEvent(cuda::Stream stream, cuda::Event event, unsigned) {
-  FakeStream& waits = stream_of(stream);
-  const FakeEvent& awaited = event_of(event);
-  if (awaited.stream != waits.number) waits.not_before = std::max(waits.not_before, awaited.time + kFakeCrossGap);
+  FakeGpu::one().wait(stream_of(stream), event_of(event));
   return 0;
 }
 
 int cuEventCreate(cuda::Event* event, unsigned) {
   ++FakeGpu::one().live_objects;
-  *event = reinterpret_cast<cuda::Event>(new FakeEvent);
+  *event = reinterpret_cast<cuda::Event>(new FakeEvent{FakeGpu::one().current, nullptr, nullptr, {}});
   return 0;
 }
 
@@ -247,15 +282,22 @@ int cuEventDestroy_v2(cuda::Event event) {
 }
 
 int cuEventRecord(cuda::Event event, cuda::Stream stream) {
-  event_of(event) = {stream_of(stream).end, stream_of(stream).number};
+  if (event_of(event).context != stream_of(stream).context) return kInvalidHandle;
+  FakeGpu::one().record(event_of(event), stream_of(stream));
   return 0;
 }
 
-int cuEventSynchronize(cuda::Event) { return FakeGpu::one().broken; }
+int cuEventSynchronize(cuda::Event event) {
+  FakeGpu& gpu = FakeGpu::one();
+  if (gpu.broken != 0 || event_of(event).mark == nullptr) return gpu.broken;
+  for (gpu.pump(); !event_of(event).mark->reached;) gpu.pump();
+  return gpu.broken;
+}
 
 int cuEventElapsedTime(float* milliseconds, cuda::Event from, cuda::Event to) {
-  if (event_of(from).time < 0 || event_of(to).time < 0) return 400;  // CUDA_ERROR_INVALID_HANDLE: never recorded
-  *milliseconds = static_cast<float>(static_cast<double>(event_of(to).time - event_of(from).time) / 1e6);
+  const auto& [first, second] = std::pair(event_of(from).mark, event_of(to).mark);
+  if (first == nullptr || second == nullptr) return kInvalidHandle;  // never recorded
+  *milliseconds = static_cast<float>(static_cast<double>(second->time - first->time) / 1e6);
   return 0;
 }
 

@@ -23,9 +23,11 @@ Nanoseconds start_of_time() {
   return since / kFakeTick * kFakeTick;
 }
 
-constexpr std::array<std::string_view, 12> kWords{"idle",          "error",       "stub",     "driver",
-                                                  "libraries",     "gpus",        "memory",   "capability",
-                                                  "compile_error", "fail_launch", "fail_run", "fail_gemm"};
+constexpr std::array<std::string_view, 19> kWords{
+    "idle",          "error",    "stub",   "driver",     "processors",    "least_part",  "most_parts", "no_green",
+    "no_wait_value", "no_peers", "hang",
+
+    "libraries",     "gpus",     "memory", "capability", "compile_error", "fail_launch", "fail_run",   "fail_gemm"};
 
 // The value of a word of $FAKE_CUDA, empty for one without a value.
 std::optional<std::string> find(std::string_view word) {
@@ -47,7 +49,11 @@ std::optional<std::string> find(std::string_view word) {
 
 }  // namespace
 
-FakeGpu::FakeGpu() : latest_(start_of_time()) { default_stream_ = {streams_, latest_, 0}; }
+FakeGpu::FakeGpu() : latest_(start_of_time()) {
+  default_stream_.number = streams_;
+  default_stream_.end = latest_;
+  all_.insert(&default_stream_);
+}
 
 FakeGpu& FakeGpu::one() {
   static FakeGpu gpu;
@@ -93,37 +99,6 @@ bool FakeGpu::release(void* address) {
   std::free(address);
   return true;
 }
-
-Nanoseconds FakeGpu::pass(FakeStream& stream, Nanoseconds duration) {
-  const Nanoseconds begin = std::max(stream.end + kFakeGap, stream.not_before);
-  stream.end = begin + duration;
-  latest_ = std::max(latest_, stream.end);
-  return begin;
-}
-
-void FakeGpu::kernel(FakeStream& stream, const std::string& name, Nanoseconds duration) {
-  const Nanoseconds begin = pass(stream, duration);
-  if (const FakeCupti cupti = find_fake_cupti(); cupti.launch != nullptr) {
-    cupti.launch(name.c_str(), static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(stream.end),
-                 stream.number);
-  }
-}
-
-void FakeGpu::copy(FakeStream& stream, std::uint8_t kind, std::size_t bytes) {
-  const Nanoseconds begin = pass(stream, fake_transfer_time(static_cast<Bytes>(bytes)));
-  if (const FakeCupti cupti = find_fake_cupti(); cupti.copy != nullptr) {
-    cupti.copy(kind, bytes, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(stream.end), stream.number);
-  }
-}
-
-void FakeGpu::set(FakeStream& stream, std::size_t bytes) {
-  const Nanoseconds begin = pass(stream, fake_transfer_time(static_cast<Bytes>(bytes)));
-  if (const FakeCupti cupti = find_fake_cupti(); cupti.set != nullptr) {
-    cupti.set(bytes, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(stream.end), stream.number);
-  }
-}
-
-FakeStream* FakeGpu::make_stream() { return new FakeStream{++streams_, latest_, 0}; }
 
 }  // namespace debubble::testing
 

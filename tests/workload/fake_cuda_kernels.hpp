@@ -1,15 +1,54 @@
 // Running the workload's kernels on the host, from a module's text. See fake_cuda.hpp.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
 #include <string>
+#include <vector>
+
+#include "profiler/gpu/cuda_abi.hpp"
+#include "tests/workload/fake_cuda_gpu.hpp"
 
 namespace debubble::testing {
 
 // Parameters of a kernel in CUDA C++ text; -1: it is not there.
 [[nodiscard]] int parameter_count(const std::string& text, const std::string& kernel);
 
-// Runs every block; `arguments` as cuLaunchKernel gets them. Throws std::logic_error for a kernel nobody knows.
+struct Kernel {
+  const FakeModule* module = nullptr;
+  std::string name;
+  int shared_memory = static_cast<int>(cuda::kFreeSharedMemory);
+};
+
+// Functions live as long as their module or library; CUDA gives them no destructor either.
+[[nodiscard]] std::map<const FakeModule*, std::map<std::string, Kernel>>& fake_kernels();
+
+// The values of a launch's arguments, which the caller may change once the launch has returned.
+class KernelArguments {
+ public:
+  KernelArguments(const std::string& text, const std::string& kernel, void** arguments);
+
+  template <typename Value>
+  [[nodiscard]] Value read(std::size_t argument) const {
+    Value value{};
+    std::memcpy(&value, values_[argument].data(), sizeof value);
+    return value;
+  }
+  [[nodiscard]] std::vector<void*> pointers() const;
+
+ private:
+  std::vector<std::array<std::byte, 8>> values_;
+};
+
+// The executor's own kernels (live/cuda/kernels/live.inc) are run even where nothing else is computed.
+inline constexpr const char* kWaitKernel = "debubble_live_wait";
+[[nodiscard]] bool is_live_kernel(const std::string& name);
+
+// Runs every block, at this time of the GPU's clock. Throws std::logic_error for a kernel nobody knows.
 void run_kernel(const std::string& text, const std::string& kernel, unsigned blocks, unsigned threads,
-                void** arguments);
+                const void* const* arguments, Nanoseconds time);
 
 }  // namespace debubble::testing

@@ -20,6 +20,7 @@ using HostKernels = std::map<std::string_view, HostKernel>;
 [[nodiscard]] const HostKernels& host_kernels_bf16();
 [[nodiscard]] const HostKernels& host_kernels_fp16();
 [[nodiscard]] const HostKernels& host_kernels_fp32();
+[[nodiscard]] const HostKernels& host_live_kernels();  // of live/cuda/kernels/live.inc
 
 // Throws std::invalid_argument for another number of arguments than the kernel has.
 template <typename... Arguments>

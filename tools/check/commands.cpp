@@ -1,6 +1,5 @@
 #include "tools/check/commands.hpp"
 
-#include "tools/check/fresh_run.hpp"
 #include "tools/shell.hpp"
 
 namespace debubble {
@@ -34,9 +33,11 @@ std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario) {
           "debubble diff predicted.run.json " + run};
 }
 
-std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario) {
-  const std::string flags = joined(all_flags(*scenario.flags), repeated_flags(*scenario.live));
-  return {joined("debubble live", flags) + " --save-run measured.run.json", "debubble diff measured.run.json"};
+std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario, int devices) {
+  std::string command = scenario.live->backend == "mpi" ? "mpirun -n " + std::to_string(devices) + " " : "";
+  command = joined(command + "debubble live", all_flags(*scenario.flags));
+  for (const std::string& argument : scenario.live_arguments) command += " " + shell_quoted(argument);
+  return {command + " --save-run measured.run.json", "debubble diff measured.run.json"};
 }
 
 }  // namespace debubble

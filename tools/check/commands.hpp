@@ -12,6 +12,6 @@ namespace debubble {
 [[nodiscard]] std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario);
 
 // Runs a scenario again, kept in a file, and lays it over its prediction.
-[[nodiscard]] std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario);
+[[nodiscard]] std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario, int devices);
 
 }  // namespace debubble

@@ -1,53 +1,55 @@
 #include "tools/check/fresh_run.hpp"
 
-#include <CLI/CLI.hpp>
-#include <array>
+#include <fmt/format.h>
+
+#include <utility>
 
 #include "live/backends.hpp"
-#include "live/live.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/suggest.hpp"
-#include "tools/quantities.hpp"
-#include "tools/shell.hpp"
+#include "tools/live/view.hpp"
+#include "tools/views/style.hpp"
 
 namespace debubble {
 namespace {
 
-template <std::size_t N>
-std::size_t one_of(const std::array<std::string, N>& names, const std::string& value, const std::string& place) {
-  std::string all;
-  for (std::size_t k = 0; k < N; ++k) {
-    if (names[k] == value) return k;
-    all += (all.empty() ? "" : ", ") + names[k];
-  }
-  const std::string guess = closest_name(value, names);
-  throw InputError(Diagnostic{"Q016", place, "\"" + value + "\" is not one of: " + all,
-                              guess.empty() ? "write " + names[0] : "did you mean " + guess + "?"});
+constexpr int kUnwrapped = 1000;  // columns: every output wraps by its own rules
+
+bool chooses_clock(const LiveFlags& live) {
+  return live.backend != "cuda" && live.gpus != "each" && live.clock.empty() && live.costs.empty();
+}
+
+void require_mpirun(const FreshRunPlan& plan) {
+  if (plan.settings.backend != LiveBackend::kMpi || live::mpi_rank_of_environment()) return;
+  throw UnavailableError(
+      Diagnostic{"U070", "", "a run over MPI has to be started by mpirun, and this process was not",
+                 fmt::format("start the gate with: mpirun -n {} debubble check ...", plan.plan.run.schedule.devices)});
 }
 
 }  // namespace
 
-void add_fresh_run_flags(CLI::App& verb, FreshRunFlags& flags) {
-  verb.add_option("--backend", flags.backend);
-  verb.add_option("--clock", flags.clock);
-  verb.add_option("--repetitions", flags.repetitions);
-  verb.add_option("--warm-up", flags.warm_up);
-  verb.add_option("--fault", flags.faults)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+FreshRunPlan plan_fresh_run(LiveFlags live, const ScenarioFlags& flags, Progress& progress) {
+  if (chooses_clock(live)) live.clock = "logical";
+  FreshRunPlan plan;
+  plan.settings = check_live(live, flags);
+  const Scenario scenario = check_scenario(scenario_part(plan.settings, flags));
+  const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
+  plan.plan = plan_live(scenario, plan.settings, name, progress);
+  return plan;
 }
 
-void check_fresh_run(const FreshRunFlags& flags, const Schedule& schedule) {
-  const std::array<std::string, 3> backends{"cpu", "cuda", "mpi"};
-  one_of(backends, flags.backend, "--backend");
-  static_cast<void>(schedule);
+FreshRun run_fresh(const FreshRunPlan& plan, Progress& progress) {
+  require_mpirun(plan);
+  FreshRun fresh;
+  try {
+    live::LiveResult result = start_live(plan.plan, plan.settings, progress);
+    ViewStyle style;
+    style.width = kUnwrapped;
+    if (result.stall) fresh.failure = stall_view(*result.stall, style);
+    fresh.record = record_of(plan.plan, std::move(result), "");
+  } catch (const live::WrongDataError& error) {
+    fresh.failure = wrong_data_finding(error).message;
+  }
+  return fresh;
 }
-
-std::string repeated_flags(const FreshRunFlags& flags) {
-  std::string text = "--backend " + flags.backend;
-  if (!flags.clock.empty()) text += " --clock " + flags.clock;
-  for (const std::string& fault : flags.faults) text += " --fault " + shell_quoted(fault);
-  return text;
-}
-
-FreshRun run_fresh(const FreshRunFlags&, const Run&, Progress&) { return {}; }
 
 }  // namespace debubble

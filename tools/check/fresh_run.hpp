@@ -1,42 +1,34 @@
-// A fresh run for a suite's scenario: the same schedule and costs as predicted, on one of the live backends.
+// A fresh run for a suite's scenario, by the rules of `debubble live`: its flags, its backends, its records.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "sim/core/run_record.hpp"
+#include "tools/live/flags.hpp"
+#include "tools/live/settings.hpp"
+#include "tools/live/start.hpp"
 #include "tools/progress.hpp"
-#include "tools/run.hpp"
-
-namespace CLI {
-class App;
-}
+#include "tools/scenario.hpp"
 
 namespace debubble {
 
-// The members of "live", named like the flags of `debubble live`.
-struct FreshRunFlags {
-  std::string backend = "cpu";
-  std::string clock;
-  std::optional<int> repetitions;
-  std::optional<int> warm_up;
-  std::vector<std::string> faults;
+// What is known before anything runs.
+struct FreshRunPlan {
+  LiveSettings settings;
+  LivePlan plan;
 };
-void add_fresh_run_flags(CLI::App& verb, FreshRunFlags& flags);
 
-// Throws InputError for words and faults that make no sense for the schedule, at places like "--fault".
-void check_fresh_run(const FreshRunFlags& flags, const Schedule& schedule);
+// Unlike `debubble live` a gate never chooses the clock by the machine's cores: without a word of the suite it is the
+// logical one, wherever there is a choice. Throws InputError with places like "--fault".
+[[nodiscard]] FreshRunPlan plan_fresh_run(LiveFlags live, const ScenarioFlags& flags, Progress& progress);
 
 struct FreshRun {
-  RunRecord record;
-  std::string failure;  // how it got stuck or went wrong; empty when it ended as it should
+  RunRecord record;     // without iterations in a process of mpirun's that is not the first
+  std::string failure;  // how it got stuck or went wrong, in lines; empty when it ended as it should
 };
 
-// Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks.
-[[nodiscard]] FreshRun run_fresh(const FreshRunFlags& flags, const Run& run, Progress& progress);
-
-// The flags again, for a command that is suggested: "--backend cpu --fault slow=1:1.5".
-[[nodiscard]] std::string repeated_flags(const FreshRunFlags& flags);
+// Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks: U070 for runs
+// over MPI outside of mpirun, or what the backend says.
+[[nodiscard]] FreshRun run_fresh(const FreshRunPlan& plan, Progress& progress);
 
 }  // namespace debubble

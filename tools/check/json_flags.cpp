@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "profiler/text.hpp"
@@ -36,6 +37,7 @@ class FlagReader {
     if (option == nullptr || member.key == "help") return unknown(member);
     const std::optional<std::vector<std::string>> arguments = arguments_of(member, *option);
     if (!arguments) return;
+    all_.insert(all_.end(), arguments->begin(), arguments->end());
     try {
       verb_.parse(std::vector<std::string>(arguments->rbegin(), arguments->rend()));  // CLI11 takes them last first
     } catch (const CLI::ParseError&) {
@@ -43,6 +45,8 @@ class FlagReader {
                "without a fraction");
     }
   }
+
+  [[nodiscard]] std::vector<std::string> all() && { return std::move(all_); }
 
  private:
   void complain(const JsonValue& member, std::string code, const std::string& what, const std::string& help) {
@@ -92,18 +96,21 @@ class FlagReader {
   CLI::App& verb_;
   ProblemList& problems_;
   std::vector<std::string> names_;
+  std::vector<std::string> all_;
 };
 
 }  // namespace
 
-void read_json_flags(const JsonValue& object, const std::string& pointer, CLI::App& verb, ProblemList& problems) {
+std::vector<std::string> read_json_flags(const JsonValue& object, const std::string& pointer, CLI::App& verb,
+                                         ProblemList& problems) {
   if (object.kind != JsonValue::Kind::kObject) {
     problems.add_at_pointer("Q007", pointer, "an object must stand here; got " + describe(object),
                             "objects are written {\"key\": value}");
-    return;
+    return {};
   }
   FlagReader reader(pointer, verb, problems);
   for (const JsonValue& member : object.children) reader.read(member);
+  return std::move(reader).all();
 }
 
 }  // namespace debubble

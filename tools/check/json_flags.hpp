@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "profiler/json_tree.hpp"
 #include "profiler/problem_list.hpp"
@@ -17,6 +18,8 @@ namespace debubble {
 
 // Gives every member to `verb`, which writes its bound variables. Arrays stand for flags that may be repeated, true
 // for flags without a value. Reports unknown keys (with the closest flag) and values of the wrong form at `pointer`.
-void read_json_flags(const JsonValue& object, const std::string& pointer, CLI::App& verb, ProblemList& problems);
+// Returns the flags as they would stand on the command line.
+std::vector<std::string> read_json_flags(const JsonValue& object, const std::string& pointer, CLI::App& verb,
+                                         ProblemList& problems);
 
 }  // namespace debubble

@@ -1,6 +1,7 @@
 #include "tools/check/suite.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -115,8 +116,10 @@ SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, 
   if (live != nullptr) {
     CLI::App verb;
     scenario.live.emplace();
-    add_fresh_run_flags(verb, *scenario.live);
-    read_json_flags(*live, reader.pointer_to("live"), verb, problems);
+    add_live_flags(verb, *scenario.live);
+    scenario.live_arguments = read_json_flags(*live, reader.pointer_to("live"), verb, problems);
+    std::string& model = scenario.live->model;
+    if (model.ends_with(".json")) model = beside(suite.file, model);
   }
   scenario.tolerances = read_tolerances(reader, defaults, problems);
   scenario.required = read_required(reader);
@@ -181,7 +184,12 @@ std::vector<Diagnostic> placed_in_suite(std::vector<Diagnostic> problems, const 
     if (problem.code == "C005" && problem.place == scenario.measured) problem.place = here + "/measured";
     if (!problem.place.starts_with("--")) continue;
     const std::string flag = problem.place.substr(2, problem.place.find_first_of(" :") - 2);
-    problem.place = here + "/scenario/" + flag;
+    const bool of_live =
+        scenario.live &&
+        std::any_of(scenario.live_arguments.begin(), scenario.live_arguments.end(), [&](const std::string& argument) {
+          return argument == "--" + flag || argument.starts_with("--" + flag + "=");
+        });
+    problem.place = here + (of_live ? "/live/" : "/scenario/") + flag;
   }
   return problems;
 }

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
-#include "tools/check/fresh_run.hpp"
+#include "tools/live/flags.hpp"
 #include "tools/scenario.hpp"
 
 namespace debubble {
@@ -37,8 +37,9 @@ struct SuiteScenario {
   std::string table;                   // the schedule as the suite writes it, when it is a table's file
   Tolerances tolerances;
   std::string measured;  // the run file; empty: none
-  std::optional<FreshRunFlags> live;
-  bool required = true;  // what this machine lacks is status 3, not a note
+  std::optional<LiveFlags> live;
+  std::vector<std::string> live_arguments;  // "--backend=cpu": the same as typed
+  bool required = true;                     // what this machine lacks is status 3, not a note
 };
 
 struct Suite {

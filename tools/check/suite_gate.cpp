@@ -11,6 +11,7 @@
 #include "tools/check/measured.hpp"
 #include "tools/check/suite_lines.hpp"
 #include "tools/exporters/report_json.hpp"
+#include "tools/run.hpp"
 #include "tools/runs/predict.hpp"
 #include "tools/runs/run_file.hpp"
 #include "tools/scenario.hpp"
@@ -79,17 +80,16 @@ void SuiteGate::predict(const SuiteScenario& scenario) {
 }
 
 void SuiteGate::predict_given(const SuiteScenario& scenario) {
-  const Scenario checked = check_scenario(*scenario.flags);
+  std::optional<FreshRunPlan> plan;
+  if (scenario.live) plan = plan_fresh_run(*scenario.live, *scenario.flags, progress_);
+  const Scenario checked =
+      check_scenario(plan ? scenario_part(plan->settings, *scenario.flags) : ScenarioFlags(*scenario.flags));
   const std::string name = checked.schedules.empty() ? "1f1b" : checked.schedules.front();
-  Run run = run_schedule(checked, name, progress_);
-  if (!scenario.table.empty()) run.report.schedule.name = printable(scenario.table);  // wherever we were started from
-  predictions_.push_back({scenario.name, run.report});
-  if (!scenario.measured.empty()) {
-    judge_recorded(scenario, run.report);
-  } else if (scenario.live) {
-    check_fresh_run(*scenario.live, run.schedule);
-    to_run_.back() = std::move(run);
-  }
+  Report report = run_schedule(checked, name, progress_).report;
+  if (!scenario.table.empty()) report.schedule.name = printable(scenario.table);  // wherever we were started from
+  predictions_.push_back({scenario.name, report});
+  to_run_.back() = std::move(plan);
+  if (!scenario.measured.empty()) judge_recorded(scenario, report);
 }
 
 // Without a prediction, the run's own schedule, costs and links are simulated.
@@ -128,16 +128,17 @@ void SuiteGate::compare() {
 
 void SuiteGate::measure() {
   for (std::size_t k = 0; k < to_run_.size(); ++k) {
-    if (!to_run_[k] || !has_result(to_run_[k]->report)) continue;
+    if (!to_run_[k] || !has_result(predictions_[k].report)) continue;
     progress_.phase("running " + printable(suite_.scenarios[k].name));
     measure_one(suite_.scenarios[k], *to_run_[k], result_.scenarios[k]);
   }
 }
 
-void SuiteGate::measure_one(const SuiteScenario& scenario, const Run& run, ScenarioResult& result) {
+// A fresh run is predicted from its own record: with the costs it was given, or those calibrated on this machine.
+void SuiteGate::measure_one(const SuiteScenario& scenario, const FreshRunPlan& plan, ScenarioResult& result) {
   MeasurementResult measurement;
   try {
-    const FreshRun fresh = run_fresh(*scenario.live, run, progress_);
+    const FreshRun fresh = run_fresh(plan, progress_);
     if (fresh.failure.empty()) {
       if (fresh.record.iterations.empty()) return;  // this process is not the one that knows
       measurement = judge_run(fresh.record, simulate_record(fresh.record).report, scenario.tolerances);
@@ -155,7 +156,7 @@ void SuiteGate::measure_one(const SuiteScenario& scenario, const Run& run, Scena
   }
   measurement.fresh = true;
   if (measurement.backend.empty()) measurement.backend = scenario.live->backend;
-  measurement.next = commands_for_fresh(scenario);
+  measurement.next = commands_for_fresh(scenario, plan.plan.run.schedule.devices);
   result.measurement = std::move(measurement);
 }
 

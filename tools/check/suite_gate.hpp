@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "tools/check/baseline.hpp"
+#include "tools/check/fresh_run.hpp"
 #include "tools/check/result.hpp"
 #include "tools/check/suite.hpp"
 #include "tools/exporters/output_file.hpp"
 #include "tools/progress.hpp"
-#include "tools/run.hpp"
 
 namespace debubble {
 
@@ -41,14 +41,14 @@ class SuiteGate {
   void predict_given(const SuiteScenario& scenario);
   void judge_recorded(const SuiteScenario& scenario, std::optional<Report> predicted);
   void compare();
-  void measure_one(const SuiteScenario& scenario, const Run& run, ScenarioResult& result);
+  void measure_one(const SuiteScenario& scenario, const FreshRunPlan& plan, ScenarioResult& result);
   void refuse(std::vector<Diagnostic> problems);
 
   bool accept_;
   Progress& progress_;
   Suite suite_;
   std::vector<NamedPrediction> predictions_;
-  std::vector<std::optional<Run>> to_run_;  // by scenario: what a fresh run needs
+  std::vector<std::optional<FreshRunPlan>> to_run_;  // by scenario
   SuiteResult result_;
 };
 

@@ -3,6 +3,7 @@
 #include "tools/commands/check.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/commands/compare.hpp"
+#include "tools/commands/diff.hpp"
 #include "tools/commands/doctor.hpp"
 #include "tools/commands/export.hpp"
 #include "tools/commands/import.hpp"
@@ -23,6 +24,10 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble live --schedule zb-h1 -p 4 -m 8 --save-run run.json", make_live},
       CommandEntry{"check", "the gate: predictions against their baseline and against measured runs",
                    "debubble check ci/nightly.suite.json --junit junit.xml", make_check},
+      CommandEntry{"diff", "a predicted and a measured run, op by op, and why they differ",
+                   "debubble diff scenario.toml run.json --trace both.json.gz\n"
+                   "  debubble diff rank0.json.gz rank1.json.gz --tolerance bubble=2pp",
+                   make_diff_command},
       CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU",
                    "debubble profile --model gpt-1.3b --microbatch 2 -o gpt.json\n"
                    "  debubble profile -o gpt.json -- python -m debubble_hooks train.py",

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "live/backends.hpp"
 #include "sim/core/error.hpp"
 #include "tools/check/check_json.hpp"
 #include "tools/check/github.hpp"
@@ -74,6 +75,7 @@ class Check : public Command {
     ExtraFile junit(junit_, [](const CheckResult& result) { return junit_xml(result); });
     ExtraFile markdown(markdown_, [](const CheckResult& result) { return check_markdown(result); });
     const CheckResult result = look();
+    if (!is_first()) return status_of(result);
     show(result, invocation, output);
     junit.write(result);
     markdown.write(result);
@@ -85,12 +87,15 @@ class Check : public Command {
   }
 
  private:
+  // Of the processes that mpirun started, one speaks and writes.
+  static bool is_first() { return live::mpi_rank_of_environment().value_or(0) == 0; }
+
   CheckResult look() {
     Progress progress;
     std::vector<SuiteGate> gates;
     for (const std::string& suite : suites_) gates.emplace_back(suite, accept_, progress);
     if (accept_) {
-      accept(gates);
+      if (is_first()) accept(gates);
     } else {
       for (SuiteGate& gate : gates) gate.measure();
     }
@@ -108,7 +113,7 @@ class Check : public Command {
       const std::string baseline = std::filesystem::weakly_canonical(gate.baseline()).string();
       const auto [other, is_new] = suite_of.emplace(baseline, gate.result().file);
       if (!is_new) {
-        throw InputError(Diagnostic{"C100", gate.result().file,
+        throw InputError(Diagnostic{"Q033", gate.result().file,
                                     "its baseline is that of " + other->second + " too: " + gate.baseline(),
                                     "give each suite its own \"baseline\""});
       }

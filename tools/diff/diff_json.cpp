@@ -135,7 +135,8 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
   json["command_line"] = tool.command_line;
   json["schedule"] = schedule_json(diff.predicted_report.schedule);
   json["assumptions"] = assumptions_json(diff.predicted.assumptions);
-  json["predicted"] = side_json(diff.predicted, own ? diff.measured_name : diff.predicted_name, diff.predicted_iteration);
+  json["predicted"] =
+      side_json(diff.predicted, own ? diff.measured_name : diff.predicted_name, diff.predicted_iteration);
   json["predicted_from_measured"] = own;
   json["measured"] = side_json(diff.measured, diff.measured_name, diff.iteration);
   json["clocks"] = {{"method", diff.measured.clocks.method},

@@ -72,10 +72,10 @@ class View {
 
   void add_heading() {
     const ScheduleFacts& facts = diff_.predicted_report.schedule;
-    line(paint(style_.color, kBold,
-               fmt::format("{} on {} device{}, {} microbatch{}: predicted and measured", printable(facts.name),
-                           facts.devices, facts.devices == 1 ? "" : "s", facts.microbatches,
-                           facts.microbatches == 1 ? "" : "es")));
+    line(paint(
+        style_.color, kBold,
+        fmt::format("{} on {} device{}, {} microbatch{}: predicted and measured", printable(facts.name), facts.devices,
+                    facts.devices == 1 ? "" : "s", facts.microbatches, facts.microbatches == 1 ? "" : "es")));
     const bool own = diff_.predicted_name.empty();
     add_fact("predicted", own ? printable(diff_.measured_name) + ", simulated from its own schedule, costs and links"
                               : printable(diff_.predicted_name) + ", " + origin_words(diff_.predicted.origin));

@@ -80,8 +80,9 @@ void write_merged_trace(const Diff& diff, const std::string& command_line, const
 
 std::string trace_bundle(const Diff& diff, const std::string& command_line) {
   const Comparison& c = diff.comparison;
-  std::string manifest = "{\"perfetto_manifest\": {\"version\": 1,\n \"attributes\": {\"command_line\": " +
-                         quoted(command_line) + "},\n \"files\": [\n  ";
+  std::string manifest =
+      "{\"perfetto_manifest\": {\"version\": 1,\n \"attributes\": {\"command_line\": " + quoted(command_line) +
+      "},\n \"files\": [\n  ";
   manifest += manifest_file("predicted", c.bubble_ratio.predicted, c.makespan.predicted) + ",\n  ";
   manifest += manifest_file("measured", c.bubble_ratio.measured, c.makespan.measured) + "]}}\n";
   Tar tar;

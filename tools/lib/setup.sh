@@ -16,7 +16,8 @@ build_commands=(g++:g++ cmake:cmake ninja:ninja-build)
 # Libraries, as packages. Tests need more, and some presets a second compiler.
 build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev zlib1g-dev)
 test_commands=(python3:python3 clang-format-14:clang-format-14)
-test_packages=(doctest-dev libbenchmark-dev python3-jsonschema)
+test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml openmpi-bin libopenmpi-dev
+  libopenblas0-pthread iproute2)
 # Used where apt has them; the tests that need them are skipped without.
 optional_test_packages=(python3-torch)
 clang_commands=(clang++:clang)

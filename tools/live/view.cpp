@@ -108,7 +108,7 @@ Finding stall_finding(const live::Stall& stall) {
     message += separator + position_text(device);
     separator = "; ";
   }
-  return {"error", "L030", std::move(message)};
+  return {"error", "E030", std::move(message)};
 }
 
 std::string stall_view(const live::Stall& stall, const ViewStyle& style) {
@@ -123,6 +123,6 @@ std::string stall_view(const live::Stall& stall, const ViewStyle& style) {
   return text;
 }
 
-Finding wrong_data_finding(const live::WrongDataError& error) { return {"error", "L031", error.what()}; }
+Finding wrong_data_finding(const live::WrongDataError& error) { return {"error", "E031", error.what()}; }
 
 }  // namespace debubble

@@ -222,21 +222,21 @@ TEST_CASE("Ranks that mean different runs are told so, everywhere") {
   LiveRequest other = request;
   std::swap(other.schedule.rows[1][0], other.schedule.rows[1][1]);
   CHECK(said_by_agree(request, other) ==
-        std::vector<std::string>(3, "L011: rank 1 on host1 has another schedule than rank 0 on host0"));
+        std::vector<std::string>(3, "E011: rank 1 on host1 has another schedule than rank 0 on host0"));
   other = request;
   ++other.costs.stages[2].output;
   CHECK(said_by_agree(request, other) ==
-        std::vector<std::string>(3, "L011: rank 1 on host1 has other costs or links than rank 0 on host0"));
+        std::vector<std::string>(3, "E011: rank 1 on host1 has other costs or links than rank 0 on host0"));
   other = request;
   other.repetitions = 7;
   CHECK(said_by_agree(request, other) ==
-        std::vector<std::string>(3, "L011: rank 1 on host1 has other settings than rank 0 on host0"));
+        std::vector<std::string>(3, "E011: rank 1 on host1 has other settings than rank 0 on host0"));
 }
 
 TEST_CASE("As many ranks as devices are needed") {
   const LiveRequest request = request_for(testing::build("gpipe", 4, 2));
   CHECK(said_by_agree(request, request) ==
-        std::vector<std::string>(3, "L010: the schedule has 4 devices and needs as many processes; mpirun started 3"));
+        std::vector<std::string>(3, "E010: the schedule has 4 devices and needs as many processes; mpirun started 3"));
   CHECK(wrong_number_of_ranks(4, 0).diagnostics()[0].help == "run: mpirun -n 4 debubble live --backend mpi ...");
 }
 

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""docs/suite.schema.json and debubble's own reader: every suite of the tree is valid, and both know the same flags.
+
+    check_suite_schema.py DEBUBBLE
+
+Exit codes: 0 they agree; 1 each problem is printed; 77 skipped, since python3-jsonschema is not installed.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    print("SKIPPED: python3-jsonschema is not installed")
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GOOD = [
+    {"name": "a", "scenario": {}},
+    {"name": "a", "scenario": {"devices": 4, "param": ["x=1"], "comm": 0.5}, "live": {"backend": "cpu"}},
+    {"name": "a", "measured": "x.run.json", "required": False, "tolerances": {"bubble_pp": 0}},
+]
+BAD = [
+    {"scenario": {}}, {"name": "a"}, {"name": "a", "live": {}}, {"name": "", "scenario": {}},
+    {"name": "a", "scenario": {"nonesuch": 1}}, {"name": "a", "scenario": {"devices": 4.5}},
+    {"name": "a", "scenario": {}, "measured": "b", "live": {}}, {"name": "a", "scenario": {}, "extra": 1},
+    {"name": "a", "scenario": {}, "tolerances": {"bubble_pp": 101}},
+    {"name": "a", "scenario": {}, "tolerances": {"bubbles": 1}}, {"name": "a", "scenario": {}, "required": 1},
+]
+
+
+def main():
+    schema = json.loads((ROOT / "docs/suite.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    problems = []
+    for path in sorted((ROOT / "traces").rglob("*.suite.json")):
+        for error in validator.iter_errors(json.loads(path.read_text(encoding="utf-8"))):
+            problems.append(f"{path.name}: /{'/'.join(map(str, error.absolute_path))}: {error.message}")
+    for scenarios, valid in [*((one, True) for one in GOOD), *((one, False) for one in BAD)]:
+        suite = {"schema": "debubble.suite/1", "name": "s", "scenarios": [scenarios]}
+        if validator.is_valid(suite) != valid:
+            problems.append(f"{'refuses' if valid else 'takes'} {json.dumps(scenarios)}")
+    text = subprocess.run([sys.argv[1], "simulate", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    keys = set(schema["definitions"]["scenario"]["properties"]["scenario"]["properties"])
+    groups = re.findall(r"\n(?:Run|Costs|Network):\n((?:  .*\n?)+)", text)
+    shared = {"schedule"} | set(re.findall(r"--([a-z0-9-]+)", "".join(groups)))
+    if keys != shared:
+        problems.append(f"keys {sorted(keys - shared)} are no flags, flags {sorted(shared - keys)} are no keys")
+    print("\n".join(problems) if problems else "they agree")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

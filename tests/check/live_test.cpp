@@ -1,0 +1,105 @@
+// Fresh runs of the gate, with the real executors: exact on the logical clock, and every fault is seen.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+std::string scenario(const std::string& name, const std::string& live, const std::string& more = "") {
+  return R"({"name": ")" + name + R"(", "scenario": {"schedule": "1f1b", "devices": 3, "microbatches": 4, )" +
+         R"("times": "f=0.1,b=0.2"}, "live": )" + live + more + "}";
+}
+
+// Accepts the predictions of these scenarios, then checks them.
+Outcome check(const Folder& folder, const std::string& scenarios) {
+  folder.write("s.json", R"({"schema": "debubble.suite/1", "name": "s", "scenarios": [)" + scenarios +
+                             R"(], "tolerances": {"bubble_pp": 0, "step_percent": 0, "memory_percent": 0}})");
+  CHECK(folder.run({"check", "--accept", "s.json"}).status == 0);
+  return folder.run({"check", "s.json"}, {.environment = {"CUDA_VISIBLE_DEVICES=-1"}});
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("a fresh run on the logical clock is as predicted, to the nanosecond and byte") {
+  const Folder folder;
+  const Outcome outcome = check(folder, scenario("cpu", R"({"backend": "cpu"})") + "," + scenario("default", "{}"));
+  CAPTURE(outcome.out);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err.empty());
+  CHECK(has(outcome.out, "pass     cpu: prediction unchanged; fresh, cpu, logical clock, "));
+  CHECK(has(outcome.out, "+0.00 pp"));
+  CHECK(has(outcome.out, "memory on d0"));
+  CHECK(has(outcome.out, "2 scenarios: 2 pass\n"));
+}
+
+TEST_CASE("a slow device fails the gate, and the commands that explain it are those of the run") {
+  const Folder folder;
+  const Outcome outcome = check(folder, scenario("slow", R"({"fault": "slow=1:1.5"})"));
+  CAPTURE(outcome.out);
+  CHECK(outcome.status == 1);
+  CHECK(has(outcome.out, "FAIL     slow: prediction unchanged; fresh, cpu, logical clock, "));
+  CHECK(has(outcome.out,
+            "         debubble live --schedule 1f1b -p 3 -m 4 --times f=0.1,b=0.2 --fault=slow=1:1.5 "
+            "--save-run measured.run.json\n         debubble diff measured.run.json\n"));
+}
+
+TEST_CASE("a lost message and a wrong one are findings, not hangs") {
+  const Folder folder;
+  const Outcome lost = check(folder, scenario("lost", R"({"fault": "drop=0F2"})"));
+  CAPTURE(lost.out);
+  CHECK(lost.status == 1);
+  CHECK(has(lost.out, "FAIL     lost: "));
+  CHECK(has(lost.out, "0F2"));
+  const Outcome wrong = check(folder, scenario("wrong", R"({"fault": ["corrupt=0F2"]})"));
+  CAPTURE(wrong.out);
+  CHECK(wrong.status == 1);
+  CHECK(has(wrong.out, "FAIL     wrong: "));
+}
+
+TEST_CASE("what is missing is status 3 where it is required, a note where it is not") {
+  const Folder folder;
+  for (const std::string live : {R"({"backend": "mpi"})", R"({"backend": "cuda", "model": "gpt-125m"})"}) {
+    CAPTURE(live);
+    std::string one = scenario("far", live);
+    if (has(live, "cuda")) one.replace(one.find(R"(, "times": "f=0.1,b=0.2")"), 24, "");
+    const Outcome required = check(folder, one);
+    CAPTURE(required.out);
+    CHECK(required.status == 3);
+    CHECK(has(required.out, "MISSING  far: prediction unchanged; fresh"));
+    CHECK(has(required.out, "         not run (U0"));
+    one.insert(one.size() - 1, R"(, "required": false)");
+    const Outcome optional = check(folder, one);
+    CHECK(optional.status == 0);
+    CHECK(has(optional.out, "skipped  far: "));
+    CHECK(has(optional.out, "1 scenario: 1 skipped\n"));
+  }
+}
+
+TEST_CASE("a finding comes before what is missing") {
+  const Folder folder;
+  const Outcome both =
+      check(folder, scenario("far", R"({"backend": "mpi"})") + "," + scenario("slow", R"({"fault": "slow=0:2"})"));
+  CHECK(both.status == 1);
+  CHECK(has(both.out, "2 scenarios: 1 fail, 1 missing\n"));
+}
+
+TEST_CASE("wrong flags of a fresh run are found before anything runs, at their place") {
+  const Folder folder;
+  folder.write("s.json", R"({"schema": "debubble.suite/1", "name": "s", "scenarios": [)" +
+                             scenario("a", R"({"backend": "cpi"})") + "," + scenario("b", R"({"fault": "slow=9:2"})") +
+                             "," + scenario("c", R"({"model": "gpt-125m"})") + "]}");
+  const Outcome outcome = folder.run({"check", "s.json"});
+  CHECK(outcome.status == 2);
+  const std::string& text = outcome.err;
+  CHECK(has(text, "error[C002]: \"cpi\" is not one of: cpu, cuda, mpi\n  --> s.json#/scenarios/0/live/backend\n"));
+  CHECK(has(text, "  --> s.json#/scenarios/1/live/fault\n"));
+  CHECK(has(text, "error[C087]"));
+  CHECK(has(text, "  --> s.json#/scenarios/2/live/model\n"));
+}
+
+}  // namespace
+}  // namespace debubble::testing

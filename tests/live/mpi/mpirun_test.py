@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""`debubble live --backend mpi` as people start it: by mpirun. Arguments: MPIRUN DEBUBBLE WRONG_PLUGIN, then unittest's."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+MPIRUN, DEBUBBLE, WRONG_PLUGIN = sys.argv[1:4]
+
+# More ranks than cores, as root; Open MPI itself is not clean in the eyes of the sanitizers.
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "ASAN_OPTIONS": "detect_leaks=0",
+    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
+    "NO_COLOR": "1",
+}
+LIVE = [DEBUBBLE, "live", "--backend", "mpi"]
+SMALL = ["--schedule", "1f1b", "-p", "4", "-m", "4", "--times", "f=1,b=2"]
+
+
+def run(*command, **more):
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False,
+                          env={**ENVIRONMENT, **more})
+
+
+def live(ranks, *flags):
+    return run(MPIRUN, "-n", str(ranks), *LIVE, *flags)
+
+
+class OverMpi(unittest.TestCase):
+    def equals_simulation(self, ranks, *flags):
+        measured = live(ranks, "--clock", "logical", *flags, "--format", "json")
+        self.assertEqual(measured.returncode, 0, measured.stderr)
+        predicted = run(DEBUBBLE, "simulate", *flags, "--format", "json")
+        self.assertEqual(predicted.returncode, 0, predicted.stderr)
+        reports = [json.loads(done.stdout) for done in (measured, predicted)]
+        for report in reports:
+            for key in ("command_line", "steady_period_ns", "assumptions", "notes"):
+                report.pop(key, None)
+        self.assertEqual(*reports)
+
+    def test_4_ranks_equal_the_simulation(self):
+        self.equals_simulation(4, *SMALL, "--hop-latency", "5us")
+
+    def test_8_ranks_with_a_split_backward_equal_the_simulation(self):
+        self.equals_simulation(8, "--schedule", "zb-h1", "-p", "8", "-m", "16", "--times", "f=1,b=1,w=1")
+
+    def test_blocking_transfers_equal_the_simulation(self):
+        self.equals_simulation(3, "--schedule", "gpipe", "-p", "3", "-m", "4", "--times", "f=1,b=2", "--p2p",
+                               "blocking", "--hop-latency", "100us")
+
+    def test_a_lost_message_is_reported_with_every_position(self):
+        done = live(4, *SMALL, "--fault", "drop=1F2", "--patience", "500ms")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("a message was lost", done.stdout)
+        self.assertIn("the activation 1F2 of device 1, which device 1 has sent", " ".join(done.stdout.split()))
+        for device in range(4):
+            self.assertIn(f"device {device}", done.stdout)
+
+    def test_a_deadlock_is_reported_and_nobody_hangs(self):
+        done = live(3, "--schedule", "gpipe", "-p", "3", "-m", "4", "--times", "f=1,b=2", "--fault", "swap=0F3",
+                    "--patience", "500ms")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("deadlock", done.stdout)
+        self.assertIn("0B0", done.stdout)
+
+    def test_changed_bytes_are_found_and_named(self):
+        done = live(4, *SMALL, "--fault", "corrupt=1F2")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("2F2 on device 2 expected the activation 1F2", " ".join(done.stdout.split()))
+        self.assertEqual(done.stdout.count("2F2 on device 2"), 1)  # rank 0 speaks for all
+
+    def test_a_slow_device_makes_the_run_longer(self):
+        longer = live(4, *SMALL, "--clock", "logical", "--fault", "slow=2:2", "--format", "json")
+        self.assertEqual(longer.returncode, 0, longer.stderr)
+        usual = json.loads(run(DEBUBBLE, "simulate", *SMALL, "--format", "json").stdout)
+        self.assertGreater(json.loads(longer.stdout)["makespan_ns"], usual["makespan_ns"])
+
+    def test_when_a_rank_dies_the_others_say_where_they_were(self):
+        done = live(4, *SMALL, "--fault", "kill=2F1")
+        self.assertEqual(done.returncode, 137, done.stdout + done.stderr)  # mpirun's, for SIGKILL
+        self.assertIn("process rank 2", done.stderr)  # mpirun's words
+        last_words = [line for line in done.stderr.splitlines() if "was ended from outside" in line]
+        self.assertGreaterEqual(len(last_words), 1, done.stderr)
+        for line in last_words:
+            self.assertRegex(line, r"^debubble: rank [013] on \S+ was ended from outside (at \d[FB]\d, op|behind)")
+        self.assertEqual(len(set(last_words)), len(last_words))
+
+    def test_another_number_of_ranks_is_refused_once(self):
+        done = live(3, *SMALL)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("E010"), 1, done.stderr)
+        self.assertIn("4 devices", done.stderr)
+        self.assertIn("mpirun started 3", done.stderr)
+        self.assertIn("mpirun -n 4 debubble live --backend mpi", done.stderr)
+
+    def test_without_mpirun_it_says_how_to_start(self):
+        done = run(*LIVE, *SMALL)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("E010", done.stderr)
+        self.assertIn("mpirun -n 4 debubble live --backend mpi", done.stderr)
+
+    def test_ranks_with_different_costs_are_told_apart(self):
+        flags = ["--schedule", "gpipe", "-p", "2", "-m", "2", "--times"]
+        done = run(MPIRUN, "-n", "1", *LIVE, *flags, "f=1,b=2", ":", "-n", "1", *LIVE, *flags, "f=1,b=3")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("E011"), 1, done.stderr)
+        self.assertIn("rank 1 on", done.stderr)
+        self.assertIn("has other costs or links than rank 0", done.stderr)
+
+    def test_without_mpi_it_says_what_to_install(self):
+        for plugin, reason in (("/nowhere/libdebubble_mpi.so", "there is no /nowhere/libdebubble_mpi.so"),
+                               (os.path.abspath(__file__), "cannot be loaded"),
+                               (WRONG_PLUGIN, "another version")):
+            done = run(*LIVE, *SMALL, DEBUBBLE_MPI_PLUGIN=plugin)
+            self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+            self.assertIn("U052", done.stderr)
+            self.assertIn(reason, " ".join(done.stderr.split()))
+            self.assertIn("install", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

@@ -17,17 +17,6 @@ namespace debubble::live {
 // Throws UnavailableError U050 when the wall clock is asked for and there are fewer usable cores than devices + 1.
 [[nodiscard]] LiveResult run_on_cpu(const LiveRequest& request, const LiveProgress& progress);
 
-// One MPI rank per device; call in every rank. Only rank 0 gets the iterations; the others' `iterations` are empty.
-// Throws UnavailableError U052 where debubble was built, or runs, without MPI, and InputError E010 when the number of
-// ranks is not the number of devices.
-struct MpiOptions {
-  bool gpus = false;  // work on one GPU per rank, transfers by NCCL; else work on the CPU, transfers by MPI
-};
-[[nodiscard]] LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options,
-                                      const LiveProgress& progress);
-// Whether this process was started by mpirun, and which rank it is then; looks at the environment only.
-[[nodiscard]] std::optional<int> mpi_rank_of_environment();
-
 // All devices in one process, as parts of one GPU (green contexts) or one GPU each.
 struct CudaOptions {
   TransformerShape shape;      // the model; its layers are cut into the schedule's stages by `partition`
@@ -41,5 +30,17 @@ struct CudaOptions {
 // clock is the GPU's. Throws UnavailableError U020 ... U029 as the profiler does, U060 ... for what only live needs.
 [[nodiscard]] LiveResult run_on_cuda(const LiveRequest& request, const CudaOptions& options,
                                      const LiveProgress& progress);
+
+// One MPI rank per device; call in every rank. Only rank 0 gets the iterations; the others' `iterations` are empty.
+// Throws UnavailableError U052 where debubble was built, or runs, without MPI, and InputError E010 when the number of
+// ranks is not the number of devices, E011 when the ranks mean different runs.
+struct MpiOptions {
+  bool gpus = false;  // work on one GPU per rank, transfers by NCCL; else work on the CPU, transfers by MPI
+  CudaOptions model;  // with `gpus`: shape, partition and size
+};
+[[nodiscard]] LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options,
+                                      const LiveProgress& progress);
+// Whether this process was started by mpirun, and which rank it is then; looks at the environment only.
+[[nodiscard]] std::optional<int> mpi_rank_of_environment();
 
 }  // namespace debubble::live

@@ -1,6 +1,7 @@
 #include "live/checksum.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -65,14 +66,19 @@ std::uint64_t expected_weight_chain(const Schedule& schedule, std::int32_t repli
   return sum;
 }
 
+// Four sums side by side: one multiplication need not wait for the last.
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
-  std::uint64_t sum = mix(kSeed, bytes.size());
-  for (std::size_t k = 0; k < bytes.size(); k += sizeof(std::uint64_t)) {
+  constexpr std::size_t kLanes = 4;
+  std::array<std::uint64_t, kLanes> sums{kSeed, kSeed + 1, kSeed + 2, kSeed + 3};
+  std::size_t lane = 0;
+  for (std::size_t k = 0; k < bytes.size(); k += sizeof(std::uint64_t), lane = (lane + 1) % kLanes) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + k, std::min(sizeof(word), bytes.size() - k));
-    sum = (sum ^ word) * 0x9e3779b97f4a7c15;
-    sum ^= sum >> 29;
+    sums[lane] = (sums[lane] ^ word) * 0x9e3779b97f4a7c15;
+    sums[lane] ^= sums[lane] >> 29;
   }
+  std::uint64_t sum = mix(kSeed, bytes.size());
+  for (const std::uint64_t each : sums) sum = mix(sum, each);
   return sum;
 }
 

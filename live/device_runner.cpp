@@ -4,18 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 
 namespace debubble::live {
 
 namespace {
-
-std::string hex(std::uint64_t value) {
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(value >> shift) & 15];
-  return text;
-}
 
 Bytes resident(const Job& job, std::int32_t device) {
   const Placement& placement = job.schedule().placement;
@@ -30,20 +25,6 @@ Bytes resident(const Job& job, std::int32_t device) {
   return sum;
 }
 
-// Which tensor has this chain, in words: what a device got in place of the right one.
-std::string name_of_chain(const Schedule& schedule, std::uint64_t chain, std::int32_t iteration) {
-  for (const bool gradient : {false, true}) {
-    for (std::int32_t stage = 0; stage + 1 < schedule.stages; ++stage) {
-      for (std::int32_t piece = 0; piece < schedule.total_pieces(); ++piece) {
-        const Tensor tensor{gradient, stage, piece};
-        if (expected_chain(schedule, tensor, iteration) == chain)
-          return to_string(tensor) + " (chain " + hex(chain) + ")";
-      }
-    }
-  }
-  return "a tensor of unknown history (chain " + hex(chain) + ")";
-}
-
 }  // namespace
 
 Nanoseconds thread_cpu_time() {
@@ -53,20 +34,20 @@ Nanoseconds thread_cpu_time() {
 }
 
 DeviceRunner::DeviceRunner(const Job& job, std::int32_t device, Transport& transport, Worker& worker, WallClock now)
-    : job_(job), device_(device), transport_(transport), worker_(worker), now_(std::move(now)) {}
+    : job_(job), device_(device), transport_(transport), worker_(worker), now_(std::move(now)), chains_(job, device) {}
 
 DeviceRun DeviceRunner::run(std::int32_t iteration) {
   iteration_ = iteration;
   free_ = 0;
   result_ = {};
-  weights_.clear();
+  chains_.start(iteration);
   ledger_.start(resident(job_, device_));
   worker_.start(ledger_);
   transport_.at(0);
   for (const Action& action : job_.plan().devices[static_cast<std::size_t>(device_)]) {
     action.kind == Action::Kind::kCompute ? compute(action) : exchange(action);
   }
-  check_weights();
+  chains_.check_weights();
   transport_.at(-1);
   const Ledger::Peaks peaks = ledger_.peaks();
   result_.peak_activation = peaks.activation;
@@ -112,8 +93,9 @@ Nanoseconds DeviceRunner::work(const std::vector<Op>& cell, Nanoseconds begin, s
   for (const Op& op : cell) worker_.begin(op);
   for (const Op& op : cell) {
     Tensor tensor;
-    const bool has_input = input_of(job_.schedule(), op, tensor);
-    outputs.push_back(worker_.work(op, has_input ? inputs_.at(tensor).payload : Payload{}));
+    std::span<const std::byte> input;
+    if (input_of(job_.schedule(), op, tensor)) input = inputs_.at(tensor).payload;
+    outputs.push_back(worker_.work(op, input));
   }
   switch (job_.request().clock) {
     case Clock::kLogicalGiven:
@@ -126,7 +108,7 @@ Nanoseconds DeviceRunner::work(const std::vector<Op>& cell, Nanoseconds begin, s
   return now_();
 }
 
-// The op has ended: its input goes, its chain takes the input's place.
+// The op has ended: its input goes.
 void DeviceRunner::finish(const Op& op) {
   worker_.end(op);
   Tensor tensor;
@@ -137,13 +119,14 @@ void DeviceRunner::finish(const Op& op) {
 
 // The op's output goes to a stage on this device, or waits to be sent.
 void DeviceRunner::hand_on(const Op& op, Payload payload) {
+  const std::uint64_t chain = chains_.output(op);
   Tensor tensor;
   if (!output_of(job_.schedule(), op, tensor)) return;
   Message message;
   message.tensor = tensor;
   message.iteration = iteration_;
   message.from = device_;
-  message.chain = tensor.gradient ? backward_.at({op.stage, op.microbatch}) : forward_.at({op.stage, op.microbatch});
+  message.chain = chain;
   message.checksum = checksum_of(payload);
   message.payload = std::move(payload);
   if (job_.strikes(Fault::Kind::kCorrupt, op)) {
@@ -155,7 +138,6 @@ void DeviceRunner::hand_on(const Op& op, Payload payload) {
   } else {
     outgoing_[tensor] = std::move(message);
   }
-  backward_.erase({op.stage, op.microbatch});
 }
 
 // Blocking: one transfer; coupled: all of an exchange. Each is posted first and waited for second.
@@ -213,70 +195,23 @@ void DeviceRunner::keep(const Hop& hop, Message message, Nanoseconds begin, Nano
   inputs_[hop.tensor] = {std::move(message.payload), message.chain, message.checksum};
 }
 
-// Checks what the op is about to use, and derives from it what its own output's chain is.
+// Checks what the op is about to use.
 void DeviceRunner::check_input(const Op& op) {
   Tensor tensor;
-  std::uint64_t chain = pipeline_end_chain();
-  if (input_of(job_.schedule(), op, tensor)) {
-    check(op, tensor);
-    chain = inputs_.at(tensor).chain;
+  if (!input_of(job_.schedule(), op, tensor)) {
+    chains_.take(op, pipeline_end_chain());
+    return;
   }
-  const OpKey key{op.stage, op.microbatch};
-  switch (op.kind) {
-    case OpKind::kForward:
-      forward_[key] = forward_chain(chain, op.stage, op.microbatch, iteration_);
-      return;
-    case OpKind::kBackward:
-    case OpKind::kInputGrad:
-      chain = backward_chain(chain, taken(op, forward_, OpKind::kForward), op.stage, op.microbatch, iteration_);
-      backward_[key] = chain;
-      if (op.kind == OpKind::kInputGrad) held_[key] = chain;
-      break;
-    case OpKind::kWeightGrad:
-      chain = taken(op, held_, OpKind::kInputGrad);
-      break;
-  }
-  if (op.kind == OpKind::kInputGrad) return;
-  const int replica = job_.schedule().replica_of[static_cast<std::size_t>(op.microbatch)];
-  weights_[{replica, op.stage}] += weight_chain(chain);
-}
-
-void DeviceRunner::check(const Op& op, const Tensor& tensor) {
   const auto found = inputs_.find(tensor);
-  const std::string user = debubble::to_string(op) + " on device " + std::to_string(device_);
   if (found == inputs_.end()) {
-    throw WrongDataError(user + " needs " + to_string(tensor) + ", and nothing has made it yet");
+    throw WrongDataError(debubble::to_string(op) + " on device " + std::to_string(device_) + " needs " +
+                         to_string(tensor) + ", and nothing has made it yet");
   }
   const Arrived& arrived = found->second;
-  const std::uint64_t expected = expected_chain(job_.schedule(), tensor, iteration_);
-  if (arrived.chain != expected) {
-    throw WrongDataError(user + " expected " + to_string(tensor) + " (chain " + hex(expected) + "), and got " +
-                         name_of_chain(job_.schedule(), arrived.chain, iteration_));
-  }
-  const std::uint64_t checksum = checksum_of(arrived.payload);
-  if (arrived.checksum != checksum) {
-    throw WrongDataError(user + " expected " + to_string(tensor) + " with checksum " + hex(arrived.checksum) +
-                         ", and got it with changed bytes (checksum " + hex(checksum) + ")");
-  }
+  chains_.check(op, tensor, arrived.chain);
+  chains_.check_bytes(op, tensor, arrived.checksum, arrived.payload);
+  chains_.take(op, arrived.chain);
   ++result_.tensors_checked;
-}
-
-// The chain that an op of the same stage and piece has left for this one.
-std::uint64_t DeviceRunner::taken(const Op& op, std::map<OpKey, std::uint64_t>& left, OpKind by) const {
-  const auto found = left.extract({op.stage, op.microbatch});
-  if (!found.empty()) return found.mapped();
-  throw WrongDataError(debubble::to_string(op) + " on device " + std::to_string(device_) + " needs " +
-                       debubble::to_string(Op{by, false, op.stage, op.microbatch}) + ", which has not run yet");
-}
-
-void DeviceRunner::check_weights() const {
-  for (const auto& [key, sum] : weights_) {
-    const std::uint64_t expected = expected_weight_chain(job_.schedule(), key.first, key.second, iteration_);
-    if (sum == expected) continue;
-    throw WrongDataError("the weight gradient of stage " + std::to_string(key.second) + " on device " +
-                         std::to_string(device_) + " expected the sum of its microbatches' chains (" + hex(expected) +
-                         "), and got " + hex(sum));
-  }
 }
 
 void DeviceRunner::wait_until(Nanoseconds time) const {

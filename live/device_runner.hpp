@@ -10,10 +10,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <utility>
 #include <vector>
 
-#include "live/checksum.hpp"
+#include "live/chain_keeper.hpp"
 #include "live/job.hpp"
 #include "live/ledger.hpp"
 #include "live/transport.hpp"
@@ -53,7 +52,6 @@ class DeviceRunner {
     std::uint64_t chain = 0;
     std::uint64_t checksum = 0;
   };
-  using OpKey = std::pair<std::int32_t, std::int32_t>;  // stage, piece
 
   void compute(const Action& action);
   void take_inputs(const Action& action, const std::vector<Op>& cell);
@@ -69,9 +67,6 @@ class DeviceRunner {
   void keep(const Hop& hop, Message message, Nanoseconds begin, Nanoseconds end);
 
   void check_input(const Op& op);
-  void check(const Op& op, const Tensor& tensor);
-  [[nodiscard]] std::uint64_t taken(const Op& op, std::map<OpKey, std::uint64_t>& left, OpKind by) const;
-  void check_weights() const;
 
   [[nodiscard]] bool on_the_wall() const { return job_.request().clock == Clock::kWall; }
   [[nodiscard]] Nanoseconds time() const { return on_the_wall() ? now_() : free_; }
@@ -82,6 +77,7 @@ class DeviceRunner {
   Transport& transport_;
   Worker& worker_;
   WallClock now_;
+  ChainKeeper chains_;
 
   // Of the iteration that runs.
   std::int32_t iteration_ = 0;
@@ -89,12 +85,8 @@ class DeviceRunner {
   Nanoseconds ready_ = 0;  // overlapped: when the next cell's inputs have arrived
   Ledger ledger_;
   DeviceRun result_;
-  std::map<Tensor, Arrived> inputs_;         // received, or handed over on this device
-  std::map<Tensor, Message> outgoing_;       // made, not sent yet
-  std::map<OpKey, std::uint64_t> forward_;   // chains of F, until its B or I
-  std::map<OpKey, std::uint64_t> backward_;  // of B and I, until the output is handed on
-  std::map<OpKey, std::uint64_t> held_;      // of I, until its W
-  std::map<OpKey, std::uint64_t> weights_;   // by replica and stage: parts of the weight gradient so far, added up
+  std::map<Tensor, Arrived> inputs_;    // received, or handed over on this device
+  std::map<Tensor, Message> outgoing_;  // made, not sent yet
 };
 
 }  // namespace debubble::live

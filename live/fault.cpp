@@ -29,7 +29,7 @@ constexpr std::array<KindName, 5> kKinds{{{"slow", Fault::Kind::kSlow},
 }
 
 [[noreturn]] void refuse_form(const std::string& text, const std::string& why) {
-  refuse("L001", text, why, "write slow=DEVICE:FACTOR, or drop=, corrupt=, swap= or kill= and an op, as in drop=1F3");
+  refuse("E001", text, why, "write slow=DEVICE:FACTOR, or drop=, corrupt=, swap= or kill= and an op, as in drop=1F3");
 }
 
 template <typename Number>
@@ -56,11 +56,11 @@ void read_slow(const std::string& text, std::string_view value, const Schedule& 
     refuse_form(text, "\"" + std::string(value) + "\" is not DEVICE:FACTOR");
   }
   if (fault.device < 0 || fault.device >= schedule.devices) {
-    refuse("L002", text, "there is no device " + std::to_string(fault.device),
+    refuse("E002", text, "there is no device " + std::to_string(fault.device),
            "device numbers run from 0 to " + std::to_string(schedule.devices - 1));
   }
   if (!std::isfinite(fault.factor) || fault.factor <= 0 || fault.factor > 1000) {
-    refuse("L001", text, "the factor must be above 0 and at most 1000", "1.3 makes every op take 1.3 times as long");
+    refuse("E001", text, "the factor must be above 0 and at most 1000", "1.3 makes every op take 1.3 times as long");
   }
 }
 
@@ -74,7 +74,7 @@ bool read_op(std::string_view text, Op& op) {
 void check_travels(const std::string& text, const Fault& fault, const Schedule& schedule) {
   Tensor tensor;
   if (output_of(schedule, fault.op, tensor) && maker(schedule, tensor) != user(schedule, tensor)) return;
-  refuse("L004", text, "the output of " + debubble::to_string(fault.op) + " does not travel to another device",
+  refuse("E004", text, "the output of " + debubble::to_string(fault.op) + " does not travel to another device",
          "name an F whose next stage, or a B or I whose stage before, is on another device");
 }
 
@@ -85,7 +85,7 @@ void check_swap(const std::string& text, const Fault& fault, const Schedule& sch
   const bool paired = place == row.end() || place->paired_with_next || (!last && (place + 1)->paired_with_next) ||
                       (place != row.begin() && (place - 1)->paired_with_next);
   if (!last && !paired) return;
-  refuse("L005", text,
+  refuse("E005", text,
          debubble::to_string(fault.op) +
              (paired ? " or the op behind it is in an overlapped pair" : " is the last of its row"),
          "name an op that has a single op behind it");
@@ -107,7 +107,7 @@ Fault parse_fault(const std::string& text, const Schedule& schedule) {
   const OpIndex ops(schedule);
   const std::int32_t id = ops.find(fault.op.kind, fault.op.stage, fault.op.microbatch);
   if (id < 0) {
-    refuse("L002", text, "the schedule has no op " + debubble::to_string(fault.op),
+    refuse("E002", text, "the schedule has no op " + debubble::to_string(fault.op),
            "`debubble export` writes the schedule's ops as a table");
   }
   fault.device = ops.device(id);

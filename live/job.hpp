@@ -15,7 +15,7 @@ namespace debubble::live {
 
 class Job {
  public:
-  // The request must outlive the job. Throws InputError L006 when the run's times or sizes could exceed 64 bits.
+  // The request must outlive the job. Throws InputError E006 when the run's times or sizes could exceed 64 bits.
   explicit Job(const LiveRequest& request);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;

@@ -6,7 +6,7 @@
 
 namespace debubble {
 
-Progress::Progress() : watcher_([this] { watch(); }) {}
+Progress::Progress(bool speaks) : speaks_(speaks), watcher_([this] { watch(); }) {}
 
 Progress::~Progress() {
   {
@@ -26,7 +26,7 @@ void Progress::watch() {
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);
   for (auto patience = 2000ms; !ended_.wait_for(lock, patience, [this] { return done_; }); patience = 1000ms) {
-    if (phase_ == reported_) continue;
+    if (!speaks_ || phase_ == reported_) continue;
     reported_ = phase_;
     std::fprintf(stderr, "debubble: %s ...\n", phase_.c_str());
   }

@@ -12,7 +12,8 @@ namespace debubble {
 
 class Progress {
  public:
-  Progress();
+  // `speaks` is false where somebody else tells the same: the other ranks of a run.
+  explicit Progress(bool speaks = true);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -28,6 +29,7 @@ class Progress {
   std::string phase_;
   std::string reported_;
   bool done_ = false;
+  bool speaks_ = true;
   std::thread watcher_;
 };
 

@@ -11,9 +11,9 @@ namespace debubble::live {
 namespace {
 
 constexpr Bytes kTokenBudget = Bytes{1} << 20;
-constexpr Nanoseconds kShortOp = 100'000;        // below, small matrices keep the grain of one row small
-constexpr Nanoseconds kTimePerOp = 100'000'000;  // to measure an op for, about
-constexpr int kRounds = 3;                       // of sizing
+constexpr Nanoseconds kShortOp = 100'000;       // below, small matrices keep the grain of one row small
+constexpr Nanoseconds kTimePerOp = 50'000'000;  // to measure an op for, about
+constexpr int kRounds = 3;                      // of sizing
 constexpr int kMostRuns = 9;
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
@@ -77,13 +77,13 @@ class Calibrating {
     for (const auto& [stage, kinds] : kinds_) {
       start_sizes(stage, kinds);
       for (int round = 0; round < kRounds; ++round) refine(stage, measure(stage, kinds));
-      for (const auto& [kind, time] : measure(stage, kinds)) times[{kind, stage}] = time;
+      for (const auto& [kind, all] : measure(stage, kinds)) times[{kind, stage}] = median(all);
     }
     return times;
   }
 
  private:
-  using ByKind = std::map<OpKind, Nanoseconds>;
+  using ByKind = std::map<OpKind, std::vector<Nanoseconds>>;
 
   [[nodiscard]] Nanoseconds target(OpKind kind, std::int32_t stage) const {
     return job_.nominal({kind, false, stage, 0});
@@ -130,8 +130,10 @@ class Calibrating {
     worker_.set_rows(kind, target(kind, stage), {whole(first), whole(second)});
   }
 
+  // By the shortest run: sizes must not follow what other programs did to the others.
   void refine(std::int32_t stage, const ByKind& measured) {
-    for (const auto& [kind, time] : measured) {
+    for (const auto& [kind, all] : measured) {
+      const Nanoseconds time = *std::min_element(all.begin(), all.end());
       if (time <= 0) continue;
       const double factor = static_cast<double>(target(kind, stage)) / static_cast<double>(time);
       const auto [first, second] = sizes_[kind];
@@ -144,19 +146,17 @@ class Calibrating {
     Nanoseconds longest = 1;
     for (const OpKind kind : kinds) longest = std::max(longest, target(kind, stage));
     const auto runs = std::clamp(kTimePerOp / longest, Nanoseconds{1}, Nanoseconds{kMostRuns});
-    std::map<OpKind, std::vector<Nanoseconds>> times;
+    ByKind times;
     for (Nanoseconds run = 0; run < runs; ++run) {
       if (kinds.contains(OpKind::kBackward)) chain({OpKind::kForward, OpKind::kBackward}, stage, times);
       if (kinds.contains(OpKind::kInputGrad)) {
         chain({OpKind::kForward, OpKind::kInputGrad, OpKind::kWeightGrad}, stage, times);
       }
     }
-    ByKind medians;
-    for (const auto& [kind, all] : times) medians[kind] = median(all);
-    return medians;
+    return times;
   }
 
-  void chain(const std::vector<OpKind>& kinds, std::int32_t stage, std::map<OpKind, std::vector<Nanoseconds>>& times) {
+  void chain(const std::vector<OpKind>& kinds, std::int32_t stage, ByKind& times) {
     ledger_.start(0);
     for (const OpKind kind : kinds) {
       const Op op{kind, false, stage, -1};

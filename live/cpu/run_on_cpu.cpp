@@ -5,6 +5,8 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include "live/backends.hpp"
@@ -251,7 +253,7 @@ class CpuRun {
 void check_request(const LiveRequest& request) {
   for (const Fault& fault : request.faults) {
     if (fault.kind != Fault::Kind::kKill) continue;
-    throw InputError(Diagnostic{"L003", "--fault kill",
+    throw InputError(Diagnostic{"E003", "--fault kill",
                                 "the cpu backend has no process per device that could be killed",
                                 "use --backend mpi, or drop= to lose a message"});
   }
@@ -275,7 +277,10 @@ LiveResult run_on_cpu(const LiveRequest& request, const LiveProgress& progress) 
     return CpuRun(job, progress).run();
   } catch (const std::bad_alloc&) {
     throw UnavailableError(Diagnostic{"U051", "", "there is not enough memory for the buffers of this run",
-                                      "lower the buffer budget, or run fewer microbatches"});
+                                      "run fewer microbatches, or end other programs"});
+  } catch (const std::system_error& error) {
+    throw UnavailableError(Diagnostic{"U051", "", std::string("no thread for each device: ") + error.what(),
+                                      "run fewer devices, or raise the limit of processes (ulimit -u)"});
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -87,6 +89,7 @@ class Calibrator {
   Calibration run() {
     Calibration result;
     result.clock_step = clock_step();
+    if (lanes_.front()->part().gpu != lanes_.back()->part().gpu) align_clocks(result);
     std::vector<Sample> samples;
     std::vector<Nanoseconds> lengths;
     for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
@@ -213,6 +216,37 @@ class Calibrator {
     const std::array<void*, 2> arguments{&out, &readings};
     lane.launch({"debubble_live_resolution", 1, 1, 0, arguments});
     return slots_.front()->read().front();
+  }
+
+  // All GPUs watch one word of the host's memory, and read their clocks once it changes.
+  void align_clocks(Calibration& result) {
+    HostFlag flag(parts_.libraries().driver);
+    std::vector<std::vector<Nanoseconds>> offsets(lanes_.size());
+    for (unsigned round = 1; round <= kRounds; ++round) {
+      for (const auto& slots : slots_) slots->clear();
+      executor_.gate().run([&] {
+        for (std::size_t device = 0; device < lanes_.size(); ++device) {
+          LaneDevice& lane = *lanes_[device];
+          lane.enter();
+          DeviceAddress address = flag.address();
+          const std::array<void*, 2> arguments{&address, &round};
+          lane.launch({"debubble_live_wait", 1, 1, 0, arguments});
+          executor_.stamp(static_cast<std::int32_t>(device), lane.stream(), slots_[device]->next());
+        }
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));  // until all of them watch
+      flag.set(round);
+      wait();
+      const Nanoseconds first = slots_.front()->read().front();
+      for (std::size_t device = 0; device < lanes_.size(); ++device) {
+        offsets[device].push_back(first - slots_[device]->read().front());
+      }
+    }
+    for (const std::vector<Nanoseconds>& rounds : offsets) {
+      result.offsets.push_back(median(rounds));
+      const auto [least, most] = std::minmax_element(rounds.begin(), rounds.end());
+      result.clock_residual = std::max(result.clock_residual, *most - *least);
+    }
   }
 
   // Copies on every edge, small ones and real ones: begin and end of each copy, and, where `handed_over`, the stamps

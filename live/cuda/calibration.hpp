@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "live/cuda/executor.hpp"
 #include "live/live.hpp"
@@ -22,6 +23,9 @@ struct Calibration {
   std::int64_t hop_bandwidth = 0;  // bytes per second, while all parts work; 0: too fast to tell
   std::int64_t bandwidth_alone = 0;
   Nanoseconds clock_step = 0;  // of the GPU's clock, as seen
+  // Of several GPUs: what to add to each device's times, and by how much two may still differ. Empty: one clock.
+  std::vector<Nanoseconds> offsets;
+  Nanoseconds clock_residual = 0;
 };
 
 // After at least one iteration: the buffers hold real data. Throws UnavailableError U027 when the GPU fails, or stops.

@@ -19,7 +19,7 @@ void require_live_functions(const CudaDriver& driver) {
                           "this GPU of " + std::to_string(facts.processors) + " processors cannot be cut into " +
                               std::to_string(asked) + " parts: " + why,
                           got > 0 ? "fewer devices would do: -p " + std::to_string(got)
-                                  : "with one GPU per device nothing is cut: --one-gpu-each"});
+                                  : "with one GPU per device nothing is cut: --gpus each"});
 }
 
 }  // namespace
@@ -77,8 +77,12 @@ void GpuParts::cut(int count) {
   const cuda::LiveFunctions& live = libraries_->driver.live;
   const DeviceFacts& facts = facts_.front();
   cuda::ProcessorResource whole;
-  check(live.resource_of_device(contexts_.front()->device(), &whole, cuda::kProcessorResource),
-        "asking for the GPU's processors");
+  const cuda::Result asked = live.resource_of_device(contexts_.front()->device(), &whole, cuda::kProcessorResource);
+  if (asked != cuda::kSuccess) {
+    throw UnavailableError({"U060", facts.name,
+                            "this GPU and its driver have no green contexts: " + cuda_error(libraries_->driver, asked),
+                            "they need the driver of CUDA 12.5 (555) or newer; --gpus each does without"});
+  }
   const auto parts = static_cast<unsigned>(count);
   const unsigned least = whole.processors / parts;
   if (least < whole.least_part || least == 0) {

@@ -48,13 +48,12 @@ StageCosts memory_costs(const StagedModel& model, const Schedule& schedule) {
   return costs;
 }
 
-std::string joined(const std::vector<int>& numbers) {
-  std::string text;
-  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
-  return text;
-}
-
 std::string mebibytes(Bytes bytes) { return std::to_string((bytes + kMebibyte / 2) / kMebibyte) + " MiB"; }
+
+std::string rate(std::int64_t bytes_per_second) {
+  if (bytes_per_second == 0) return "faster than can be told from its size";
+  return std::to_string(bytes_per_second / 1'000'000) + " MB/s";
+}
 
 // All of one run, in the order of making; destroyed backwards.
 class CudaRun {
@@ -76,7 +75,7 @@ class CudaRun {
   [[nodiscard]] bool can_run() const { return !order_.stall.has_value(); }
 
   void start() {
-    progress_(0, total(), "starting");
+    tell(0, "starting");
     const auto libraries = load_cuda_libraries();
     const int devices = request_.schedule.devices;
     if (options_.one_gpu_each) {
@@ -99,16 +98,19 @@ class CudaRun {
 
   // False: stalled.
   bool verify_and_warm_up() {
-    progress_(0, total(), "checking every payload");
-    if (!iterate(true)) return false;
-    check_payloads(*job_, *executor_);
+    // Launched one by one first, so that all kernels are loaded before any graph is captured.
+    for (int graph = 0; graph <= (options_.graph ? 1 : 0); ++graph) {
+      tell(0, "checking every payload");
+      if (!iterate({graph == 1, true})) return false;
+      check_payloads(*job_, *executor_);
+    }
     std::vector<Nanoseconds> lengths;
     Nanoseconds busy = 0;
     for (int turn = 0; turn < kMostWarmUp; ++turn) {
       const bool enough = turn >= std::max(kLeastWarmUp, request_.warm_up) && busy >= kBusyBefore && settled(lengths);
       if (enough) return true;
-      progress_(0, total(), "warming up");
-      if (!iterate(false)) return false;
+      tell(0, "warming up");
+      if (!iterate({options_.graph, false})) return false;
       lengths.push_back(timeline().makespan);
       busy += lengths.back();
     }
@@ -118,7 +120,7 @@ class CudaRun {
   }
 
   void calibrate_costs() {
-    progress_(0, total(), "calibrating");
+    tell(0, "calibrating");
     const Calibration found = calibrate(*job_, *parts_, lanes_, works_, *executor_);
     for (std::size_t stage = 0; stage < found.busy.stages.size(); ++stage) {
       StageCost& cost = result_.costs.stages[stage];
@@ -134,16 +136,19 @@ class CudaRun {
     assume("op times, all devices at work", costs_text(found.busy));
     assume("op times, each device alone", costs_text(found.alone));
     assume("all at work over alone", interference_text(found));
-    assume("transfer", std::to_string(found.hop_latency) + " ns from op to op, then " +
-                           std::to_string(found.hop_bandwidth / 1'000'000) + " MB/s with all devices at work, " +
-                           std::to_string(found.bandwidth_alone / 1'000'000) + " MB/s alone");
+    assume("transfer", std::to_string(found.hop_latency) + " ns from op to op, then " + rate(found.hop_bandwidth) +
+                           " with all devices at work, " + rate(found.bandwidth_alone) + " alone");
+    offsets_ = found.offsets;
+    if (!offsets_.empty()) {
+      result_.clocks = {"one word of host memory, seen by all GPUs", found.clock_residual, offsets_};
+    }
     assume("step of the GPU's clock", std::to_string(found.clock_step) + " ns");
   }
 
   void measure() {
     for (int turn = 0; turn < request_.repetitions; ++turn) {
-      progress_(turn, total(), "iteration " + std::to_string(turn));
-      if (!iterate(false)) return;
+      tell(turn, "iteration " + std::to_string(turn));
+      if (!iterate({options_.graph, false})) return;
       RunIteration iteration;
       iteration.timeline = timeline();
       for (const auto& work : works_) {
@@ -154,7 +159,7 @@ class CudaRun {
     }
     result_.tensors_checked = checked_;
     note_launches();
-    progress_(total(), total(), "done");
+    tell(total(), "done");
   }
 
   LiveResult finish() {
@@ -165,6 +170,9 @@ class CudaRun {
 
  private:
   [[nodiscard]] int total() const { return std::max(1, request_.repetitions); }
+  void tell(int done, const std::string& what) const {
+    if (progress_) progress_(done, total(), what);
+  }
 
   void assume(const std::string& what, const std::string& value) {
     result_.assumptions.push_back({what, value, Source::kMeasured});
@@ -177,17 +185,17 @@ class CudaRun {
   }
 
   // One iteration with its chains checked; false when it got stuck.
-  bool iterate(bool payloads) {
+  bool iterate(const Executor::Mode& mode) {
     const std::int32_t number = iterations_++;
-    result_.stall = executor_->run(number, {options_.graph, payloads});
+    result_.stall = executor_->run(number, mode);
     if (result_.stall) return false;
     const std::int64_t checked = check_chains(*job_, *executor_, number);
-    if (!payloads) checked_ += checked;
+    if (!mode.payloads) checked_ += checked;
     return true;
   }
 
   [[nodiscard]] Timeline timeline() const {
-    return assemble_timeline(job_->schedule(), observe(*job_, *executor_, works_.front()->payload_bytes(), {}));
+    return assemble_timeline(job_->schedule(), observe(*job_, *executor_, works_.front()->payload_bytes(), offsets_));
   }
 
   void describe(const CudaLibraries& libraries) {
@@ -215,12 +223,6 @@ class CudaRun {
     origin.notes.push_back("every tensor that travels has buffers of its own, at most " + mebibytes(buffers) +
                            " on a device; peak_memory counts them, and cuBLASLt's " + mebibytes(kGemmWorkspace));
     if (gaps > 0) origin.notes.push_back("gaps between buffers take at most " + mebibytes(gaps) + " more");
-    result_.assumptions.push_back({"model",
-                                   options_.shape.name + ", " + to_string(options_.size.type) + ", " +
-                                       std::to_string(options_.size.microbatch) + " x " +
-                                       std::to_string(options_.size.sequence) + " tokens per microbatch",
-                                   Source::kGiven});
-    result_.assumptions.push_back({"layers per stage", joined(options_.partition), Source::kGiven});
   }
 
   void note_launches() {
@@ -245,6 +247,7 @@ class CudaRun {
   Lanes lanes_;
   Works works_;
   std::optional<Executor> executor_;
+  std::vector<Nanoseconds> offsets_;  // of the devices' clocks; empty: they have one
   std::int32_t iterations_ = 0;
   std::int64_t checked_ = 0;
 };

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <string>
@@ -21,11 +20,6 @@
 namespace debubble::live {
 
 namespace {
-
-Nanoseconds steady_time() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // A worker whose process dies at an op, as the fault wants it: without a word, like a process that is out of memory.
 class MortalWorker final : public Worker {
@@ -69,7 +63,7 @@ class CpuRank {
 
   LiveResult run(ControlLine& line) {
     RankReport report =
-        run_rank(passing_, line, job_, {[this](Transport& transport) { return work(transport); }, steady_time});
+        run_rank(passing_, line, job_, {[this](Transport& transport) { return work(transport); }, steady_time, false});
     std::vector<MeasuredTimes> times = read_times(report);
     LiveResult result = result_of(job_, std::move(report));
     const LiveRequest& request = job_.request();

@@ -1,5 +1,6 @@
 #include "live/mpi/mailbox.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "live/mpi/frame.hpp"
@@ -36,11 +37,42 @@ Message Mailbox::receive(Message::Kind kind, const Tensor& tensor, std::int32_t 
   standing_ = {standing_.position, true, kind, tensor, from};
   wait(lock, [&] { return arrived_.contains(key); });
   standing_.waits = false;
+  return take(key);
+}
+
+Message Mailbox::take(const Key& key) {
+  order_.erase(std::find(order_.begin(), order_.end(), key));
   const auto found = arrived_.find(key);
   Message message = std::move(found->second.front());
   found->second.pop_front();
   if (found->second.empty()) arrived_.erase(found);
   return message;
+}
+
+std::optional<Message> Mailbox::take_any() {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) throw Stalled{};
+  if (order_.empty()) return std::nullopt;
+  return take(Key(order_.front()));
+}
+
+void Mailbox::begin_wait() {
+  const std::lock_guard lock(mutex_);
+  blocked_ = true;
+  moved_ = std::chrono::steady_clock::now();
+}
+
+void Mailbox::begin_wait(Message::Kind kind, const Tensor& tensor, std::int32_t from) {
+  begin_wait();
+  const std::lock_guard lock(mutex_);
+  standing_ = {standing_.position, true, kind, tensor, from};
+}
+
+void Mailbox::end_wait() {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) throw Stalled{};
+  standing_.waits = false;
+  blocked_ = false;
 }
 
 void Mailbox::at(std::int32_t position) {
@@ -81,6 +113,7 @@ void Mailbox::deliver(Message message) {
   const std::lock_guard lock(mutex_);
   const Key key{message.kind, message.tensor, message.from, message.iteration};
   arrived_[key].push_back(std::move(message));
+  order_.push_back(key);
   moved_ = std::chrono::steady_clock::now();
   worker_wakes_.notify_one();
 }

@@ -34,6 +34,12 @@ class Mailbox final : public Transport {
   void at(std::int32_t position) override;
   void barrier() override;
   void work_ended();  // the last call of the worker
+  // For a worker that has more to look after than this mailbox: the next message in the order of arrival;
+  // and what it waits for, from the first call to the second. All throw Stalled after `stop`.
+  [[nodiscard]] std::optional<Message> take_any();
+  void begin_wait(Message::Kind kind, const Tensor& tensor, std::int32_t from);
+  void begin_wait();  // for something that is no message
+  void end_wait();
 
   // The main thread's side.
   struct Parcel {
@@ -58,6 +64,7 @@ class Mailbox final : public Transport {
   template <typename Condition>
   void wait(std::unique_lock<std::mutex>& lock, Condition condition);
   void wake_main();
+  [[nodiscard]] Message take(const Key& key);
 
   std::mutex mutex_;
   std::condition_variable worker_wakes_;
@@ -65,6 +72,7 @@ class Mailbox final : public Transport {
   std::deque<Parcel> outgoing_;
   std::vector<int> under_way_;  // by device
   std::map<Key, std::deque<Message>> arrived_;
+  std::deque<Key> order_;  // of arrival
   Standing standing_;
   bool blocked_ = false;
   std::chrono::steady_clock::time_point moved_ = std::chrono::steady_clock::now();

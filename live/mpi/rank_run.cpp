@@ -104,10 +104,10 @@ class RankRun {
       }
       if (std::optional<Outcome> outcome = watch_.turn()) return std::move(*outcome);
       if (LastWords::asked_to_end()) last_words.say(farewell());
-      if (idle < kQuickRounds) {
+      if (idle < kQuickRounds || work_.urgent) {
         std::this_thread::yield();
       } else {
-        mailbox_.wait_for_worker(idle < kPatientRounds ? kShortNap : kLongNap);
+        mailbox_.wait_for_worker(idle < kPatientRounds || on_the_wall() ? kShortNap : kLongNap);
       }
     }
   }
@@ -151,6 +151,11 @@ class RankRun {
 };
 
 }  // namespace
+
+Nanoseconds steady_time() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 RankReport run_rank(MessagePassing& passing, ControlLine& line, const Job& job, const RankWork& work) {
   return RankRun(passing, line, job, work).run();

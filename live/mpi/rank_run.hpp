@@ -15,6 +15,9 @@
 
 namespace debubble::live {
 
+// The clock that ranks use; see clock_alignment.hpp.
+[[nodiscard]] Nanoseconds steady_time();
+
 // What one rank has to tell when its work has ended.
 struct RankResult {
   std::vector<DeviceRun> runs;  // one per iteration, warm-up first
@@ -24,8 +27,9 @@ struct RankResult {
 // What differs between CPU and GPU.
 struct RankWork {
   // All iterations, in a thread of its own; what it throws ends the run on all ranks.
-  std::function<RankResult(Transport& transport)> run;
-  WallClock now;  // of the times in DeviceRun; needed with Clock::kWall
+  std::function<RankResult(Mailbox& transport)> run;
+  WallClock now;        // of the times in DeviceRun; needed with Clock::kWall
+  bool urgent = false;  // the thread that talks to MPI never sleeps: for ranks with a core to spare
 };
 
 struct RankReport {

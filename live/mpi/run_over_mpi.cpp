@@ -5,6 +5,7 @@
 #include "live/backends.hpp"
 #include "live/mpi/agreement.hpp"
 #include "live/mpi/cpu_rank.hpp"
+#include "live/mpi/gpu_rank.hpp"
 #include "live/mpi/plugin_loader.hpp"
 
 namespace debubble::live {
@@ -37,7 +38,7 @@ class Membership {
 
 }  // namespace
 
-LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions&, const LiveProgress& progress) {
+LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options, const LiveProgress& progress) {
   const MessagePassingPlugin& plugin = load_message_passing();
   if (!mpi_rank_of_environment().has_value() && request.schedule.devices > 1) {
     throw wrong_number_of_ranks(request.schedule.devices, 0);
@@ -45,7 +46,8 @@ LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions&, const Liv
   MessagePassing& passing = *plugin.start();
   const Membership membership(passing);
   ControlLine line(passing);
-  return run_cpu_ranks(passing, line, request, progress);
+  return options.gpus ? run_gpu_ranks(passing, line, request, options.model, progress)
+                      : run_cpu_ranks(passing, line, request, progress);
 }
 
 }  // namespace debubble::live

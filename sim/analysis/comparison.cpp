@@ -19,10 +19,10 @@ T percentile(std::vector<T> values, std::size_t tenths) {
 }
 
 template <typename Get>
-auto figure(const ComparedRun& predicted, std::span<const ComparedRun> measured, std::size_t chosen, Get get) {
+auto figure(const TimedRun& predicted, std::span<const TimedRun> measured, std::size_t chosen, Get get) {
   Figure<decltype(get(*predicted.report))> result;
   std::vector<decltype(get(*predicted.report))> values;
-  for (const ComparedRun& one : measured) values.push_back(get(*one.report));
+  for (const TimedRun& one : measured) values.push_back(get(*one.report));
   result.predicted = get(*predicted.report);
   result.measured = values[chosen];
   result.low = percentile(values, 1);
@@ -36,7 +36,7 @@ Nanoseconds tenth_of_mean_op(const Timeline& timeline) {
   return timeline.spans.empty() ? 0 : sum / static_cast<Nanoseconds>(timeline.spans.size()) / 10;
 }
 
-void add_figures(Comparison& result, const ComparedRun& predicted, std::span<const ComparedRun> measured,
+void add_figures(Comparison& result, const TimedRun& predicted, std::span<const TimedRun> measured,
                  std::size_t chosen) {
   const auto of = [&](auto get) { return figure(predicted, measured, chosen, get); };
   result.makespan = of([](const Report& r) { return r.makespan; });
@@ -69,8 +69,8 @@ const char* to_string(GapCause cause) {
   return "";
 }
 
-Comparison compare(const Schedule& schedule, P2p p2p, const ComparedRun& predicted,
-                   std::span<const ComparedRun> measured, std::size_t chosen, Nanoseconds residual) {
+Comparison compare(const Schedule& schedule, P2p p2p, const TimedRun& predicted, std::span<const TimedRun> measured,
+                   std::size_t chosen, Nanoseconds residual) {
   const Timeline& other = *measured[chosen].timeline;
   if (predicted.timeline->devices != schedule.devices || other.devices != schedule.devices) {
     throw std::logic_error("compare: not runs of the schedule");

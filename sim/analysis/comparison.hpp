@@ -92,7 +92,7 @@ struct Comparison {
   Nanoseconds tolerance = 0;  // of first_divergence
 };
 
-struct ComparedRun {
+struct TimedRun {
   const Timeline* timeline = nullptr;
   const Report* report = nullptr;
 };
@@ -101,7 +101,7 @@ struct ComparedRun {
 // are of `schedule`, in whatever order; `p2p` is how transfers met the lanes. `residual` is by how much the measured
 // clocks may differ: the tolerance of the first divergence is no less, nor less than a tenth of the mean op.
 // Linear in the number of ops for each group that differs. Throws InputError D020 when a run lacks an op of the other.
-[[nodiscard]] Comparison compare(const Schedule& schedule, P2p p2p, const ComparedRun& predicted,
-                                 std::span<const ComparedRun> measured, std::size_t chosen, Nanoseconds residual = 0);
+[[nodiscard]] Comparison compare(const Schedule& schedule, P2p p2p, const TimedRun& predicted,
+                                 std::span<const TimedRun> measured, std::size_t chosen, Nanoseconds residual = 0);
 
 }  // namespace debubble

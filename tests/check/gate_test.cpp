@@ -198,7 +198,9 @@ TEST_CASE("text stays within 80 columns") {
   folder.write("r.run.json", run_file_text(noisy_run(wish)));
   const std::string name(70, 'x');
   prepare(folder, "{\"name\": \"" + name + "\", \"measured\": \"r.run.json\"}");
-  const Outcome outcome = folder.run({"check", "s.json"}, {.environment = {"COLUMNS=80"}});
+  Surroundings narrow;
+  narrow.environment = {"COLUMNS=80"};
+  const Outcome outcome = folder.run({"check", "s.json"}, narrow);
   CHECK(outcome.status == 1);
   std::size_t begin = 0;
   for (std::size_t end = 0; (end = outcome.out.find('\n', begin)) != std::string::npos; begin = end + 1) {

@@ -19,7 +19,9 @@ Outcome check(const Folder& folder, const std::string& scenarios) {
   folder.write("s.json", R"({"schema": "debubble.suite/1", "name": "s", "scenarios": [)" + scenarios +
                              R"(], "tolerances": {"bubble_pp": 0, "step_percent": 0, "memory_percent": 0}})");
   CHECK(folder.run({"check", "--accept", "s.json"}).status == 0);
-  return folder.run({"check", "s.json"}, {.environment = {"CUDA_VISIBLE_DEVICES=-1"}});
+  Surroundings no_gpu;
+  no_gpu.environment = {"CUDA_VISIBLE_DEVICES=-1"};
+  return folder.run({"check", "s.json"}, no_gpu);
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -62,7 +64,7 @@ TEST_CASE("a lost message and a wrong one are findings, not hangs") {
 
 TEST_CASE("what is missing is status 3 where it is required, a note where it is not") {
   const Folder folder;
-  for (const std::string live : {R"({"backend": "mpi"})", R"({"backend": "cuda", "model": "gpt-125m"})"}) {
+  for (const std::string live : {R"({"backend": "mpi"})", R"({"backend": "cuda", "model": "gpt2-small"})"}) {
     CAPTURE(live);
     std::string one = scenario("far", live);
     if (has(live, "cuda")) one.replace(one.find(R"(, "times": "f=0.1,b=0.2")"), 24, "");
@@ -91,7 +93,7 @@ TEST_CASE("wrong flags of a fresh run are found before anything runs, at their p
   const Folder folder;
   folder.write("s.json", R"({"schema": "debubble.suite/1", "name": "s", "scenarios": [)" +
                              scenario("a", R"({"backend": "cpi"})") + "," + scenario("b", R"({"fault": "slow=9:2"})") +
-                             "," + scenario("c", R"({"model": "gpt-125m"})") + "]}");
+                             "," + scenario("c", R"({"model": "gpt2-small"})") + "]}");
   const Outcome outcome = folder.run({"check", "s.json"});
   CHECK(outcome.status == 2);
   const std::string& text = outcome.err;

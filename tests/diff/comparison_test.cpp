@@ -19,14 +19,14 @@ namespace {
 constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled};
 
 Comparison compared(const Schedule& schedule, P2p p2p, const EngineRun& predicted, const EngineRun& measured) {
-  const ComparedRun other{&measured.timeline, &measured.report};
+  const TimedRun other{&measured.timeline, &measured.report};
   return compare(schedule, p2p, {&predicted.timeline, &predicted.report}, std::array{other}, 0);
 }
 
 Comparison compared(const Schedule& schedule, const EngineRun& predicted, const Timeline& measured,
                     const StageCosts& costs) {
   const Report report = analyse(measured, schedule, costs);
-  const ComparedRun other{&measured, &report};
+  const TimedRun other{&measured, &report};
   return compare(schedule, P2p::kOverlapped, {&predicted.timeline, &predicted.report}, std::array{other}, 0);
 }
 
@@ -228,7 +228,7 @@ TEST_CASE("percentiles are over all iterations, the gap is of the chosen one") {
   const EngineRun predicted = run_engine(schedule, toy_costs(schedule, 1, 2), {});
   std::vector<EngineRun> runs;
   for (int i = 0; i < 11; ++i) runs.push_back(run_engine(schedule, toy_costs(schedule, 1 + 0.1 * i, 2), {}));
-  std::vector<ComparedRun> measured;
+  std::vector<TimedRun> measured;
   for (const EngineRun& run : runs) measured.push_back({&run.timeline, &run.report});
   const Comparison comparison =
       compare(schedule, P2p::kOverlapped, {&predicted.timeline, &predicted.report}, measured, 3);

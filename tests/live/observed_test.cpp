@@ -197,3 +197,24 @@ TEST_CASE("whatever was measured, gates lead back to the start and the report's 
     }
   }
 }
+
+TEST_CASE("times that contradict the schedule's order do not lead in a circle") {
+  for (const P2p p2p : kModes) {
+    for (std::uint64_t seed = 300'001; seed <= 300'300; ++seed) {
+      Dice dice(seed);
+      Schedule schedule = random_schedule(dice);
+      shuffle_rows(schedule, dice);
+      Observation observation;  // all at once, although many of these schedules deadlock
+      observation.p2p = p2p;
+      observation.measured = dice.once_in(2);
+      for (std::int32_t device = 0; device < schedule.devices; ++device) {
+        for (const Op& op : schedule.rows[static_cast<std::size_t>(device)]) {
+          observation.ops.push_back({op, {}, false, device, 7, 7});
+        }
+      }
+      CAPTURE(seed);
+      const Timeline timeline = assemble_timeline(schedule, observation);
+      CHECK(critical_path(timeline).size() <= timeline.spans.size() + timeline.transfers.size());
+    }
+  }
+}

@@ -139,6 +139,17 @@ TEST_CASE("a number that this run does not have is an error, even where the rest
         "throughput_samples_per_s < 5: it is 4.9");
 }
 
+TEST_CASE("a steady period that a run does not show is an error in a condition") {
+  const FailIf condition = FailIf::parse("steady_period>1ms");
+  CHECK(condition.evaluate(small_report()).because.front() == "steady_period > 1ms: it is 6.000 ms");
+  Report report = small_report();
+  report.steady_period.reset();
+  CHECK(refusal([&] { static_cast<void>(condition.evaluate(report)); }) ==
+        "error[C036]: steady_period_ns is not known in this run\n"
+        "  --> --fail-if\n"
+        "  = help: iterations that begin together do not show it: take it from `simulate`\n");
+}
+
 TEST_CASE("every metric has one name of its own and can be found by it") {
   std::set<std::string_view> names;
   for (const Metric& metric : metric_catalog()) {

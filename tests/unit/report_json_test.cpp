@@ -217,6 +217,15 @@ TEST_CASE("devices as CSV") {
         "0,1048576,1\n");
 }
 
+TEST_CASE("a steady period that the run does not show is null in JSON, empty in CSV, and still within the schema") {
+  Report report = small_report();
+  report.steady_period.reset();
+  const Json json = Json::parse(report_json(report, kTool));
+  CHECK(json.at("steady_period_ns").is_null());
+  const std::string csv = runs_csv(std::vector<Report>{report});
+  CHECK(csv.find("1f1b,,2,2,2,1,1,9000000,9000000,,6000000,") != std::string::npos);
+}
+
 TEST_CASE("runs as CSV, quoted where a field needs it") {
   Report first = small_report();
   first.schedule.params = {{"group", "4"}, {"rounding", "megatron"}};

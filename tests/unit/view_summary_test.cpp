@@ -35,6 +35,13 @@ AdviceContext repeating(const std::string& flags) {
 
 }  // namespace
 
+TEST_CASE("a run that does not show its steady period has no line for it") {
+  Report report = small_report();
+  CHECK(summary(report, {}, {}).find("steady period") != std::string::npos);
+  report.steady_period.reset();
+  CHECK(summary(report, {}, {}).find("steady period") == std::string::npos);
+}
+
 TEST_CASE("the heading names every assumption under its source") {
   CHECK(heading(small_report(), ViewStyle{}) ==
         "1f1b on 2 devices: 2 stages, 2 microbatches\n"

@@ -158,9 +158,10 @@ void FakeGpu::record(FakeEvent& event, FakeStream& stream) {
   const auto mark = std::make_shared<FakeMark>();
   mark->stream = stream.number;
   event.mark = mark;
-  add(stream, {{}, {}, std::nullopt, [mark](Nanoseconds, Nanoseconds end) {
+  FakeStream* const on = &stream;
+  add(stream, {{}, {}, std::nullopt, [mark, on](Nanoseconds, Nanoseconds end) {
                  mark->reached = true;
-                 mark->time = end;
+                 mark->time = std::max(end, on->not_before);
                }});
 }
 

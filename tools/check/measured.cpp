@@ -62,7 +62,12 @@ bool counted_memory(const RunRecord& record) {
   });
 }
 
+// A run that is as predicted to the last digit needs no interval: on the logical clock that is the rule.
 void note_repetitions(MeasurementResult& result) {
+  const bool exact = std::all_of(result.metrics.begin(), result.metrics.end(), [](const MetricResult& metric) {
+    return !(metric.error.low < 0) && !(metric.error.high > 0);
+  });
+  if (exact) return;
   if (result.repetitions == 1) {
     result.notes.emplace_back("1 repetition: no interval, the error is judged as it is");
   } else if (result.repetitions < kFewRepetitions) {

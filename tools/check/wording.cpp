@@ -109,7 +109,7 @@ std::string source_text(const MeasurementResult& measurement) {
   };
   add(measurement.backend);
   add(measurement.clock.empty() ? "" : measurement.clock + " clock");
-  add(measurement.device);
+  if (!measurement.fresh || measurement.backend != "cpu") add(measurement.device);  // a fresh run's CPU is this one
   if (!measurement.fresh) add(measurement.date);
   if (measurement.repetitions == 1) add("1 repetition");
   if (measurement.repetitions > 1) add(fmt::format("{} repetitions", measurement.repetitions));

@@ -22,12 +22,12 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
       CommandEntry{"live", "one schedule run for real: on threads, GPUs or MPI processes",
                    "debubble live --schedule zb-h1 -p 4 -m 8 --save-run run.json", make_live},
-      CommandEntry{"check", "the gate: predictions against their baseline and against measured runs",
-                   "debubble check ci/nightly.suite.json --junit junit.xml", make_check},
       CommandEntry{"diff", "a predicted and a measured run, op by op, and why they differ",
                    "debubble diff scenario.toml run.json --trace both.json.gz\n"
                    "  debubble diff rank0.json.gz rank1.json.gz --tolerance bubble=2pp",
                    make_diff_command},
+      CommandEntry{"check", "the gate: predictions against their baseline and measured runs",
+                   "debubble check ci/nightly.suite.json --junit junit.xml", make_check},
       CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU",
                    "debubble profile --model gpt-1.3b --microbatch 2 -o gpt.json\n"
                    "  debubble profile -o gpt.json -- python -m debubble_hooks train.py",

@@ -77,7 +77,7 @@ class Live : public Command {
  private:
   // A rank other than 0 does its part and leaves the talking to rank 0, which every failure of the run reaches.
   static int follow(const Scenario& scenario, const LiveSettings& settings, const std::string& name) {
-    Progress progress;
+    Progress progress(false);
     const LivePlan plan = plan_live(scenario, settings, name, progress);
     int status = kExitOk;
     try {

@@ -81,7 +81,7 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
   diff.predicted_iteration = median_iteration(diff.predicted);
   progress.phase("comparing " + diff.measured_name);
   diff.predicted_report = report_of(diff.predicted, diff.predicted_iteration);
-  std::vector<ComparedRun> measured;
+  std::vector<TimedRun> measured;
   for (std::size_t i = 0; i < diff.measured.iterations.size(); ++i) {
     diff.measured_reports.push_back(report_of(diff.measured, i));
   }

@@ -2,14 +2,17 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <thread>
 
+#include "live/cpu/cores.hpp"
+#include "live/cpu/matrix.hpp"
+#include "live/mpi/plugin_loader.hpp"
 #include "profiler/cupti/table.hpp"
 #include "profiler/gpu/cublaslt_api.hpp"
 #include "profiler/gpu/cuda_library.hpp"
@@ -112,6 +115,27 @@ MachineCheck nvml_check() {
   return {"NVML", "missing", "clocks are not sampled; it comes with the driver"};
 }
 
+std::string processors_text() {
+  const live::Cores cores = live::usable_cores();
+  return std::to_string(cores.usable()) + " usable (" + live::to_string(cores) + "): `live` times up to " +
+         std::to_string(std::max(cores.usable() - 1, 0)) + " devices by the wall clock";
+}
+
+MachineCheck products_check() {
+  const live::MatrixProducts& products = live::MatrixProducts::best();
+  const bool own = products.name() == live::MatrixProducts::own().name();
+  return {
+      "OpenBLAS", own ? "note" : "ok",
+      own ? "not found; `live` uses its own matrix products: apt-get install libopenblas0-pthread" : products.name()};
+}
+
+MachineCheck mpi_check() {
+  return checked("MPI", [] {
+    (void)live::load_message_passing();
+    return std::string("the plugin is there: mpirun -n 4 debubble live --backend mpi");
+  });
+}
+
 // Tools that are loaded into programs by the same variables, or that hold CUPTI for themselves.
 void check_other_tools(std::vector<MachineCheck>& checks) {
   for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "KINETO_USE_DAEMON"}) {
@@ -129,7 +153,9 @@ std::vector<MachineCheck> check_machine() {
   std::vector<MachineCheck> checks{
       {"simulation", "ok", "needs no GPU, no network and no other program"},
       {"compressed traces", "ok", std::string("zlib ") + ::zlibVersion()},
-      {"processors", "ok", std::to_string(std::thread::hardware_concurrency())},
+      {"processors", "ok", processors_text()},
+      products_check(),
+      mpi_check(),
       {"CUDA when built", toolkit.empty() ? "missing" : "ok",
        toolkit.empty() ? "none was found; none is needed" : toolkit},
   };

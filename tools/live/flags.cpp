@@ -15,18 +15,17 @@ void add_live_flags(CLI::App& verb, LiveFlags& flags) {
   add(live, "--repetitions", flags.repetitions, "iterations that count (default: 5; 1 if exact)", "N");
   add(live, "--warm-up", flags.warm_up, "iterations before them (default: 1; 0 if exact)", "N");
   add(live, "--watchdog", flags.watchdog, "patience without progress (default: 10)", "SECONDS");
-  add(live, "--fault", flags.faults, "on purpose: slow=2:1.3, drop=1F3, corrupt=, swap=, kill=", "FAULT")
+  add(live, "--fault", flags.faults, "what goes wrong: slow=2:1.3, drop=1F3, ...", "FAULT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   const char* const gpu = "GPUs";
-  add(gpu, "--model", flags.model, "cuda: a preset (`debubble list models`) or a config.json", "NAME|FILE");
+  add(gpu, "--model", flags.model, "cuda: see `debubble list models`; or a config.json", "NAME|FILE");
   add(gpu, "--microbatch", flags.sizes.microbatch, "cuda: samples of a microbatch (default: 1)", "B");
   add(gpu, "--seq", flags.sizes.sequence, "cuda: tokens of a sample (default: 1024)", "S");
   add(gpu, "--dtype", flags.sizes.type, "cuda: bf16 (default), fp16 or fp32", "TYPE");
   add(gpu, "--launch", flags.launch, "cuda: op by op or as one graph (default: eager)", "eager|graph");
-  add(gpu, "--gpus", flags.gpus, "cuda: parts of one GPU (default), or one GPU for each device; mpi: each",
-      "shared|each");
-  add(gpu, "--gpu", flags.gpu, "cuda: number of the GPU that is shared (default: 0)", "N");
+  add(gpu, "--gpus", flags.gpus, "cuda: shared (default) or one each; mpi: each", "shared|each");
+  add(gpu, "--gpu", flags.gpu, "cuda: number of the shared GPU (default: 0)", "N");
 }
 
 }  // namespace debubble

@@ -1,5 +1,6 @@
 #include "tools/live/ranks.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>

@@ -30,7 +30,7 @@ class LiveChecker {
                                                   : LiveBackend::kCpu;
     check_numbers();
     check_clock();
-    if (settings_.backend == LiveBackend::kCuda) {
+    if (works_on_gpus()) {
       check_cuda();
     } else {
       refuse_gpu_flags();
@@ -40,6 +40,10 @@ class LiveChecker {
   }
 
  private:
+  [[nodiscard]] bool works_on_gpus() const {
+    return settings_.backend == LiveBackend::kCuda || (settings_.backend == LiveBackend::kMpi && flags_.gpus == "each");
+  }
+
   void add(const char* code, const std::string& place, std::string message, std::string help) {
     problems_.push_back({code, place, std::move(message), std::move(help)});
   }
@@ -77,9 +81,7 @@ class LiveChecker {
   }
 
   void check_clock() {
-    const bool gpus =
-        settings_.backend == LiveBackend::kCuda || (settings_.backend == LiveBackend::kMpi && flags_.gpus == "each");
-    if (gpus) {
+    if (works_on_gpus()) {
       const char* flag = !flags_.clock.empty() ? "--clock" : !flags_.costs.empty() ? "--costs" : nullptr;
       if (flag != nullptr)
         add("C090", flag, "work on GPUs is timed by the GPU's clock", fmt::format("leave {} out", flag));
@@ -106,7 +108,7 @@ class LiveChecker {
     refuse("--comm", !scenario_.comm.empty());
     refuse("--bandwidth", !scenario_.bandwidth.empty());
     if (flags_.model.empty()) {
-      add("C091", "--model", "--backend cuda needs a model to run",
+      add("C091", "--model", fmt::format("--backend {} needs a model to run", flags_.backend),
           "add --model NAME; `debubble list models` shows the presets");
     }
     if (flags_.gpus == "each" && flags_.gpu) {
@@ -116,6 +118,10 @@ class LiveChecker {
       settings_.size = workload_sizes(flags_.sizes).front();
     } catch (const InputError& error) {
       problems_.insert(problems_.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+    if (settings_.backend == LiveBackend::kMpi && flags_.launch == "graph") {
+      add("C087", "--launch", "one graph of all devices takes one process",
+          "leave --launch out, or add --backend cuda");
     }
     settings_.model = flags_.model;
     if (!scenario_.partition.empty()) settings_.partition = scenario_.partition;
@@ -140,7 +146,6 @@ class LiveChecker {
     if (settings_.backend == LiveBackend::kMpi && flags_.gpus == "shared") {
       add("C090", "--gpus", "processes do not share a GPU", "write --gpus each, or leave it out to work on the CPU");
     }
-    settings_.gpu_each = flags_.gpus == "each";
   }
 
   const LiveFlags& flags_;
@@ -162,7 +167,7 @@ LiveSettings check_live(const LiveFlags& flags, const ScenarioFlags& scenario) {
 }
 
 ScenarioFlags scenario_part(const LiveSettings& settings, ScenarioFlags flags) {
-  if (settings.backend == LiveBackend::kCuda) flags.partition.clear();
+  if (settings.on_gpus()) flags.partition.clear();
   return flags;
 }
 

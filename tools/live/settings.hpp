@@ -28,6 +28,8 @@ struct LiveSettings {
   bool graph = false;
   bool gpu_each = false;  // a GPU for each device; with mpi: work on GPUs
   int gpu = 0;
+
+  [[nodiscard]] bool on_gpus() const { return backend == LiveBackend::kCuda || gpu_each; }
 };
 
 // Throws InputError with all that is wrong: C002 unknown words, C087 flags of another backend, C088 numbers out of

@@ -65,7 +65,7 @@ std::string now() {
 LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const std::string& name,
                    Progress& progress) {
   LivePlan plan;
-  if (settings.backend == LiveBackend::kCuda) {
+  if (settings.on_gpus()) {
     plan.run = prepare_schedule(scenario, name, progress);
     plan.shape = model_shape(settings.model);
     plan.partition = model_partition(*plan.shape, settings.size, settings.partition, plan.run.schedule.stages,
@@ -97,7 +97,10 @@ live::LiveResult start_live(const LivePlan& plan, const LiveSettings& settings, 
     case LiveBackend::kMpi:
       break;
   }
-  return live::run_over_mpi(request, {settings.gpu_each}, tell);
+  live::MpiOptions over_mpi;
+  over_mpi.gpus = settings.gpu_each;
+  if (over_mpi.gpus) over_mpi.model = cuda_options(plan, settings);
+  return live::run_over_mpi(request, over_mpi, tell);
 }
 
 RunRecord record_of(const LivePlan& plan, live::LiveResult result, const std::string& command_line) {

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""`debubble live --backend mpi` as people start it: by mpirun. Arguments: MPIRUN DEBUBBLE WRONG_PLUGIN, then unittest's."""
+"""`debubble live --backend mpi` as people start it: by mpirun. With the fake GPU and the fake NCCL also on GPUs.
+
+    mpirun_test.py MPIRUN DEBUBBLE WRONG_PLUGIN FAKE_CUDA FAKE_NCCL [unittest's arguments]
+"""
 
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
-MPIRUN, DEBUBBLE, WRONG_PLUGIN = sys.argv[1:4]
+MPIRUN, DEBUBBLE, WRONG_PLUGIN, FAKE_CUDA, FAKE_NCCL = sys.argv[1:6]
 
 # More ranks than cores, as root; Open MPI itself is not clean in the eyes of the sanitizers.
 ENVIRONMENT = {
@@ -16,6 +20,7 @@ ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_odls_base_sigkill_timeout": "10",  # from SIGTERM to SIGKILL, on a busy machine
     "ASAN_OPTIONS": "detect_leaks=0",
     "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",
     "NO_COLOR": "1",
@@ -29,8 +34,8 @@ def run(*command, **more):
                           env={**ENVIRONMENT, **more})
 
 
-def live(ranks, *flags):
-    return run(MPIRUN, "-n", str(ranks), *LIVE, *flags)
+def live(ranks, *flags, **more):
+    return run(MPIRUN, "-n", str(ranks), *LIVE, *flags, **more)
 
 
 class OverMpi(unittest.TestCase):
@@ -46,17 +51,17 @@ class OverMpi(unittest.TestCase):
         self.assertEqual(*reports)
 
     def test_4_ranks_equal_the_simulation(self):
-        self.equals_simulation(4, *SMALL, "--hop-latency", "5us")
+        self.equals_simulation(4, *SMALL, "--comm", "5us")
 
     def test_8_ranks_with_a_split_backward_equal_the_simulation(self):
         self.equals_simulation(8, "--schedule", "zb-h1", "-p", "8", "-m", "16", "--times", "f=1,b=1,w=1")
 
     def test_blocking_transfers_equal_the_simulation(self):
         self.equals_simulation(3, "--schedule", "gpipe", "-p", "3", "-m", "4", "--times", "f=1,b=2", "--p2p",
-                               "blocking", "--hop-latency", "100us")
+                               "blocking", "--comm", "100us")
 
     def test_a_lost_message_is_reported_with_every_position(self):
-        done = live(4, *SMALL, "--fault", "drop=1F2", "--patience", "500ms")
+        done = live(4, *SMALL, "--fault", "drop=1F2", "--watchdog", "1")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("a message was lost", done.stdout)
         self.assertIn("the activation 1F2 of device 1, which device 1 has sent", " ".join(done.stdout.split()))
@@ -65,7 +70,7 @@ class OverMpi(unittest.TestCase):
 
     def test_a_deadlock_is_reported_and_nobody_hangs(self):
         done = live(3, "--schedule", "gpipe", "-p", "3", "-m", "4", "--times", "f=1,b=2", "--fault", "swap=0F3",
-                    "--patience", "500ms")
+                    "--watchdog", "1")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("deadlock", done.stdout)
         self.assertIn("0B0", done.stdout)
@@ -125,5 +130,43 @@ class OverMpi(unittest.TestCase):
             self.assertIn("install", done.stderr)
 
 
+class OnGpus(unittest.TestCase):
+    MODEL = ["--gpus", "each", "--schedule", "1f1b", "-p", "2", "-m", "3", "--model", "tiny-gpt", "--seq", "32",
+             "--repetitions", "2"]
+
+    def on_gpus(self, *flags, **more):
+        fakes = {"DEBUBBLE_LIBCUDA": FAKE_CUDA, "DEBUBBLE_CUBLASLT": FAKE_CUDA, "DEBUBBLE_NVRTC": FAKE_CUDA,
+                 "DEBUBBLE_LIBNCCL": FAKE_NCCL, "FAKE_CUDA": "gpus=2"}
+        return live(2, *self.MODEL, *flags, **{**fakes, **more})
+
+    def test_2_gpus_hand_each_other_every_tensor(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "run.json")
+            done = self.on_gpus("--save-run", file)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            with open(file, encoding="utf-8") as text:
+                record = json.load(text)
+        self.assertEqual(record["origin"]["backend"], "mpi+nccl")
+        self.assertIn("NCCL 2.28.9", record["origin"]["libraries"])
+        self.assertEqual(len(record["iterations"]), 2)
+
+    def test_a_tensor_changed_between_gpus_is_found(self):
+        done = self.on_gpus("--fault", "corrupt=0F1")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("1F1 on device 1 expected the activation 0F1", " ".join(done.stdout.split()))
+
+    def test_a_tensor_lost_between_gpus_is_reported(self):
+        done = self.on_gpus("--fault", "drop=0F1", "--watchdog", "1")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("a message was lost", done.stdout)
+
+    def test_what_gpus_lack_is_said_once(self):
+        for more, code in (({"DEBUBBLE_LIBNCCL": "/nowhere"}, "U054"), ({"FAKE_NCCL": "version=21705"}, "U054"),
+                           ({"FAKE_NCCL": "fail"}, "U056"), ({"FAKE_CUDA": "gpus=1"}, "U029")):
+            done = self.on_gpus(**more)
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            self.assertEqual(done.stderr.count(f"error[{code}]"), 1, done.stderr)
+
+
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]], verbosity=2)

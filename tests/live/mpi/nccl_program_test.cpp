@@ -22,7 +22,7 @@ std::string problem_of(const Schedule& schedule) {
 
 TEST_CASE("Every catalog row's sends and receives come to an end") {
   int count = 0;
-  for (const ScheduleEntry& entry : catalog()) {
+  for (const ScheduleEntry& entry : schedule_catalog()) {
     for (const Schedule& schedule : testing::schedules_of(entry)) {
       CAPTURE(testing::describe(schedule));
       CHECK(problem_of(schedule) == "");

@@ -71,7 +71,7 @@ std::vector<RankReport> run_all(const LiveRequest& request, bool hold = false) {
     const auto work = [&](Transport& transport) -> RankResult {
       return all_iterations(job, passing.rank(), transport, now);
     };
-    reports[static_cast<std::size_t>(passing.rank())] = run_rank(passing, line, job, {work, now});
+    reports[static_cast<std::size_t>(passing.rank())] = run_rank(passing, line, job, {work, now, false});
   });
   return reports;
 }
@@ -176,7 +176,7 @@ TEST_CASE("A rank that is at work for long keeps the watchdog quiet") {
       if (passing.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
       return all_iterations(job, passing.rank(), transport, {});
     };
-    kinds[static_cast<std::size_t>(passing.rank())] = run_rank(passing, line, job, {work, {}}).outcome.kind;
+    kinds[static_cast<std::size_t>(passing.rank())] = run_rank(passing, line, job, {work, {}, false}).outcome.kind;
   });
   CHECK(kinds == std::vector<Outcome::Kind>(2, Outcome::Kind::kComplete));
 }
@@ -192,7 +192,7 @@ TEST_CASE("What one rank throws ends the run on every rank with the same words")
       if (passing.rank() == 1) throw WrongDataError("1F0 got the wrong tensor");
       return all_iterations(job, passing.rank(), transport, {});
     };
-    const RankReport report = run_rank(passing, line, job, {work, {}});
+    const RankReport report = run_rank(passing, line, job, {work, {}, false});
     if (report.outcome.kind == Outcome::Kind::kFailed) {
       said[static_cast<std::size_t>(passing.rank())] = report.outcome.failure.text;
     }

@@ -1,0 +1,222 @@
+#include "live/mpi/gpu_rank.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "live/cpu/calibration.hpp"
+#include "live/cuda/issue_order.hpp"
+#include "live/cuda/lane.hpp"
+#include "live/cuda/stage_layers.hpp"
+#include "live/cuda/stage_work.hpp"
+#include "live/job.hpp"
+#include "live/mpi/agreement.hpp"
+#include "live/mpi/all_or_none.hpp"
+#include "live/mpi/gathered.hpp"
+#include "live/mpi/gpu_worker.hpp"
+#include "live/mpi/nccl_edges.hpp"
+#include "live/mpi/nccl_program.hpp"
+#include "live/mpi/nccl_transport.hpp"
+#include "live/mpi/rank_run.hpp"
+
+namespace debubble::live {
+
+namespace {
+
+constexpr int kCalibrationRuns = 5;
+
+void refuse_what_cannot_be(const LiveRequest& request) {
+  if (request.p2p == P2p::kOverlapped) return;
+  throw InputError({"E012", "--p2p", "over NCCL transfers run beside the work",
+                    "--p2p overlapped; on the CPU, --backend mpi and cpu know the others"});
+}
+
+// What each stage holds, of a whole microbatch; times are calibrated later.
+StageCosts memory_costs(const StagedModel& model, const Schedule& schedule) {
+  WorkloadSize piece = model.size;
+  piece.microbatch /= schedule.pieces;
+  const StageLayers layers(model.shape, shard_of(model.shape, piece), model.partition);
+  StageCosts costs;
+  for (std::int32_t stage = 0; stage < schedule.stages; ++stage) {
+    StageCost cost = layers.memory(stage);
+    for (Bytes* size : {&cost.activation, &cost.weight_grad_held, &cost.output, &cost.workspace}) {
+      *size *= schedule.pieces;
+    }
+    costs.stages.push_back(cost);
+  }
+  return costs;
+}
+
+LiveRequest on_the_wall(LiveRequest request, const StagedModel& model) {
+  check_model(model, request.schedule);
+  request.costs = memory_costs(model, request.schedule);
+  request.clock = Clock::kWall;
+  request.hop_latency = 0;  // links are real
+  request.hop_bandwidth = 0;
+  request.warm_up = std::max(1, request.warm_up);
+  return request;
+}
+
+class GpuRank {
+ public:
+  GpuRank(MessagePassing& passing, ControlLine& line, const LiveRequest& request, const StagedModel& model,
+          const LiveProgress& progress)
+      : passing_(passing),
+        line_(line),
+        progress_(progress),
+        model_(model),
+        request_(on_the_wall(request, model)),
+        job_(request_) {}
+
+  LiveResult run() {
+    if (const IssueOrder order = issue_order(job_); order.stall.has_value()) {
+      LiveResult result;
+      result.costs = request_.costs;
+      result.stall = order.stall;  // known before anything is launched
+      return result;
+    }
+    if (const auto problem = find_nccl_problem(nccl_program(job_.plan()))) throw std::logic_error(*problem);
+    all_or_none(passing_, line_, [this] { open(); });
+    std::optional<NcclEdges> edges;
+    all_or_none(passing_, line_, [&] {
+      edges.emplace(gpu_.nccl, *gpu_.parts, gpu_.parts->parts().front(), *gpu_.lane, passing_, line_, job_.plan());
+    });
+    RankReport report =
+        run_rank(passing_, line_, job_, {[&](Mailbox& mailbox) { return work(mailbox, *edges); }, steady_time, true});
+    if (report.outcome.kind != Outcome::Kind::kComplete) edges->abort();
+    return result_from(std::move(report));
+  }
+
+ private:
+  void open() {
+    prepare_cuda_environment();
+    gpu_.nccl = load_nccl();
+    const auto libraries = load_cuda_libraries();
+    gpu_.parts = GpuParts::whole(libraries, {passing_.rank_on_host()});
+    const GpuPart& part = gpu_.parts->parts().front();
+    const LiveImages images = compile_live_kernels(*libraries, model_.size.type, gpu_.parts->facts(part).capability);
+    gpu_.lane = std::make_unique<LaneDevice>(*gpu_.parts, part, images);
+    gpu_.work = std::make_unique<StageWork>(*gpu_.lane, job_.schedule(), passing_.rank(), model_);
+    gpu_.ended = gpu_.parts->make_event(part);
+  }
+
+  RankResult work(Mailbox& mailbox, NcclEdges& edges) {
+    gpu_.lane->enter();
+    NcclTransport transport(mailbox, edges, *gpu_.work, *gpu_.lane, steady_time);
+    GpuWorker worker(job_, passing_.rank(), gpu_, transport);
+    DeviceRunner runner(job_, passing_.rank(), transport, worker, steady_time);
+    RankResult result;
+    const int iterations = request_.warm_up + request_.repetitions;
+    MeasuredTimes times;
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+      transport.barrier();
+      if (iteration == request_.warm_up) {
+        tell(iteration, iterations, "calibrating");
+        times = calibrated(worker);
+        transport.barrier();
+      }
+      const int counted = iteration - request_.warm_up;
+      tell(iteration, iterations, counted < 0 ? "warming up" : "iteration " + std::to_string(counted + 1));
+      result.runs.push_back(runner.run(iteration));
+      result.runs.back().peak_activation = gpu_.work->peak_activation();
+      result.runs.back().peak_memory = gpu_.work->peak_memory();
+    }
+    transport.barrier();
+    const DeviceFacts& facts = gpu_.lane->facts();
+    result.more.text(facts.name).text(facts.driver).text(facts.cuda).number(static_cast<std::int64_t>(times.size()));
+    for (const auto& [key, time] : times) {
+      result.more.number(static_cast<std::int64_t>(key.first)).number(key.second).number(time);
+    }
+    return result;
+  }
+
+  // Every kind of op of this row, the median of several, while the other GPUs do the same.
+  MeasuredTimes calibrated(GpuWorker& worker) const {
+    MeasuredTimes times;
+    for (const Op& op : job_.schedule().rows[static_cast<std::size_t>(passing_.rank())]) {
+      if (times.contains({op.kind, op.stage})) continue;
+      std::vector<Nanoseconds> taken;
+      for (int turn = 0; turn < kCalibrationRuns; ++turn) {
+        const Nanoseconds begin = steady_time();
+        (void)worker.work(op, {});
+        taken.push_back(steady_time() - begin);
+      }
+      std::nth_element(taken.begin(), taken.begin() + kCalibrationRuns / 2, taken.end());
+      times[{op.kind, op.stage}] = taken[kCalibrationRuns / 2];
+    }
+    return times;
+  }
+
+  void tell(int done, int total, const std::string& what) const {
+    if (passing_.rank() == 0 && progress_) progress_(done, total, what);
+  }
+
+  LiveResult result_from(RankReport report) {
+    std::vector<MeasuredTimes> times;
+    RunOrigin origin{"mpi+nccl", "wall", "", "", "", "", "", "", "", "", {}};
+    for (LetterReader& letter : report.more) {
+      origin.device = letter.text();
+      origin.driver = letter.text();
+      origin.cuda = letter.text();
+      MeasuredTimes& own = times.emplace_back();
+      for (std::int64_t left = letter.number(); left > 0; --left) {
+        std::pair<OpKind, std::int32_t> key;
+        letter.into(key.first);
+        letter.into(key.second);
+        letter.into(own[key]);
+      }
+    }
+    LiveResult result = result_of(job_, std::move(report));
+    if (!times.empty()) result.costs = measured_costs(job_, times);
+    origin.libraries = std::string(passing_.library()) + ", NCCL " + gpu_.nccl.version;
+    origin.method =
+        "one MPI rank and GPU per device; std::chrono::steady_clock from an op's launch to its end on the GPU, laid "
+        "over rank 0's by round trips; a transfer counts from when both ends were there";
+    result.origin = std::move(origin);
+    result.hop_bandwidth = bandwidth_of(result);
+    result.assumptions.push_back({"op times", "calibrated with all GPUs at work", Source::kMeasured});
+    result.assumptions.push_back({"links", "the median of the run's own transfers", Source::kMeasured});
+    return result;
+  }
+
+  // Bytes per second of the median transfer; 0 where none was seen.
+  static std::int64_t bandwidth_of(const LiveResult& result) {
+    std::vector<std::int64_t> rates;
+    for (const RunIteration& iteration : result.iterations) {
+      for (const Transfer& transfer : iteration.timeline.transfers) {
+        const Nanoseconds taken = transfer.end - transfer.begin;
+        if (taken > 0 && transfer.bytes > 0) {
+          rates.push_back(
+              static_cast<std::int64_t>(static_cast<double>(transfer.bytes) * 1e9 / static_cast<double>(taken)));
+        }
+      }
+    }
+    if (rates.empty()) return 0;
+    const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
+    std::nth_element(rates.begin(), middle, rates.end());
+    return *middle;
+  }
+
+  MessagePassing& passing_;
+  ControlLine& line_;
+  const LiveProgress& progress_;
+  StagedModel model_;
+  LiveRequest request_;
+  Job job_;
+  RankGpu gpu_;
+};
+
+}  // namespace
+
+LiveResult run_gpu_ranks(MessagePassing& passing, ControlLine& line, const LiveRequest& request,
+                         const CudaOptions& model, const LiveProgress& progress) {
+  agree(passing, line, request);
+  refuse_what_cannot_be(request);
+  return GpuRank(passing, line, request, {model.shape, model.partition, model.size}, progress).run();
+}
+
+}  // namespace debubble::live

@@ -1,0 +1,53 @@
+// The readers of traces as runs: whatever the bytes, they throw InputError or give whole iterations whose transfers end
+// no earlier than they begin. The bytes are taken as
+// our own trace, as one rank's, and as two ranks'.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/importers/kineto_run.hpp"
+#include "sim/core/error.hpp"
+#include "tools/runs/open_trace.hpp"
+
+namespace {
+
+using namespace debubble;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void judge(const RunRecord& record) {
+  require(!record.iterations.empty());
+  for (const RunIteration& iteration : record.iterations) {
+    require(iteration.timeline.devices == record.schedule.devices);
+    for (const Span& span : iteration.timeline.spans) require(span.begin >= 0 && span.end >= span.begin);
+  }
+}
+
+template <typename Action>
+void survive(Action action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    require(!error.diagnostics().empty());
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  survive([&] {
+    const PipelineTrace trace = read_pipeline_trace(bytes, "fuzz.json");
+    survive([&] { judge(open_own_trace(trace)); });
+    survive([&] { judge(open_kineto_run({trace}, nullptr)); });
+    PipelineTrace other = trace;
+    other.facts["distributedInfo/rank"] = "1";
+    survive([&] { judge(open_kineto_run({trace, std::move(other)}, nullptr)); });
+  });
+  return 0;
+}

@@ -1,0 +1,72 @@
+// The run file reader: whatever the bytes, it throws InputError or returns a record that survives the round trip, can
+// be analysed without overflow, and predicts itself or says why not.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "sim/core/error.hpp"
+#include "tools/runs/predict.hpp"
+#include "tools/runs/run_file.hpp"
+
+namespace {
+
+using namespace debubble;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check_diagnostics(const InputError& error) {
+  require(!error.diagnostics().empty());
+  for (const Diagnostic& diagnostic : error.diagnostics()) {
+    require(diagnostic.place.starts_with("fuzz") && !diagnostic.message.empty() && !diagnostic.help.empty());
+    const std::string text = to_string(diagnostic);
+    require(std::none_of(text.begin(), text.end(),
+                         [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n'; }));
+  }
+}
+
+std::string written(const RunRecord& record) {
+  std::string text;
+  write_run_file(record, [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
+void use(const RunRecord& record) {
+  for (std::size_t k = 0; k < record.iterations.size(); ++k) {
+    const Report report = report_of(record, k);
+    Nanoseconds idle = 0;
+    for (const DeviceReport& device : report.devices) {
+      Nanoseconds causes = 0;
+      for (const Nanoseconds cause : device.idle_by_cause) causes += cause;
+      require(causes == device.idle && device.busy + device.idle == report.makespan);
+      idle += device.idle;
+    }
+    require(idle >= 0 && median_iteration(record) < record.iterations.size());
+  }
+  if (record.schedule.total_ops() > 2000) return;  // the slow part; the reader was the point
+  try {
+    (void)simulate_record(record);
+  } catch (const InputError&) {
+    // Costs that add up to too much are input errors.
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  RunRecord record;
+  try {
+    record = read_run_text(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
+  } catch (const InputError& error) {
+    check_diagnostics(error);
+    return 0;
+  }
+  const std::string text = written(record);
+  require(written(read_run_text(text, "fuzz")) == text);
+  use(record);
+  return 0;
+}

@@ -1,0 +1,264 @@
+// PyTorch's pipeline traces as runs. The traces are made here: two ranks, GPipe's order, one transfer each way and
+// microbatch, each rank with a clock and a base of its own.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "profiler/importers/clock_alignment.hpp"
+#include "profiler/importers/kineto_run.hpp"
+#include "sim/core/error.hpp"
+
+using namespace debubble;
+
+namespace {
+
+struct Slice {
+  std::string name;
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  const char* category = "user_annotation";
+  int thread = 1;
+};
+
+std::string microseconds(Nanoseconds time) {
+  std::string digits = std::to_string(time % 1000);
+  return std::to_string(time / 1000) + "." + std::string(3 - digits.size(), '0') + digits;
+}
+
+std::string trace_text(int rank, const std::vector<Slice>& slices, Nanoseconds clock = 0, std::int64_t base = 0) {
+  std::string text = "{\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": " + std::to_string(rank) +
+                     ", \"world_size\": 2},\n\"baseTimeNanoseconds\": " + std::to_string(base) +
+                     ",\n\"traceEvents\": [\n";
+  for (const Slice& slice : slices) {
+    const bool gpu = std::string(slice.category) == "gpu_user_annotation";
+    text += std::string(&slice == slices.data() ? "" : ",\n") + "{\"ph\": \"X\", \"cat\": \"" + slice.category +
+            "\", \"name\": \"" + slice.name + "\", \"pid\": " + (gpu ? "0" : "4711") +
+            ", \"tid\": " + std::to_string(slice.thread) + ", \"ts\": " + microseconds(slice.begin + clock) +
+            ", \"dur\": " + microseconds(slice.end - slice.begin) + "}";
+  }
+  return text + "]}";
+}
+
+PipelineTrace read(const std::string& text, const std::string& file) { return read_pipeline_trace(text, file); }
+
+// One step of GPipe on two ranks with two microbatches, in true time from `t` on; a transfer takes `wire`.
+//   rank 0  F0 F1 ............ B0 .. B1         each op 1 ms, F of rank 1 begins when its input is there
+//   rank 1     F0 F1 B0 B1
+struct Step {
+  std::vector<Slice> rank0;
+  std::vector<Slice> rank1;
+};
+constexpr Nanoseconds kMs = 1'000'000;
+
+Step gpipe_step(Nanoseconds t, Nanoseconds wire, int number) {
+  Step step;
+  const auto op = [&](std::vector<Slice>& rank, const char* name, Nanoseconds begin) {
+    rank.push_back({name, t + begin, t + begin + kMs});
+  };
+  // The receiver posts early and waits: its range begins long before the sender's.
+  const auto send = [&](std::vector<Slice>& from, std::vector<Slice>& to, const char* sent, const char* received,
+                        Nanoseconds begin, Nanoseconds posted) {
+    from.push_back({sent, t + begin, t + begin + wire, "user_annotation", 2});
+    to.push_back({received, t + posted, t + begin + wire, "user_annotation", 2});
+  };
+  op(step.rank0, "PP:0F0", 0);
+  op(step.rank0, "PP:0F1", kMs);
+  send(step.rank0, step.rank1, "PP:0SEND_F0", "PP:1RECV_F0", kMs, 0);
+  send(step.rank0, step.rank1, "PP:0SEND_F1", "PP:1RECV_F1", 2 * kMs, kMs + wire);
+  op(step.rank1, "PP:1F0", kMs + wire);
+  op(step.rank1, "PP:1F1", 2 * kMs + wire);
+  op(step.rank1, "PP:1B0", 3 * kMs + wire);
+  op(step.rank1, "PP:1B1", 4 * kMs + wire);
+  send(step.rank1, step.rank0, "PP:1SEND_B0", "PP:0RECV_B0", 4 * kMs + wire, 3 * kMs);
+  send(step.rank1, step.rank0, "PP:1SEND_B1", "PP:0RECV_B1", 5 * kMs + wire, 4 * kMs + 2 * wire);
+  op(step.rank0, "PP:0B0", 4 * kMs + 2 * wire);
+  op(step.rank0, "PP:0B1", 5 * kMs + 2 * wire);
+  const std::string name = "ProfilerStep#" + std::to_string(number);
+  for (auto* rank : {&step.rank0, &step.rank1}) rank->push_back({name, t, t + 8 * kMs});
+  return step;
+}
+
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<PipelineTrace> traces_of(const std::vector<Step>& steps, Nanoseconds skew = 0, std::int64_t base = 0) {
+  std::vector<Slice> zero;
+  std::vector<Slice> one;
+  for (const Step& step : steps) {
+    zero.insert(zero.end(), step.rank0.begin(), step.rank0.end());
+    one.insert(one.end(), step.rank1.begin(), step.rank1.end());
+  }
+  // Given in the wrong order, to be sorted by rank.
+  return {read(trace_text(1, one, skew + kMs, base), "one.json"), read(trace_text(0, zero, kMs, base), "zero.json")};
+}
+
+const ObservedOp& op_of(const Observation& observation, const std::string& name) {
+  return *std::find_if(observation.ops.begin(), observation.ops.end(),
+                       [&](const ObservedOp& op) { return to_string(op.op) == name; });
+}
+
+}  // namespace
+
+TEST_CASE("names of PyTorch's pipeline runtime") {
+  using Kind = PipelineName::Kind;
+  const auto f = parse_pipeline_name("PP:10F345");
+  CHECK_EQ(f.kind, Kind::kOp);
+  CHECK_EQ(to_string(f.op), "10F345");
+  CHECK_EQ(to_string(parse_pipeline_name("PP:1W2").op), "1W2");
+  const auto pair = parse_pipeline_name("PP:(0F3;1B2)OVERLAP_F_B");
+  CHECK(pair.paired);
+  CHECK_EQ(to_string(pair.op) + to_string(pair.partner), "0F31B2");
+  const auto sent = parse_pipeline_name("PP:0SEND_F3");
+  const auto received = parse_pipeline_name("PP:1RECV_F3");
+  CHECK_EQ(sent.kind, Kind::kSend);
+  CHECK_EQ(received.kind, Kind::kReceive);
+  CHECK_EQ(to_string(sent.op), to_string(received.op));
+  CHECK_EQ(to_string(parse_pipeline_name("PP:0RECV_B3").op), "1B3");
+  for (const char* other : {"PP:0UNSHARD", "PP:", "PP:F3", "PP:0F", "PP:0F3x", "PP:-1F0", "PP:(0F3;1B2)", "PP:0SEND_3",
+                            "PP:99999999999F0", "PP:(0F3 1B2)OVERLAP_F_B"}) {
+    CAPTURE(other);
+    CHECK_EQ(parse_pipeline_name(other).kind, Kind::kOther);
+  }
+  CHECK_EQ(parse_pipeline_name("aten::mm").kind, Kind::kNone);
+}
+
+TEST_CASE("steps become iterations, receives' waiting is no transfer, and ranks are sorted") {
+  const Nanoseconds wire = 50'000;
+  const ImportedRun run = import_kineto_run(traces_of({gpipe_step(0, wire, 7), gpipe_step(20 * kMs, wire, 8)}));
+  REQUIRE_EQ(run.iterations.size(), 2);
+  CHECK_EQ(run.iterations[0].name, "ProfilerStep#7");
+  CHECK_EQ(run.iterations[1].name, "ProfilerStep#8");
+  CHECK(run.losses.empty());
+  CHECK_FALSE(run.on_gpu);
+  for (const ImportedIteration& iteration : run.iterations) {
+    const Observation& seen = iteration.observation;
+    CHECK_EQ(seen.ops.size(), 8);
+    REQUIRE_EQ(seen.transfers.size(), 4);
+    for (const ObservedTransfer& transfer : seen.transfers) CHECK_EQ(transfer.end - transfer.begin, wire);
+    CHECK_EQ(op_of(seen, "0F0").device, 0);
+    CHECK_EQ(op_of(seen, "1B1").device, 1);
+    CHECK_EQ(op_of(seen, "1F0").end - op_of(seen, "1F0").begin, kMs);
+  }
+  const bool waited = std::any_of(run.notes.begin(), run.notes.end(),
+                                  [](const std::string& note) { return contains(note, "not counted as transfer"); });
+  CHECK(waited);
+}
+
+TEST_CASE("skewed clocks are aligned to within the stated residual") {
+  const Nanoseconds wire = 50'000;
+  for (const Nanoseconds skew : {Nanoseconds{0}, 700 * kMs, Nanoseconds{123'456}, -kMs / 2}) {
+    CAPTURE(skew);
+    const ImportedRun run = import_kineto_run(traces_of({gpipe_step(0, wire, 1)}, skew, 1'700'000'000'000'000'000));
+    CHECK_EQ(run.clocks.method, "send/recv pairs");
+    REQUIRE_EQ(run.clocks.offsets.size(), 2);
+    CHECK_EQ(run.clocks.offsets[0], 0);
+    CHECK_LE(run.clocks.residual, wire);
+    CHECK_LE(std::abs(run.clocks.offsets[1] + skew), run.clocks.residual);
+  }
+}
+
+TEST_CASE("clocks over a chain of ranks: errors add up, and the stated one holds between all of them") {
+  // Three ranks; true offsets 0, -1000, 5000; messages take 30 one way and 50 the other.
+  const std::vector<Nanoseconds> ahead{0, 1000, -5000};
+  std::vector<MessageTimes> messages;
+  const auto message = [&](int from, int to, Nanoseconds at, Nanoseconds takes) {
+    const auto a = ahead[static_cast<std::size_t>(from)];
+    const auto b = ahead[static_cast<std::size_t>(to)];
+    messages.push_back({from, to, at + a, at + takes + a, at + b, at + takes + b});
+  };
+  message(0, 1, 100, 30);
+  message(1, 0, 300, 50);
+  message(1, 2, 500, 30);
+  message(2, 1, 900, 70);
+  std::vector<std::string> notes;
+  const ClockAlignment clocks = align_clocks(3, messages, notes);
+  CHECK(notes.empty());
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = 0; b < 3; ++b) {
+      const Nanoseconds error = clocks.offsets[a] + ahead[a] - clocks.offsets[b] - ahead[b];
+      CHECK_LE(std::abs(error), clocks.residual);
+    }
+  }
+  CHECK_EQ(clocks.residual, (30 + 50) / 2 + (30 + 70) / 2);
+}
+
+TEST_CASE("messages one way only, and none at all, are said") {
+  std::vector<std::string> notes;
+  const ClockAlignment clocks = align_clocks(3, {{0, 1, 1000, 1100, 10, 20}}, notes);
+  CHECK_EQ(clocks.offsets, std::vector<Nanoseconds>{0, 980, 0});
+  REQUIRE_EQ(notes.size(), 2);
+  CHECK(contains(notes[0], "ranks 0 and 1 went one way only"));
+  CHECK(contains(notes[1], "no message joins rank 2"));
+}
+
+TEST_CASE("the GPU's ranges are preferred, and a host without GPU waits inside of its ops") {
+  Step step = gpipe_step(0, 50'000, 1);
+  // The host's range of 1F0 begins with the wait for its input.
+  for (Slice& slice : step.rank1) {
+    if (slice.name == "PP:1F0") slice.begin -= 400'000;
+  }
+  const ImportedRun host = import_kineto_run(traces_of({step}));
+  CHECK_EQ(op_of(host.iterations[0].observation, "1F0").end - op_of(host.iterations[0].observation, "1F0").begin, kMs);
+  for (auto* rank : {&step.rank0, &step.rank1}) {
+    std::vector<Slice> gpu;
+    for (const Slice& slice : *rank) {
+      if (slice.name.starts_with("PP:"))
+        gpu.push_back({slice.name, slice.begin + 7, slice.end + 7, "gpu_user_annotation", slice.thread});
+    }
+    rank->insert(rank->end(), gpu.begin(), gpu.end());
+  }
+  const ImportedRun gpu = import_kineto_run(traces_of({step}));
+  CHECK(gpu.on_gpu);
+  CHECK_EQ(op_of(gpu.iterations[0].observation, "1F0").end - op_of(gpu.iterations[0].observation, "1F0").begin,
+           kMs + 400'000);
+}
+
+TEST_CASE("what is lost is counted: half steps, ends without the other, ranges of other kinds") {
+  Step whole = gpipe_step(0, 50'000, 1);
+  Step half = gpipe_step(20 * kMs, 50'000, 2);
+  std::erase_if(half.rank1, [](const Slice& slice) { return slice.name == "PP:1B1"; });
+  std::erase_if(whole.rank0, [](const Slice& slice) { return slice.name == "PP:0RECV_B1"; });
+  whole.rank0.push_back({"PP:0UNSHARD", 0, 10});
+  whole.rank0.push_back({"PP:0F0", 15 * kMs, 16 * kMs});
+  const ImportedRun run = import_kineto_run(traces_of({whole, half}));
+  CHECK_EQ(run.iterations.size(), 1);
+  CHECK_EQ(run.iterations[0].observation.transfers.size(), 3);
+  std::set<std::string> losses;
+  for (const LossItem& loss : run.losses) losses.insert(std::to_string(loss.count) + " " + loss.what);
+  CHECK(losses.contains("1 iterations that are not whole"));
+  CHECK(losses.contains("1 transfers seen at one end only"));
+  CHECK(losses.contains("1 PP: ranges that are neither op nor transfer"));
+  CHECK(losses.contains("1 ranges outside of all steps"));
+}
+
+TEST_CASE("traces that are no run of a pipeline are refused") {
+  const auto import = [](const std::vector<std::string>& texts) {
+    return refusal([&] {
+      std::vector<PipelineTrace> traces;
+      for (const std::string& text : texts) traces.push_back(read(text, "t" + std::to_string(traces.size()) + ".json"));
+      (void)import_kineto_run(std::move(traces));
+    });
+  };
+  CHECK(contains(import({trace_text(0, {{"aten::mm", 0, 10}})}), "D004"));
+  const Step step = gpipe_step(0, 50'000, 1);
+  CHECK(contains(import({trace_text(0, step.rank0), trace_text(0, step.rank1)}), "rank 0 is also the rank of t0.json"));
+  CHECK(contains(import({"{\"traceEvents\": []}", trace_text(0, step.rank1)}), "D005"));
+  CHECK(contains(import({trace_text(0, {{"PP:0F0", 0, 10}, {"ProfilerStep#1", 5, 20}})}), "D006"));
+  CHECK(contains(import({trace_text(0, step.rank0), trace_text(1, step.rank1, 0, 1'700'000'000'000'000'000)}), "D007"));
+  CHECK(contains(refusal([] {
+                   (void)read("{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"PP:0F0\", \"ts\": \"x\"}]}", "bad.json");
+                 }),
+                 "K00"));
+}

@@ -1,0 +1,105 @@
+// Machines that are not what is needed, and those that are otherwise than usual.
+#include <doctest/doctest.h>
+
+#include <memory>
+
+#include "live/cuda/gpu_parts.hpp"
+#include "sim/core/error.hpp"
+#include "tests/live/cuda/small_run.hpp"
+
+using namespace debubble;
+using namespace debubble::testing;
+
+namespace {
+
+std::string refusal(const SmallRun& run) {
+  try {
+    static_cast<void>(run_small(run));
+  } catch (const UnavailableError& error) {
+    return error.diagnostic().code + " " + error.diagnostic().message;
+  } catch (const InputError& error) {
+    std::string text;
+    for (const Diagnostic& each : error.diagnostics()) text += each.code + " " + each.message + "; ";
+    return text;
+  }
+  return "it ran";
+}
+
+}  // namespace
+
+TEST_CASE("a GPU that cannot be cut into so many parts says so") {
+  const SmallRun run = small_run(build("gpipe", 4, 4));
+  {
+    const FakeMachine machine("idle,processors=24");
+    CHECK_EQ(refusal(run), "U061 this GPU of 24 processors cannot be cut into 4 parts: a part has at least 8");
+  }
+  {
+    const FakeMachine machine("idle,processors=132,most_parts=3");
+    CHECK_EQ(refusal(run), "U061 this GPU of 132 processors cannot be cut into 4 parts: the driver gives 3");
+  }
+  {
+    const FakeMachine machine("idle,no_green");
+    CHECK(refusal(run).starts_with("U060 this GPU and its driver have no green contexts: CUDA_ERROR_NOT_SUPPORTED"));
+  }
+  const FakeMachine machine;
+  CHECK_EQ(FakeMachine::live_objects(), 0);
+}
+
+TEST_CASE("an older driver profiles and does not run schedules") {
+  const FakeMachine machine;
+  auto libraries = std::make_shared<CudaLibraries>(*load_cuda_libraries());
+  CHECK(libraries->driver.missing_for_live.empty());
+  libraries->driver.missing_for_live = "cuGreenCtxCreate, cuGreenCtxDestroy";
+  CHECK_THROWS_WITH_AS(live::GpuParts::split(libraries, 0, 2),
+                       doctest::Contains("lacks cuGreenCtxCreate, cuGreenCtxDestroy"), UnavailableError);
+}
+
+TEST_CASE("a model that does not fit is an error with sizes") {
+  const FakeMachine machine("idle,processors=132,memory=200000000");
+  CHECK(refusal(small_run(build("gpipe", 4, 64))).starts_with("U026 out of device memory"));
+  CHECK_EQ(FakeMachine::live_bytes(), 0);
+}
+
+TEST_CASE("partitions, microbatches and modes that cannot be are refused together with the reason") {
+  const FakeMachine machine(kH200);
+  SmallRun run = small_run(build("gpipe", 2, 2));
+  run.options.partition = {1, 1, 2};
+  CHECK(refusal(run).starts_with("L020 the schedule has 2 stages; the partition gives 3"));
+  run.options.partition = {1, 1};
+  CHECK(refusal(run).starts_with("L021 the stages have 2 layers together; small-gpt has 4"));
+  run = small_run(build("gpipe", 2, 2));
+  run.request.p2p = P2p::kCoupled;
+  CHECK(refusal(run).starts_with("L023"));
+  run.request.p2p = P2p::kOverlapped;
+  run.request.faults.push_back(live::parse_fault("kill=0F0", run.request.schedule));
+  CHECK(refusal(run).starts_with("L024"));
+}
+
+TEST_CASE("a driver that cannot wait for a value holds the gate with a kernel") {
+  const FakeMachine machine("idle,processors=132,no_wait_value");
+  const live::LiveResult result = run_small(small_run(build("1f1b", 2, 4)));
+  CHECK_FALSE(result.stall.has_value());
+  CHECK_EQ(result.iterations.size(), 2);
+}
+
+TEST_CASE("one GPU per device copies between peers") {
+  SmallRun run = small_run(build("1f1b", 2, 4));
+  run.options.one_gpu_each = true;
+  {
+    const FakeMachine machine("idle,gpus=2");
+    const live::LiveResult result = run_small(run);
+    CHECK_FALSE(result.stall.has_value());
+    CHECK_EQ(result.iterations.size(), 2);
+    CHECK(result.tensors_checked > 0);
+  }
+  {
+    const FakeMachine machine("idle,gpus=2,no_peers");
+    CHECK(refusal(run).starts_with("U062"));
+  }
+  {
+    const FakeMachine machine("idle,gpus=1");
+    CHECK(refusal(run).starts_with("U029"));
+  }
+  const FakeMachine machine;
+  CHECK_EQ(FakeMachine::live_objects(), 0);
+}

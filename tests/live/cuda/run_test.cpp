@@ -1,0 +1,139 @@
+// Whole runs on the fake GPU: legal timelines, and what the simulator predicts from the calibrated costs.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "schedules/catalog.hpp"
+#include "sim/analysis/analyse.hpp"
+#include "tests/live/cuda/small_run.hpp"
+#include "tests/support/random_case.hpp"
+
+using namespace debubble;
+using namespace debubble::testing;
+
+namespace {
+
+using Key = std::tuple<OpKind, int, int>;
+
+// Every op begins behind what it needs; "" or the first that does not. Independent of plan and executor.
+std::string illegal(const Timeline& timeline, const Schedule& schedule) {
+  std::map<Key, const Span*> spans;
+  for (const Span& span : timeline.spans) spans[{span.op.kind, span.op.stage, span.op.microbatch}] = &span;
+  const auto find = [&spans](OpKind kind, int stage, int piece) -> const Span* {
+    const auto found = spans.find({kind, stage, piece});
+    return found == spans.end() ? nullptr : found->second;
+  };
+  const auto gradient = [&](int stage, int piece) {
+    const Span* const whole = find(OpKind::kBackward, stage, piece);
+    return whole == nullptr ? find(OpKind::kInputGrad, stage, piece) : whole;
+  };
+  std::size_t ops = 0;
+  for (const auto& [key, span] : spans) {
+    const auto [kind, stage, piece] = key;
+    std::vector<const Span*> before;
+    if (kind == OpKind::kForward && stage > 0) before.push_back(find(OpKind::kForward, stage - 1, piece));
+    if (kind == OpKind::kBackward || kind == OpKind::kInputGrad) {
+      before.push_back(find(OpKind::kForward, stage, piece));
+      if (stage + 1 < schedule.stages) before.push_back(gradient(stage + 1, piece));
+    }
+    if (kind == OpKind::kWeightGrad) before.push_back(find(OpKind::kInputGrad, stage, piece));
+    for (const Span* const one : before) {
+      if (one == nullptr || one->end > span->begin) return to_string(span->op) + " begins too early";
+    }
+    ++ops;
+  }
+  return ops == schedule.total_ops() ? "" : "not every op ran once";
+}
+
+struct Case {
+  const char* schedule;
+  int devices;
+  int microbatches;
+};
+const std::vector<Case> kCases{
+    {"gpipe", 4, 8}, {"1f1b", 4, 8}, {"interleaved", 2, 4}, {"chimera", 4, 4}, {"zb-h1", 4, 6}};
+
+}  // namespace
+
+TEST_CASE("schedules on parts of a GPU take the time that the simulator predicts from the calibrated costs") {
+  const FakeMachine machine(kH200);
+  for (const Case& each : kCases) {
+    for (const bool graph : {false, true}) {
+      CAPTURE(each.schedule);
+      CAPTURE(graph);
+      const Schedule schedule = build(each.schedule, each.devices, each.microbatches);
+      const live::LiveResult result = run_small(small_run(schedule, graph));
+      REQUIRE_FALSE(result.stall.has_value());
+      REQUIRE_EQ(result.iterations.size(), 2);
+      const EngineRun predicted =
+          run_engine(schedule, result.costs, {result.hop_latency, result.hop_bandwidth}, P2p::kOverlapped);
+      for (const RunIteration& iteration : result.iterations) {
+        CHECK_EQ(illegal(iteration.timeline, schedule), "");
+        CHECK(iteration.timeline.measured);
+        const Report measured = analyse(iteration.timeline, schedule, result.costs);
+        // Between two ops the fake GPU loses under 5 us, of ops that take milliseconds.
+        CHECK(std::abs(measured.bubble_ratio - predicted.report.bubble_ratio) < 0.002);
+        CHECK(std::abs(static_cast<double>(measured.makespan) / static_cast<double>(predicted.report.makespan) - 1) <
+              0.002);
+        for (std::size_t d = 0; d < measured.devices.size(); ++d) {
+          CHECK_EQ(iteration.peak_activation[d], predicted.report.devices[d].peak_activation);
+          CHECK(iteration.peak_memory[d] >= predicted.report.devices[d].peak_activation);
+        }
+      }
+    }
+  }
+  CHECK_EQ(FakeMachine::live_objects(), 0);
+  CHECK_EQ(FakeMachine::live_bytes(), 0);
+}
+
+TEST_CASE("every catalog row runs on parts of a GPU with real numbers, and all tensors are right") {
+  const FakeMachine machine("processors=132");
+  const Schedule schedule = build("1f1b", 2, 2);
+  SmallRun run = small_run(schedule);
+  run.request.repetitions = 1;
+  run.options.size.type = DataType::kFp32;
+  const live::LiveResult result = run_small(run);
+  REQUIRE_FALSE(result.stall.has_value());
+  CHECK(result.tensors_checked > 0);
+  CHECK_EQ(result.tensors_checked % 4, 0);  // two activations, two gradients in each iteration
+}
+
+TEST_CASE("every catalog row runs on parts of a GPU") {
+  const FakeMachine machine(kH200);
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    CAPTURE(entry.name);
+    const Schedule schedule = build(entry.name, 4, 8);
+    SmallRun run = small_run(schedule, true);
+    run.request.repetitions = 1;
+    const live::LiveResult result = run_small(run);
+    REQUIRE_FALSE(result.stall.has_value());
+    CHECK_EQ(illegal(result.iterations.front().timeline, schedule), "");
+  }
+  CHECK_EQ(FakeMachine::live_objects(), 0);
+}
+
+TEST_CASE("a run says what it ran on, what it measured and what it chose") {
+  const FakeMachine machine(kH200);
+  const live::LiveResult result = run_small(small_run(build("1f1b", 4, 4)));
+  CHECK_EQ(result.origin.backend, "cuda");
+  CHECK_EQ(result.origin.clock, "gpu");
+  CHECK_EQ(result.origin.device, "Fake GPU");
+  CHECK_EQ(result.clocks.method, "one clock");
+  const auto has_note = [&result](const std::string& text) {
+    return std::any_of(result.origin.notes.begin(), result.origin.notes.end(),
+                       [&text](const std::string& note) { return note.find(text) != std::string::npos; });
+  };
+  CHECK(has_note("one split of 132 processors: 32, 32, 32, 32"));
+  CHECK(has_note("transfers run on the 4 processors that were left over"));
+  const auto value_of = [&result](const std::string& what) {
+    for (const Assumption& each : result.assumptions) {
+      if (each.what == what) return each.value;
+    }
+    return std::string("missing");
+  };
+  CHECK_EQ(value_of("step of the GPU's clock"), "32 ns");
+  CHECK(value_of("all at work over alone").starts_with("stage 0: F 1.000 I 1.000 W 1.000 B 1.000; stage 1:"));
+}

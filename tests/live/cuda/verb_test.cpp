@@ -1,0 +1,75 @@
+// `debubble live --backend cuda`, the real command, on a machine with the fake GPU.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+
+using namespace debubble::testing;
+
+namespace {
+
+Surroundings gpu(const std::string& behaviour = "idle,processors=132") {
+  Surroundings surroundings;
+  surroundings.environment = {"DEBUBBLE_LIBCUDA=" DEBUBBLE_FAKE_CUDA, "DEBUBBLE_CUBLASLT=" DEBUBBLE_FAKE_CUDA,
+                              "DEBUBBLE_NVRTC=" DEBUBBLE_FAKE_CUDA, "FAKE_CUDA=" + behaviour};
+  return surroundings;
+}
+
+std::vector<std::string> live(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments{"live", "--backend", "cuda", "--model", "tiny-gpt", "--schedule", "1f1b",
+                                     "-p",   "2",         "-m",   "4",       "--seq",    "16"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a schedule runs on parts of a GPU and its run file is compared with its prediction") {
+  const Folder folder;
+  for (const std::string launch : {"eager", "graph"}) {
+    CAPTURE(launch);
+    const Outcome run = folder.run(live({"--launch", launch, "--save-run", "run.json"}), gpu());
+    CAPTURE(run.err);
+    CHECK_EQ(run.status, 0);
+    CHECK(contains(run.out, "bubble"));
+    CHECK(contains(folder.read("run.json"), "debubble.run/1"));
+    CHECK(contains(folder.read("run.json"), "Fake GPU"));
+  }
+}
+
+TEST_CASE("a lost message ends with exit code 1 and where every device stands") {
+  const Folder folder;
+  const Outcome run = folder.run(live({"--fault", "drop=0F2", "--watchdog", "1"}), gpu());
+  CHECK_EQ(run.status, 1);
+  CHECK(contains(run.out + run.err, "a message was lost"));
+  CHECK(contains(run.out + run.err, "1F2"));
+}
+
+TEST_CASE("a bit that changes on its way ends with exit code 1") {
+  const Folder folder;
+  const Outcome run = folder.run(live({"--fault", "corrupt=0F1"}), gpu());
+  CHECK_EQ(run.status, 1);
+  CHECK(contains(run.out + run.err, "the activation 0F1 changed on its way"));
+}
+
+TEST_CASE("a GPU that hangs for good is reported, and the command ends") {
+  const Folder folder;
+  const Outcome run = folder.run(live({"--watchdog", "1"}), gpu("idle,processors=132,hang=gelu_backward"));
+  CHECK_FALSE(run.timed_out);
+  CHECK_EQ(run.status, 1);
+  CHECK(contains(run.out + run.err, "no progress for 1 s"));
+}
+
+TEST_CASE("without a GPU, or with one that is too small, the exit code is 3") {
+  const Folder folder;
+  const Outcome none = folder.run(live({}), gpu("error=100"));
+  CHECK_EQ(none.status, 3);
+  CHECK(contains(none.err, "U021"));
+  const Outcome small = folder.run(live({}), gpu("idle,processors=8,least_part=8"));
+  CHECK_EQ(small.status, 3);
+  CHECK(contains(small.err, "U061"));
+}

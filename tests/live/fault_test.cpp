@@ -1,0 +1,180 @@
+// What goes wrong on purpose gets the right report; and what --fault refuses.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "live/backends.hpp"
+#include "sim/core/error.hpp"
+#include "tests/live/agreement.hpp"
+#include "tests/support/toy.hpp"
+
+using namespace debubble;
+using namespace debubble::testing;
+
+namespace {
+
+live::LiveRequest faulty(const Schedule& schedule, const std::string& fault, P2p p2p = P2p::kOverlapped) {
+  StageCosts costs = split_costs(schedule, 1, 1, 1);
+  for (StageCost& cost : costs.stages) cost.output = 1000;
+  live::LiveRequest request = request_for(schedule, costs, {}, p2p);
+  request.faults.push_back(live::parse_fault(fault, schedule));
+  return request;
+}
+
+std::string wrong_data(const live::LiveRequest& request) {
+  try {
+    (void)live::run_on_cpu(request, {});
+  } catch (const live::WrongDataError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string refusal(const std::string& fault, const Schedule& schedule) {
+  try {
+    (void)live::parse_fault(fault, schedule);
+  } catch (const InputError& error) {
+    return error.diagnostics()[0].code + " " + error.diagnostics()[0].message;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a lost message is told from a deadlock, with who waits for what") {
+  for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled}) {
+    CAPTURE(name_of(p2p));
+    const Schedule schedule = build("1f1b", 3, 4);
+    const live::LiveResult result = live::run_on_cpu(faulty(schedule, "drop=1F2", p2p), {});
+    REQUIRE(result.stall.has_value());
+    const live::Stall& stall = *result.stall;
+    CHECK_EQ(stall.cause, "a message was lost");
+    REQUIRE_EQ(stall.devices.size(), 3);
+    CHECK_EQ(stall.devices[2].waits_for, "the activation 1F2 of device 1, which device 1 has sent");
+    if (p2p == P2p::kOverlapped) CHECK_EQ(to_string(stall.devices[2].op), "2F2");  // else the lane stands before it
+    CHECK(result.iterations.empty());
+  }
+}
+
+TEST_CASE("a lost gradient and one lost in a later iteration are found too") {
+  const Schedule schedule = build("gpipe", 2, 3);
+  const live::LiveResult result = live::run_on_cpu(faulty(schedule, "drop=1B1"), {});
+  REQUIRE(result.stall.has_value());
+  CHECK_EQ(result.stall->devices[0].waits_for, "the gradient 1B1 of device 1, which device 1 has sent");
+  CHECK(result.stall->devices[1].finished);
+}
+
+TEST_CASE("rows that wait for each other are a deadlock") {
+  Schedule schedule = build("1f1b", 2, 2);
+  // Device 0 wants the gradient of microbatch 1 first, device 1 makes it last.
+  schedule.rows[0] = {{OpKind::kForward, false, 0, 0},
+                      {OpKind::kBackward, false, 0, 0},
+                      {OpKind::kForward, false, 0, 1},
+                      {OpKind::kBackward, false, 0, 1}};
+  schedule.rows[1] = {{OpKind::kForward, false, 1, 0},
+                      {OpKind::kForward, false, 1, 1},
+                      {OpKind::kBackward, false, 1, 0},
+                      {OpKind::kBackward, false, 1, 1}};
+  const live::LiveResult result =
+      live::run_on_cpu(request_for(schedule, toy_costs(schedule, 1, 2), {}, P2p::kOverlapped), {});
+  REQUIRE(result.stall.has_value());
+  CHECK_EQ(result.stall->cause, "deadlock");
+  CHECK_EQ(result.stall->devices[0].position, 1);
+  CHECK_EQ(result.stall->devices[0].waits_for, "the gradient 1B0 of device 1, which device 1 has not reached");
+  CHECK_EQ(result.stall->devices[1].position, 1);
+  CHECK_EQ(result.stall->devices[1].waits_for, "the activation 0F1 of device 0, which device 0 has not reached");
+}
+
+TEST_CASE("one changed bit is found by the op that would have used it") {
+  const Schedule schedule = build("1f1b", 3, 4);
+  const std::string text = wrong_data(faulty(schedule, "corrupt=1F2"));
+  CHECK(text.starts_with("2F2 on device 2 expected the activation 1F2 with checksum "));
+  CHECK(text.find("got it with changed bytes") != std::string::npos);
+  live::LiveRequest empty = faulty(schedule, "corrupt=2B1");
+  for (StageCost& cost : empty.costs.stages) cost.output = 0;
+  const std::string chain = wrong_data(empty);
+  CHECK(chain.starts_with("1B1 on device 1 expected the gradient 2B1 (chain "));
+  CHECK(chain.find("and got a tensor of unknown history") != std::string::npos);
+}
+
+TEST_CASE("ops in a wrong order give a right result or a report, never a wrong result") {
+  const Schedule schedule = build("1f1b", 3, 4);
+  int stuck = 0;
+  int wrong = 0;
+  int fine = 0;
+  for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled}) {
+    for (const auto& row : schedule.rows) {
+      for (std::size_t k = 0; k + 1 < row.size(); ++k) {
+        const live::LiveRequest request = faulty(schedule, "swap=" + to_string(row[k]), p2p);
+        CAPTURE(to_string(row[k]));
+        try {
+          const live::LiveResult result = live::run_on_cpu(request, {});
+          CHECK_NE(result.stall.has_value(), result.iterations.size() == 1);
+          ++(result.stall ? stuck : fine);
+        } catch (const live::WrongDataError& error) {
+          CHECK(std::string(error.what()).find("which has not run yet") != std::string::npos);
+          ++wrong;
+        }
+      }
+    }
+  }
+  CHECK(stuck > 0);
+  CHECK(wrong > 0);
+  CHECK(fine > 0);
+}
+
+TEST_CASE("a slow device takes its factor longer, and the others wait for it") {
+  const Schedule schedule = build("1f1b", 3, 4);
+  live::LiveRequest request = faulty(schedule, "slow=1:1.5");
+  const live::LiveResult slow = live::run_on_cpu(request, {});
+  request.costs.stages[1].forward = request.costs.stages[1].forward * 3 / 2;
+  request.costs.stages[1].backward = request.costs.stages[1].backward * 3 / 2;
+  request.faults.clear();
+  const live::LiveResult same = live::run_on_cpu(request, {});
+  REQUIRE_EQ(slow.iterations.size(), 1);
+  CHECK_EQ(difference(slow.iterations[0].timeline, same.iterations[0].timeline), "");
+}
+
+TEST_CASE("a process to kill is a matter of the mpi backend") {
+  const Schedule schedule = build("1f1b", 2, 2);
+  try {
+    (void)live::run_on_cpu(faulty(schedule, "kill=1F1"), {});
+    FAIL("it ran");
+  } catch (const InputError& error) {
+    CHECK_EQ(error.diagnostics()[0].code, "E003");
+  }
+}
+
+TEST_CASE("faults are read") {
+  const Schedule schedule = build("1f1b", 2, 2);
+  const live::Fault slow = live::parse_fault("slow=1:1.25", schedule);
+  CHECK(slow.kind == live::Fault::Kind::kSlow);
+  CHECK_EQ(slow.device, 1);
+  CHECK_EQ(slow.factor, 1.25);
+  const live::Fault drop = live::parse_fault("drop=0F1", schedule);
+  CHECK(drop.kind == live::Fault::Kind::kDrop);
+  CHECK_EQ(drop.device, 0);
+  CHECK_EQ(to_string(drop.op), "0F1");
+}
+
+TEST_CASE("faults that cannot be are refused with the reason") {
+  const Schedule schedule = build("1f1b", 2, 2);
+  CHECK_EQ(refusal("slow", schedule), "E001 there is no \"=\" in it");
+  CHECK_EQ(refusal("corupt=0F1", schedule), "E001 \"corupt\" is no fault; did you mean \"corrupt\"?");
+  CHECK_EQ(refusal("slow=1", schedule), "E001 \"1\" is not DEVICE:FACTOR");
+  CHECK_EQ(refusal("slow=1:0", schedule), "E001 the factor must be above 0 and at most 1000");
+  CHECK_EQ(refusal("slow=1:inf", schedule), "E001 the factor must be above 0 and at most 1000");
+  CHECK_EQ(refusal("slow=2:2", schedule), "E002 there is no device 2");
+  CHECK_EQ(refusal("drop=F", schedule), "E001 \"F\" is no op");
+  CHECK_EQ(refusal("drop=0F1x", schedule), "E001 \"0F1x\" is no op");
+  CHECK_EQ(refusal("drop=0F9", schedule), "E002 the schedule has no op 0F9");
+  CHECK_EQ(refusal("drop=1F0", schedule), "E004 the output of 1F0 does not travel to another device");
+  CHECK_EQ(refusal("corrupt=0B0", schedule), "E004 the output of 0B0 does not travel to another device");
+  CHECK_EQ(refusal("swap=1B1", schedule), "E005 1B1 is the last of its row");
+  Schedule pairs = schedule;
+  pairs.rows[0][1].paired_with_next = true;  // 0F1 with the 0B0 behind it
+  for (const char* op : {"0F0", "0F1", "0B0"}) {
+    CHECK_EQ(refusal(std::string("swap=") + op, pairs),
+             std::string("E005 ") + op + " or the op behind it is in an overlapped pair");
+  }
+}

@@ -20,6 +20,11 @@ void fill(std::vector<float>& values, std::size_t count, std::uint64_t seed, flo
   }
 }
 
+// memcpy, which must not get the null of an empty buffer even for no bytes.
+void copy_bytes(void* to, const std::byte* from, std::size_t count) {
+  if (count > 0) std::memcpy(to, from, count);
+}
+
 std::span<const std::byte> bytes_of(const std::vector<float>& values) { return std::as_bytes(std::span(values)); }
 
 }  // namespace
@@ -88,7 +93,7 @@ Payload CpuWorker::work(const Op& op, std::span<const std::byte> input) {
     case OpKind::kForward: {
       Buffer& activation = activations_[key];
       const std::span<const std::byte> from = input.empty() ? bytes_of(pattern_) : input;
-      std::memcpy(activation.data(), from.data(), std::min(from.size(), bytes_of(activation).size()));
+      copy_bytes(activation.data(), from.data(), std::min(from.size(), bytes_of(activation).size()));
       return multiply(Product::kForward, op.stage, rows.input_or_forward, kept(activation, from), {});
     }
     case OpKind::kInputGrad: {
@@ -157,7 +162,7 @@ void CpuWorker::keep_for_weight_grad(const Op& op, std::span<const std::byte> gr
   const Buffer& activation = activations_[key];
   const std::size_t half = held.size() / 2;
   std::copy_n(activation.begin(), std::min(half, activation.size()), held.begin());
-  std::memcpy(held.data() + half, gradient.data(), std::min(gradient.size(), (held.size() - half) * kFloat));
+  copy_bytes(held.data() + half, gradient.data(), std::min(gradient.size(), (held.size() - half) * kFloat));
 }
 
 // Multiplies that many rows of the sources, each repeated as often as needed, and writes the result, as far as there
@@ -179,7 +184,7 @@ Payload CpuWorker::multiply(Product product, std::int32_t stage, int rows, std::
     if (product == Product::kWeightGrad) continue;
     const std::size_t made = static_cast<std::size_t>(count * shape_.hidden) * kFloat;
     const std::size_t room = std::min(out.size() - written, made);
-    std::memcpy(out.data() + written, result_.data(), room);
+    copy_bytes(out.data() + written, reinterpret_cast<const std::byte*>(result_.data()), room);
     written += room;
   }
   return out;

@@ -1,6 +1,9 @@
 #include "live/cuda/evidence.hpp"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "live/checksum.hpp"
 
@@ -51,19 +54,28 @@ void check_op(const Job& job, const Board& board, std::size_t position, const Op
 
 std::int64_t check_chains(const Job& job, const Executor& executor, std::int32_t iteration) {
   const Schedule& schedule = job.schedule();
+  // In the order of running: what went wrong first explains the rest.
+  std::vector<std::tuple<std::uint64_t, std::int32_t, std::size_t>> order;
   std::int64_t checked = 0;
   for (std::int32_t device = 0; device < schedule.devices; ++device) {
     const Board& board = executor.board(device);
-    const std::vector<Op>& row = schedule.rows[static_cast<std::size_t>(device)];
-    for (std::size_t position = 0; position < row.size(); ++position) {
-      check_op(job, board, position, row[position], iteration);
+    for (std::size_t position = 0; position < schedule.rows[static_cast<std::size_t>(device)].size(); ++position) {
+      order.emplace_back(board[board.of_op(position, OpWord::kBegin)], device, position);
     }
+    checked += static_cast<std::int64_t>(board.receives().size());
+  }
+  std::sort(order.begin(), order.end());
+  for (const auto& [begin, device, position] : order) {
+    check_op(job, executor.board(device), position, schedule.rows[static_cast<std::size_t>(device)][position],
+             iteration);
+  }
+  for (std::int32_t device = 0; device < schedule.devices; ++device) {
+    const Board& board = executor.board(device);
     for (const auto& [key, word] : board.weights()) {
       if (board[word] == expected_weight_chain(schedule, key.first, key.second, iteration)) continue;
       throw WrongDataError("the weight gradient of stage " + std::to_string(key.second) +
                            " was not made from each microbatch once");
     }
-    checked += static_cast<std::int64_t>(board.receives().size());
   }
   return checked;
 }

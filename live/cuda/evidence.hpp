@@ -10,7 +10,7 @@
 namespace debubble::live {
 
 // Number of tensors that travelled and were right. Throws WrongDataError at the first that was not, in the order of
-// devices and rows.
+// running.
 [[nodiscard]] std::int64_t check_chains(const Job& job, const Executor& executor, std::int32_t iteration);
 void check_payloads(const Job& job, const Executor& executor);
 

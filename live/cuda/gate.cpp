@@ -92,8 +92,13 @@ void Gate::fork_and_join(const std::function<void()>& issue) {
 
 void Gate::run(const std::function<void()>& issue) {
   close();
-  fork_and_join(issue);
-  check(parts_.libraries().driver.call.event_record(finished_.get(), origin_.get()), "ending a run");
+  try {
+    fork_and_join(issue);
+    check(parts_.libraries().driver.call.event_record(finished_.get(), origin_.get()), "ending a run");
+  } catch (...) {
+    if (closed_) open();  // or whoever gives the streams back would wait for ever
+    throw;
+  }
   if (closed_) open();
 }
 

@@ -31,8 +31,8 @@ struct StagedModel {
   WorkloadSize size;  // of a whole microbatch
 };
 
-// Throws InputError with all that is wrong: L020 (not one number per stage, or a stage without layers), L021 (the
-// numbers do not add up to the model's layers + 2), L022 (a microbatch that does not divide into the schedule's
+// Throws InputError with all that is wrong: E020 (not one number per stage, or a stage without layers), E021 (the
+// numbers do not add up to the model's layers + 2), E022 (a microbatch that does not divide into the schedule's
 // pieces), and W001 ... W006.
 void check_model(const StagedModel& model, const Schedule& schedule);
 

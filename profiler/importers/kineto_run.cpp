@@ -1,6 +1,7 @@
 #include "profiler/importers/kineto_run.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <utility>
@@ -91,6 +92,7 @@ class Importer {
     std::vector<Iteration> whole = whole_iterations();
     pair_transfers(whole);
     result_.clocks = align_clocks(static_cast<int>(ranks_.size()), messages(), result_.notes);
+    check_offsets();
     for (const Iteration& iteration : whole) result_.iterations.push_back({iteration.second, observe(iteration)});
     add_notes();
     for (const auto& [what, count] : losses_) {
@@ -178,6 +180,14 @@ class Importer {
     return all;
   }
 
+  void check_offsets() const {
+    for (std::size_t r = 0; r < result_.clocks.offsets.size(); ++r) {
+      if (std::abs(result_.clocks.offsets[r]) <= kLongestDuration) continue;
+      throw InputError(Diagnostic{"D007", ranks_[r].file, "its times lie more than 52 days from those of another rank",
+                                  "give the traces of one run"});
+    }
+  }
+
   [[nodiscard]] Nanoseconds offset(int rank) const {
     return result_.clocks.offsets.empty() ? 0 : result_.clocks.offsets[static_cast<std::size_t>(rank)];
   }
@@ -245,12 +255,12 @@ class Importer {
         result_.on_gpu ? "op times are the GPU's (gpu_user_annotation)"
                        : "op times are the host's: no GPU range for every op; with a GPU they are launches only");
     if (waiting_ > 0) {
-      result_.notes.push_back("receives waited " + std::to_string(waiting_) +
-                              " ns for their senders, over all iterations; that is not counted as transfer");
+      result_.notes.push_back("receives waited " + std::to_string(waiting_ / 1000) +
+                              " us for their senders, over all iterations; that is not counted as transfer");
     }
     if (cut_ > 0) {
-      result_.notes.push_back("ops waited " + std::to_string(cut_) +
-                              " ns for their inputs, over all iterations; that is not counted as compute");
+      result_.notes.push_back("ops waited " + std::to_string(cut_ / 1000) +
+                              " us for their inputs, over all iterations; that is not counted as compute");
     }
   }
 

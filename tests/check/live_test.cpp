@@ -45,8 +45,13 @@ TEST_CASE("a slow device fails the gate, and the commands that explain it are th
   CHECK(outcome.status == 1);
   CHECK(has(outcome.out, "FAIL     slow: prediction unchanged; fresh, cpu, logical clock, "));
   CHECK(has(outcome.out,
-            "         debubble live --schedule 1f1b -p 3 -m 4 --times f=0.1,b=0.2 --fault=slow=1:1.5 "
+            "         debubble live --schedule 1f1b -p 3 -m 4 --times f=0.1,b=0.2 --fault=slow=1:1.5 --clock=logical "
             "--save-run measured.run.json\n         debubble diff measured.run.json\n"));
+  CHECK(folder
+            .run({"live", "--schedule", "1f1b", "-p", "3", "-m", "4", "--times", "f=0.1,b=0.2", "--fault=slow=1:1.5",
+                  "--clock=logical", "--save-run", "measured.run.json"})
+            .status == 0);
+  CHECK(has(folder.run({"diff", "measured.run.json"}).out, "predicted"));
 }
 
 TEST_CASE("a lost message and a wrong one are findings, not hangs") {

@@ -72,7 +72,7 @@ TEST_CASE("clocks that contradict the costs or the backend are refused") {
   --> --clock
   = help: leave --clock out
 )");
-  CHECK(folder.refusal({"live", "--backend", "mpi", "--gpus", "each", "--costs", "given"}) ==
+  CHECK(folder.refusal({"live", "--backend", "mpi", "--gpus", "each", "--model", "gpt-1.3b", "--costs", "given"}) ==
         R"(error[C090]: work on GPUs is timed by the GPU's clock
   --> --costs
   = help: leave --costs out
@@ -103,6 +103,24 @@ TEST_CASE("flags of GPUs are refused where none take part") {
           "error[C087]: it is about GPUs, and the backend is cpu\n  --> " + flag[0] + "\n  = help: leave " + flag[0] +
               " out, or add --backend cuda\n");
   }
+}
+
+TEST_CASE("processes with GPUs are asked for a model and launch op by op") {
+  const Folder folder;
+  CHECK(folder.refusal({"live", "--backend", "mpi", "--gpus", "each", "--launch", "graph"}) ==
+        R"(error[C091]: --backend mpi needs a model to run
+  --> --model
+  = help: add --model NAME; `debubble list models` shows the presets
+error[C087]: one graph of all devices takes one process
+  --> --launch
+  = help: leave --launch out, or add --backend cuda
+2 errors
+)");
+  CHECK(folder.refusal({"live", "--backend", "mpi", "--seq", "128"}) ==
+        R"(error[C087]: it is about GPUs, and the backend is mpi
+  --> --seq
+  = help: leave --seq out, or add --gpus each
+)");
 }
 
 TEST_CASE("a run on GPUs needs a model and takes no costs") {

@@ -6,7 +6,8 @@
 namespace debubble::testing {
 namespace {
 
-const std::vector<std::string> kVerbs{"simulate", "compare", "live", "profile", "import", "export", "list", "doctor"};
+const std::vector<std::string> kVerbs{"simulate", "compare", "live", "check", "profile",
+                                      "import",   "export",  "list", "doctor"};
 
 TEST_CASE("what works ends with 0 and says nothing on stderr") {
   const Folder folder;

@@ -204,11 +204,9 @@ int cuModuleUnload(cuda::Module module) {
 
 int cuModuleGetFunction(cuda::Function* function, cuda::Module module, const char* name) {
   const auto* const loaded = reinterpret_cast<FakeModule*>(module);
-  if (parameter_count(loaded->text, name) < 0) return cuda::kNotFound;
-  Kernel& kernel = fake_kernels()[loaded][name];
-  kernel.module = loaded;
-  kernel.name = name;
-  *function = reinterpret_cast<cuda::Function>(&kernel);
+  Kernel* const kernel = find_kernel(loaded, name);
+  if (kernel == nullptr) return cuda::kNotFound;
+  *function = reinterpret_cast<cuda::Function>(kernel);
   return 0;
 }
 
@@ -227,7 +225,7 @@ int cuLaunchKernel(cuda::Function function, unsigned blocks, unsigned, unsigned,
   if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
   if (shared_bytes > static_cast<unsigned>(kernel.shared_memory)) return kInvalidValue;
   if (FakeGpu::value("fail_launch") == kernel.name) return kLaunchOutOfResources;
-  const KernelArguments values(kernel.module->text, kernel.name, arguments);
+  const KernelArguments values(kernel, arguments);
   const Nanoseconds duration = duration_of(kernel.name, blocks, threads, arguments);
   std::function<bool()> ready;
   if (FakeGpu::value("hang") == kernel.name) ready = [] { return false; };
@@ -239,8 +237,8 @@ int cuLaunchKernel(cuda::Function function, unsigned blocks, unsigned, unsigned,
   const bool does = !FakeGpu::has("idle") || is_live_kernel(kernel.name);
   gpu.kernel(
       stream_of(stream), kernel.name, duration,
-      [does, values, text = kernel.module->text, name = kernel.name, blocks, threads](Nanoseconds begin) {
-        if (does) run_kernel(text, name, blocks, threads, values.pointers().data(), begin);
+      [does, values, &kernel, blocks, threads](Nanoseconds begin) {
+        if (does) run_kernel(kernel, blocks, threads, values, begin);
       },
       ready);
   return 0;

@@ -15,8 +15,9 @@ namespace debubble::testing {
 namespace {
 
 // The text says which data type it was made for.
-const test::HostKernels& kernels_of(const std::string& text) {
-  if (text.find("debubble_live_stamp") != std::string::npos) return test::host_live_kernels();
+const test::HostKernels& kernels_of(const Kernel& kernel) {
+  const std::string& text = kernel.module->text;
+  if (is_live_kernel(kernel.name)) return test::host_live_kernels();
   if (text.starts_with("#define DEBUBBLE_BF16")) return test::host_kernels_bf16();
   if (text.starts_with("#define DEBUBBLE_FP16")) return test::host_kernels_fp16();
   return test::host_kernels_fp32();
@@ -45,17 +46,20 @@ std::size_t size_of(const std::string& parameter) {
 
 }  // namespace
 
-int parameter_count(const std::string& text, const std::string& kernel) {
-  const auto parameters = parameters_of(text, kernel);
-  return parameters ? static_cast<int>(parameters->size()) : -1;
+Kernel* find_kernel(const FakeModule* module, const std::string& name) {
+  std::map<std::string, Kernel>& known = fake_kernels()[module];
+  if (const auto found = known.find(name); found != known.end()) return &found->second;
+  const auto parameters = parameters_of(module->text, name);
+  if (!parameters) return nullptr;
+  Kernel& kernel = known[name];
+  kernel.module = module;
+  kernel.name = name;
+  for (const std::string& parameter : *parameters) kernel.sizes.push_back(size_of(parameter));
+  return &kernel;
 }
 
-KernelArguments::KernelArguments(const std::string& text, const std::string& kernel, void** arguments) {
-  const auto parameters = parameters_of(text, kernel);
-  values_.resize(parameters->size());
-  for (std::size_t k = 0; k < values_.size(); ++k) {
-    std::memcpy(values_[k].data(), arguments[k], size_of((*parameters)[k]));
-  }
+KernelArguments::KernelArguments(const Kernel& kernel, void** arguments) : values_(kernel.sizes.size()) {
+  for (std::size_t k = 0; k < values_.size(); ++k) std::memcpy(values_[k].data(), arguments[k], kernel.sizes[k]);
 }
 
 std::vector<void*> KernelArguments::pointers() const {
@@ -71,20 +75,17 @@ std::map<const FakeModule*, std::map<std::string, Kernel>>& fake_kernels() {
   return all;
 }
 
-void run_kernel(const std::string& text, const std::string& kernel, unsigned blocks, unsigned threads,
-                const void* const* arguments, Nanoseconds time) {
-  if (kernel == "debubble_hold" || kernel == kWaitKernel) return;
-  if (kernel == "debubble_tick") {
-    unsigned* count = nullptr;
-    std::memcpy(&count, arguments[0], sizeof count);
-    *count += 1;
+void run_kernel(const Kernel& kernel, unsigned blocks, unsigned threads, const KernelArguments& arguments,
+                Nanoseconds time) {
+  if (kernel.name == "debubble_hold" || kernel.name == kWaitKernel) return;
+  if (kernel.name == "debubble_tick") {
+    *arguments.read<unsigned*>(0) += 1;
     return;
   }
-  const test::HostKernels& kernels = kernels_of(text);
-  const auto found = kernels.find(kernel);
-  if (found == kernels.end()) throw std::logic_error("no host kernel " + kernel);
-  std::vector<void*> copied;
-  for (int k = 0; k < parameter_count(text, kernel); ++k) copied.push_back(const_cast<void*>(arguments[k]));
+  const test::HostKernels& kernels = kernels_of(kernel);
+  const auto found = kernels.find(kernel.name);
+  if (found == kernels.end()) throw std::logic_error("no host kernel " + kernel.name);
+  const std::vector<void*> copied = arguments.pointers();
   test::shim_time = static_cast<unsigned long long>(time);
   test::shim_time_step = static_cast<unsigned long long>(kFakeTick);
   static test::BlockRunner runner;

@@ -14,22 +14,24 @@
 
 namespace debubble::testing {
 
-// Parameters of a kernel in CUDA C++ text; -1: it is not there.
-[[nodiscard]] int parameter_count(const std::string& text, const std::string& kernel);
-
+// A kernel of a module's text.
 struct Kernel {
   const FakeModule* module = nullptr;
   std::string name;
+  std::vector<std::size_t> sizes;  // of its parameters
   int shared_memory = static_cast<int>(cuda::kFreeSharedMemory);
 };
 
 // Functions live as long as their module or library; CUDA gives them no destructor either.
 [[nodiscard]] std::map<const FakeModule*, std::map<std::string, Kernel>>& fake_kernels();
 
+// The kernel of this name; nullptr where the text has none.
+[[nodiscard]] Kernel* find_kernel(const FakeModule* module, const std::string& name);
+
 // The values of a launch's arguments, which the caller may change once the launch has returned.
 class KernelArguments {
  public:
-  KernelArguments(const std::string& text, const std::string& kernel, void** arguments);
+  KernelArguments(const Kernel& kernel, void** arguments);
 
   template <typename Value>
   [[nodiscard]] Value read(std::size_t argument) const {
@@ -48,7 +50,7 @@ inline constexpr const char* kWaitKernel = "debubble_live_wait";
 [[nodiscard]] bool is_live_kernel(const std::string& name);
 
 // Runs every block, at this time of the GPU's clock. Throws std::logic_error for a kernel nobody knows.
-void run_kernel(const std::string& text, const std::string& kernel, unsigned blocks, unsigned threads,
-                const void* const* arguments, Nanoseconds time);
+void run_kernel(const Kernel& kernel, unsigned blocks, unsigned threads, const KernelArguments& arguments,
+                Nanoseconds time);
 
 }  // namespace debubble::testing

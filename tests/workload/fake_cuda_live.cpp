@@ -61,11 +61,9 @@ int cuLibraryUnload(cuda::Library library) {
 
 int cuLibraryGetKernel(cuda::Function* kernel, cuda::Library library, const char* name) {
   const auto* const loaded = reinterpret_cast<FakeModule*>(library);
-  if (parameter_count(loaded->text, name) < 0) return cuda::kNotFound;
-  Kernel& found = fake_kernels()[loaded][name];
-  found.module = loaded;
-  found.name = name;
-  *kernel = reinterpret_cast<cuda::Function>(&found);
+  Kernel* const found = find_kernel(loaded, name);
+  if (found == nullptr) return cuda::kNotFound;
+  *kernel = reinterpret_cast<cuda::Function>(found);
   return 0;
 }
 

@@ -14,10 +14,6 @@ namespace {
 
 constexpr int kUnwrapped = 1000;  // columns: every output wraps by its own rules
 
-bool chooses_clock(const LiveFlags& live) {
-  return live.backend != "cuda" && live.gpus != "each" && live.clock.empty() && live.costs.empty();
-}
-
 void require_mpirun(const FreshRunPlan& plan) {
   if (plan.settings.backend != LiveBackend::kMpi || live::mpi_rank_of_environment()) return;
   throw UnavailableError(
@@ -27,8 +23,7 @@ void require_mpirun(const FreshRunPlan& plan) {
 
 }  // namespace
 
-FreshRunPlan plan_fresh_run(LiveFlags live, const ScenarioFlags& flags, Progress& progress) {
-  if (chooses_clock(live)) live.clock = "logical";
+FreshRunPlan plan_fresh_run(const LiveFlags& live, const ScenarioFlags& flags, Progress& progress) {
   FreshRunPlan plan;
   plan.settings = check_live(live, flags);
   const Scenario scenario = check_scenario(scenario_part(plan.settings, flags));

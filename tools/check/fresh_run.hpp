@@ -18,9 +18,8 @@ struct FreshRunPlan {
   LivePlan plan;
 };
 
-// Unlike `debubble live` a gate never chooses the clock by the machine's cores: without a word of the suite it is the
-// logical one, wherever there is a choice. Throws InputError with places like "--fault".
-[[nodiscard]] FreshRunPlan plan_fresh_run(LiveFlags live, const ScenarioFlags& flags, Progress& progress);
+// Throws InputError with places like "--fault".
+[[nodiscard]] FreshRunPlan plan_fresh_run(const LiveFlags& live, const ScenarioFlags& flags, Progress& progress);
 
 struct FreshRun {
   RunRecord record;     // without iterations in a process of mpirun's that is not the first

@@ -80,6 +80,15 @@ void resolve_paths(SuiteScenario& scenario, const std::string& file) {
   if (!flags.profile.empty()) flags.profile = beside(file, flags.profile);
 }
 
+// Unlike `debubble live` a gate never chooses the clock by the machine's cores: without a word of the suite it is the
+// logical one, wherever there is a choice.
+void choose_clock_for_gate(SuiteScenario& scenario) {
+  LiveFlags& live = *scenario.live;
+  if (live.backend == "cuda" || live.gpus == "each" || !live.clock.empty() || !live.costs.empty()) return;
+  live.clock = "logical";
+  scenario.live_arguments.emplace_back("--clock=logical");
+}
+
 // What a scenario is made of decides what can be compared with what.
 void check_combination(JsonObjectReader& reader, const SuiteScenario& scenario, bool has_live) {
   if (!scenario.measured.empty() && has_live) {
@@ -120,6 +129,7 @@ SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, 
     scenario.live_arguments = read_json_flags(*live, reader.pointer_to("live"), verb, problems);
     std::string& model = scenario.live->model;
     if (model.ends_with(".json")) model = beside(suite.file, model);
+    choose_clock_for_gate(scenario);
   }
   scenario.tolerances = read_tolerances(reader, defaults, problems);
   scenario.required = read_required(reader);

@@ -54,7 +54,7 @@ class Check : public Command {
  public:
   void add_flags(CLI::App& verb) override {
     verb.add_option("suites", suites_, "what to check; see docs/ci.md")
-        ->type_name("SUITE.json...")
+        ->type_name("SUITE.json")
         ->required()
         ->expected(-1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

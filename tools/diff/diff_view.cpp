@@ -108,14 +108,16 @@ class View {
                    relative(step.gap(), step.predicted), range(step, format_duration)});
     add_ratio(table, "bubble/step", comparison_.bubble_ratio);
     add_ratio(table, "bubble/ideal", comparison_.bubble_over_ideal);
-    for (const std::size_t d : worst_devices()) {
+    const bool memory = knows_memory();
+    for (const std::size_t d : memory ? worst_devices() : std::vector<std::size_t>{}) {
       add_size(table, fmt::format("peak memory d{}", d), comparison_.devices[d].peak_memory);
       add_size(table, fmt::format("  activations d{}", d), comparison_.devices[d].peak_activation);
     }
     if (diff_.measured.iterations.size() < 2) table.remove_column(5);
     text_ += table.text(width());
     const std::size_t hidden = comparison_.devices.size() - worst_devices().size();
-    if (hidden > 0) line(fmt::format("memory of {} more devices: --format json", hidden));
+    if (!memory) line("memory is not known of these runs");
+    if (memory && hidden > 0) line(fmt::format("memory of {} more devices: --format json", hidden));
     line("");
   }
 
@@ -132,6 +134,13 @@ class View {
   static void add_size(Table& table, const std::string& name, const Figure<Bytes>& figure) {
     table.add_row({name, format_size(figure.predicted), format_size(figure.measured), size_gap(figure.gap()),
                    relative(figure.gap(), figure.predicted), range(figure, format_size)});
+  }
+
+  // PyTorch's traces alone say nothing of it.
+  [[nodiscard]] bool knows_memory() const {
+    return std::any_of(comparison_.devices.begin(), comparison_.devices.end(), [](const DeviceFigures& device) {
+      return device.peak_memory.predicted != 0 || device.peak_memory.measured != 0;
+    });
   }
 
   // All, or those with the largest gaps, by number.

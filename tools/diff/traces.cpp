@@ -22,6 +22,12 @@ std::string quoted(std::string_view text) {
 
 std::string member(std::string_view key, const std::string& value) { return quoted(key) + ": " + value; }
 
+std::string real(double value) {
+  std::string out;
+  append_json_number(out, value);
+  return out;
+}
+
 // Ratios as whole numbers, which manifests can hold: 27.27 % is 2727.
 std::string basis_points(double ratio) {
   return std::to_string(std::isfinite(ratio) ? std::llround(ratio * 10000) : 0);
@@ -35,11 +41,18 @@ std::string merged_facts(const Diff& diff, const std::string& command_line) {
   add("command_line", quoted(command_line));
   add("predicted", quoted(diff.predicted_name.empty() ? diff.measured_name : diff.predicted_name));
   add("measured", quoted(diff.measured_name));
-  add("schedule", quoted(diff.predicted.schedule.name));
+  // Of the measured run, under the names that every trace of ours has.
+  const Schedule& schedule = diff.measured.schedule;
+  add("source", quoted("measured"));
+  add("schedule", quoted(schedule.name));
+  add("devices", std::to_string(schedule.devices));
+  add("stages", std::to_string(schedule.stages));
+  add("microbatches", std::to_string(schedule.microbatches));
+  add("makespan_ns", std::to_string(comparison.makespan.measured));
+  add("bubble_ratio", real(comparison.bubble_ratio.measured));
+  add("bubble_over_ideal", real(comparison.bubble_over_ideal.measured));
   add("predicted_makespan_ns", std::to_string(comparison.makespan.predicted));
-  add("measured_makespan_ns", std::to_string(comparison.makespan.measured));
-  add("predicted_bubble_basis_points", basis_points(comparison.bubble_ratio.predicted));
-  add("measured_bubble_basis_points", basis_points(comparison.bubble_ratio.measured));
+  add("predicted_bubble_ratio", real(comparison.bubble_ratio.predicted));
   for (int i = 0; i < kGapCauses; ++i) {
     add(std::string("gap by ") + to_string(static_cast<GapCause>(i)) + " ns",
         std::to_string(comparison.gap_by_cause[static_cast<std::size_t>(i)]));

@@ -19,13 +19,13 @@ void add_live_flags(CLI::App& verb, LiveFlags& flags) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   const char* const gpu = "GPUs";
-  add(gpu, "--model", flags.model, "cuda: see `debubble list models`; or a config.json", "NAME|FILE");
-  add(gpu, "--microbatch", flags.sizes.microbatch, "cuda: samples of a microbatch (default: 1)", "B");
-  add(gpu, "--seq", flags.sizes.sequence, "cuda: tokens of a sample (default: 1024)", "S");
-  add(gpu, "--dtype", flags.sizes.type, "cuda: bf16 (default), fp16 or fp32", "TYPE");
-  add(gpu, "--launch", flags.launch, "cuda: op by op or as one graph (default: eager)", "eager|graph");
-  add(gpu, "--gpus", flags.gpus, "cuda: shared (default) or one each; mpi: each", "shared|each");
-  add(gpu, "--gpu", flags.gpu, "cuda: number of the shared GPU (default: 0)", "N");
+  add(gpu, "--model", flags.model, "see `debubble list models`; or a config.json", "NAME|FILE");
+  add(gpu, "--microbatch", flags.sizes.microbatch, "samples of a microbatch (default: 1)", "B");
+  add(gpu, "--seq", flags.sizes.sequence, "tokens of a sample (default: 1024)", "S");
+  add(gpu, "--dtype", flags.sizes.type, "bf16 (default), fp16 or fp32", "TYPE");
+  add(gpu, "--launch", flags.launch, "op by op (default), or as one graph; not with mpi", "eager|graph");
+  add(gpu, "--gpus", flags.gpus, "parts of one (default), or one each; mpi: each", "shared|each");
+  add(gpu, "--gpu", flags.gpu, "number of the shared GPU (default: 0)", "N");
 }
 
 }  // namespace debubble

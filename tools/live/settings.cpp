@@ -134,7 +134,8 @@ class LiveChecker {
     const auto refuse = [&](const char* flag, bool given) {
       if (!given) return;
       add("C087", flag, fmt::format("it is about GPUs, and the backend is {}", flags_.backend),
-          fmt::format("leave {} out, or add --backend cuda", flag));
+          fmt::format("leave {} out, or add {}", flag,
+                      settings_.backend == LiveBackend::kMpi ? "--gpus each" : "--backend cuda"));
     };
     refuse("--model", !flags_.model.empty());
     refuse("--microbatch", flags_.sizes.microbatch.has_value());

@@ -21,7 +21,7 @@ struct LiveSettings {
   int warm_up = -1;                  // -1: choose by the clock
   Nanoseconds patience = 0;
   std::vector<std::string> faults;  // need the schedule to be read
-  // cuda
+  // On GPUs, see on_gpus(): a model runs, with costs that are measured.
   std::string model;
   WorkloadSize size;
   std::string partition = "auto";

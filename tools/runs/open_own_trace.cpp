@@ -101,6 +101,9 @@ Observation observe(const PipelineTrace& trace, std::int64_t devices) {
       throw InputError(Diagnostic{"D003", trace.file, "process " + std::to_string(event.process) + " is no device",
                                   "a merged trace holds two runs: give one of them"});
     }
+    if (event.begin < 0 || event.end > kLongestDuration) {
+      throw InputError(Diagnostic{"D003", trace.file, "its times do not begin at 0, or end beyond 52 days", kAgain});
+    }
     if (event.name.kind != PipelineName::Kind::kOp) continue;
     observation.ops.push_back({event.name.op, event.name.partner, event.name.paired,
                                static_cast<std::int32_t>(event.process), event.begin, event.end});
@@ -127,6 +130,23 @@ Observation observe(const PipelineTrace& trace, std::int64_t devices) {
     observation.transfers.push_back(transfer);
   }
   return observation;
+}
+
+// "1 ms per device share (given)", as the facts hold it. In the order of their names: that of the run is lost.
+void read_assumptions(const PipelineTrace& trace, RunRecord& record) {
+  constexpr std::string_view kPrefix = "metadata/assumption ";
+  for (const auto& [key, text] : trace.facts) {
+    if (!key.starts_with(kPrefix)) continue;
+    Assumption assumption{key.substr(kPrefix.size()), text, Source::kGiven};
+    for (const Source source :
+         {Source::kMeasured, Source::kPublished, Source::kModelled, Source::kDefault, Source::kGiven}) {
+      const std::string mark = " (" + std::string(to_string(source)) + ")";
+      if (!text.ends_with(mark)) continue;
+      assumption.value = text.substr(0, text.size() - mark.size());
+      assumption.source = source;
+    }
+    record.assumptions.push_back(std::move(assumption));
+  }
 }
 
 void name_schedule(Schedule& schedule, Facts& facts) {
@@ -184,6 +204,7 @@ RunRecord open_own_trace(const PipelineTrace& trace) {
   observation.measured = source == "measured";
   record.iterations.push_back({assemble_timeline(record.schedule, observation), {}, {}});
   fill_in_bytes(record);
+  read_assumptions(trace, record);
   record.origin = {.backend = observation.measured ? "import" : "simulator",
                    .clock = observation.measured ? "wall" : "simulated",
                    .device = "",

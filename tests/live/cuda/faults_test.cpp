@@ -90,6 +90,11 @@ TEST_CASE("a kernel that fails is an error with CUDA's name for it, and nothing 
     CHECK_THROWS_WITH_AS(run_small(small_run(build("gpipe", 2, 2))), doctest::Contains("CUDA_ERROR_ILLEGAL_ADDRESS"),
                          UnavailableError);
   }
+  for (const bool graph : {false, true}) {
+    const FakeMachine machine("idle,processors=132,fail_launch=gelu_backward");
+    CHECK_THROWS_WITH_AS(run_small(small_run(build("gpipe", 2, 2), graph)),
+                         doctest::Contains("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"), UnavailableError);
+  }
   const FakeMachine machine(kH200);
   CHECK_EQ(FakeMachine::live_objects(), 0);
   CHECK_EQ(FakeMachine::live_bytes(), 0);

@@ -55,7 +55,7 @@ TEST_CASE("an older driver profiles and does not run schedules") {
 }
 
 TEST_CASE("a model that does not fit is an error with sizes") {
-  const FakeMachine machine("idle,processors=132,memory=200000000");
+  const FakeMachine machine("idle,processors=132,memory=134300000");
   CHECK(refusal(small_run(build("gpipe", 4, 64))).starts_with("U026 out of device memory"));
   CHECK_EQ(FakeMachine::live_bytes(), 0);
 }
@@ -64,15 +64,15 @@ TEST_CASE("partitions, microbatches and modes that cannot be are refused togethe
   const FakeMachine machine(kH200);
   SmallRun run = small_run(build("gpipe", 2, 2));
   run.options.partition = {1, 1, 2};
-  CHECK(refusal(run).starts_with("L020 the schedule has 2 stages; the partition gives 3"));
+  CHECK(refusal(run).starts_with("E020 the schedule has 2 stages; the partition gives 3"));
   run.options.partition = {1, 1};
-  CHECK(refusal(run).starts_with("L021 the stages have 2 layers together; small-gpt has 4"));
+  CHECK(refusal(run).starts_with("E021 the stages have 2 layers together; small-gpt has 4"));
   run = small_run(build("gpipe", 2, 2));
   run.request.p2p = P2p::kCoupled;
-  CHECK(refusal(run).starts_with("L023"));
+  CHECK(refusal(run).starts_with("E023"));
   run.request.p2p = P2p::kOverlapped;
   run.request.faults.push_back(live::parse_fault("kill=0F0", run.request.schedule));
-  CHECK(refusal(run).starts_with("L024"));
+  CHECK(refusal(run).starts_with("E024"));
 }
 
 TEST_CASE("a driver that cannot wait for a value holds the gate with a kernel") {

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Checks `debubble diff --format json` against docs/diff.schema.json, and its bundle with Python's tarfile.
+
+    check_diff.py ROOT BINARY
+
+Exit codes: 0 fine; 1 not; 77 skipped, since python3-jsonschema is not installed.
+"""
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    print("SKIPPED: python3-jsonschema is not installed")
+    sys.exit(77)
+
+RUNS = {
+    "toy.json": [],
+    "slow.json": ["--times", "f=1.3,b=2"],
+    "late.json": ["--comm", "0.3"],
+    "pairs.json": ["--schedule", "zb-h1", "--comm", "0.1"],
+}
+PAIRS = [["toy.json"], ["toy.json", "slow.json"], ["slow.json", "toy.json"], ["toy.json", "late.json"],
+         ["pairs.json"]]
+
+
+def debubble(binary, folder, *arguments):
+    done = subprocess.run([binary, *arguments], cwd=folder, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"debubble {' '.join(arguments)}: exit code {done.returncode}")
+    return done.stdout
+
+
+def check_bundle(folder):
+    with tarfile.open(folder / "b.tar") as bundle:
+        names = bundle.getnames()
+        if names != ["manifest.json", "predicted.json.gz", "measured.json.gz"]:
+            sys.exit(f"the bundle holds {names}")
+        manifest = bundle.extractfile("manifest.json").read()
+        if not manifest.startswith(b'{"perfetto_manifest"'):
+            sys.exit("the manifest does not begin as Perfetto wants it")
+        for entry in json.loads(manifest)["perfetto_manifest"]["files"]:
+            trace = json.loads(gzip.decompress(bundle.extractfile(entry["path"]).read()))
+            if not trace["traceEvents"]:
+                sys.exit(f"{entry['path']} has no events")
+
+
+def main():
+    root, binary = pathlib.Path(sys.argv[1]), sys.argv[2]
+    schema = json.loads((root / "docs/diff.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    failures = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        for name, flags in RUNS.items():
+            debubble(binary, folder, "simulate", *flags, "--save-run", name)
+        for pair in PAIRS:
+            value = json.loads(debubble(binary, folder, "diff", *pair, "--format", "json"))
+            for error in validator.iter_errors(value):
+                failures += 1
+                print(f"{pair}: /{'/'.join(map(str, error.absolute_path))}: {error.message}")
+        debubble(binary, folder, "diff", "toy.json", "slow.json", "--bundle", "b.tar")
+        check_bundle(folder)
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -37,7 +37,7 @@ struct ObservedTransfer {
 
 struct Observation {
   P2p p2p = P2p::kOverlapped;
-  bool measured = true;  // false: times follow from given costs, so every begin is explained exactly
+  bool measured = true;                     // false: times follow from given costs, so every begin is explained exactly
   std::vector<ObservedOp> ops;              // in any order
   std::vector<ObservedTransfer> transfers;  // in any order
 };
@@ -47,8 +47,8 @@ struct Observation {
 // gets a transfer of length 0 at its maker's end. Measured clocks differ a little: an arrival later than its use is
 // taken as the use's begin. Gates follow the engine's tie rules, so that an Observation with the engine's times gives
 // the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span) here.
-// Throws InputError V020 ... V024, with all that is wrong, when ops are missing, stand twice or on another device than
-// their stage's, end before they begin, or overlap on one device.
+// Throws InputError V020 ... V029, with all that is wrong, when ops are missing, stand twice or on another device than
+// their stage's, end before they begin, or overlap on one device, and for ops and transfers of another schedule.
 [[nodiscard]] Timeline assemble_timeline(const Schedule& schedule, const Observation& observation);
 
 }  // namespace debubble

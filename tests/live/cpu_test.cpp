@@ -118,7 +118,7 @@ TEST_CASE("eight devices with thirty-two microbatches take little CPU time on th
   (void)live::run_on_cpu(request, {});  // loads the library
   const double before = cpu_milliseconds();
   (void)live::run_on_cpu(request, {});
-  MESSAGE("CPU time: ", cpu_milliseconds() - before, " ms");  // not a check: machines differ
+  CHECK(cpu_milliseconds() - before < 1000);  // about 12 in a debug build: room for sanitizers
 }
 
 TEST_CASE("with the work's own CPU time as the clock, the sums of the report hold") {

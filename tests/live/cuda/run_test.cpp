@@ -137,3 +137,15 @@ TEST_CASE("a run says what it ran on, what it measured and what it chose") {
   CHECK_EQ(value_of("step of the GPU's clock"), "32 ns");
   CHECK(value_of("all at work over alone").starts_with("stage 0: F 1.000 I 1.000 W 1.000 B 1.000; stage 1:"));
 }
+
+TEST_CASE("a run of more launches than a stream holds back opens the gate early, and says so") {
+  const FakeMachine machine(kH200);
+  const auto says = [](const SmallRun& run) {
+    const live::LiveResult result = run_small(run);
+    REQUIRE_FALSE(result.stall.has_value());
+    return result.origin.notes.back().find("so the gate opened before all was launched") != std::string::npos;
+  };
+  CHECK_FALSE(says(small_run(build("1f1b", 2, 4))));
+  CHECK(says(small_run(build("1f1b", 2, 32))));
+  CHECK_FALSE(says(small_run(build("1f1b", 2, 32), true)));  // a graph has no gate
+}

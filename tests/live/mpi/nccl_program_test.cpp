@@ -34,14 +34,14 @@ TEST_CASE("Every catalog row's sends and receives come to an end") {
 
 TEST_CASE("A schedule that deadlocks is found out, with where each rank stands") {
   Schedule schedule = testing::build("gpipe", 2, 2);
-  std::swap(schedule.rows[0][1], schedule.rows[0][2]);  // 0F0 0B0 0F1 0B1
-  std::swap(schedule.rows[1][1], schedule.rows[1][2]);  // 1F0 1B0 1F1 1B1
+  std::swap(schedule.rows[0][1], schedule.rows[0][2]);  // 0F0 0B1 0F1 0B0
+  std::swap(schedule.rows[1][1], schedule.rows[1][2]);  // 1F0 1B1 1F1 1B0
   CHECK(problem_of(schedule) == "");
-  std::swap(schedule.rows[1][1], schedule.rows[1][2]);  // 1F0 1F1 1B0 1B1
+  std::swap(schedule.rows[1][1], schedule.rows[1][2]);  // 1F0 1F1 1B1 1B0
   CHECK(problem_of(schedule) ==
         "rank 0 is stuck before op 1; rank 1 is stuck before op 1; rank 0 is stuck sending the activation 0F1; "
-        "rank 1 is stuck receiving the activation 0F1; rank 1 is stuck sending the gradient 1B0; "
-        "rank 0 is stuck receiving the gradient 1B0");
+        "rank 1 is stuck receiving the activation 0F1; rank 1 is stuck sending the gradient 1B1; "
+        "rank 0 is stuck receiving the gradient 1B1");
 }
 
 TEST_CASE("Two ends of an edge that disagree about the order are found out") {

@@ -95,13 +95,13 @@ struct Report {
   std::vector<Assumption> assumptions;
   std::optional<Deadlock> deadlock;  // then only the fields above and `findings` mean anything
   Nanoseconds makespan = 0;
-  Nanoseconds span = 0;           // max over devices of last end - first start
+  Nanoseconds span = 0;  // max over devices of last end - first start
   // Time per iteration when iterations are chained without a barrier; one iteration alone does not show it.
   std::optional<Nanoseconds> steady_period;
-  Nanoseconds ideal = 0;          // all compute, spread evenly over the devices
-  double bubble_ratio = 0;        // idle / (p x makespan)
-  double bubble_over_ideal = 0;   // idle / ideal compute
-  double span_bubble_ratio = 0;   // (span - ideal) / span
+  Nanoseconds ideal = 0;         // all compute, spread evenly over the devices
+  double bubble_ratio = 0;       // idle / (p x makespan)
+  double bubble_over_ideal = 0;  // idle / ideal compute
+  double span_bubble_ratio = 0;  // (span - ideal) / span
   std::optional<double> samples_per_second;
   std::optional<double> tokens_per_second;
   int weight_copies = 1;  // copies of the model's weights in the pipeline group

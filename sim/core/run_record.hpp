@@ -35,8 +35,8 @@ struct RunOrigin {
 
 // Clocks of several processes laid over each other.
 struct ClockAlignment {
-  std::string method;          // "one clock", "ping-pong", "send/recv pairs"
-  Nanoseconds residual = 0;    // the most by which two aligned clocks may still differ
+  std::string method;                // "one clock", "ping-pong", "send/recv pairs"
+  Nanoseconds residual = 0;          // the most by which two aligned clocks may still differ
   std::vector<Nanoseconds> offsets;  // added to each device's times; empty for one clock
 
   friend bool operator==(const ClockAlignment&, const ClockAlignment&) = default;
@@ -56,13 +56,14 @@ struct RunRecord {
   Nanoseconds hop_latency = 0;
   std::int64_t hop_bandwidth = 0;  // bytes per second; 0: unlimited
   P2p p2p = P2p::kOverlapped;
-  std::vector<Assumption> assumptions;  // where these numbers come from
+  std::vector<Assumption> assumptions;      // where these numbers come from
   std::int64_t samples_per_microbatch = 0;  // 0: unknown
   std::int64_t tokens_per_sample = 0;       // 0: unknown
   RunOrigin origin;
   ClockAlignment clocks;
-  std::int64_t tensors_checked = 0;  // transferred tensors whose checksum chain was right (all of them, or the run fails)
-  std::vector<LossItem> losses;      // what an import could not place, ...
+  std::int64_t tensors_checked =
+      0;                         // transferred tensors whose checksum chain was right (all of them, or the run fails)
+  std::vector<LossItem> losses;  // what an import could not place, ...
   std::vector<RunIteration> iterations;  // in the order of running; warm-up is not among them
 };
 

@@ -33,6 +33,11 @@ struct DeviceRun {
 // CLOCK_THREAD_CPUTIME_ID of the calling thread.
 [[nodiscard]] Nanoseconds thread_cpu_time();
 
+// Whether the bytes of tensors are hashed and compared in this iteration; their chains are in each. On the wall clock
+// hashing takes time that no op takes, so it is left to the warm-up there, or to the first iteration where there is
+// none.
+[[nodiscard]] bool hashes_bytes(const LiveRequest& request, std::int32_t iteration);
+
 using WallClock = std::function<Nanoseconds()>;
 
 class DeviceRunner {
@@ -81,6 +86,7 @@ class DeviceRunner {
 
   // Of the iteration that runs.
   std::int32_t iteration_ = 0;
+  bool hashes_ = true;
   Nanoseconds free_ = 0;   // logical: when the lane is free
   Nanoseconds ready_ = 0;  // overlapped: when the next cell's inputs have arrived
   Ledger ledger_;

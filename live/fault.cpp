@@ -1,3 +1,5 @@
+#include "live/fault.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -78,20 +80,22 @@ void check_travels(const std::string& text, const Fault& fault, const Schedule& 
          "name an F whose next stage, or a B or I whose stage before, is on another device");
 }
 
-void check_swap(const std::string& text, const Fault& fault, const Schedule& schedule) {
+}  // namespace
+
+std::size_t place_to_swap(const Fault& fault, const Schedule& schedule) {
   const auto& row = schedule.rows[static_cast<std::size_t>(fault.device)];
-  const auto place = std::find(row.begin(), row.end(), fault.op);
+  const auto place = std::find_if(row.begin(), row.end(), [&](const Op& op) {
+    return op.kind == fault.op.kind && op.stage == fault.op.stage && op.microbatch == fault.op.microbatch;
+  });
   const bool last = place == row.end() || place + 1 == row.end();
   const bool paired = place == row.end() || place->paired_with_next || (!last && (place + 1)->paired_with_next) ||
                       (place != row.begin() && (place - 1)->paired_with_next);
-  if (!last && !paired) return;
-  refuse("E005", text,
-         debubble::to_string(fault.op) +
-             (paired ? " or the op behind it is in an overlapped pair" : " is the last of its row"),
-         "name an op that has a single op behind it");
+  if (!last && !paired) return static_cast<std::size_t>(place - row.begin());
+  const std::string name = debubble::to_string(fault.op);
+  refuse("E005", "swap=" + name,
+         name + (paired ? " or the op behind it is in an overlapped pair" : " is the last of its row"),
+         "name an op that has a single op behind it, also after the swaps before this one");
 }
-
-}  // namespace
 
 Fault parse_fault(const std::string& text, const Schedule& schedule) {
   const std::size_t equals = text.find('=');
@@ -113,7 +117,7 @@ Fault parse_fault(const std::string& text, const Schedule& schedule) {
   fault.device = ops.device(id);
   fault.op = ops.op(id);
   if (fault.kind == Fault::Kind::kDrop || fault.kind == Fault::Kind::kCorrupt) check_travels(text, fault, schedule);
-  if (fault.kind == Fault::Kind::kSwap) check_swap(text, fault, schedule);
+  if (fault.kind == Fault::Kind::kSwap) (void)place_to_swap(fault, schedule);
   return fault;
 }
 

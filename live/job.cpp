@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "live/fault.hpp"
+
 namespace debubble::live {
 
 namespace {
@@ -49,8 +51,8 @@ void Job::swap_rows() {
   for (const Fault& fault : request_->faults) {
     if (fault.kind != Fault::Kind::kSwap) continue;
     auto& row = schedule_.rows[at(fault.device)];
-    const auto place = std::find_if(row.begin(), row.end(), [&](const Op& op) { return same(op, fault.op); });
-    std::swap(*place, *(place + 1));
+    const std::size_t place = place_to_swap(fault, schedule_);
+    std::swap(row[place], row[place + 1]);
     plan_.devices[at(fault.device)] = make_plan(schedule_, request_->p2p).devices[at(fault.device)];
   }
 }

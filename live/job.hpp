@@ -15,7 +15,8 @@ namespace debubble::live {
 
 class Job {
  public:
-  // The request must outlive the job. Throws InputError E006 when the run's times or sizes could exceed 64 bits.
+  // The request must outlive the job. Throws InputError E006 when the run's times or sizes could exceed 64 bits,
+  // and E005 when one `swap` fault leaves the next nothing to swap.
   explicit Job(const LiveRequest& request);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;

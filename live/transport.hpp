@@ -44,8 +44,11 @@ class Transport {
   // The message with this kind, tensor and iteration; others that arrive before it are kept for later.
   [[nodiscard]] virtual Message receive(Message::Kind kind, const Tensor& tensor, std::int32_t from,
                                         std::int32_t iteration) = 0;
-  // Where this device stands, for the watchdog: position in the row, or -1 once it has finished.
+  // Where this device stands, for the watchdog: position in the row, or -1 once it has finished. May throw
+  // Stalled.
   virtual void at(std::int32_t position) = 0;
+  // Whether blocking calls would throw Stalled: for waits that are not for a message. Cheap; any time.
+  [[nodiscard]] virtual bool stopped() const { return false; }
   // All devices meet; between iterations.
   virtual void barrier() = 0;
 };

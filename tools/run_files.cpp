@@ -47,7 +47,7 @@ void RunFiles::write_schedule(const Schedule& schedule) {
 void RunFiles::write_result(const Run& run, const RunRecord& record, Progress& progress) {
   if (trace_.file) {
     progress.phase("writing " + trace_.path);
-    write_trace(run, record.origin.command_line, *trace_.file);
+    write_trace(run, record.origin.command_line, &record, *trace_.file);
     trace_.written = true;
   }
   if (run_.file) {

@@ -11,9 +11,10 @@ namespace debubble::live {
 namespace {
 
 constexpr Bytes kTokenBudget = Bytes{1} << 20;
-constexpr Nanoseconds kShortOp = 100'000;       // below, small matrices keep the grain of one row small
-constexpr Nanoseconds kTimePerOp = 50'000'000;  // to measure an op for, about
-constexpr int kRounds = 3;                      // of sizing
+constexpr Nanoseconds kShortOp = 100'000;        // below, small matrices keep the grain of one row small
+constexpr Nanoseconds kTimePerOp = 50'000'000;   // to measure an op for, about
+constexpr Nanoseconds kSample = kTimePerOp / 3;  // longer ops are measured by a part of their rows
+constexpr int kRounds = 3;                       // of sizing
 constexpr int kMostRuns = 9;
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
@@ -75,9 +76,13 @@ class Calibrating {
     worker_.start(ledger_);
     MeasuredTimes times;
     for (const auto& [stage, kinds] : kinds_) {
+      sample_ = 1;
       start_sizes(stage, kinds);
+      choose_sample(stage, kinds);
       for (int round = 0; round < kRounds; ++round) refine(stage, measure(stage, kinds));
-      for (const auto& [kind, all] : measure(stage, kinds)) times[{kind, stage}] = median(all);
+      for (const auto& [kind, all] : measure(stage, kinds)) times[{kind, stage}] = whole_time(kind, median(all));
+      sample_ = 1;
+      for (const OpKind kind : kinds) set(kind, stage, sizes_[kind].first, sizes_[kind].second);
     }
     return times;
   }
@@ -124,16 +129,39 @@ class Calibrating {
     }
   }
 
+  // Long ops run a part of their rows. What an op takes without any (its buffers, its copies) does not shrink with
+  // them, so it is measured too.
+  void choose_sample(std::int32_t stage, const std::set<OpKind>& kinds) {
+    const Nanoseconds longest = longest_of(stage, kinds);
+    empty_.clear();
+    if (longest <= kSample) return;
+    const std::map<OpKind, std::pair<double, double>> sizes = sizes_;
+    for (const OpKind kind : kinds) set(kind, stage, 0, 0);
+    sample_ = static_cast<double>(kSample) / static_cast<double>(longest);
+    for (const auto& [kind, all] : measure(stage, kinds)) empty_[kind] = *std::min_element(all.begin(), all.end());
+    for (const auto& [kind, size] : sizes) {
+      if (kinds.contains(kind)) set(kind, stage, size.first, size.second);
+    }
+  }
+
+  // Of an op with all its rows, from the time with the sample's.
+  [[nodiscard]] Nanoseconds whole_time(OpKind kind, Nanoseconds time) const {
+    if (sample_ == 1) return time;
+    const Nanoseconds empty = empty_.at(kind);
+    const auto work = static_cast<double>(std::max(Nanoseconds{1}, time - empty));
+    return empty + static_cast<Nanoseconds>(std::llround(work / sample_));
+  }
+
   void set(OpKind kind, std::int32_t stage, double first, double second) {
     sizes_[kind] = {first, second};
-    const auto whole = [](double rows) { return static_cast<int>(std::clamp(std::round(rows), 0.0, 1e9)); };
+    const auto whole = [&](double rows) { return std::llround(std::clamp(rows * sample_, 0.0, 1e15)); };
     worker_.set_rows(kind, target(kind, stage), {whole(first), whole(second)});
   }
 
   // By the shortest run: sizes must not follow what other programs did to the others.
   void refine(std::int32_t stage, const ByKind& measured) {
     for (const auto& [kind, all] : measured) {
-      const Nanoseconds time = *std::min_element(all.begin(), all.end());
+      const Nanoseconds time = whole_time(kind, *std::min_element(all.begin(), all.end()));
       if (time <= 0) continue;
       const double factor = static_cast<double>(target(kind, stage)) / static_cast<double>(time);
       const auto [first, second] = sizes_[kind];
@@ -141,10 +169,15 @@ class Calibrating {
     }
   }
 
-  // One microbatch there and back, several times.
-  ByKind measure(std::int32_t stage, const std::set<OpKind>& kinds) {
+  [[nodiscard]] Nanoseconds longest_of(std::int32_t stage, const std::set<OpKind>& kinds) const {
     Nanoseconds longest = 1;
     for (const OpKind kind : kinds) longest = std::max(longest, target(kind, stage));
+    return longest;
+  }
+
+  // One microbatch there and back, several times.
+  ByKind measure(std::int32_t stage, const std::set<OpKind>& kinds) {
+    const Nanoseconds longest = std::min(longest_of(stage, kinds), kSample);
     const auto runs = std::clamp(kTimePerOp / longest, Nanoseconds{1}, Nanoseconds{kMostRuns});
     ByKind times;
     for (Nanoseconds run = 0; run < runs; ++run) {
@@ -177,7 +210,10 @@ class Calibrating {
   const std::function<Nanoseconds()>& clock_;
   Ledger ledger_;
   std::map<std::int32_t, std::set<OpKind>> kinds_;  // by stage
-  std::map<OpKind, std::pair<double, double>> sizes_;
+  // Of the stage at hand.
+  std::map<OpKind, std::pair<double, double>> sizes_;  // rows of a whole op
+  double sample_ = 1;                                  // the part of them that runs
+  std::map<OpKind, Nanoseconds> empty_;                // what an op takes without rows, where only a part runs
 };
 
 Nanoseconds& time_of(OpKind kind, StageCost& cost) {

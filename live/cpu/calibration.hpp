@@ -19,7 +19,8 @@ namespace debubble::live {
 using MeasuredTimes = std::map<std::pair<OpKind, std::int32_t>, Nanoseconds>;
 
 // Sizes the worker's ops so that they take their costs by `clock`, in a few rounds, then measures them. Runs every
-// (kind, stage) of the device's row. For the thread of that device; all devices should do so at the same time, for
+// (kind, stage) of the device's row, of long ops a part that is stretched to the whole: it takes about a second for a
+// stage, however long its ops are. For the thread of that device; all devices should do so at the same time, for
 // that is how they will run.
 [[nodiscard]] MeasuredTimes calibrate(const Job& job, std::int32_t device, CpuWorker& worker,
                                       const std::function<Nanoseconds()>& clock);

@@ -115,7 +115,9 @@ Payload CpuWorker::work(const Op& op, std::span<const std::byte> input) {
   return {};
 }
 
-void CpuWorker::try_out(Product product, std::int32_t stage, int rows) { (void)multiply(product, stage, rows, {}, {}); }
+void CpuWorker::try_out(Product product, std::int32_t stage, std::int64_t rows) {
+  (void)multiply(product, stage, rows, {}, {});
+}
 
 Payload CpuWorker::sample_output(std::int32_t stage) const {
   return Payload(floats(job_.piece(job_.request().costs.stages[static_cast<std::size_t>(stage)].output)) * kFloat);
@@ -144,7 +146,9 @@ CpuWorker::Rows CpuWorker::rows_of(const Op& op) const {
   if (shape_.token) return {shape_.block_rows, shape_.block_rows};
   const auto found = rows_.find({op.kind, job_.nominal(op)});
   if (found == rows_.end()) return {};
-  const auto slowed = [&](int rows) { return static_cast<int>(std::min(std::round(rows * slowness_), 2e9)); };
+  const auto slowed = [&](std::int64_t rows) {
+    return std::llround(std::min(static_cast<double>(rows) * slowness_, 1e18));
+  };
   return {slowed(found->second.input_or_forward), slowed(found->second.weight)};
 }
 
@@ -167,7 +171,7 @@ void CpuWorker::keep_for_weight_grad(const Op& op, std::span<const std::byte> gr
 
 // Multiplies that many rows of the sources, each repeated as often as needed, and writes the result, as far as there
 // is room, into a tensor of the size of the neighbour's input.
-Payload CpuWorker::multiply(Product product, std::int32_t stage, int rows, std::span<const std::byte> left,
+Payload CpuWorker::multiply(Product product, std::int32_t stage, std::int64_t rows, std::span<const std::byte> left,
                             std::span<const std::byte> right) {
   Payload out;
   if (product == Product::kForward) out = sample_output(stage);
@@ -176,8 +180,8 @@ Payload CpuWorker::multiply(Product product, std::int32_t stage, int rows, std::
   std::size_t left_at = 0;
   std::size_t right_at = 0;
   std::size_t written = 0;
-  for (int done = 0; done < rows; done += shape_.block_rows) {
-    const int count = std::min(shape_.block_rows, rows - done);
+  for (std::int64_t done = 0; done < rows; done += shape_.block_rows) {
+    const auto count = static_cast<int>(std::min<std::int64_t>(shape_.block_rows, rows - done));
     load(left, left_at, left_);
     if (product == Product::kWeightGrad) load(right, right_at, right_);
     one_product(product, weights, count);

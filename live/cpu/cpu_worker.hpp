@@ -41,14 +41,14 @@ class CpuWorker final : public Worker {
   // How many rows an op of this kind and cost (of one piece) multiplies; a whole backward does both of its halves. Not
   // used with a token shape.
   struct Rows {
-    int input_or_forward = 0;
-    int weight = 0;
+    std::int64_t input_or_forward = 0;
+    std::int64_t weight = 0;
   };
   void set_rows(OpKind kind, Nanoseconds cost, Rows rows) { rows_[{kind, cost}] = rows; }
   // Every op takes this many times as many rows: a `slow` fault.
   void slow_down(double factor) { slowness_ = factor; }
   // Multiplies that many rows of a fixed pattern: to see how long it takes.
-  void try_out(Product product, std::int32_t stage, int rows);
+  void try_out(Product product, std::int32_t stage, std::int64_t rows);
   // A tensor of the size of the stage's output, to calibrate with.
   [[nodiscard]] Payload sample_output(std::int32_t stage) const;
 
@@ -67,8 +67,8 @@ class CpuWorker final : public Worker {
 
   [[nodiscard]] static std::span<const std::byte> kept(const Buffer& activation, std::span<const std::byte> input);
   void keep_for_weight_grad(const Op& op, std::span<const std::byte> gradient);
-  [[nodiscard]] Payload multiply(Product product, std::int32_t stage, int rows, std::span<const std::byte> left,
-                                 std::span<const std::byte> right);
+  [[nodiscard]] Payload multiply(Product product, std::int32_t stage, std::int64_t rows,
+                                 std::span<const std::byte> left, std::span<const std::byte> right);
   void one_product(Product product, Weights& weights, int rows);
   void load(std::span<const std::byte> source, std::size_t& at, Buffer& operand) const;
 

@@ -56,9 +56,12 @@ class Fabric::Port final : public Transport {
 
   void at(std::int32_t position) override {
     const Lock lock(fabric_.mutex_);
+    if (fabric_.stopped_) throw Stalled{};
     slot_.standing.position = position;
     ++fabric_.steps_;
   }
+
+  [[nodiscard]] bool stopped() const override { return fabric_.stopped_.load(std::memory_order_relaxed); }
 
   void barrier() override {
     Lock lock(fabric_.mutex_);

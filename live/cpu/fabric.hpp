@@ -33,7 +33,7 @@ class Fabric {
   // Of one device, for its thread alone.
   [[nodiscard]] Transport& transport(std::int32_t device);
 
-  // Every blocking call of every device throws Stalled from now on.
+  // Every call of every device throws Stalled from now on, so that each keeps the place where it stood.
   void stop();
   // True once all devices waited for each other.
   [[nodiscard]] bool stalled() const;
@@ -55,7 +55,7 @@ class Fabric {
   mutable std::mutex mutex_;
   std::size_t capacity_;
   bool spin_;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_ = false;  // written under the mutex; read without it by a wait for time
   bool stalled_ = false;
   std::size_t blocked_ = 0;
   std::size_t at_barrier_ = 0;

@@ -10,11 +10,14 @@
 #include <thread>
 
 #include "live/backends.hpp"
+#include "live/cpu/account.hpp"
 #include "live/cpu/calibration.hpp"
 #include "live/cpu/cores.hpp"
 #include "live/cpu/cpu_worker.hpp"
 #include "live/cpu/fabric.hpp"
+#include "live/cpu/first_error.hpp"
 #include "live/cpu/matrix.hpp"
+#include "live/cpu/pace.hpp"
 #include "live/device_runner.hpp"
 #include "live/job.hpp"
 #include "live/stall.hpp"
@@ -38,12 +41,13 @@ class CpuRun {
         devices_(static_cast<std::size_t>(job.schedule().devices)),
         iterations_(job.request().warm_up + job.request().repetitions),
         shape_(choose_shape(job)),
+        silence_(longest_silence(job, shape_.token)),
+        look_(std::clamp(silence_ / 4, kNanosecondsPerMillisecond, 200 * kNanosecondsPerMillisecond)),
         products_(MatrixProducts::best()),
         pins_(job.request().clock != Clock::kLogicalGiven && usable_cores().usable() > job.schedule().devices),
         fabric_(job.schedule().devices, link_capacity(job.request().clock), job.request().clock == Clock::kWall),
         runs_(static_cast<std::size_t>(iterations_), std::vector<DeviceRun>(devices_)),
-        times_(devices_),
-        errors_(devices_) {}
+        times_(devices_) {}
 
   LiveResult run() {
     std::vector<std::thread> threads;
@@ -56,9 +60,7 @@ class CpuRun {
       throw;
     }
     for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& error : errors_) {
-      if (error) std::rethrow_exception(error);
-    }
+    error_.rethrow();
     return result();
   }
 
@@ -70,7 +72,7 @@ class CpuRun {
     } catch (const Stalled&) {
       // `fabric_` or `watch` knows why.
     } catch (...) {
-      errors_[device] = std::current_exception();
+      error_.keep(std::current_exception());
       fabric_.stop();
     }
     const std::lock_guard lock(mutex_);
@@ -123,11 +125,11 @@ class CpuRun {
         lock.lock();
         continue;
       }
-      changed_.wait_for(lock, std::chrono::milliseconds(200));
+      changed_.wait_for(lock, std::chrono::nanoseconds(look_));
       if (fabric_.steps() != steps) {
         steps = fabric_.steps();
         moved = steady_clock::now();
-      } else if (done_ >= 0 && (steady_clock::now() - moved).count() > longest_silence()) {
+      } else if (done_ >= 0 && (steady_clock::now() - moved).count() > silence_) {
         has_watchdog_barked_ = true;
         fabric_.stop();
       }
@@ -138,20 +140,8 @@ class CpuRun {
     if (!progress_ || done == iterations_) return;
     const int warm_up = job_.request().warm_up;
     const std::string iteration = "iteration " + std::to_string(done - warm_up + 1);
-    progress_(std::max(done, 0), iterations_, done < 0 ? "calibrating" : done < warm_up ? "warming up" : iteration);
-  }
-
-  // An op may take longer than people's patience with it.
-  [[nodiscard]] Nanoseconds longest_silence() const {
-    if (shape_.token) return job_.request().patience;
-    double longest = 0;
-    for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
-      for (const Op& op : job_.schedule().rows[static_cast<std::size_t>(device)]) {
-        longest = std::max(longest, static_cast<double>(job_.duration(device, op)));
-      }
-    }
-    constexpr double kLoadedMachine = 20;  // times as long as on a quiet one
-    return std::max(job_.request().patience, static_cast<Nanoseconds>(std::min(longest * kLoadedMachine, 1e18)));
+    const std::string calibrating = calibration_text(job_, usable_cores().usable());
+    progress_(std::max(done, 0), iterations_, done < 0 ? calibrating : done < warm_up ? "warming up" : iteration);
   }
 
   LiveResult result() {
@@ -164,7 +154,7 @@ class CpuRun {
       result.stall = explain_stall(job_, fabric_.standing());
       if (has_watchdog_barked_) {
         result.stall->cause =
-            "no progress for " + std::to_string(longest_silence() / (1000 * kNanosecondsPerMillisecond)) + " s";
+            "no progress for " + std::to_string(silence_ / (1000 * kNanosecondsPerMillisecond)) + " s";
       }
     }
     for (int k = 0; k < done_; ++k) add_iteration(runs_[static_cast<std::size_t>(k)], k, result);
@@ -196,22 +186,11 @@ class CpuRun {
     result.origin.device = cpu_name();
     result.origin.libraries = products_.name();
     result.origin.method = method();
-    const std::string size = std::to_string(shape_.hidden);
-    result.assumptions.push_back({"work of an op",
-                                  "products of " + std::to_string(shape_.block_rows) + " x " + size + " by " + size +
-                                      " x " + size + " floats, " + products_.name() +
-                                      (shape_.token ? ", one per op" : ", as many rows as fill its cost"),
-                                  Source::kDefault});
+    describe_work(job_.request(), shape_, products_, result);
     if (!shape_.token) {
       result.assumptions.push_back({"op times",
                                     "calibrated on this machine with all devices at work: " + result.origin.device,
                                     Source::kMeasured});
-    }
-    if (shape_.divisor > 1) {
-      result.assumptions.push_back(
-          {"real buffers",
-           "1/" + std::to_string(shape_.divisor) + " of the model's bytes; memory is counted in the model's",
-           Source::kDefault});
     }
     if (wall)
       result.assumptions.push_back(
@@ -236,13 +215,15 @@ class CpuRun {
   std::size_t devices_;
   int iterations_;
   WorkShape shape_;
+  Nanoseconds silence_;  // for longer than this no run is silent
+  Nanoseconds look_;     // how often the watchdog looks
   const MatrixProducts& products_;
   bool pins_;
   steady_clock::time_point start_ = steady_clock::now();
   Fabric fabric_;
   std::vector<std::vector<DeviceRun>> runs_;  // by iteration, then device; each written by the device's thread alone
   std::vector<MeasuredTimes> times_;          // by device
-  std::vector<std::exception_ptr> errors_;    // by device
+  FirstError error_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t ended_ = 0;  // threads

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "live/cuda/executor.hpp"
+#include "live/cuda/bench.hpp"
 #include "live/live.hpp"
 #include "sim/core/stage_costs.hpp"
 
@@ -19,18 +19,20 @@ namespace debubble::live {
 struct Calibration {
   StageCosts alone;  // times only, of a whole microbatch
   StageCosts busy;
-  Nanoseconds hop_latency = 0;     // from the end of an op to the begin of the op that waits for its output
+  // From the end of an op to the begin of the op that waits for its output, while all others work; and with nothing
+  // else on the machine.
+  Nanoseconds hop_latency = 0;
+  Nanoseconds latency_alone = 0;
   std::int64_t hop_bandwidth = 0;  // bytes per second, while all parts work; 0: too fast to tell
   std::int64_t bandwidth_alone = 0;
   Nanoseconds clock_step = 0;  // of the GPU's clock, as seen
-  // Of several GPUs: what to add to each device's times, and by how much two may still differ. Empty: one clock.
-  std::vector<Nanoseconds> offsets;
-  Nanoseconds clock_residual = 0;
+  // False: no moment with all devices at work had every op in it, and `busy` comes from all that was timed.
+  bool all_at_work = true;
 };
 
 // After at least one iteration: the buffers hold real data. Throws UnavailableError U027 when the GPU fails, or stops.
 [[nodiscard]] Calibration calibrate(const Job& job, const GpuParts& parts, const Lanes& lanes, const Works& works,
-                                    Executor& executor);
+                                    Executor& executor, Bench& bench);
 
 // "stage 0: F 1.02, I 1.10, W 1.00, B 1.05; ...": busy over alone.
 [[nodiscard]] std::string interference_text(const Calibration& calibration);

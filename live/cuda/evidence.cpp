@@ -93,13 +93,12 @@ void check_payloads(const Job& job, const Executor& executor) {
   }
 }
 
-Observation observe(const Job& job, const Executor& executor, Bytes payload, const std::vector<Nanoseconds>& offsets) {
+Observation observe(const Job& job, const Executor& executor, Bytes payload) {
   Observation seen;
   seen.p2p = job.request().p2p;
   for (std::int32_t device = 0; device < job.schedule().devices; ++device) {
     const Board& board = executor.board(device);
-    const Nanoseconds offset = offsets.empty() ? 0 : offsets[static_cast<std::size_t>(device)];
-    const auto time = [&](std::size_t word) { return static_cast<Nanoseconds>(board[word]) + offset; };
+    const auto time = [&](std::size_t word) { return static_cast<Nanoseconds>(board[word]); };
     for (const Action& action : job.plan().devices[static_cast<std::size_t>(device)]) {
       if (action.kind != Action::Kind::kCompute) continue;
       const std::vector<Op> cell = job.cell(device, action.position);
@@ -115,6 +114,17 @@ Observation observe(const Job& job, const Executor& executor, Bytes payload, con
     }
   }
   return seen;
+}
+
+void use_common_clock(Observation& seen, const ClockFit& clocks) {
+  for (ObservedOp& op : seen.ops) {
+    op.begin = clocks.to_common(op.device, op.begin);
+    op.end = clocks.to_common(op.device, op.end);
+  }
+  for (ObservedTransfer& transfer : seen.transfers) {  // the sender stamps both
+    transfer.begin = clocks.to_common(transfer.from_device, transfer.begin);
+    transfer.end = clocks.to_common(transfer.from_device, transfer.end);
+  }
 }
 
 }  // namespace debubble::live

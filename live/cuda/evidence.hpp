@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "live/cuda/clocks.hpp"
 #include "live/cuda/executor.hpp"
 #include "sim/core/observed.hpp"
 
@@ -14,8 +15,8 @@ namespace debubble::live {
 [[nodiscard]] std::int64_t check_chains(const Job& job, const Executor& executor, std::int32_t iteration);
 void check_payloads(const Job& job, const Executor& executor);
 
-// Who ran when. `offsets` are added to each device's times; empty: all devices have one clock.
-[[nodiscard]] Observation observe(const Job& job, const Executor& executor, Bytes payload,
-                                  const std::vector<Nanoseconds>& offsets);
+// Who ran when, on each device's own clock.
+[[nodiscard]] Observation observe(const Job& job, const Executor& executor, Bytes payload);
+void use_common_clock(Observation& seen, const ClockFit& clocks);
 
 }  // namespace debubble::live

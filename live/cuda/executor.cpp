@@ -37,6 +37,7 @@ Executor::Executor(const Job& job, const IssueOrder& order, const GpuParts& part
       reader_(parts.make_stream(parts.primary(0), true)),
       gate_(parts, *lanes.front()) {
   for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
+    lane(device).tell_before_issuing([this](cuda::Stream stream) { gate_.issuing(stream); });
     boards_.push_back(std::make_unique<Board>(job_, device, lane(device)));
     gate_.add(lane(device).part(), lane(device).stream());
     for (const auto& [tensor, word] : boards_.back()->sends()) {
@@ -52,6 +53,7 @@ Executor::Executor(const Job& job, const IssueOrder& order, const GpuParts& part
 Executor::~Executor() {
   lost_messages_.set(1);
   for (const auto& lane : lanes_) {
+    lane->tell_before_issuing({});
     lane->enter();
     parts_.libraries().driver.call.stream_synchronise(lane->stream());
   }
@@ -75,6 +77,42 @@ void Executor::stamp(std::int32_t device, cuda::Stream stream, DeviceAddress slo
   lane(device).launch_on(stream, {"debubble_live_stamp", 1, 1, 0, arguments});
 }
 
+void Executor::end_stamp(std::int32_t device, DeviceAddress slot) {
+  const Board& own = board(device);
+  DeviceAddress chain = own.address(own.of_op(0, OpWord::kChain));
+  DeviceAddress sent = own.address(own.of_op(0, OpWord::kEnd));
+  DeviceAddress seen = own.address(own.of_op(0, OpWord::kSeen));
+  DeviceAddress used = own.address(Board::kPipelineEnd);
+  std::uint64_t name = 0;
+  DeviceAddress iteration = own.address(Board::kIteration);
+  DeviceAddress weights = own.address(own.of_op(0, OpWord::kBegin));
+  const std::array<void*, 9> arguments{&slot, &chain, &sent, &seen, &used, &chain, &name, &iteration, &weights};
+  lane(device).launch({"debubble_live_end", 1, 1, 0, arguments});
+}
+
+void Executor::record(cuda::Event event, cuda::Stream stream, const char* what) {
+  gate_.issuing(stream);
+  check(parts_.libraries().driver.call.event_record(event, stream), what);
+}
+
+void Executor::wait_for(cuda::Stream stream, cuda::Event event, const char* what) {
+  gate_.issuing(stream);
+  check(parts_.libraries().driver.call.stream_wait(stream, event, 0), what);
+}
+
+void Executor::set_costs(const StageCosts& costs) {
+  costs_ = costs;
+  if (lengthens_ops()) captured_.reset();
+}
+
+bool Executor::lengthens_ops() const {
+  if (costs_.stages.empty()) return false;
+  for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
+    if (job_.slowness(device) > 1.0) return true;
+  }
+  return false;
+}
+
 void Executor::checksum(std::int32_t device, DeviceAddress data, std::size_t word) {
   long long words = Arena::rounded(work(device).payload_bytes()) / 8;
   DeviceAddress sum = boards_[static_cast<std::size_t>(device)]->address(word);
@@ -88,6 +126,7 @@ void Executor::copy(std::int32_t from, std::int32_t to, DeviceAddress source, De
   const auto size = static_cast<std::size_t>(bytes);
   const GpuPart& sender = lane(from).part();
   const GpuPart& receiver = lane(to).part();
+  gate_.issuing(stream);
   check(sender.gpu == receiver.gpu ? live.copy(target, source, size, stream)
                                    : live.copy_peer(target, receiver.context, source, sender.context, size, stream),
         "a transfer between devices");
@@ -139,15 +178,14 @@ void Executor::lengthen(std::int32_t device, const Op& op) {
   lane(device).launch({kHoldKernel, 1, 1, 0, arguments});
 }
 
-void Executor::issue_cell(std::int32_t device, const Action& action, bool payloads) {
-  const cuda::Functions& call = parts_.libraries().driver.call;
+void Executor::issue_cell(std::int32_t device, const Action& action, const Mode& mode) {
   LaneDevice& on = lane(device);
   const Board& board = *boards_[static_cast<std::size_t>(device)];
   on.enter();
   for (const Hop& hop : action.receives) {
-    check(call.stream_wait(on.stream(), arrived_.at(hop.tensor).get(), 0), "waiting for a transfer");
+    wait_for(on.stream(), arrived_.at(hop.tensor).get(), "waiting for a transfer");
   }
-  if (payloads) {
+  if (mode.payloads) {
     for (const Hop& hop : action.receives) {
       checksum(device, work(device).incoming(hop.tensor), board.of_receive(hop.tensor));
     }
@@ -160,25 +198,24 @@ void Executor::issue_cell(std::int32_t device, const Action& action, bool payloa
     finish_op(device, position++);
   }
   for (const Hop& hop : action.sends) {
-    if (payloads) checksum(device, work(device).outgoing(hop.tensor), board.of_send(hop.tensor, SendWord::kSum));
+    if (mode.payloads) checksum(device, work(device).outgoing(hop.tensor), board.of_send(hop.tensor, SendWord::kSum));
     const cuda::Event ready = event(made_, hop.tensor, on.part());
     on.enter();
-    check(call.event_record(ready, on.stream()), "marking an output");
-    issue_send(device, hop, ready);
+    record(ready, on.stream(), "marking an output");
+    issue_send(device, hop, ready, !mode.loading);
   }
 }
 
-void Executor::issue_send(std::int32_t device, const Hop& hop, cuda::Event ready) {
-  const cuda::Functions& call = parts_.libraries().driver.call;
+void Executor::issue_send(std::int32_t device, const Hop& hop, cuda::Event ready, bool faults) {
   const Board& board = *boards_[static_cast<std::size_t>(device)];
   const cuda::Stream stream = transfer_stream(device, hop.peer);
   const cuda::Event arrival = event(arrived_, hop.tensor, transfer_part(parts_, lane(device)));
   const Op maker_op = job_.maker_of(hop.tensor);
   enter_transfer(device);
-  check(call.stream_wait(stream, ready, 0), "waiting for an output");
+  wait_for(stream, ready, "waiting for an output");
   stamp(device, stream, board.address(board.of_send(hop.tensor, SendWord::kBegin)));
   DeviceAddress target = work(hop.peer).incoming(hop.tensor);
-  if (job_.strikes(Fault::Kind::kDrop, maker_op)) {
+  if (faults && job_.strikes(Fault::Kind::kDrop, maker_op)) {
     DeviceAddress never = lost_messages_.address();
     unsigned value = 1;
     const std::array<void*, 2> arguments{&never, &value};
@@ -186,15 +223,15 @@ void Executor::issue_send(std::int32_t device, const Hop& hop, cuda::Event ready
   } else {
     copy(device, hop.peer, work(device).outgoing(hop.tensor), target, work(device).tensor_bytes());
   }
-  if (job_.strikes(Fault::Kind::kCorrupt, maker_op)) {
+  if (faults && job_.strikes(Fault::Kind::kCorrupt, maker_op)) {
     const std::array<void*, 1> arguments{&target};
     lane(device).launch_on(stream, {"debubble_live_flip", 1, 1, 0, arguments});
   }
   stamp(device, stream, board.address(board.of_send(hop.tensor, SendWord::kEnd)));
-  check(call.event_record(arrival, stream), "marking a transfer");
+  record(arrival, stream, "marking a transfer");
 }
 
-void Executor::issue(bool payloads) {
+void Executor::issue(const Mode& mode) {
   std::vector<std::int64_t> before;
   for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
     LaneDevice& on = lane(device);
@@ -205,8 +242,7 @@ void Executor::issue(bool payloads) {
   }
   for (const IssueStep& step : order_.steps) {
     const auto device = static_cast<std::size_t>(step.device);
-    issue_cell(step.device, job_.plan().devices[device][static_cast<std::size_t>(step.action)], payloads);
-    gate_.launched(lanes_[device]->launches() - before[device]);
+    issue_cell(step.device, job_.plan().devices[device][static_cast<std::size_t>(step.action)], mode);
   }
   launches_ = 0;
   for (std::size_t device = 0; device < before.size(); ++device)
@@ -220,48 +256,63 @@ std::optional<Stall> Executor::run(std::int32_t iteration, const Mode& mode) {
     lane(device).upload(board.address(Board::kIteration), start.data(), static_cast<Bytes>(sizeof start));
   }
   if (mode.graph) {
-    if (captured_ != mode.payloads) gate_.capture([&] { issue(mode.payloads); });
+    if (captured_ != mode.payloads) gate_.capture([&] { issue(mode); });
     captured_ = mode.payloads;
     gate_.launch();
+  } else if (mode.loading) {
+    gate_.run_open([&] { issue(mode); });
   } else {
-    gate_.run([&] { issue(mode.payloads); });
+    gate_.run([&] { issue(mode); });
+    opened_ = gate_.opened();
   }
-  if (wait()) {
+  const auto progress = [this] { return stamps_written(); };
+  if (wait(progress)) {
     read_boards();
     return std::nullopt;
   }
   Stall stall = where_it_stands();
-  lost_messages_.set(1);
-  lost_ = !wait();
+  give_up(progress);
   return stall;
 }
 
-bool Executor::wait() {
+void Executor::give_up(const std::function<std::int64_t()>& progress) {
+  lost_messages_.set(1);
+  lost_ = !wait(progress);
+}
+
+// Looks several times within the patience, so that a stall is told once it has lasted so long, or a quarter longer.
+bool Executor::wait(const std::function<std::int64_t()>& progress) {
   using Host = std::chrono::steady_clock;
   const auto patience = std::chrono::nanoseconds(job_.request().patience);
   auto moved = Host::now();
-  std::int64_t seen = -1;
+  auto looked = moved;
+  std::int64_t seen = -1;  // a first look at once would disturb what is measured
   for (std::chrono::microseconds pause(20); !gate_.finished();
        pause = std::min(2 * pause, std::chrono::microseconds(500))) {
     std::this_thread::sleep_for(pause);
-    if (Host::now() - moved < patience) continue;
-    const std::int64_t written = stamps_written();
-    if (written == seen) return false;
-    seen = written;
-    moved = Host::now();
+    const auto now = Host::now();
+    if (now - looked < patience / 4) continue;
+    looked = now;
+    const std::int64_t written = progress();
+    if (written != seen) {
+      seen = written;
+      moved = now;
+    } else if (now - moved >= patience) {
+      return false;
+    }
   }
   return true;
 }
 
-void Executor::read_boards() {
+void Executor::read(void* to, DeviceAddress from, Bytes bytes) {
   const CudaDriver& driver = parts_.libraries().driver;
   parts_.enter(parts_.primary(0));
-  for (const auto& board : boards_) {
-    check(driver.call.download(board->words().data(), board->address(0), static_cast<std::size_t>(board->bytes()),
-                               reader_.get()),
-          "reading the stamps");
-  }
+  check(driver.call.download(to, from, static_cast<std::size_t>(bytes), reader_.get()), "reading the stamps");
   check(driver.call.stream_synchronise(reader_.get()), "reading the stamps");
+}
+
+void Executor::read_boards() {
+  for (const auto& board : boards_) read(board->words().data(), board->address(0), board->bytes());
 }
 
 std::int64_t Executor::stamps_written() {

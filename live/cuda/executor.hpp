@@ -6,6 +6,7 @@
 //     device 1  compute                                      └►[begin|1F0|end] ...
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,25 +36,26 @@ class Executor {
   struct Mode {
     bool graph = false;
     bool payloads = false;  // checksums of all payloads too, which takes time on the compute streams
+    // Launched one by one, without a gate and without faults on messages: whatever is loaded at its first launch is
+    // loaded now, where that may wait for what was launched before.
+    bool loading = false;
   };
   // Runs one iteration and reads the boards. Returns where everything stood when nothing moved for the request's
   // patience. Throws UnavailableError U027 when the GPU fails.
   [[nodiscard]] std::optional<Stall> run(std::int32_t iteration, const Mode& mode);
 
   [[nodiscard]] const Board& board(std::int32_t device) const { return *boards_[static_cast<std::size_t>(device)]; }
-  // For a `slow` fault: what to lengthen.
-  void set_costs(const StageCosts& costs) {
-    costs_ = costs;
-    captured_.reset();
-  }
+  // For a `slow` fault: what to lengthen. A graph with such ops is captured anew.
+  void set_costs(const StageCosts& costs);
+  [[nodiscard]] bool lengthens_ops() const;
 
-  [[nodiscard]] bool gate_opened_early() const { return gate_.opened_early(); }
+  [[nodiscard]] Opened gate_opened() const { return opened_; }         // in the last iteration
   [[nodiscard]] std::int64_t launches() const { return launches_; }  // of the last iteration issued
   [[nodiscard]] std::size_t graph_nodes() const { return gate_.graph_nodes(); }
   // The GPU hangs and cannot be freed: nothing of it may be touched, or waited for, again.
   [[nodiscard]] bool is_lost() const { return lost_; }
 
-  // A transfer's stream, and an event of it; for calibration.
+  // For calibration. A transfer's stream:
   [[nodiscard]] cuda::Stream transfer_stream(std::int32_t from, std::int32_t to) const {
     return transfers_.at({from, to}).get();
   }
@@ -62,14 +64,22 @@ class Executor {
   }
   [[nodiscard]] Gate& gate() { return gate_; }
   void stamp(std::int32_t device, cuda::Stream stream, DeviceAddress slot);
+  // What stands at the end of every op of a run, and takes as long, with its stamp in `slot`.
+  void end_stamp(std::int32_t device, DeviceAddress slot);
+  void record(cuda::Event event, cuda::Stream stream, const char* what);
+  void wait_for(cuda::Stream stream, cuda::Event event, const char* what);
   void copy(std::int32_t from, std::int32_t to, DeviceAddress source, DeviceAddress target, Bytes bytes);
-  // Waits for the gate's last run; a Stall when nothing moved.
-  [[nodiscard]] bool wait();
+  // Reads device memory beside all work, which it does not wait for.
+  void read(void* to, DeviceAddress from, Bytes bytes);
+  // Waits for the gate's last run; false when `progress` stayed the same for the request's patience.
+  [[nodiscard]] bool wait(const std::function<std::int64_t()>& progress);
+  // Behind that: frees what can be freed. Afterwards either all is over, or `is_lost`.
+  void give_up(const std::function<std::int64_t()>& progress);
 
  private:
-  void issue(bool payloads);
-  void issue_cell(std::int32_t device, const Action& action, bool payloads);
-  void issue_send(std::int32_t device, const Hop& hop, cuda::Event ready);
+  void issue(const Mode& mode);
+  void issue_cell(std::int32_t device, const Action& action, const Mode& mode);
+  void issue_send(std::int32_t device, const Hop& hop, cuda::Event ready, bool faults);
   void finish_op(std::int32_t device, std::size_t position);
   void lengthen(std::int32_t device, const Op& op);
   void checksum(std::int32_t device, DeviceAddress data, std::size_t word);
@@ -97,6 +107,7 @@ class Executor {
   Gate gate_;                     // last: it is closed by nobody when the streams go
   std::optional<bool> captured_;  // with payloads or without
   std::int64_t launches_ = 0;
+  Opened opened_ = Opened::kInTime;
   bool lost_ = false;
 };
 

@@ -1,7 +1,9 @@
 #include "live/cuda/gate.hpp"
 
 #include <array>
-#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 namespace debubble::live {
 
@@ -19,7 +21,7 @@ HostFlag::HostFlag(const CudaDriver& driver) : driver_(driver) {
 }
 
 HostFlag::~HostFlag() {
-  driver_.live.host_release(const_cast<std::uint32_t*>(word_));  // NOLINT: volatile only while it is shared
+  driver_.live.host_release(word_);
 }
 
 Gate::Gate(const GpuParts& parts, LaneDevice& lane)
@@ -31,9 +33,7 @@ Gate::Gate(const GpuParts& parts, LaneDevice& lane)
       finished_(parts.make_event(home_)),
       flag_(parts.libraries().driver) {}
 
-Gate::~Gate() {
-  if (closed_) open();
-}
+Gate::~Gate() { open(Opened::kInTime); }
 
 void Gate::check(cuda::Result result, const std::string& what) const {
   check_cuda(parts_.libraries().driver, result, what);
@@ -47,28 +47,32 @@ void Gate::close() {
   const cuda::LiveFunctions& live = parts_.libraries().driver.live;
   parts_.enter(home_);
   ++rounds_;
-  closed_ = true;
-  opened_early_ = false;
+  issued_ = 0;
+  waiting_.clear();
+  opened_ = Opened::kInTime;
   if (!wait_by_kernel_) {
-    wait_by_kernel_ =
-        live.stream_wait_value(origin_.get(), flag_.address(), rounds_, cuda::kWaitUntilAtLeast) != cuda::kSuccess;
+    const cuda::Result result =
+        live.stream_wait_value(origin_.get(), flag_.address(), rounds_, cuda::kWaitUntilAtLeast);
+    wait_by_kernel_ = result == cuda::kNotSupported;
+    if (!wait_by_kernel_) check(result, "holding a stream back");
   }
+  closed_ = true;
   if (!wait_by_kernel_) return;
   DeviceAddress address = flag_.address();
   const std::array<void*, 2> arguments{&address, &rounds_};
   lane_.launch_on(origin_.get(), {"debubble_live_wait", 1, 1, 0, arguments});
 }
 
-void Gate::open() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+void Gate::open(Opened when) {
+  if (!closed_.exchange(false)) return;  // the other thread was first
+  opened_ = when;
   flag_.set(rounds_);
-  closed_ = false;
 }
 
-void Gate::launched(std::int64_t on_one_stream) {
-  if (!closed_ || on_one_stream <= kMostWaiting) return;
-  opened_early_ = true;
-  open();
+void Gate::issuing(cuda::Stream stream) {
+  if (!closed_) return;
+  ++issued_;
+  if (++waiting_[stream] > kMostWaiting) open(Opened::kFull);
 }
 
 void Gate::fork_and_join(const std::function<void()>& issue) {
@@ -77,11 +81,13 @@ void Gate::fork_and_join(const std::function<void()>& issue) {
   check(call.event_record(forked_.get(), origin_.get()), "starting a run");
   for (const Member& member : members_) {
     parts_.enter(member.part);
+    issuing(member.stream);
     check(call.stream_wait(member.stream, forked_.get(), 0), "starting a run");
   }
   issue();
   for (const Member& member : members_) {
     parts_.enter(member.part);
+    issuing(member.stream);
     check(call.event_record(member.joined.get(), member.stream), "ending a run");
   }
   parts_.enter(home_);
@@ -90,16 +96,66 @@ void Gate::fork_and_join(const std::function<void()>& issue) {
   }
 }
 
+// Opens the gate when nothing more is issued, for as long as it exists.
+class Gate::Watch {
+ public:
+  explicit Watch(Gate& gate) : gate_(gate), thread_([this] { watch(); }) {}
+  ~Watch() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      done_ = true;
+    }
+    ended_.notify_one();
+    thread_.join();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  void watch() {
+    using Host = std::chrono::steady_clock;
+    auto moved = Host::now();
+    std::int64_t seen = gate_.issued_;
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!ended_.wait_for(lock, kMostStill / 5, [this] { return done_; })) {
+      if (const std::int64_t now = gate_.issued_; now != seen) {
+        seen = now;
+        moved = Host::now();
+      } else if (Host::now() - moved >= kMostStill) {
+        gate_.open(Opened::kStill);
+      }
+    }
+  }
+
+  Gate& gate_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+void Gate::issue_all(const std::function<void()>& issue) {
+  fork_and_join(issue);
+  check(parts_.libraries().driver.call.event_record(finished_.get(), origin_.get()), "ending a run");
+}
+
 void Gate::run(const std::function<void()>& issue) {
   close();
   try {
-    fork_and_join(issue);
-    check(parts_.libraries().driver.call.event_record(finished_.get(), origin_.get()), "ending a run");
+    const Watch watch(*this);
+    issue_all(issue);
   } catch (...) {
-    if (closed_) open();  // or whoever gives the streams back would wait for ever
+    open(Opened::kInTime);  // or whoever gives the streams back would wait for ever
     throw;
   }
-  if (closed_) open();
+  open(Opened::kInTime);
+  if (opened_ != Opened::kInTime) ++early_runs_;
+}
+
+void Gate::run_open(const std::function<void()>& issue) {
+  parts_.enter(home_);
+  opened_ = Opened::kInTime;
+  issue_all(issue);
 }
 
 void Gate::capture(const std::function<void()>& issue) {

@@ -24,10 +24,10 @@ void require_live_functions(const CudaDriver& driver) {
 
 }  // namespace
 
-void prepare_cuda_environment() {
+void prepare_cuda_environment(KernelLoading loading) {
   // NOLINTBEGIN(concurrency-mt-unsafe): before any thread of CUDA's
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  if (loading == KernelLoading::kEager) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   // NOLINTEND(concurrency-mt-unsafe)
 }
 
@@ -41,7 +41,6 @@ void GpuParts::open(int gpu) {
 }
 
 std::unique_ptr<GpuParts> GpuParts::split(std::shared_ptr<const CudaLibraries> libraries, int gpu, int count) {
-  prepare_cuda_environment();
   require_live_functions(libraries->driver);
   std::unique_ptr<GpuParts> made(new GpuParts(std::move(libraries)));
   made->open(gpu);
@@ -55,7 +54,6 @@ std::unique_ptr<GpuParts> GpuParts::split(std::shared_ptr<const CudaLibraries> l
 
 std::unique_ptr<GpuParts> GpuParts::whole(std::shared_ptr<const CudaLibraries> libraries,
                                           const std::vector<int>& gpus) {
-  prepare_cuda_environment();
   require_live_functions(libraries->driver);
   std::unique_ptr<GpuParts> made(new GpuParts(std::move(libraries)));
   for (const int gpu : gpus) made->open(gpu);

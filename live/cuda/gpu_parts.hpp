@@ -69,8 +69,12 @@ class GpuParts {
   std::optional<GpuPart> rest_;
 };
 
-// Environment that CUDA reads when it starts; variables that are set already stay. Before the first CUDA call: enough
-// hardware queues that no stream waits behind another's work, and kernels loaded before they are timed.
-void prepare_cuda_environment();
+// When CUDA loads a kernel. Lazily, at its first launch, which may wait for all that was launched before; eagerly, all
+// of a library's, which takes seconds for cuBLASLt.
+enum class KernelLoading : std::uint8_t { kLazy, kEager };
+
+// Environment that CUDA reads when it starts; variables that are set already stay. Before the first CUDA call. Asks for
+// as many hardware queues as there can be, so that streams do not wait behind another's work.
+void prepare_cuda_environment(KernelLoading loading);
 
 }  // namespace debubble::live

@@ -2,9 +2,11 @@
 // its kernels. Everything is issued in order on that stream, or captured where the stream is being captured.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "live/cuda/gpu_parts.hpp"
 #include "profiler/gpu/cublaslt_gemm.hpp"
@@ -39,12 +41,15 @@ class LaneDevice final : public WorkDevice {
   void mark(int number) override;
   [[nodiscard]] Nanoseconds elapsed(int from, int to) override;
 
+  [[nodiscard]] const CudaDriver& driver() const { return parts_.libraries().driver; }
   // Before this lane issues, where another did before.
   void enter() const { parts_.enter(part_); }
   [[nodiscard]] cuda::Stream stream() const { return stream_.get(); }
   [[nodiscard]] const GpuPart& part() const { return part_; }
   // A kernel of this lane's on any stream of its part, or of the transfer part.
   void launch_on(cuda::Stream stream, const Launch& launch);
+  // Called before each thing that goes to a stream; empty: nobody wants to know.
+  void tell_before_issuing(std::function<void(cuda::Stream)> told) { told_ = std::move(told); }
   [[nodiscard]] Bytes allocated() const { return allocated_; }  // by `allocate`, and not released
   [[nodiscard]] std::int64_t launches() const { return launches_; }
 
@@ -65,6 +70,7 @@ class LaneDevice final : public WorkDevice {
   std::unique_ptr<CublasLtGemm> products_;
   std::map<int, OwnedHandle<cuda::Event>> marks_;
   std::string last_issued_;
+  std::function<void(cuda::Stream)> told_;
 };
 
 }  // namespace debubble::live

@@ -8,7 +8,6 @@
 #include "live/cuda/evidence.hpp"
 #include "live/cuda/executor.hpp"
 #include "live/cuda/issue_order.hpp"
-#include "live/cuda/stage_layers.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::live {
@@ -17,6 +16,7 @@ namespace {
 constexpr int kLeastWarmUp = 3;
 constexpr int kMostWarmUp = 300;
 constexpr Nanoseconds kBusyBefore = 1'000'000'000;  // until a GPU's clock has settled
+constexpr Nanoseconds kBusyAtMost = 10'000'000'000;  // of a machine that does not settle
 constexpr std::int64_t kSettledWithin = 3;          // per cent, of the last three iterations
 
 void refuse_what_cannot_be(const LiveRequest& request) {
@@ -31,21 +31,6 @@ void refuse_what_cannot_be(const LiveRequest& request) {
                         "--backend mpi has one process per device"});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
-}
-
-StageCosts memory_costs(const StagedModel& model, const Schedule& schedule) {
-  WorkloadSize piece = model.size;
-  piece.microbatch /= schedule.pieces;
-  const StageLayers layers(model.shape, shard_of(model.shape, piece), model.partition);
-  StageCosts costs;
-  for (std::int32_t stage = 0; stage < schedule.stages; ++stage) {
-    StageCost cost = layers.memory(stage);
-    for (Bytes* size : {&cost.activation, &cost.weight_grad_held, &cost.output, &cost.workspace}) {
-      *size *= schedule.pieces;
-    }
-    costs.stages.push_back(cost);
-  }
-  return costs;
 }
 
 std::string mebibytes(Bytes bytes) { return std::to_string((bytes + kMebibyte / 2) / kMebibyte) + " MiB"; }
@@ -76,6 +61,7 @@ class CudaRun {
 
   void start() {
     tell(0, "starting");
+    prepare_cuda_environment(KernelLoading::kLazy);  // the first iteration loads what is used
     const auto libraries = load_cuda_libraries();
     const int devices = request_.schedule.devices;
     if (options_.one_gpu_each) {
@@ -93,12 +79,15 @@ class CudaRun {
       works_.push_back(std::make_unique<StageWork>(*lanes_[index], job_->schedule(), device, model_));
     }
     executor_.emplace(*job_, order_, *parts_, lanes_, works_);
+    bench_.emplace(lanes_, *executor_);
     describe(*libraries);
   }
 
   // False: stalled.
   bool verify_and_warm_up() {
-    // Launched one by one first, so that all kernels are loaded before any graph is captured.
+    tell(0, "loading kernels");
+    if (!load_kernels()) return false;
+    if (options_.one_gpu_each) clocks_before_ = read_clocks(lanes_, *executor_, *bench_);
     for (int graph = 0; graph <= (options_.graph ? 1 : 0); ++graph) {
       tell(0, "checking every payload");
       if (!iterate({graph == 1, true})) return false;
@@ -107,11 +96,12 @@ class CudaRun {
     std::vector<Nanoseconds> lengths;
     Nanoseconds busy = 0;
     for (int turn = 0; turn < kMostWarmUp; ++turn) {
-      const bool enough = turn >= std::max(kLeastWarmUp, request_.warm_up) && busy >= kBusyBefore && settled(lengths);
-      if (enough) return true;
+      const bool enough = turn >= std::max(kLeastWarmUp, request_.warm_up) && busy >= kBusyBefore;
+      if (enough && settled(lengths)) return true;
+      if (enough && busy >= kBusyAtMost) break;
       tell(0, "warming up");
       if (!iterate({options_.graph, false})) return false;
-      lengths.push_back(timeline().makespan);
+      lengths.push_back(timeline(observed()).makespan);
       busy += lengths.back();
     }
     result_.origin.notes.push_back("the last iterations of the warm-up still differed by more than " +
@@ -119,9 +109,11 @@ class CudaRun {
     return true;
   }
 
-  void calibrate_costs() {
+  // False: stalled.
+  bool calibrate_costs() {
     tell(0, "calibrating");
-    const Calibration found = calibrate(*job_, *parts_, lanes_, works_, *executor_);
+    const std::int64_t early = executor_->gate().opened_early();
+    const Calibration found = calibrate(*job_, *parts_, lanes_, works_, *executor_, *bench_);
     for (std::size_t stage = 0; stage < found.busy.stages.size(); ++stage) {
       StageCost& cost = result_.costs.stages[stage];
       const StageCost& time = found.busy.stages[stage];
@@ -137,26 +129,34 @@ class CudaRun {
     assume("op times, each device alone", costs_text(found.alone));
     assume("all at work over alone", interference_text(found));
     assume("transfer", std::to_string(found.hop_latency) + " ns from op to op, then " + rate(found.hop_bandwidth) +
-                           " with all devices at work, " + rate(found.bandwidth_alone) + " alone");
-    offsets_ = found.offsets;
-    if (!offsets_.empty()) {
-      result_.clocks = {"one word of host memory, seen by all GPUs", found.clock_residual, offsets_};
-    }
+                           " with all devices at work; " + std::to_string(found.latency_alone) + " ns and " +
+                           rate(found.bandwidth_alone) + " alone");
     assume("step of the GPU's clock", std::to_string(found.clock_step) + " ns");
+    if (!found.all_at_work) {
+      note("op times with all devices at work come from the whole calibration: there was no moment at which all "
+           "worked and every op was timed");
+    }
+    if (const std::int64_t now = executor_->gate().opened_early(); now > early) {
+      note(std::to_string(now - early) +
+           " rounds of the calibration began before all was launched; they have more than a stream holds back");
+    }
+    // Behind the calibration the first iteration is unlike the others: what it captures, and where clocks stand.
+    return (!executor_->lengthens_ops() || load_kernels()) && iterate({options_.graph, false});
   }
 
   void measure() {
     for (int turn = 0; turn < request_.repetitions; ++turn) {
       tell(turn, "iteration " + std::to_string(turn));
       if (!iterate({options_.graph, false})) return;
+      seen_.push_back(observed());
       RunIteration iteration;
-      iteration.timeline = timeline();
       for (const auto& work : works_) {
         iteration.peak_activation.push_back(work->peak_activation());
         iteration.peak_memory.push_back(work->peak_memory() + kGemmWorkspace);
       }
       result_.iterations.push_back(std::move(iteration));
     }
+    make_timelines();
     result_.tensors_checked = checked_;
     note_launches();
     tell(total(), "done");
@@ -184,6 +184,12 @@ class CudaRun {
     return (*most - *least) * 100 <= kSettledWithin * *least;
   }
 
+  // One iteration that counts for nothing; false when it got stuck.
+  bool load_kernels() {
+    result_.stall = executor_->run(iterations_++, {false, true, true});
+    return !result_.stall;
+  }
+
   // One iteration with its chains checked; false when it got stuck.
   bool iterate(const Executor::Mode& mode) {
     const std::int32_t number = iterations_++;
@@ -194,8 +200,28 @@ class CudaRun {
     return true;
   }
 
-  [[nodiscard]] Timeline timeline() const {
-    return assemble_timeline(job_->schedule(), observe(*job_, *executor_, works_.front()->payload_bytes(), offsets_));
+  [[nodiscard]] Observation observed() const {
+    return observe(*job_, *executor_, works_.front()->payload_bytes());
+  }
+  // By the clocks as they were read before.
+  [[nodiscard]] Timeline timeline(Observation seen) const {
+    use_common_clock(seen, {clocks_before_, {}});
+    return assemble_timeline(job_->schedule(), seen);
+  }
+
+  // Once the clocks have been read again: they drift while the repetitions run.
+  void make_timelines() {
+    ClockReading after;
+    if (options_.one_gpu_each) {
+      after = read_clocks(lanes_, *executor_, *bench_);
+      result_.clocks = {"one word of host memory, seen by all GPUs before and after the iterations",
+                        std::max(clocks_before_.residual, after.residual), after.offsets};
+    }
+    const ClockFit clocks(clocks_before_, after);
+    for (std::size_t turn = 0; turn < seen_.size(); ++turn) {
+      use_common_clock(seen_[turn], clocks);
+      result_.iterations[turn].timeline = assemble_timeline(job_->schedule(), seen_[turn]);
+    }
   }
 
   void describe(const CudaLibraries& libraries) {
@@ -229,12 +255,15 @@ class CudaRun {
     std::string text = std::to_string(executor_->launches()) + " launches per iteration";
     if (options_.graph) {
       text += ", " + std::to_string(executor_->graph_nodes()) + " nodes of one graph";
-    } else if (executor_->gate_opened_early()) {
-      text += ": more than a stream holds back (" + std::to_string(Gate::kMostWaiting) +
-              "), so the gate opened before all was launched; where the GPU caught up with the host, launching shows";
+    } else if (executor_->gate_opened() != Opened::kInTime) {
+      text += executor_->gate_opened() == Opened::kFull
+                  ? ": more than a stream holds back (" + std::to_string(Gate::kMostWaiting) + ")"
+                  : ": launching stood still for " + std::to_string(Gate::kMostStill.count()) + " ms";
+      text += ", so the gate opened before all was launched; where the GPU caught up with the host, launching shows";
     }
-    result_.origin.notes.push_back(text);
+    note(text);
   }
+  void note(const std::string& text) { result_.origin.notes.push_back(text); }
 
   const CudaOptions& options_;
   const LiveProgress& progress_;
@@ -247,7 +276,9 @@ class CudaRun {
   Lanes lanes_;
   Works works_;
   std::optional<Executor> executor_;
-  std::vector<Nanoseconds> offsets_;  // of the devices' clocks; empty: they have one
+  std::optional<Bench> bench_;
+  ClockReading clocks_before_;     // empty: the devices have one clock
+  std::vector<Observation> seen_;  // of each repetition
   std::int32_t iterations_ = 0;
   std::int64_t checked_ = 0;
 };
@@ -259,13 +290,18 @@ LiveResult run_on_cuda(const LiveRequest& request, const CudaOptions& options, c
   auto run = std::make_unique<CudaRun>(request, options, progress);
   if (!run->can_run()) return run->finish();
   run->start();
-  if (run->verify_and_warm_up()) {
-    run->calibrate_costs();
-    run->measure();
+  // A GPU that hangs for good would hang whoever gives its memory back.
+  const auto let_go = [&run] {
+    if (run->is_lost()) static_cast<void>(run.release());
+  };
+  try {
+    if (run->verify_and_warm_up() && run->calibrate_costs()) run->measure();
+  } catch (...) {
+    let_go();
+    throw;
   }
   LiveResult result = run->finish();
-  // A GPU that hangs for good would hang whoever gives its memory back.
-  if (run->is_lost()) static_cast<void>(run.release());
+  let_go();
   return result;
 }
 

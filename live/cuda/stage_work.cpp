@@ -124,6 +124,20 @@ void check_model(const StagedModel& model, const Schedule& schedule) {
   static_cast<void>(shard_of_piece(model, schedule));
 }
 
+StageCosts memory_costs(const StagedModel& model, const Schedule& schedule) {
+  check_model(model, schedule);
+  const StageLayers layers(model.shape, shard_of_piece(model, schedule), model.partition);
+  StageCosts costs;
+  for (std::int32_t stage = 0; stage < schedule.stages; ++stage) {
+    StageCost cost = layers.memory(stage);
+    for (Bytes* size : {&cost.activation, &cost.weight_grad_held, &cost.output, &cost.workspace}) {
+      *size *= schedule.pieces;
+    }
+    costs.stages.push_back(cost);
+  }
+  return costs;
+}
+
 struct StageWork::State {
   State(WorkDevice& on, const Schedule& of, std::int32_t row, const StagedModel& model)
       : device(on),

@@ -36,6 +36,9 @@ struct StagedModel {
 // pieces), and W001 ... W006.
 void check_model(const StagedModel& model, const Schedule& schedule);
 
+// What each stage holds of a whole microbatch; times are 0. Throws like check_model.
+[[nodiscard]] StageCosts memory_costs(const StagedModel& model, const Schedule& schedule);
+
 class StageWork {
  public:
   // The work of row `index` of the schedule. `device` must outlive it. Throws InputError like check_model, and

@@ -11,7 +11,6 @@
 #include "live/cpu/calibration.hpp"
 #include "live/cuda/issue_order.hpp"
 #include "live/cuda/lane.hpp"
-#include "live/cuda/stage_layers.hpp"
 #include "live/cuda/stage_work.hpp"
 #include "live/job.hpp"
 #include "live/mpi/agreement.hpp"
@@ -33,22 +32,6 @@ void refuse_what_cannot_be(const LiveRequest& request) {
   if (request.p2p == P2p::kOverlapped) return;
   throw InputError({"E012", "--p2p", "over NCCL transfers run beside the work",
                     "--p2p overlapped; on the CPU, --backend mpi and cpu know the others"});
-}
-
-// What each stage holds, of a whole microbatch; times are calibrated later.
-StageCosts memory_costs(const StagedModel& model, const Schedule& schedule) {
-  WorkloadSize piece = model.size;
-  piece.microbatch /= schedule.pieces;
-  const StageLayers layers(model.shape, shard_of(model.shape, piece), model.partition);
-  StageCosts costs;
-  for (std::int32_t stage = 0; stage < schedule.stages; ++stage) {
-    StageCost cost = layers.memory(stage);
-    for (Bytes* size : {&cost.activation, &cost.weight_grad_held, &cost.output, &cost.workspace}) {
-      *size *= schedule.pieces;
-    }
-    costs.stages.push_back(cost);
-  }
-  return costs;
 }
 
 LiveRequest on_the_wall(LiveRequest request, const StagedModel& model) {
@@ -93,7 +76,7 @@ class GpuRank {
 
  private:
   void open() {
-    prepare_cuda_environment();
+    prepare_cuda_environment(KernelLoading::kEager);  // NCCL's kernels wait on the GPU for other ranks
     gpu_.nccl = load_nccl();
     const auto libraries = load_cuda_libraries();
     gpu_.parts = GpuParts::whole(libraries, {passing_.rank_on_host()});

@@ -34,6 +34,7 @@ inline constexpr Result kNotReady = 600;
 inline constexpr Result kIllegalAddress = 700;
 inline constexpr Result kPeerAccessAlreadyEnabled = 704;
 inline constexpr Result kLaunchFailed = 719;
+inline constexpr Result kNotSupported = 801;
 inline constexpr Result kCaptureUnjoined = 904;
 inline constexpr Result kInvalidResourceConfiguration = 915;
 

@@ -10,17 +10,30 @@
 namespace debubble {
 namespace {
 
+// Clocks of machines drift: by this much, bounds may cross. It is 20 ppm over 2.5 s.
+constexpr Nanoseconds kDrift = 50'000;
+
 // What messages say about offset[high] - offset[low].
 struct Bounds {
   std::optional<Nanoseconds> least;
   std::optional<Nanoseconds> most;
+  bool late = false;  // of messages whose arrival nobody saw
 
   [[nodiscard]] bool both() const { return least && most; }
-  [[nodiscard]] Nanoseconds middle() const {
+  [[nodiscard]] bool contradict() const { return both() && *least - *most > kDrift; }
+  [[nodiscard]] bool one_way() const { return !both(); }
+  [[nodiscard]] bool joins() const { return both() && !contradict(); }
+  [[nodiscard]] Nanoseconds difference() const {
+    if (contradict() || (joins() && stays())) return 0;
     if (both()) return *least + (*most - *least) / 2;
     return least ? std::max<Nanoseconds>(0, *least) : std::min<Nanoseconds>(0, most.value_or(0));
   }
-  [[nodiscard]] Nanoseconds error() const { return ((*most < *least ? *least - *most : *most - *least) + 1) / 2; }
+  [[nodiscard]] Nanoseconds error() const {
+    return stays() ? std::max(*most, -*least) : ((*most < *least ? *least - *most : *most - *least) + 1) / 2;
+  }
+
+ private:
+  [[nodiscard]] bool stays() const { return late && *least <= 0 && *most >= 0; }
 };
 
 using BoundsByPair = std::map<std::pair<int, int>, Bounds>;  // low rank, high rank
@@ -30,6 +43,7 @@ BoundsByPair bounds_of(const std::vector<MessageTimes>& messages) {
   for (const MessageTimes& message : messages) {
     if (message.from == message.to) continue;
     Bounds& bounds = all[std::minmax(message.from, message.to)];
+    bounds.late = bounds.late || message.late;
     const Nanoseconds ahead = message.send_begin - message.receive_end;
     if (message.from < message.to) {
       bounds.least = std::max(bounds.least.value_or(ahead), ahead);
@@ -50,12 +64,13 @@ class Tree {
     joined_.push_back(0);
     distance_.assign(ranks_, std::vector<Nanoseconds>(ranks_, 0));
     while (joined_.size() < ranks_) {
-      if (!add_best(true) && !add_best(false)) add_alone();
+      if (!add_best(&Bounds::joins) && !add_best(&Bounds::one_way) && !add_best(&Bounds::contradict)) add_alone();
     }
     ClockAlignment result;
-    result.method = "send/recv pairs";
+    result.bounded = bounded_;
+    result.method = bounded_ ? "send/recv pairs" : "not aligned";
     for (const auto& row : distance_) {
-      for (const Nanoseconds error : row) result.residual = std::max(result.residual, error);
+      for (const Nanoseconds error : row) result.residual = bounded_ ? std::max(result.residual, error) : 0;
     }
     result.offsets = offset_;
     return result;
@@ -66,29 +81,37 @@ class Tree {
     return std::find(joined_.begin(), joined_.end(), static_cast<std::size_t>(rank)) != joined_.end();
   }
 
-  // Joins the rank with the least error, or, without `both`, the first one that has messages at all.
-  bool add_best(bool both) {
+  // Joins the rank with the least error of those whose bounds are of the kind, or the first where there is no error.
+  bool add_best(bool (Bounds::*kind)() const) {
     const BoundsByPair::value_type* best = nullptr;
     for (const auto& entry : bounds_) {
-      if (is_joined(entry.first.first) == is_joined(entry.first.second) || entry.second.both() != both) continue;
-      if (best == nullptr || (both && entry.second.error() < best->second.error())) best = &entry;
+      const Bounds& bounds = entry.second;
+      if (is_joined(entry.first.first) == is_joined(entry.first.second) || !(bounds.*kind)()) continue;
+      if (best == nullptr || (bounds.joins() && bounds.error() < best->second.error())) best = &entry;
     }
     if (best == nullptr) return false;
     const bool up = is_joined(best->first.first);
     const int known = up ? best->first.first : best->first.second;
     const int added = up ? best->first.second : best->first.first;
-    if (!both) {
-      notes_.push_back("messages between ranks " + std::to_string(best->first.first) + " and " +
-                       std::to_string(best->first.second) +
-                       " went one way only: how far their clocks differ is not bounded");
-    } else if (*best->second.most < *best->second.least) {
-      notes_.push_back("the clocks of ranks " + std::to_string(best->first.first) + " and " +
-                       std::to_string(best->first.second) + " drift, or a transfer's ends are not both its own");
-    }
-    const Nanoseconds difference = best->second.middle();
+    say(best->first, best->second);
+    const Nanoseconds difference = best->second.difference();
     join(static_cast<std::size_t>(added), static_cast<std::size_t>(known), up ? difference : -difference,
-         both ? best->second.error() : 0);
+         best->second.joins() ? best->second.error() : 0);
     return true;
+  }
+
+  void say(const std::pair<int, int>& ranks, const Bounds& bounds) {
+    const std::string both = "ranks " + std::to_string(ranks.first) + " and " + std::to_string(ranks.second);
+    bounded_ = bounded_ && bounds.joins();
+    if (bounds.one_way()) {
+      notes_.push_back("messages between " + both + " went one way only: how far their clocks differ is not bounded");
+    } else if (bounds.contradict()) {
+      notes_.push_back("messages between " + both + " contradict each other by " +
+                       std::to_string((*bounds.least - *bounds.most) / 1000) +
+                       " us: their clocks are left as they are, and nothing can be concluded from how they differ");
+    } else if (*bounds.most < *bounds.least) {
+      notes_.push_back("the clocks of " + both + " drift, or a transfer's ends are not both its own");
+    }
   }
 
   void add_alone() {
@@ -96,6 +119,7 @@ class Tree {
       if (is_joined(static_cast<int>(rank))) continue;
       notes_.push_back("no message joins rank " + std::to_string(rank) + " to the others: its clock is taken as it is");
       joined_.push_back(rank);
+      bounded_ = false;
       return;
     }
   }
@@ -113,6 +137,7 @@ class Tree {
   std::vector<std::string>& notes_;
   std::vector<std::size_t> joined_;
   std::vector<Nanoseconds> offset_;
+  bool bounded_ = true;
   std::vector<std::vector<Nanoseconds>> distance_;  // the error between two joined ranks
 };
 

@@ -8,6 +8,10 @@
 // exact if the fastest messages took equally long both ways), and half their distance is the error that may remain. A
 // pipeline has both ways between neighbours: activations and gradients. Ranks further apart are joined over the
 // neighbours with the least error in sum; errors add up along that way. Clocks are taken to run equally fast.
+//
+// Where nobody saw the arrival itself, only something later (`late`), the middle has no such reason: clocks that agree
+// within the bounds as they are stay as they are, and the farther bound is the error. Bounds that contradict each other
+// conclude nothing: then, too, the clocks stay.
 #pragma once
 
 #include <string>
@@ -25,12 +29,13 @@ struct MessageTimes {
   Nanoseconds send_begin = 0;
   Nanoseconds send_end = 0;
   Nanoseconds receive_begin = 0;
-  Nanoseconds receive_end = 0;
+  Nanoseconds receive_end = 0;  // the arrival, or
+  bool late = false;            // something that cannot end before it
 };
 
-// Offsets that are added to each rank's times; rank 0's is 0. `residual` holds between every two ranks that messages
-// both ways join. Of the others a note says so: with messages one way only, their clocks are moved no more than it
-// takes to receive nothing before it was sent.
+// Offsets that are added to each rank's times; rank 0's is 0. `residual` holds between every two ranks. Where messages
+// both ways do not join all of them the clocks are not bounded, the method is "not aligned", and a note says which:
+// with messages one way only, clocks are moved no more than it takes to receive nothing before it was sent.
 [[nodiscard]] ClockAlignment align_clocks(int ranks, const std::vector<MessageTimes>& messages,
                                           std::vector<std::string>& notes);
 

@@ -76,7 +76,7 @@ class Sorter {
       name = std::prev(behind)->name;
     }
     RangesByKey& ranges = result_.iterations[{name.size(), name}];
-    const auto [found, fresh] = ranges.try_emplace(key, NamedRange{event.name, {event.begin, event.end}});
+    const auto [found, fresh] = ranges.try_emplace(key, NamedRange{event.name, {event.begin, event.end}, event.on_gpu});
     if (!fresh) ++losses_["ranges that stand twice in a step"];
   }
 

@@ -23,6 +23,7 @@ using RangeKey = std::tuple<PipelineName::Kind, OpKind, std::int32_t, std::int32
 struct NamedRange {
   PipelineName name;
   TimeRange time;
+  bool on_gpu = false;
 };
 
 using RangesByKey = std::map<RangeKey, NamedRange>;

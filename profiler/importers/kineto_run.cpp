@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "profiler/importers/clock_alignment.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 using Iteration = std::pair<std::size_t, std::string>;  // as in RankRanges
 constexpr std::int64_t kLatestBase = std::int64_t{1} << 61;
+constexpr Nanoseconds kRounding = 1000;  // by which ranges may overlap: a trace's microseconds
 
 std::optional<std::int64_t> rank_of(const PipelineTrace& trace) {
   const auto found = trace.facts.find("distributedInfo/rank");
@@ -76,12 +78,66 @@ void shift_to_common_base(std::vector<PipelineTrace>& ranks) {
   }
 }
 
+// The stage at the other end of a transfer, by its end's name.
+std::int32_t other_stage(const PipelineName& end) {
+  const std::int32_t forward = end.op.kind == OpKind::kForward ? 1 : -1;
+  return end.kind == PipelineName::Kind::kSend ? end.op.stage + forward : end.op.stage;
+}
+
+std::string all_files(const std::vector<PipelineTrace>& ranks) {
+  std::string list;
+  for (const PipelineTrace& trace : ranks) list += (list.empty() ? "" : ", ") + trace.file;
+  return list;
+}
+
+// Throws D012 where a transfer's other end, or a stage between others, is of no rank. Says where that cannot be told.
+void require_all_ranks(const std::vector<PipelineTrace>& ranks, std::vector<std::string>& notes) {
+  std::set<std::int32_t> stages;
+  for (const PipelineTrace& trace : ranks) {
+    for (const PipelineEvent& event : trace.events) {
+      if (event.name.kind != PipelineName::Kind::kOp) continue;
+      stages.insert(event.name.op.stage);
+      if (event.name.paired) stages.insert(event.name.partner.stage);
+    }
+  }
+  std::vector<Diagnostic> problems;
+  const auto missing = [&](const std::string& file, std::int32_t stage, const std::string& why) {
+    problems.push_back({"D012", file,
+                        "a rank is missing: " + why + " stage " + std::to_string(stage) +
+                            ", and none of the given traces runs it (" + all_files(ranks) + ")",
+                        "give the traces of all ranks of the pipeline"});
+  };
+  for (const PipelineTrace& trace : ranks) {
+    std::set<std::int32_t> told;
+    for (const PipelineEvent& event : trace.events) {
+      if (event.name.kind != PipelineName::Kind::kSend && event.name.kind != PipelineName::Kind::kReceive) continue;
+      const std::int32_t stage = other_stage(event.name);
+      if (stages.contains(stage) || !told.insert(stage).second) continue;
+      missing(trace.file, stage,
+              event.name.kind == PipelineName::Kind::kSend ? "this one sends to" : "this one receives from");
+    }
+  }
+  std::int32_t expected = 0;
+  for (const std::int32_t stage : stages) {
+    if (problems.empty() && stage != expected) missing(ranks.front().file, expected, "the pipeline has");
+    ++expected;
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  const auto found = ranks.front().facts.find("distributedInfo/world_size");
+  const auto world = found == ranks.front().facts.end() ? std::nullopt : whole_number(found->second);
+  if (world && *world > static_cast<std::int64_t>(ranks.size())) {
+    notes.push_back("world_size is " + std::to_string(*world) + " and " + std::to_string(ranks.size()) +
+                    (ranks.size() == 1 ? " trace is" : " traces are") + " given: right for one of several replicas");
+  }
+}
+
 class Importer {
  public:
   explicit Importer(std::vector<PipelineTrace> ranks) : ranks_(std::move(ranks)) {}
 
   ImportedRun run() {
     sort_by_rank(ranks_);
+    require_all_ranks(ranks_, result_.notes);
     shift_to_common_base(ranks_);
     result_.on_gpu = std::all_of(ranks_.begin(), ranks_.end(), has_gpu_ops);
     for (const PipelineTrace& trace : ranks_) {
@@ -105,7 +161,9 @@ class Importer {
   struct Pair {
     Op op;
     MessageTimes times;
+    bool bounds = true;  // `times` say something about the clocks
   };
+  using Sends = std::map<RangeKey, std::pair<int, NamedRange>>;  // by the key of their receive
 
   // Iterations in which every rank ran every op that it ran in any of them.
   std::vector<Iteration> whole_iterations() {
@@ -145,13 +203,13 @@ class Importer {
   // Sends and receives of one tensor in one iteration.
   void pair_transfers(const std::vector<Iteration>& whole) {
     for (const Iteration& iteration : whole) {
-      std::map<RangeKey, std::pair<int, TimeRange>> sends;  // by the key of their receive
+      Sends sends;
       for (std::size_t r = 0; r < sorted_.size(); ++r) {
         for (const auto& [key, range] : sorted_[r].iterations.at(iteration)) {
           if (range.name.kind != PipelineName::Kind::kSend) continue;
           RangeKey receive = key;
           std::get<PipelineName::Kind>(receive) = PipelineName::Kind::kReceive;
-          sends.emplace(receive, std::pair{static_cast<int>(r), range.time});
+          sends.emplace(receive, std::pair{static_cast<int>(r), range});
         }
       }
       for (std::size_t r = 0; r < sorted_.size(); ++r) {
@@ -162,9 +220,7 @@ class Importer {
             ++losses_["transfers seen at one end only"];
             continue;
           }
-          const auto& [from, sent] = found->second;
-          pairs_[iteration].push_back(
-              {range.name.op, {from, static_cast<int>(r), sent.begin, sent.end, range.time.begin, range.time.end}});
+          pairs_[iteration].push_back(pair_of(found->second.first, found->second.second, r, range, iteration));
           sends.erase(found);
         }
       }
@@ -172,10 +228,44 @@ class Importer {
     }
   }
 
+  // A host's ranges only post: of the arrival they know no more than that the op which uses the tensor ends later.
+  Pair pair_of(int from, const NamedRange& sent, std::size_t to, const NamedRange& received,
+               const Iteration& iteration) {
+    const TimeRange& out = sent.time;
+    Pair pair{received.name.op,
+              {from, static_cast<int>(to), out.begin, out.end, received.time.begin, received.time.end, false},
+              true};
+    if (sent.on_gpu && received.on_gpu) return pair;
+    ++posted_;
+    pair.times.late = true;
+    if (received.on_gpu) return pair;
+    const std::optional<Nanoseconds> end = end_of_user(sorted_[to].iterations.at(iteration), received.name.op);
+    pair.bounds = end.has_value();
+    pair.times.receive_end = end.value_or(0);
+    return pair;
+  }
+
+  // When the op ends that uses what `made` sends.
+  static std::optional<Nanoseconds> end_of_user(const RangesByKey& ranges, const Op& made) {
+    const bool forward = made.kind == OpKind::kForward;
+    const auto uses = [&](const Op& op) {
+      const bool kind =
+          forward ? op.kind == OpKind::kForward : op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
+      return kind && op.stage == made.stage + (forward ? 1 : -1) && op.microbatch == made.microbatch;
+    };
+    for (const auto& [key, range] : ranges) {
+      if (range.name.kind != PipelineName::Kind::kOp) continue;
+      if (uses(range.name.op) || (range.name.paired && uses(range.name.partner))) return range.time.end;
+    }
+    return std::nullopt;
+  }
+
   [[nodiscard]] std::vector<MessageTimes> messages() const {
     std::vector<MessageTimes> all;
     for (const auto& [iteration, pairs] : pairs_) {
-      for (const Pair& pair : pairs) all.push_back(pair.times);
+      for (const Pair& pair : pairs) {
+        if (pair.bounds) all.push_back(pair.times);
+      }
     }
     return all;
   }
@@ -207,33 +297,44 @@ class Importer {
       }
     }
     const auto found = pairs_.find(iteration);
-    if (found == pairs_.end()) return observation;
-    for (const Pair& pair : found->second) {
-      ObservedTransfer transfer;
-      transfer.op = pair.op;
-      if (split.contains({pair.op.stage, pair.op.microbatch}) && pair.op.kind == OpKind::kBackward) {
-        transfer.op.kind = OpKind::kInputGrad;
-      }
-      transfer.from_device = pair.times.from;
-      transfer.to_device = pair.times.to;
-      const Nanoseconds sent = pair.times.send_begin + offset(pair.times.from);
-      const Nanoseconds posted = pair.times.receive_begin + offset(pair.times.to);
-      waiting_ += std::max<Nanoseconds>(0, sent - posted);
-      transfer.begin = std::max(sent, posted);
-      transfer.end = std::max(transfer.begin, pair.times.receive_end + offset(pair.times.to));
-      observation.transfers.push_back(transfer);
+    if (found != pairs_.end()) {
+      for (const Pair& pair : found->second) add_transfer(observation, pair, split);
+      if (!result_.on_gpu) cut_waits(observation, found->second);
     }
-    if (!result_.on_gpu) cut_waits(observation);
+    trim_overlaps(observation);
     return observation;
   }
 
-  // On the host an op's range begins with the wait for its input: what lies before the arrival is not compute.
-  void cut_waits(Observation& observation) {
+  void add_transfer(Observation& observation, const Pair& pair,
+                    const std::set<std::pair<std::int32_t, std::int32_t>>& split) {
+    if (pair.times.late) return;
+    ObservedTransfer transfer;
+    transfer.op = pair.op;
+    if (split.contains({pair.op.stage, pair.op.microbatch}) && pair.op.kind == OpKind::kBackward) {
+      transfer.op.kind = OpKind::kInputGrad;
+    }
+    transfer.from_device = pair.times.from;
+    transfer.to_device = pair.times.to;
+    const Nanoseconds sent = pair.times.send_begin + offset(pair.times.from);
+    const Nanoseconds posted = pair.times.receive_begin + offset(pair.times.to);
+    waiting_ += std::max<Nanoseconds>(0, sent - posted);
+    transfer.begin = std::max(sent, posted);
+    transfer.end = std::max(transfer.begin, pair.times.receive_end + offset(pair.times.to));
+    observation.transfers.push_back(transfer);
+  }
+
+  // On the host an op's range holds the wait for its input: what lies before the send is not compute. Clocks that
+  // contradict each other cannot say how much that is.
+  void cut_waits(Observation& observation, const std::vector<Pair>& pairs) {
+    if (!result_.clocks.bounded) return;
     std::map<std::pair<OpKind, std::pair<std::int32_t, std::int32_t>>, Nanoseconds> arrival;
-    for (const ObservedTransfer& transfer : observation.transfers) {
-      const bool forward = transfer.op.kind == OpKind::kForward;
-      const std::int32_t user = transfer.op.stage + (forward ? 1 : -1);
-      arrival[{forward ? OpKind::kForward : OpKind::kBackward, {user, transfer.op.microbatch}}] = transfer.end;
+    for (const Pair& pair : pairs) {
+      const bool forward = pair.op.kind == OpKind::kForward;
+      const std::int32_t user = pair.op.stage + (forward ? 1 : -1);
+      arrival[{forward ? OpKind::kForward : OpKind::kBackward, {user, pair.op.microbatch}}] =
+          pair.times.late ? pair.times.send_begin + offset(pair.times.from)
+                          : std::max(pair.times.receive_end + offset(pair.times.to),
+                                     pair.times.send_begin + offset(pair.times.from));
     }
     for (ObservedOp& observed : observation.ops) {
       for (const Op& op : {observed.op, observed.partner}) {
@@ -250,17 +351,38 @@ class Importer {
     }
   }
 
+  // Times are rounded to microseconds: ranges that meet may overlap by one.
+  void trim_overlaps(Observation& observation) {
+    auto& ops = observation.ops;
+    std::sort(ops.begin(), ops.end(), [](const ObservedOp& a, const ObservedOp& b) {
+      return std::tie(a.device, a.begin, a.end) < std::tie(b.device, b.begin, b.end);
+    });
+    for (std::size_t k = 1; k < ops.size(); ++k) {
+      ObservedOp& before = ops[k - 1];
+      const Nanoseconds overlap = before.end - ops[k].begin;
+      if (before.device != ops[k].device || overlap <= 0 || overlap > kRounding) continue;
+      before.end = ops[k].begin;
+      ++losses_["ops that overlapped the next by up to 1 us, and were trimmed"];
+    }
+  }
+
   void add_notes() {
     result_.notes.push_back(
         result_.on_gpu ? "op times are the GPU's (gpu_user_annotation)"
                        : "op times are the host's: no GPU range for every op; with a GPU they are launches only");
+    if (posted_ > 0) {
+      result_.notes.push_back(
+          "SEND and RECV are the host's ranges, which only post: no transfer was timed, each is taken to be as "
+          "predicted" +
+          std::string(result_.on_gpu ? "" : ", and waits for inputs are within the ops that use them"));
+    }
     if (waiting_ > 0) {
       result_.notes.push_back("receives waited " + std::to_string(waiting_ / 1000) +
                               " us for their senders, over all iterations; that is not counted as transfer");
     }
     if (cut_ > 0) {
       result_.notes.push_back("ops waited " + std::to_string(cut_ / 1000) +
-                              " us for their inputs, over all iterations; that is not counted as compute");
+                              " us for their inputs to be sent, over all iterations; that is not counted as compute");
     }
   }
 
@@ -268,6 +390,7 @@ class Importer {
   std::vector<RankRanges> sorted_;
   std::map<Iteration, std::vector<Pair>> pairs_;
   std::map<std::string, std::int64_t> losses_;
+  std::int64_t posted_ = 0;
   Nanoseconds waiting_ = 0;
   Nanoseconds cut_ = 0;
   ImportedRun result_;

@@ -6,10 +6,12 @@
 //
 // - Ops are taken from GPU ranges (gpu_user_annotation) where every op of every rank has one, else from the host's. The
 //   host's are when work was launched, or, without a GPU, done: a note says which.
-// - Send and receive of one tensor are paired across ranks, which also aligns the clocks (clock_alignment.hpp). What
-// lies
-//   before the later start is waiting, not transfer. On a host without GPU an op's range holds the wait for its input;
-//   that much of its beginning is cut off.
+// - Send and receive of one tensor are paired across ranks, which also aligns the clocks (clock_alignment.hpp). On the
+//   GPU a receive lasts until the tensor is there; what lies before the later start is waiting, not transfer.
+// - On the host both only post. The wait is in the range of the op that uses the tensor, so that op's end is all that is
+//   known of the arrival, and the transfer itself counts as not seen. Where ops are the host's, what lies before the
+//   sender posted is cut off the op's beginning; the rest of the wait stays in it.
+// - Ranges of one device that overlap by up to 1 us (rounded times) are trimmed, which is counted as a loss.
 // - An iteration is one ProfilerStep, or without those the n-th time each op runs. Only whole iterations count.
 // - Ranks in order of their number are devices 0, 1, ...: give the ranks of one pipeline, not of several replicas.
 #pragma once
@@ -38,7 +40,7 @@ struct ImportedRun {
 };
 
 // Throws InputError: D004 a file without a PP: range, D005 a file without its rank or two of one rank, D006 no whole
-// iteration, D007 times of ranks that cannot belong to one run.
+// iteration, D007 times of ranks that cannot belong to one run, D012 when a rank of the pipeline is missing.
 [[nodiscard]] ImportedRun import_kineto_run(std::vector<PipelineTrace> ranks);
 
 }  // namespace debubble

@@ -27,6 +27,7 @@ auto figure(const TimedRun& predicted, std::span<const TimedRun> measured, std::
   result.measured = values[chosen];
   result.low = percentile(values, 1);
   result.high = percentile(values, 9);
+  result.median = percentile(values, 5);
   return result;
 }
 

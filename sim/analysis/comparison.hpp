@@ -48,8 +48,9 @@ struct GapPart {
   Nanoseconds measured = 0;
 };
 
-// Where the two runs part: the earliest op in another place of its device's order; without one, the earliest op or
-// transfer that itself (not what it waited for) takes longer than predicted by more than the tolerance.
+// Where the two runs part, by measured begin: the earliest op in another place of its device's order, or, if it began
+// before that one, the earliest op or transfer that itself (not what it waited for) takes longer than predicted by more
+// than the tolerance.
 struct Divergence {
   enum class Kind : std::uint8_t { kOrder, kOp, kTransfer, kLaunchGap };
   Kind kind = Kind::kOp;
@@ -62,13 +63,15 @@ struct Divergence {
   Nanoseconds late = 0;  // its own, not inherited
 };
 
-// A number of both runs. `low` and `high` are the 10th and 90th percentile over the measured iterations.
+// A number of both runs. `low` and `high` are the 10th and 90th percentile over the measured iterations, `median` the
+// lower median.
 template <typename T>
 struct Figure {
   T predicted{};
   T measured{};
   T low{};
   T high{};
+  T median{};
   [[nodiscard]] T gap() const { return measured - predicted; }
 };
 
@@ -85,7 +88,7 @@ struct Comparison {
   std::vector<DeviceFigures> devices;
   std::int64_t ops = 0;  // all of them matched, or `compare` throws
   std::int64_t transfers = 0;
-  std::int64_t transfers_matched = 0;
+  std::int64_t transfers_matched = 0;                  // the others were not seen: they take what was predicted
   std::array<Nanoseconds, kGapCauses> gap_by_cause{};  // adds up to makespan.gap() exactly
   std::vector<GapPart> parts;                          // largest first, whichever way; they add up to the same
   std::optional<Divergence> first_divergence;

@@ -186,16 +186,17 @@ std::vector<GapPart> split_gap(const JoinedRuns& runs, ReplayGraph& predicted, R
 }
 
 std::optional<Divergence> find_divergence(const JoinedRuns& runs, const ReplayGraph& predicted, Nanoseconds tolerance) {
-  if (auto swap = find_swap(runs)) return swap;
+  const std::optional<Divergence> swap = find_swap(runs);
   const NodeTimes& p = runs.predicted();
   const NodeTimes& m = runs.measured();
   NodeId first = -1;
   for (NodeId node = 0; node < static_cast<NodeId>(runs.size()); ++node) {
     const std::size_t i = index(node);
     const Nanoseconds own = (m.end[i] - predicted.ready(node, m.end)) - (p.end[i] - predicted.ready(node, p.end));
+    if (swap && m.begin[i] >= swap->measured_begin) continue;
     if (own > tolerance && (first < 0 || m.begin[i] < m.begin[index(first)])) first = node;
   }
-  if (first < 0) return std::nullopt;
+  if (first < 0) return swap;
   const std::size_t i = index(first);
   const Nanoseconds waited =
       (m.begin[i] - predicted.ready(first, m.end)) - (p.begin[i] - predicted.ready(first, p.end));

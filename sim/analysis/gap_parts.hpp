@@ -14,7 +14,8 @@ namespace debubble {
 [[nodiscard]] std::vector<GapPart> split_gap(const JoinedRuns& runs, ReplayGraph& predicted, ReplayGraph* measured,
                                              Nanoseconds gap);
 
-// The first thing that is late of its own by more than `tolerance`.
+// The first by measured begin: an op in another's place, or before that one a thing that is late of its own by more
+// than `tolerance`.
 [[nodiscard]] std::optional<Divergence> find_divergence(const JoinedRuns& runs, const ReplayGraph& predicted,
                                                         Nanoseconds tolerance);
 

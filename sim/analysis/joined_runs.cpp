@@ -55,10 +55,11 @@ void refuse(const std::vector<std::string>& predicted_only, const std::vector<st
     std::string list;
     for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
     if (names.size() > kShown) list += ", ...";
-    problems.push_back(
-        {"D020", "",
-         std::to_string(names.size()) + " ops of the " + has + " run are not in the " + lacks + " one: " + list,
-         "compare runs of one schedule, on the same devices, with the same pairs"});
+    problems.push_back({"D020", "",
+                        std::to_string(names.size()) + (names.size() == 1 ? " op of the " : " ops of the ") + has +
+                            (names.size() == 1 ? " run is not in the " : " run are not in the ") + lacks +
+                            " one: " + list,
+                        "compare runs of one schedule, on the same devices, with the same pairs"});
   };
   add(predicted_only, "predicted", "measured");
   add(measured_only, "measured", "predicted");
@@ -116,7 +117,7 @@ void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) 
   refuse(predicted_only, measured_only);
 }
 
-// A transfer that only one run shows took no time in the other: at its maker's end.
+// A transfer that nobody saw in the measured run took there as long after its maker, and as long, as predicted.
 void JoinedRuns::join_transfers(const Schedule& schedule, const Timeline& measured) {
   OpNumbers numbers(schedule);
   for (NodeId i = static_cast<NodeId>(spans()); i < static_cast<NodeId>(size()); ++i) {
@@ -124,12 +125,16 @@ void JoinedRuns::join_transfers(const Schedule& schedule, const Timeline& measur
     if (NodeId* number = numbers.at(one.op)) *number = i;
     const auto node = static_cast<std::size_t>(i);
     if (one.from_span >= 0) {
-      measured_.begin[node] = measured_.end[node] = measured_.end[static_cast<std::size_t>(one.from_span)];
+      const auto maker = static_cast<std::size_t>(one.from_span);
+      const Nanoseconds later = measured_.end[maker] - predicted_.end[maker];
+      measured_.begin[node] = predicted_.begin[node] + later;
+      measured_.end[node] = predicted_.end[node] + later;
     }
   }
   for (const Transfer& other : measured.transfers) {
     const NodeId* found = numbers.at(other.op);
     if (found == nullptr || *found < 0 || transfer(*found).to_device != other.to_device) continue;
+    if (other.assumed) continue;
     const auto node = static_cast<std::size_t>(*found);
     measured_.begin[node] = other.begin;
     measured_.end[node] = other.end;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -34,6 +35,8 @@ class Assembling {
     check_transfers();
     if (!problems_.empty()) throw InputError(std::move(problems_));
     start_timeline();
+    check_range();
+    if (!problems_.empty()) throw InputError(std::move(problems_));
     lay_out_spans();
     check_overlaps();
     if (!problems_.empty()) throw InputError(std::move(problems_));
@@ -119,6 +122,23 @@ class Assembling {
              })->begin;
   }
 
+  // Given times count from 0; measured ones may stand anywhere on their clock, and their difference must be a count.
+  void check_range() {
+    if (!observation_.measured) return;
+    for (const ObservedOp& each : observation_.ops) check_range(each.end, name_of(each) + " ends");
+    for (const ObservedTransfer& each : observation_.transfers) {
+      check_range(each.end, "the output of " + to_string(each.op) + " arrives");
+    }
+  }
+
+  void check_range(Nanoseconds time, const std::string& what) {
+    if (time <= start_) return;
+    const std::uint64_t after = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(start_);
+    if (after <= static_cast<std::uint64_t>(kLongestDuration)) return;
+    report("V027", what + " " + std::to_string(after) + " ns after the first op begins, which is more than 52 days",
+           "times are in nanoseconds, and of one iteration");
+  }
+
   void lay_out_spans() {
     for (const ObservedOp& each : observation_.ops) {
       Span span;
@@ -175,9 +195,11 @@ class Assembling {
     made.from_device = ops_.device(maker);
     made.to_device = ops_.device(user);
     made.begin = made.end = span_of(maker).end;
+    made.assumed = seen_[at(maker)] == nullptr;
     if (const ObservedTransfer* seen = seen_[at(maker)]) {
-      made.begin = seen->begin - start_;
-      made.end = seen->end - start_;
+      // Of a clock that is behind, a measured time may lie before the start.
+      made.begin = observation_.measured ? std::max(seen->begin, start_) - start_ : seen->begin;
+      made.end = observation_.measured ? std::max(seen->end, start_) - start_ : seen->end;
       made.latency = seen->latency;
       made.bytes = seen->bytes;
     }

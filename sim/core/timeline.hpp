@@ -47,6 +47,8 @@ struct Transfer {
   Nanoseconds latency = 0;  // the part of end - begin that is latency; it comes last
   Bytes bytes = 0;
   Gate gate;
+  // Nobody saw it travel: it stands with no length at its maker's end, and its times and size mean nothing.
+  bool assumed = false;
 };
 
 struct Timeline {

@@ -78,6 +78,69 @@ TEST_CASE("the interval of 20 values holds the true median in about 95 of 100 ca
   CHECK(held <= 398);
 }
 
+// Errors of `groups` calibrations: each has an error of its own, which its repetitions share.
+std::vector<Values> calibrated_errors(std::mt19937_64& random, int groups, double centre, double of_costs,
+                                      double of_repetitions) {
+  const auto normal = [&] {  // nearly: the sum of twelve uniform values
+    double sum = -6;
+    for (int k = 0; k < 12; ++k) sum += static_cast<double>(random() >> 11) / 9007199254740992.0;
+    return sum;
+  };
+  std::vector<Values> errors;
+  for (int g = 0; g < groups; ++g) {
+    const double shared = centre + of_costs * normal();
+    Values& group = errors.emplace_back();
+    for (int k = 0; k < 2; ++k) group.push_back(shared + of_repetitions * normal());
+  }
+  return errors;
+}
+
+int failures(double centre, double of_costs, int groups) {
+  std::mt19937_64 random(17);
+  int found = 0;
+  for (int round = 0; round < 300; ++round) {
+    const std::vector<Values> errors = calibrated_errors(random, groups, centre, of_costs, 0.2);
+    if (judge(estimate(errors), 1) == Verdict::kFail) ++found;
+  }
+  return found;
+}
+
+TEST_CASE("the error of calibrations is in the interval of several, and not in that of one") {
+  // As large as the tolerance: about one in three calibrations alone is outside of it.
+  CHECK(failures(0, 1, 1) > 40);
+  CHECK(failures(0, 1, 6) <= 1);
+  CHECK(failures(0, 0.5, 6) == 0);
+  CHECK(failures(0.5, 0.5, 6) <= 1);
+}
+
+TEST_CASE("a regression beyond the calibrations' own error is found") {
+  CHECK(failures(2, 0.3, 6) >= 295);
+  CHECK(failures(2, 0.5, 6) >= 240);
+  CHECK(failures(-2, 0.3, 6) >= 295);
+}
+
+TEST_CASE("the interval of six calibrations holds the true median in at least 95 of 100 cases") {
+  std::mt19937_64 random(19);
+  int held = 0;
+  for (int round = 0; round < 400; ++round) {
+    const ErrorEstimate error = estimate(calibrated_errors(random, 6, 0, 1, 0.2));
+    if (error.low <= 0 && 0 <= error.high) ++held;
+  }
+  CHECK(held >= 380);
+}
+
+TEST_CASE("groups count alike, whatever their size, and one group is as without groups") {
+  const std::vector<Values> groups{{1, 1, 1, 1, 1}, {3}, {2, 4}};
+  const ErrorEstimate error = estimate(groups);
+  CHECK(error.median == 3.0);
+  CHECK(error.low <= 1.0);
+  CHECK(error.high >= 3.0);
+  const std::vector<Values> one{{1, 4, 2, 8, 5, 7, 3}};
+  CHECK(estimate(one).low == estimate(one.front()).low);
+  CHECK(estimate(one).high == estimate(one.front()).high);
+  CHECK(estimate(one).median == 4.0);
+}
+
 TEST_CASE("a verdict fails only when the whole interval is outside, and warns when the median is") {
   CHECK(judge({0.5, 0.1, 0.9}, 1) == Verdict::kPass);
   CHECK(judge({0.5, -3, 4}, 1) == Verdict::kPass);

@@ -2,12 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/check/noisy_run.hpp"
 #include "tests/support/command.hpp"
 
 namespace debubble::testing {
 namespace {
+
+using Words = std::vector<std::string>;
 
 std::string suite(const std::string& scenarios) {
   return "{\"schema\": \"debubble.suite/1\", \"name\": \"s\", \"scenarios\": [\n" + scenarios + "\n]}\n";
@@ -160,7 +163,75 @@ TEST_CASE("a recorded run can be held against a scenario of one's own") {
   folder.write("s.json", suite(R"({"name": "r", "measured": "r.run.json", "scenario": {"devices": 2}})"));
   const Outcome refused = folder.run({"check", "s.json"});
   CHECK(refused.status == 2);
-  CHECK(has(refused.err, "error[Q031]: the run has 4 devices, the scenario 2\n  --> s.json#/scenarios/0/measured\n"));
+  CHECK(has(refused.err,
+            "error[Q031]: the run is of another schedule: the predicted one has 2 devices, the measured one 4\n  --> "
+            "s.json#/scenarios/0/measured\n"));
+}
+
+TEST_CASE("a run of another schedule of the same size is refused, op by op") {
+  const Folder folder;
+  NoisyRun gpipe;
+  gpipe.schedule = "gpipe";
+  gpipe.count_memory = false;
+  folder.write("r.run.json", run_file_text(noisy_run(gpipe)));
+  folder.write("s.json", suite(R"({"name": "r", "measured": "r.run.json",
+                                   "scenario": {"schedule": "1f1b", "devices": 4, "microbatches": 8, "comm": "20us"}})"));
+  for (const Words& words : {Words{"check", "s.json"}, Words{"check", "--accept", "s.json"}}) {
+    const Outcome refused = folder.run(words);
+    CHECK(refused.status == 2);
+    CHECK(has(
+        refused.err,
+        "error[Q031]: the run is of another schedule: device 0 runs 0B0 in place 5 of the predicted one, 0F4 of the "
+        "measured one\n"));
+  }
+}
+
+TEST_CASE("memory that the suite asks for fails or warns where the run did not count it") {
+  const Folder folder;
+  NoisyRun wish;
+  wish.count_memory = false;
+  folder.write("r.run.json", run_file_text(noisy_run(wish)));
+  const std::string run = R"({"name": "r", "measured": "r.run.json")";
+  prepare(folder, run + R"(, "tolerances": {"memory_percent": 0}})");
+  const Outcome own = folder.run({"check", "s.json"});
+  CHECK(own.status == 1);
+  CHECK(has(own.out, "not counted"));
+  const Outcome json = folder.run({"check", "s.json", "--format", "json"});
+  CHECK(has(json.out, "\"measured\": null"));
+  std::string text = suite(run + "}");
+  text.replace(text.find("\"name\""), 0, R"("tolerances": {"memory_percent": 0}, )");
+  folder.write("s.json", text);
+  const Outcome shared = folder.run({"check", "s.json"});
+  CHECK(shared.status == 0);
+  CHECK(has(shared.out, "1 scenario: 1 warn\n"));
+  folder.write("s.json", suite(run + "}"));
+  CHECK(has(folder.data({"check", "s.json"}), "memory was not counted in this run and is not judged\n"));
+}
+
+TEST_CASE("a simulation or an exact run given as measured is called what it is") {
+  const Folder folder;
+  CHECK(folder.run({"simulate", "--schedule", "1f1b", "-p", "2", "-m", "4", "--save-run", "sim.run.json"}).status == 0);
+  CHECK(folder
+            .run({"live", "--schedule", "1f1b", "-p", "2", "-m", "4", "--clock", "logical", "--save-run",
+                  "live.run.json"})
+            .status == 0);
+  prepare(folder, R"({"name": "sim", "measured": "sim.run.json"}, {"name": "live", "measured": "live.run.json"})");
+  const std::string text = folder.data({"check", "s.json"});
+  CHECK(has(text, "pass     sim: prediction unchanged; recorded, a simulated run"));
+  CHECK(has(text, "nothing was measured: the file holds a simulation\n"));
+  CHECK(has(text, "pass     live: prediction unchanged; recorded, cpu, logical clock, exact by"));
+  const std::string json = folder.data({"check", "s.json", "--format", "json"});
+  CHECK(has(json, "\"times\": \"simulated\""));
+  CHECK(has(json, "\"times\": \"given\""));
+}
+
+TEST_CASE("the end of the text names what failed, and --accept says what to do next") {
+  const Folder folder;
+  folder.write("s.json", suite(kToy + R"(,{"name": "other", "scenario": {}})"));
+  const Outcome accepted = folder.run({"check", "--accept", "s.json"});
+  CHECK(accepted.out.ends_with("commit the baseline beside its suite; from now on: debubble check s.json\n"));
+  folder.write("s.json", suite(kSlower + R"(,{"name": "other", "scenario": {}})"));
+  CHECK(folder.run({"check", "s.json"}).out.ends_with("2 scenarios: 1 pass, 1 fail\nFAIL: toy\n"));
 }
 
 TEST_CASE("all suites are looked at, and wrong input comes before findings") {

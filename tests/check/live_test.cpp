@@ -9,6 +9,8 @@
 namespace debubble::testing {
 namespace {
 
+using Words = std::vector<std::string>;
+
 std::string scenario(const std::string& name, const std::string& live, const std::string& more = "") {
   return R"({"name": ")" + name + R"(", "scenario": {"schedule": "1f1b", "devices": 3, "microbatches": 4, )" +
          R"("times": "f=0.1,b=0.2"}, "live": )" + live + more + "}";
@@ -61,10 +63,16 @@ TEST_CASE("a lost message and a wrong one are findings, not hangs") {
   CHECK(lost.status == 1);
   CHECK(has(lost.out, "FAIL     lost: "));
   CHECK(has(lost.out, "0F2"));
+  const std::string again = "         debubble live --schedule 1f1b -p 3 -m 4 --times f=0.1,b=0.2 ";
+  CHECK(has(lost.out, again + "--fault=drop=0F2 --clock=logical\n"));
+  CHECK_FALSE(has(lost.out, "--save-run"));
+  CHECK_FALSE(has(lost.out, "debubble diff"));
   const Outcome wrong = check(folder, scenario("wrong", R"({"fault": ["corrupt=0F2"]})"));
   CAPTURE(wrong.out);
   CHECK(wrong.status == 1);
   CHECK(has(wrong.out, "FAIL     wrong: "));
+  CHECK(has(wrong.out, again + "--fault=corrupt=0F2 --clock=logical\n"));
+  CHECK_FALSE(has(wrong.out, "--save-run"));
 }
 
 TEST_CASE("what is missing is status 3 where it is required, a note where it is not") {
@@ -78,6 +86,7 @@ TEST_CASE("what is missing is status 3 where it is required, a note where it is 
     CHECK(required.status == 3);
     CHECK(has(required.out, "MISSING  far: prediction unchanged; fresh"));
     CHECK(has(required.out, "         not run (U0"));
+    CHECK_FALSE(has(folder.run({"check", "s.json", "--format", "json"}).out, "--save-run"));
     one.insert(one.size() - 1, R"(, "required": false)");
     const Outcome optional = check(folder, one);
     CHECK(optional.status == 0);
@@ -91,7 +100,7 @@ TEST_CASE("a finding comes before what is missing") {
   const Outcome both =
       check(folder, scenario("far", R"({"backend": "mpi"})") + "," + scenario("slow", R"({"fault": "slow=0:2"})"));
   CHECK(both.status == 1);
-  CHECK(has(both.out, "2 scenarios: 1 fail, 1 missing\n"));
+  CHECK(has(both.out, "2 scenarios: 1 fail, 1 missing\nFAIL: slow\nMISSING: far\n"));
 }
 
 TEST_CASE("wrong flags of a fresh run are found before anything runs, at their place") {
@@ -106,6 +115,37 @@ TEST_CASE("wrong flags of a fresh run are found before anything runs, at their p
   CHECK(has(text, "  --> s.json#/scenarios/1/live/fault\n"));
   CHECK(has(text, "error[C087]"));
   CHECK(has(text, "  --> s.json#/scenarios/2/live/model\n"));
+}
+
+TEST_CASE("--accept refuses a fault that the backend cannot do, as the check itself does") {
+  const Folder folder;
+  folder.write("s.json", R"({"schema": "debubble.suite/1", "name": "s", "scenarios": [)" +
+                             scenario("a", R"({"fault": "kill=1F3"})") + "]}");
+  for (const Words& words : {Words{"check", "--accept", "s.json"}, Words{"check", "s.json"}}) {
+    const Outcome outcome = folder.run(words);
+    CHECK(outcome.status == 2);
+    CHECK(has(outcome.err,
+              "error[E003]: the cpu backend has no process per device that could be killed\n"
+              "  --> s.json#/scenarios/0/live/fault\n"));
+  }
+  CHECK(folder.files() == "s.json");
+}
+
+// On a busy machine they may be far off, but that is for a test with a seed: here it is how often, and what is said.
+TEST_CASE("calibrated costs are calibrated several times over, each run against its own") {
+  const Folder folder;
+  const std::string live = R"({"costs": "cpu-time", "repetitions": )";
+  folder.write("s.json", R"({"schema": "debubble.suite/1", "name": "s", "scenarios": [)" + scenario("a", live + "8}") +
+                             "," + scenario("b", live + "1}") +
+                             R"(], "tolerances": {"bubble_pp": 100, "step_percent": 100, "memory_percent": 0}})");
+  CHECK(folder.run({"check", "--accept", "s.json"}).status == 0);
+  Surroundings wide;
+  wide.environment = {"COLUMNS=200"};
+  const Outcome outcome = folder.run({"check", "s.json"}, wide);
+  CAPTURE(outcome.out);
+  CHECK(has(outcome.out, "fresh, cpu, logical clock, 8 repetitions, calibrated 6 times\n"));
+  CHECK(has(outcome.out, "fresh, cpu, logical clock, 1 repetition\n"));
+  CHECK_FALSE(has(outcome.out, "exact by construction"));
 }
 
 }  // namespace

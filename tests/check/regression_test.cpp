@@ -1,6 +1,10 @@
 // The measured gate: a regression of the bubble is caught, noise is not taken for one.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
 #include "tests/check/noisy_run.hpp"
 #include "tools/check/measured.hpp"
 #include "tools/runs/predict.hpp"
@@ -124,14 +128,108 @@ TEST_CASE("few repetitions are judged, and their interval is called what it is")
   CHECK(judged(wish).notes.front() == "3 repetitions: the interval is all they span; 5 or more give a better one");
 }
 
-TEST_CASE("runs of another size are not compared") {
+TEST_CASE("a device that fails does not hide behind one that only warns by more") {
+  RunRecord record = noisy_run({});
+  const Report predicted = simulate_record(record).report;
+  Tolerances tolerances;
+  tolerances.memory_percent = 5;
+  for (std::size_t k = 0; k < record.iterations.size(); ++k) {
+    const auto scale = [&](std::size_t device, double factor) {
+      const auto bytes = static_cast<double>(predicted.devices[device].peak_activation);
+      record.iterations[k].peak_activation[device] = std::llround(bytes * factor);
+    };
+    scale(0, k % 5 < 2 ? 1.0 : 1.08);
+    scale(1, 1.055);
+  }
+  const MetricResult memory = metric(judge_run(record, predicted, tolerances), MetricResult::Kind::kMemory);
+  CHECK(memory.device == 1);
+  CHECK(memory.verdict == Verdict::kFail);
+  for (RunIteration& iteration : record.iterations) iteration.peak_activation[1] = predicted.devices[1].peak_activation;
+  const MetricResult other = metric(judge_run(record, predicted, tolerances), MetricResult::Kind::kMemory);
+  CHECK(other.device == 0);
+  CHECK(other.verdict == Verdict::kWarn);
+  CHECK(other.error.median == doctest::Approx(8.0).epsilon(0.001));
+}
+
+TEST_CASE("memory that somebody asked for does not vanish") {
+  NoisyRun wish;
+  wish.count_memory = false;
+  Tolerances tolerances;
+  tolerances.memory_asked_by = Tolerances::Asker::kSuite;
+  const MetricResult warned = metric(judged(wish, tolerances), MetricResult::Kind::kMemory);
+  CHECK_FALSE(warned.counted);
+  CHECK(warned.verdict == Verdict::kWarn);
+  tolerances.memory_asked_by = Tolerances::Asker::kScenario;
+  CHECK(metric(judged(wish, tolerances), MetricResult::Kind::kMemory).verdict == Verdict::kFail);
+  wish.count_memory = true;
+  CHECK(metric(judged(wish, tolerances), MetricResult::Kind::kMemory).verdict == Verdict::kPass);
+}
+
+// Groups of calibrate and run: each predicted bubble is off by its own error of the costs.
+std::vector<PredictedRun> calibrated_runs(const NoisyRun& wish, int calibrations, double regression_pp) {
+  std::vector<PredictedRun> runs;
+  for (int k = 0; k < calibrations; ++k) {
+    NoisyRun one = wish;
+    one.seed = static_cast<std::uint64_t>(k) + 1;
+    one.repetitions = 2;
+    one.added_bubble_pp = regression_pp;
+    PredictedRun& run = runs.emplace_back();
+    run.record = noisy_run(one);
+    run.predicted = simulate_record(run.record).report;
+  }
+  return runs;
+}
+
+TEST_CASE("one calibration alone warns at most, and says why") {
+  const std::vector<PredictedRun> runs = calibrated_runs({}, 1, 2);
+  const MeasurementResult once = judge_runs(runs, {}, CostOrigin::kCalibratedNow);
+  CHECK(metric(once, MetricResult::Kind::kBubble).verdict == Verdict::kWarn);
+  CHECK(metric(once, MetricResult::Kind::kStep).verdict == Verdict::kWarn);
+  REQUIRE(once.notes.size() == 1);
+  CHECK(once.notes.front() ==
+        "calibrated once: the error may be that of the costs, so this warns at most; a fail takes 4 calibrations or "
+        "more");
+  CHECK(metric(judge_runs(runs, {}, CostOrigin::kAsGiven), MetricResult::Kind::kBubble).verdict == Verdict::kFail);
+}
+
+TEST_CASE("several calibrations that all see it fail, one that does not holds the verdict back") {
+  std::vector<PredictedRun> runs = calibrated_runs({}, 6, 2);
+  const MeasurementResult all = judge_runs(runs, {}, CostOrigin::kCalibratedNow);
+  CHECK(metric(all, MetricResult::Kind::kBubble).verdict == Verdict::kFail);
+  CHECK(all.calibrations == 6);
+  CHECK(all.repetitions == 12);
+  CHECK(all.notes.empty());
+  runs[2].predicted.bubble_ratio += 0.02;  // costs that were off the other way
+  const MeasurementResult but_one = judge_runs(runs, {}, CostOrigin::kCalibratedNow);
+  CHECK(metric(but_one, MetricResult::Kind::kBubble).verdict == Verdict::kWarn);
+}
+
+TEST_CASE("what was compared is told: a measurement, given times, or a simulation") {
+  using Times = MeasurementResult::Times;
+  RunRecord record = noisy_run({});
+  const Report predicted = simulate_record(record).report;
+  CHECK(judge_run(record, predicted, {}).times == Times::kMeasured);
+  for (RunIteration& iteration : record.iterations) iteration.timeline.measured = false;
+  CHECK(judge_run(record, predicted, {}).times == Times::kGiven);
+  record.origin.backend = "simulator";
+  const MeasurementResult simulated = judge_run(record, predicted, {});
+  CHECK(simulated.times == Times::kSimulated);
+  CHECK(simulated.notes.front() == "nothing was measured: the file holds a simulation");
+}
+
+TEST_CASE("runs of another schedule are not compared, whatever their size") {
   const RunRecord record = noisy_run({});
   NoisyRun other;
+  CHECK(mismatch(record, record.schedule).empty());
   other.microbatches = 12;
-  CHECK(mismatch(record, simulate_record(record).report).empty());
-  CHECK(mismatch(record, simulate_record(noisy_run(other)).report) == "the run has 8 microbatches, the scenario 12");
-  other.devices = 2;
-  CHECK(mismatch(record, simulate_record(noisy_run(other)).report) == "the run has 4 devices, the scenario 2");
+  CHECK(mismatch(record, noisy_run(other).schedule) ==
+        "the run is of another schedule: the predicted one has 12 microbatches, the measured one 8");
+  other.schedule = "gpipe";
+  other.microbatches = 8;
+  NoisyRun third;
+  third.schedule = "1f1b";
+  CHECK(mismatch(noisy_run(third), noisy_run(other).schedule) ==
+        "the run is of another schedule: device 0 runs 0F4 in place 5 of the predicted one, 0B0 of the measured one");
 }
 
 }  // namespace

@@ -128,6 +128,18 @@ TEST_CASE("the file itself must be a suite") {
         "Q006 x.json#: \"scenarios\" is missing\n");
 }
 
+TEST_CASE("who asked for memory is kept: the scenario, the suite or nobody") {
+  using Asker = Tolerances::Asker;
+  const auto asker = [](const std::string& of_suite, const std::string& of_scenario) {
+    const std::string text = R"({"schema": "debubble.suite/1", "name": "s", "tolerances": )" + of_suite +
+                             R"(, "scenarios": [{"name": "a", "scenario": {}, "tolerances": )" + of_scenario + "}]}";
+    return read_suite(text, "x.json").scenarios.front().tolerances.memory_asked_by;
+  };
+  CHECK(asker("{}", R"({"bubble_pp": 1})") == Asker::kNobody);
+  CHECK(asker(R"({"memory_percent": 1})", R"({"bubble_pp": 1})") == Asker::kSuite);
+  CHECK(asker(R"({"memory_percent": 1})", R"({"memory_percent": 1})") == Asker::kScenario);
+}
+
 TEST_CASE("problems of flags are placed in the suite") {
   const Suite suite = one(R"({"name": "a", "scenario": {}})");
   const auto placed = placed_in_suite({{"C016", "--times", "m", "h"},

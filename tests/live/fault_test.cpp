@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "live/backends.hpp"
 #include "sim/core/error.hpp"
@@ -121,6 +122,42 @@ TEST_CASE("ops in a wrong order give a right result or a report, never a wrong r
   CHECK(stuck > 0);
   CHECK(wrong > 0);
   CHECK(fine > 0);
+}
+
+// E005 of a run whose faults are each fine alone.
+std::string swaps_refused(const Schedule& schedule, const std::vector<std::string>& faults) {
+  live::LiveRequest request = faulty(schedule, faults.front());
+  for (std::size_t k = 1; k < faults.size(); ++k) request.faults.push_back(live::parse_fault(faults[k], schedule));
+  try {
+    (void)live::run_on_cpu(request, {});
+  } catch (const InputError& error) {
+    return error.diagnostics()[0].code + " " + error.diagnostics()[0].place + ": " + error.diagnostics()[0].message;
+  }
+  return "";
+}
+
+TEST_CASE("a swap that an earlier swap leaves nothing to swap is refused") {
+  const Schedule schedule = build("1f1b", 2, 2);
+  CHECK_EQ(order_of(schedule, 0), "F0 F1 B0 B1");
+  CHECK_EQ(swaps_refused(schedule, {"swap=0B0", "swap=0B0"}), "E005 --fault swap=0B0: 0B0 is the last of its row");
+  CHECK_EQ(swaps_refused(schedule, {"swap=0F1", "swap=0F1", "swap=0F1"}),
+           "E005 --fault swap=0F1: 0F1 is the last of its row");
+  Schedule pairs = build("1f1b", 2, 3);
+  CHECK_EQ(order_of(pairs, 0), "F0 F1 B0 F2 B1 B2");
+  pairs.rows[0][2].paired_with_next = true;  // 0B0 with 0F2
+  CHECK_EQ(swaps_refused(pairs, {"swap=0F0", "swap=0F0"}),
+           "E005 --fault swap=0F0: 0F0 or the op behind it is in an overlapped pair");
+}
+
+TEST_CASE("swaps that undo each other leave the run as it was") {
+  const Schedule schedule = build("1f1b", 2, 2);
+  live::LiveRequest request = faulty(schedule, "swap=0F0");
+  request.faults.push_back(live::parse_fault("swap=0F1", schedule));  // 0F1 stands before 0F0 now
+  const live::LiveResult twice = live::run_on_cpu(request, {});
+  request.faults.clear();
+  const live::LiveResult same = live::run_on_cpu(request, {});
+  REQUIRE_EQ(twice.iterations.size(), 1);
+  CHECK_EQ(difference(twice.iterations[0].timeline, same.iterations[0].timeline), "");
 }
 
 TEST_CASE("a slow device takes its factor longer, and the others wait for it") {

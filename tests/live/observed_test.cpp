@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
+#include <string>
 
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
@@ -128,6 +130,29 @@ TEST_CASE("an op and a transfer that the schedule does not have are refused, all
            "V025: 0F7 ran, and the schedule does not have it\n"
            "V026: the output of 1F0 from device 1 to device 0 is no transfer of the schedule\n"
            "V026: the output of 1B1 from device 1 to device 0 was seen twice\n");
+}
+
+TEST_CASE("measured times that lie further apart than a run lasts are refused, wherever they stand") {
+  constexpr Nanoseconds kFirst = std::numeric_limits<Nanoseconds>::min();
+  constexpr Nanoseconds kLast = std::numeric_limits<Nanoseconds>::max();
+  Seen apart;
+  apart.observation.measured = true;
+  apart.op("0F0").begin = kFirst;
+  apart.op("0B1").end = kLast;
+  apart.observation.transfers.front().end = kLast;
+  const std::string text = apart.problems();
+  CHECK(text.find("V027: 0B1 ends 18446744073709551615 ns after the first op begins, which is more than 52 days\n") !=
+        std::string::npos);
+  CHECK(text.find("arrives 18446744073709551615 ns after the first op begins") != std::string::npos);
+  for (const Nanoseconds start : {kFirst, kLast - 1000}) {
+    Seen seen;
+    seen.observation.measured = true;
+    for (ObservedOp& each : seen.observation.ops) each.begin += start, each.end += start;
+    for (ObservedTransfer& each : seen.observation.transfers) each.begin = kFirst, each.end += start;
+    const Timeline timeline = assemble_timeline(seen.schedule, seen.observation);
+    CHECK_EQ(timeline.spans[0].begin, 0);
+    CHECK_EQ(timeline.makespan, assemble_timeline(seen.schedule, Seen().observation).makespan);
+  }
 }
 
 TEST_CASE("of very many problems the first twenty are told") {

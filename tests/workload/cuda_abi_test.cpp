@@ -85,6 +85,7 @@ static_assert(cuda::kStubLibrary == CUDA_ERROR_STUB_LIBRARY);
 static_assert(cuda::kNoDevice == CUDA_ERROR_NO_DEVICE);
 static_assert(cuda::kInvalidDevice == CUDA_ERROR_INVALID_DEVICE);
 static_assert(cuda::kNotFound == CUDA_ERROR_NOT_FOUND);
+static_assert(cuda::kNotSupported == CUDA_ERROR_NOT_SUPPORTED);
 static_assert(cuda::kIllegalAddress == CUDA_ERROR_ILLEGAL_ADDRESS);
 static_assert(cuda::kLaunchFailed == CUDA_ERROR_LAUNCH_FAILED);
 static_assert(803 == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH && 999 == CUDA_ERROR_UNKNOWN);  // driver_api.cpp explains them

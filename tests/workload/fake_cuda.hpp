@@ -11,7 +11,8 @@
 // loops with cuBLAS's column-major meaning. Streams keep their order, wait for events of others and for values in
 // memory, and can be captured into graphs, as CUDA's; what cannot begin yet waits, and the host goes on. Time is the
 // GPU's own: every kernel takes what the functions below say, so that all durations are known in advance, whatever the
-// host is doing.
+// host is doing. A stream takes kFakeQueue things that wait; then the host waits for it, and where nobody can help
+// (another thread that writes a word which a stream waits for) the process ends with a text that says so.
 //
 //     idle              nothing is computed; all else (time, memory, records) as ever. For whole sessions
 //     error=CODE        cuInit fails with this CUDA error (100 no GPU, 803 versions of driver and module differ, ...)
@@ -31,11 +32,14 @@
 //     most_parts=N      a split gives no more, whatever was asked
 //     no_green          this GPU has no green contexts
 //     no_wait_value     a stream cannot wait for a value in memory
+//     fail_wait         waiting for a value in memory fails (error 1)
+//     lazy              the first launch of a kernel loads it: it waits until the GPU is idle, and cannot be captured
 //     no_peers          no GPU can reach another's memory
 //
 // A word it does not know ends the process: a test that asks for nothing must not pass.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -54,6 +58,7 @@ inline constexpr Nanoseconds kFakeGap = 32 * kFakeTick;         // between two k
 inline constexpr Nanoseconds kFakeCrossGap = 64 * kFakeTick;    // behind an event of another stream
 inline constexpr Nanoseconds kFakeTickKernel = 65 * kFakeTick;  // debubble_tick; debubble_hold takes its argument
 
+inline constexpr std::size_t kFakeQueue = 1024;  // things that one stream holds before the host must wait
 inline constexpr Nanoseconds kFakeStamp = 20 * kFakeTick;  // debubble_live_*, the executor's own kernels
 
 constexpr Nanoseconds fake_ticks(std::int64_t amount, std::int64_t per_tick) {

@@ -218,20 +218,25 @@ int cuFuncSetAttribute(cuda::Function function, int attribute, int value) {
 
 int cuLaunchKernel(cuda::Function function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned shared_bytes, cuda::Stream stream, void** arguments, void**) {
-  const Kernel& kernel = *reinterpret_cast<Kernel*>(function);
+  Kernel& kernel = *reinterpret_cast<Kernel*>(function);
   FakeGpu& gpu = FakeGpu::one();
   if (gpu.broken != 0) return gpu.broken;
   if (!is_current(stream)) return kInvalidContext;
   if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
   if (shared_bytes > static_cast<unsigned>(kernel.shared_memory)) return kInvalidValue;
   if (FakeGpu::value("fail_launch") == kernel.name) return kLaunchOutOfResources;
+  if (FakeGpu::has("lazy") && !kernel.loaded) {
+    if (stream_of(stream).capture != nullptr) return kCaptureUnsupported;
+    gpu.wait_until_idle();
+    kernel.loaded = true;
+  }
   const KernelArguments values(kernel, arguments);
   const Nanoseconds duration = duration_of(kernel.name, blocks, threads, arguments);
   std::function<bool()> ready;
   if (FakeGpu::value("hang") == kernel.name) ready = [] { return false; };
   if (kernel.name == kWaitKernel) {
     ready = [word = values.read<const volatile std::uint32_t*>(0), least = values.read<std::uint32_t>(1)] {
-      return *word >= least;
+      return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
     };
   }
   const bool does = !FakeGpu::has("idle") || is_live_kernel(kernel.name);

@@ -23,9 +23,9 @@ Nanoseconds start_of_time() {
   return since / kFakeTick * kFakeTick;
 }
 
-constexpr std::array<std::string_view, 19> kWords{
+constexpr std::array<std::string_view, 21> kWords{
     "idle",          "error",    "stub",   "driver",     "processors",    "least_part",  "most_parts", "no_green",
-    "no_wait_value", "no_peers", "hang",
+    "no_wait_value", "no_peers", "hang",   "lazy",       "fail_wait",
 
     "libraries",     "gpus",     "memory", "capability", "compile_error", "fail_launch", "fail_run",   "fail_gemm"};
 

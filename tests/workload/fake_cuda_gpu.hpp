@@ -103,6 +103,8 @@ class FakeGpu {
 
   // Does all that can be done, on every stream.
   void pump();
+  // Waits until nothing is left to do; a stream that nothing can free any more ends the process.
+  void wait_until_idle();
   // Waits for a stream; one that nothing can free any more ends the process.
   void drain(FakeStream& stream);
 
@@ -122,6 +124,8 @@ class FakeGpu {
  private:
   FakeGpu();
   void add(FakeStream& stream, FakeCommand command);
+  void wait_for_room(const FakeStream& stream);
+  void wait_until(const std::function<bool()>& condition, const char* problem);
   bool step(FakeStream& stream);
   [[nodiscard]] Nanoseconds released(const volatile std::uint32_t* word, std::uint32_t value);
 

@@ -20,6 +20,7 @@ struct Kernel {
   std::string name;
   std::vector<std::size_t> sizes;  // of its parameters
   int shared_memory = static_cast<int>(cuda::kFreeSharedMemory);
+  bool loaded = false;  // see the word `lazy`
 };
 
 // Functions live as long as their module or library; CUDA gives them no destructor either.

@@ -17,7 +17,6 @@ namespace {
 constexpr int kInvalidValue = 1;
 constexpr int kInvalidContext = 201;
 constexpr int kPeerNotEnabled = 705;
-constexpr int kNotSupported = 801;
 
 FakeStream& stream_of(cuda::Stream stream) { return *reinterpret_cast<FakeStream*>(stream); }
 FakeContext* context_of(cuda::Context context) { return reinterpret_cast<FakeContext*>(context); }
@@ -68,7 +67,7 @@ int cuLibraryGetKernel(cuda::Function* kernel, cuda::Library library, const char
 }
 
 int cuDeviceGetDevResource(int, cuda::ProcessorResource* resource, int type) {
-  if (FakeGpu::has("no_green")) return kNotSupported;
+  if (FakeGpu::has("no_green")) return cuda::kNotSupported;
   if (type != cuda::kProcessorResource) return kInvalidValue;
   *resource = resource_of(processors());
   return 0;
@@ -135,8 +134,8 @@ int cuStreamCreateWithPriority(cuda::Stream* stream, unsigned, int) {
 }
 
 int cuStreamWaitValue32_v2(cuda::Stream stream, cuda::Address address, unsigned value, unsigned flags) {
-  if (FakeGpu::has("no_wait_value")) return kNotSupported;
-  if (flags != cuda::kWaitUntilAtLeast) return kInvalidValue;
+  if (FakeGpu::has("no_wait_value")) return cuda::kNotSupported;
+  if (FakeGpu::has("fail_wait") || flags != cuda::kWaitUntilAtLeast) return kInvalidValue;
   FakeGpu::one().wait_for_value(stream_of(stream), static_cast<const volatile std::uint32_t*>(memory(address)), value);
   return 0;
 }

@@ -72,8 +72,32 @@ void FakeGpu::add(FakeStream& stream, FakeCommand command) {
     stream.last_captured = {stream.capture->nodes.size() - 1};
     return;
   }
+  wait_for_room(stream);
   stream.queue.push_back(std::move(command));
   pump();
+}
+
+// A launch queue has an end: then the host waits for the GPU. Only another thread can help, by writing to memory.
+void FakeGpu::wait_for_room(const FakeStream& stream) {
+  wait_until([&stream] { return stream.queue.size() < kFakeQueue; },
+             "the host waits for room in a stream that nobody lets begin");
+}
+
+void FakeGpu::wait_until_idle() {
+  const auto is_idle = [](const FakeStream* stream) { return stream->queue.empty(); };
+  wait_until([&] { return std::all_of(all_.begin(), all_.end(), is_idle); },
+             "loading a kernel waits for a stream that nobody lets begin");
+}
+
+void FakeGpu::wait_until(const std::function<bool()>& condition, const char* problem) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  for (; !condition(); pump()) {
+    if (std::chrono::steady_clock::now() > limit) {
+      std::fprintf(stderr, "fake GPU: %s\n", problem);
+      std::abort();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 bool FakeGpu::step(FakeStream& stream) {
@@ -183,7 +207,7 @@ Nanoseconds FakeGpu::released(const volatile std::uint32_t* word, std::uint32_t 
 
 void FakeGpu::wait_for_value(FakeStream& stream, const volatile std::uint32_t* word, std::uint32_t value) {
   releases_.erase({word, value});
-  add(stream, {[word, value] { return *word >= value; },
+  add(stream, {[word, value] { return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= value; },
                [this, word, value] { return released(word, value); },
                std::nullopt,
                {}});

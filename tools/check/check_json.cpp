@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tools/check/wording.hpp"
 
@@ -45,14 +46,15 @@ Json metric_json(const MetricResult& metric) {
   const Units units = metric.kind == MetricResult::Kind::kBubble ? Units{"ratio", "percentage_points"}
                       : metric.kind == MetricResult::Kind::kStep ? Units{"ns", "percent"}
                                                                  : Units{"bytes", "percent"};
+  const auto of_run = [&](Json value) { return metric.counted ? std::move(value) : Json(nullptr); };
   return {{"metric", to_string(metric.kind)},
           {"unit", units.value},
           {"predicted", number(metric, metric.predicted)},
-          {"measured", number(metric, metric.measured)},
+          {"measured", of_run(number(metric, metric.measured))},
           {"error_unit", units.error},
-          {"error", metric.error.median},
-          {"error_low", metric.error.low},
-          {"error_high", metric.error.high},
+          {"error", of_run(metric.error.median)},
+          {"error_low", of_run(metric.error.low)},
+          {"error_high", of_run(metric.error.high)},
           {"tolerance", metric.tolerance},
           {"device", metric.device < 0 ? Json(nullptr) : Json(metric.device)},
           {"verdict", to_string(metric.verdict)}};
@@ -73,6 +75,7 @@ const char* state_text(MeasurementResult::State state) {
 Json measurement_json(const MeasurementResult& measurement) {
   Json metrics = Json::array();
   for (const MetricResult& metric : measurement.metrics) metrics.push_back(metric_json(metric));
+  const bool judged = measurement.state == MeasurementResult::State::kJudged;
   const bool missing = measurement.state == MeasurementResult::State::kMissing;
   return {{"state", state_text(measurement.state)},
           {"source", measurement.fresh ? "fresh" : "recorded"},
@@ -81,7 +84,9 @@ Json measurement_json(const MeasurementResult& measurement) {
           {"clock", text_or_null(measurement.clock)},
           {"device", text_or_null(measurement.device)},
           {"date", text_or_null(measurement.date)},
+          {"times", judged ? Json(to_string(measurement.times)) : Json(nullptr)},
           {"repetitions", measurement.repetitions},
+          {"calibrations", measurement.calibrations},
           {"metrics", metrics},
           {"notes", measurement.notes},
           {"missing", missing ? diagnostic_json(measurement.missing) : Json(nullptr)},

@@ -33,10 +33,11 @@ std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario) {
           "debubble diff predicted.run.json " + run};
 }
 
-std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario, int devices) {
+std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario, int devices, bool ends) {
   std::string command = scenario.live->backend == "mpi" ? "mpirun -n " + std::to_string(devices) + " " : "";
   command = joined(command + "debubble live", all_flags(*scenario.flags));
   for (const std::string& argument : scenario.live_arguments) command += " " + shell_quoted(argument);
+  if (!ends) return {command};
   return {command + " --save-run measured.run.json", "debubble diff measured.run.json"};
 }
 

@@ -11,7 +11,8 @@ namespace debubble {
 // Lays a recorded run over its prediction.
 [[nodiscard]] std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario);
 
-// Runs a scenario again, kept in a file, and lays it over its prediction.
-[[nodiscard]] std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario, int devices);
+// Runs a scenario again, kept in a file, and lays it over its prediction. A run that does not end leaves no file: the
+// command alone shows how it gets stuck.
+[[nodiscard]] std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario, int devices, bool ends);
 
 }  // namespace debubble

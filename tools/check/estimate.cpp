@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace debubble {
@@ -33,6 +34,30 @@ double middle(std::vector<double>& values) {
   return (*std::max_element(values.begin(), at) + *at) / 2;
 }
 
+constexpr std::size_t kDraws = 2000;
+
+// The middle 95 % of what `draw` gives.
+template <typename Draw>
+std::pair<double, double> bootstrap(const Draw& draw) {
+  constexpr std::size_t kTail = kDraws / 40;  // 2.5 %
+  Draws draws;
+  std::vector<double> medians;
+  medians.reserve(kDraws);
+  for (std::size_t k = 0; k < kDraws; ++k) medians.push_back(draw(draws));
+  std::sort(medians.begin(), medians.end());
+  return {medians[kTail], medians[kDraws - 1 - kTail]};
+}
+
+// The median of as many values as there are, drawn with replacement. `sample` is scratch.
+double median_of_draw(std::span<const double> values, Draws& draws, std::vector<double>& sample) {
+  sample.resize(values.size());
+  for (double& value : sample) value = values[draws.below(values.size())];
+  return middle(sample);
+}
+
+// From here on (the sign test) the range of the medians covers more than 95 %, without its two ends too.
+constexpr std::size_t kManyGroups = 9;
+
 }  // namespace
 
 double median(std::span<const double> values) {
@@ -41,23 +66,30 @@ double median(std::span<const double> values) {
 }
 
 ErrorEstimate estimate(std::span<const double> errors) {
-  constexpr std::size_t kDraws = 2000;
-  constexpr std::size_t kTail = kDraws / 40;  // 2.5 %
-  ErrorEstimate result{median(errors), errors.front(), errors.front()};
   if (errors.size() < static_cast<std::size_t>(kFewRepetitions)) {
     const auto [low, high] = std::minmax_element(errors.begin(), errors.end());
-    return {result.median, *low, *high};
+    return {median(errors), *low, *high};
   }
-  Draws draws;
-  std::vector<double> medians;
-  std::vector<double> sample(errors.size());
-  for (std::size_t k = 0; k < kDraws; ++k) {
-    for (double& value : sample) value = errors[draws.below(errors.size())];
-    medians.push_back(middle(sample));
-  }
-  std::sort(medians.begin(), medians.end());
-  result.low = medians[kTail];
-  result.high = medians[kDraws - 1 - kTail];
+  std::vector<double> sample;
+  const auto [low, high] = bootstrap([&](Draws& draws) { return median_of_draw(errors, draws, sample); });
+  return {median(errors), low, high};
+}
+
+ErrorEstimate estimate(std::span<const std::vector<double>> groups) {
+  if (groups.size() == 1) return estimate(groups.front());
+  std::vector<double> centres;
+  for (const std::vector<double>& group : groups) centres.push_back(median(group));
+  std::vector<double> sample;
+  std::vector<double> drawn(groups.size());
+  const auto [low, high] = bootstrap([&](Draws& draws) {
+    for (double& one : drawn) one = median_of_draw(groups[draws.below(groups.size())], draws, sample);
+    return middle(drawn);
+  });
+  ErrorEstimate result{median(centres), low, high};
+  if (groups.size() >= kManyGroups) return result;
+  const auto [least, largest] = std::minmax_element(centres.begin(), centres.end());
+  result.low = std::min(result.low, *least);
+  result.high = std::max(result.high, *largest);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/core/run_record.hpp"
 #include "tools/live/flags.hpp"
@@ -18,12 +19,20 @@ struct FreshRunPlan {
   LivePlan plan;
 };
 
-// Throws InputError with places like "--fault".
+// Throws InputError with places like "--fault", also for a fault that the backend cannot do (E003).
 [[nodiscard]] FreshRunPlan plan_fresh_run(const LiveFlags& live, const ScenarioFlags& flags, Progress& progress);
 
+// Whether the costs are measured on this machine rather than given. Such a run is done several times over, each time
+// with costs calibrated anew (tools/check/estimate.hpp says why).
+[[nodiscard]] bool calibrates(const FreshRunPlan& plan);
+
+// How the repetitions are dealt out: {2, 2, 2, 2, 1, 1} for ten calibrated ones; all in one for given costs, and over
+// MPI, which a process joins only once.
+[[nodiscard]] std::vector<int> repetitions_by_calibration(const FreshRunPlan& plan);
+
 struct FreshRun {
-  RunRecord record;     // without iterations in a process of mpirun's that is not the first
-  std::string failure;  // how it got stuck or went wrong, in lines; empty when it ended as it should
+  std::vector<RunRecord> records;  // by calibration; empty in a process of mpirun's that is not the first
+  std::string failure;             // how it got stuck or went wrong, in lines; empty when it ended as it should
 };
 
 // Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks: U070 for runs

@@ -71,6 +71,18 @@ const char* to_string(MetricResult::Kind kind) {
   return "bubble";
 }
 
+const char* to_string(MeasurementResult::Times times) {
+  switch (times) {
+    case MeasurementResult::Times::kMeasured:
+      return "measured";
+    case MeasurementResult::Times::kGiven:
+      return "given";
+    case MeasurementResult::Times::kSimulated:
+      return "simulated";
+  }
+  return "measured";
+}
+
 const char* to_string(Verdict verdict) {
   switch (verdict) {
     case Verdict::kPass:

@@ -51,7 +51,8 @@ struct MetricResult {
   double measured = 0;  // median over the repetitions
   ErrorEstimate error;
   double tolerance = 0;
-  int device = -1;  // memory: the one with the largest error
+  int device = -1;      // memory: the one judged worst
+  bool counted = true;  // no: the run did not count it; measured and error mean nothing
   Verdict verdict = Verdict::kPass;
 };
 
@@ -69,7 +70,14 @@ struct MeasurementResult {
   std::string clock;    // "logical", "wall", "gpu"
   std::string device;
   std::string date;
+  enum class Times : std::uint8_t {
+    kMeasured,
+    kGiven,      // a real run on the logical clock, each op as long as it was told: exact by construction
+    kSimulated,  // nothing ran at all
+  };
+  Times times = Times::kMeasured;
   int repetitions = 0;
+  int calibrations = 1;  // of a fresh run: how often its costs were calibrated anew
   std::vector<MetricResult> metrics;
   std::vector<std::string> notes;  // "1 repetition: no interval, the error is judged as it is"
   Diagnostic missing;
@@ -122,8 +130,9 @@ enum class Outcome : std::uint8_t { kPass, kWarn, kSkipped, kMissing, kFail };
 
 // "bubble", "step", "memory".
 [[nodiscard]] const char* to_string(MetricResult::Kind kind);
-[[nodiscard]] const char* to_string(Verdict verdict);                // "pass", "warn", "fail"
-[[nodiscard]] const char* to_string(Outcome outcome);                // "pass", "warn", "skipped", "missing", "fail"
-[[nodiscard]] const char* to_string(PredictionResult::State state);  // "same", "changed", "new", "none", "deadlock"
+[[nodiscard]] const char* to_string(MeasurementResult::Times times);  // "measured", "given", "simulated"
+[[nodiscard]] const char* to_string(Verdict verdict);                 // "pass", "warn", "fail"
+[[nodiscard]] const char* to_string(Outcome outcome);                 // "pass", "warn", "skipped", "missing", "fail"
+[[nodiscard]] const char* to_string(PredictionResult::State state);   // "same", "changed", "new", "none", "deadlock"
 
 }  // namespace debubble

@@ -35,28 +35,31 @@ constexpr JsonDialect kDialect{
     .description = "docs/suite.schema.json",
 };
 
-void read_tolerance(JsonObjectReader& reader, const char* key, double& tolerance) {
+// Whether it is there.
+bool read_tolerance(JsonObjectReader& reader, const char* key, double& tolerance) {
   const JsonValue* value = reader.member(key, false);
-  if (value == nullptr) return;
+  if (value == nullptr) return false;
   const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
   double number = -1;
   if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
   if (number >= 0 && number <= 100) {
     tolerance = number;
-    return;
+    return true;
   }
   reader.complain("Q015", key, in_quotes(key) + " must be a number from 0 to 100; got " + describe(*value),
                   "percentage points for the bubble, per cent for step time and memory: 1.5");
+  return true;
 }
 
-Tolerances read_tolerances(JsonObjectReader& parent, const Tolerances& defaults, ProblemList& problems) {
+Tolerances read_tolerances(JsonObjectReader& parent, const Tolerances& defaults, Tolerances::Asker asker,
+                           ProblemList& problems) {
   Tolerances tolerances = defaults;
   const JsonValue* value = parent.member("tolerances", false);
   if (value == nullptr) return tolerances;
   JsonObjectReader reader(*value, parent.pointer_to("tolerances"), problems);
   read_tolerance(reader, "bubble_pp", tolerances.bubble_pp);
   read_tolerance(reader, "step_percent", tolerances.step_percent);
-  read_tolerance(reader, "memory_percent", tolerances.memory_percent);
+  if (read_tolerance(reader, "memory_percent", tolerances.memory_percent)) tolerances.memory_asked_by = asker;
   reader.finish();
   return tolerances;
 }
@@ -131,7 +134,7 @@ SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, 
     if (model.ends_with(".json")) model = beside(suite.file, model);
     choose_clock_for_gate(scenario);
   }
-  scenario.tolerances = read_tolerances(reader, defaults, problems);
+  scenario.tolerances = read_tolerances(reader, defaults, Tolerances::Asker::kScenario, problems);
   scenario.required = read_required(reader);
   reader.finish();
   check_combination(reader, scenario, live != nullptr);
@@ -167,7 +170,7 @@ void read_root(const JsonValue& root, Suite& suite, ProblemList& problems) {
   suite.name = reader.text("name");
   const std::string baseline = reader.optional_text("baseline");
   suite.baseline = baseline.empty() ? default_baseline(suite.file) : beside(suite.file, baseline);
-  const Tolerances defaults = read_tolerances(reader, {}, problems);
+  const Tolerances defaults = read_tolerances(reader, {}, Tolerances::Asker::kSuite, problems);
   const JsonValue* list = reader.array("scenarios");
   if (list != nullptr) read_scenarios(*list, defaults, suite, problems);
   reader.finish();

@@ -11,6 +11,7 @@
 // are relative to the suite's own folder.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,9 @@ struct Tolerances {
   double bubble_pp = 1;       // percentage points of bubble_ratio
   double step_percent = 2;    // of the predicted step time
   double memory_percent = 1;  // of the predicted peak activation memory, on the worst device
+  // Who wants memory judged: where a run did not count it, a scenario's own word fails, the suite's for all warns.
+  enum class Asker : std::uint8_t { kNobody, kSuite, kScenario };
+  Asker memory_asked_by = Asker::kNobody;
 };
 
 struct SuiteScenario {

@@ -34,6 +34,16 @@ std::optional<std::string> accepted_baseline(const std::string& file, bool accep
   return text;
 }
 
+// Each run against the prediction from its own costs: those it was given, or those calibrated just before it.
+MeasurementResult judge_fresh(std::vector<RunRecord> records, const FreshRunPlan& plan, const Tolerances& tolerances) {
+  std::vector<PredictedRun> runs;
+  for (RunRecord& record : records) {
+    Report predicted = simulate_record(record).report;
+    runs.push_back({std::move(record), std::move(predicted)});
+  }
+  return judge_runs(runs, tolerances, calibrates(plan) ? CostOrigin::kCalibratedNow : CostOrigin::kAsGiven);
+}
+
 }  // namespace
 
 SuiteGate::SuiteGate(const std::string& file, bool accept, Progress& progress) : accept_(accept), progress_(progress) {
@@ -76,7 +86,7 @@ void SuiteGate::predict_all() {
 
 void SuiteGate::predict(const SuiteScenario& scenario) {
   if (scenario.flags) return predict_given(scenario);
-  judge_recorded(scenario, std::nullopt);
+  judge_recorded(scenario, nullptr);
 }
 
 void SuiteGate::predict_given(const SuiteScenario& scenario) {
@@ -85,27 +95,30 @@ void SuiteGate::predict_given(const SuiteScenario& scenario) {
   const Scenario checked =
       check_scenario(plan ? scenario_part(plan->settings, *scenario.flags) : ScenarioFlags(*scenario.flags));
   const std::string name = checked.schedules.empty() ? "1f1b" : checked.schedules.front();
-  Report report = run_schedule(checked, name, progress_).report;
+  Run run = run_schedule(checked, name, progress_);
+  Report& report = run.report;
   if (!scenario.table.empty()) report.schedule.name = printable(scenario.table);  // wherever we were started from
   predictions_.push_back({scenario.name, report});
   to_run_.back() = std::move(plan);
-  if (!scenario.measured.empty()) judge_recorded(scenario, report);
+  if (!scenario.measured.empty()) judge_recorded(scenario, &run);
 }
 
 // Without a prediction, the run's own schedule, costs and links are simulated.
-void SuiteGate::judge_recorded(const SuiteScenario& scenario, std::optional<Report> predicted) {
+void SuiteGate::judge_recorded(const SuiteScenario& scenario, const Run* given) {
   const RunRecord record = read_run_file(scenario.measured);
-  const bool own = !predicted.has_value();
-  if (own) {
+  Report predicted;
+  if (given == nullptr) {
     predicted = simulate_record(record).report;
-    predictions_.push_back({scenario.name, *predicted});
+    predictions_.push_back({scenario.name, predicted});
+  } else {
+    predicted = given->report;
+    if (const std::string reason = mismatch(record, given->schedule); !reason.empty()) {
+      throw InputError(Diagnostic{"Q031", suite_.file + "#" + scenario.pointer + "/measured", reason,
+                                  "leave \"scenario\" out to predict the run's own schedule, or name another run"});
+    }
   }
-  if (const std::string reason = mismatch(record, *predicted); !reason.empty()) {
-    throw InputError(Diagnostic{"Q031", suite_.file + "#" + scenario.pointer + "/measured", reason,
-                                "leave \"scenario\" out to predict the run's own schedule, or name another run"});
-  }
-  if (accept_ || !has_result(*predicted)) return;
-  MeasurementResult measurement = judge_run(record, *predicted, scenario.tolerances);
+  if (accept_ || !has_result(predicted)) return;
+  MeasurementResult measurement = judge_run(record, predicted, scenario.tolerances);
   measurement.file = scenario.measured;
   measurement.next = commands_for_recorded(scenario);
   result_.scenarios.back().measurement = std::move(measurement);
@@ -134,14 +147,13 @@ void SuiteGate::measure() {
   }
 }
 
-// A fresh run is predicted from its own record: with the costs it was given, or those calibrated on this machine.
 void SuiteGate::measure_one(const SuiteScenario& scenario, const FreshRunPlan& plan, ScenarioResult& result) {
   MeasurementResult measurement;
   try {
-    const FreshRun fresh = run_fresh(plan, progress_);
+    FreshRun fresh = run_fresh(plan, progress_);
     if (fresh.failure.empty()) {
-      if (fresh.record.iterations.empty()) return;  // this process is not the one that knows
-      measurement = judge_run(fresh.record, simulate_record(fresh.record).report, scenario.tolerances);
+      if (fresh.records.empty()) return;  // this process is not the one that knows
+      measurement = judge_fresh(std::move(fresh.records), plan, scenario.tolerances);
     } else {
       measurement.state = MeasurementResult::State::kStuck;
       measurement.failure = fresh.failure;
@@ -156,7 +168,8 @@ void SuiteGate::measure_one(const SuiteScenario& scenario, const FreshRunPlan& p
   }
   measurement.fresh = true;
   if (measurement.backend.empty()) measurement.backend = scenario.live->backend;
-  measurement.next = commands_for_fresh(scenario, plan.plan.run.schedule.devices);
+  const bool ends = measurement.state == MeasurementResult::State::kJudged;
+  measurement.next = commands_for_fresh(scenario, plan.plan.run.schedule.devices, ends);
   result.measurement = std::move(measurement);
 }
 

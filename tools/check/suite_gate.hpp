@@ -16,6 +16,7 @@
 #include "tools/check/suite.hpp"
 #include "tools/exporters/output_file.hpp"
 #include "tools/progress.hpp"
+#include "tools/run.hpp"
 
 namespace debubble {
 
@@ -39,7 +40,7 @@ class SuiteGate {
   void predict_all();
   void predict(const SuiteScenario& scenario);
   void predict_given(const SuiteScenario& scenario);
-  void judge_recorded(const SuiteScenario& scenario, std::optional<Report> predicted);
+  void judge_recorded(const SuiteScenario& scenario, const Run* given);
   void compare();
   void measure_one(const SuiteScenario& scenario, const FreshRunPlan& plan, ScenarioResult& result);
   void refuse(std::vector<Diagnostic> problems);

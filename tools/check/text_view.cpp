@@ -48,14 +48,39 @@ class TextView {
   std::string text() {
     for (const SuiteResult& suite : result_.suites) add_suite(suite);
     out_ += paint(style_.color, kBold, tally_text(tally_of(result_))) + "\n";
+    name_failures();
     const bool refused = std::any_of(result_.suites.begin(), result_.suites.end(),
                                      [](const SuiteResult& suite) { return !suite.accepted; });
     if (result_.accept && refused) out_ += "no baseline was written: not everything could be predicted\n";
-    if (result_.accept) out_ += "measurements are not looked at by --accept\n";
+    if (result_.accept && !refused) say_what_follows();
     return out_;
   }
 
  private:
+  // At the end of a long log, which one it was.
+  void name_failures() {
+    const Tally tally = tally_of(result_);
+    if (tally.scenarios < 2) return;
+    for (const Outcome wanted : {Outcome::kFail, Outcome::kMissing}) {
+      std::string names;
+      for (const SuiteResult& suite : result_.suites) {
+        for (const ScenarioResult& scenario : suite.scenarios) {
+          if (outcome_of(scenario, suite.accepted) != wanted) continue;
+          names += (names.empty() ? "" : ", ") + scenario.name;
+        }
+      }
+      if (!names.empty()) paragraph(label(wanted) + ": ", names, label(wanted).size() + 2);
+    }
+  }
+
+  void say_what_follows() {
+    std::string suites;
+    for (const SuiteResult& suite : result_.suites) suites += " " + shell_quoted(suite.file);
+    const bool one = result_.suites.size() == 1;
+    out_ += one ? "commit the baseline beside its suite" : "commit the baselines beside their suites";
+    out_ += "; from now on: debubble check" + suites + "\n";
+  }
+
   void paragraph(std::string_view lead, const std::string& body, std::size_t indent) {
     const std::size_t width = static_cast<std::size_t>(style_.width);
     const std::size_t room = width - std::min(width - 20, indent);

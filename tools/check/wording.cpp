@@ -50,9 +50,12 @@ std::string present(const std::string& value) { return value.empty() ? "(absent)
 }  // namespace
 
 std::string predicted_text(const MetricResult& metric) { return value_text(metric, metric.predicted); }
-std::string measured_text(const MetricResult& metric) { return value_text(metric, metric.measured); }
+std::string measured_text(const MetricResult& metric) {
+  return metric.counted ? value_text(metric, metric.measured) : "not counted";
+}
 
 std::string error_text(const MetricResult& metric) {
+  if (!metric.counted) return {};
   return fmt::format("{} {}", with_sign(metric.error.median), unit(metric));
 }
 
@@ -61,7 +64,7 @@ std::string tolerance_text(const MetricResult& metric) {
 }
 
 std::string interval_text(const MetricResult& metric, int repetitions) {
-  if (repetitions < 2) return {};
+  if (repetitions < 2 || !metric.counted) return {};
   return fmt::format("[{}, {}]", with_sign(metric.error.low), with_sign(metric.error.high));
 }
 
@@ -71,6 +74,10 @@ std::string metric_name(const MetricResult& metric) {
 }
 
 std::string metric_sentence(const MetricResult& metric, int repetitions) {
+  if (!metric.counted) {
+    return fmt::format("{}: {} predicted, but the run did not count it, and {} are allowed", metric_name(metric),
+                       predicted_text(metric), tolerance_text(metric));
+  }
   const std::string interval = interval_text(metric, repetitions);
   return fmt::format("{}: {} predicted, {} measured: {}{}{}, {} allowed", metric_name(metric), predicted_text(metric),
                      measured_text(metric), error_text(metric), interval.empty() ? "" : " ", interval,
@@ -107,12 +114,18 @@ std::string source_text(const MeasurementResult& measurement) {
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += ", " + part;
   };
-  add(measurement.backend);
-  add(measurement.clock.empty() ? "" : measurement.clock + " clock");
+  if (measurement.times == MeasurementResult::Times::kSimulated) {
+    add("a simulated run");
+  } else {
+    add(measurement.backend);
+    add(measurement.clock.empty() ? "" : measurement.clock + " clock");
+  }
+  if (measurement.times == MeasurementResult::Times::kGiven) add("exact by construction");
   if (!measurement.fresh || measurement.backend != "cpu") add(measurement.device);  // a fresh run's CPU is this one
   if (!measurement.fresh) add(measurement.date);
   if (measurement.repetitions == 1) add("1 repetition");
   if (measurement.repetitions > 1) add(fmt::format("{} repetitions", measurement.repetitions));
+  if (measurement.calibrations > 1) add(fmt::format("calibrated {} times", measurement.calibrations));
   return text;
 }
 

@@ -53,12 +53,12 @@ struct ExtraFile {
 class Check : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("suites", suites_, "what to check; see docs/ci.md")
+    verb.add_option("suites", suites_, "what to check; docs/ci.md shows how to write one")
         ->type_name("SUITE.json")
         ->required()
         ->expected(-1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    verb.add_flag("--accept", accept_, "take the predictions as the new baseline");
+    verb.add_flag("--accept", accept_, "write the predictions to the baseline; a new suite begins with this");
     add_output_flags(verb, output_, kFormats);
     const std::string group = "Output";
     verb.add_option("--junit", junit_, "also write JUnit XML, for GitLab and others")

@@ -64,13 +64,14 @@ class DiffCommand : public Command {
 
     Progress progress;
     const Diff diff = make_diff(request, progress);
+    require_judgeable(tolerance, diff);
     show(diff, invocation, output);
     if (trace) write_merged_trace(diff, invocation.command_line, [&](std::string_view text) { trace->write(text); });
     if (bundle) bundle->write(trace_bundle(diff, invocation.command_line));
     if (trace) trace->commit();
     if (bundle) bundle->commit();
     output.commit();
-    const std::vector<std::string> reasons = exceeded(tolerance, diff.comparison);
+    const std::vector<std::string> reasons = exceeded(tolerance, diff);
     for (const std::string& reason : reasons) std::fprintf(stderr, "debubble: --tolerance: %s\n", reason.c_str());
     return reasons.empty() ? kExitOk : kExitFinding;
   }

@@ -43,7 +43,7 @@ class Export : public Command {
       std::fputs(findings_view(run.report.findings, stderr_style()).c_str(), stderr);
       return kExitFinding;
     }
-    write_trace(run, invocation.command_line, file);
+    write_trace(run, invocation.command_line, nullptr, file);
     file.commit();
     return kExitOk;
   }

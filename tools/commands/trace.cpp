@@ -6,6 +6,7 @@
 #include "schedules/compute_table.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "tools/exporters/chrome_trace.hpp"
+#include "tools/runs/predict.hpp"
 #include "tools/version.hpp"
 
 namespace debubble {
@@ -21,9 +22,18 @@ TraceInfo trace_info(const Run& run, const std::string& command_line) {
   return info;
 }
 
-void write_trace(const Run& run, const std::string& command_line, OutputFile& file) {
+void add_origin(TraceInfo& info, const RunRecord& record, std::size_t iteration) {
+  info.backend = record.origin.backend;
+  info.clock = record.origin.clock;
+  info.peak_activation = record.iterations[iteration].peak_activation;
+  info.peak_memory = record.iterations[iteration].peak_memory;
+}
+
+void write_trace(const Run& run, const std::string& command_line, const RunRecord* record, OutputFile& file) {
   const auto curves = memory_curves(run.timeline, run.schedule, run.costs);
-  write_chrome_trace(run.timeline, run.schedule, run.report, curves, trace_info(run, command_line),
+  TraceInfo info = trace_info(run, command_line);
+  if (record != nullptr) add_origin(info, *record, median_iteration(*record));
+  write_chrome_trace(run.timeline, run.schedule, run.report, curves, info,
                      [&](std::string_view text) { file.write(text); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sim/core/run_record.hpp"
 #include "tools/exporters/chrome_trace.hpp"
 #include "tools/exporters/output_file.hpp"
 #include "tools/run.hpp"
@@ -12,8 +13,12 @@ namespace debubble {
 // What a trace says about its run beside its events; the run must outlive it.
 [[nodiscard]] TraceInfo trace_info(const Run& run, const std::string& command_line);
 
-// Chrome's trace. The run must have a timeline.
-void write_trace(const Run& run, const std::string& command_line, OutputFile& file);
+// Who ran it, by whose clock, and what memory was counted in one of its iterations.
+void add_origin(TraceInfo& info, const RunRecord& record, std::size_t iteration);
+
+// Chrome's trace. The run must have a timeline. `record` (may be null: the run is simulated) is the same run, whose
+// median iteration is shown: the trace takes who ran it and what memory was counted from there.
+void write_trace(const Run& run, const std::string& command_line, const RunRecord* record, OutputFile& file);
 
 // PyTorch's table; says on stderr when the table means something else by a microbatch than the schedule.
 void write_table(const Schedule& schedule, OutputFile& file);

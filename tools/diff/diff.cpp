@@ -26,7 +26,9 @@ Sides sides_of(const std::vector<std::string>& files) {
 }
 
 std::string names_of(const std::vector<std::string>& files) {
-  return files.size() == 1 ? files.front() : files.front() + " and " + std::to_string(files.size() - 1) + " more ranks";
+  if (files.size() == 1) return files.front();
+  return files.front() + " and " + std::to_string(files.size() - 1) +
+         (files.size() == 2 ? " more rank" : " more ranks");
 }
 
 // What the measured run's own schedule, costs and links give.
@@ -37,7 +39,16 @@ RunRecord predict(const RunRecord& measured, const std::string& name) {
                                 "its own schedule cannot be simulated: " + run.report.findings.front().message,
                                 "name a prediction before it"});
   }
-  return record_of(run, measured.p2p, measured.origin.command_line);
+  return record_of(run, measured.p2p, "");  // nobody typed one: that of the measured run had its faults
+}
+
+// The measured run's report, with the peaks that were counted.
+Report measured_report(const RunRecord& record, std::size_t iteration) {
+  Report report = report_of(record, iteration);
+  const std::vector<Bytes>& peaks = record.iterations[iteration].peak_memory;
+  if (peaks.size() != report.devices.size()) return report;
+  for (DeviceReport& device : report.devices) device.peak_memory = peaks[static_cast<std::size_t>(device.device)];
+  return report;
 }
 
 void check_same(const Diff& diff) {
@@ -83,7 +94,7 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
   diff.predicted_report = report_of(diff.predicted, diff.predicted_iteration);
   std::vector<TimedRun> measured;
   for (std::size_t i = 0; i < diff.measured.iterations.size(); ++i) {
-    diff.measured_reports.push_back(report_of(diff.measured, i));
+    diff.measured_reports.push_back(measured_report(diff.measured, i));
   }
   for (std::size_t i = 0; i < diff.measured.iterations.size(); ++i) {
     measured.push_back({&diff.measured.iterations[i].timeline, &diff.measured_reports[i]});
@@ -92,6 +103,25 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
       compare(diff.predicted.schedule, diff.predicted.p2p, {&diff.predicted_timeline(), &diff.predicted_report},
               measured, diff.iteration, diff.measured.clocks.residual);
   return diff;
+}
+
+MemorySource Diff::memory_source() const { return source_of(&RunIteration::peak_memory); }
+MemorySource Diff::activation_source() const { return source_of(&RunIteration::peak_activation); }
+
+MemorySource Diff::source_of(std::vector<Bytes> RunIteration::*peaks) const {
+  if (measured.origin.backend == "simulator") return MemorySource::kModelled;
+  const bool counted =
+      std::all_of(measured.iterations.begin(), measured.iterations.end(), [&](const RunIteration& one) {
+        return (one.*peaks).size() == static_cast<std::size_t>(measured.schedule.devices);
+      });
+  return counted ? MemorySource::kCounted : MemorySource::kComputed;
+}
+
+std::string Diff::exactness() const {
+  if (measured_timeline().measured) return "";
+  return std::string("exact by construction: the measured side is ") +
+         (measured.origin.backend == "simulator" ? "simulated too" : "real, but its times follow from given costs") +
+         "; for real times: debubble live --costs cpu-time, or --clock wall";
 }
 
 std::string first_difference(const Schedule& predicted, const Schedule& measured) {

@@ -108,9 +108,21 @@ Json allocated(const Diff& diff, std::size_t device) {
   return device < peaks.size() ? Json(peaks[device]) : Json(nullptr);
 }
 
+const char* word(MemorySource source) {
+  switch (source) {
+    case MemorySource::kCounted:
+      return "counted";
+    case MemorySource::kModelled:
+      return "modelled";
+    case MemorySource::kComputed:
+      break;
+  }
+  return "computed";
+}
+
 Json devices_json(const Diff& diff) {
-  const bool counted =
-      diff.measured.iterations[diff.iteration].peak_activation.size() == diff.comparison.devices.size();
+  const char* const activation = word(diff.activation_source());
+  const char* const memory = word(diff.memory_source());
   Json list = Json::array();
   for (std::size_t d = 0; d < diff.comparison.devices.size(); ++d) {
     const DeviceFigures& device = diff.comparison.devices[d];
@@ -118,7 +130,8 @@ Json devices_json(const Diff& diff) {
                     {"busy_ns", figure_json(device.busy)},
                     {"peak_memory_bytes", figure_json(device.peak_memory)},
                     {"peak_activation_bytes", figure_json(device.peak_activation)},
-                    {"measured_activation_is", counted ? "counted" : "computed"},
+                    {"measured_memory_is", memory},
+                    {"measured_activation_is", activation},
                     {"allocated_bytes", allocated(diff, d)}});
   }
   return list;
@@ -139,8 +152,9 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
       side_json(diff.predicted, own ? diff.measured_name : diff.predicted_name, diff.predicted_iteration);
   json["predicted_from_measured"] = own;
   json["measured"] = side_json(diff.measured, diff.measured_name, diff.iteration);
+  json["measured_times_are"] = diff.measured_timeline().measured ? "measured" : "computed";
   json["clocks"] = {{"method", diff.measured.clocks.method},
-                    {"residual_ns", diff.measured.clocks.residual},
+                    {"residual_ns", diff.measured.clocks.bounded ? Json(diff.measured.clocks.residual) : Json(nullptr)},
                     {"offsets_ns", diff.measured.clocks.offsets}};
   json["ops_matched"] = comparison.ops;
   json["transfers_matched"] = comparison.transfers_matched;

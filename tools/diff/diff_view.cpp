@@ -44,6 +44,7 @@ class View {
     add_figures();
     add_parts();
     add_divergence();
+    if (const std::string exact = diff_.exactness(); !exact.empty()) add_item("note", exact);
     for (const std::string& note : diff_.measured.origin.notes) add_item("note", printable(note));
     for (const LossItem& loss : diff_.measured.losses) {
       add_item("lost", fmt::format("{} {}", loss.count, printable(loss.what)));
@@ -82,9 +83,14 @@ class View {
     add_fact("measured", printable(diff_.measured_name) + ", " + origin_words(diff_.measured.origin) + iteration());
     const ClockAlignment& clocks = diff_.measured.clocks;
     add_fact("clocks", printable(clocks.method.empty() ? "one clock" : clocks.method) +
-                           (clocks.residual > 0 ? ", +-" + format_duration(clocks.residual) : ""));
-    add_fact("matched", fmt::format("ops {0}/{0}, transfers {1}/{2}", comparison_.ops, comparison_.transfers_matched,
-                                    comparison_.transfers));
+                           (!clocks.bounded       ? ": how far the ranks' clocks differ is not known"
+                            : clocks.residual > 0 ? ", +-" + format_duration(clocks.residual)
+                                                  : ""));
+    add_fact("matched", fmt::format("ops {0}/{0}, transfers {1}/{2}{3}", comparison_.ops, comparison_.transfers_matched,
+                                    comparison_.transfers,
+                                    comparison_.transfers_matched == comparison_.transfers
+                                        ? ""
+                                        : ": those not seen are taken to be as predicted"));
     line("");
   }
 
@@ -110,14 +116,21 @@ class View {
     add_ratio(table, "bubble/ideal", comparison_.bubble_over_ideal);
     const bool memory = knows_memory();
     for (const std::size_t d : memory ? worst_devices() : std::vector<std::size_t>{}) {
-      add_size(table, fmt::format("peak memory d{}", d), comparison_.devices[d].peak_memory);
-      add_size(table, fmt::format("  activations d{}", d), comparison_.devices[d].peak_activation);
+      add_size(table, fmt::format("peak memory d{}", d), comparison_.devices[d].peak_memory, diff_.memory_source());
+      add_size(table, fmt::format("  activations d{}", d), comparison_.devices[d].peak_activation,
+               diff_.activation_source());
     }
     if (diff_.measured.iterations.size() < 2) table.remove_column(5);
     text_ += table.text(width());
     const std::size_t hidden = comparison_.devices.size() - worst_devices().size();
     if (!memory) line("memory is not known of these runs");
-    if (memory && hidden > 0) line(fmt::format("memory of {} more devices: --format json", hidden));
+    if (memory && hidden > 0) {
+      line(fmt::format("memory of {} more device{}: --format json", hidden, hidden == 1 ? "" : "s"));
+    }
+    if (memory &&
+        (diff_.memory_source() == MemorySource::kComputed || diff_.activation_source() == MemorySource::kComputed)) {
+      line("-: nobody counted that memory in the measured run");
+    }
     line("");
   }
 
@@ -131,7 +144,11 @@ class View {
                    fmt::format("{:+.1f} pp", 100 * figure.gap()), "", range(figure, format_percent)});
   }
 
-  static void add_size(Table& table, const std::string& name, const Figure<Bytes>& figure) {
+  static void add_size(Table& table, const std::string& name, const Figure<Bytes>& figure, MemorySource source) {
+    if (source == MemorySource::kComputed) {
+      table.add_row({name, format_size(figure.predicted), "-", "-", "", "-"});
+      return;
+    }
     table.add_row({name, format_size(figure.predicted), format_size(figure.measured), size_gap(figure.gap()),
                    relative(figure.gap(), figure.predicted), range(figure, format_size)});
   }
@@ -163,13 +180,19 @@ class View {
       line("every op and transfer took as long as predicted, in the same order");
       return;
     }
+    if (comparison_.parts.front().gap == 0) {
+      const std::size_t count = comparison_.parts.size();
+      add_item("no gap", fmt::format("{} kind{} of ops, transfers or waits differ{}, and none moves the end: --format "
+                                     "json",
+                                     count, count == 1 ? "" : "s", count == 1 ? "s" : ""));
+      return;
+    }
     line(fmt::format("gap explained, {} in all", format_gap(comparison_.makespan.gap())));
     Nanoseconds rest = 0;
     std::size_t hidden = 0;
     for (std::size_t i = 0; i < comparison_.parts.size(); ++i) {
       const GapPart& part = comparison_.parts[i];
-      const bool only_zeros = comparison_.parts.front().gap == 0;
-      if (i < kMostParts && (part.gap != 0 || only_zeros)) {
+      if (i < kMostParts && part.gap != 0) {
         add_named(pad_left(format_gap(part.gap), 10), part_words(part), 2, 14);
         continue;
       }
@@ -177,7 +200,8 @@ class View {
       ++hidden;
     }
     if (hidden > 0) {
-      add_named(pad_left(format_gap(rest), 10), fmt::format("{} more parts: --format json", hidden), 2, 14);
+      add_named(pad_left(format_gap(rest), 10),
+                fmt::format("{} more part{}: --format json", hidden, hidden == 1 ? "" : "s"), 2, 14);
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -78,10 +79,11 @@ class Parser {
   std::vector<Diagnostic> problems_;
 };
 
-// gap / predicted; a gap from nothing is infinite.
-double relative(std::int64_t gap, std::int64_t predicted) {
-  if (gap == 0) return 0;
-  return std::abs(static_cast<double>(gap)) / static_cast<double>(std::max<std::int64_t>(predicted, 0));
+// |median - predicted| / predicted; a gap from nothing is infinite.
+double apart(const Figure<std::int64_t>& figure) {
+  if (figure.median == figure.predicted) return 0;
+  return std::abs(static_cast<double>(figure.median - figure.predicted)) /
+         static_cast<double>(std::max<std::int64_t>(figure.predicted, 0));
 }
 
 std::string percent(double value) { return std::isfinite(value) ? format_percent(value) : "infinitely much"; }
@@ -90,25 +92,35 @@ std::string percent(double value) { return std::isfinite(value) ? format_percent
 
 Tolerance parse_tolerance(std::string_view text) { return Parser().run(text); }
 
-std::vector<std::string> exceeded(const Tolerance& tolerance, const Comparison& comparison) {
+void require_judgeable(const Tolerance& tolerance, const Diff& diff) {
+  if (!tolerance.memory || diff.activation_source() != MemorySource::kComputed) return;
+  throw InputError(Diagnostic{"D013", "--tolerance",
+                              "memory was not counted in " + diff.measured_name + ", so there is nothing to judge",
+                              "leave memory out, or compare a run file that counted it: debubble live --save-run"});
+}
+
+std::vector<std::string> exceeded(const Tolerance& tolerance, const Diff& diff) {
+  const Comparison& comparison = diff.comparison;
+  const std::size_t count = diff.measured.iterations.size();
+  const std::string what = count == 1 ? "measured" : fmt::format("the median of {} iterations", count);
   std::vector<std::string> reasons;
-  const double step = relative(comparison.makespan.gap(), comparison.makespan.predicted);
+  const double step = apart(comparison.makespan);
   if (tolerance.step && step > *tolerance.step) {
-    reasons.push_back(fmt::format("step: measured and predicted differ by {}, more than {}", percent(step),
+    reasons.push_back(fmt::format("step: {} and predicted differ by {}, more than {}", what, percent(step),
                                   format_percent(*tolerance.step)));
   }
-  const double bubble = std::abs(comparison.bubble_ratio.gap());
+  const double bubble = std::abs(comparison.bubble_ratio.median - comparison.bubble_ratio.predicted);
   if (tolerance.bubble && bubble > *tolerance.bubble) {
-    reasons.push_back(fmt::format("bubble: measured and predicted differ by {:.2f} percentage points, more than {:g}",
+    reasons.push_back(fmt::format("bubble: {} and predicted differ by {:.2f} percentage points, more than {:g}", what,
                                   100 * bubble, 100 * *tolerance.bubble));
   }
+  const bool all = diff.memory_source() == MemorySource::kModelled;
   for (std::size_t d = 0; tolerance.memory && d < comparison.devices.size(); ++d) {
-    const Figure<Bytes>& memory = comparison.devices[d].peak_memory;
-    const Figure<Bytes>& activation = comparison.devices[d].peak_activation;
-    const double differs =
-        std::max(relative(memory.gap(), memory.predicted), relative(activation.gap(), activation.predicted));
+    const DeviceFigures& device = comparison.devices[d];
+    const double differs = std::max(apart(device.peak_activation), all ? apart(device.peak_memory) : 0.0);
     if (differs <= *tolerance.memory) continue;
-    reasons.push_back(fmt::format("memory: the peaks of device {} differ by {}, more than {}", d, percent(differs),
+    reasons.push_back(fmt::format("memory: the {} of device {} differ by {}, more than {}",
+                                  all ? "peaks" : "activations", d, percent(differs),
                                   format_percent(*tolerance.memory)));
   }
   return reasons;

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/analysis/comparison.hpp"
+#include "tools/diff/diff.hpp"
 
 namespace debubble {
 
@@ -26,7 +26,11 @@ struct Tolerance {
 // value that is no percentage (of `bubble`: no percentage points); all of them at once.
 [[nodiscard]] Tolerance parse_tolerance(std::string_view text);
 
-// Every tolerance that the comparison exceeds, in words; empty when it is within all.
-[[nodiscard]] std::vector<std::string> exceeded(const Tolerance& tolerance, const Comparison& comparison);
+// Throws InputError D013 when memory is to be judged and nobody counted it.
+void require_judgeable(const Tolerance& tolerance, const Diff& diff);
+
+// Every tolerance that the medians over the measured iterations exceed, in words; empty when they are within all. Of
+// memory activations are judged, which executors count as the simulator does; of a simulated run all of it.
+[[nodiscard]] std::vector<std::string> exceeded(const Tolerance& tolerance, const Diff& diff);
 
 }  // namespace debubble

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sim/analysis/analyse.hpp"
+#include "tools/commands/trace.hpp"
 #include "tools/diff/tar.hpp"
 #include "tools/exporters/chrome_trace.hpp"
 #include "tools/exporters/json_text.hpp"
@@ -43,7 +44,7 @@ std::string merged_facts(const Diff& diff, const std::string& command_line) {
   add("measured", quoted(diff.measured_name));
   // Of the measured run, under the names that every trace of ours has.
   const Schedule& schedule = diff.measured.schedule;
-  add("source", quoted("measured"));
+  add("source", quoted(diff.measured_timeline().measured ? "measured" : "modelled"));
   add("schedule", quoted(schedule.name));
   add("devices", std::to_string(schedule.devices));
   add("stages", std::to_string(schedule.stages));
@@ -57,11 +58,14 @@ std::string merged_facts(const Diff& diff, const std::string& command_line) {
     add(std::string("gap by ") + to_string(static_cast<GapCause>(i)) + " ns",
         std::to_string(comparison.gap_by_cause[static_cast<std::size_t>(i)]));
   }
-  add("clock_residual_ns", std::to_string(diff.measured.clocks.residual));
+  const ClockAlignment& clocks = diff.measured.clocks;
+  add("clocks", quoted(clocks.method));
+  if (clocks.bounded) add("clock_residual_ns", std::to_string(clocks.residual));
   return facts + "}";
 }
 
-std::string trace_of(const RunRecord& record, const Timeline& timeline, const Report& report) {
+std::string trace_of(const RunRecord& record, std::size_t iteration, const Report& report) {
+  const Timeline& timeline = record.iterations[iteration].timeline;
   TraceInfo info{"debubble", std::string(kVersion), record.origin.command_line};
   info.costs = &record.costs;
   info.p2p = record.p2p;
@@ -69,6 +73,7 @@ std::string trace_of(const RunRecord& record, const Timeline& timeline, const Re
   info.hop_bandwidth = record.hop_bandwidth;
   info.samples_per_microbatch = record.samples_per_microbatch;
   info.tokens_per_sample = record.tokens_per_sample;
+  add_origin(info, record, iteration);
   std::string text;
   write_chrome_trace(timeline, record.schedule, report, memory_curves(timeline, record.schedule, record.costs), info,
                      [&](std::string_view piece) { text += piece; });
@@ -100,8 +105,8 @@ std::string trace_bundle(const Diff& diff, const std::string& command_line) {
   manifest += manifest_file("measured", c.bubble_ratio.measured, c.makespan.measured) + "]}}\n";
   Tar tar;
   tar.add("manifest.json", manifest);
-  tar.add("predicted.json.gz", gzipped(trace_of(diff.predicted, diff.predicted_timeline(), diff.predicted_report)));
-  tar.add("measured.json.gz", gzipped(trace_of(diff.measured, diff.measured_timeline(), diff.measured_report())));
+  tar.add("predicted.json.gz", gzipped(trace_of(diff.predicted, diff.predicted_iteration, diff.predicted_report)));
+  tar.add("measured.json.gz", gzipped(trace_of(diff.measured, diff.iteration, diff.measured_report())));
   return tar.finish();
 }
 

@@ -57,7 +57,8 @@ std::string part_words(const GapPart& part) {
     case GapCause::kUnexplained:
       break;
   }
-  return "unexplained: ops that begin before what they need had ended, by these clocks";
+  return "unexplained: ops that begin before what they need had ended, by these clocks; transfers that nobody saw "
+         "are taken to be as predicted";
 }
 
 std::string divergence_words(const Divergence& d) {

@@ -36,6 +36,11 @@ struct TraceInfo {
   std::int64_t hop_bandwidth = 0;
   std::int64_t samples_per_microbatch = 0;
   std::int64_t tokens_per_sample = 0;
+  // As in RunOrigin and RunIteration: who ran it, by whose clock, and what memory was counted (empty: nobody counted).
+  std::string backend = "simulator";
+  std::string clock = "simulated";
+  std::vector<Bytes> peak_activation;
+  std::vector<Bytes> peak_memory;
 };
 
 // Writes the trace as one JSON object, one event per line, in order of time. `memory` holds the curves of

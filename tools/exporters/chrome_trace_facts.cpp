@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "schedules/compute_table.hpp"
 #include "tools/exporters/json_text.hpp"
 #include "tools/runs/run_words.hpp"
 
@@ -70,8 +71,34 @@ std::string cost_text(const StageCost& cost) {
   return text;
 }
 
+std::string list_text(const std::vector<Bytes>& values) {
+  std::string text;
+  for (const Bytes value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  return text;
+}
+
+// What was planned, in the words of a run file: the slices show only what ran.
+void add_rows(FlatObject& facts, const Schedule& schedule) {
+  const std::string table = write_compute_table(schedule);
+  std::string_view rest = table;
+  for (std::size_t row = 0; row < schedule.rows.size(); ++row) {
+    const std::size_t end = rest.find('\n');
+    facts.add("row of device " + std::to_string(row), rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+}
+
+void add_origin(FlatObject& facts, const Timeline& timeline, const TraceInfo& info) {
+  facts.add("backend", info.backend);
+  facts.add("clock", info.clock);
+  if (!info.peak_activation.empty()) facts.add("counted_activation_bytes", list_text(info.peak_activation));
+  if (!info.peak_memory.empty()) facts.add("counted_memory_bytes", list_text(info.peak_memory));
+  const auto assumed = std::count_if(timeline.transfers.begin(), timeline.transfers.end(),
+                                     [](const Transfer& transfer) { return transfer.assumed; });
+  if (assumed > 0) facts.add("transfers_not_seen", std::int64_t{assumed});
+}
+
 void add_costs(FlatObject& facts, const TraceInfo& info) {
-  if (info.costs == nullptr) return;
   facts.add("p2p", to_word(info.p2p));
   facts.add("hop_latency_ns", info.hop_latency);
   facts.add("hop_bandwidth_bytes_per_s", info.hop_bandwidth);
@@ -94,7 +121,11 @@ std::string trace_facts(const Timeline& timeline, const Schedule& schedule, cons
   facts.add("source", timeline.measured ? "measured" : "modelled");
   add_schedule(facts, schedule);
   add_results(facts, timeline, report);
-  add_costs(facts, info);
+  if (info.costs != nullptr) {
+    add_origin(facts, timeline, info);
+    add_costs(facts, info);
+    add_rows(facts, schedule);
+  }
   for (const Assumption& assumption : report.assumptions) {
     facts.add("assumption " + assumption.what, assumption.value + " (" + to_string(assumption.source) + ")");
   }

@@ -1,7 +1,6 @@
 #include "tools/live/settings.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <string_view>
 #include <utility>
@@ -155,12 +154,6 @@ class LiveChecker {
   std::vector<Diagnostic> problems_;
 };
 
-// mpirun binds each process to a core or two, so of its ranks the affinity mask says nothing.
-int cores_for(LiveBackend backend) {
-  if (backend == LiveBackend::kCpu) return live::usable_cores().usable();
-  return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 }  // namespace
 
 LiveSettings check_live(const LiveFlags& flags, const ScenarioFlags& scenario) {
@@ -174,7 +167,11 @@ ScenarioFlags scenario_part(const LiveSettings& settings, ScenarioFlags flags) {
 
 ClockChoice choose_clock(const LiveSettings& settings, int devices) {
   if (settings.clock) return {*settings.clock, ""};
-  const int cores = cores_for(settings.backend);
+  if (settings.backend == LiveBackend::kMpi) {
+    return {live::Clock::kLogicalGiven,
+            "the default over MPI, for hosts may differ in cores; --clock wall times the work"};
+  }
+  const int cores = live::usable_cores().usable();
   const bool enough = cores >= devices + 1;
   return {enough ? live::Clock::kWall : live::Clock::kLogicalGiven,
           fmt::format("{} usable core{} {} enough for {} devices and the one who watches", cores, cores == 1 ? "" : "s",

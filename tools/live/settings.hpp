@@ -16,7 +16,7 @@ enum class LiveBackend { kCpu, kCuda, kMpi };
 
 struct LiveSettings {
   LiveBackend backend = LiveBackend::kCpu;
-  std::optional<live::Clock> clock;  // nothing: choose by the number of cores
+  std::optional<live::Clock> clock;  // nothing: see choose_clock
   int repetitions = 0;               // 0: choose by the clock
   int warm_up = -1;                  // -1: choose by the clock
   Nanoseconds patience = 0;
@@ -39,7 +39,8 @@ struct LiveSettings {
 // The flags of the scenario that a backend leaves to check_scenario: the GPU's partition is of a model's layers.
 [[nodiscard]] ScenarioFlags scenario_part(const LiveSettings& settings, ScenarioFlags flags);
 
-// What the clock is, and the sentence that says why. `devices` workers and the one that watches need a core each.
+// What the clock is, and the sentence that says why. Left open: over MPI the logical one
+// on every host; else the wall clock where `devices` workers and the one that watches have a core each.
 struct ClockChoice {
   live::Clock clock = live::Clock::kLogicalGiven;
   std::string reason;

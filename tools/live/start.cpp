@@ -122,7 +122,7 @@ RunRecord record_of(const LivePlan& plan, live::LiveResult result, const std::st
   record.iterations = std::move(result.iterations);
   for (Assumption& chosen : result.assumptions) {
     if (is_exact(plan.clock.clock)) {
-      record.origin.notes.push_back(chosen.what + " " + chosen.value);
+      record.origin.notes.push_back(chosen.what + ": " + chosen.value);
     } else {
       record.assumptions.push_back(std::move(chosen));
     }

@@ -49,6 +49,7 @@ std::string machine_text(const RunOrigin& origin) {
 std::string step_text(const RunRecord& record) {
   std::vector<Nanoseconds> steps;
   for (const RunIteration& iteration : record.iterations) steps.push_back(iteration.timeline.makespan);
+  if (steps.size() == 1) return format_duration(steps[0]) + ", 1 iteration";
   return fmt::format("{} [{} .. {}], the median of {} [p10 .. p90]", format_duration(percentile(steps, 50)),
                      format_duration(percentile(steps, 10)), format_duration(percentile(steps, 90)),
                      counted(steps.size(), "iteration"));
@@ -64,6 +65,7 @@ double bubble_of(const Timeline& timeline) {
 std::string bubble_text(const RunRecord& record) {
   std::vector<double> bubbles;
   for (const RunIteration& iteration : record.iterations) bubbles.push_back(bubble_of(iteration.timeline));
+  if (bubbles.size() == 1) return format_percent(bubbles[0]);
   return fmt::format("{} [{} .. {}]", format_percent(percentile(bubbles, 50)), format_percent(percentile(bubbles, 10)),
                      format_percent(percentile(bubbles, 90)));
 }

@@ -1,12 +1,14 @@
 // What `debubble live` says beside the report: how the run was measured, or where it got stuck.
 //
-//     live       cpu, logical clock: 3 usable cores are not enough for 4 devices and the one who watches
-//     machine    AMD EPYC 9654 96-Core Processor (3 cores); OpenBLAS 0.3.21
-//     step       33.00 ms [33.00 .. 33.00], the median of 1 iteration [p10 .. p90]
-//     bubble     27.3 % [27.3 .. 27.3]
+//     live       cpu, wall clock: 8 usable cores are enough for 4 devices and the one who watches
+//     machine    AMD EPYC 9654 96-Core Processor (8 cores); OpenBLAS 0.3.21
+//     step       33.02 ms [32.97 ms .. 33.40 ms], the median of 5 iterations [p10 .. p90]
+//     bubble     27.4 % [27.3 % .. 28.0 %]
 //     tensors    48 crossed devices, each with the right checksum chain
 //
 //     next       debubble diff run.json
+//
+// Of an exact run there is one iteration: "33.00 ms, 1 iteration" and "27.3 %".
 #pragma once
 
 #include <string>

@@ -54,7 +54,10 @@ void costs_of_ops(const ImportedRun& run, RunRecord& record) {
   record.hop_latency = median(transfers);
   record.assumptions = {
       {"op times", "medians of this trace, by stage and kind", Source::kMeasured},
-      {"hop latency", format_duration_exact(record.hop_latency) + ", the median of this trace", Source::kMeasured},
+      transfers.empty()
+          ? Assumption{"hop latency", "0 ns: no transfer was timed in this trace", Source::kDefault}
+          : Assumption{"hop latency", format_duration_exact(record.hop_latency) + ", the median of this trace",
+                       Source::kMeasured},
       {"memory", "not in the trace", Source::kDefault}};
 }
 
@@ -83,15 +86,15 @@ void check_against(const Schedule& schedule, const ImportedIteration& iteration,
     throw InputError(Diagnostic{"D008", file, message, help});
   };
   if (ranks != static_cast<std::size_t>(schedule.devices)) {
-    refuse(std::to_string(ranks) + " ranks are given, but the predicted run has " + std::to_string(schedule.devices) +
-               " devices",
+    refuse(std::to_string(ranks) + (ranks == 1 ? " rank is" : " ranks are") + " given, but the predicted run has " +
+               std::to_string(schedule.devices) + " devices",
            "give one trace for each rank of one pipeline");
   }
   std::set<std::pair<std::int32_t, std::string>> wanted = cells_of(schedule);
   for (const ObservedOp& op : iteration.observation.ops) {
     if (wanted.erase({op.device, name_of(op)}) > 0) continue;
-    refuse("rank " + std::to_string(op.device) + " ran " + name_of(op) + ", which device " + std::to_string(op.device) +
-               " of the predicted schedule does not have",
+    refuse("device " + std::to_string(op.device) + " ran " + name_of(op) + ", which device " +
+               std::to_string(op.device) + " of the predicted schedule does not have",
            "predict the schedule that ran: --schedule, -p, -m and -v of the run, or its .csv");
   }
   if (!wanted.empty()) {
@@ -133,7 +136,7 @@ RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* sch
       if (stage < 0 || stage >= record.schedule.stages) continue;
       transfer.bytes = piece_of(record.costs.stages[static_cast<std::size_t>(stage)].output, record.schedule.pieces);
     }
-    record.iterations.push_back({assemble_timeline(record.schedule, iteration.observation), {}, {}});
+    record.iterations.push_back({assemble_timeline_of(file, record.schedule, iteration.observation), {}, {}});
   }
   return record;
 }

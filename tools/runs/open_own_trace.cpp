@@ -92,6 +92,33 @@ P2p read_p2p(Facts& facts) {
 
 constexpr std::int64_t kMostDevices = 1'000'000;
 
+// The planned rows: what ran may have had another order.
+Schedule read_schedule(const PipelineTrace& trace, Facts& facts, std::int64_t devices) {
+  std::string table;
+  for (std::int64_t d = 0; d < devices; ++d) {
+    table += facts.text("row of device " + std::to_string(d)) + "\n";
+    facts.finish();
+  }
+  return read_compute_table(table, trace.file + "#/metadata/row of device 0 ...");
+}
+
+// Counted memory, one number for each device; empty where nobody counted.
+std::vector<Bytes> read_sizes(Facts& facts, const std::string& key, std::int64_t devices) {
+  std::vector<Bytes> sizes;
+  const std::string* all = facts.find(key);
+  if (all == nullptr) return sizes;
+  std::istringstream words(*all);
+  for (std::string word; words >> word;) {
+    const auto value = number_of(word);
+    if (value && *value <= kLargestSize) sizes.push_back(*value);
+  }
+  if (std::count(all->begin(), all->end(), ' ') + 1 != devices || static_cast<std::int64_t>(sizes.size()) != devices) {
+    facts.complain(key, "must hold one size for each device");
+    return {};
+  }
+  return sizes;
+}
+
 // Events as what somebody saw happen. The kind of a gradient that travels is that of the op which made it.
 Observation observe(const PipelineTrace& trace, std::int64_t devices) {
   Observation observation;
@@ -160,9 +187,10 @@ void name_schedule(Schedule& schedule, Facts& facts) {
   schedule.microbatches /= static_cast<int>(pieces);
 }
 
-// Transfers that took no time have no slice; their size follows from the costs.
-void fill_in_bytes(RunRecord& record) {
+// Transfers that took no time have no slice; their size follows from the costs. `all_seen`: they are no less real.
+void fill_in_transfers(RunRecord& record, bool all_seen) {
   for (Transfer& transfer : record.iterations.front().timeline.transfers) {
+    if (all_seen) transfer.assumed = false;
     const int stage = transfer.op.kind == OpKind::kForward ? transfer.op.stage : transfer.op.stage - 1;
     if (transfer.bytes != 0 || stage < 0) continue;
     transfer.bytes = piece_of(record.costs.stages[static_cast<std::size_t>(stage)].output, record.schedule.pieces);
@@ -195,18 +223,20 @@ RunRecord open_own_trace(const PipelineTrace& trace) {
     facts.finish();
   }
   Observation observation = observe(trace, devices);
-  record.schedule = schedule_of_ops(observation.ops, static_cast<int>(devices), trace.file);
-  if (record.schedule.stages != stages) facts.complain("stages", "is not the number of stages that ran");
+  record.schedule = read_schedule(trace, facts, devices);
+  if (record.schedule.stages != stages) facts.complain("stages", "is not the number of stages of the rows");
   name_schedule(record.schedule, facts);
   facts.finish();
   observation.p2p = record.p2p;
   const std::string source = facts.text("source");
   observation.measured = source == "measured";
-  record.iterations.push_back({assemble_timeline(record.schedule, observation), {}, {}});
-  fill_in_bytes(record);
+  record.iterations.push_back({assemble_timeline_of(trace.file, record.schedule, observation),
+                               read_sizes(facts, "counted_activation_bytes", devices),
+                               read_sizes(facts, "counted_memory_bytes", devices)});
+  fill_in_transfers(record, facts.find("transfers_not_seen") == nullptr);
   read_assumptions(trace, record);
-  record.origin = {.backend = observation.measured ? "import" : "simulator",
-                   .clock = observation.measured ? "wall" : "simulated",
+  record.origin = {.backend = facts.text("backend"),
+                   .clock = facts.text("clock"),
                    .device = "",
                    .driver = "",
                    .cuda = "",
@@ -219,6 +249,16 @@ RunRecord open_own_trace(const PipelineTrace& trace) {
   record.clocks.method = "one clock";
   facts.finish();
   return record;
+}
+
+Timeline assemble_timeline_of(const std::string& file, const Schedule& schedule, const Observation& observation) {
+  try {
+    return assemble_timeline(schedule, observation);
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> problems = error.diagnostics();
+    for (Diagnostic& problem : problems) problem.place = file;
+    throw InputError(std::move(problems));
+  }
 }
 
 Schedule schedule_of_ops(std::vector<ObservedOp> ops, int devices, const std::string& name) {

@@ -13,7 +13,8 @@ namespace debubble {
 // Whether the trace has our metadata: `simulate --trace`, `live --trace` and `export --to chrome-trace` wrote it.
 [[nodiscard]] bool is_own_trace(const PipelineTrace& trace);
 
-// Our own trace, exactly as it was: spans, transfers, schedule, costs and links. Throws InputError D003 for metadata
+// Our own trace, exactly as it was: spans, transfers, planned schedule, costs, links, counted memory and who
+// ran it. Throws InputError D003 for metadata
 // that is missing or malformed, and what the schedule table's reader and assemble_timeline throw.
 [[nodiscard]] RunRecord open_own_trace(const PipelineTrace& trace);
 
@@ -21,6 +22,10 @@ namespace debubble {
 // ran first, and its costs are the medians of what was measured. Throws InputError D004 ... D007, and D008 when the ops
 // are not those of `schedule_of`.
 [[nodiscard]] RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of);
+
+// assemble_timeline, whose errors name the file.
+[[nodiscard]] Timeline assemble_timeline_of(const std::string& file, const Schedule& schedule,
+                                            const Observation& observation);
 
 // The schedule that these ops ran in, row by row in order of begin, read as a schedule table; a pair counts as one.
 // `name` is for messages.

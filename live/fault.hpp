@@ -1,0 +1,15 @@
+// What faults do to a schedule before it runs.
+#pragma once
+
+#include <cstddef>
+
+#include "live/live.hpp"
+#include "sim/core/schedule.hpp"
+
+namespace debubble::live {
+
+// The place, in its device's row, of the op that a `swap` fault has change places with the op behind it. Earlier swaps
+// may have moved it. Throws InputError E005 when it has no single op behind it.
+[[nodiscard]] std::size_t place_to_swap(const Fault& fault, const Schedule& schedule);
+
+}  // namespace debubble::live

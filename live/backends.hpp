@@ -37,6 +37,7 @@ struct CudaOptions {
 struct MpiOptions {
   bool gpus = false;  // work on one GPU per rank, transfers by NCCL; else work on the CPU, transfers by MPI
   CudaOptions model;  // with `gpus`: shape, partition and size
+  std::string version = {};  // debubble's own: ranks of different versions do not run together
 };
 [[nodiscard]] LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options,
                                       const LiveProgress& progress);

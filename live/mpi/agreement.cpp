@@ -12,7 +12,9 @@ namespace debubble::live {
 namespace {
 
 // What is compared, in the words of the message.
-constexpr std::array<const char*, 3> kParts{"another schedule", "other costs or links", "other settings"};
+constexpr std::array<const char*, 5> kParts{"another version of debubble", "another schedule",
+                                            "another model, size, partition or kind of device", "other costs or links",
+                                            "other settings"};
 using Fingerprint = std::array<std::int64_t, kParts.size()>;
 
 void write(LetterWriter& letter, const Op& op) {
@@ -54,13 +56,35 @@ void write_settings(LetterWriter& letter, const LiveRequest& request) {
 
 std::int64_t hash_of(const LetterWriter& letter) { return std::bit_cast<std::int64_t>(checksum_of(letter.bytes())); }
 
-Fingerprint fingerprint_of(const LiveRequest& request) {
+void write(LetterWriter& letter, const TransformerShape& shape) {
+  letter.text(shape.name).number(shape.layers).number(shape.hidden).number(shape.heads).number(shape.kv_heads);
+  letter.number(shape.head_size).number(shape.feed_forward).number(shape.vocabulary).number(shape.positions);
+  letter.number(std::bit_cast<std::int64_t>(shape.rotary_base)).number(static_cast<std::int64_t>(shape.norm));
+  letter.number(static_cast<std::int64_t>(shape.activation)).number(shape.gated ? 1 : 0);
+  letter.number(shape.biases ? 1 : 0).number(shape.qkv_biases ? 1 : 0).number(shape.tied_embedding ? 1 : 0);
+}
+
+void write(LetterWriter& letter, const MpiOptions& options) {
+  letter.number(options.gpus ? 1 : 0);
+  const CudaOptions& model = options.model;
+  write(letter, model.shape);
+  letter.number(static_cast<std::int64_t>(model.partition.size()));
+  for (const int layers : model.partition) letter.number(layers);
+  letter.number(model.size.microbatch).number(model.size.sequence).number(model.size.tensor_parallel);
+  letter.number(static_cast<std::int64_t>(model.size.type));
+}
+
+Fingerprint fingerprint_of(const LiveRequest& request, const MpiOptions& options) {
   std::array<LetterWriter, kParts.size()> letters;
-  write(letters[0], request.schedule);
-  write(letters[1], request.costs);
-  letters[1].number(request.hop_latency).number(request.hop_bandwidth);
-  write_settings(letters[2], request);
-  return {hash_of(letters[0]), hash_of(letters[1]), hash_of(letters[2])};
+  letters[0].text(options.version);
+  write(letters[1], request.schedule);
+  write(letters[2], options);
+  write(letters[3], request.costs);
+  letters[3].number(request.hop_latency).number(request.hop_bandwidth);
+  write_settings(letters[4], request);
+  Fingerprint hashes{};
+  for (std::size_t part = 0; part < hashes.size(); ++part) hashes[part] = hash_of(letters[part]);
+  return hashes;
 }
 
 std::string rank_on_host(int rank, const std::string& host) { return "rank " + std::to_string(rank) + " on " + host; }
@@ -92,8 +116,8 @@ InputError wrong_number_of_ranks(int devices, int started) {
                      "run: mpirun -n " + count + " debubble live --backend mpi ..."});
 }
 
-void agree(MessagePassing& passing, ControlLine& line, const LiveRequest& request) {
-  const Fingerprint own = fingerprint_of(request);
+void agree(MessagePassing& passing, ControlLine& line, const LiveRequest& request, const MpiOptions& options) {
+  const Fingerprint own = fingerprint_of(request, options);
   std::string verdict;
   if (passing.rank() == 0) {
     verdict = compare(passing, line, own);

@@ -3,6 +3,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "live/mpi/failure.hpp"
 
@@ -22,28 +23,82 @@ std::optional<Failure> read(ControlLine::Mail mail) {
   return read_failure(mail.letter);
 }
 
+// Every other rank sends rank 0 one letter, when its work has ended or when somebody's has failed, and gets one.
+class Deciding {
+ public:
+  Deciding(MessagePassing& passing, ControlLine& line, const std::function<bool()>& turn)
+      : passing_(passing), line_(line), turn_(turn) {}
+
+  void run() {
+    while (passing_.rank() == 0 ? !lead() : !follow()) std::this_thread::yield();
+    line_.flush();
+    if (failure_.has_value()) raise(*failure_);
+  }
+
+ private:
+  void work() {
+    if (ended_) return;
+    try {
+      ended_ = turn_();
+    } catch (...) {
+      ended_ = true;
+      const std::string who = "rank " + std::to_string(passing_.rank()) + " on " + passing_.host();
+      failure_ = failure_of(std::current_exception(), who);
+    }
+  }
+
+  bool lead() {
+    if (!told_) work();
+    while (heard_ < passing_.size() - 1) {
+      std::optional<ControlLine::Mail> mail = line_.next();
+      if (!mail.has_value()) break;
+      const std::optional<Failure> other = read(std::move(*mail));
+      if (!failure_.has_value()) failure_ = other;
+      ++heard_;
+    }
+    const bool all_heard = heard_ == passing_.size() - 1;
+    if (!told_ && (failure_.has_value() || (ended_ && all_heard))) {
+      told_ = true;
+      line_.send_to_all_others(letter_of(failure_));
+    }
+    return told_ && all_heard;
+  }
+
+  bool follow() {
+    work();
+    if (ended_ && !told_) tell();
+    std::optional<ControlLine::Mail> verdict = line_.next();
+    if (!verdict.has_value()) return false;
+    if (!told_) tell();
+    failure_ = read(std::move(*verdict));
+    return true;
+  }
+
+  void tell() {
+    told_ = true;
+    line_.send(0, letter_of(failure_));
+  }
+
+  MessagePassing& passing_;
+  ControlLine& line_;
+  const std::function<bool()>& turn_;
+  std::optional<Failure> failure_;
+  bool ended_ = false;
+  bool told_ = false;
+  int heard_ = 0;
+};
+
 }  // namespace
 
+void all_or_none_by_turns(MessagePassing& passing, ControlLine& line, const std::function<bool()>& turn) {
+  Deciding(passing, line, turn).run();
+}
+
 void all_or_none(MessagePassing& passing, ControlLine& line, const std::function<void()>& work) {
-  std::optional<Failure> failure;
-  try {
+  all_or_none_by_turns(passing, line, [&work] {
     work();
-  } catch (...) {
-    const std::string who = "rank " + std::to_string(passing.rank()) + " on " + passing.host();
-    failure = failure_of(std::current_exception(), who);
-  }
-  if (passing.rank() == 0) {
-    for (int rank = 1; rank < passing.size(); ++rank) {
-      const std::optional<Failure> other = read(line.wait(rank));
-      if (!failure.has_value()) failure = other;
-    }
-    line.send_to_all_others(letter_of(failure));
-  } else {
-    line.send(0, letter_of(failure));
-    failure = read(line.wait(0));
-  }
-  line.flush();
-  if (failure.has_value()) raise(*failure);
+    return true;
+  });
 }
 
 }  // namespace debubble::live

@@ -7,7 +7,11 @@
 
 namespace debubble::live {
 
-// Call in every rank. Runs `work`; throws the failure of the lowest rank that had one, in all.
+// Call in every rank. Runs `work`; throws the failure that rank 0 hears of first, its own before all others, in all.
 void all_or_none(MessagePassing& passing, ControlLine& line, const std::function<void()>& work);
+
+// For what needs the other ranks: calls `turn` again and again until it returns true. Once a rank has failed, no rank's
+// `turn` is called any more, so none waits for the one that failed. `turn` must not block, nor use `line`.
+void all_or_none_by_turns(MessagePassing& passing, ControlLine& line, const std::function<bool()>& turn);
 
 }  // namespace debubble::live

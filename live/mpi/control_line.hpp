@@ -21,6 +21,10 @@ class ControlLine {
   };
 
   explicit ControlLine(MessagePassing& passing) : passing_(passing) {}
+  // What a failed run leaves under way stays alive: MPI may still read or write it.
+  ~ControlLine();
+  ControlLine(const ControlLine&) = delete;
+  ControlLine& operator=(const ControlLine&) = delete;
 
   void send(int to, const LetterWriter& letter);
   void send_to_all_others(const LetterWriter& letter);
@@ -37,12 +41,13 @@ class ControlLine {
     int peer = 0;
     std::vector<std::byte> bytes;
   };
+  static std::list<Transfer>& left_behind();
   void look();
   [[nodiscard]] std::optional<Mail> arrival();
 
   MessagePassing& passing_;
   std::list<Transfer> sending_;
-  std::deque<Transfer> receiving_;
+  std::list<Transfer> receiving_;
   std::deque<Mail> kept_;  // read while another's was wanted
 };
 

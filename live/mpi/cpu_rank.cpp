@@ -13,7 +13,6 @@
 #include "live/cpu/cpu_worker.hpp"
 #include "live/cpu/matrix.hpp"
 #include "live/job.hpp"
-#include "live/mpi/agreement.hpp"
 #include "live/mpi/gathered.hpp"
 #include "live/mpi/rank_run.hpp"
 
@@ -182,7 +181,6 @@ class CpuRank {
 
 LiveResult run_cpu_ranks(MessagePassing& passing, ControlLine& line, const LiveRequest& request,
                          const LiveProgress& progress) {
-  agree(passing, line, request);
   return CpuRank(passing, request, progress).run(line);
 }
 

@@ -51,7 +51,9 @@ bool Exchange::turn() {
   const bool seen = start_receives();
   const bool arrived = finish_receives();
   const bool met = meet();
-  return sends || left || seen || arrived || met;
+  const bool moved = sends || left || seen || arrived || met;
+  if (moved) mailbox_.on_its_way(under_way());
+  return moved;
 }
 
 bool Exchange::start_sends() {
@@ -102,6 +104,13 @@ void Exchange::deliver(const Transfer& transfer) {
     message.arrival = std::max(message.arrival + shift, now_());
   }
   mailbox_.deliver(std::move(message));
+}
+
+std::size_t Exchange::under_way() const {
+  std::size_t bytes = 0;
+  for (const Transfer& transfer : sending_) bytes += transfer.frame.size();
+  for (const Transfer& transfer : receiving_) bytes += transfer.frame.size();
+  return bytes;
 }
 
 bool Exchange::meet() {

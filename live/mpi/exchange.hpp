@@ -46,6 +46,7 @@ class Exchange {
   bool finish_receives();
   void deliver(const Transfer& transfer);
   bool meet();
+  [[nodiscard]] std::size_t under_way() const;  // bytes
 
   MessagePassing& passing_;
   Mailbox& mailbox_;

@@ -13,7 +13,6 @@
 #include "live/cuda/lane.hpp"
 #include "live/cuda/stage_work.hpp"
 #include "live/job.hpp"
-#include "live/mpi/agreement.hpp"
 #include "live/mpi/all_or_none.hpp"
 #include "live/mpi/gathered.hpp"
 #include "live/mpi/gpu_worker.hpp"
@@ -29,9 +28,17 @@ namespace {
 constexpr int kCalibrationRuns = 5;
 
 void refuse_what_cannot_be(const LiveRequest& request) {
-  if (request.p2p == P2p::kOverlapped) return;
-  throw InputError({"E012", "--p2p", "over NCCL transfers run beside the work",
-                    "--p2p overlapped; on the CPU, --backend mpi and cpu know the others"});
+  Diagnostics problems;
+  if (request.p2p != P2p::kOverlapped) {
+    problems.push_back({"E012", "--p2p", "over NCCL transfers run beside the work",
+                        "--p2p overlapped; on the CPU, --backend mpi and cpu know the others"});
+  }
+  for (const Fault& fault : request.faults) {
+    if (fault.kind != Fault::Kind::kSlow || fault.factor >= 1) continue;
+    problems.push_back({"E012", "--fault", "a GPU cannot be made faster than it is",
+                        "give slow=" + std::to_string(fault.device) + " a factor of 1 or more"});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
 }
 
 LiveRequest on_the_wall(LiveRequest request, const StagedModel& model) {
@@ -60,17 +67,22 @@ class GpuRank {
       LiveResult result;
       result.costs = request_.costs;
       result.stall = order.stall;  // known before anything is launched
+      result.origin.backend = "mpi+nccl";
+      result.origin.clock = "wall";
+      result.origin.method = "found before anything was launched";
       return result;
     }
     if (const auto problem = find_nccl_problem(nccl_program(job_.plan()))) throw std::logic_error(*problem);
     all_or_none(passing_, line_, [this] { open(); });
     std::optional<NcclEdges> edges;
     all_or_none(passing_, line_, [&] {
-      edges.emplace(gpu_.nccl, *gpu_.parts, gpu_.parts->parts().front(), *gpu_.lane, passing_, line_, job_.plan());
+      edges.emplace(gpu_.nccl, *gpu_.parts, gpu_.parts->parts().front(), *gpu_.lane, passing_.rank(), job_.plan());
+      edges->exchange_ids(line_);
     });
+    all_or_none_by_turns(passing_, line_, [&] { return edges->connect(request_.patience); });
     RankReport report =
         run_rank(passing_, line_, job_, {[&](Mailbox& mailbox) { return work(mailbox, *edges); }, steady_time, true});
-    if (report.outcome.kind != Outcome::Kind::kComplete) edges->abort();
+    report.outcome.kind == Outcome::Kind::kComplete ? edges->close() : edges->abort();
     return result_from(std::move(report));
   }
 
@@ -89,7 +101,7 @@ class GpuRank {
 
   RankResult work(Mailbox& mailbox, NcclEdges& edges) {
     gpu_.lane->enter();
-    NcclTransport transport(mailbox, edges, *gpu_.work, *gpu_.lane, steady_time);
+    NcclTransport transport(job_, mailbox, edges, *gpu_.work, *gpu_.lane, steady_time);
     GpuWorker worker(job_, passing_.rank(), gpu_, transport);
     DeviceRunner runner(job_, passing_.rank(), transport, worker, steady_time);
     RankResult result;
@@ -197,7 +209,6 @@ class GpuRank {
 
 LiveResult run_gpu_ranks(MessagePassing& passing, ControlLine& line, const LiveRequest& request,
                          const CudaOptions& model, const LiveProgress& progress) {
-  agree(passing, line, request);
   refuse_what_cannot_be(request);
   return GpuRank(passing, line, request, {model.shape, model.partition, model.size}, progress).run();
 }

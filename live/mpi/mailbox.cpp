@@ -118,6 +118,12 @@ void Mailbox::deliver(Message message) {
   worker_wakes_.notify_one();
 }
 
+void Mailbox::on_its_way(std::size_t bytes) {
+  constexpr int kNanosecondsPerByte = 100;
+  const std::lock_guard lock(mutex_);
+  carrying_ = std::chrono::nanoseconds(static_cast<std::int64_t>(bytes) * kNanosecondsPerByte);
+}
+
 bool Mailbox::barrier_wanted() {
   const std::lock_guard lock(mutex_);
   return std::exchange(barrier_wanted_, false);
@@ -148,7 +154,7 @@ Standing Mailbox::standing() {
 std::optional<std::chrono::steady_clock::time_point> Mailbox::waiting_since() {
   const std::lock_guard lock(mutex_);
   if (ended_ || !blocked_) return std::nullopt;
-  return moved_;
+  return moved_ + carrying_;
 }
 
 void Mailbox::wait_for_worker(std::chrono::microseconds longest) {

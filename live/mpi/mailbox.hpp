@@ -49,12 +49,15 @@ class Mailbox final : public Transport {
   [[nodiscard]] std::optional<Parcel> next_parcel();
   void parcel_left(std::int32_t to);
   void deliver(Message message);
+  // Payloads and frames that MPI is carrying from or to this rank now.
+  void on_its_way(std::size_t bytes);
   [[nodiscard]] bool barrier_wanted();  // true once per barrier
   void everybody_met();
   void stop();
   [[nodiscard]] bool has_ended();
   [[nodiscard]] Standing standing();
-  // Since when the worker has been waiting, for whatever, without anything moving; nothing while it works.
+  // Since when the worker has been waiting, for whatever, without anything moving; nothing while it works. What is on
+  // its way counts as moving for as long as a slow link (10 MB/s) takes for it: the answer may lie in the future.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> waiting_since();
   // Sleeps until the worker wants something, at most this long.
   void wait_for_worker(std::chrono::microseconds longest);
@@ -76,6 +79,7 @@ class Mailbox final : public Transport {
   Standing standing_;
   bool blocked_ = false;
   std::chrono::steady_clock::time_point moved_ = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds carrying_{0};
   bool barrier_wanted_ = false;
   bool met_ = false;
   bool stopped_ = false;

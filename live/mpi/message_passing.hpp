@@ -16,7 +16,7 @@ class MessagePassing {
   using Request = int;                         // something under way; `done` takes it back
   static constexpr int kEverybody = 0;         // the edge that all ranks share
   static constexpr std::size_t kBlock = 64;    // messages are whole blocks, so that they may be larger than 2 GiB
-  static constexpr int kInterfaceVersion = 1;  // of this class, see MessagePassingPlugin
+  static constexpr int kInterfaceVersion = 2;  // of this class, see MessagePassingPlugin
 
   virtual ~MessagePassing() = default;
 
@@ -43,6 +43,8 @@ class MessagePassing {
 
   // Leaves MPI, together with all others: returns once they call it too. Nothing may be called after it.
   virtual void finish() = 0;
+  // Ends all ranks of the job: for what one rank alone has met, and the others would wait for for ever.
+  virtual void abort() = 0;
 };
 
 // What the plugin exports, as `debubble_message_passing`. `start` initialises MPI; later calls give the same.

@@ -1,8 +1,11 @@
 #include "live/mpi/nccl_edges.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "live/mpi/exchange.hpp"
@@ -13,6 +16,7 @@ namespace {
 
 constexpr int kMostProcessors = 2;  // of the GPU that a transfer may take from the work
 constexpr Bytes kGreeting = 256;
+constexpr Nanoseconds kLeastPatience = 30 * Nanoseconds{1'000'000'000};  // NCCL finds out about the network first
 
 nccl::UniqueId id_from(const std::string& text) {
   nccl::UniqueId id;
@@ -22,86 +26,134 @@ nccl::UniqueId id_from(const std::string& text) {
 
 }  // namespace
 
-NcclEdges::NcclEdges(const Nccl& nccl, const GpuParts& parts, const GpuPart& part, WorkDevice& memory,
-                     MessagePassing& passing, ControlLine& line, const Plan& plan)
-    : nccl_(nccl), parts_(parts), part_(part) {
-  const DeviceAddress greeting = memory.allocate(kGreeting);
-  const int own = passing.rank();
+NcclEdges::NcclEdges(const Nccl& nccl, const GpuParts& parts, const GpuPart& part, WorkDevice& memory, int own,
+                     const Plan& plan)
+    : nccl_(nccl), parts_(parts), part_(part), memory_(memory) {
   for (const auto& [from, to] : edges_of(plan)) {
     if (from != own && to != own) continue;
-    const int side = from == own ? 0 : 1;
-    const int peer = from == own ? to : from;
-    Edge& edge = (side == 0 ? out_ : in_)[peer];
-    open(edge, side, peer, line);
-    warm_up(edge, side, greeting);
+    Edge& edge = from == own ? out_[to] : in_[from];
+    edge.side = from == own ? 0 : 1;
+    edge.peer = from == own ? to : from;
+    order_.push_back(&edge);
   }
-  memory.release(greeting);
 }
 
-NcclEdges::~NcclEdges() {
-  parts_.libraries().driver.call.context_set(part_.context);
-  for (auto* const edges : {&out_, &in_}) {
-    for (auto& [peer, edge] : *edges) {
-      if (edge.communicator != nullptr && !aborted_) nccl_.call.destroy(edge.communicator);
-    }
-  }
-}
+NcclEdges::~NcclEdges() { abort(); }
 
 void NcclEdges::check(cuda::Result result, const std::string& what) const {
   check_cuda(parts_.libraries().driver, result, what);
 }
 
-void NcclEdges::open(Edge& edge, int side, int peer, ControlLine& line) {
-  nccl::UniqueId id;
-  if (side == 0) {
-    check_nccl(nccl_, nccl_.call.unique_id(&id), "making an id");
-    line.send(peer, LetterWriter().text({id.bytes, sizeof id.bytes}));
-    line.flush();
-  } else {
-    id = id_from(line.wait(peer).letter.text());
+// A rank that cannot make an id says so by an empty one: its peers wait for a letter.
+void NcclEdges::exchange_ids(ControlLine& line) {
+  nccl::Result result = nccl::kSuccess;
+  for (Edge* const edge : order_) {
+    if (edge->side != 0) continue;
+    if (result == nccl::kSuccess) result = nccl_.call.unique_id(&edge->id);
+    const std::string_view id(edge->id.bytes, result == nccl::kSuccess ? sizeof edge->id.bytes : 0);
+    line.send(edge->peer, LetterWriter().text(id));
   }
-  parts_.enter(part_);
-  edge.stream = parts_.make_stream(part_, true);
-  edge.last = parts_.make_event(part_);
-  nccl::Config config;
-  config.max_ctas = kMostProcessors;
-  check_nccl(nccl_, nccl_.call.init(&edge.communicator, 2, id, side, &config), "connecting two ranks");
+  for (Edge* const edge : order_) {
+    if (edge->side == 1) edge->id = id_from(line.wait(edge->peer).letter.text());
+  }
+  check_nccl(nccl_, result, "making an id");
 }
 
-void NcclEdges::warm_up(Edge& edge, int side, DeviceAddress data) {
+bool NcclEdges::connect(Nanoseconds patience) {
+  if (next_ == order_.size()) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (greeting_ == 0) {
+    greeting_ = memory_.allocate(kGreeting);
+    parts_.enter(part_);
+    reading_ = parts_.make_stream(part_, true);
+    moved_ = now;
+  }
+  Edge& edge = *order_[next_];
+  if (connect(edge)) {
+    moved_ = now;
+    if (++next_ < order_.size()) return false;
+    memory_.release(greeting_);
+    return true;
+  }
+  if (now - moved_ > std::chrono::nanoseconds(std::max(patience, kLeastPatience))) {
+    throw UnavailableError({"U056", nccl_.library,
+                            "the edge between this rank and rank " + std::to_string(edge.peer) + " is not connected",
+                            "--watchdog SECONDS gives it more time; NCCL_DEBUG=WARN makes NCCL say more on stderr"});
+  }
+  return false;
+}
+
+// NCCL connects for good when an edge is first used, so one small message goes over each.
+bool NcclEdges::connect(Edge& edge) {
+  if (edge.state == Edge::State::kNew) {
+    edge.stream = parts_.make_stream(part_, true);
+    edge.last = parts_.make_event(part_);
+    nccl::Config config;
+    config.blocking = 0;
+    config.max_ctas = kMostProcessors;
+    check_start(nccl_.call.init(&edge.communicator, 2, edge.id, edge.side, &config), "connecting two ranks");
+    edge.state = Edge::State::kConnecting;
+  }
+  if (edge.state == Edge::State::kConnecting && is_idle(edge)) {
+    check_start(transfer(edge, greeting_, kGreeting), "the first transfer of an edge");
+    edge.state = Edge::State::kGreeting;
+  } else if (edge.state == Edge::State::kGreeting && is_idle(edge)) {
+    check(parts_.libraries().driver.call.event_record(edge.last.get(), edge.stream.get()), "marking a transfer");
+    edge.state = Edge::State::kGreeted;
+  }
+  return edge.state == Edge::State::kGreeted && has_happened(edge.last.get());
+}
+
+nccl::Result NcclEdges::transfer(Edge& edge, DeviceAddress data, Bytes bytes) const {
   void* const memory = reinterpret_cast<void*>(data);  // NOLINT: an address of the GPU
-  const auto bytes = static_cast<std::size_t>(kGreeting);
-  const nccl::Result result =
-      side == 0 ? nccl_.call.send(memory, bytes, nccl::kBytes, 1, edge.communicator, edge.stream.get())
-                : nccl_.call.receive(memory, bytes, nccl::kBytes, 0, edge.communicator, edge.stream.get());
-  check_nccl(nccl_, result, "the first transfer of an edge");
-  check(parts_.libraries().driver.call.stream_synchronise(edge.stream.get()), "the first transfer of an edge");
+  const auto count = static_cast<std::size_t>(bytes);
+  return edge.side == 0 ? nccl_.call.send(memory, count, nccl::kBytes, 1, edge.communicator, edge.stream.get())
+                        : nccl_.call.receive(memory, count, nccl::kBytes, 0, edge.communicator, edge.stream.get());
+}
+
+// Calls of a non-blocking communicator may go on behind our back.
+void NcclEdges::check_start(nccl::Result result, const std::string& what) const {
+  if (result != nccl::kInProgress) check_nccl(nccl_, result, what);
+}
+
+bool NcclEdges::is_idle(const Edge& edge) const {
+  nccl::Result error = nccl::kSuccess;
+  check_nccl(nccl_, nccl_.call.async_error(edge.communicator, &error), "asking for errors");
+  if (error == nccl::kInProgress) return false;
+  check_nccl(nccl_, error, "the edge between this rank and rank " + std::to_string(edge.peer));
+  return true;
+}
+
+// Once an edge is connected this is the time that a launch takes.
+void NcclEdges::issue(Edge& edge, DeviceAddress data, Bytes bytes, cuda::Event behind) {
+  const nccl::Result result = transfer(edge, data, bytes);
+  check_start(result, edge.side == 0 ? "a send" : "a receive");
+  const auto begin = std::chrono::steady_clock::now();
+  while (result == nccl::kInProgress && !is_idle(edge)) {
+    if (std::chrono::steady_clock::now() - begin > std::chrono::nanoseconds(kLeastPatience)) {
+      throw UnavailableError({"U056", nccl_.library,
+                              "a transfer with rank " + std::to_string(edge.peer) + " has not been launched",
+                              "NCCL_DEBUG=WARN makes NCCL say more on stderr"});
+    }
+    std::this_thread::yield();
+  }
+  check(parts_.libraries().driver.call.event_record(behind, edge.stream.get()), "marking a transfer");
 }
 
 void NcclEdges::send(int to, DeviceAddress data, Bytes bytes) {
   Edge& edge = out_.at(to);
-  const void* const memory = reinterpret_cast<const void*>(data);  // NOLINT: an address of the GPU
-  check_nccl(
-      nccl_,
-      nccl_.call.send(memory, static_cast<std::size_t>(bytes), nccl::kBytes, 1, edge.communicator, edge.stream.get()),
-      "a send");
-  check(parts_.libraries().driver.call.event_record(edge.last.get(), edge.stream.get()), "marking a send");
+  issue(edge, data, bytes, edge.last.get());
   edge.used = 1;
 }
 
 cuda::Event NcclEdges::receive(int from, DeviceAddress data, Bytes bytes) {
   Edge& edge = in_.at(from);
-  void* const memory = reinterpret_cast<void*>(data);  // NOLINT: an address of the GPU
-  check_nccl(nccl_,
-             nccl_.call.receive(memory, static_cast<std::size_t>(bytes), nccl::kBytes, 0, edge.communicator,
-                                edge.stream.get()),
-             "a receive");
   if (edge.events.empty()) {
     for (int k = 0; k < 64; ++k) edge.events.push_back(parts_.make_event(part_));
   }
   // In turn: nobody has 64 receives of one edge under way that it has not asked for.
   const cuda::Event event = edge.events[edge.used++ % edge.events.size()].get();
-  check(parts_.libraries().driver.call.event_record(event, edge.stream.get()), "marking a receive");
+  issue(edge, data, bytes, event);
   return event;
 }
 
@@ -120,29 +172,25 @@ bool NcclEdges::sends_have_left() {
   return true;
 }
 
-void NcclEdges::read(int from, void* to, DeviceAddress data, Bytes bytes) {
+void NcclEdges::read(void* to, DeviceAddress data, Bytes bytes) {
   const cuda::Functions& call = parts_.libraries().driver.call;
-  const cuda::Stream stream = in_.at(from).stream.get();
-  check(call.download(to, data, static_cast<std::size_t>(bytes), stream), "reading a chain value");
-  check(call.stream_synchronise(stream), "reading a chain value");
+  check(call.download(to, data, static_cast<std::size_t>(bytes), reading_.get()), "reading a tensor");
+  check(call.stream_synchronise(reading_.get()), "reading a tensor");
 }
 
 void NcclEdges::check_edges() const {
-  for (const auto* const edges : {&out_, &in_}) {
-    for (const auto& [peer, edge] : *edges) {
-      nccl::Result error = nccl::kSuccess;
-      check_nccl(nccl_, nccl_.call.async_error(edge.communicator, &error), "asking for errors");
-      if (error != nccl::kInProgress) {
-        check_nccl(nccl_, error, "the edge between this rank and rank " + std::to_string(peer));
-      }
-    }
-  }
+  for (const Edge* const edge : order_) (void)is_idle(*edge);
 }
 
-void NcclEdges::abort() {
-  if (std::exchange(aborted_, true)) return;
-  for (auto* const edges : {&out_, &in_}) {
-    for (auto& [peer, edge] : *edges) nccl_.call.abort(edge.communicator);
+void NcclEdges::close() { end(nccl_.call.destroy); }
+void NcclEdges::abort() { end(nccl_.call.abort); }
+
+// In the order of edges_of, the same on both ends of each: ending one may wait for its peer.
+void NcclEdges::end(nccl::Result (*how)(nccl::Communicator)) {
+  parts_.libraries().driver.call.context_set(part_.context);
+  for (Edge* const edge : order_) {
+    nccl::Communicator const communicator = std::exchange(edge->communicator, nullptr);
+    if (communicator != nullptr) how(communicator);
   }
 }
 

@@ -7,6 +7,10 @@
 // So a receive is posted only when its send is, in the order of sending: both ends of an edge always agree, and no
 // kernel spins on the GPU while its peer is at work. Used by the thread that works; `poll` must be called while an op
 // runs, so that tensors arrive meanwhile.
+//
+// In the iteration that checks bytes (hashes_bytes) both ends read the tensor back to the host: the sender sums it up
+// behind the op, the receiver hands its bytes to the runner at the op that uses them. In all others the chain value,
+// which travels behind the payload, stands for the tensor.
 #pragma once
 
 #include <deque>
@@ -15,6 +19,7 @@
 
 #include "live/cuda/stage_work.hpp"
 #include "live/device_runner.hpp"
+#include "live/job.hpp"
 #include "live/mpi/mailbox.hpp"
 #include "live/mpi/nccl_edges.hpp"
 
@@ -22,8 +27,8 @@ namespace debubble::live {
 
 class NcclTransport final : public Transport {
  public:
-  NcclTransport(Mailbox& mailbox, NcclEdges& edges, StageWork& work, WorkDevice& device, WallClock now)
-      : mailbox_(mailbox), edges_(edges), work_(work), device_(device), now_(std::move(now)) {}
+  NcclTransport(const Job& job, Mailbox& mailbox, NcclEdges& edges, StageWork& work, WorkDevice& device, WallClock now)
+      : job_(job), mailbox_(mailbox), edges_(edges), work_(work), device_(device), now_(std::move(now)) {}
 
   void send(std::int32_t to, Message message) override;
   [[nodiscard]] Message receive(Message::Kind kind, const Tensor& tensor, std::int32_t from,
@@ -46,6 +51,9 @@ class NcclTransport final : public Transport {
   void post(Message message);
   void finish(Message message);
 
+  void sum_up(Message& message, DeviceAddress data);
+
+  const Job& job_;
   Mailbox& mailbox_;
   NcclEdges& edges_;
   StageWork& work_;

@@ -99,6 +99,7 @@ class OverMpi final : public MessagePassing {
   }
 
   void finish() override { MPI_Finalize(); }
+  void abort() override { MPI_Abort(MPI_COMM_WORLD, 1); }
 
  private:
   struct Edge {

@@ -1,8 +1,10 @@
 #include "live/mpi/rank_run.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -42,11 +44,11 @@ class RankRun {
   RankReport run() {
     const std::vector<ClockReading> before = clocks();
     if (on_the_wall()) exchange_.use_clock(work_.now, shifts(before));
-    std::thread worker([this] { work(); });
-    RankReport report{talk(), {}, {}, {"one clock", 0, {}}};
-    mailbox_.stop();
-    worker.join();
-    if (report.outcome.kind != Outcome::Kind::kComplete) return report;
+    RankReport report{outcome(), {}, {}, {"one clock", 0, {}}};
+    if (report.outcome.kind != Outcome::Kind::kComplete) {
+      watch_.part();
+      return report;
+    }
     const std::vector<ClockReading> after = clocks();
     if (passing_.rank() == 0) {
       gather(report);
@@ -81,6 +83,36 @@ class RankRun {
     const Nanoseconds own = offsets[static_cast<std::size_t>(passing_.rank())];
     for (Nanoseconds& offset : offsets) offset -= own;
     return offsets;
+  }
+
+  // The worker's thread ends before this does, however it ends.
+  Outcome outcome() {
+    std::thread worker;
+    const auto end = [&] {
+      mailbox_.stop();
+      if (worker.joinable()) worker.join();
+    };
+    try {
+      start(worker);
+      Outcome found = talk();
+      end();
+      for (std::size_t rank = 0; rank < found.standings.size(); ++rank) {
+        check(found.standings[rank], job_.schedule(), static_cast<std::int32_t>(rank));
+      }
+      return found;
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+
+  void start(std::thread& worker) {
+    try {
+      worker = std::thread([this] { work(); });
+    } catch (const std::system_error&) {
+      failed_ = true;
+      watch_.failed(failure_of(std::current_exception(), name_of(passing_)));
+    }
   }
 
   void work() {
@@ -158,7 +190,15 @@ Nanoseconds steady_time() {
 }
 
 RankReport run_rank(MessagePassing& passing, ControlLine& line, const Job& job, const RankWork& work) {
-  return RankRun(passing, line, job, work).run();
+  try {
+    return RankRun(passing, line, job, work).run();
+  } catch (const std::exception& error) {
+    // The others know nothing of it, and would wait.
+    std::fprintf(stderr, "debubble: %s: %s\n", name_of(passing).c_str(), error.what());
+    std::fflush(stderr);
+    passing.abort();
+    throw;
+  }
 }
 
 }  // namespace debubble::live

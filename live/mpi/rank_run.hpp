@@ -40,7 +40,8 @@ struct RankReport {
   ClockAlignment clocks;
 };
 
-// Call in every rank, from the thread that started MPI, after `agree`.
+// Call in every rank, from the thread that started MPI, after `agree`. What goes wrong on one rank outside its work, so
+// that the others cannot be told, is printed and ends the whole job (MessagePassing::abort); it is thrown all the same.
 [[nodiscard]] RankReport run_rank(MessagePassing& passing, ControlLine& line, const Job& job, const RankWork& work);
 
 }  // namespace debubble::live

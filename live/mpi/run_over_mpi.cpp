@@ -46,6 +46,7 @@ LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options, c
   MessagePassing& passing = *plugin.start();
   const Membership membership(passing);
   ControlLine line(passing);
+  agree(passing, line, request, options);
   return options.gpus ? run_gpu_ranks(passing, line, request, options.model, progress)
                       : run_cpu_ranks(passing, line, request, progress);
 }

@@ -1,6 +1,8 @@
 #include "live/mpi/standing_letter.hpp"
 
 #include <cstddef>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace debubble::live {
@@ -21,6 +23,19 @@ Standing read_standing(LetterReader& letter) {
   letter.into(standing.tensor.piece);
   letter.into(standing.from);
   return standing;
+}
+
+void check(const Standing& standing, const Schedule& schedule, std::int32_t device) {
+  const auto length = static_cast<std::int32_t>(schedule.rows[static_cast<std::size_t>(device)].size());
+  bool ok = standing.position >= -1 && standing.position <= length;
+  if (standing.waits) {
+    const Tensor& tensor = standing.tensor;
+    ok = ok && (standing.kind == Message::Kind::kPayload || standing.kind == Message::Kind::kReady);
+    ok = ok && standing.from >= 0 && standing.from < schedule.devices;
+    ok = ok && tensor.stage >= 0 && tensor.stage + 1 < schedule.stages;
+    ok = ok && tensor.piece >= 0 && tensor.piece < schedule.total_pieces();
+  }
+  if (!ok) throw std::logic_error("a letter about device " + std::to_string(device) + " makes no sense");
 }
 
 std::string place_of(const Schedule& schedule, std::int32_t device, const Standing& standing) {

@@ -110,6 +110,20 @@ void Watch::read_outcome(LetterReader& letter) {
   outcome_ = std::move(outcome);
 }
 
+// A goodbye is a rank's last letter, and it comes behind all others.
+void Watch::part() {
+  if (passing_.rank() == 0) {
+    for (int left = passing_.size() - 1; left > 0;) {
+      News news{};
+      line_.wait().letter.into(news);
+      if (news == News::kGoodbye) --left;
+    }
+  } else {
+    line_.send(0, letter_of(static_cast<std::int64_t>(News::kGoodbye), {}));
+  }
+  line_.flush();
+}
+
 // Rank 0 only; the first decision counts.
 void Watch::decide(Outcome outcome) {
   if (outcome_.has_value()) return;

@@ -35,9 +35,11 @@ class Watch {
   [[nodiscard]] std::optional<Outcome> turn();
   // This rank has failed; the outcome follows by `turn`.
   void failed(const Failure& failure);
+  // Behind an outcome that is not complete: until every letter has arrived, so that nobody leaves with one under way.
+  void part();
 
  private:
-  enum class News : std::uint8_t { kMoving, kStuck, kEnded, kFailed, kQuestion, kAnswer, kOutcome };
+  enum class News : std::uint8_t { kMoving, kStuck, kEnded, kFailed, kQuestion, kAnswer, kOutcome, kGoodbye };
   void look_at_own_work();
   void tell(News news);
   void take(int rank, News news, const Standing& standing);

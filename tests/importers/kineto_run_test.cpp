@@ -45,7 +45,7 @@ std::string trace_text(int rank, const std::vector<Slice>& slices, Nanoseconds c
 
 PipelineTrace read(const std::string& text, const std::string& file) { return read_pipeline_trace(text, file); }
 
-// One step of GPipe on two ranks with two microbatches, in true time from `t` on; a transfer takes `wire`.
+// One step of GPipe on two ranks with two microbatches on GPUs, in true time from `t` on; a transfer takes `wire`.
 //   rank 0  F0 F1 ............ B0 .. B1         each op 1 ms, F of rank 1 begins when its input is there
 //   rank 1     F0 F1 B0 B1
 struct Step {
@@ -57,13 +57,13 @@ constexpr Nanoseconds kMs = 1'000'000;
 Step gpipe_step(Nanoseconds t, Nanoseconds wire, int number) {
   Step step;
   const auto op = [&](std::vector<Slice>& rank, const char* name, Nanoseconds begin) {
-    rank.push_back({name, t + begin, t + begin + kMs});
+    rank.push_back({name, t + begin, t + begin + kMs, "gpu_user_annotation"});
   };
   // The receiver posts early and waits: its range begins long before the sender's.
   const auto send = [&](std::vector<Slice>& from, std::vector<Slice>& to, const char* sent, const char* received,
                         Nanoseconds begin, Nanoseconds posted) {
-    from.push_back({sent, t + begin, t + begin + wire, "user_annotation", 2});
-    to.push_back({received, t + posted, t + begin + wire, "user_annotation", 2});
+    from.push_back({sent, t + begin, t + begin + wire, "gpu_user_annotation", 2});
+    to.push_back({received, t + posted, t + begin + wire, "gpu_user_annotation", 2});
   };
   op(step.rank0, "PP:0F0", 0);
   op(step.rank0, "PP:0F1", kMs);
@@ -79,6 +79,25 @@ Step gpipe_step(Nanoseconds t, Nanoseconds wire, int number) {
   op(step.rank0, "PP:0B1", 5 * kMs + 2 * wire);
   const std::string name = "ProfilerStep#" + std::to_string(number);
   for (auto* rank : {&step.rank0, &step.rank1}) rank->push_back({name, t, t + 8 * kMs});
+  return step;
+}
+
+// The same without a GPU, as PyTorch's runtime labels it on the host: sends and receives only post, and an op's range
+// begins with the wait for its input. `ops_on_gpu`: GPU ranges of ops and none of transfers.
+Step posted_step(Nanoseconds t, Nanoseconds wire, int number, bool ops_on_gpu = false) {
+  Step step = gpipe_step(t, wire, number);
+  for (auto* rank : {&step.rank0, &step.rank1}) {
+    Nanoseconds free = t;
+    for (Slice& slice : *rank) {
+      if (!slice.name.starts_with("PP:")) continue;
+      const bool post = slice.name.find("SEND") != std::string::npos || slice.name.find("RECV") != std::string::npos;
+      if (post) slice.end = slice.begin + 1000;
+      if (post || !ops_on_gpu) slice.category = "user_annotation";
+      if (post || ops_on_gpu) continue;
+      slice.begin = free;
+      free = slice.end;
+    }
+  }
   return step;
 }
 
@@ -141,7 +160,7 @@ TEST_CASE("steps become iterations, receives' waiting is no transfer, and ranks 
   CHECK_EQ(run.iterations[0].name, "ProfilerStep#7");
   CHECK_EQ(run.iterations[1].name, "ProfilerStep#8");
   CHECK(run.losses.empty());
-  CHECK_FALSE(run.on_gpu);
+  CHECK(run.on_gpu);
   for (const ImportedIteration& iteration : run.iterations) {
     const Observation& seen = iteration.observation;
     CHECK_EQ(seen.ops.size(), 8);
@@ -194,35 +213,99 @@ TEST_CASE("clocks over a chain of ranks: errors add up, and the stated one holds
   CHECK_EQ(clocks.residual, (30 + 50) / 2 + (30 + 70) / 2);
 }
 
-TEST_CASE("messages one way only, and none at all, are said") {
+TEST_CASE("messages one way only, and none at all, are said, and then no error is claimed") {
   std::vector<std::string> notes;
   const ClockAlignment clocks = align_clocks(3, {{0, 1, 1000, 1100, 10, 20}}, notes);
   CHECK_EQ(clocks.offsets, std::vector<Nanoseconds>{0, 980, 0});
+  CHECK_FALSE(clocks.bounded);
+  CHECK_EQ(clocks.method, "not aligned");
+  CHECK_EQ(clocks.residual, 0);
   REQUIRE_EQ(notes.size(), 2);
   CHECK(contains(notes[0], "ranks 0 and 1 went one way only"));
   CHECK(contains(notes[1], "no message joins rank 2"));
 }
 
-TEST_CASE("the GPU's ranges are preferred, and a host without GPU waits inside of its ops") {
-  Step step = gpipe_step(0, 50'000, 1);
-  // The host's range of 1F0 begins with the wait for its input.
-  for (Slice& slice : step.rank1) {
-    if (slice.name == "PP:1F0") slice.begin -= 400'000;
+TEST_CASE("messages that contradict each other leave the clocks as they are") {
+  std::vector<std::string> notes;
+  const ClockAlignment clocks =
+      align_clocks(2, {{0, 1, 10 * kMs, 11 * kMs, 0, 8 * kMs}, {1, 0, 30 * kMs, 31 * kMs, 0, 27 * kMs}}, notes);
+  CHECK_EQ(clocks.offsets, std::vector<Nanoseconds>{0, 0});
+  CHECK_FALSE(clocks.bounded);
+  CHECK_EQ(clocks.method, "not aligned");
+  REQUIRE_EQ(notes.size(), 1);
+  CHECK(contains(notes[0], "contradict each other by 5000 us"));
+  CHECK(contains(notes[0], "nothing can be concluded"));
+}
+
+TEST_CASE("on a host, ranges that only post do not tear equal clocks apart, and no transfer is timed") {
+  const Nanoseconds wire = 50'000;
+  for (const bool ops_on_gpu : {false, true}) {
+    CAPTURE(ops_on_gpu);
+    const ImportedRun run = import_kineto_run(traces_of({posted_step(0, wire, 1, ops_on_gpu)}));
+    CHECK_EQ(run.on_gpu, ops_on_gpu);
+    CHECK_EQ(run.clocks.offsets, std::vector<Nanoseconds>{0, 0});
+    CHECK(run.clocks.bounded);
+    const Observation& seen = run.iterations[0].observation;
+    CHECK(seen.transfers.empty());
+    // What lies before the send is cut off the wait within the op; the transfer stays in it.
+    CHECK_EQ(op_of(seen, "1F0").end - op_of(seen, "1F0").begin, ops_on_gpu ? kMs : kMs + wire);
+    CHECK_EQ(op_of(seen, "0B0").end - op_of(seen, "0B0").begin, ops_on_gpu ? kMs : kMs + wire);
+    const bool said = std::any_of(run.notes.begin(), run.notes.end(),
+                                  [](const std::string& note) { return contains(note, "which only post"); });
+    CHECK(said);
   }
-  const ImportedRun host = import_kineto_run(traces_of({step}));
-  CHECK_EQ(op_of(host.iterations[0].observation, "1F0").end - op_of(host.iterations[0].observation, "1F0").begin, kMs);
+}
+
+TEST_CASE("on a host, skewed clocks are aligned to within the stated residual, though ranges only post") {
+  for (const Nanoseconds skew : {Nanoseconds{0}, 700 * kMs, -30 * kMs, kMs / 2}) {
+    CAPTURE(skew);
+    const ImportedRun run = import_kineto_run(traces_of({posted_step(0, 50'000, 1)}, skew));
+    REQUIRE(run.clocks.bounded);
+    CHECK_LE(std::abs(run.clocks.offsets[1] + skew), run.clocks.residual);
+    CHECK_LE(run.clocks.residual, 3 * kMs);
+  }
+}
+
+TEST_CASE("ranges that overlap by a rounded microsecond are trimmed and counted, wider ones are left to be refused") {
+  Step step = gpipe_step(0, 50'000, 1);
+  for (Slice& slice : step.rank0) {
+    if (slice.name == "PP:0F0") slice.end += 1000;
+    if (slice.name == "PP:0B0") slice.end += 1001;
+  }
+  const ImportedRun run = import_kineto_run(traces_of({step}));
+  CHECK_EQ(op_of(run.iterations[0].observation, "0F0").end, op_of(run.iterations[0].observation, "0F1").begin);
+  CHECK_GT(op_of(run.iterations[0].observation, "0B0").end, op_of(run.iterations[0].observation, "0B1").begin);
+  REQUIRE_EQ(run.losses.size(), 1);
+  CHECK_EQ(run.losses[0].count, 1);
+  CHECK(contains(run.losses[0].what, "overlapped the next by up to 1 us"));
+}
+
+TEST_CASE("a rank that is missing is named, whichever it is") {
+  const Step step = gpipe_step(0, 50'000, 1);
+  const auto import = [](const std::string& text) {
+    return refusal([&] { (void)import_kineto_run({read(text, "only.json")}); });
+  };
+  CHECK(contains(import(trace_text(0, step.rank0)), "D012"));
+  CHECK(contains(import(trace_text(0, step.rank0)), "this one sends to stage 1"));
+  CHECK(contains(import(trace_text(1, step.rank1)), "this one receives from stage 0"));
+  std::vector<Slice> silent = step.rank1;
+  std::erase_if(silent, [](const Slice& slice) { return slice.thread == 2; });
+  CHECK(contains(import(trace_text(1, silent)), "the pipeline has stage 0"));
+}
+
+TEST_CASE("the GPU's ranges are preferred to the host's") {
+  Step step = gpipe_step(0, 50'000, 1);
   for (auto* rank : {&step.rank0, &step.rank1}) {
-    std::vector<Slice> gpu;
+    std::vector<Slice> host;
     for (const Slice& slice : *rank) {
-      if (slice.name.starts_with("PP:"))
-        gpu.push_back({slice.name, slice.begin + 7, slice.end + 7, "gpu_user_annotation", slice.thread});
+      if (slice.name.starts_with("PP:")) host.push_back({slice.name, slice.begin / 10, slice.begin / 10 + 10});
     }
-    rank->insert(rank->end(), gpu.begin(), gpu.end());
+    rank->insert(rank->end(), host.begin(), host.end());
   }
   const ImportedRun gpu = import_kineto_run(traces_of({step}));
   CHECK(gpu.on_gpu);
-  CHECK_EQ(op_of(gpu.iterations[0].observation, "1F0").end - op_of(gpu.iterations[0].observation, "1F0").begin,
-           kMs + 400'000);
+  CHECK_EQ(gpu.iterations[0].observation.transfers.size(), 4);
+  CHECK_EQ(op_of(gpu.iterations[0].observation, "1F0").end - op_of(gpu.iterations[0].observation, "1F0").begin, kMs);
 }
 
 TEST_CASE("what is lost is counted: half steps, ends without the other, ranges of other kinds") {
@@ -231,7 +314,7 @@ TEST_CASE("what is lost is counted: half steps, ends without the other, ranges o
   std::erase_if(half.rank1, [](const Slice& slice) { return slice.name == "PP:1B1"; });
   std::erase_if(whole.rank0, [](const Slice& slice) { return slice.name == "PP:0RECV_B1"; });
   whole.rank0.push_back({"PP:0UNSHARD", 0, 10});
-  whole.rank0.push_back({"PP:0F0", 15 * kMs, 16 * kMs});
+  whole.rank0.push_back({"PP:0F0", 15 * kMs, 16 * kMs, "gpu_user_annotation"});
   const ImportedRun run = import_kineto_run(traces_of({whole, half}));
   CHECK_EQ(run.iterations.size(), 1);
   CHECK_EQ(run.iterations[0].observation.transfers.size(), 3);

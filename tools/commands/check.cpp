@@ -58,7 +58,7 @@ class Check : public Command {
         ->required()
         ->expected(-1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    verb.add_flag("--accept", accept_, "write the predictions to the baseline; a new suite begins with this");
+    verb.add_flag("--accept", accept_, "write the predictions to the baseline; do it first");
     add_output_flags(verb, output_, kFormats);
     const std::string group = "Output";
     verb.add_option("--junit", junit_, "also write JUnit XML, for GitLab and others")

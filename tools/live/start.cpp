@@ -98,6 +98,7 @@ live::LiveResult start_live(const LivePlan& plan, const LiveSettings& settings, 
       break;
   }
   live::MpiOptions over_mpi;
+  over_mpi.version = std::string(kVersion);
   over_mpi.gpus = settings.gpu_each;
   if (over_mpi.gpus) over_mpi.model = cuda_options(plan, settings);
   return live::run_over_mpi(request, over_mpi, tell);

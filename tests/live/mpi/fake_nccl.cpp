@@ -4,10 +4,13 @@
 //
 //     FAKE_NCCL = version=21705       another version than 2.28.9
 //                 fail                connecting fails, as with two ranks on one GPU
+//                 fail=1              on rank 1 of mpirun only; its peers wait for it
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdio>
@@ -47,19 +50,21 @@ sockaddr_un address_of(const nccl::UniqueId& id, socklen_t& length) {
 // One end. What is to be sent waits in a queue, so that both ends may send first.
 class Edge {
  public:
-  explicit Edge(int socket) : socket_(socket), writer_([this] { write_all(); }) {}
+  Edge(const nccl::UniqueId& id, int rank) : writer_([this, id, rank] { connect(id, rank); }) {}
   ~Edge() {
     {
       const std::lock_guard lock(mutex_);
       closing_ = true;
     }
     news_.notify_one();
-    ::shutdown(socket_, SHUT_RD);
+    if (state_ == nccl::kSuccess) ::shutdown(socket_, SHUT_RD);
     writer_.join();
     ::close(socket_);
   }
   Edge(const Edge&) = delete;
   Edge& operator=(const Edge&) = delete;
+
+  int state() const { return state_; }
 
   void send(const void* data, std::size_t bytes) {
     const auto* const begin = static_cast<const char*>(data);
@@ -80,6 +85,34 @@ class Edge {
   }
 
  private:
+  // Rank 0 waits, rank 1 knocks until it is heard. Whoever is connected writes what is to be sent.
+  void connect(const nccl::UniqueId& id, int rank) {
+    socklen_t length = 0;
+    const sockaddr_un address = address_of(id, length);
+    const auto* const name = reinterpret_cast<const sockaddr*>(&address);
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socket_ = socket;
+    bool found = false;
+    if (rank == 0 && (::bind(socket, name, length) != 0 || ::listen(socket, 1) != 0)) {
+      state_ = kSystemError;
+      return;
+    }
+    while (!found && !closing_) {
+      if (rank == 0) {
+        pollfd waiting{socket, POLLIN, 0};
+        if (::poll(&waiting, 1, 1) == 1) socket_ = ::accept(socket, nullptr, nullptr);
+        found = socket_ != socket;
+      } else {
+        found = ::connect(socket, name, length) == 0;
+        if (!found) ::usleep(1000);
+      }
+    }
+    if (socket_ != socket) ::close(socket);
+    if (!found) return;
+    state_ = nccl::kSuccess;
+    write_all();
+  }
+
   void write_all() {
     for (std::unique_lock lock(mutex_);;) {
       news_.wait(lock, [this] { return closing_ || !queue_.empty(); });
@@ -96,32 +129,14 @@ class Edge {
     }
   }
 
-  int socket_;
+  std::atomic<int> socket_ = -1;
+  std::atomic<int> state_ = nccl::kInProgress;
   std::mutex mutex_;
   std::condition_variable news_;
   std::deque<std::vector<char>> queue_;
-  bool closing_ = false;
+  std::atomic<bool> closing_ = false;
   std::thread writer_;
 };
-
-// Rank 0 waits, rank 1 knocks until it is heard.
-int connected(const nccl::UniqueId& id, int rank) {
-  socklen_t length = 0;
-  const sockaddr_un address = address_of(id, length);
-  const auto* const name = reinterpret_cast<const sockaddr*>(&address);
-  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (rank == 0) {
-    if (::bind(socket, name, length) != 0 || ::listen(socket, 1) != 0) return -1;
-    const int accepted = ::accept(socket, nullptr, nullptr);
-    ::close(socket);
-    return accepted;
-  }
-  for (int attempt = 0; attempt < 10'000; ++attempt) {
-    if (::connect(socket, name, length) == 0) return socket;
-    ::usleep(1000);
-  }
-  return -1;
-}
 
 Edge& edge_of(nccl::Communicator communicator) { return *reinterpret_cast<Edge*>(communicator); }
 
@@ -144,11 +159,11 @@ int ncclGetUniqueId(nccl::UniqueId* id) {
 
 int ncclCommInitRankConfig(nccl::Communicator* communicator, int ranks, nccl::UniqueId id, int rank,
                            nccl::Config* config) {
-  if (option() == "fail" || ranks != 2 || config->magic != 0xcafebeef) return kInvalidUsage;
-  const int socket = connected(id, rank);
-  if (socket < 0) return kSystemError;
-  *communicator = reinterpret_cast<nccl::Communicator>(new Edge(socket));
-  return nccl::kSuccess;
+  const char* const own = std::getenv("OMPI_COMM_WORLD_RANK");
+  const bool fails = option() == "fail" || (own != nullptr && option() == "fail=" + std::string(own));
+  if (fails || config->blocking != 0 || ranks != 2 || config->magic != 0xcafebeef) return kInvalidUsage;
+  *communicator = reinterpret_cast<nccl::Communicator>(new Edge(id, rank));
+  return nccl::kInProgress;
 }
 
 int ncclSend(const void* data, std::size_t count, int, int, nccl::Communicator communicator, debubble::cuda::Stream) {
@@ -160,8 +175,8 @@ int ncclRecv(void* data, std::size_t count, int, int, nccl::Communicator communi
   return edge_of(communicator).receive(data, count) ? nccl::kSuccess : kSystemError;
 }
 
-int ncclCommGetAsyncError(nccl::Communicator, int* error) {
-  *error = nccl::kSuccess;
+int ncclCommGetAsyncError(nccl::Communicator communicator, int* error) {
+  *error = edge_of(communicator).state();
   return nccl::kSuccess;
 }
 

@@ -8,6 +8,8 @@
 #include "live/mpi/frame.hpp"
 #include "live/mpi/message_passing.hpp"
 #include "live/mpi/standing_letter.hpp"
+#include "tests/support/engine_run.hpp"
+#include "tests/support/toy.hpp"
 
 namespace debubble::live {
 namespace {
@@ -50,6 +52,20 @@ TEST_CASE("A letter is read as it was written, and not beyond its end") {
   CHECK(reader.text() == "rank 2 on a\nhost");
   CHECK(reader.number() == INT64_MIN);
   CHECK_THROWS_AS((void)reader.number(), std::logic_error);
+}
+
+TEST_CASE("A standing that the schedule does not have is refused") {
+  const Schedule schedule = testing::build("gpipe", 2, 2);
+  const Standing good{3, true, Message::Kind::kPayload, {false, 0, 1}, 0};
+  CHECK_NOTHROW(check(good, schedule, 1));
+  std::vector<Standing> bad(6, good);
+  bad[0].position = 5;
+  bad[1].position = -2;
+  bad[2].from = 2;
+  bad[3].tensor.stage = 1;
+  bad[4].tensor.piece = 2;
+  bad[5].from = -1;
+  for (const Standing& standing : bad) CHECK_THROWS_AS(check(standing, schedule, 1), std::logic_error);
 }
 
 TEST_CASE("What a device did survives its letter, and can be put on another clock") {

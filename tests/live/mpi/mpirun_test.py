@@ -52,8 +52,8 @@ class OverMpi(unittest.TestCase):
     def test_4_ranks_equal_the_simulation(self):
         self.equals_simulation(4, *SMALL, "--comm", "5us")
 
-    def test_8_ranks_with_a_split_backward_equal_the_simulation(self):
-        self.equals_simulation(8, "--schedule", "zb-h1", "-p", "8", "-m", "16", "--times", "f=1,b=1,w=1")
+    def test_5_ranks_with_a_split_backward_equal_the_simulation(self):
+        self.equals_simulation(5, "--schedule", "zb-h1", "-p", "5", "-m", "10", "--times", "f=1,b=1,w=1")
 
     def test_blocking_transfers_equal_the_simulation(self):
         self.equals_simulation(3, "--schedule", "gpipe", "-p", "3", "-m", "4", "--times", "f=1,b=2", "--p2p",
@@ -79,6 +79,14 @@ class OverMpi(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("2F2 on device 2 expected the activation 1F2", " ".join(done.stdout.split()))
         self.assertEqual(done.stdout.count("2F2 on device 2"), 1)  # rank 0 speaks for all
+
+    def test_letters_longer_than_mpi_sends_at_once_arrive_before_the_end(self):
+        # Open MPI then hands a letter over only when both ends are inside MPI.
+        for fault, words in (("drop=1F2", "a message was lost"), ("corrupt=1F2", "with changed bytes")):
+            done = run(MPIRUN, "-n", "4", "--mca", "btl_vader_eager_limit", "128", *LIVE, *SMALL, "--fault", fault,
+                       "--watchdog", "1")
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertIn(words, " ".join(done.stdout.split()))
 
     def test_a_slow_device_makes_the_run_longer(self):
         longer = live(4, *SMALL, "--clock", "logical", "--fault", "slow=2:2", "--format", "json")
@@ -152,7 +160,27 @@ class OnGpus(unittest.TestCase):
     def test_a_tensor_changed_between_gpus_is_found(self):
         done = self.on_gpus("--fault", "corrupt=0F1")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertIn("1F1 on device 1 expected the activation 0F1", " ".join(done.stdout.split()))
+        said = " ".join(done.stdout.split())
+        self.assertIn("1F1 on device 1 expected the activation 0F1", said)
+        self.assertIn("with changed bytes", said)  # of the payload, not of its tag
+
+    def test_a_rank_that_cannot_connect_ends_all(self):
+        for rank in range(2):
+            done = self.on_gpus(FAKE_NCCL=f"fail={rank}")
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            self.assertEqual(done.stderr.count("error[U056]"), 1, done.stderr)
+            self.assertIn(f"rank {rank} on", done.stderr)
+
+    def test_ranks_with_different_models_are_told_apart(self):
+        flags = [*LIVE, *self.MODEL]
+        done = run(MPIRUN, "-n", "1", *flags, ":", "-n", "1", *flags[:-4], "--seq", "64", "--repetitions", "2")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("another model, size, partition or kind of device", " ".join(done.stderr.split()))
+
+    def test_a_gpu_is_not_made_faster(self):
+        done = self.on_gpus("--fault", "slow=1:0.5")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("error[E012]"), 1, done.stderr)
 
     def test_a_tensor_lost_between_gpus_is_reported(self):
         done = self.on_gpus("--fault", "drop=0F1", "--watchdog", "1")

@@ -66,7 +66,7 @@ std::vector<RankReport> run_all(const LiveRequest& request, bool hold = false) {
   testing::ThreadWorld world(request.schedule.devices, hold);
   world.run([&](MessagePassing& passing) {
     ControlLine line(passing);
-    agree(passing, line, request);
+    agree(passing, line, request, {});
     const WallClock now = [&passing] { return steady() + passing.rank() * 1'000'000'000; };
     const auto work = [&](Transport& transport) -> RankResult {
       return all_iterations(job, passing.rank(), transport, now);
@@ -200,14 +200,58 @@ TEST_CASE("What one rank throws ends the run on every rank with the same words")
   CHECK(said == std::vector<std::string>(3, "1F0 got the wrong tensor"));
 }
 
+// One rank alone, whose message passing breaks as soon as the work has begun.
+class Breaking final : public MessagePassing {
+ public:
+  bool aborted = false;
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  int rank_on_host() const override { return 0; }
+  int ranks_on_host() const override { return 1; }
+  const char* host() const override { return "here"; }
+  const char* library() const override { return "none"; }
+  int open_edge(int, int) override { return 1; }
+  Request send(int, int, const std::byte*, std::size_t) override { return 0; }
+  std::int64_t arrived(int, int&) override { return -1; }
+  Request receive(std::byte*, std::size_t) override { return 0; }
+  bool done(Request) override { return false; }
+  Request start_barrier() override { throw std::runtime_error("the network is gone"); }
+  void finish() override {}
+  void abort() override { aborted = true; }
+};
+
+TEST_CASE("What breaks outside the work ends the whole job, and the worker's thread with it") {
+  const LiveRequest request = request_for(testing::build("gpipe", 1, 2));
+  const Job job(request);
+  Breaking passing;
+  ControlLine line(passing);
+  const auto work = [&](Transport& transport) -> RankResult { return all_iterations(job, 0, transport, {}); };
+  CHECK_THROWS_WITH_AS((void)run_rank(passing, line, job, {work, {}, false}), "the network is gone",
+                       std::runtime_error);
+  CHECK(passing.aborted);
+}
+
+TEST_CASE("What MPI is still carrying is not called stuck, within reason") {
+  Mailbox mailbox(2);
+  mailbox.begin_wait();
+  const auto idle = mailbox.waiting_since();
+  REQUIRE(idle.has_value());
+  mailbox.on_its_way(10'000'000);
+  CHECK(mailbox.waiting_since() == *idle + std::chrono::seconds(1));
+  mailbox.on_its_way(0);
+  CHECK(mailbox.waiting_since() == idle);
+}
+
 // What `agree` says on each rank when rank 1 has another request, or all have the same for another number of devices.
-std::vector<std::string> said_by_agree(const LiveRequest& request, const LiveRequest& of_rank_1) {
+std::vector<std::string> said_by_agree(const LiveRequest& request, const LiveRequest& of_rank_1,
+                                       const MpiOptions& options_of_rank_1 = {}) {
   std::vector<std::string> said(3);
   testing::ThreadWorld world(3);
   world.run([&](MessagePassing& passing) {
     ControlLine line(passing);
     try {
-      agree(passing, line, passing.rank() == 1 ? of_rank_1 : request);
+      agree(passing, line, passing.rank() == 1 ? of_rank_1 : request,
+            passing.rank() == 1 ? options_of_rank_1 : MpiOptions{});
     } catch (const InputError& error) {
       said[static_cast<std::size_t>(passing.rank())] =
           error.diagnostics()[0].code + ": " + error.diagnostics()[0].message;
@@ -227,6 +271,15 @@ TEST_CASE("Ranks that mean different runs are told so, everywhere") {
   ++other.costs.stages[2].output;
   CHECK(said_by_agree(request, other) ==
         std::vector<std::string>(3, "E011: rank 1 on host1 has other costs or links than rank 0 on host0"));
+  MpiOptions options;
+  options.model.size.sequence = 64;
+  CHECK(said_by_agree(request, request, options) ==
+        std::vector<std::string>(3,
+                                 "E011: rank 1 on host1 has another model, size, partition or kind of device than "
+                                 "rank 0 on host0"));
+  options.version = "0.0.1";  // explains whatever else differs
+  CHECK(said_by_agree(request, request, options) ==
+        std::vector<std::string>(3, "E011: rank 1 on host1 has another version of debubble than rank 0 on host0"));
   other = request;
   other.repetitions = 7;
   CHECK(said_by_agree(request, other) ==

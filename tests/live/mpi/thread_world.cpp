@@ -63,6 +63,7 @@ class ThreadWorld::Rank final : public live::MessagePassing {
   }
 
   void finish() override {}
+  void abort() override {}
 
  private:
   static constexpr Request kDoneAtOnce = 0;

@@ -203,8 +203,8 @@ class Calibrator {
 
 }  // namespace
 
-Calibration calibrate(const Job& job, const GpuParts& parts, const Lanes& lanes, const Works& works,
-                      Executor& executor, Bench& bench) {
+Calibration calibrate(const Job& job, const GpuParts& parts, const Lanes& lanes, const Works& works, Executor& executor,
+                      Bench& bench) {
   Calibrator calibrator(job, lanes, works, executor, bench);
   Calibration result = calibrator.run();
   measure_hops(job, parts, lanes, works, executor, bench, calibrator.sequences(), result);

@@ -59,8 +59,7 @@ Nanoseconds ClockFit::to_common(std::int32_t device, Nanoseconds time) const {
   if (before_.offsets.empty()) return time;
   const Nanoseconds first = before_.offsets[index];
   if (after_.offsets.empty() || after_.at <= before_.at) return time + first;
-  const double share =
-      static_cast<double>(time + first - before_.at) / static_cast<double>(after_.at - before_.at);
+  const double share = static_cast<double>(time + first - before_.at) / static_cast<double>(after_.at - before_.at);
   return time + first + std::llround(share * static_cast<double>(after_.offsets[index] - first));
 }
 

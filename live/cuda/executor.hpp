@@ -49,7 +49,7 @@ class Executor {
   void set_costs(const StageCosts& costs);
   [[nodiscard]] bool lengthens_ops() const;
 
-  [[nodiscard]] Opened gate_opened() const { return opened_; }         // in the last iteration
+  [[nodiscard]] Opened gate_opened() const { return opened_; }       // in the last iteration
   [[nodiscard]] std::int64_t launches() const { return launches_; }  // of the last iteration issued
   [[nodiscard]] std::size_t graph_nodes() const { return gate_.graph_nodes(); }
   // The GPU hangs and cannot be freed: nothing of it may be touched, or waited for, again.

@@ -20,9 +20,7 @@ HostFlag::HostFlag(const CudaDriver& driver) : driver_(driver) {
   check_cuda(driver_, result, "finding a word of host memory from the GPU");
 }
 
-HostFlag::~HostFlag() {
-  driver_.live.host_release(word_);
-}
+HostFlag::~HostFlag() { driver_.live.host_release(word_); }
 
 Gate::Gate(const GpuParts& parts, LaneDevice& lane)
     : parts_(parts),

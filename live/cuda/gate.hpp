@@ -97,7 +97,7 @@ class Gate {
   std::uint32_t rounds_ = 0;
   std::atomic<bool> closed_ = false;
   std::atomic<Opened> opened_ = Opened::kInTime;
-  std::atomic<std::int64_t> issued_ = 0;         // in this round, on all streams
+  std::atomic<std::int64_t> issued_ = 0;          // in this round, on all streams
   std::map<cuda::Stream, std::int64_t> waiting_;  // in this round
   std::int64_t early_runs_ = 0;
   bool wait_by_kernel_ = false;

@@ -1,5 +1,6 @@
 #include "live/cuda/gpu_parts.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -20,6 +21,18 @@ void require_live_functions(const CudaDriver& driver) {
                               std::to_string(asked) + " parts: " + why,
                           got > 0 ? "fewer devices would do: -p " + std::to_string(got)
                                   : "with one GPU per device nothing is cut: --gpus each"});
+}
+
+// As CUDA reads it: 8 where nobody said anything, 32 at most.
+int hardware_queues() {
+  const char* const set = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");  // NOLINT(concurrency-mt-unsafe)
+  const int asked = set == nullptr ? 0 : std::atoi(set);               // NOLINT(cert-err34-c): 0 is the default too
+  return asked <= 0 ? 8 : std::min(asked, 32);
+}
+
+std::vector<std::string> with(const std::vector<std::string>& more, std::vector<std::string> notes) {
+  notes.insert(notes.end(), more.begin(), more.end());
+  return notes;
 }
 
 }  // namespace
@@ -161,6 +174,7 @@ OwnedHandle<cuda::Stream> GpuParts::make_stream(const GpuPart& part, bool urgent
                                   ? live.stream_create_urgent(&made, cuda::kStreamNonBlocking, priority)
                                   : live.green_stream(&made, part.green, cuda::kStreamNonBlocking, priority);
   check(result, "making a stream");
+  ++streams_[part.gpu];
   return {made, libraries_->driver.call.stream_destroy};
 }
 
@@ -173,13 +187,22 @@ OwnedHandle<cuda::Event> GpuParts::make_event(const GpuPart& part) const {
 
 std::vector<std::string> GpuParts::notes() const {
   std::string sizes;
+  std::vector<std::string> shared;
+  for (const auto& [gpu, made] : streams_) {
+    const int streams = made + (gpu == 0 ? static_cast<int>(greens_.size()) : 0);  // each has one of its own
+    if (streams <= hardware_queues()) continue;
+    shared.push_back(std::to_string(streams) + " streams share " + std::to_string(hardware_queues()) +
+                     " hardware queues of a GPU (CUDA_DEVICE_MAX_CONNECTIONS): one may wait behind another's work");
+    break;  // the GPUs are alike
+  }
   for (const GpuPart& part : parts_) sizes += (sizes.empty() ? "" : ", ") + std::to_string(part.processors);
-  if (parts_.front().green == nullptr) return {"one GPU per device: " + sizes + " processors"};
+  if (parts_.front().green == nullptr) return with(shared, {"one GPU per device: " + sizes + " processors"});
   const std::string whole = std::to_string(facts_.front().processors);
-  return {"green contexts of one split of " + whole + " processors: " + sizes,
-          rest_ ? "transfers run on the " + std::to_string(rest_->processors) + " processors that were left over"
-                : "transfers run on the senders' processors, before other work",
-          "parts share memory bandwidth, L2 cache, copy engines and power"};
+  return with(shared,
+              {"green contexts of one split of " + whole + " processors: " + sizes,
+               rest_ ? "transfers run on the " + std::to_string(rest_->processors) + " processors that were left over"
+                     : "transfers run on the senders' processors, before other work",
+               "parts share memory bandwidth, L2 cache, copy engines and power"});
 }
 
 }  // namespace debubble::live

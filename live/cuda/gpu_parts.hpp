@@ -4,6 +4,7 @@
 //     132 processors, 4 devices    | 32 | 32 | 32 | 32 | 4 |      the rest carries the transfers, where it can
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,6 +68,7 @@ class GpuParts {
   std::vector<OwnedHandle<cuda::GreenContext>> greens_;
   std::vector<GpuPart> parts_;
   std::optional<GpuPart> rest_;
+  mutable std::map<int, int> streams_;  // made on each GPU
 };
 
 // When CUDA loads a kernel. Lazily, at its first launch, which may wait for all that was launched before; eagerly, all

@@ -6,7 +6,7 @@
 namespace debubble::live {
 namespace {
 
-constexpr std::size_t kRounds = 7;  // odd: a median is one of the samples
+constexpr std::size_t kRounds = 7;   // odd: a median is one of the samples
 constexpr std::size_t kRepeats = 2;  // of each device's sequence, while transfers are timed
 
 using Edge = std::pair<std::int32_t, std::int32_t>;  // sender, receiver

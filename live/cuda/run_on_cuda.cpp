@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kLeastWarmUp = 3;
 constexpr int kMostWarmUp = 300;
-constexpr Nanoseconds kBusyBefore = 1'000'000'000;  // until a GPU's clock has settled
+constexpr Nanoseconds kBusyBefore = 1'000'000'000;   // until a GPU's clock has settled
 constexpr Nanoseconds kBusyAtMost = 10'000'000'000;  // of a machine that does not settle
-constexpr std::int64_t kSettledWithin = 3;          // per cent, of the last three iterations
+constexpr std::int64_t kSettledWithin = 3;           // per cent, of the last three iterations
 
 void refuse_what_cannot_be(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
@@ -133,8 +133,9 @@ class CudaRun {
                            rate(found.bandwidth_alone) + " alone");
     assume("step of the GPU's clock", std::to_string(found.clock_step) + " ns");
     if (!found.all_at_work) {
-      note("op times with all devices at work come from the whole calibration: there was no moment at which all "
-           "worked and every op was timed");
+      note(
+          "op times with all devices at work come from the whole calibration: there was no moment at which all "
+          "worked and every op was timed");
     }
     if (const std::int64_t now = executor_->gate().opened_early(); now > early) {
       note(std::to_string(now - early) +
@@ -200,9 +201,7 @@ class CudaRun {
     return true;
   }
 
-  [[nodiscard]] Observation observed() const {
-    return observe(*job_, *executor_, works_.front()->payload_bytes());
-  }
+  [[nodiscard]] Observation observed() const { return observe(*job_, *executor_, works_.front()->payload_bytes()); }
   // By the clocks as they were read before.
   [[nodiscard]] Timeline timeline(Observation seen) const {
     use_common_clock(seen, {clocks_before_, {}});

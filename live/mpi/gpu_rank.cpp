@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "live/cpu/calibration.hpp"
 #include "live/cuda/issue_order.hpp"
@@ -28,7 +29,7 @@ namespace {
 constexpr int kCalibrationRuns = 5;
 
 void refuse_what_cannot_be(const LiveRequest& request) {
-  Diagnostics problems;
+  std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
     problems.push_back({"E012", "--p2p", "over NCCL transfers run beside the work",
                         "--p2p overlapped; on the CPU, --backend mpi and cpu know the others"});
@@ -171,6 +172,7 @@ class GpuRank {
     origin.method =
         "one MPI rank and GPU per device; std::chrono::steady_clock from an op's launch to its end on the GPU, laid "
         "over rank 0's by round trips; a transfer counts from when both ends were there";
+    origin.notes.push_back("payload checksums were taken in the first iteration, which is not counted");
     result.origin = std::move(origin);
     result.hop_bandwidth = bandwidth_of(result);
     result.assumptions.push_back({"op times", "calibrated with all GPUs at work", Source::kMeasured});

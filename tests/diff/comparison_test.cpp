@@ -253,6 +253,6 @@ TEST_CASE("a run that lacks ops is refused with their names") {
     text = error.what();
   }
   CHECK_NE(text.find("D020"), std::string::npos);
-  CHECK_NE(text.find("1 ops of the predicted run are not in the measured one: 1F1"), std::string::npos);
-  CHECK_NE(text.find("1 ops of the measured run are not in the predicted one: 1I1"), std::string::npos);
+  CHECK_NE(text.find("1 op of the predicted run is not in the measured one: 1F1"), std::string::npos);
+  CHECK_NE(text.find("1 op of the measured run is not in the predicted one: 1I1"), std::string::npos);
 }

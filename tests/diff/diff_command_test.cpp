@@ -82,6 +82,18 @@ TEST_CASE("a slower run is explained by its ops, and the parts add up") {
   CHECK(contains(csv, "gap by op F of stage 0,0,ns,8000000,9600000,600000,,\n"));
 }
 
+TEST_CASE("a trace of a live run keeps the planned order and who ran it") {
+  const Folder folder;
+  (void)folder.data({"live", "-p", "4", "-m", "8", "--clock", "logical", "--fault", "swap=1F3", "--trace", "t.json",
+                     "-o", "out.txt"});
+  const json diff = diff_of(folder, {"t.json"});
+  CHECK_EQ(diff["measured"]["backend"], "cpu");
+  CHECK_EQ(diff["measured"]["clock"], "logical");
+  CHECK_EQ(diff["measured_times_are"], "computed");
+  CHECK_EQ(diff["devices"][0]["measured_activation_is"], "counted");
+  CHECK_EQ(diff["first_divergence"]["cause"], "order");
+}
+
 TEST_CASE("--tolerance makes a gap a finding") {
   const Runs runs;
   CHECK_EQ(runs.run({"diff", "plan.toml", "slow.json", "--tolerance", "step=7%,bubble=1pp,memory=0%"}).status, 0);
@@ -153,7 +165,7 @@ TEST_CASE("runs of different schedules: the first difference is named") {
 TEST_CASE("PyTorch's traces of two ranks join by their names, alone and with a prediction") {
   const Folder folder;
   const auto event = [](const std::string& name, int begin, int length) {
-    return "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"" + name +
+    return "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"" + name +
            "\",\"pid\":1,\"tid\":1,\"ts\":" + std::to_string(begin) + ",\"dur\":" + std::to_string(length) + "}";
   };
   const auto trace = [](int rank, const std::string& events) {
@@ -175,5 +187,6 @@ TEST_CASE("PyTorch's traces of two ranks join by their names, alone and with a p
   CHECK_EQ(planned["gap_by_cause_ns"]["transfer"], 20'000);
   folder.write("plan.toml", "devices = 2\nmicrobatches = 2\n");
   CHECK(contains(folder.refusal({"diff", "plan.toml", "r0.json", "r1.json"}), "error[D008]"));
-  CHECK(contains(folder.data({"diff", "r0.json"}), "lost   2 transfers seen at one end only"));
+  CHECK(contains(folder.refusal({"diff", "r0.json"}), "error[D012]"));
+  CHECK(contains(folder.refusal({"diff", "r0.json", "r1.json", "--tolerance", "memory=5%"}), "error[D013]"));
 }

@@ -39,8 +39,8 @@ struct TraceInfo {
   // As in RunOrigin and RunIteration: who ran it, by whose clock, and what memory was counted (empty: nobody counted).
   std::string backend = "simulator";
   std::string clock = "simulated";
-  std::vector<Bytes> peak_activation;
-  std::vector<Bytes> peak_memory;
+  std::vector<Bytes> peak_activation = {};
+  std::vector<Bytes> peak_memory = {};
 };
 
 // Writes the trace as one JSON object, one event per line, in order of time. `memory` holds the curves of

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Judges what tools/gpu-validate live measured: live.py WORK OUT. Writes OUT/results.json, results.md and runs.tar.gz.
+"""Judges what tools/gpu-validate live measured: live.py WORK OUT. Writes OUT/results.json and results.md.
 
 Each run was compared with the simulation of its own schedule and calibrated costs by `debubble diff`. Demanded are the
 bubble within 1 percentage point, the step time within 2 %, the peak of activations within 1 %, and the schedules of one
-size in the predicted order. Exit code 1: one of them does not hold.
+size in the predicted order. Exit code 1: one of them does not hold; 4: all that was run holds, but WORK/planned names
+runs that were not made.
 """
 
 import argparse
@@ -12,7 +13,6 @@ import json
 import pathlib
 import re
 import sys
-import tarfile
 
 import compare
 
@@ -70,15 +70,28 @@ def check_ranking(group, steps, report):
 
 
 def check_left_out(work, report):
-    names = compare.text_of(work / "left-out").split()
+    names = [name for name in compare.text_of(work / "planned").split() if not (work / f"{name}.status").exists()]
     if names:
-        report.add("runs left out for lack of time", None, ", ".join(names), "informs")
+        report.add("runs left out for lack of time", None, ", ".join(names), "informs: the set is incomplete")
+    return names
 
 
-def pack(work, out):
-    with tarfile.open(out / "runs.tar.gz", "w:gz") as archive:
-        for path in sorted([*work.glob("*.run.json.gz"), *work.glob("*.diff.json")]):
-            archive.add(path, arcname=path.name)
+def provenance(work, options):
+    """Of folders that are merged, their own."""
+    parts = [part["provenance"] for part in (compare.load(folder / "results.json") for folder in options.parts) if part]
+    own = compare.provenance(work, options)
+    if parts:
+        own |= {key: parts[0][key] for key in ("date", "debubble", "tree", "system")}
+        own["parts"] = [{key: part[key] for key in ("date", "debubble", "tree", "system", "gpu")} for part in parts]
+    own["command"] = "tools/gpu-validate merge" if options.parts else "tools/gpu-validate live"
+    return own
+
+
+def check_parts(parts, report):
+    builds = sorted({(part["debubble"], part["tree"]) for part in parts})
+    if len(builds) > 1:
+        report.add("one build", False, "; ".join(f"{version}, tree {tree}" for version, tree in builds),
+                   "all runs by one debubble")
 
 
 def main():
@@ -87,10 +100,13 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--version", default="")
     parser.add_argument("--tree", default="")
+    parser.add_argument("--parts", type=pathlib.Path, nargs="*", default=[])
     options = parser.parse_args()
     report = compare.Report()
     compare.check_runs(options.work, report)
-    check_left_out(options.work, report)
+    left_out = check_left_out(options.work, report)
+    origin = provenance(options.work, options)
+    check_parts(origin.get("parts", []), report)
     groups = {}
     for path in sorted(options.work.glob("live-*.diff.json")):
         name = path.name.removesuffix(".diff.json")
@@ -100,19 +116,17 @@ def main():
         groups.setdefault(group, {})[parts["schedule"]] = diff["makespan_ns"]
     for group, steps in groups.items():
         check_ranking(group, steps, report)
-    if not groups:
+    if not groups and not left_out:
         report.add("live runs", False, "none was compared", "at least one")
-    provenance = compare.provenance(options.work, options)
-    provenance["command"] = "tools/gpu-validate live"
-    results = {"schema_version": 1, "provenance": provenance, "checks": report.checks}
+    verdict = "failed" if report.failed() else "incomplete" if left_out else "passed"
+    results = {"schema_version": 1, "provenance": origin, "verdict": verdict, "checks": report.checks}
     (options.out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     (options.out / "results.md").write_text(
         compare.markdown(results).replace("# tools/gpu-validate profile", "# tools/gpu-validate live", 1), encoding="utf-8")
-    pack(options.work, options.out)
     for check in report.checks:
         print({True: "passed ", False: "FAILED ", None: "informs"}[check["passed"]], check["check"] + ":", check["figure"])
-    print("results in", options.out)
-    return 1 if report.failed() else 0
+    print(f"{verdict}; results in {options.out}")
+    return {"passed": 0, "failed": 1, "incomplete": 4}[verdict]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "live/cuda/clocks.hpp"
 #include "live/cuda/gpu_parts.hpp"
 #include "sim/core/error.hpp"
 #include "tests/live/cuda/small_run.hpp"
@@ -80,6 +81,20 @@ TEST_CASE("a driver that cannot wait for a value holds the gate with a kernel") 
   const live::LiveResult result = run_small(small_run(build("1f1b", 2, 4)));
   CHECK_FALSE(result.stall.has_value());
   CHECK_EQ(result.iterations.size(), 2);
+}
+
+TEST_CASE("a driver that fails to wait for a value is not taken for one that cannot") {
+  const FakeMachine machine("idle,processors=132,fail_wait");
+  CHECK(refusal(small_run(build("1f1b", 2, 4))).find("holding a stream back") != std::string::npos);
+}
+
+TEST_CASE("clocks that drift between two readings are put right in between and beyond") {
+  const live::ClockFit fit({1000, {0, 500}, 3}, {2000, {0, 600}, 4});
+  CHECK_EQ(fit.to_common(0, 1234), 1234);
+  CHECK_EQ(fit.to_common(1, 500), 1000);   // at the first reading
+  CHECK_EQ(fit.to_common(1, 1000), 1550);  // half way
+  CHECK_EQ(live::ClockFit({1000, {0, 500}, 3}, {}).to_common(1, 1000), 1500);
+  CHECK_EQ(live::ClockFit().to_common(1, 77), 77);
 }
 
 TEST_CASE("one GPU per device copies between peers") {

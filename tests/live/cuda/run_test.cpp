@@ -138,6 +138,18 @@ TEST_CASE("a run says what it ran on, what it measured and what it chose") {
   CHECK(value_of("all at work over alone").starts_with("stage 0: F 1.000 I 1.000 W 1.000 B 1.000; stage 1:"));
 }
 
+TEST_CASE("streams that share hardware queues are told, others not") {
+  const FakeMachine machine("idle,processors=132,least_part=1");
+  const auto told = [](int devices) {
+    const live::LiveResult result = run_small(small_run(build("interleaved", devices, devices)));
+    return std::any_of(result.origin.notes.begin(), result.origin.notes.end(), [](const std::string& note) {
+      return note.find("hardware queues of a GPU") != std::string::npos;
+    });
+  };
+  CHECK_FALSE(told(2));
+  CHECK(told(16));
+}
+
 TEST_CASE("a run of more launches than a stream holds back opens the gate early, and says so") {
   const FakeMachine machine(kH200);
   const auto says = [](const SmallRun& run) {
@@ -148,4 +160,30 @@ TEST_CASE("a run of more launches than a stream holds back opens the gate early,
   CHECK_FALSE(says(small_run(build("1f1b", 2, 4))));
   CHECK(says(small_run(build("1f1b", 2, 32))));
   CHECK_FALSE(says(small_run(build("1f1b", 2, 32), true)));  // a graph has no gate
+}
+
+TEST_CASE("stages of many layers do not fill a stream behind the gate, neither in runs nor in the calibration") {
+  const FakeMachine machine(kH200);
+  // One calibration sequence of 12 blocks is 984 launches, one backward 336: a stream takes 1024 things in all.
+  SmallRun run = small_run(build("gpipe", 2, 2));
+  run.options.shape = gpt_with(24);
+  run.options.partition = {13, 13};
+  const live::LiveResult result = run_small(run);
+  CHECK_FALSE(result.stall.has_value());
+  CHECK_EQ(result.iterations.size(), 2);
+  const auto& notes = result.origin.notes;
+  CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.find("rounds of the calibration began before all was launched") != std::string::npos;
+  }));
+}
+
+TEST_CASE("kernels that are loaded at their first launch are loaded before any gate closes or capture begins") {
+  const FakeMachine machine("idle,processors=132,lazy");
+  for (const bool graph : {false, true}) {
+    SmallRun run = small_run(build("zb-h1", 2, 4), graph);
+    run.request.faults.push_back(live::parse_fault("slow=1:1.5", run.request.schedule));  // one more kernel, later
+    const live::LiveResult result = run_small(run);
+    CHECK_FALSE(result.stall.has_value());
+    CHECK_EQ(result.iterations.size(), 2);
+  }
 }

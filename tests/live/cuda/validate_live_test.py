@@ -6,7 +6,6 @@ import json
 import pathlib
 import subprocess
 import sys
-import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -40,24 +39,23 @@ CASES = [  # what is changed where, and the checks that must fail
 ]
 
 
-def judge(runs, statuses=None):
-    """(exit code, names of failed checks, names of the files made, names in the archive)."""
+def judge(runs, statuses=None, planned=()):
+    """(exit code, names of failed checks, names of the files made, verdict)."""
     with tempfile.TemporaryDirectory() as scratch:
         work, out = pathlib.Path(scratch) / "work", pathlib.Path(scratch) / "out"
         work.mkdir()
         out.mkdir()
         for name, value in runs.items():
             (work / f"{name}.diff.json").write_text(json.dumps(value), encoding="utf-8")
-            (work / f"{name}.run.json.gz").write_bytes(b"run")
+            (work / f"{name}.status").write_text("0", encoding="utf-8")
+        (work / "planned").write_text("\n".join(planned), encoding="utf-8")
         for name, status in (statuses or {}).items():
             (work / f"{name}.status").write_text(str(status), encoding="utf-8")
         done = subprocess.run([sys.executable, ROOT / "tools/gpu_validate/live.py", work, out], text=True,
                               capture_output=True, check=False)
         results = json.loads((out / "results.json").read_text(encoding="utf-8"))
         failed = [check["check"] for check in results["checks"] if check["passed"] is False]
-        with tarfile.open(out / "runs.tar.gz") as archive:
-            packed = sorted(archive.getnames())
-        return done.returncode, failed, sorted(path.name for path in out.iterdir()), packed
+        return done.returncode, failed, sorted(path.name for path in out.iterdir()), results["verdict"]
 
 
 def main():
@@ -66,17 +64,23 @@ def main():
         runs = copy.deepcopy(GOOD)
         for name, figure, key, value in changes:
             runs[name][figure][key] = value
-        code, failed, made, packed = judge(runs)
+        code, failed, made, verdict = judge(runs)
         if failed != expected or code != bool(expected):
             problems.append(f"{changes}: exit code {code}, failed {failed}, expected {expected}")
-        if made != ["results.json", "results.md", "runs.tar.gz"] or len(packed) != 2 * len(GOOD):
-            problems.append(f"{changes}: files {made}, packed {packed}")
+        if made != ["results.json", "results.md"] or verdict != ("failed" if expected else "passed"):
+            problems.append(f"{changes}: files {made}, verdict {verdict}")
     if judge({})[:2] != (1, ["live runs"]):
         problems.append("no run at all must fail")
     if judge(GOOD, {"live-1f1b-p2-m4-eager": 1})[:2] != (1, ["run live-1f1b-p2-m4-eager"]):
         problems.append("a run that failed must fail")
+    if judge(GOOD, planned=GOOD)[::3] != (0, "passed"):
+        problems.append("a whole set must pass")
+    if judge(GOOD, planned=[*GOOD, "live-1f1b-p2-m4-graph"])[::3] != (4, "incomplete"):
+        problems.append("a set with runs left out must be incomplete")
+    if judge({}, {"live-1f1b-p2-m4-eager": 1}, ["live-1f1b-p2-m4-graph"])[::3] != (1, "failed"):
+        problems.append("a failure outweighs what is missing")
     print(*problems, sep="\n", end="\n" if problems else "")
-    print(f"{len(CASES) + 2} cases, {len(problems)} problems")
+    print(f"{len(CASES) + 5} cases, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -64,6 +64,15 @@ TEST_CASE("a GPU that hangs for good is reported, and the command ends") {
   CHECK(contains(run.out + run.err, "no progress for 1 s"));
 }
 
+TEST_CASE("a GPU that hangs for good while it is calibrated is an error, and the command ends") {
+  const Folder folder;
+  const Outcome run = folder.run(live({"--watchdog", "1"}), gpu("idle,processors=132,hang=debubble_live_resolution"));
+  CHECK_FALSE(run.timed_out);
+  CHECK_EQ(run.status, 3);
+  CHECK(contains(run.err, "U027"));
+  CHECK(contains(run.err, "no progress while its ops are timed"));
+}
+
 TEST_CASE("without a GPU, or with one that is too small, the exit code is 3") {
   const Folder folder;
   const Outcome none = folder.run(live({}), gpu("error=100"));

@@ -43,9 +43,9 @@ def check_run(name, diff, report):
         peak = device["peak_activation_bytes"]
         gap = compare.relative(peak["measured"], peak["predicted"])
         if where == "no device" or abs(gap) > abs(worst):
-            worst, where = gap, f"device {device['device']}: {peak['measured']} bytes measured, {peak['predicted']} predicted"
+            worst, where = gap, f"device {device['device']}: {peak['measured']} bytes counted in the run, {peak['predicted']} predicted"
     report.add(f"{name}: peak of activations", where != "no device" and abs(worst) <= MEMORY + 1e-12,
-               f"{compare.percent(worst)} ({where})", "within 1 % on every device")
+               f"{compare.percent(worst)} ({where})", "within 1 % on every device; counted from the same buffers on both sides")
 
 
 def overlap(a, b):

@@ -35,8 +35,8 @@ struct CudaOptions {
 // Throws UnavailableError U052 where debubble was built, or runs, without MPI, and InputError E010 when the number of
 // ranks is not the number of devices, E011 when the ranks mean different runs.
 struct MpiOptions {
-  bool gpus = false;  // work on one GPU per rank, transfers by NCCL; else work on the CPU, transfers by MPI
-  CudaOptions model;  // with `gpus`: shape, partition and size
+  bool gpus = false;         // work on one GPU per rank, transfers by NCCL; else work on the CPU, transfers by MPI
+  CudaOptions model;         // with `gpus`: shape, partition and size
   std::string version = {};  // debubble's own: ranks of different versions do not run together
 };
 [[nodiscard]] LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options,

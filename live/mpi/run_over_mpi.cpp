@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 
 #include "live/backends.hpp"
 #include "live/mpi/agreement.hpp"
@@ -15,26 +16,19 @@ namespace {
 MessagePassing* left_at_exit = nullptr;
 
 // Once a rank has ended with a status that is not 0, mpirun ends the others. So rank 0, which has the report to write,
-// leaves MPI as the last thing it does, and the others wait for it there, in `finish`.
+// leaves MPI as the last thing it does, and the others wait for it there, in `finish`. All leave when the process ends,
+// not behind a run: a suite may hold several.
 void leave_last() {
   std::cout.flush();
   std::fflush(nullptr);
   left_at_exit->finish();
 }
 
-class Membership {
- public:
-  explicit Membership(MessagePassing& passing) : passing_(passing) {}
-  Membership(const Membership&) = delete;
-  Membership& operator=(const Membership&) = delete;
-  ~Membership() {
-    left_at_exit = &passing_;
-    if (passing_.rank() != 0 || std::atexit(leave_last) != 0) passing_.finish();
-  }
-
- private:
-  MessagePassing& passing_;
-};
+void leave_at_exit(MessagePassing& passing) {
+  if (left_at_exit != nullptr) return;
+  left_at_exit = &passing;
+  if (std::atexit(leave_last) != 0) throw std::runtime_error("no room to leave MPI when the process ends");
+}
 
 }  // namespace
 
@@ -44,7 +38,7 @@ LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options, c
     throw wrong_number_of_ranks(request.schedule.devices, 0);
   }
   MessagePassing& passing = *plugin.start();
-  const Membership membership(passing);
+  leave_at_exit(passing);
   ControlLine line(passing);
   agree(passing, line, request, options);
   return options.gpus ? run_gpu_ranks(passing, line, request, options.model, progress)

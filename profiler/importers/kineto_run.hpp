@@ -8,7 +8,8 @@
 //   host's are when work was launched, or, without a GPU, done: a note says which.
 // - Send and receive of one tensor are paired across ranks, which also aligns the clocks (clock_alignment.hpp). On the
 //   GPU a receive lasts until the tensor is there; what lies before the later start is waiting, not transfer.
-// - On the host both only post. The wait is in the range of the op that uses the tensor, so that op's end is all that is
+// - On the host both only post. The wait is in the range of the op that uses the tensor, so that op's end is all that
+// is
 //   known of the arrival, and the transfer itself counts as not seen. Where ops are the host's, what lies before the
 //   sender posted is cut off the op's beginning; the rest of the wait stays in it.
 // - Ranges of one device that overlap by up to 1 us (rounded times) are trimmed, which is counted as a loss.

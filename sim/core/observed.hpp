@@ -44,12 +44,12 @@ struct Observation {
 
 // One iteration as a Timeline. Times are shifted so that the first op begins at 0 (only where `measured`). Spans stand
 // by device, then by begin (ties: by place in the schedule's row). An input from another device that nobody saw travel
-// gets a transfer of length 0 at its maker's end, marked as assumed. Measured clocks differ a little: an arrival later than its use is
-// taken as the use's begin. Gates follow the engine's tie rules, so that an Observation with the engine's times gives
-// the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span) here.
-// Throws InputError V020 ... V029, with all that is wrong, when ops are missing, stand twice or on another device than
-// their stage's, end before they begin, or overlap on one device, for ops and transfers of another schedule, and for
-// measured times that span more than two years.
+// gets a transfer of length 0 at its maker's end, marked as assumed. Measured clocks differ a little: an arrival later
+// than its use is taken as the use's begin. Gates follow the engine's tie rules, so that an Observation with the
+// engine's times gives the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span)
+// here. Throws InputError V020 ... V029, with all that is wrong, when ops are missing, stand twice or on another device
+// than their stage's, end before they begin, or overlap on one device, for ops and transfers of another schedule, and
+// for measured times that span more than two years.
 [[nodiscard]] Timeline assemble_timeline(const Schedule& schedule, const Observation& observation);
 
 }  // namespace debubble

@@ -38,7 +38,7 @@ struct ClockAlignment {
   std::string method;                // "one clock", "ping-pong", "send/recv pairs", "not aligned"
   Nanoseconds residual = 0;          // the most by which two aligned clocks may still differ
   std::vector<Nanoseconds> offsets;  // added to each device's times; empty for one clock
-  bool bounded = true;  // false: some clocks may differ by any amount, and `residual` says nothing
+  bool bounded = true;               // false: some clocks may differ by any amount, and `residual` says nothing
 
   friend bool operator==(const ClockAlignment&, const ClockAlignment&) = default;
 };

@@ -58,7 +58,7 @@ inline constexpr Nanoseconds kFakeGap = 32 * kFakeTick;         // between two k
 inline constexpr Nanoseconds kFakeCrossGap = 64 * kFakeTick;    // behind an event of another stream
 inline constexpr Nanoseconds kFakeTickKernel = 65 * kFakeTick;  // debubble_tick; debubble_hold takes its argument
 
-inline constexpr std::size_t kFakeQueue = 1024;  // things that one stream holds before the host must wait
+inline constexpr std::size_t kFakeQueue = 1024;            // things that one stream holds before the host must wait
 inline constexpr Nanoseconds kFakeStamp = 20 * kFakeTick;  // debubble_live_*, the executor's own kernels
 
 constexpr Nanoseconds fake_ticks(std::int64_t amount, std::int64_t per_tick) {

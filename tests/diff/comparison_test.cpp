@@ -223,6 +223,47 @@ TEST_CASE("an op that begins before its input arrived leaves an unexplained part
   CHECK_EQ(by(comparison, GapCause::kUnexplained), -100);
 }
 
+TEST_CASE("transfers that nobody saw are not matched and take the predicted time, wherever the maker ended") {
+  const Schedule schedule = build("1f1b", 4, 8);
+  const StageCosts costs = toy_costs(schedule, 1, 2);
+  Link link;
+  link.latency = kUnit / 4;
+  const EngineRun predicted = run_engine(schedule, costs, link);
+  Timeline measured = perturbed(predicted.timeline, {}, {{{OpKind::kForward, 0, 0}, kUnit}});
+  const Comparison seen = compared(schedule, predicted, measured, costs);
+  CHECK_EQ(seen.transfers_matched, seen.transfers);
+  for (Transfer& transfer : measured.transfers) transfer.end = transfer.begin, transfer.assumed = true;
+  const Comparison comparison = compared(schedule, predicted, measured, costs);
+  CHECK_EQ(comparison.transfers_matched, 0);
+  CHECK_GT(comparison.transfers, 0);
+  CHECK_EQ(broken_sum(comparison), "");
+  CHECK_GT(comparison.makespan.gap(), 0);
+  CHECK_EQ(by(comparison, GapCause::kOp), comparison.makespan.gap());
+  CHECK_EQ(by(comparison, GapCause::kTransfer), 0);
+}
+
+TEST_CASE("of an op out of place and a late one the earlier is the first divergence") {
+  const Schedule wanted = build("1f1b", 4, 8);
+  Schedule ran = wanted;
+  std::swap(ran.rows[1][6], ran.rows[1][7]);
+  const StageCosts costs = toy_costs(wanted, 1, 2);
+  const EngineRun predicted = run_engine(wanted, costs, {});
+  const EngineRun swapped = run_engine(ran, costs, {});
+  REQUIRE_FALSE(swapped.deadlock);
+  const auto first = [&](const OpKey& late) {
+    const Timeline measured = perturbed(swapped.timeline, {{late, kUnit}}, {});
+    return compared(wanted, predicted, measured, costs).first_divergence;
+  };
+  const auto before = first({OpKind::kForward, 2, 0});
+  REQUIRE(before);
+  CHECK_EQ(before->kind, Divergence::Kind::kLaunchGap);
+  CHECK_EQ(to_string(before->op), "2F0");
+  const auto after = first({OpKind::kBackward, 3, 7});
+  REQUIRE(after);
+  CHECK_EQ(after->kind, Divergence::Kind::kOrder);
+  CHECK_EQ(to_string(after->op), to_string(ran.rows[1][6]));
+}
+
 TEST_CASE("percentiles are over all iterations, the gap is of the chosen one") {
   const Schedule schedule = build("1f1b", 2, 4);
   const EngineRun predicted = run_engine(schedule, toy_costs(schedule, 1, 2), {});

@@ -30,6 +30,16 @@ json diff_of(const Folder& folder, std::vector<std::string> arguments) {
   return json::parse(folder.data(arguments));
 }
 
+// PyTorch's range of one op or transfer on a GPU, in us.
+json op_event(const std::string& name, int begin, int length) {
+  return {{"ph", "X"},    {"cat", "gpu_user_annotation"}, {"name", "PP:" + name}, {"pid", 1}, {"tid", 1}, {"ts", begin},
+          {"dur", length}};
+}
+
+std::string trace_of_rank(int rank, const std::vector<json>& events) {
+  return json{{"distributedInfo", {{"rank", rank}}}, {"traceEvents", events}}.dump();
+}
+
 }  // namespace
 
 TEST_CASE("a trace and a run file of one simulation differ from its scenario in nothing, for every kind of transfer") {
@@ -164,17 +174,10 @@ TEST_CASE("runs of different schedules: the first difference is named") {
 
 TEST_CASE("PyTorch's traces of two ranks join by their names, alone and with a prediction") {
   const Folder folder;
-  const auto event = [](const std::string& name, int begin, int length) {
-    return "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"" + name +
-           "\",\"pid\":1,\"tid\":1,\"ts\":" + std::to_string(begin) + ",\"dur\":" + std::to_string(length) + "}";
-  };
-  const auto trace = [](int rank, const std::string& events) {
-    return "{\"distributedInfo\": {\"rank\": " + std::to_string(rank) + "}, \"traceEvents\": [" + events + "]}";
-  };
-  folder.write("r0.json", trace(0, event("PP:0F0", 0, 1000) + "," + event("PP:0SEND_F0", 1000, 10) + "," +
-                                       event("PP:0RECV_B0", 1010, 3010) + "," + event("PP:0B0", 4020, 2000)));
-  folder.write("r1.json", trace(1, event("PP:1RECV_F0", 0, 1010) + "," + event("PP:1F0", 1010, 1000) + "," +
-                                       event("PP:1B0", 2010, 2000) + "," + event("PP:1SEND_B0", 4010, 10)));
+  folder.write("r0.json", trace_of_rank(0, {op_event("0F0", 0, 1000), op_event("0SEND_F0", 1000, 10),
+                                            op_event("0RECV_B0", 1010, 3010), op_event("0B0", 4020, 2000)}));
+  folder.write("r1.json", trace_of_rank(1, {op_event("1RECV_F0", 0, 1010), op_event("1F0", 1010, 1000),
+                                            op_event("1B0", 2010, 2000), op_event("1SEND_B0", 4010, 10)}));
   folder.write("plan.toml", "devices = 2\nmicrobatches = 1\ntimes = \"f=1,b=2\"\n");
   const json alone = diff_of(folder, {"r1.json", "r0.json"});
   CHECK(alone["predicted_from_measured"].get<bool>());
@@ -189,4 +192,123 @@ TEST_CASE("PyTorch's traces of two ranks join by their names, alone and with a p
   CHECK(contains(folder.refusal({"diff", "plan.toml", "r0.json", "r1.json"}), "error[D008]"));
   CHECK(contains(folder.refusal({"diff", "r0.json"}), "error[D012]"));
   CHECK(contains(folder.refusal({"diff", "r0.json", "r1.json", "--tolerance", "memory=5%"}), "error[D013]"));
+}
+
+TEST_CASE("transfers that no trace shows are not matched, and take as long as predicted") {
+  const Folder folder;
+  // 0F0 takes 0.2 ms longer than planned; all that follows waits for it.
+  folder.write("r0.json", trace_of_rank(0, {op_event("0F0", 0, 1200), op_event("0B0", 4400, 2000)}));
+  folder.write("r1.json", trace_of_rank(1, {op_event("1F0", 1300, 1000), op_event("1B0", 2300, 2000)}));
+  folder.write("plan.toml", "devices = 2\nmicrobatches = 1\ntimes = \"f=1,b=2\"\ncomm = \"0.1\"\n");
+  const json diff = diff_of(folder, {"plan.toml", "r0.json", "r1.json"});
+  CHECK_EQ(diff["transfers"], 2);
+  CHECK_EQ(diff["transfers_matched"], 0);
+  CHECK(diff["clocks"]["residual_ns"].is_null());
+  CHECK_EQ(diff["clocks"]["method"], "not aligned");
+  CHECK_EQ(diff["makespan_ns"]["gap"], 200'000);
+  CHECK_EQ(diff["gap_by_cause_ns"]["op"], 200'000);
+  REQUIRE_EQ(diff["gap_parts"].size(), 1);
+  CHECK_EQ(diff["first_divergence"]["op"], "0F0");
+  const std::string text = folder.data({"diff", "plan.toml", "r0.json", "r1.json"});
+  CHECK(contains(text, "not aligned: how far the ranks' clocks differ is not known"));
+  CHECK(contains(text, "transfers 0/2: those not seen are taken to be as predicted"));
+}
+
+TEST_CASE("an executor's counted memory is compared, and where nobody counted there is nothing to judge") {
+  const Folder folder;
+  (void)folder.data({"live", "-p", "2", "-m", "4", "--clock", "logical", "--save-run", "r.json", "-o", "out.txt"});
+  json run = json::parse(folder.read("r.json"));
+  json& memory = run["iterations"][0]["peak_memory_bytes"];
+  const auto counted = memory[1].get<std::int64_t>();
+  memory[1] = counted + 12345;
+  folder.write("more.json", run.dump());
+  const json more = diff_of(folder, {"r.json", "more.json"});
+  CHECK_EQ(more["devices"][1]["measured_memory_is"], "counted");
+  CHECK_EQ(more["devices"][1]["allocated_bytes"], counted + 12345);
+  CHECK_EQ(more["devices"][1]["peak_memory_bytes"]["measured"], counted + 12345);
+  CHECK_EQ(more["devices"][1]["peak_memory_bytes"]["gap"], 12345);
+  CHECK_EQ(diff_of(folder, {"more.json", "r.json"})["devices"][1]["peak_memory_bytes"]["gap"], -12345);
+  run["iterations"][0].erase("peak_memory_bytes");
+  run["iterations"][0].erase("peak_activation_bytes");
+  folder.write("nobody.json", run.dump());
+  const json nobody = diff_of(folder, {"nobody.json"});
+  CHECK_EQ(nobody["devices"][1]["measured_memory_is"], "computed");
+  CHECK_EQ(nobody["devices"][1]["measured_activation_is"], "computed");
+  CHECK(nobody["devices"][1]["allocated_bytes"].is_null());
+  const std::string text = folder.data({"diff", "nobody.json"});
+  CHECK(contains(text, "-: nobody counted that memory in the measured run"));
+  CHECK_FALSE(contains(folder.data({"diff", "r.json"}), "nobody counted"));
+  CHECK(contains(folder.refusal({"diff", "nobody.json", "--tolerance", "memory=5%"}), "error[D013]"));
+  CHECK_EQ(folder.run({"diff", "nobody.json", "--tolerance", "step=0%"}).status, 0);
+}
+
+TEST_CASE("what live counts with a profile's bytes is what the simulator predicts, weights included") {
+  const Folder folder;
+  (void)folder.data({"live", "--profile", std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-base-p100.json",
+                     "-p", "2", "-m", "4", "--clock", "logical", "--save-run", "r.json", "-o", "out.txt"});
+  const json diff = diff_of(folder, {"r.json", "--tolerance", "memory=0%"});
+  REQUIRE_EQ(diff["devices"].size(), 2);
+  for (const json& device : diff["devices"]) {
+    CHECK_EQ(device["measured_memory_is"], "counted");
+    CHECK_GT(device["peak_memory_bytes"]["measured"], device["peak_activation_bytes"]["measured"]);
+    CHECK_EQ(device["peak_memory_bytes"]["gap"], 0);
+    CHECK_EQ(device["peak_activation_bytes"]["gap"], 0);
+  }
+}
+
+TEST_CASE("times that cannot be are refused in the name of the file they stand in, however it is spaced") {
+  const Folder folder;
+  (void)folder.data({"simulate", "-p", "2", "-m", "2", "--trace", "t.json", "-o", "out.txt"});
+  json trace = json::parse(folder.read("t.json"));
+  folder.write("t.json", trace.dump());
+  CHECK_EQ(diff_of(folder, {"t.json"})["makespan_ns"]["gap"], 0);
+  for (json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X" && event["name"] == "PP:1F0") event["dur"] = 1'000'000;
+  }
+  folder.write("t.json", trace.dump());
+  const std::string refused = folder.refusal({"diff", "t.json"});
+  CHECK(contains(refused, "error[V024]: 1B0 begins on device 1"));
+  CHECK(contains(refused, "--> t.json\n"));
+  folder.write("r0.json", trace_of_rank(0, {op_event("0F0", 0, 1000), op_event("0B0", 500, 1000)}));
+  folder.write("r1.json", trace_of_rank(1, {op_event("1F0", 1300, 1000), op_event("1B0", 2300, 2000)}));
+  const std::string ranks = folder.refusal({"diff", "r1.json", "r0.json"});
+  CHECK(contains(ranks, "error[V024]: 0B0 begins on device 0"));
+  CHECK(contains(ranks, "--> r1.json and 1 more rank\n"));
+}
+
+TEST_CASE("the first divergence is the earlier of a swap and a lateness") {
+  const Folder folder;
+  const auto first = [&](const char* slow, const char* swap) {
+    (void)folder.data({"live", "-p", "4", "-m", "8", "--clock", "logical", "--fault", slow, "--fault", swap,
+                       "--save-run", "r.json", "-o", "out.txt"});
+    return diff_of(folder, {"r.json"})["first_divergence"];
+  };
+  const json late = first("slow=0:2", "swap=1F6");
+  CHECK_EQ(late["cause"], "op");
+  CHECK_EQ(late["op"], "0F0");
+  const json swapped = first("slow=3:2", "swap=0F1");
+  CHECK_EQ(swapped["cause"], "order");
+  CHECK_EQ(swapped["device"], 0);
+  CHECK_EQ(swapped["expected_op"], "0F1");
+}
+
+TEST_CASE("--tolerance judges medians, so one iteration far off is no finding and three of five are") {
+  const Runs runs;
+  const json same = json::parse(runs.read("same.json"));
+  const json slow = json::parse(runs.read("slow.json"))["iterations"][0];
+  const auto iterations = [&](int first_slow, int last_slow) {
+    json run = same;
+    for (int i = 1; i < 5; ++i) run["iterations"].push_back(same["iterations"][0]);
+    for (int i = first_slow; i <= last_slow; ++i) run["iterations"][static_cast<std::size_t>(i)] = slow;
+    return run.dump();
+  };
+  const std::vector<std::string> judged{"diff", "plan.toml",   "five.json",           "--iteration",
+                                        "3",    "--tolerance", "step=1%,bubble=0.1pp"};
+  runs.write("five.json", iterations(2, 2));
+  CHECK_EQ(diff_of(runs, {"plan.toml", "five.json", "--iteration", "3"})["makespan_ns"]["gap"], 2'200'000);
+  CHECK_EQ(runs.run(judged).status, 0);
+  runs.write("five.json", iterations(1, 3));
+  const Outcome beyond = runs.run(judged);
+  CHECK_EQ(beyond.status, 1);
+  CHECK(contains(beyond.err, "step: the median of 5 iterations and predicted differ by 6.4 %"));
 }

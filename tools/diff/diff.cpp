@@ -25,12 +25,6 @@ Sides sides_of(const std::vector<std::string>& files) {
   return {"", files};
 }
 
-std::string names_of(const std::vector<std::string>& files) {
-  if (files.size() == 1) return files.front();
-  return files.front() + " and " + std::to_string(files.size() - 1) +
-         (files.size() == 2 ? " more rank" : " more ranks");
-}
-
 // What the measured run's own schedule, costs and links give.
 RunRecord predict(const RunRecord& measured, const std::string& name) {
   const Run run = simulate_record(measured);
@@ -42,8 +36,8 @@ RunRecord predict(const RunRecord& measured, const std::string& name) {
   return record_of(run, measured.p2p, "");  // nobody typed one: that of the measured run had its faults
 }
 
-// The measured run's report, with the peaks that were counted.
-Report measured_report(const RunRecord& record, std::size_t iteration) {
+// The report of one iteration, with the peaks that were counted, where they were.
+Report counted_report(const RunRecord& record, std::size_t iteration) {
   Report report = report_of(record, iteration);
   const std::vector<Bytes>& peaks = record.iterations[iteration].peak_memory;
   if (peaks.size() != report.devices.size()) return report;
@@ -91,10 +85,10 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
   diff.iteration_given = request.iteration.has_value();
   diff.predicted_iteration = median_iteration(diff.predicted);
   progress.phase("comparing " + diff.measured_name);
-  diff.predicted_report = report_of(diff.predicted, diff.predicted_iteration);
+  diff.predicted_report = counted_report(diff.predicted, diff.predicted_iteration);
   std::vector<TimedRun> measured;
   for (std::size_t i = 0; i < diff.measured.iterations.size(); ++i) {
-    diff.measured_reports.push_back(measured_report(diff.measured, i));
+    diff.measured_reports.push_back(counted_report(diff.measured, i));
   }
   for (std::size_t i = 0; i < diff.measured.iterations.size(); ++i) {
     measured.push_back({&diff.measured.iterations[i].timeline, &diff.measured_reports[i]});

@@ -52,7 +52,7 @@ struct Diff {
 };
 
 // The first file is the prediction when there are several, unless all are torch.profiler's traces: then they are the
-// ranks of one measured run. Peaks of the measured reports are those that were counted, where they were.
+// ranks of one measured run. Peaks of the reports are those that were counted, where they were.
 // Without a prediction the measured run's own schedule, costs and links are simulated.
 // Throws InputError: what open_run throws, D002 for sides that are no pair, D009 when the prediction deadlocks, D010
 // for runs of different schedules, C093 for an iteration that is not there.

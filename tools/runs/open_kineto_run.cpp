@@ -7,6 +7,7 @@
 #include "profiler/importers/kineto_run.hpp"
 #include "sim/core/error.hpp"
 #include "tools/quantities.hpp"
+#include "tools/runs/open_run.hpp"
 #include "tools/runs/open_trace.hpp"
 
 namespace debubble {
@@ -107,7 +108,9 @@ void check_against(const Schedule& schedule, const ImportedIteration& iteration,
 }  // namespace
 
 RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of) {
-  const std::string file = ranks.front().file;
+  std::vector<std::string> files;
+  for (const PipelineTrace& rank : ranks) files.push_back(rank.file);
+  const std::string file = names_of(files);
   const std::size_t count = ranks.size();
   ImportedRun run = import_kineto_run(std::move(ranks));
   RunRecord record;

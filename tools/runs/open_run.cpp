@@ -31,6 +31,20 @@ bool looks_like_scenario(std::string_view text) {
                              : line.find('=') != std::string_view::npos;
 }
 
+// Whether an object of this JSON has "tool": "<name>", however it is spaced: other tools write traces anew.
+bool names_tool(std::string_view text, std::string_view name) {
+  constexpr std::string_view kKey = "\"tool\"";
+  constexpr const char* kBlanks = " \t\r\n";
+  const std::string wanted = '"' + std::string(name) + '"';
+  for (std::size_t at = text.find(kKey); at != std::string_view::npos; at = text.find(kKey, at + 1)) {
+    const std::size_t colon = text.find_first_not_of(kBlanks, at + kKey.size());
+    if (colon == std::string_view::npos || text[colon] != ':') continue;
+    const std::size_t value = text.find_first_not_of(kBlanks, colon + 1);
+    if (value != std::string_view::npos && text.substr(value).starts_with(wanted)) return true;
+  }
+  return false;
+}
+
 RunForm form_of(const std::string& text, const std::string& file) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw InputError(Diagnostic{"D001", file, "the file is empty", std::string("give ") + kWhatItCanBe});
@@ -39,7 +53,7 @@ RunForm form_of(const std::string& text, const std::string& file) {
   // Both kinds of JSON name themselves near the front or carry an array of events.
   const std::string_view head = std::string_view(text).substr(0, 4096);
   if (head.find("debubble.run/") != std::string_view::npos) return RunForm::kRunFile;
-  if (head.find("\"tool\": \"debubble diff\"") != std::string_view::npos) {
+  if (names_tool(head, "debubble diff")) {
     throw InputError(
         Diagnostic{"D001", file, "this is a merged trace of two runs", "give the two runs it was made from"});
   }
@@ -50,7 +64,7 @@ RunForm form_of(const std::string& text, const std::string& file) {
                                 profile ? "name it in a scenario: profile = \"" + file + "\" in a .toml file"
                                         : std::string("give ") + kWhatItCanBe});
   }
-  return text.find("\"tool\": \"debubble\"") != std::string::npos ? RunForm::kTrace : RunForm::kKineto;
+  return names_tool(text, "debubble") ? RunForm::kTrace : RunForm::kKineto;
 }
 
 // The flags that the file stands for, simulated.
@@ -99,6 +113,12 @@ void require_one(const std::vector<std::string>& files, const char* what) {
 }
 
 }  // namespace
+
+std::string names_of(const std::vector<std::string>& files) {
+  if (files.size() == 1) return files.front();
+  return files.front() + " and " + std::to_string(files.size() - 1) +
+         (files.size() == 2 ? " more rank" : " more ranks");
+}
 
 RunForm run_form(const std::string& file) {
   return form_of(plain_text(read_file(file, "FILE"), file, kLongestFile), file);

@@ -21,6 +21,9 @@ enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kScenario };
 // these.
 [[nodiscard]] RunForm run_form(const std::string& file);
 
+// One side's files in messages: "r0.json and 3 more ranks".
+[[nodiscard]] std::string names_of(const std::vector<std::string>& files);
+
 // `schedule_of` (may be null) gives an imported trace the schedule and costs that it does not hold itself.
 // Throws InputError D001 ... for files that are none of these or that do not fit together.
 [[nodiscard]] RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,

@@ -199,11 +199,6 @@ void fill_in_transfers(RunRecord& record, bool all_seen) {
 
 }  // namespace
 
-bool is_own_trace(const PipelineTrace& trace) {
-  const auto tool = trace.facts.find("metadata/tool");
-  return tool != trace.facts.end() && tool->second == "debubble";
-}
-
 RunRecord open_own_trace(const PipelineTrace& trace) {
   RunRecord record;
   Facts facts(trace);

@@ -10,9 +10,6 @@
 
 namespace debubble {
 
-// Whether the trace has our metadata: `simulate --trace`, `live --trace` and `export --to chrome-trace` wrote it.
-[[nodiscard]] bool is_own_trace(const PipelineTrace& trace);
-
 // Our own trace, exactly as it was: spans, transfers, planned schedule, costs, links, counted memory and who
 // ran it. Throws InputError D003 for metadata
 // that is missing or malformed, and what the schedule table's reader and assemble_timeline throw.

@@ -66,6 +66,10 @@ void ChainKeeper::take(const Op& op, std::uint64_t input) {
     case OpKind::kWeightGrad:
       chain = taken(op, held_, OpKind::kInputGrad);
       break;
+    case OpKind::kRecompute:
+    case OpKind::kVocabularyLogits:
+    case OpKind::kVocabularyGradient:
+      return;  // no plan holds them
   }
   if (op.kind == OpKind::kInputGrad) return;
   const int replica = job_.schedule().replica_of[static_cast<std::size_t>(op.microbatch)];

@@ -15,20 +15,6 @@ namespace {
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-Nanoseconds time_of(OpKind kind, const StageCost& cost) {
-  switch (kind) {
-    case OpKind::kForward:
-      return cost.forward;
-    case OpKind::kBackward:
-      return cost.backward;
-    case OpKind::kInputGrad:
-      return cost.input_grad;
-    case OpKind::kWeightGrad:
-      return cost.weight_grad;
-  }
-  return 0;
-}
-
 bool same(const Op& a, const Op& b) { return a.kind == b.kind && a.stage == b.stage && a.microbatch == b.microbatch; }
 
 }  // namespace
@@ -109,7 +95,7 @@ Nanoseconds slowed(Nanoseconds time, double factor) {
 
 }  // namespace
 
-Nanoseconds Job::nominal(const Op& op) const { return piece(time_of(op.kind, cost(op))); }
+Nanoseconds Job::nominal(const Op& op) const { return piece(duration_of(op.kind, cost(op))); }
 
 Nanoseconds Job::duration(std::int32_t device, const Op& op) const { return slowed(nominal(op), slowness(device)); }
 

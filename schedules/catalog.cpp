@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "schedules/chimera.hpp"
-#include "schedules/gpipe.hpp"
-#include "schedules/interleaved.hpp"
-#include "schedules/one_f_one_b.hpp"
 #include "schedules/request.hpp"
-#include "schedules/zb_h1.hpp"
+#include "schedules/synchronous/chimera.hpp"
+#include "schedules/synchronous/gpipe.hpp"
+#include "schedules/synchronous/interleaved.hpp"
+#include "schedules/synchronous/one_f_one_b.hpp"
+#include "schedules/zero_bubble/zb_h1.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {

@@ -49,6 +49,30 @@ void require_one_chunk(const ScheduleRequest& request, std::string_view schedule
          "leave --chunks out, or use --schedule interleaved for several stages per device");
 }
 
+const char* to_string(ScheduleFamily family) {
+  switch (family) {
+    case ScheduleFamily::kSynchronous:
+      break;
+    case ScheduleFamily::kZeroBubble:
+      return "zero-bubble";
+    case ScheduleFamily::kAsynchronous:
+      return "asynchronous";
+  }
+  return "synchronous";
+}
+
+const char* to_string(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::kReproduced:
+      break;
+    case Certainty::kDerived:
+      return "derived";
+    case Certainty::kProposal:
+      return "proposal";
+  }
+  return "reproduced";
+}
+
 Schedule start_schedule(const ScheduleRequest& request, std::string name, int chunks) {
   Schedule schedule;
   schedule.name = std::move(name);

@@ -10,7 +10,7 @@
 #include "cost_models/profiled.hpp"
 #include "cost_models/uniform.hpp"
 #include "schedules/catalog.hpp"
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"

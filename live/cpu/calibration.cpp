@@ -125,6 +125,10 @@ class Calibrating {
         case OpKind::kWeightGrad:
           set(kind, stage, 0, time / weight);
           break;
+        case OpKind::kRecompute:
+        case OpKind::kVocabularyLogits:
+        case OpKind::kVocabularyGradient:
+          break;  // no plan holds them
       }
     }
   }
@@ -216,20 +220,6 @@ class Calibrating {
   std::map<OpKind, Nanoseconds> empty_;                // what an op takes without rows, where only a part runs
 };
 
-Nanoseconds& time_of(OpKind kind, StageCost& cost) {
-  switch (kind) {
-    case OpKind::kForward:
-      break;
-    case OpKind::kBackward:
-      return cost.backward;
-    case OpKind::kInputGrad:
-      return cost.input_grad;
-    case OpKind::kWeightGrad:
-      return cost.weight_grad;
-  }
-  return cost.forward;
-}
-
 }  // namespace
 
 WorkShape choose_shape(const Job& job) {
@@ -261,7 +251,7 @@ StageCosts measured_costs(const Job& job, const std::vector<MeasuredTimes>& devi
     Nanoseconds sum = 0;
     for (const Nanoseconds time : times) sum += time;
     const auto count = static_cast<Nanoseconds>(times.size());
-    time_of(key.first, costs.stages[at(key.second)]) = (sum + count / 2) / count * job.schedule().pieces;
+    duration_of(key.first, costs.stages[at(key.second)]) = (sum + count / 2) / count * job.schedule().pieces;
   }
   return costs;
 }

@@ -83,6 +83,10 @@ void CpuWorker::end(const Op& op) {
       give_back(held_, key);
       ledger_->change_activation(-job_.piece(cost.weight_grad_held));
       break;
+    case OpKind::kRecompute:
+    case OpKind::kVocabularyLogits:
+    case OpKind::kVocabularyGradient:
+      break;  // no plan holds them
   }
 }
 
@@ -111,6 +115,10 @@ Payload CpuWorker::work(const Op& op, std::span<const std::byte> input) {
       const auto half = held.first(held.size() / 2);
       return multiply(Product::kWeightGrad, op.stage, rows.weight, half, held.subspan(half.size()));
     }
+    case OpKind::kRecompute:
+    case OpKind::kVocabularyLogits:
+    case OpKind::kVocabularyGradient:
+      break;  // no plan holds them
   }
   return {};
 }

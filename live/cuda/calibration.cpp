@@ -24,20 +24,6 @@ struct Sample {
   Nanoseconds end = 0;
 };
 
-Nanoseconds& time_of(StageCost& cost, OpKind kind) {
-  switch (kind) {
-    case OpKind::kForward:
-      return cost.forward;
-    case OpKind::kBackward:
-      return cost.backward;
-    case OpKind::kInputGrad:
-      return cost.input_grad;
-    case OpKind::kWeightGrad:
-      return cost.weight_grad;
-  }
-  return cost.forward;
-}
-
 std::string decimals(std::int64_t thousandths) {
   std::string digits = std::to_string(thousandths % 1000);
   return std::to_string(thousandths / 1000) + "." + std::string(3 - digits.size(), '0') + digits;
@@ -115,7 +101,7 @@ class Calibrator {
   // What an op takes alone; 1 while that is not known.
   [[nodiscard]] Nanoseconds expected(const Op& op) {
     if (alone_.stages.empty()) return 1;
-    return std::max<Nanoseconds>(1, time_of(alone_.stages[index(op.stage)], op.kind));
+    return std::max<Nanoseconds>(1, duration_of(op.kind, alone_.stages[index(op.stage)]));
   }
 
   // Always next to the device that has got the least work, so that none runs dry before the others.
@@ -175,7 +161,8 @@ class Calibrator {
     StageCosts costs;
     costs.stages.resize(static_cast<std::size_t>(job_.schedule().stages));
     for (const auto& [key, values] : times) {
-      time_of(costs.stages[static_cast<std::size_t>(key.first)], key.second) = median(values) * job_.schedule().pieces;
+      duration_of(key.second, costs.stages[static_cast<std::size_t>(key.first)]) =
+          median(values) * job_.schedule().pieces;
     }
     return costs;
   }
@@ -214,12 +201,12 @@ Calibration calibrate(const Job& job, const GpuParts& parts, const Lanes& lanes,
 std::string interference_text(const Calibration& calibration) {
   std::string text;
   for (std::size_t stage = 0; stage < calibration.busy.stages.size(); ++stage) {
-    StageCost busy = calibration.busy.stages[stage];
-    StageCost alone = calibration.alone.stages[stage];
+    const StageCost& busy = calibration.busy.stages[stage];
+    const StageCost& alone = calibration.alone.stages[stage];
     text += (stage == 0 ? "stage " : "; stage ") + std::to_string(stage) + ":";
     for (const OpKind kind : {OpKind::kForward, OpKind::kInputGrad, OpKind::kWeightGrad, OpKind::kBackward}) {
-      const Nanoseconds base = std::max<Nanoseconds>(1, time_of(alone, kind));
-      text += std::string(" ") + letter(kind) + " " + decimals(time_of(busy, kind) * 1000 / base);
+      const Nanoseconds base = std::max<Nanoseconds>(1, duration_of(kind, alone));
+      text += std::string(" ") + letter(kind) + " " + decimals(duration_of(kind, busy) * 1000 / base);
     }
   }
   return text;
@@ -228,10 +215,10 @@ std::string interference_text(const Calibration& calibration) {
 std::string costs_text(const StageCosts& costs) {
   std::string text;
   for (std::size_t stage = 0; stage < costs.stages.size(); ++stage) {
-    StageCost cost = costs.stages[stage];
+    const StageCost& cost = costs.stages[stage];
     text += (stage == 0 ? "stage " : "; stage ") + std::to_string(stage) + ":";
     for (const OpKind kind : {OpKind::kForward, OpKind::kInputGrad, OpKind::kWeightGrad, OpKind::kBackward}) {
-      text += std::string(" ") + letter(kind) + " " + decimals(time_of(cost, kind) / 1000);
+      text += std::string(" ") + letter(kind) + " " + decimals(duration_of(kind, cost) / 1000);
     }
   }
   return text + " ms";

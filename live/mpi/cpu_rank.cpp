@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "live/cpu/account.hpp"
 #include "live/cpu/calibration.hpp"
 #include "live/cpu/cores.hpp"
 #include "live/cpu/cpu_worker.hpp"
@@ -136,20 +137,9 @@ class CpuRank {
     }
     result.origin.libraries = std::string(passing_.library()) + ", " + products_.name();
     result.origin.method = "one MPI rank per device; " + method();
-    const std::string size = std::to_string(shape_.hidden);
-    result.assumptions.push_back({"work of an op",
-                                  "products of " + std::to_string(shape_.block_rows) + " x " + size + " by " + size +
-                                      " x " + size + " floats, " + products_.name() +
-                                      (shape_.token ? ", one per op" : ", as many rows as fill its cost"),
-                                  Source::kDefault});
+    describe_work(job_.request(), shape_, products_, result);
     if (!shape_.token) {
       result.assumptions.push_back({"op times", "calibrated on each rank with all at work", Source::kMeasured});
-    }
-    if (shape_.divisor > 1) {
-      result.assumptions.push_back(
-          {"real buffers",
-           "1/" + std::to_string(shape_.divisor) + " of the model's bytes; memory is counted in the model's",
-           Source::kDefault});
     }
     if (wall) {
       result.assumptions.push_back(

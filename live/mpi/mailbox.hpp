@@ -5,6 +5,7 @@
 //             ◄─ receive ──  arrived   ◄── deliver ────              ◄──
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -33,6 +34,7 @@ class Mailbox final : public Transport {
                                 std::int32_t iteration) override;
   void at(std::int32_t position) override;
   void barrier() override;
+  [[nodiscard]] bool stopped() const override { return stopped_.load(std::memory_order_relaxed); }
   void work_ended();  // the last call of the worker
   // For a worker that has more to look after than this mailbox: the next message in the order of arrival;
   // and what it waits for, from the first call to the second. All throw Stalled after `stop`.
@@ -82,7 +84,7 @@ class Mailbox final : public Transport {
   std::chrono::nanoseconds carrying_{0};
   bool barrier_wanted_ = false;
   bool met_ = false;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_ = false;  // written under the mutex; read without it by a wait for time
   bool ended_ = false;
   bool news_ = false;  // for the main thread
 };

@@ -36,6 +36,7 @@ class NcclTransport final : public Transport {
   void at(std::int32_t position) override { mailbox_.at(position); }
   // Also waits until all that was sent has left: the next iteration writes to the same buffers.
   void barrier() override;
+  [[nodiscard]] bool stopped() const override { return mailbox_.stopped(); }
 
   // Posts the receives of what has been announced, and looks which have ended. Throws Stalled.
   void poll();

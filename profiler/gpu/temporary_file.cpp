@@ -13,7 +13,8 @@ namespace debubble {
 TemporaryFile::TemporaryFile(const std::string& given) : path_(given), temporary_(given.empty()) {
   if (!temporary_) return;
   std::error_code failure;
-  path_ = (std::filesystem::temp_directory_path(failure) / "debubble-XXXXXX").string();
+  const std::string wildcard(6, 'X');  // mkstemp puts letters of its own there
+  path_ = (std::filesystem::temp_directory_path(failure) / ("debubble-" + wildcard)).string();
   const int descriptor = failure ? -1 : mkstemp(path_.data());
   if (descriptor < 0) {
     throw InputError({"C051", path_, "no temporary file for the records can be made",

@@ -92,6 +92,10 @@ OpIndex::Inputs OpIndex::inputs(const Op& op) const {
     case OpKind::kWeightGrad:
       inputs.add(find(OpKind::kInputGrad, op.stage, op.microbatch));
       break;
+    case OpKind::kRecompute:
+    case OpKind::kVocabularyLogits:
+    case OpKind::kVocabularyGradient:
+      break;
   }
   return inputs;
 }

@@ -8,6 +8,15 @@ Placement loop_placement(int devices, int stages) {
   return {1, stages, std::move(device)};
 }
 
+Placement zigzag_placement(int devices, int stages) {
+  std::vector<std::int32_t> device(static_cast<std::size_t>(stages));
+  for (int stage = 0; stage < stages; ++stage) {
+    const int there = stage % (2 * devices);
+    device[static_cast<std::size_t>(stage)] = there < devices ? there : 2 * devices - 1 - there;
+  }
+  return {1, stages, std::move(device)};
+}
+
 std::size_t Schedule::total_ops() const {
   std::size_t total = 0;
   for (const auto& row : rows) total += row.size();

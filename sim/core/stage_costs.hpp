@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/op.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -25,11 +26,31 @@ struct StageCost {
   Bytes optimizer = 0;         // per replica of the stage, all the time
   Bytes workspace = 0;         // held while any op of the stage runs
 
+  Nanoseconds recompute = 0;  // R
+  Bytes checkpoint = 0;       // where the microbatch is recomputed: held from the start of F to the end of B or I; the
+                              // activation then counts from the start of R
+  Nanoseconds copy = 0;       // one way of one microbatch's activation to the host or to a peer, or back
+
   friend bool operator==(const StageCost&, const StageCost&) = default;
+};
+
+// The duration of one microbatch's op of that kind, to be read or set.
+[[nodiscard]] Nanoseconds& duration_of(OpKind kind, StageCost& cost);
+[[nodiscard]] Nanoseconds duration_of(OpKind kind, const StageCost& cost);
+
+// One device's shard of the output layer, for one microbatch.
+struct VocabularyCost {
+  Nanoseconds logits = 0;    // S
+  Nanoseconds gradient = 0;  // T
+  Nanoseconds barrier = 0;   // from the last shard's end to the first reader's start
+  Bytes held = 0;            // from the start of S to the end of T
+
+  friend bool operator==(const VocabularyCost&, const VocabularyCost&) = default;
 };
 
 struct StageCosts {
   std::vector<StageCost> stages;
+  std::optional<VocabularyCost> vocabulary;  // present where the schedule has S and T
   // Duration of an overlapped forward+backward pair; absent: the sum of its members.
   std::optional<Nanoseconds> overlapped_pair;
 };

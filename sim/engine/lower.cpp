@@ -165,6 +165,9 @@ class OverlappedLowering {
         return take(done_[here + pieces].gradient_node(), stage.gradient_channel, 2 * (here + pieces) + 1, device,
                     site.input);
       case OpKind::kWeightGrad:
+      case OpKind::kRecompute:
+      case OpKind::kVocabularyLogits:
+      case OpKind::kVocabularyGradient:
         break;
     }
     return done.gradient == kNotYet || done.has_weights() ? State::kFaulty : State::kReady;
@@ -194,6 +197,11 @@ class OverlappedLowering {
         return;
       case OpKind::kWeightGrad:
         done.gradient |= 1;
+        return;
+      case OpKind::kRecompute:
+      case OpKind::kVocabularyLogits:
+      case OpKind::kVocabularyGradient:
+        return;
     }
   }
 

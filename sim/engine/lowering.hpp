@@ -35,6 +35,9 @@ class Lowering {
         tensor = {true, op.stage, op.microbatch};
         return op.stage + 1 < stages_;
       case OpKind::kWeightGrad:
+      case OpKind::kRecompute:
+      case OpKind::kVocabularyLogits:
+      case OpKind::kVocabularyGradient:
         break;
     }
     return false;
@@ -50,6 +53,9 @@ class Lowering {
         tensor = {true, op.stage - 1, op.microbatch};
         return op.stage > 0;
       case OpKind::kWeightGrad:
+      case OpKind::kRecompute:
+      case OpKind::kVocabularyLogits:
+      case OpKind::kVocabularyGradient:
         break;
     }
     return false;

@@ -188,6 +188,9 @@ class SpanRecorder {
       case OpKind::kInputGrad:
         return op.stage + 1 < program_.placement.stages() ? op.stage + 1 : -1;
       case OpKind::kWeightGrad:
+      case OpKind::kRecompute:
+      case OpKind::kVocabularyLogits:
+      case OpKind::kVocabularyGradient:
         break;
     }
     return -1;

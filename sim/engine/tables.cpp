@@ -10,21 +10,8 @@ namespace debubble {
 
 namespace {
 
-Nanoseconds duration_of(OpKind kind, const StageCost& cost) {
-  switch (kind) {
-    case OpKind::kForward:
-      return cost.forward;
-    case OpKind::kBackward:
-      return cost.backward;
-    case OpKind::kInputGrad:
-      return cost.input_grad;
-    case OpKind::kWeightGrad:
-      return cost.weight_grad;
-  }
-  return 0;
-}
-
 void add_member(CellCost& cell, OpKind kind, const StageCost& cost, int pieces) {
+  if (is_vocabulary(kind)) return;
   cell.duration += piece_of(duration_of(kind, cost), pieces);
   cell.workspace += piece_of(cost.workspace, pieces);
   const Bytes activation = piece_of(cost.activation, pieces);
@@ -41,6 +28,10 @@ void add_member(CellCost& cell, OpKind kind, const StageCost& cost, int pieces) 
       break;
     case OpKind::kWeightGrad:
       cell.at_end -= held;
+      break;
+    case OpKind::kRecompute:
+    case OpKind::kVocabularyLogits:
+    case OpKind::kVocabularyGradient:
       break;
   }
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 #include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
 

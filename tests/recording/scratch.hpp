@@ -11,7 +11,8 @@ namespace debubble::testing {
 
 class Scratch {
  public:
-  Scratch() : path_((std::filesystem::temp_directory_path() / "debubble-recording-XXXXXX").string()) {
+  // mkdtemp puts letters of its own in place of six X.
+  Scratch() : path_((std::filesystem::temp_directory_path() / ("debubble-recording-" + std::string(6, 'X'))).string()) {
     if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder: " + path_);
   }
   ~Scratch() {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "schedules/catalog.hpp"
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 #include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/toy.hpp"

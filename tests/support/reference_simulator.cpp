@@ -88,6 +88,10 @@ Nanoseconds duration_of(const Op& op, const StageCosts& costs, int pieces) {
       return piece_of(cost.input_grad, pieces);
     case OpKind::kWeightGrad:
       return piece_of(cost.weight_grad, pieces);
+    case OpKind::kRecompute:
+    case OpKind::kVocabularyLogits:
+    case OpKind::kVocabularyGradient:
+      break;
   }
   throw std::logic_error("no such kind of op");
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

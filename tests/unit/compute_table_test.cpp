@@ -1,4 +1,4 @@
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 
 #include <doctest/doctest.h>
 

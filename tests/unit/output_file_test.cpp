@@ -23,8 +23,9 @@ namespace fs = std::filesystem;
 // A folder of this test's own, gone afterwards.
 class Folder {
  public:
+  // mkdtemp puts letters of its own in place of six X.
   Folder() {
-    std::string name = (fs::temp_directory_path() / "debubble-output-XXXXXX").string();
+    std::string name = (fs::temp_directory_path() / ("debubble-output-" + std::string(6, 'X'))).string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
     path_ = name;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "tools/exporters/chrome_trace.hpp"
 #include "tools/runs/predict.hpp"

@@ -43,6 +43,12 @@ const char* word(OpKind kind) {
       return "input gradient";
     case OpKind::kWeightGrad:
       return "weight gradient";
+    case OpKind::kRecompute:
+      return "recompute";
+    case OpKind::kVocabularyLogits:
+      return "vocabulary logits";
+    case OpKind::kVocabularyGradient:
+      return "vocabulary gradient";
   }
   return "";
 }

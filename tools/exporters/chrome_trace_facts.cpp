@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 #include "tools/exporters/json_text.hpp"
 #include "tools/runs/run_words.hpp"
 

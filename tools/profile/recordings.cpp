@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 
 fs::path make_temporary() {
   std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "debubble-profile-XXXXXX").string();
+  const std::string wildcard(6, 'X');  // mkdtemp puts letters of its own there
+  std::string name = (fs::temp_directory_path(error) / ("debubble-profile-" + wildcard)).string();
   if (::mkdtemp(name.data()) != nullptr) return name;
   throw InputError(Diagnostic{"C081", "--keep-records", "cannot make a temporary folder for the recording",
                               "name a folder with --keep-records, or set TMPDIR"});

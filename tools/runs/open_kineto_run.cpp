@@ -20,20 +20,6 @@ Nanoseconds median(std::vector<Nanoseconds> values) {
   return *middle;
 }
 
-Nanoseconds StageCost::*time_of(OpKind kind) {
-  switch (kind) {
-    case OpKind::kForward:
-      return &StageCost::forward;
-    case OpKind::kBackward:
-      return &StageCost::backward;
-    case OpKind::kInputGrad:
-      return &StageCost::input_grad;
-    case OpKind::kWeightGrad:
-      break;
-  }
-  return &StageCost::weight_grad;
-}
-
 // The median of every kind of op on every stage, and of the transfers.
 void costs_of_ops(const ImportedRun& run, RunRecord& record) {
   std::map<std::pair<OpKind, std::int32_t>, std::vector<Nanoseconds>> times;
@@ -49,7 +35,7 @@ void costs_of_ops(const ImportedRun& run, RunRecord& record) {
   }
   record.costs.stages.resize(static_cast<std::size_t>(record.schedule.stages));
   for (const auto& [key, values] : times) {
-    record.costs.stages[static_cast<std::size_t>(key.second)].*time_of(key.first) = median(values);
+    duration_of(key.first, record.costs.stages[static_cast<std::size_t>(key.second)]) = median(values);
   }
   if (!pairs.empty()) record.costs.overlapped_pair = median(pairs);
   record.hop_latency = median(transfers);

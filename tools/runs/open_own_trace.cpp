@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 #include "sim/core/error.hpp"
 #include "tools/runs/open_trace.hpp"
 #include "tools/runs/run_words.hpp"

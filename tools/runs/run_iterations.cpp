@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "schedules/compute_table_cells.hpp"
+#include "schedules/exchange/compute_table_cells.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/observed.hpp"
 #include "sim/core/op_index.hpp"

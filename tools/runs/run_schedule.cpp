@@ -2,7 +2,7 @@
 #include <limits>
 #include <utility>
 
-#include "schedules/compute_table_cells.hpp"
+#include "schedules/exchange/compute_table_cells.hpp"
 #include "sim/core/check.hpp"
 #include "tools/runs/run_parts.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 #include "tools/runs/json_lines.hpp"
 #include "tools/runs/run_file.hpp"
 #include "tools/runs/run_words.hpp"

@@ -1,4 +1,4 @@
-#include "schedules/chimera.hpp"
+#include "schedules/synchronous/chimera.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "schedules/gpipe.hpp"
+#include "schedules/synchronous/gpipe.hpp"
 
 #include "schedules/request.hpp"
 

@@ -1,4 +1,4 @@
-#include "schedules/compute_table.hpp"
+#include "schedules/exchange/compute_table.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedules/compute_table_cells.hpp"
+#include "schedules/exchange/compute_table_cells.hpp"
 #include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
 

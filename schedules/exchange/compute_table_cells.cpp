@@ -1,4 +1,4 @@
-#include "schedules/compute_table_cells.hpp"
+#include "schedules/exchange/compute_table_cells.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "schedules/interleaved.hpp"
+#include "schedules/synchronous/interleaved.hpp"
 
 #include <algorithm>
 #include <vector>

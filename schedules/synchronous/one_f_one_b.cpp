@@ -1,4 +1,4 @@
-#include "schedules/one_f_one_b.hpp"
+#include "schedules/synchronous/one_f_one_b.hpp"
 
 #include <algorithm>
 

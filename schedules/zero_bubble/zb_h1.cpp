@@ -1,4 +1,4 @@
-#include "schedules/zb_h1.hpp"
+#include "schedules/zero_bubble/zb_h1.hpp"
 
 #include <algorithm>
 

@@ -171,6 +171,9 @@ StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partit
     StageSum sum(costs.stages.size());
     for (int k = 0; k < size; ++k) sum.add(*layer++, weight_share, gaps);
     costs.stages.push_back(sum.finish(state));
+    StageCost& stage = costs.stages.back();
+    stage.recompute = stage.forward;
+    stage.checkpoint = costs.stages.size() == 1 ? stage.output : costs.stages[costs.stages.size() - 2].output;
   }
   explain(profile, state, weight_share, gaps, assumptions);
   return costs;

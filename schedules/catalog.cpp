@@ -5,12 +5,40 @@
 #include <string>
 #include <vector>
 
+#include "schedules/asynchronous/pipedream.hpp"
+#include "schedules/asynchronous/pipedream_2bw.hpp"
+#include "schedules/asynchronous/pipelined_backprop.hpp"
+#include "schedules/asynchronous/pipemare.hpp"
+#include "schedules/asynchronous/spectrain.hpp"
+#include "schedules/asynchronous/xpipe.hpp"
 #include "schedules/request.hpp"
+#include "schedules/synchronous/bitpipe.hpp"
+#include "schedules/synchronous/bpipe.hpp"
+#include "schedules/synchronous/breadth_first.hpp"
 #include "schedules/synchronous/chimera.hpp"
+#include "schedules/synchronous/dapple.hpp"
+#include "schedules/synchronous/depth_first.hpp"
+#include "schedules/synchronous/gems.hpp"
 #include "schedules/synchronous/gpipe.hpp"
+#include "schedules/synchronous/hanayo.hpp"
 #include "schedules/synchronous/interleaved.hpp"
+#include "schedules/synchronous/naive.hpp"
 #include "schedules/synchronous/one_f_one_b.hpp"
+#include "schedules/synchronous/seq1f1b.hpp"
+#include "schedules/synchronous/terapipe.hpp"
+#include "schedules/synchronous/wavelet.hpp"
+#include "schedules/zero_bubble/dualpipe.hpp"
+#include "schedules/zero_bubble/dualpipe_v.hpp"
+#include "schedules/zero_bubble/gis.hpp"
+#include "schedules/zero_bubble/interleaved_zb.hpp"
+#include "schedules/zero_bubble/v_half.hpp"
+#include "schedules/zero_bubble/v_min.hpp"
+#include "schedules/zero_bubble/pipeoffload.hpp"
+#include "schedules/zero_bubble/zb_auto.hpp"
 #include "schedules/zero_bubble/zb_h1.hpp"
+#include "schedules/zero_bubble/zb_h2.hpp"
+#include "schedules/zero_bubble/zb_v.hpp"
+#include "schedules/zero_bubble/zb_v_auto.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -58,8 +86,41 @@ void check_params(const ScheduleEntry& entry, const ScheduleRequest& request) {
 }  // namespace
 
 std::span<const ScheduleEntry> schedule_catalog() {
-  static const std::array entries{gpipe_entry(), one_f_one_b_entry(), interleaved_entry(), chimera_entry(),
-                                  zb_h1_entry()};
+  static const std::array entries{
+      // synchronous
+      gpipe_entry(),
+      one_f_one_b_entry(),
+      interleaved_entry(),
+      chimera_entry(),
+      naive_entry(),
+      dapple_entry(),
+      breadth_first_entry(),
+      depth_first_entry(),
+      gems_entry(),
+      hanayo_entry(),
+      bitpipe_entry(),
+      terapipe_entry(),
+      seq1f1b_entry(), bpipe_entry(), wavelet_entry(),
+      // zero bubble
+      zb_h1_entry(),
+      zb_h2_entry(),
+      zb_auto_entry(),
+      zb_v_entry(),
+      zb_v_auto_entry(),
+      v_half_entry(),
+      v_min_entry(),
+      interleaved_zb_entry(),
+      dualpipe_entry(),
+      dualpipe_v_entry(),
+      gis_entry(), pipeoffload_entry(),
+      // asynchronous
+      pipedream_entry(),
+      pipedream_2bw_entry(),
+      pipemare_entry(),
+      spectrain_entry(),
+      xpipe_entry(),
+      pipelined_backprop_entry(),
+  };
   return entries;
 }
 
@@ -68,6 +129,11 @@ const ScheduleEntry* find_schedule(std::string_view name) {
     if (entry.name == name) return &entry;
   }
   return nullptr;
+}
+
+void check_request(const ScheduleEntry& entry, const ScheduleRequest& request) {
+  check_sizes(entry, request);
+  check_params(entry, request);
 }
 
 Schedule build_schedule(std::string_view name, const ScheduleRequest& request) {
@@ -83,8 +149,7 @@ Schedule build_schedule(std::string_view name, const ScheduleRequest& request) {
     refuse("S001", "--schedule", "no schedule is called \"" + std::string(name) + "\"",
            guess.empty() ? "known schedules:" + all + "; a file name ends in .csv" : "did you mean " + guess + "?");
   }
-  check_sizes(*entry, request);
-  check_params(*entry, request);
+  check_request(*entry, request);
   return entry->build(request);
 }
 

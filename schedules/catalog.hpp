@@ -13,6 +13,9 @@ namespace debubble {
 // The row of that name, or nullptr.
 [[nodiscard]] const ScheduleEntry* find_schedule(std::string_view name);
 
+// Throws InputError where p, m, v or a parameter's name is none for the row; what else is wrong its builder finds.
+void check_request(const ScheduleEntry& entry, const ScheduleRequest& request);
+
 // Checks the request (known name, p, m, v and parameters in range) and builds. Throws InputError; a misspelt name or
 // parameter gets a suggestion.
 [[nodiscard]] Schedule build_schedule(std::string_view name, const ScheduleRequest& request);

@@ -28,6 +28,7 @@ std::vector<std::string> split_names(std::string_view names) {
 Format checked_format(const OutputFlags& flags, std::string_view formats) {
   require_one_of(flags.format, formats, "--format");
   if (flags.format == "json") return Format::kJson;
+  if (flags.format == "markdown") return Format::kMarkdown;
   return flags.format == "csv" ? Format::kCsv : Format::kText;
 }
 

@@ -16,7 +16,7 @@ class App;
 
 namespace debubble {
 
-enum class Format { kText, kJson, kCsv };
+enum class Format { kText, kJson, kCsv, kMarkdown };
 
 struct OutputFlags {
   std::string format = "text";

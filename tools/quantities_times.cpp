@@ -18,7 +18,7 @@ std::string_view trim_item(std::string_view item) {
   return item;
 }
 
-// The five keys of --times, as far as they were given.
+// The keys of --times, as far as they were given.
 class TimesList {
  public:
   explicit TimesList(std::string_view place) : place_(place) {}
@@ -40,11 +40,14 @@ class TimesList {
   }
 
   UniformTimes finish() {
-    const auto& [f, b, i, w, fb] = values_;
+    const auto& [f, b, i, w, fb, r, s, t] = values_;
     UniformTimes times;
     times.forward = f.value_or(times.forward);
     times.backward = b;
     times.overlapped_pair = fb;
+    times.recompute = r;
+    times.logits = s;
+    times.gradient = t;
     if (b && !i && !w) {
       times.input_grad = *b / 2;
       times.weight_grad = *b - *b / 2;
@@ -60,16 +63,16 @@ class TimesList {
   }
 
  private:
-  static constexpr std::array<std::string_view, 5> kKeys = {"f", "b", "i", "w", "fb"};
+  static constexpr std::array<std::string_view, 8> kKeys = {"f", "b", "i", "w", "fb", "r", "s", "t"};
 
   void report(std::string code, std::string message) {
     problems_.push_back({std::move(code), std::string(place_), std::move(message),
                          "write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, "
-                         "w weight gradient, fb overlapped pair)"});
+                         "w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard)"});
   }
 
   std::string_view place_;
-  std::array<std::optional<Nanoseconds>, 5> values_;
+  std::array<std::optional<Nanoseconds>, 8> values_;
   std::vector<Diagnostic> problems_;
 };
 

@@ -6,16 +6,21 @@
 #include <utility>
 #include <variant>
 
+#include "cost_models/layout.hpp"
+#include "cost_models/output_layer.hpp"
 #include "cost_models/partition.hpp"
 #include "cost_models/profiled.hpp"
 #include "cost_models/uniform.hpp"
 #include "schedules/catalog.hpp"
-#include "schedules/exchange/compute_table.hpp"
+#include "schedules/transforms/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tools/exchange/schedule_file.hpp"
+#include "tools/planning.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
+#include "tools/stream.hpp"
 
 namespace debubble {
 
@@ -61,9 +66,15 @@ bool has_mixed_pair(const Schedule& schedule) {
   return false;
 }
 
+// Toy sizes are whole or simple fractions of a mebibyte: "1 MiB", not "1.00 MiB".
+std::string toy_size(Bytes bytes) {
+  return bytes % kMebibyte == 0 ? std::to_string(bytes / kMebibyte) + " MiB" : format_size(bytes);
+}
+
 void toy_costs(const Scenario& scenario, Run& run) {
   const UniformTimes& times = scenario.times;
-  run.costs = uniform_costs(times, run.schedule.stages, run.schedule.chunks);
+  run.costs = run.schedule.replicas_share_weights ? shared_stage_costs(times, run.schedule.stages, run.schedule.devices)
+                                                  : uniform_costs(times, run.schedule.stages, run.schedule.chunks);
   const auto given = [&](const char* key) { return scenario.times_given.contains(key); };
   const auto share = [&](const char* what, Nanoseconds time, bool is_given) {
     assume(run.report, what, format_duration_exact(time) + " per device share", given_or_default(is_given));
@@ -80,13 +91,42 @@ void toy_costs(const Scenario& scenario, Run& run) {
            given_or_default(scenario.weight_share_given));
   }
   if (times.overlapped_pair && has_mixed_pair(run.schedule)) share("overlapped pair", *times.overlapped_pair, true);
-  assume(run.report, "activation", "1 MiB per device share and microbatch", Source::kDefault);
+  if (scenario.times_given.contains("r") && has_kind(run.schedule, OpKind::kRecompute)) {
+    share("recomputation", *times.recompute, true);
+  }
+  if (vocabulary_barriers(run.schedule, scenario.transforms) > 0) {
+    run.costs.vocabulary = uniform_vocabulary(times, run.schedule.devices);
+    const auto shard = [&](const char* what, Nanoseconds time, bool is_given) {
+      assume(run.report, what,
+             format_duration_exact(time) + " per device" + (is_given ? "" : ": the output layer is one device share"),
+             given_or_default(is_given));
+    };
+    shard("vocabulary pass S", run.costs.vocabulary->logits, given("s"));
+    shard("vocabulary pass T", run.costs.vocabulary->gradient, given("t"));
+  }
+  set_recompute_costs(run.schedule, true, given("r"), run.costs, run.report.assumptions);
+  assume(run.report, "activation", toy_size(times.activation) + " per device share and microbatch", Source::kDefault);
 }
 
 // Mixed-precision Adam keeps an fp32 copy and two moments per parameter; fp32 training two moments.
 TrainingState training_state(const Profile& profile) {
   const bool half = profile.dtype.find("16") != std::string::npos;  // "bf16", "float16", "mixed 16-bit"
   return {1.0, half ? 6.0 : 2.0};
+}
+
+// Every device's shard of the output layer lies with its first stage.
+void place_output_shards(const OutputShard& shard, Run& run) {
+  run.costs.vocabulary = shard.cost;
+  std::vector<bool> placed(static_cast<std::size_t>(run.schedule.devices), false);
+  for (int stage = 0; stage < run.schedule.stages; ++stage) {
+    const auto device = static_cast<std::size_t>(run.schedule.placement.device_of(0, stage));
+    if (placed[device]) continue;
+    placed[device] = true;
+    StageCost& cost = run.costs.stages[static_cast<std::size_t>(stage)];
+    cost.weights += shard.weights;
+    cost.gradients += shard.gradients;
+    cost.optimizer += shard.optimizer;
+  }
 }
 
 // --w-share, once given, speaks for every layer, whatever the profile says.
@@ -98,11 +138,17 @@ Profile with_given_share(const Scenario& scenario) {
 }
 
 void profile_costs(const Scenario& scenario, Run& run) {
-  const Profile profile = with_given_share(scenario);
+  Profile profile = with_given_share(scenario);
+  OutputShard shard;
+  const int barriers = vocabulary_barriers(run.schedule, scenario.transforms);
+  if (barriers > 0) {
+    shard = take_output_layer(profile, run.schedule.devices, barriers, training_state(profile), run.report.assumptions);
+  }
   const auto layers = static_cast<int>(profile.layers.size());
   const bool automatic = scenario.partition == "auto";
-  run.partition = automatic ? balanced_partition(profile, run.schedule.stages)
-                            : parse_partition(scenario.partition, run.schedule.stages, layers);
+  run.partition = automatic                       ? balanced_partition(profile, run.schedule.stages)
+                  : is_layout(scenario.partition) ? parse_layout(scenario.partition, run.schedule.stages, profile)
+                                                  : parse_partition(scenario.partition, run.schedule.stages, layers);
   const int placed = std::accumulate(run.partition.begin(), run.partition.end(), 0);
   std::string parts;
   for (const int part : run.partition) parts += (parts.empty() ? "" : ",") + std::to_string(part);
@@ -116,6 +162,16 @@ void profile_costs(const Scenario& scenario, Run& run) {
     if (scenario.weight_share_given && assumptions[k].what.starts_with("memory held")) {
       assumptions[k].source = Source::kGiven;
     }
+  }
+  if (barriers > 0) place_output_shards(shard, run);
+  set_recompute_costs(run.schedule, false, false, run.costs, assumptions);
+}
+
+void stage_costs(const Scenario& scenario, Run& run) {
+  if (scenario.profile) {
+    profile_costs(scenario, run);
+  } else {
+    toy_costs(scenario, run);
   }
 }
 
@@ -152,11 +208,23 @@ int iterations_for(std::size_t ops) {
 int even_chunks(const Scenario& scenario, const std::string& name, int devices) {
   const ScheduleEntry* entry = find_schedule(name);
   if (!scenario.profile || entry == nullptr || entry->default_chunks < 2 || devices < 1) return 0;
+  if (entry->chunk_step < 1 || scenario.params.contains(entry->chunks_param)) return 0;
   const auto layers = static_cast<std::int64_t>(scenario.profile->layers.size());
-  for (int chunks = entry->default_chunks; std::int64_t{chunks} * devices <= layers; ++chunks) {
+  for (int chunks = entry->default_chunks; std::int64_t{chunks} * devices <= layers; chunks += entry->chunk_step) {
     if (layers % (std::int64_t{chunks} * devices) == 0) return chunks;
   }
   return 0;
+}
+
+// For a cost-aware row: first what each stage will cost, then the order.
+Schedule plan_schedule(const Scenario& scenario, const ScheduleEntry& entry, const ScheduleRequest& request) {
+  check_request(entry, request);
+  Run draft;  // what it assumes is said once, when the schedule is there
+  draft.schedule.devices = request.devices;
+  draft.schedule.chunks = request.chunks == 0 ? entry.default_chunks : request.chunks;
+  draft.schedule.stages = request.devices * draft.schedule.chunks;
+  scenario.profile ? profile_costs(scenario, draft) : toy_costs(scenario, draft);
+  return build_planned(entry.name, request, draft.costs, make_topology(scenario, draft.report), scenario.p2p);
 }
 
 void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
@@ -173,12 +241,16 @@ void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
 
 }  // namespace
 
-bool is_table_file(const std::string& name) { return name.ends_with(".csv") || name.find('/') != std::string::npos; }
+bool is_table_file(const std::string& name) {
+  const std::string plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+  return plain.ends_with(".csv") || plain.ends_with(".json") || name.find('/') != std::string::npos;
+}
 
-Schedule make_schedule(const Scenario& scenario, const std::string& name) {
+namespace {
+
+Schedule make_base_schedule(const Scenario& scenario, const std::string& name) {
   if (is_table_file(name)) {
-    Schedule table = read_compute_table(read_file(name, "--schedule"), name);
-    table.name = printable(name);
+    Schedule table = read_schedule_file(name);
     check_against_table(table, scenario, name);
     return table;
   }
@@ -187,7 +259,47 @@ Schedule make_schedule(const Scenario& scenario, const std::string& name) {
   request.microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
   request.chunks = scenario.chunks == 0 ? even_chunks(scenario, name, request.devices) : scenario.chunks;
   request.params = scenario.params;
-  return build_schedule(name, request);
+  const ScheduleEntry* entry = find_schedule(name);
+  const bool planned = entry != nullptr && entry->uses_costs;
+  return planned ? plan_schedule(scenario, *entry, request) : build_schedule(name, request);
+}
+
+// What a transform may plan with: the costs of the schedule that it gets, and its hops.
+PlanningCosts costs_to_plan_with(const Scenario& scenario, const Schedule& schedule) {
+  Run run;
+  run.schedule = schedule;
+  stage_costs(scenario, run);
+  const Topology topology = make_topology(scenario, run.report);
+  PlanningCosts planning;
+  planning.static_bytes.assign(static_cast<std::size_t>(schedule.devices), 0);
+  Bytes activations = 0;
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    const StageCost& cost = run.costs.stages[static_cast<std::size_t>(stage)];
+    activations += cost.activation;
+    for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
+      const std::int32_t device = schedule.placement.device_of(replica, stage);
+      planning.static_bytes[static_cast<std::size_t>(device)] += cost.weights + cost.gradients + cost.optimizer;
+    }
+    if (stage + 1 == schedule.stages) break;
+    const std::int32_t from = schedule.placement.device_of(0, stage);
+    planning.hops.push_back(topology.transfer(from, schedule.placement.device_of(0, stage + 1), cost.output).total());
+  }
+  planning.activation_unit = scenario.profile ? activations / schedule.devices : scenario.times.activation;
+  planning.costs = std::move(run.costs);
+  return planning;
+}
+
+}  // namespace
+
+Schedule make_schedule(const Scenario& scenario, const std::string& name) {
+  Schedule schedule = make_base_schedule(scenario, name);
+  for (const TransformSpec& spec : scenario.transforms) {
+    TransformRequest request{spec.params, nullptr};
+    std::optional<PlanningCosts> costs;
+    if (find_transform(spec.name)->uses_costs) request.costs = &costs.emplace(costs_to_plan_with(scenario, schedule));
+    schedule = apply_transform(spec.name, schedule, request);
+  }
+  return schedule;
 }
 
 void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample) {
@@ -224,12 +336,14 @@ Run prepare_schedule(const Scenario& scenario, const std::string& name, Progress
 
 Run prepare_run(const Scenario& scenario, const std::string& name, Progress& progress) {
   Run run = prepare_schedule(scenario, name, progress);
+  stage_costs(scenario, run);
   if (scenario.profile) {
-    profile_costs(scenario, run);
     run.samples_per_microbatch = scenario.profile->microbatch_size;
     run.tokens_per_sample = scenario.profile->sequence_length;
-  } else {
-    toy_costs(scenario, run);
+  }
+  if (scenario.profile && run.schedule.asynchrony) {
+    assume(run.report, "extra weight version", "the stage's weights, in the precision of the profile",
+           Source::kDefault);
   }
   run.topology = make_topology(scenario, run.report);
   for (Assumption& assumption : run.report.assumptions) assumption.value = printable(assumption.value);
@@ -252,6 +366,7 @@ void simulate_run(Run& run, P2p p2p, Progress& progress) {
     run.report = analyse(run.timeline, run.schedule, run.costs);
     run.report.steady_period = steady_period(program, run.costs, run.topology, iterations_for(program.nodes.size()));
     add_throughput(run.report, run.samples_per_microbatch, run.tokens_per_sample);
+    if (run.report.stream) add_pace(run, p2p);
   }
   run.report.assumptions = std::move(assumptions);
   add_notes(run.schedule, run.report);

@@ -27,7 +27,7 @@ struct Run {
   P2p p2p = P2p::kOverlapped;               // what it was simulated or run with
 };
 
-// `name` is a catalog name or a .csv file. Throws InputError when the scenario is illegal for the schedule.
+// `name` is a catalog name or a file (tools/exchange/schedule_file.hpp). Throws InputError when the scenario is illegal for the schedule.
 [[nodiscard]] Run run_schedule(const Scenario& scenario, const std::string& name, Progress& progress);
 
 // Twice the microbatches and the bubble_ratio they give, simulated; nothing when the schedule does not take them, it
@@ -35,7 +35,7 @@ struct Run {
 [[nodiscard]] std::optional<std::pair<int, double>> more_microbatches(const Scenario& scenario, const std::string& name,
                                                                       const Run& run);
 
-// Whether a schedule's name is that of a table's file: it ends in .csv or holds a slash.
+// Whether a schedule's name is that of a file: it ends in .csv or .json, or these and .gz, or holds a slash.
 [[nodiscard]] bool is_table_file(const std::string& name);
 
 // The schedule, with what was assumed about its shape.

@@ -109,9 +109,9 @@ void run_all(const std::vector<std::function<void()>>& checks) {
 
 void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
   auto* schedule = verb.add_option(
-      "--schedule", flags.schedules,
-      several ? "names joined by commas (default: all that fit)" : "by name, or a .csv table (default: 1f1b)");
-  schedule->type_name(several ? "NAME,FILE.csv," : "NAME|FILE.csv");
+      several ? "--schedules,--schedule" : "--schedule", flags.schedules,
+      several ? "names joined by commas, or all (default)" : "by name, or a .csv or .json file (default: 1f1b)");
+  schedule->type_name(several ? "NAME,FILE," : "NAME|FILE");
   if (several) {
     schedule->delimiter(',');
   } else {
@@ -130,6 +130,11 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb.add_option("--transform", flags.transforms, "in this order; see `debubble list transforms`")
+      ->group(run)
+      ->type_name("NAME[:KEY=VALUE,]")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   const std::string costs = "Costs";
   verb.add_option("--times", flags.times, "ms per device share: f=1,i=1,w=1 or f=1,b=2")
       ->group(costs)
@@ -138,7 +143,7 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
       ->group(costs)
       ->type_name("SHARE");
   verb.add_option("--profile", flags.profile, "measured or published layer times")->group(costs)->type_name("FILE");
-  verb.add_option("--partition", flags.partition, "layers per stage: a,b,c or auto (default: auto)")
+  verb.add_option("--partition", flags.partition, "layers per stage: a,b,c, auto, Megatron's layout")
       ->group(costs)
       ->type_name("LIST");
   const std::string network = "Network";
@@ -160,6 +165,7 @@ std::string repeated_flags(const ScenarioFlags& flags) {
     if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + shell_quoted(value)));
   };
   for (const std::string& param : flags.params) add("--param", param);
+  for (const std::string& transform : flags.transforms) add("--transform", transform);
   add("--times", flags.times);
   add("--w-share", flags.weight_share);
   add("--profile", flags.profile);
@@ -194,6 +200,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
   run_all({
       [&] { check_combination(flags); },
       [&] { scenario.params = parse_params(flags.params); },
+      [&] { scenario.transforms = parse_transforms(flags.transforms); },
       [&] {
         if (flags.chunks && *flags.chunks < 1) {
           fail("S005", "--chunks", "a device needs at least 1 stage; got " + std::to_string(*flags.chunks),

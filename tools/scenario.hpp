@@ -12,6 +12,7 @@
 #include "sim/core/profile.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/engine/program.hpp"
+#include "tools/transforms.hpp"
 
 namespace CLI {
 class App;
@@ -26,6 +27,7 @@ struct ScenarioFlags {
   std::optional<int> microbatches;
   std::optional<int> chunks;
   std::vector<std::string> params;
+  std::vector<std::string> transforms;
   std::string times;
   std::string comm;
   std::string bandwidth;
@@ -46,6 +48,7 @@ struct Scenario {
   std::optional<int> microbatches;
   int chunks = 0;
   std::map<std::string, std::string> params;
+  std::vector<TransformSpec> transforms;  // in the order in which they are applied
   UniformTimes times;
   std::set<std::string> times_given;  // the keys of --times
   std::optional<Nanoseconds> comm;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace debubble {
@@ -10,6 +11,13 @@ namespace {
 
 constexpr const char* kGrammar =
     "a cell is <stage><F|B|I|W><microbatch>, like 3F12, or (3F12;4B7)OVERLAP_F_B, or empty";
+constexpr const char* kCommsGrammar =
+    "beside F, B, I and W a compute_comms table has SEND_F, RECV_F, SEND_B and RECV_B with a microbatch, and UNSHARD, "
+    "RESHARD and REDUCE_GRAD without one";
+
+// In the order of ActionKind.
+constexpr std::array<std::string_view, 14> kWords{
+    "F", "B", "I", "W", "R", "S", "T", "SEND_F", "RECV_F", "SEND_B", "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_capital(char c) { return (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -37,45 +45,47 @@ std::optional<std::int32_t> number(std::string_view digits) {
   return value;
 }
 
-std::optional<OpKind> compute_kind(std::string_view type) {
-  if (type == "F") return OpKind::kForward;
-  if (type == "B") return OpKind::kBackward;
-  if (type == "I") return OpKind::kInputGrad;
-  if (type == "W") return OpKind::kWeightGrad;
-  return std::nullopt;
+std::optional<ActionKind> kind_of(std::string_view word) {
+  const auto found = std::find(kWords.begin(), kWords.end(), word);
+  if (found == kWords.end()) return std::nullopt;
+  return static_cast<ActionKind>(found - kWords.begin());
 }
 
-bool is_communication(std::string_view type) {
-  constexpr std::array<std::string_view, 7> kTypes = {"SEND_F",  "RECV_F",  "SEND_B",     "RECV_B",
-                                                      "UNSHARD", "RESHARD", "REDUCE_GRAD"};
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+bool allowed(ActionKind kind, CellWords words) {
+  if (kind <= ActionKind::kWeightGrad) return true;
+  return words == (is_compute(kind) ? CellWords::kNative : CellWords::kComms);
 }
 
-CellFault fault_of_type(std::string_view text, std::string_view stage, std::string_view type) {
-  if (is_communication(type)) {
+CellFault fault_of_word(std::string_view text, std::string_view stage, std::string_view word, CellWords words) {
+  const std::optional<ActionKind> kind = kind_of(word);
+  if (kind && !is_compute(*kind)) {
     return {"T027", quoted(text) + " is a communication action; this is a compute_comms table",
             "give the compute_only table, which has F, B, I and W alone: transfers follow from it"};
   }
-  if (type == "BW") {
+  if (word == "BW") {
     return {"T026",
             quoted(text) + " is of the older grammar; PyTorch's parser now reads it as " +
                 quoted(std::string(stage) + "B") + ", without a microbatch",
             "older tables write B for the input gradient and BW for the whole backward: rename B to I, then BW to B"};
   }
-  return {"T024", quoted(text) + " is not an action", kGrammar};
+  return {"T024", quoted(text) + " is not an action", words == CellWords::kComms ? kCommsGrammar : kGrammar};
 }
 
-// One action, in full; fills `op` or says what is wrong.
-CellFault read_action(std::string_view text, Op& op) {
+// One action, in full; fills `action` or says what is wrong.
+CellFault read_action(std::string_view text, CellWords words, Action& action) {
   std::string_view rest = text;
   const std::string_view stage = take(rest, is_digit);
-  const std::string_view type = take(rest, is_capital);
+  const std::string_view word = take(rest, is_capital);
   const std::string_view microbatch = take(rest, is_digit);
-  const std::optional<OpKind> kind = compute_kind(type);
-  if (stage.empty() || type.empty()) return {"T024", quoted(text) + " is not an action", kGrammar};
-  if (!kind) return fault_of_type(text, stage, type);
-  if (microbatch.empty() && rest.empty()) {
+  const std::optional<ActionKind> kind = kind_of(word);
+  if (stage.empty() || word.empty()) return {"T024", quoted(text) + " is not an action", kGrammar};
+  if (!kind || !allowed(*kind, words)) return fault_of_word(text, stage, word, words);
+  const bool counts = has_microbatch(*kind);
+  if (counts && microbatch.empty() && rest.empty()) {
     return {"T029", quoted(text) + " names no microbatch", "write the microbatch's number after the letter, like 3F12"};
+  }
+  if (!counts && !microbatch.empty()) {
+    return {"T024", quoted(text) + " is not an action: " + std::string(word) + " takes no microbatch", kCommsGrammar};
   }
   if (!rest.empty()) {
     const std::string_view prefix = text.substr(0, text.size() - rest.size());
@@ -83,12 +93,12 @@ CellFault read_action(std::string_view text, Op& op) {
             "PyTorch's parser ignores what follows an action; here a cell must match in full"};
   }
   const std::optional<std::int32_t> s = number(stage);
-  const std::optional<std::int32_t> i = number(microbatch);
+  const std::optional<std::int32_t> i = counts ? number(microbatch) : std::optional<std::int32_t>(-1);
   if (!s || !i) {
     return {"T025", quoted(text) + " has a " + (s ? "microbatch" : "stage") + " number that is too large",
             "the largest is 2147483646"};
   }
-  op = Op{*kind, false, *s, *i};
+  action = Action{*kind, *s, *i};
   return {};
 }
 
@@ -97,8 +107,8 @@ CellFault pair_fault(std::string_view text, const std::string& what) {
 }
 
 // "(a;b)OVERLAP_F_B"
-Cell read_pair(std::string_view text) {
-  Cell cell;
+ReadActionCell read_pair(std::string_view text, CellWords words) {
+  ReadActionCell cell;
   const std::size_t close = text.find(')');
   const std::string_view inside = text.substr(1, close == std::string_view::npos ? close : close - 1);
   const auto fail = [&](const std::string& what) {
@@ -115,10 +125,12 @@ Cell read_pair(std::string_view text) {
   const auto members = std::count(inside.begin(), inside.end(), ';') + 1;
   if (members != 2) return fail("it has " + std::to_string(members) + (members == 1 ? " member" : " members"));
   const std::size_t middle = inside.find(';');
-  cell.fault = read_action(trimmed(inside.substr(0, middle)), cell.ops[0]);
-  if (cell.fault.code.empty()) cell.fault = read_action(trimmed(inside.substr(middle + 1)), cell.ops[1]);
-  cell.ops[0].paired_with_next = true;
-  cell.count = 2;
+  // Only compute overlaps: transfers of a pair stand in cells of their own.
+  const CellWords inner = words == CellWords::kNative ? words : CellWords::kCompute;
+  cell.fault = read_action(trimmed(inside.substr(0, middle)), inner, cell.cell.actions[0]);
+  if (cell.fault.code.empty())
+    cell.fault = read_action(trimmed(inside.substr(middle + 1)), inner, cell.cell.actions[1]);
+  cell.cell.count = 2;
   return cell;
 }
 
@@ -156,15 +168,42 @@ std::string quoted(std::string_view text) {
   return result + (text.size() > kMost ? "...\"" : "\"");
 }
 
-Cell read_cell(std::string_view text) {
+std::string to_string(const Action& action) {
+  std::string text = std::to_string(action.stage);
+  text += kWords[static_cast<std::size_t>(action.kind)];
+  return action.microbatch < 0 ? text : text + std::to_string(action.microbatch);
+}
+
+Op op_of(const Action& action) {
+  return {static_cast<OpKind>(static_cast<int>(action.kind)), false, action.stage, action.microbatch};
+}
+
+std::string to_string(const ActionCell& cell) {
+  if (cell.count == 0) return "";
+  if (cell.count == 1) return to_string(cell.actions[0]);
+  return '(' + to_string(cell.actions[0]) + ';' + to_string(cell.actions[1]) + ")OVERLAP_F_B";
+}
+
+ReadActionCell read_action_cell(std::string_view text, CellWords words) {
   text = trimmed(text);
-  Cell cell;
+  ReadActionCell cell;
   if (text.empty()) return cell;
   cell.fault = stray_byte(text);
   if (!cell.fault.code.empty()) return cell;
-  if (text.front() == '(') return read_pair(text);
-  cell.fault = read_action(text, cell.ops[0]);
-  cell.count = 1;
+  if (text.front() == '(') return read_pair(text, words);
+  cell.fault = read_action(text, words, cell.cell.actions[0]);
+  cell.cell.count = 1;
+  return cell;
+}
+
+Cell read_cell(std::string_view text, CellWords words) {
+  ReadActionCell read = read_action_cell(text, words == CellWords::kComms ? CellWords::kCompute : words);
+  Cell cell;
+  cell.count = read.cell.count;
+  cell.fault = std::move(read.fault);
+  if (!cell.fault.code.empty()) return cell;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(cell.count); ++k) cell.ops[k] = op_of(read.cell.actions[k]);
+  cell.ops[0].paired_with_next = cell.count == 2;
   return cell;
 }
 

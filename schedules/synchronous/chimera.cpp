@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "schedules/closed_forms.hpp"
 #include "schedules/request.hpp"
+#include "schedules/synchronous/slots.hpp"
 
 namespace debubble {
 
@@ -65,35 +66,17 @@ std::vector<std::int32_t> replicas_of_pieces(const Units& units, int replicas) {
   return replica_of;
 }
 
-// Direct mode by the slot rule: pretend every op takes one slot, give each its slot, sort each device's ops by slot.
 void fill_direct(Schedule& schedule, const Units& units) {
-  struct Slotted {
-    std::int64_t slot;
-    Op op;
-  };
-  const int d = schedule.devices;
-  std::vector<std::vector<Slotted>> rows(at(d));
+  SlotRows rows(schedule.devices);
   for (int unit = 0; unit < units.size(); ++unit) {
     for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
       for (int k = 0; k < units.count(unit, replica); ++k) {
-        const int piece = units.number(unit, replica, k);
-        const std::int64_t base = std::int64_t{unit} * 2 * d + 2 * std::int64_t{k};
-        for (int s = 0; s < d; ++s) {
-          auto& row = rows[at(schedule.placement.device_of(replica, s))];
-          row.push_back({base + s, {OpKind::kForward, false, s, piece}});
-          row.push_back({base + d + (d - 1 - s), {OpKind::kBackward, false, s, piece}});
-        }
+        const std::int64_t first = std::int64_t{unit} * 2 * schedule.devices + 2 * std::int64_t{k};
+        rows.put_piece(schedule, replica, first, units.number(unit, replica, k));
       }
     }
   }
-  for (int device = 0; device < d; ++device) {
-    auto& row = rows[at(device)];
-    std::sort(row.begin(), row.end(), [](const Slotted& a, const Slotted& b) { return a.slot < b.slot; });
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      if (k > 0 && row[k].slot == row[k - 1].slot) throw std::logic_error("chimera: two ops in one slot");
-      schedule.rows[at(device)].push_back(row[k].op);
-    }
-  }
+  schedule.rows = rows.sorted();
 }
 
 // Doubling and halving on one device, block by block as in the authors' program. "Main" is the replica whose pipeline
@@ -226,6 +209,44 @@ Schedule build_chimera(const ScheduleRequest& request) {
   return schedule;
 }
 
+// Whole units of p microbatches, or one unit of fewer, even and of one pair.
+std::optional<double> direct_makespan(const FormCase& form, int pairs) {
+  const int d = form.devices;
+  const int m = form.microbatches;
+  const double f = form.forward;
+  const double b = form.backward;
+  if (b < f) return std::nullopt;
+  if (m < d && m % 2 == 0 && pairs == 1) return d * f + (d + m - 2) * b;
+  if (m % d != 0) return std::nullopt;
+  const double ramp = static_cast<double>(d) / pairs - 2;
+  return m * (f + b) + ramp * b + (m / d - 1) * ramp * (b - f);
+}
+
+std::optional<double> chimera_makespan(const FormCase& form) {
+  const auto pairs = form_number(form, "pairs");
+  const std::string mode = form_word(form, "mode");
+  if (!pairs) return std::nullopt;
+  if (mode == "direct") return direct_makespan(form, *pairs);
+  const int d = form.devices;
+  if (form.backward != 2 * form.forward || form.microbatches % (mode == "doubling" ? 2 * d : d) != 0) {
+    return std::nullopt;
+  }
+  const double ramp = mode == "halving" ? 1 : form_word(form, "fused") == "true" ? 2 : 1.5;
+  return form.forward * (3.0 * form.microbatches + ramp * (d - 2));
+}
+
+std::optional<double> chimera_peak(const FormCase& form) {
+  const auto pairs = form_number(form, "pairs");
+  const std::string mode = form_word(form, "mode");
+  const int d = form.devices;
+  if (!pairs || form.microbatches % (mode == "doubling" ? 2 * d : d) != 0) return std::nullopt;
+  const int ring = d / *pairs;  // from one pipeline's first device to the next one's
+  const int from_the_edge = std::min(form.device % ring, ring - 1 - form.device % ring);
+  const int doubled = 2 * d - d / 2 + 1 + from_the_edge;
+  if (mode == "doubling") return doubled;
+  return mode == "halving" ? doubled / 2.0 : d - d / (2 * *pairs) + 1 + from_the_edge;
+}
+
 }  // namespace
 
 const ScheduleEntry& chimera_entry() {
@@ -242,7 +263,24 @@ const ScheduleEntry& chimera_entry() {
                   "basic units one after another, two microbatches per forward step, or two halves per backward step"},
                  {"fused", "false|true", "false",
                   "with mode=doubling: run the two microbatches of a forward step as one op"}},
-      .build = build_chimera};
+      .build = build_chimera,
+      .family = ScheduleFamily::kSynchronous,
+      .certainty = Certainty::kReproduced,
+      .certainty_note =
+          "the paper's figures, bubbles and activations; how doubling ends is inferred, with the bubble that "
+          "the paper gives",
+      .makespan = {"direct: m(f + b) + (p/pairs - 2)(b + (m/p - 1)(b - f)) where p divides m and b >= f; doubling at "
+                   "b = 2 f: (3 m + 1.5(p - 2)) f, fused (3 m + 2(p - 2)) f; halving at b = 2 f: (3 m + p - 2) f",
+                   chimera_makespan},
+      .peak =
+          {"p - p / (2 pairs) + 1 + min(j, p/pairs - 1 - j), j = d mod (p/pairs); doubling: p more; halving: half of "
+           "doubling's",
+           chimera_peak},
+      .frameworks = "",
+      .advice =
+          "For few microbatches (m = p) where memory holds the model 2 pairs times. Beyond m = p use doubling or "
+          "halving: direct units pay their bubble again and again where a backward is longer than a forward.",
+      .even_devices = true};
   return entry;
 }
 

@@ -1,5 +1,6 @@
 #include "schedules/synchronous/gpipe.hpp"
 
+#include "schedules/closed_forms.hpp"
 #include "schedules/request.hpp"
 
 namespace debubble {
@@ -36,7 +37,16 @@ const ScheduleEntry& gpipe_entry() {
       .default_chunks = 1,
       .params = {{"backward", "descending|ascending", "descending",
                   "order of the backwards: last microbatch first as in the paper, or ascending as PyTorch runs it"}},
-      .build = build_gpipe};
+      .build = build_gpipe,
+      .family = ScheduleFamily::kSynchronous,
+      .certainty = Certainty::kReproduced,
+      .certainty_note = "the paper's bubble; the order of the backwards is its figure's, or PyTorch's",
+      .makespan = {"(m + p - 1)(f + b)", fill_and_drain},
+      .peak = {"m", all_microbatches},
+      .frameworks = "PyTorch and torchtitan (GPipe, which runs the backwards in ascending order)",
+      .advice =
+          "Simple, and hides latency: it pays for each hop once per step, not per microbatch. It holds every "
+          "microbatch's activations, so use it for few microbatches."};
   return entry;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "schedules/closed_forms.hpp"
 #include "schedules/request.hpp"
 #include "sim/core/check.hpp"
 
@@ -135,17 +136,21 @@ void refuse_deadlock(const ScheduleRequest& request, const Schedule& schedule, i
          "nearest legal values: -m " + nearest_microbatches(m, legal));
 }
 
-Schedule build_interleaved(const ScheduleRequest& request) {
+Schedule build_as_interleaved(const ScheduleRequest& request) { return build_interleaved(request, "interleaved"); }
+
+}  // namespace
+
+Schedule build_interleaved(const ScheduleRequest& request, const std::string& name) {
   const int chunks = request.chunks == 0 ? 2 : request.chunks;
   const int p = request.devices;
-  if (p < 2) refuse("S017", "--devices", "interleaved needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) refuse("S017", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
   if (chunks < 2) {
-    refuse("S005", "--chunks", "interleaved needs at least 2 stages per device; got " + std::to_string(chunks),
+    refuse("S005", "--chunks", name + " needs at least 2 stages per device; got " + std::to_string(chunks),
            "use -v 2 or more, or --schedule 1f1b for one stage per device");
   }
   const std::string rounding = choice_param(request, "rounding", "megatron|pytorch");
   const int group = rounding == "pytorch" ? pytorch_group(request) : megatron_group(request);
-  Schedule schedule = start_schedule(request, "interleaved", chunks);
+  Schedule schedule = start_schedule(request, name, chunks);
   schedule.params = {{"group", std::to_string(group)}, {"rounding", rounding}};
   const std::vector<Step> table = step_table(request.microbatches, chunks, group);
   for (int device = 0; device < p; ++device) {
@@ -158,7 +163,21 @@ Schedule build_interleaved(const ScheduleRequest& request) {
   return schedule;
 }
 
-}  // namespace
+// Not where a last group smaller than p adds bubbles, nor with fewer microbatches than devices.
+std::optional<double> interleaved_makespan(const FormCase& form) {
+  const auto group = form_number(form, "group");
+  const bool fits = group && form.microbatches >= form.devices && *group >= form.devices &&
+                    megatron_accepts(form.microbatches, std::min(*group, form.microbatches), form.devices);
+  if (!fits) return std::nullopt;
+  return (form.microbatches + static_cast<double>(form.devices - 1) / form.chunks) * (form.forward + form.backward);
+}
+
+std::optional<double> interleaved_peak(const FormCase& form) {
+  const auto group = form_number(form, "group");
+  if (!group) return std::nullopt;
+  const int warmup = 2 * (form.devices - 1 - form.device) + (form.chunks - 1) * *group;
+  return static_cast<double>(std::min(warmup + 1, form.microbatches * form.chunks)) / form.chunks;
+}
 
 const ScheduleEntry& interleaved_entry() {
   static const ScheduleEntry entry{
@@ -172,7 +191,17 @@ const ScheduleEntry& interleaved_entry() {
       .params = {{"group", "p..m", "p", "microbatches that pass through one chunk before the next chunk's turn"},
                  {"rounding", "megatron|pytorch", "megatron",
                   "how the group size is found: as given, or by PyTorch's rounds of m div max(1, m div p)"}},
-      .build = build_interleaved};
+      .build = build_as_interleaved,
+      .family = ScheduleFamily::kSynchronous,
+      .certainty = Certainty::kReproduced,
+      .certainty_note = "Megatron-LM's table of microbatches and chunks, and PyTorch's rounds",
+      .makespan = {"(m + (p - 1) / v)(f + b) where m >= p and the last group is whole or has p microbatches or more",
+                   interleaved_makespan},
+      .peak = {"min(2(p - 1 - d) + (v - 1) group + 1, m v) / v", interleaved_peak},
+      .frameworks = "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)",
+      .advice =
+          "Where 1f1b's bubble hurts, m is a multiple of p and links bear v times the messages. Device 0 holds up "
+          "to p - 1 more chunks' activations than 1f1b."};
   return entry;
 }
 

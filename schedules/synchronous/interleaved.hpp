@@ -8,10 +8,20 @@
 // does: max(1, m div p) rounds of m div rounds microbatches each.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "schedules/contract.hpp"
 
 namespace debubble {
 
 [[nodiscard]] const ScheduleEntry& interleaved_entry();
+
+// The order under another name, for `depth-first`.
+[[nodiscard]] Schedule build_interleaved(const ScheduleRequest& request, const std::string& name);
+
+// The closed forms; the case names its `group`.
+[[nodiscard]] std::optional<double> interleaved_makespan(const FormCase& form);
+[[nodiscard]] std::optional<double> interleaved_peak(const FormCase& form);
 
 }  // namespace debubble

@@ -1,35 +1,34 @@
 #include "schedules/zero_bubble/zb_h1.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "schedules/request.hpp"
+#include "schedules/zero_bubble/zb_h_row.hpp"
 
 namespace debubble {
 
 namespace {
 
-std::vector<Op> zb_h1_row(int device, int devices, int m) {
-  std::vector<Op> row;
-  row.reserve(3 * static_cast<std::size_t>(m));
-  const int warmup = std::min(devices - 1 - device, m);
-  int next_weight_grad = 0;
-  for (int i = 0; i < warmup; ++i) row.push_back({OpKind::kForward, false, device, i});
-  for (int i = 0; i < m; ++i) {
-    if (warmup + i < m) row.push_back({OpKind::kForward, false, device, warmup + i});
-    row.push_back({OpKind::kInputGrad, false, device, i});
-    if (warmup + i >= devices - 1) row.push_back({OpKind::kWeightGrad, false, device, next_weight_grad++});
-  }
-  while (next_weight_grad < m) row.push_back({OpKind::kWeightGrad, false, device, next_weight_grad++});
-  return row;
-}
-
 Schedule build_zb_h1(const ScheduleRequest& request) {
   require_one_chunk(request, "zb-h1");
   Schedule schedule = start_schedule(request, "zb-h1", 1);
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = zb_h1_row(device, request.devices, request.microbatches);
+    schedule.rows[static_cast<std::size_t>(device)] = zb_h_row(1, device, request.devices, request.microbatches);
   }
   return schedule;
+}
+
+std::optional<double> makespan(const FormCase& form) {
+  const bool full = form.microbatches >= form.devices;
+  if (!full || form.weight_grad > std::min(form.forward, form.input_grad)) return std::nullopt;
+  return form.microbatches * (form.forward + form.input_grad + form.weight_grad) +
+         (form.devices - 1) * (form.forward + form.input_grad - form.weight_grad);
+}
+
+std::optional<double> peak(const FormCase& form) {
+  const int forwards = std::min(form.devices - form.device, form.microbatches);
+  return forwards + form.held * std::min(form.device, form.microbatches - forwards);
 }
 
 }  // namespace
@@ -44,7 +43,20 @@ const ScheduleEntry& zb_h1_entry() {
       .splits_backward = true,
       .default_chunks = 1,
       .params = {},
-      .build = build_zb_h1};
+      .build = build_zb_h1,
+      .family = ScheduleFamily::kZeroBubble,
+      .certainty = Certainty::kReproduced,
+      .certainty_note = "the costs and bubble rates of the paper's tables, to the microsecond",
+      .makespan = {.text = "m(f + i + w) + (p - 1)(f + i - w), for m >= p and w <= f, i", .value = makespan},
+      .peak = {.text =
+                   "min(p - d, m) + h min(d, m - p + d, not below 0) on device d, h of an activation held from I to W",
+               .value = peak},
+      .frameworks =
+          "the authors' fork of Megatron-LM (sail-sg/zero-bubble); PyTorch's InterleavedZeroBubble runs this "
+          "order at v=1",
+      .advice =
+          "Wherever 1f1b fits and the backward can be split: the same memory and messages, a third of its bubble for "
+          "equal passes."};
   return entry;
 }
 

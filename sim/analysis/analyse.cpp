@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 #include "sim/analysis/critical_path.hpp"
 #include "sim/analysis/idle.hpp"
@@ -18,10 +19,16 @@ std::string name_of(const Span& span) {
   return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
 }
 
-void add_memory(const MemoryWalk& walk, DeviceReport& report) {
+// The copy out or back of 0F3, as traces call it.
+std::string name_of(const CopySpan& copy) {
+  return (copy.way == Copy::Way::kOut ? "OFFLOAD " : "RELOAD ") + to_string(copy.op);
+}
+
+void add_memory(const MemoryWalk& walk, const Timeline& timeline, DeviceReport& report) {
+  report.peak_host_memory = walk.peak_host(report.device);
   report.peak_by_category = walk.resident(report.device);
   report.peak_memory = total(report.peak_by_category);
-  walk.run(report.device, [&](Nanoseconds at, const BytesByCategory& bytes, const Span& span) {
+  walk.run(report.device, [&](Nanoseconds at, const BytesByCategory& bytes, const Gate& cause) {
     const Bytes activation = bytes[static_cast<std::size_t>(MemoryCategory::kActivations)] +
                              bytes[static_cast<std::size_t>(MemoryCategory::kHeldForWeightGrad)];
     report.peak_activation = std::max(report.peak_activation, activation);
@@ -29,7 +36,9 @@ void add_memory(const MemoryWalk& walk, DeviceReport& report) {
     report.peak_memory = total(bytes);
     report.peak_by_category = bytes;
     report.peak_memory_at = at;
-    report.peak_memory_op = name_of(span);
+    const auto index = static_cast<std::size_t>(cause.index);
+    report.peak_memory_op =
+        cause.kind == Gate::Kind::kCopy ? name_of(timeline.copies[index]) : name_of(timeline.spans[index]);
   });
 }
 
@@ -44,7 +53,7 @@ DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, int
   report.idle = timeline.makespan - report.busy;
   report.bubble_ratio = ratio(report.idle, static_cast<double>(timeline.makespan));
   report.idle_by_cause = idle_by_cause(timeline, device);
-  add_memory(walk, report);
+  add_memory(walk, timeline, report);
   report.peak_activation_shares = share > 0 ? static_cast<double>(report.peak_activation) / share : 0.0;
   return report;
 }
@@ -59,6 +68,19 @@ Nanoseconds longest_span(const Timeline& timeline) {
   return longest;
 }
 
+// Replicas, or, where they are only routes through shared stages, the most devices that share one.
+int weight_copies(const Schedule& schedule) {
+  const Placement& placement = schedule.placement;
+  if (!schedule.replicas_share_weights) return placement.replicas();
+  int most = 1;
+  for (int stage = 0; stage < placement.stages(); ++stage) {
+    std::set<std::int32_t> devices;
+    for (int route = 0; route < placement.replicas(); ++route) devices.insert(placement.device_of(route, stage));
+    most = std::max(most, static_cast<int>(devices.size()));
+  }
+  return most;
+}
+
 }  // namespace
 
 double activation_share(const StageCosts& costs, int devices) {
@@ -68,9 +90,9 @@ double activation_share(const StageCosts& costs, int devices) {
 }
 
 ScheduleFacts facts_of(const Schedule& schedule) {
-  return {schedule.name,         schedule.devices, schedule.stages,
-          schedule.microbatches, schedule.chunks,  schedule.placement.replicas(),
-          schedule.params};
+  const int replicas = schedule.replicas_share_weights ? 1 : schedule.placement.replicas();
+  return {schedule.name,         schedule.devices, schedule.stages, schedule.microbatches,
+          schedule.chunks,       replicas,         schedule.params};
 }
 
 Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
@@ -78,7 +100,7 @@ Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCo
   report.schedule = facts_of(schedule);
   report.makespan = timeline.makespan;
   report.span = longest_span(timeline);
-  report.weight_copies = schedule.placement.replicas();
+  report.weight_copies = weight_copies(schedule);
   const MemoryWalk walk(timeline, schedule, costs);
   const double share = activation_share(costs, timeline.devices);
   Nanoseconds busy = 0;
@@ -98,6 +120,12 @@ Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCo
     ++report.p2p_messages;
   }
   report.critical_path = sum_critical_path(timeline);
+  if (schedule.asynchrony) {
+    report.stream.emplace();
+    report.stream->versions = to_string(schedule.asynchrony->versions);
+    report.stream->update_every = schedule.asynchrony->update_every;
+    report.stream->stages = weight_versions(schedule);
+  }
   return report;
 }
 

@@ -7,6 +7,34 @@
 
 namespace debubble {
 
+namespace {
+
+Gate cause_of(Gate::Kind kind, std::size_t index, const Timeline& timeline) {
+  switch (kind) {
+    case Gate::Kind::kStart:
+      break;
+    case Gate::Kind::kSpan:
+      return timeline.spans[index].gate;
+    case Gate::Kind::kTransfer:
+      return timeline.transfers[index].gate;
+    case Gate::Kind::kCopy:
+      return timeline.copies[index].gate;
+    case Gate::Kind::kCollective:
+      return timeline.collectives[index].gate;
+  }
+  return {};
+}
+
+// Adds the length of one thing on the path to what it counts as.
+template <typename Thing>
+void take(const Thing& thing, Nanoseconds& sum, Nanoseconds& wait, Nanoseconds& at) {
+  wait += thing.begin - at;
+  sum += thing.end - thing.begin;
+  at = thing.end;
+}
+
+}  // namespace
+
 std::vector<Gate> critical_path(const Timeline& timeline) {
   std::vector<Gate> path;
   if (timeline.spans.empty()) return path;
@@ -16,7 +44,7 @@ std::vector<Gate> critical_path(const Timeline& timeline) {
   while (gate.kind != Gate::Kind::kStart) {
     path.push_back(gate);
     const auto index = static_cast<std::size_t>(gate.index);
-    gate = gate.kind == Gate::Kind::kSpan ? timeline.spans[index].gate : timeline.transfers[index].gate;
+    gate = cause_of(gate.kind, index, timeline);
   }
   std::reverse(path.begin(), path.end());
   return path;
@@ -27,13 +55,23 @@ CriticalPath sum_critical_path(const Timeline& timeline) {
   Nanoseconds at = 0;
   for (const Gate& gate : critical_path(timeline)) {
     const auto index = static_cast<std::size_t>(gate.index);
-    const bool is_span = gate.kind == Gate::Kind::kSpan;
-    const Nanoseconds begin = is_span ? timeline.spans[index].begin : timeline.transfers[index].begin;
-    const Nanoseconds end = is_span ? timeline.spans[index].end : timeline.transfers[index].end;
-    sums.wait += begin - at;
-    (is_span ? sums.compute : sums.transfer) += end - begin;
-    if (!is_span) ++sums.hops;
-    at = end;
+    switch (gate.kind) {
+      case Gate::Kind::kStart:
+        break;
+      case Gate::Kind::kSpan:
+        take(timeline.spans[index], sums.compute, sums.wait, at);
+        break;
+      case Gate::Kind::kTransfer:
+        take(timeline.transfers[index], sums.transfer, sums.wait, at);
+        ++sums.hops;
+        break;
+      case Gate::Kind::kCopy:
+        take(timeline.copies[index], sums.transfer, sums.wait, at);
+        break;
+      case Gate::Kind::kCollective:
+        take(timeline.collectives[index], sums.collective, sums.wait, at);
+        break;
+    }
   }
   sums.wait += timeline.makespan - at;
   return sums;

@@ -22,11 +22,23 @@ class GapWalk {
 
   void explain(Gate gate, Nanoseconds from, Nanoseconds at) {
     while (at > from) {
-      if (gate.kind == Gate::Kind::kStart) {
-        of(causes_, IdleCause::kLaunchGap) += at - from;
-        return;
+      switch (gate.kind) {
+        case Gate::Kind::kStart:
+          of(causes_, IdleCause::kLaunchGap) += at - from;
+          return;
+        case Gate::Kind::kSpan:
+          gate = through(timeline_.spans, compute_cause_, gate, from, at);
+          break;
+        case Gate::Kind::kTransfer:
+          gate = through_transfer(gate, from, at);
+          break;
+        case Gate::Kind::kCopy:
+          gate = through(timeline_.copies, IdleCause::kMemoryLimit, gate, from, at);
+          break;
+        case Gate::Kind::kCollective:
+          gate = through(timeline_.collectives, IdleCause::kCollective, gate, from, at);
+          break;
       }
-      gate = gate.kind == Gate::Kind::kSpan ? through_span(gate, from, at) : through_transfer(gate, from, at);
     }
   }
 
@@ -46,11 +58,12 @@ class GapWalk {
     at = until;
   }
 
-  Gate through_span(Gate gate, Nanoseconds from, Nanoseconds& at) {
-    const Span& span = timeline_.spans[static_cast<std::size_t>(gate.index)];
-    skip_launch_gap(span.end, from, at);
-    take(compute_cause_, span.begin, from, at);
-    return span.gate;
+  template <typename Thing>
+  Gate through(const std::vector<Thing>& things, IdleCause cause, Gate gate, Nanoseconds from, Nanoseconds& at) {
+    const Thing& thing = things[static_cast<std::size_t>(gate.index)];
+    skip_launch_gap(thing.end, from, at);
+    take(cause, thing.begin, from, at);
+    return thing.gate;
   }
 
   Gate through_transfer(Gate gate, Nanoseconds from, Nanoseconds& at) {

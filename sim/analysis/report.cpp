@@ -50,4 +50,18 @@ const char* to_string(MemoryCategory category) {
   return "weights";
 }
 
+const char* to_string(Asynchrony::Versions versions) {
+  switch (versions) {
+    case Asynchrony::Versions::kLatest:
+      break;
+    case Asynchrony::Versions::kStashed:
+      return "stashed";
+    case Asynchrony::Versions::kPerBatch:
+      return "per batch";
+    case Asynchrony::Versions::kPredicted:
+      return "predicted";
+  }
+  return "latest";
+}
+
 }  // namespace debubble

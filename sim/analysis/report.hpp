@@ -11,6 +11,7 @@
 #include "sim/core/op.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/units.hpp"
+#include "sim/core/weight_versions.hpp"
 
 namespace debubble {
 
@@ -21,9 +22,9 @@ enum class IdleCause {
   kDependency,  // waiting for compute elsewhere in between: stages are not equal, or the order is not ideal
   kTransferLatency,
   kTransferBandwidth,
-  kCollective,
+  kCollective,   // waiting for all devices' parts of an output layer that is split over them
   kStraggler,
-  kMemoryLimit,
+  kMemoryLimit,  // waiting for an activation that was moved away
   kLaunchGap,  // measured runs only
 };
 inline constexpr int kIdleCauses = 9;
@@ -34,7 +35,7 @@ enum class MemoryCategory {
   kGradients,
   kOptimizer,
   kExtraWeights,       // second and later weight versions
-  kActivations,        // F start .. B or I end
+  kActivations,        // F start .. B or I end, and what shards of the vocabulary hold
   kHeldForWeightGrad,  // I end .. W end
   kReceived,           // inputs and gradients: arrival .. end of the op that uses them
   kCommBuffers,
@@ -42,6 +43,7 @@ enum class MemoryCategory {
 };
 inline constexpr int kMemoryCategories = 9;
 [[nodiscard]] const char* to_string(MemoryCategory category);  // "weights", "held_for_weight_grad", ...
+[[nodiscard]] const char* to_string(Asynchrony::Versions versions);  // "latest", "stashed", "per batch", "predicted"
 
 using BytesByCategory = std::array<Bytes, kMemoryCategories>;
 using NanosecondsByCause = std::array<Nanoseconds, kIdleCauses>;
@@ -63,13 +65,14 @@ struct DeviceReport {
   std::string peak_memory_op;  // "2F3": the op that reached it; empty when the peak is the static state
   BytesByCategory peak_by_category{};
   Bytes peak_activation = 0;
+  Bytes peak_host_memory = 0;  // activations that its copies have put into the host's memory
   double peak_activation_shares = 0;  // in activations of one device share (1/p of the model, one microbatch)
 };
 
 struct CriticalPath {
   Nanoseconds compute = 0;
-  Nanoseconds transfer = 0;
-  Nanoseconds collective = 0;
+  Nanoseconds transfer = 0;    // copies to the host or a peer count too
+  Nanoseconds collective = 0;  // barriers of a vocabulary that is split over the devices
   Nanoseconds wait = 0;  // launch gaps of measured runs; the four add up to the makespan exactly
   int hops = 0;          // transfers on the path
 };
@@ -78,6 +81,24 @@ struct Finding {
   std::string severity;  // "note", "warning", "error"
   std::string code;
   std::string message;
+};
+
+// In a full pipeline `microbatches` of them take `time`.
+struct StreamPeriod {
+  Nanoseconds time = 0;
+  int microbatches = 1;
+
+  [[nodiscard]] double per_microbatch() const { return static_cast<double>(time) / microbatches; }
+};
+
+// Of a schedule without a flush: what its stages read and hold, and its pace once the pipeline is full.
+struct StreamReport {
+  std::string versions;  // how weights are chosen: "latest", "stashed", "per batch", "predicted"
+  int update_every = 1;  // backward passes of a device per update
+  std::optional<StreamPeriod> period;
+  std::optional<double> samples_per_second;  // at that pace
+  std::optional<double> tokens_per_second;
+  std::vector<StageVersions> stages;
 };
 
 struct ScheduleFacts {
@@ -108,6 +129,8 @@ struct Report {
   Bytes p2p_bytes = 0;    // sent between devices in one iteration
   std::int64_t p2p_messages = 0;
   CriticalPath critical_path;
+  std::optional<FilledBubbles> extra_work;  // where work beside the schedule fills its bubbles
+  std::optional<StreamReport> stream;  // only of schedules without a flush
   std::vector<DeviceReport> devices;
   std::vector<Finding> findings;
 };

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/check_features.hpp"
 #include "sim/core/op_index.hpp"
 
 namespace debubble {
@@ -41,6 +42,7 @@ class Checker {
       report("T003", twice.id, twice.first, to_string(ops_.op(twice.id)) + " is in the schedule twice",
              "every op runs exactly once");
     }
+    check_features(schedule_, ops_, placed_, problems_);
     std::stable_sort(problems_.begin(), problems_.end(), [](const ScheduleProblem& a, const ScheduleProblem& b) {
       return std::tie(a.device, a.position) < std::tie(b.device, b.position);
     });
@@ -109,9 +111,10 @@ class Checker {
 
   void report_out_of_range(std::int32_t id) {
     const Op& op = ops_.op(id);
-    const bool stage_is_wrong = op.stage < 0 || op.stage >= schedule_.stages;
-    const std::int64_t limit = stage_is_wrong ? schedule_.stages : pieces_;
-    const std::string noun = stage_is_wrong ? "stage" : "microbatch";
+    const std::int64_t places = is_vocabulary(op.kind) ? ops_.rows() : schedule_.stages;
+    const bool stage_is_wrong = op.stage < 0 || op.stage >= places;
+    const std::int64_t limit = stage_is_wrong ? places : pieces_;
+    const std::string noun = !stage_is_wrong ? "microbatch" : is_vocabulary(op.kind) ? "device" : "stage";
     report("T002", id, -1,
            to_string(op) + " names " + noun + " " + std::to_string(stage_is_wrong ? op.stage : op.microbatch) +
                ", and there " + (limit == 1 ? "is " : "are ") + plural(limit, noun),
@@ -127,6 +130,12 @@ class Checker {
 
   void check_device(std::int32_t id) {
     const Op& op = ops_.op(id);
+    if (is_vocabulary(op.kind)) {
+      if (ops_.device(id) == op.stage) return;
+      report("T008", id, -1, to_string(op) + " is on device " + std::to_string(ops_.device(id)),
+             "the number before S and T is the device that holds the shard of the vocabulary");
+      return;
+    }
     const std::int32_t device = home(op.stage, op.microbatch);
     if (device < 0 || ops_.device(id) == device) return;
     const std::int32_t forward = ops_.find(OpKind::kForward, op.stage, op.microbatch);
@@ -140,7 +149,7 @@ class Checker {
   // A backward is either whole (B) or split (I and W), not both and not half.
   void check_halves(std::int32_t id) {
     const Op& op = ops_.op(id);
-    if (op.kind == OpKind::kForward || op.kind == OpKind::kBackward) return;
+    if (op.kind != OpKind::kInputGrad && op.kind != OpKind::kWeightGrad) return;
     const std::int32_t whole = ops_.find(OpKind::kBackward, op.stage, op.microbatch);
     const OpKind other_kind = op.kind == OpKind::kInputGrad ? OpKind::kWeightGrad : OpKind::kInputGrad;
     const std::int32_t other = ops_.find(other_kind, op.stage, op.microbatch);
@@ -161,14 +170,17 @@ class Checker {
   }
 
   void check_own_order(std::int32_t id) {
-    for (const std::int32_t input : ops_.inputs(ops_.op(id))) {
-      const bool later_in_row = ops_.device(input) == ops_.device(id) && input > id;
-      const bool same_cell = input == id + 1 && ops_.op(id).paired_with_next;
-      if (!later_in_row || same_cell) continue;
-      report("T009", id, input,
-             to_string(ops_.op(id)) + " needs " + to_string(ops_.op(input)) + ", which comes later in the same row",
-             "a device runs its row strictly in order");
-    }
+    for (const std::int32_t input : ops_.inputs(ops_.op(id))) check_earlier(id, input);
+    for (const std::int32_t input : ops_.gathered(ops_.op(id))) check_earlier(id, input);
+  }
+
+  void check_earlier(std::int32_t id, std::int32_t input) {
+    const bool later_in_row = ops_.device(input) == ops_.device(id) && input > id;
+    const bool same_cell = input == id + 1 && ops_.op(id).paired_with_next;
+    if (!later_in_row || same_cell) return;
+    report("T009", id, input,
+           to_string(ops_.op(id)) + " needs " + to_string(ops_.op(input)) + ", which comes later in the same row",
+           "a device runs its row strictly in order");
   }
 
   void check_cells() {
@@ -189,14 +201,18 @@ class Checker {
     }
   }
 
-  // The members of a pair run together, so neither may use what the other makes.
+  // The members of a pair run together, so neither may use what the other makes. Only a late recomputation is the first
+  // half of its own backward's cell.
   void check_independent(std::int32_t user, std::int32_t maker) {
-    for (const std::int32_t input : ops_.inputs(ops_.op(user))) {
-      if (input != maker) continue;
+    if (ops_.op(maker).kind == OpKind::kRecompute && maker < user) return;
+    const auto check = [&](std::int32_t input) {
+      if (input != maker) return;
       report("T010", user, maker,
              to_string(ops_.op(user)) + " needs " + to_string(ops_.op(maker)) + ", with which it is paired",
              "the members of an overlapped pair run together: pair ops of different microbatches");
-    }
+    };
+    for (const std::int32_t input : ops_.inputs(ops_.op(user))) check(input);
+    for (const std::int32_t input : ops_.gathered(ops_.op(user))) check(input);
   }
 
   void check_nothing_missing() {

@@ -31,6 +31,8 @@ class Assembling {
         seen_(at(ops_.size()), nullptr) {}
 
   Timeline run() {
+    check_kinds();
+    if (!problems_.empty()) throw InputError(std::move(problems_));
     check_ops();
     check_transfers();
     if (!problems_.empty()) throw InputError(std::move(problems_));
@@ -60,6 +62,16 @@ class Assembling {
 
   [[nodiscard]] std::int32_t id(const Op& op) const { return ops_.find(op.kind, op.stage, op.microbatch); }
   [[nodiscard]] const Span& span_of(std::int32_t op) const { return timeline_.spans[at(span_of_[at(op)])]; }
+
+  // Gates and ready times below know nothing of what copies and barriers add.
+  void check_kinds() {
+    const bool has_copies = !schedule_.copies.empty();
+    if (!has_copies && schedule_.vocabulary_barriers == 0) return;
+    report("V028",
+           std::string("a run of a schedule with ") + (has_copies ? "copies" : "shards of the vocabulary") +
+               " cannot be put together from what was observed",
+           "only its simulation says when they run");
+  }
 
   void check_ops() {
     std::vector<bool> seen(at(ops_.size()), false);

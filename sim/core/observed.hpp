@@ -49,7 +49,8 @@ struct Observation {
 // engine's times gives the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span)
 // here. Throws InputError V020 ... V029, with all that is wrong, when ops are missing, stand twice or on another device
 // than their stage's, end before they begin, or overlap on one device, for ops and transfers of another schedule, and
-// for measured times that span more than two years.
+// for measured times that span more than two years, and schedules with
+// copies or shards of the vocabulary, which nobody observes.
 [[nodiscard]] Timeline assemble_timeline(const Schedule& schedule, const Observation& observation);
 
 }  // namespace debubble

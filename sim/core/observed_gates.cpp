@@ -126,6 +126,9 @@ class GateFinder {
         return timeline_.spans[at(gate.index)].end;
       case Gate::Kind::kTransfer:
         return transfer(gate.index).end;
+      case Gate::Kind::kCopy:
+      case Gate::Kind::kCollective:
+        break;  // nobody observes them: assemble_timeline refuses such schedules
     }
     return 0;
   }

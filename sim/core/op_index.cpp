@@ -26,12 +26,14 @@ std::uint64_t mix(std::uint64_t key) {
 }  // namespace
 
 OpIndex::OpIndex(const Schedule& schedule)
-    : schedule_(&schedule), stages_(schedule.stages), pieces_(total_pieces(schedule)) {
+    : schedule_(&schedule), stages_(schedule.stages), pieces_(total_pieces(schedule)), width_(schedule.stages) {
   std::size_t ops = 0;
+  bool has_shards = false;
   row_begin_.reserve(schedule.rows.size() + 1);
   row_begin_.push_back(0);
   for (const auto& row : schedule.rows) {
     ops += row.size();
+    has_shards = has_shards || std::any_of(row.begin(), row.end(), [](const Op& op) { return is_vocabulary(op.kind); });
     if (ops > index(std::numeric_limits<std::int32_t>::max()))
       throw std::length_error("a schedule of 2^31 ops or more");
     row_begin_.push_back(static_cast<std::int32_t>(ops));
@@ -41,10 +43,11 @@ OpIndex::OpIndex(const Schedule& schedule)
     std::fill(device_.begin() + row_begin(d), device_.begin() + row_begin(d + 1), d);
   }
 
+  if (has_shards) width_ = std::max<std::int64_t>(width_, rows());
   const std::int64_t most = kEntriesAlways + kEntriesPerOp * static_cast<std::int64_t>(ops);
-  dense_ = stages_ >= 0 && pieces_ >= 0 && pieces_ <= std::numeric_limits<std::int32_t>::max() &&
-           (stages_ == 0 || pieces_ <= most / stages_);
-  first_.assign(dense_ ? static_cast<std::size_t>(stages_ * pieces_) : ops, -1);
+  dense_ = width_ >= 0 && pieces_ >= 0 && pieces_ <= std::numeric_limits<std::int32_t>::max() &&
+           (width_ == 0 || pieces_ <= most / width_);
+  first_.assign(dense_ ? static_cast<std::size_t>(width_ * pieces_) : ops, -1);
   next_.assign(ops, -1);
   for (std::int32_t id = 0; id < size(); ++id) add(id);
 }
@@ -69,7 +72,7 @@ void OpIndex::add(std::int32_t id) {
 }
 
 std::int32_t OpIndex::find(OpKind kind, std::int32_t stage, std::int32_t microbatch) const {
-  if (!in_range(stage, microbatch) || first_.empty()) return -1;
+  if (!in_range(kind, stage, microbatch) || first_.empty()) return -1;
   for (std::int32_t id = first_[bucket(stage, microbatch)]; id >= 0; id = next_[index(id)]) {
     const Op& candidate = op(id);
     if (candidate.kind == kind && candidate.stage == stage && candidate.microbatch == microbatch) return id;
@@ -88,16 +91,39 @@ OpIndex::Inputs OpIndex::inputs(const Op& op) const {
     case OpKind::kInputGrad:
       inputs.add(find(OpKind::kForward, op.stage, op.microbatch));
       inputs.add(feeder(op));
+      inputs.add(find(OpKind::kRecompute, op.stage, op.microbatch));
       break;
     case OpKind::kWeightGrad:
       inputs.add(find(OpKind::kInputGrad, op.stage, op.microbatch));
       break;
     case OpKind::kRecompute:
+      inputs.add(find(OpKind::kForward, op.stage, op.microbatch));
+      break;
     case OpKind::kVocabularyLogits:
+      inputs.add(feeder(op));
+      break;
     case OpKind::kVocabularyGradient:
       break;
   }
   return inputs;
+}
+
+std::optional<OpKind> OpIndex::gathers(const Op& op) const {
+  if (op.kind == OpKind::kVocabularyGradient) return OpKind::kVocabularyLogits;
+  const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
+  if (!gradient || op.stage + 1 != stages_ || schedule_->vocabulary_barriers < 1) return std::nullopt;
+  return schedule_->vocabulary_barriers == 1 ? OpKind::kVocabularyLogits : OpKind::kVocabularyGradient;
+}
+
+std::vector<std::int32_t> OpIndex::gathered(const Op& op) const {
+  std::vector<std::int32_t> ids;
+  const std::optional<OpKind> kind = gathers(op);
+  if (!kind || !in_range(op)) return ids;
+  for (std::int32_t device = 0; device < rows(); ++device) {
+    const std::int32_t shard = find(*kind, device, op.microbatch);
+    if (shard >= 0) ids.push_back(shard);
+  }
+  return ids;
 }
 
 std::int32_t OpIndex::find_gradient(std::int32_t stage, std::int32_t microbatch) const {
@@ -106,13 +132,17 @@ std::int32_t OpIndex::find_gradient(std::int32_t stage, std::int32_t microbatch)
 }
 
 std::int32_t OpIndex::feeder(const Op& op) const {
-  if (op.kind == OpKind::kWeightGrad || !in_range(op)) return -1;
+  if (!in_range(op)) return -1;
+  if (op.kind == OpKind::kVocabularyLogits) {
+    return find(OpKind::kForward, static_cast<std::int32_t>(stages_) - 1, op.microbatch);
+  }
+  if (!is_pipelined(op.kind)) return -1;
   return op.kind == OpKind::kForward ? find(OpKind::kForward, op.stage - 1, op.microbatch)
                                      : find_gradient(op.stage + 1, op.microbatch);
 }
 
 std::int32_t OpIndex::user(const Op& op) const {
-  if (op.kind == OpKind::kWeightGrad || !in_range(op)) return -1;
+  if (!is_pipelined(op.kind) || !in_range(op)) return -1;
   return op.kind == OpKind::kForward ? find(OpKind::kForward, op.stage + 1, op.microbatch)
                                      : find_gradient(op.stage - 1, op.microbatch);
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/core/schedule.hpp"
@@ -15,9 +16,9 @@ namespace debubble {
 
 class OpIndex {
  public:
-  // Ids of at most two ops; `count` says how many.
+  // Ids of at most three ops; `count` says how many.
   struct Inputs {
-    std::array<std::int32_t, 2> ids{};
+    std::array<std::int32_t, 3> ids{};
     int count = 0;
 
     void add(std::int32_t id) {
@@ -43,26 +44,32 @@ class OpIndex {
   [[nodiscard]] const Op& op(std::int32_t id) const { return schedule_->rows[index(device(id))][index(position(id))]; }
   [[nodiscard]] const std::vector<Duplicate>& duplicates() const { return duplicates_; }
 
-  [[nodiscard]] bool in_range(const Op& op) const { return in_range(op.stage, op.microbatch); }
+  [[nodiscard]] bool in_range(const Op& op) const { return in_range(op.kind, op.stage, op.microbatch); }
   // True when a table of all (stage, microbatch) is no larger than what the number of ops justifies.
   [[nodiscard]] bool dense() const { return dense_; }
 
   // -1 when no row holds it.
   [[nodiscard]] std::int32_t find(OpKind kind, std::int32_t stage, std::int32_t microbatch) const;
-  // The inputs that some row makes, by the start rule: F(s) needs F(s-1); B and I(s) need F(s) and B or I(s+1); W needs
-  // I.
+  // The inputs that some row makes, by the start rule: F(s) needs F(s-1); B and I(s) need F(s), R(s) and B or I(s+1); R
+  // needs F; W needs I; a vocabulary shard's S needs the last stage's F.
   [[nodiscard]] Inputs inputs(const Op& op) const;
-  // Of these, the one that a neighbouring stage makes; -1 when there is none (first F, last B or I, any W).
+  // Whose ends the op waits for together: T for the S of every shard; B or I of the last stage for every S, or every T,
+  // as the schedule says. Empty for all others.
+  [[nodiscard]] std::vector<std::int32_t> gathered(const Op& op) const;
+  // The kind whose ends `gathered` holds, where the op has to wait for all of them.
+  [[nodiscard]] std::optional<OpKind> gathers(const Op& op) const;
+  // Of these, the one that another stage makes; -1 when there is none (first F, last B or I, any W, R or T).
   [[nodiscard]] std::int32_t feeder(const Op& op) const;
-  // The op of a neighbouring stage that uses this one's output; -1 when there is none (last F, first B or I, any W).
+  // The op of a neighbouring stage that uses this one's output; -1 when there is none (last F, first B or I, any W, R, S or T).
   [[nodiscard]] std::int32_t user(const Op& op) const;
   // The id behind the last op of the cell that begins at `id`: one op or a pair.
   [[nodiscard]] std::int32_t cell_end(std::int32_t id) const;
 
  private:
   [[nodiscard]] static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
-  [[nodiscard]] bool in_range(std::int64_t stage, std::int64_t microbatch) const {
-    return stage >= 0 && stage < stages_ && microbatch >= 0 && microbatch < pieces_;
+  [[nodiscard]] bool in_range(OpKind kind, std::int64_t stage, std::int64_t microbatch) const {
+    const std::int64_t limit = is_vocabulary(kind) ? rows() : stages_;
+    return stage >= 0 && stage < limit && microbatch >= 0 && microbatch < pieces_;
   }
   [[nodiscard]] std::size_t bucket(std::int32_t stage, std::int32_t microbatch) const;
   void add(std::int32_t id);
@@ -72,6 +79,7 @@ class OpIndex {
   const Schedule* schedule_;
   std::int64_t stages_;
   std::int64_t pieces_;
+  std::int64_t width_;  // stages, or devices where that is more and rows hold shards of the vocabulary
   bool dense_ = false;
   std::vector<std::int32_t> row_begin_;  // one more entry than rows
   std::vector<std::int32_t> device_;     // by id

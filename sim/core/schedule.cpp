@@ -2,6 +2,13 @@
 
 namespace debubble {
 
+bool holds_before(const Placement& placement, int replica, int stage) {
+  for (int earlier = 0; earlier < replica; ++earlier) {
+    if (placement.device_of(earlier, stage) == placement.device_of(replica, stage)) return true;
+  }
+  return false;
+}
+
 Placement loop_placement(int devices, int stages) {
   std::vector<std::int32_t> device(static_cast<std::size_t>(stages));
   for (int stage = 0; stage < stages; ++stage) device[static_cast<std::size_t>(stage)] = stage % devices;

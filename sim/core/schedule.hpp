@@ -45,6 +45,9 @@ class Placement {
   std::vector<std::int32_t> device_;
 };
 
+// Whether an earlier replica has that stage on the same device: where replicas share weights, those count once.
+[[nodiscard]] bool holds_before(const Placement& placement, int replica, int stage);
+
 // Stage s on device s mod devices: the loop that every one-directional schedule uses.
 [[nodiscard]] Placement loop_placement(int devices, int stages);
 
@@ -79,6 +82,10 @@ struct Asynchrony {
   int update_every = 1;          // backward passes of a stage per optimizer step
   int extra_copies = 0;          // weight-sized buffers beside the versions: a predicted copy, PipeMare's correction
   bool stash_predicted = false;  // kPredicted: B reuses the prediction of its F, so predictions are kept like versions
+  // kPredicted, by stage: how many updates ahead of the weights it reads an F (and a B) predicts. Empty: up to the
+  // update that will apply the microbatch's gradient.
+  std::vector<std::int32_t> forward_ahead{};
+  std::vector<std::int32_t> backward_ahead{};
 
   friend bool operator==(const Asynchrony&, const Asynchrony&) = default;
 };

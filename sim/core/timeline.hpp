@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/core/op.hpp"
+#include "sim/core/schedule.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -18,9 +19,9 @@ namespace debubble {
 // What a span or transfer waited for last. In a simulated run it begins exactly when its gate ends; in a measured one
 // the difference is a launch gap.
 struct Gate {
-  enum class Kind : std::uint8_t { kStart, kSpan, kTransfer };
+  enum class Kind : std::uint8_t { kStart, kSpan, kTransfer, kCopy, kCollective };
   Kind kind = Kind::kStart;  // kStart: nothing; it begins at time 0
-  std::int32_t index = -1;   // into Timeline::spans or Timeline::transfers
+  std::int32_t index = -1;   // into Timeline::spans, transfers, copies or collectives
 };
 
 // One cell on a device's compute lane: one op, or two that run as an overlapped pair.
@@ -51,6 +52,28 @@ struct Transfer {
   bool assumed = false;
 };
 
+// One activation leaving a device's memory or coming back, on the device's copy lane.
+struct CopySpan {
+  Op op;  // the F whose activation moves
+  Copy::Way way = Copy::Way::kOut;
+  std::int32_t device = 0;
+  std::int32_t peer = -1;  // the device that keeps it meanwhile; -1: the host
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  Bytes bytes = 0;
+  // One that waits for a cell to begin has that cell's gate: both begin when it ends.
+  Gate gate;
+};
+
+// What the shards of the vocabulary wait for together: from the end of the last one's S (or T) to the first reader.
+struct Collective {
+  OpKind kind = OpKind::kVocabularyLogits;  // whose ends it gathers
+  std::int32_t microbatch = 0;
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  Gate gate;
+};
+
 struct Timeline {
   int devices = 0;
   Nanoseconds makespan = 0;  // latest end; runs begin at 0
@@ -60,6 +83,8 @@ struct Timeline {
   std::vector<Span> spans;                 // by device, then in running order
   std::vector<std::int32_t> device_begin;  // devices + 1 entries: spans of device d are [device_begin[d], [d+1])
   std::vector<Transfer> transfers;         // in the order of the lowered program
+  std::vector<CopySpan> copies;            // by device, then in running order
+  std::vector<Collective> collectives;     // in the order in which they are first waited for
 };
 
 }  // namespace debubble

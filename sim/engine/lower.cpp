@@ -5,6 +5,7 @@
 // inner loop of every sweep: what it needs of a stage stands in one small record, what has run in another.
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 #include <utility>
 
 #include "sim/engine/lowering.hpp"
@@ -33,7 +34,7 @@ class OverlappedLowering {
     while (!runnable_.empty()) {
       waking_.swap(runnable_);
       for (const std::size_t device : waking_) {
-        if (!advance(device)) return explain_stuck(schedule_);
+        if (!advance(device)) return has_features_ ? lower_features(schedule_) : explain_stuck(schedule_);
       }
       waking_.clear();
     }
@@ -65,7 +66,7 @@ class OverlappedLowering {
     [[nodiscard]] std::int32_t gradient_node() const { return gradient >> 1; }  // kNotYet stays kNotYet
     [[nodiscard]] bool has_weights() const { return gradient != kNotYet && (gradient & 1) != 0; }
   };
-  enum class State { kReady, kWaiting, kFaulty };
+  enum class State { kReady, kWaiting, kFaulty, kFeature };  // kFeature: an op that this lowering does not know
   struct Input {
     std::int32_t node = -1;
     std::int32_t channel = -1;
@@ -100,7 +101,7 @@ class OverlappedLowering {
       const Op& op = row[cursor];
       Site site;
       State state = check(op, device, site);
-      if (op.paired_with_next && state != State::kFaulty) {
+      if (op.paired_with_next && (state == State::kReady || state == State::kWaiting)) {
         if (cursor + 1 >= row.size() || row[cursor + 1].paired_with_next) return false;
         if (state == State::kReady) state = emit_pair(op, row[cursor + 1], device, site);
         if (state == State::kReady) ++cursor;
@@ -108,6 +109,7 @@ class OverlappedLowering {
         const std::int32_t node = add_node(site.input, lowering_.cell(op));
         finish(op.kind, site, node);
       }
+      if (state == State::kFeature) has_features_ = true;
       if (state != State::kReady) return state == State::kWaiting;
     }
     return true;
@@ -121,7 +123,7 @@ class OverlappedLowering {
     const std::int32_t node =
         add_node(first_receives ? first.input : second.input, lowering_.pair_cell(program_, op, partner));
     if (first_receives && second.input.node >= 0) {
-      program_.second_inputs.push_back({node, second.input.node, second.input.channel});
+      program_.extra_inputs.push_back({node, second.input.node, second.input.channel});
       program_.reach = std::max(program_.reach, node - second.input.node);
     }
     finish(op.kind, first, node);
@@ -143,6 +145,7 @@ class OverlappedLowering {
 
   // Whether the op may run now; if so, where it stands and what it receives.
   State check(const Op& op, std::size_t device, Site& site) {
+    if (op.kind >= OpKind::kRecompute) return State::kFeature;
     const bool known = static_cast<std::uint32_t>(op.stage) < static_cast<std::uint32_t>(stages_) &&
                        static_cast<std::uint32_t>(op.microbatch) < static_cast<std::uint32_t>(pieces_);
     if (!known) return State::kFaulty;
@@ -165,10 +168,11 @@ class OverlappedLowering {
         return take(done_[here + pieces].gradient_node(), stage.gradient_channel, 2 * (here + pieces) + 1, device,
                     site.input);
       case OpKind::kWeightGrad:
+        break;
       case OpKind::kRecompute:
       case OpKind::kVocabularyLogits:
       case OpKind::kVocabularyGradient:
-        break;
+        return State::kFeature;
     }
     return done.gradient == kNotYet || done.has_weights() ? State::kFaulty : State::kReady;
   }
@@ -225,6 +229,7 @@ class OverlappedLowering {
   int stages_;
   int pieces_;
   bool one_replica_;
+  bool has_features_ = false;
   std::vector<StageRecord> records_;    // by replica, then stage
   std::vector<Done> done_;              // by stage, then piece
   std::vector<std::size_t> cursor_;     // by device
@@ -253,6 +258,37 @@ bool has_shape(const Schedule& schedule) {
                      [&](std::int32_t replica) { return replica >= 0 && replica < placement.replicas(); });
 }
 
+// A stage's slices of a microbatch, forward in order and backward in reverse; `find_problems` names what is not so.
+bool slices_in_order(const Schedule& schedule) {
+  const auto pieces = static_cast<std::size_t>(schedule.total_pieces());
+  std::vector<unsigned char> seen(static_cast<std::size_t>(schedule.stages) * pieces, 0);  // 1: F, 2: B or I
+  for (const auto& row : schedule.rows) {
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      if (!is_pipelined(row[k].kind)) continue;
+      const bool forward = row[k].kind == OpKind::kForward;
+      const int place = row[k].microbatch % schedule.pieces;
+      const std::size_t index =
+          static_cast<std::size_t>(row[k].stage) * pieces + static_cast<std::size_t>(row[k].microbatch);
+      const bool first = forward ? place == 0 : place + 1 == schedule.pieces;
+      const unsigned char mark = forward ? 1 : 2;
+      if (!first && (seen[forward ? index - 1 : index + 1] & mark) == 0) return false;
+      // The members of a pair begin together: the one before must stand in an earlier cell.
+      if (!first && k > 0 && row[k - 1].paired_with_next && row[k - 1].stage == row[k].stage &&
+          row[k - 1].microbatch == row[k].microbatch + (forward ? -1 : 1) &&
+          (row[k - 1].kind == OpKind::kForward) == forward && is_pipelined(row[k - 1].kind)) {
+        return false;
+      }
+      seen[index] = static_cast<unsigned char>(seen[index] | mark);
+    }
+  }
+  return true;
+}
+
+// Whether the schedule's fields alone say that the plain lowering does not do.
+bool has_features(const Schedule& schedule) {
+  return !schedule.copies.empty() || !schedule.piece_shares.empty() || schedule.vocabulary_barriers != 0;
+}
+
 }  // namespace
 
 std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p) {
@@ -265,7 +301,14 @@ std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p) {
     case P2p::kCoupled:
       return lower_coupled(schedule);
   }
-  return OverlappedLowering(schedule).run();
+  if (has_features(schedule)) return lower_features(schedule);
+  auto lowered = OverlappedLowering(schedule).run();
+  const auto* program = std::get_if<Program>(&lowered);
+  if (schedule.sliced && program != nullptr && !program->has_features && !slices_in_order(schedule)) {
+    refuse_problems(schedule);
+    throw std::logic_error("slices out of order that find_problems does not see");
+  }
+  return lowered;
 }
 
 }  // namespace debubble

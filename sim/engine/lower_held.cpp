@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <deque>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "sim/core/error.hpp"
 #include "sim/engine/lowering.hpp"
 
 namespace debubble {
@@ -20,9 +22,9 @@ constexpr std::int32_t kNotYet = -1;
 // What both modes keep: rows with cursors, and the node that makes or carries each tensor.
 class HeldLowering {
  public:
-  HeldLowering(const Schedule& schedule, P2p p2p)
+  HeldLowering(const Schedule& schedule, P2p p2p, Lowering::Scan scan)
       : schedule_(schedule),
-        lowering_(schedule),
+        lowering_(schedule, scan),
         program_(lowering_.start(p2p)),
         maker_(lowering_.tensors(), kNotYet),
         carrier_(lowering_.tensors(), kNotYet),
@@ -80,7 +82,7 @@ class HeldLowering {
       if (target.input < 0) {
         target.input = carrier;
       } else {
-        program_.second_inputs.push_back({node, carrier, -1});
+        program_.extra_inputs.push_back({node, carrier, -1});
       }
     }
     Tensor made;
@@ -108,7 +110,7 @@ class HeldLowering {
 // transfers of its outputs in its own lane and in the receiver's at once (PyTorch's lowering places receives so).
 class BlockingLowering : HeldLowering {
  public:
-  explicit BlockingLowering(const Schedule& schedule) : HeldLowering(schedule, P2p::kBlocking) {}
+  BlockingLowering(const Schedule& schedule, Lowering::Scan scan) : HeldLowering(schedule, P2p::kBlocking, scan) {}
 
   Program run() {
     for (bool moved = true; moved;) {
@@ -140,8 +142,8 @@ class BlockingLowering : HeldLowering {
 // transfer can be placed once both its ends are posted; a cell once its whole exchange is placed.
 class CoupledLowering : HeldLowering {
  public:
-  explicit CoupledLowering(const Schedule& schedule)
-      : HeldLowering(schedule, P2p::kCoupled),
+  CoupledLowering(const Schedule& schedule, Lowering::Scan scan)
+      : HeldLowering(schedule, P2p::kCoupled, scan),
         ends_posted_(lowering_.tensors(), 0),
         pending_(schedule.rows.size(), 0),
         sends_(schedule.rows.size()) {}
@@ -234,16 +236,34 @@ class CoupledLowering : HeldLowering {
 
 }  // namespace
 
-std::variant<Program, Deadlock> lower_blocking(const Schedule& schedule) {
+namespace {
+
+// The schedule is whole and free of deadlock where transfers overlap: then what its cells may differ in.
+std::variant<Lowering::Scan, Deadlock> check_overlapped(const Schedule& schedule) {
   auto overlapped = lower(schedule, P2p::kOverlapped);
   if (auto* deadlock = std::get_if<Deadlock>(&overlapped)) return std::move(*deadlock);
-  return BlockingLowering(schedule).run();
+  const Program& program = std::get<Program>(overlapped);
+  if (!program.copies.empty() || schedule.vocabulary_barriers != 0) {
+    const std::string what = program.copies.empty() ? "the vocabulary is split over the devices" : "copies run";
+    throw InputError(Diagnostic{"X012", schedule.name,
+                                what + " beside compute, and here transfers hold the compute lanes",
+                                "simulate this schedule with --p2p overlapped"});
+  }
+  return program.has_features ? Lowering::Scan::kFeatures : Lowering::Scan::kPlain;
+}
+
+}  // namespace
+
+std::variant<Program, Deadlock> lower_blocking(const Schedule& schedule) {
+  auto checked = check_overlapped(schedule);
+  if (auto* deadlock = std::get_if<Deadlock>(&checked)) return std::move(*deadlock);
+  return BlockingLowering(schedule, std::get<Lowering::Scan>(checked)).run();
 }
 
 std::variant<Program, Deadlock> lower_coupled(const Schedule& schedule) {
-  auto overlapped = lower(schedule, P2p::kOverlapped);
-  if (auto* deadlock = std::get_if<Deadlock>(&overlapped)) return std::move(*deadlock);
-  return CoupledLowering(schedule).run();
+  auto checked = check_overlapped(schedule);
+  if (auto* deadlock = std::get_if<Deadlock>(&checked)) return std::move(*deadlock);
+  return CoupledLowering(schedule, std::get<Lowering::Scan>(checked)).run();
 }
 
 }  // namespace debubble

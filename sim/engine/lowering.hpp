@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/engine/program.hpp"
 
@@ -22,7 +23,9 @@ struct Tensor {
 
 class Lowering {
  public:
-  explicit Lowering(const Schedule& schedule);
+  // How much a schedule's cells may differ: kPlain looks at the schedule's fields only, kFeatures also at its rows.
+  enum class Scan { kPlain, kFeatures };
+  explicit Lowering(const Schedule& schedule, Scan scan = Scan::kPlain);
 
   // The tensor an op takes from the neighbouring stage; false when it takes none (first F, last B or I, any W).
   [[nodiscard]] bool input_of(const Op& op, Tensor& tensor) const {
@@ -80,16 +83,24 @@ class Lowering {
 
   [[nodiscard]] std::int32_t channel(const Tensor& t) const {
     const int replica_index = schedule_.replica_of[static_cast<std::size_t>(t.piece)];
-    return ((t.gradient ? schedule_.placement.replicas() : 0) + replica_index) * stages_ + t.stage;
+    const int way = ((t.gradient ? schedule_.placement.replicas() : 0) + replica_index) * stages_ + t.stage;
+    return plain_ ? way : shares_.class_of(t.piece) * ways() + way;
+  }
+  // By which the last stage's output reaches a device's shard of the vocabulary.
+  [[nodiscard]] std::int32_t shard_channel(const Op& op) const {
+    return shares_.classes() * ways() + shares_.class_of(op.microbatch) * schedule_.devices + op.stage;
   }
 
   // Index in program.cells of one op's cell. Cells of single ops stand by kind, replica and stage.
   [[nodiscard]] std::uint32_t cell(const Op& op) const {
-    return (static_cast<std::uint32_t>(op.kind) * static_cast<std::uint32_t>(schedule_.placement.replicas()) +
-            static_cast<std::uint32_t>(replica(op))) *
-               static_cast<std::uint32_t>(stages_) +
-           static_cast<std::uint32_t>(op.stage);
+    const std::uint32_t index = (static_cast<std::uint32_t>(op.kind) *
+                                     static_cast<std::uint32_t>(schedule_.placement.replicas()) +
+                                 static_cast<std::uint32_t>(replica(op))) *
+                                    static_cast<std::uint32_t>(stages_) +
+                                static_cast<std::uint32_t>(op.stage);
+    return plain_ ? index : feature_cell(op, index);
   }
+  [[nodiscard]] bool is_recomputed(const Op& op) const { return !recomputed_.empty() && recomputed_[number(op)]; }
   // The same for an overlapped pair, whose cell is made when it first appears.
   std::uint32_t pair_cell(Program& program, const Op& op, const Op& partner);
 
@@ -104,23 +115,42 @@ class Lowering {
     return schedule_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(t.piece)], stage);
   }
 
+  // Whole blocks of cells for each class of pieces, once more for those that are recomputed; then those of S and T.
+  [[nodiscard]] std::uint32_t feature_cell(const Op& op, std::uint32_t index) const;
+  [[nodiscard]] std::uint32_t cells_in_block() const {
+    return static_cast<std::uint32_t>(kStageKinds * schedule_.placement.replicas() * stages_);
+  }
+  [[nodiscard]] std::int32_t ways() const { return 2 * schedule_.placement.replicas() * stages_; }
+  void find_recomputed();
   void add_channels(Program& program) const;
+  void add_cells(Program& program) const;
+  void add_shards(Program& program) const;
   // How the input of that op arrives from another device; -1 when there is none or it stays on the device.
   [[nodiscard]] std::int32_t input_channel(const Program& program, OpKind kind, int replica, int stage) const;
 
   // Nodes are numbered in 31 bits, with one to spare; held modes add at most one transfer per op.
   static constexpr std::size_t kMostNodes = std::size_t{1} << 29;
+  static constexpr int kStageKinds = static_cast<int>(OpKind::kRecompute) + 1;
 
   const Schedule& schedule_;
   int stages_;
   int pieces_;  // all pieces of all microbatches
   std::size_t gradient_offset_;
-  std::map<std::array<std::uint32_t, 2>, std::uint32_t> pair_cells_;  // by the cells of the two ops
+  bool plain_;                    // no op differs from another of its kind, replica and stage
+  PieceShares shares_;            // not plain only
+  bool has_shards_ = false;       // rows hold S and T
+  std::vector<bool> recomputed_;  // by (stage, piece); empty: none is
+  std::map<std::array<std::uint32_t, 3>, std::uint32_t> pair_cells_;  // by the cells of the two ops, and in_sequence
 };
 
 // Throws InputError with everything that is wrong with the schedule, or returns its deadlock. Called when lowering got
 // stuck; throws std::logic_error when nothing is wrong after all.
 [[nodiscard]] Deadlock explain_stuck(const Schedule& schedule);
+// The first half of that: throws, or returns when nothing is wrong with the rows.
+void refuse_problems(const Schedule& schedule);
+
+// Schedules with more than F, B, I and W of equal pieces (lower_features.cpp), overlapped transfers.
+[[nodiscard]] std::variant<Program, Deadlock> lower_features(const Schedule& schedule);
 
 // The two modes in which transfers hold lanes (lower_held.cpp).
 [[nodiscard]] std::variant<Program, Deadlock> lower_blocking(const Schedule& schedule);

@@ -14,6 +14,7 @@
 #include "sim/core/deadlock.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/p2p.hpp"
+#include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
 
 namespace debubble {
@@ -41,6 +42,17 @@ struct Program {
     bool paired = false;
     OpKind partner_kind = OpKind::kForward;
     std::int32_t partner_stage = 0;
+    // What the ops of one kind and stage may differ in: the place of an unequal piece in its microbatch, and whether the
+    // piece is recomputed, so that its F keeps a checkpoint only.
+    std::int32_t piece_class = 0;
+    std::int32_t partner_class = 0;
+    bool recomputed = false;
+    bool partner_recomputed = false;
+    // The second member uses what the first makes (a late recomputation and its backward): they never run side by side.
+    bool in_sequence = false;
+    // Of a copy: `kind` and `stage` name the F whose activation moves, `device` is the copy lane, device + devices.
+    bool is_copy = false;
+    Copy::Way way = Copy::Way::kOut;
   };
 
   // A directed way between two devices for the output of one stage (an activation, or the gradient that returns).
@@ -48,22 +60,45 @@ struct Program {
     std::int32_t from_device = 0;
     std::int32_t to_device = 0;
     std::int32_t stage = 0;  // whose output's size counts: an activation of `stage`, or the gradient of its output
+    std::int32_t piece_class = 0;
   };
 
-  // The second input of an overlapped pair, which few nodes have: in order of nodes.
-  struct SecondInput {
+  // What a node waits for beside its lane and `input`: the second input of an overlapped pair, copies, barriers. Few
+  // nodes have any; in order of nodes.
+  struct ExtraInput {
+    enum class Wait : std::uint8_t {
+      kArrival,   // `what` is the channel (overlapped only: otherwise `input` is the transfer)
+      kEnd,       // of the node: nothing travels
+      kBegin,     // of the node
+      kGathered,  // a barrier behind the node's end; `what` is its number: microbatch piece, + pieces for T
+    };
     std::int32_t node = 0;
     std::int32_t input = -1;
-    std::int32_t channel = -1;  // overlapped only: otherwise `input` is the transfer
+    std::int32_t what = -1;
+    Wait wait = Wait::kArrival;
+  };
+
+  // A copy's node: beside its lane it changes memory on its device and on the one that keeps the activation.
+  struct CopyNode {
+    std::int32_t node = 0;
+    std::int32_t device = 0;
+    std::int32_t peer = -1;  // -1: the host
   };
 
   int devices = 0;
-  int pieces = 1;  // every op costs and holds 1/pieces of a microbatch
+  int lanes = 0;       // the devices' compute lanes, then as many copy lanes where there are copies
+  PieceShares shares;  // what every op costs and holds of a microbatch
+  bool pairs_run_side_by_side = false;
+  bool replicas_share_weights = false;
+  // Weight-sized buffers beside every stage's own copy, by replica, then stage; empty: none (weight_versions.hpp).
+  std::vector<std::int32_t> extra_weights;
+  bool has_features = false;  // made by lower_features.cpp: rows hold more than F, B, I and W, or pieces differ
   P2p p2p = P2p::kOverlapped;
   std::vector<Cell> cells;
   std::vector<Channel> channels;
   std::vector<Node> nodes;
-  std::vector<SecondInput> second_inputs;
+  std::vector<ExtraInput> extra_inputs;
+  std::vector<CopyNode> copies;
   std::int32_t reach = 0;  // the farthest any node looks back: max over nodes of (node - input)
   Placement placement;
 
@@ -76,7 +111,8 @@ struct Program {
 // per sweep, of which there are as many as ops on the longest chain.
 // Returns Deadlock when the rows wait for each other in a cycle (under `p2p`), naming it.
 // Throws InputError when the schedule is not complete (see find_problems in sim/core/check.hpp): an op twice,
-// missing, out of range, or on another device than its stage's.
+// missing, out of range, or on another device than its stage's; and for shards of the vocabulary and copies where
+// transfers hold lanes.
 [[nodiscard]] std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p = P2p::kOverlapped);
 
 }  // namespace debubble

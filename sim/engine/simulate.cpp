@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -23,7 +24,7 @@ class SpanRecorder {
         walk_(walk),
         timeline_(timeline),
         span_of_node_(program.nodes.size(), -1),
-        made_at_(2 * static_cast<std::size_t>(program.placement.stages())),
+        made_at_(kMade * static_cast<std::size_t>(program.placement.stages())),
         lanes_(static_cast<std::size_t>(program.devices)) {
     lay_out();
   }
@@ -31,6 +32,7 @@ class SpanRecorder {
   void cell(std::size_t k, Nanoseconds begin, Nanoseconds end) {
     const Program::Node& node = program_.nodes[k];
     const Program::Cell& cell = program_.cells[node.cell()];
+    if (cell.is_copy) return copy(k, cell.device - program_.devices, begin, end);
     LaneState& lane = lanes_[static_cast<std::size_t>(cell.device)];
     const std::int32_t index = lane.next_span++;
     span_of_node_[k] = index;
@@ -46,11 +48,7 @@ class SpanRecorder {
     take_local_inputs(span);
     const bool first_receives = receives(span, span.op);
     take_input(span, first_receives ? span.op : span.partner, node.input, cell.input_channel, index);
-    while (next_second_ < program_.second_inputs.size() &&
-           program_.second_inputs[next_second_].node == static_cast<std::int32_t>(k)) {
-      const auto& second = program_.second_inputs[next_second_++];
-      take_input(span, span.partner, second.input, second.channel, index);
-    }
+    for (; has_extra(k); ++next_extra_) take_extra(span, program_.extra_inputs[next_extra_], index);
     lane.last = {Gate::Kind::kSpan, index};
     lane.last_span = lane.last;
     lane.last_end = end;
@@ -81,8 +79,13 @@ class SpanRecorder {
   }
 
  private:
+  using Wait = Program::ExtraInput::Wait;
+
   struct LaneState {
     std::int32_t next_span = 0;
+    std::size_t next_copy = 0;  // in the device's list
+    std::int32_t first_copy = 0;
+    Gate last_copy;  // on the device's copy lane
     std::size_t position = 0;  // in the device's row
     Gate last;                 // what held the lane last
     Gate last_span;            // the last cell
@@ -93,13 +96,19 @@ class SpanRecorder {
   void lay_out() {
     std::vector<std::int32_t> counts(lanes_.size() + 1, 0);
     for (const Program::Node& node : program_.nodes) {
-      if (!node.is_transfer()) ++counts[static_cast<std::size_t>(program_.device_of(node)) + 1];
+      if (node.is_transfer() || program_.cells[node.cell()].is_copy) continue;
+      ++counts[static_cast<std::size_t>(program_.device_of(node)) + 1];
     }
     check_rows(counts);
     for (std::size_t d = 0; d < lanes_.size(); ++d) counts[d + 1] += counts[d];
     for (std::size_t d = 0; d < lanes_.size(); ++d) lanes_[d].next_span = counts[d];
     timeline_.spans.resize(static_cast<std::size_t>(counts.back()));
     timeline_.device_begin = std::move(counts);
+    timeline_.copies.resize(program_.copies.size());
+    if (program_.copies.empty()) return;
+    for (std::size_t d = 1; d < lanes_.size(); ++d) {
+      lanes_[d].first_copy = lanes_[d - 1].first_copy + static_cast<std::int32_t>(schedule_.copies.at(d - 1).size());
+    }
   }
 
   // The rows name the ops, so they must be those that were lowered: as many cells on each device.
@@ -120,8 +129,91 @@ class SpanRecorder {
         return timeline_.spans[static_cast<std::size_t>(gate.index)].end;
       case Gate::Kind::kTransfer:
         return timeline_.transfers[static_cast<std::size_t>(gate.index)].end;
+      case Gate::Kind::kCopy:
+        return timeline_.copies[static_cast<std::size_t>(gate.index)].end;
+      case Gate::Kind::kCollective:
+        return timeline_.collectives[static_cast<std::size_t>(gate.index)].end;
     }
     return 0;
+  }
+
+  [[nodiscard]] bool has_extra(std::size_t k) const {
+    return next_extra_ < program_.extra_inputs.size() &&
+           program_.extra_inputs[next_extra_].node == static_cast<std::int32_t>(k);
+  }
+
+  void take_extra(Span& span, const Program::ExtraInput& extra, std::int32_t index) {
+    switch (extra.wait) {
+      case Wait::kArrival:
+        take_input(span, span.partner, extra.input, extra.what, index);
+        return;
+      case Wait::kEnd:
+        wait_for(span, {Gate::Kind::kCopy, span_of_node_[static_cast<std::size_t>(extra.input)]});
+        return;
+      case Wait::kGathered: {
+        const std::int32_t collective = gather(extra);
+        if (!has_more_of(extra)) wait_for(span, {Gate::Kind::kCollective, collective});
+        return;
+      }
+      case Wait::kBegin:
+        throw std::logic_error("simulate: only copies wait for a cell to begin");
+    }
+  }
+
+  // On a tie what the span waited for before counts: nothing was lost by waiting for this.
+  void wait_for(Span& span, const Gate& gate) const {
+    span.ready = std::max(span.ready, end_of(gate));
+    if (end_of(gate) > end_of(span.gate)) span.gate = gate;
+  }
+
+  [[nodiscard]] bool has_more_of(const Program::ExtraInput& extra) const {
+    const std::size_t next = next_extra_ + 1;
+    return next < program_.extra_inputs.size() && program_.extra_inputs[next].node == extra.node &&
+           program_.extra_inputs[next].wait == Wait::kGathered && program_.extra_inputs[next].what == extra.what;
+  }
+
+  // Every reader of a barrier brings all it gathers, so the first one makes it whole.
+  std::int32_t gather(const Program::ExtraInput& extra) {
+    const auto next = static_cast<std::int32_t>(timeline_.collectives.size());
+    const auto [found, is_new] = collectives_.try_emplace(extra.what, next);
+    if (is_new) {
+      const auto pieces = static_cast<std::int32_t>(schedule_.replica_of.size());
+      Collective made;
+      made.kind = extra.what < pieces ? OpKind::kVocabularyLogits : OpKind::kVocabularyGradient;
+      made.microbatch = extra.what % pieces;
+      timeline_.collectives.push_back(made);
+    }
+    Collective& collective = timeline_.collectives[static_cast<std::size_t>(found->second)];
+    const Nanoseconds end = walk_.end(extra.input);
+    if (collective.gate.kind == Gate::Kind::kStart || end > collective.begin) {
+      collective.gate = {Gate::Kind::kSpan, span_of_node_[static_cast<std::size_t>(extra.input)]};
+      collective.begin = end;
+      collective.end = end + tables_.barrier;
+    }
+    return found->second;
+  }
+
+  void copy(std::size_t k, std::int32_t device, Nanoseconds begin, Nanoseconds end) {
+    LaneState& lane = lanes_[static_cast<std::size_t>(device)];
+    const auto index = lane.first_copy + static_cast<std::int32_t>(lane.next_copy);
+    const Copy& moved = schedule_.copies[static_cast<std::size_t>(device)][lane.next_copy++];
+    CopySpan& made = timeline_.copies[static_cast<std::size_t>(index)];
+    made.op = {OpKind::kForward, false, moved.stage, moved.microbatch};
+    made.way = moved.way;
+    made.device = device;
+    made.peer = moved.peer;
+    made.begin = begin;
+    made.end = end;
+    made.bytes = tables_.cells[program_.nodes[k].cell()].moved;
+    made.gate = lane.last_copy;
+    for (; has_extra(k); ++next_extra_) {
+      const Program::ExtraInput& extra = program_.extra_inputs[next_extra_];
+      Gate gate{Gate::Kind::kSpan, span_of_node_[static_cast<std::size_t>(extra.input)]};
+      if (extra.wait == Wait::kBegin) gate = timeline_.spans[static_cast<std::size_t>(gate.index)].gate;
+      if (made.gate.kind == Gate::Kind::kStart || end_of(gate) > end_of(made.gate)) made.gate = gate;
+    }
+    span_of_node_[k] = index;
+    lane.last_copy = {Gate::Kind::kCopy, index};
   }
 
   // What it carries and for whom is known when its user runs.
@@ -142,12 +234,13 @@ class SpanRecorder {
   }
 
   // The member of the maker's cell that feeds `user`.
-  [[nodiscard]] static Op feeding_op(const Span& maker, const Op& user) {
-    const bool forward = user.kind == OpKind::kForward;
+  [[nodiscard]] Op feeding_op(const Span& maker, const Op& user) const {
+    const bool forward = user.kind == OpKind::kForward || is_vocabulary(user.kind);
+    const std::int32_t feeding = feeder(user);
     const auto feeds = [&](const Op& op) {
       const bool right_kind =
           forward ? op.kind == OpKind::kForward : op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-      return right_kind && op.microbatch == user.microbatch && op.stage == user.stage + (forward ? -1 : 1);
+      return right_kind && op.microbatch == user.microbatch && op.stage == feeding;
     };
     return maker.paired && !feeds(maker.op) ? maker.partner : maker.op;
   }
@@ -166,17 +259,22 @@ class SpanRecorder {
     if (!held && arrival > end_of(span.gate)) span.gate = {Gate::Kind::kTransfer, number};
   }
 
-  // Inputs from the same device: its own forward, its own I, and neighbouring stages on the device.
+  // Inputs from the same device: its own forward, R or I, and neighbouring stages on the device.
   void take_local_inputs(Span& span) {
     for (const Op& op : {span.op, span.partner}) {
-      if (op.kind != OpKind::kForward) span.ready = std::max(span.ready, made(false, op.stage, op.microbatch));
-      if (op.kind == OpKind::kWeightGrad) span.ready = std::max(span.ready, made(true, op.stage, op.microbatch));
-      const std::int32_t neighbour = feeder(op);
-      if (neighbour >= 0 && device_of(op, neighbour) == span.device) {
-        span.ready = std::max(span.ready, made(op.kind != OpKind::kForward, neighbour, op.microbatch));
-      }
+      take_local_inputs(span, op);
       if (!span.paired) break;
     }
+  }
+
+  void take_local_inputs(Span& span, const Op& op) {
+    const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
+    if (op.kind != OpKind::kForward && !is_vocabulary(op.kind)) take_made(span, Made::kForward, op.stage, op.microbatch);
+    if (op.kind == OpKind::kWeightGrad) take_made(span, Made::kGradient, op.stage, op.microbatch);
+    if (gradient) take_made(span, Made::kRecomputed, op.stage, op.microbatch);
+    const std::int32_t feeding = feeder(op);
+    if (feeding < 0 || device_of(op, feeding) != span.device) return;
+    take_made(span, gradient ? Made::kGradient : Made::kForward, feeding, op.microbatch);
   }
 
   // The stage whose output the op needs; -1 when it needs none.
@@ -187,9 +285,10 @@ class SpanRecorder {
       case OpKind::kBackward:
       case OpKind::kInputGrad:
         return op.stage + 1 < program_.placement.stages() ? op.stage + 1 : -1;
+      case OpKind::kVocabularyLogits:
+        return program_.placement.stages() - 1;
       case OpKind::kWeightGrad:
       case OpKind::kRecompute:
-      case OpKind::kVocabularyLogits:
       case OpKind::kVocabularyGradient:
         break;
     }
@@ -199,19 +298,30 @@ class SpanRecorder {
     return program_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(op.microbatch)], stage);
   }
   [[nodiscard]] bool receives(const Span& span, const Op& op) const {
-    const std::int32_t neighbour = feeder(op);
-    return neighbour >= 0 && device_of(op, neighbour) != span.device;
+    const std::int32_t feeding = feeder(op);
+    return feeding >= 0 && device_of(op, feeding) != span.device;
   }
 
-  // End of the forward (or of B or I) of a (stage, piece), 0 before it ran.
-  [[nodiscard]] Nanoseconds made(bool gradient, std::int32_t stage, std::int32_t piece) const {
-    const auto& ends = made_at_[2 * static_cast<std::size_t>(stage) + (gradient ? 1 : 0)];
-    return static_cast<std::size_t>(piece) < ends.size() ? ends[static_cast<std::size_t>(piece)] : 0;
+  // What later ops on the same device may need of a (stage, piece).
+  enum class Made { kForward, kGradient, kRecomputed };
+  static constexpr std::size_t kMade = 3;
+  [[nodiscard]] std::vector<Nanoseconds>& ends_of(Made made, std::int32_t stage) {
+    return made_at_[kMade * static_cast<std::size_t>(stage) + static_cast<std::size_t>(made)];
+  }
+
+  // What has not run says nothing.
+  void take_made(Span& span, Made made, std::int32_t stage, std::int32_t piece) {
+    const auto& ends = ends_of(made, stage);
+    if (static_cast<std::size_t>(piece) >= ends.size()) return;
+    span.ready = std::max(span.ready, ends[static_cast<std::size_t>(piece)]);
   }
 
   void remember(const Op& op, Nanoseconds end) {
-    if (op.kind == OpKind::kWeightGrad) return;
-    auto& ends = made_at_[2 * static_cast<std::size_t>(op.stage) + (op.kind == OpKind::kForward ? 0 : 1)];
+    if (op.kind == OpKind::kWeightGrad || is_vocabulary(op.kind)) return;
+    Made made = Made::kGradient;
+    if (op.kind == OpKind::kForward) made = Made::kForward;
+    if (op.kind == OpKind::kRecompute) made = Made::kRecomputed;
+    auto& ends = ends_of(made, op.stage);
     ends.resize(std::max(ends.size(), schedule_.replica_of.size()));
     ends[static_cast<std::size_t>(op.microbatch)] = end;
   }
@@ -221,10 +331,11 @@ class SpanRecorder {
   const Tables& tables_;
   const Walk& walk_;
   Timeline& timeline_;
-  std::vector<std::int32_t> span_of_node_;  // of a transfer node: its index in timeline.transfers
-  std::vector<std::vector<Nanoseconds>> made_at_;
+  std::vector<std::int32_t> span_of_node_;  // of a transfer or copy node: its index in timeline.transfers or copies
+  std::vector<std::vector<Nanoseconds>> made_at_;     // by stage and Made: by piece
+  std::map<std::int32_t, std::int32_t> collectives_;  // by barrier number: index in timeline.collectives
   std::vector<LaneState> lanes_;
-  std::size_t next_second_ = 0;
+  std::size_t next_extra_ = 0;
 };
 
 }  // namespace

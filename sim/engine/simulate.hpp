@@ -23,6 +23,7 @@ struct DeviceTotals {
   Nanoseconds busy = 0;
   Bytes peak_memory = 0;      // everything, static state and received tensors included
   Bytes peak_activation = 0;  // activations and what is held from I to W
+  Bytes peak_host = 0;        // what its copies have put into the host's memory
 };
 
 struct Totals {

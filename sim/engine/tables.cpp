@@ -10,42 +10,117 @@ namespace debubble {
 
 namespace {
 
-void add_member(CellCost& cell, OpKind kind, const StageCost& cost, int pieces) {
-  if (is_vocabulary(kind)) return;
-  cell.duration += piece_of(duration_of(kind, cost), pieces);
-  cell.workspace += piece_of(cost.workspace, pieces);
-  const Bytes activation = piece_of(cost.activation, pieces);
-  const Bytes held = piece_of(cost.weight_grad_held, pieces);
-  switch (kind) {
-    case OpKind::kForward:
-      cell.at_begin += activation;
-      break;
-    case OpKind::kBackward:
-      cell.at_end -= activation;
-      break;
-    case OpKind::kInputGrad:
-      cell.at_end += held - activation;
-      break;
-    case OpKind::kWeightGrad:
-      cell.at_end -= held;
-      break;
-    case OpKind::kRecompute:
-    case OpKind::kVocabularyLogits:
-    case OpKind::kVocabularyGradient:
-      break;
-  }
+// One op of a cell: what it is, and the part of a microbatch that it works on.
+struct Member {
+  OpKind kind = OpKind::kForward;
+  std::int32_t stage = 0;
+  std::int32_t piece_class = 0;
+  bool recomputed = false;  // the F of this piece keeps a checkpoint only, and an R makes the activation again
+};
+
+bool is_backward(OpKind kind) {
+  return kind == OpKind::kBackward || kind == OpKind::kInputGrad || kind == OpKind::kWeightGrad;
 }
 
-CellCost cost_of(const Program::Cell& cell, const StageCosts& costs, int pieces) {
-  CellCost result;
-  result.device = cell.device;
-  add_member(result, cell.kind, costs.stages[static_cast<std::size_t>(cell.stage)], pieces);
-  if (!cell.paired) return result;
-  add_member(result, cell.partner_kind, costs.stages[static_cast<std::size_t>(cell.partner_stage)], pieces);
-  const bool one_forward = (cell.kind == OpKind::kForward) != (cell.partner_kind == OpKind::kForward);
-  if (one_forward && costs.overlapped_pair) result.duration = piece_of(*costs.overlapped_pair, pieces);
-  return result;
-}
+class CellCosts {
+ public:
+  CellCosts(const Program& program, const StageCosts& costs) : program_(program), costs_(costs) {}
+
+  [[nodiscard]] CellCost of(const Program::Cell& cell) const {
+    const Member first{cell.kind, cell.stage, cell.piece_class, cell.recomputed};
+    if (cell.is_copy) return of_copy(first, cell.device);
+    CellCost result = of_member(first);
+    result.device = cell.device;
+    if (!cell.paired) return result;
+    const Member second{cell.partner_kind, cell.partner_stage, cell.partner_class, cell.partner_recomputed};
+    const CellCost other = of_member(second);
+    const bool forward_with_backward =
+        (first.kind == OpKind::kForward && is_backward(second.kind)) ||
+        (second.kind == OpKind::kForward && is_backward(first.kind));
+    if (forward_with_backward && costs_.overlapped_pair) {
+      result.duration = program_.shares.pair_part(*costs_.overlapped_pair, first.piece_class, second.piece_class);
+    } else if (program_.pairs_run_side_by_side && !cell.in_sequence) {
+      result.duration = std::max(result.duration, other.duration);
+    } else {
+      result.duration += other.duration;
+    }
+    result.workspace += other.workspace;
+    result.at_begin += other.at_begin;
+    result.at_end += other.at_end;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] Bytes part(Bytes value, const Member& member) const {
+    return program_.shares.part(value, member.piece_class);
+  }
+
+  [[nodiscard]] CellCost of_member(const Member& member) const {
+    if (is_vocabulary(member.kind)) return of_shard(member);
+    const StageCost& cost = costs_.stages[static_cast<std::size_t>(member.stage)];
+    CellCost result;
+    result.duration = part(duration_of(member.kind, cost), member);
+    result.workspace = part(cost.workspace, member);
+    const Bytes activation = part(cost.activation, member);
+    const Bytes held = part(cost.weight_grad_held, member);
+    const Bytes checkpoint = member.recomputed ? part(cost.checkpoint, member) : 0;
+    switch (member.kind) {
+      case OpKind::kForward:
+        result.at_begin = member.recomputed ? checkpoint : activation;
+        break;
+      case OpKind::kBackward:
+        result.at_end = -activation - checkpoint;
+        break;
+      case OpKind::kInputGrad:
+        result.at_end = held - activation - checkpoint;
+        break;
+      case OpKind::kWeightGrad:
+        result.at_end = -held;
+        break;
+      case OpKind::kRecompute:
+        result.at_begin = activation;
+        break;
+      case OpKind::kVocabularyLogits:
+      case OpKind::kVocabularyGradient:
+        break;
+    }
+    return result;
+  }
+
+  [[nodiscard]] CellCost of_shard(const Member& member) const {
+    CellCost result;
+    if (!costs_.vocabulary) {
+      throw InputError(Diagnostic{"X011", "",
+                                  "the schedule splits the output layer over the devices, and there are no costs for it",
+                                  "give the costs of the vocabulary's shards, or take a schedule without them"});
+    }
+    const VocabularyCost& cost = *costs_.vocabulary;
+    const bool first = member.kind == OpKind::kVocabularyLogits;
+    result.duration = part(first ? cost.logits : cost.gradient, member);
+    const Bytes held = part(cost.held, member);
+    (first ? result.at_begin : result.at_end) = first ? held : -held;
+    return result;
+  }
+
+  // A checkpoint is smaller than the activation whose copy has a time: its time is as much shorter.
+  [[nodiscard]] CellCost of_copy(const Member& member, std::int32_t lane) const {
+    __extension__ using Wide = __int128;
+    const StageCost& cost = costs_.stages[static_cast<std::size_t>(member.stage)];
+    Nanoseconds time = cost.copy;
+    if (member.recomputed && cost.activation > 0) {
+      const Wide product = static_cast<Wide>(cost.copy) * cost.checkpoint;
+      time = static_cast<Nanoseconds>((2 * product + cost.activation) / (2 * static_cast<Wide>(cost.activation)));
+    }
+    CellCost result;
+    result.device = lane;
+    result.duration = part(time, member);
+    result.moved = part(member.recomputed ? cost.checkpoint : cost.activation, member);
+    return result;
+  }
+
+  const Program& program_;
+  const StageCosts& costs_;
+};
 
 // A quarter of what 64 bits hold, so that neither a sum of two such numbers nor a product by two can overflow.
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
@@ -68,9 +143,9 @@ void check_range(const Program& program, const Tables& tables) {
   for (const CellCost& cell : tables.cells) {
     longest = std::max(longest, static_cast<double>(cell.duration));
     largest = std::max({largest, static_cast<double>(cell.at_begin), static_cast<double>(cell.at_end),
-                        static_cast<double>(cell.workspace)});
+                        static_cast<double>(cell.workspace), static_cast<double>(cell.moved)});
   }
-  double slowest = 0;
+  auto slowest = static_cast<double>(tables.barrier);
   for (std::size_t k = 0; k < tables.channels.size(); ++k) {
     slowest = std::max(slowest, static_cast<double>(tables.channels[k].serialisation) +
                                     static_cast<double>(tables.channels[k].latency));
@@ -82,6 +157,26 @@ void check_range(const Program& program, const Tables& tables) {
   const auto nodes = static_cast<double>(program.nodes.size() + 1);
   if ((longest + slowest) * nodes > kLimit) refuse_times();
   if (largest * nodes + resident > kLimit) refuse_sizes();
+}
+
+void add_static(const Program& program, const StageCosts& costs, Tables& tables) {
+  tables.static_bytes.assign(static_cast<std::size_t>(program.devices), 0);
+  const Placement& placement = program.placement;
+  for (int replica = 0; replica < placement.replicas(); ++replica) {
+    for (int stage = 0; stage < placement.stages(); ++stage) {
+      if (program.replicas_share_weights && holds_before(placement, replica, stage)) continue;
+      const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
+      Bytes& sum = tables.static_bytes[static_cast<std::size_t>(placement.device_of(replica, stage))];
+      for (const Bytes more : {cost.weights, cost.gradients, cost.optimizer}) {
+        if (more > kMost - sum) refuse_sizes();
+        sum += more;
+      }
+      if (program.extra_weights.empty()) continue;
+      const Bytes extra = program.extra_weights[static_cast<std::size_t>(replica * placement.stages() + stage)];
+      if (extra > 0 && cost.weights > (kMost - sum) / extra) refuse_sizes();
+      sum += extra * cost.weights;
+    }
+  }
 }
 
 }  // namespace
@@ -97,28 +192,21 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   for (const Program::Channel& channel : program.channels) {
     const bool remote = channel.from_device != channel.to_device;
     const Bytes output = costs.stages[static_cast<std::size_t>(channel.stage)].output;
-    const Bytes bytes = remote ? piece_of(output, program.pieces) : 0;
+    const Bytes bytes = remote ? program.shares.part(output, channel.piece_class) : 0;
     tables.channel_bytes.push_back(bytes);
     tables.channels.push_back(topology.transfer(channel.from_device, channel.to_device, bytes));
     tables.has_arrivals_or_workspace |= bytes > 0;
   }
+  const CellCosts cell_costs(program, costs);
   for (const Program::Cell& cell : program.cells) {
-    tables.cells.push_back(cost_of(cell, costs, program.pieces));
+    tables.cells.push_back(cell_costs.of(cell));
     if (cell.input_channel < 0) continue;
     tables.cells.back().input_delay = tables.channels[static_cast<std::size_t>(cell.input_channel)].total();
   }
   for (const CellCost& cell : tables.cells) tables.has_arrivals_or_workspace |= cell.workspace > 0;
-  tables.static_bytes.assign(static_cast<std::size_t>(program.devices), 0);
-  for (int replica = 0; replica < program.placement.replicas(); ++replica) {
-    for (int stage = 0; stage < program.placement.stages(); ++stage) {
-      const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
-      Bytes& sum = tables.static_bytes[static_cast<std::size_t>(program.placement.device_of(replica, stage))];
-      for (const Bytes more : {cost.weights, cost.gradients, cost.optimizer}) {
-        if (more > kMost - sum) refuse_sizes();
-        sum += more;
-      }
-    }
-  }
+  tables.has_arrivals_or_workspace |= !program.copies.empty();
+  if (costs.vocabulary) tables.barrier = costs.vocabulary->barrier;
+  add_static(program, costs, tables);
   check_range(program, tables);
   return tables;
 }

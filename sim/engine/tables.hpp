@@ -16,7 +16,8 @@ struct CellCost {
   Bytes at_begin = 0;           // activations allocated
   Bytes at_end = 0;             // change of activations and of what is held for W: newly held less freed
   Bytes workspace = 0;          // while the cell runs
-  std::int32_t device = 0;
+  Bytes moved = 0;              // of a copy: what leaves the device or comes back
+  std::int32_t device = 0;      // its lane: of a copy device + devices
 };
 
 struct Tables {
@@ -24,7 +25,9 @@ struct Tables {
   std::vector<TransferTime> channels;  // by channel
   std::vector<Bytes> channel_bytes;    // by channel
   std::vector<Bytes> static_bytes;     // by device: weights, gradients, optimizer state
-  // True when memory has parts that do not follow the compute lane alone, so that peaks need the arrival times too.
+  Nanoseconds barrier = 0;             // behind what several nodes gather
+  // True when memory has parts that do not follow the compute lane alone (received tensors, workspace, copies), so that
+  // peaks need the arrival times too.
   bool has_arrivals_or_workspace = false;
 };
 

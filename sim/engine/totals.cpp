@@ -12,47 +12,73 @@ namespace debubble {
 
 namespace {
 
-struct Arrival {
+// A change of a device's memory that does not follow its compute lane.
+struct Event {
   Nanoseconds at = 0;
-  Bytes bytes = 0;
+  Bytes change = 0;
+  bool activation = false;  // it counts among the activations, too
 };
 
-// Peak memory where received tensors and workspace count. They do not follow the lane alone: a tensor may arrive while
-// earlier cells run, so arrivals are sorted per device and merged with the device's cells.
+// Peak memory where received tensors, workspace and copies count. They do not follow the lane alone: a tensor may
+// arrive while earlier cells run, so such events are sorted per device and merged with the device's cells. Within one
+// instant: earlier cells' ends, what copies release, what arrives or copies take, the next begin.
 class MemoryPass {
  public:
   MemoryPass(const Program& program, const Tables& tables, const Walk& walk)
-      : program_(program), tables_(tables), walk_(walk), devices_(static_cast<std::size_t>(program.devices)) {}
+      : program_(program),
+        tables_(tables),
+        walk_(walk),
+        devices_(static_cast<std::size_t>(program.devices)),
+        hosts_(program.copies.empty() ? 0 : devices_.size()) {}
 
   void run(std::vector<DeviceTotals>& totals) {
-    collect_arrivals();
+    collect_events();
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       devices_[d].level = devices_[d].peak = tables_.static_bytes[d];
     }
-    auto second = program_.second_inputs.begin();
+    auto extra = program_.extra_inputs.begin();
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       if (node.is_transfer()) continue;
       Bytes received = bytes_of(node.input, program_.cells[node.cell()].input_channel);
-      if (second != program_.second_inputs.end() && second->node == static_cast<std::int32_t>(k)) {
-        received += bytes_of(second->input, second->channel);
-        ++second;
+      for (; extra != program_.extra_inputs.end() && extra->node == static_cast<std::int32_t>(k); ++extra) {
+        if (extra->wait == Wait::kArrival) received += bytes_of(extra->input, extra->what);
       }
-      run_cell(node, walk_.end(static_cast<std::int32_t>(k)), received);
+      if (!program_.cells[node.cell()].is_copy) run_cell(node, walk_.end(static_cast<std::int32_t>(k)), received);
     }
-    for (std::size_t d = 0; d < devices_.size(); ++d) totals[d].peak_memory = devices_[d].peak;
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      devices_[d].run_rest();
+      totals[d].peak_memory = devices_[d].peak;
+      if (hosts_.empty()) continue;
+      totals[d].peak_activation = devices_[d].peak_activation;
+      hosts_[d].run_rest();
+      totals[d].peak_host = hosts_[d].peak;
+    }
   }
 
  private:
-  struct Device {
-    std::vector<Arrival> arrivals;
+  using Wait = Program::ExtraInput::Wait;
+
+  struct Memory {
+    std::vector<Event> events;
     std::size_t next = 0;
     Bytes level = 0;
     Bytes peak = 0;
+    Bytes activation = 0;
+    Bytes peak_activation = 0;
 
-    void change(Bytes by) {
+    void change(Bytes by, Bytes activation_by) {
       level += by;
       peak = std::max(peak, level);
+      activation += activation_by;
+      peak_activation = std::max(peak_activation, activation);
+    }
+    void run_next() {
+      const Event& event = events[next++];
+      change(event.change, event.activation ? event.change : 0);
+    }
+    void run_rest() {
+      while (next < events.size()) run_next();
     }
   };
 
@@ -63,48 +89,67 @@ class MemoryPass {
     return tables_.channel_bytes[node.is_transfer() ? node.channel() : static_cast<std::size_t>(channel)];
   }
 
-  void collect_arrivals() {
+  void collect_events() {
     for (const Program::Node& node : program_.nodes) {
       if (node.is_transfer() || node.input < 0) continue;
       const Program::Cell& cell = program_.cells[node.cell()];
       add_arrival(cell.device, node.input, cell.input_channel);
     }
-    for (const auto& second : program_.second_inputs) {
-      const Program::Node& node = program_.nodes[static_cast<std::size_t>(second.node)];
-      add_arrival(program_.device_of(node), second.input, second.channel);
+    for (const auto& extra : program_.extra_inputs) {
+      if (extra.wait != Wait::kArrival) continue;
+      const Program::Node& node = program_.nodes[static_cast<std::size_t>(extra.node)];
+      add_arrival(program_.device_of(node), extra.input, extra.what);
     }
-    for (Device& device : devices_) {
-      std::sort(device.arrivals.begin(), device.arrivals.end(),
-                [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
+    for (const Program::CopyNode& copy : program_.copies) add_copy(copy);
+    for (auto* memories : {&devices_, &hosts_}) {
+      for (Memory& memory : *memories) {
+        std::sort(memory.events.begin(), memory.events.end(), [](const Event& a, const Event& b) {
+          return a.at != b.at ? a.at < b.at : (a.change < 0) > (b.change < 0);
+        });
+      }
     }
   }
 
   void add_arrival(std::int32_t device, std::int32_t input, std::int32_t channel) {
-    devices_[static_cast<std::size_t>(device)].arrivals.push_back(
-        {walk_.arrival(input, channel), bytes_of(input, channel)});
+    devices_[static_cast<std::size_t>(device)].events.push_back(
+        {walk_.arrival(input, channel), bytes_of(input, channel), false});
   }
 
-  // At equal times: what has arrived by a cell's begin counts before it allocates; what arrives by its very end counts
+  // Whoever keeps the activation holds it from the copy's begin to the end of the copy back.
+  void add_copy(const Program::CopyNode& copy) {
+    const auto device = static_cast<std::size_t>(copy.device);
+    const Program::Cell& cell = program_.cells[program_.nodes[static_cast<std::size_t>(copy.node)].cell()];
+    const Bytes moved = tables_.cells[program_.nodes[static_cast<std::size_t>(copy.node)].cell()].moved;
+    const Nanoseconds end = walk_.end(copy.node);
+    const Nanoseconds begin = walk_.begin(copy.node);
+    const bool leaves = cell.way == Copy::Way::kOut;
+    devices_[device].events.push_back({leaves ? end : begin, leaves ? -moved : moved, true});
+    Memory& keeper = copy.peer < 0 ? hosts_[device] : devices_[static_cast<std::size_t>(copy.peer)];
+    keeper.events.push_back({leaves ? begin : end, leaves ? moved : -moved, true});
+  }
+
+  // At equal times: what has happened by a cell's begin counts before it allocates; what happens by its very end counts
   // after it has released.
   void run_cell(const Program::Node& node, Nanoseconds end, Bytes received) {
     const CellCost& cost = tables_.cells[node.cell()];
-    Device& device = devices_[static_cast<std::size_t>(cost.device)];
+    Memory& device = devices_[static_cast<std::size_t>(cost.device)];
     const Nanoseconds begin = end - cost.duration;
-    const auto pending = [&] { return device.next < device.arrivals.size(); };
-    while (pending() && device.arrivals[device.next].at <= begin) device.change(device.arrivals[device.next++].bytes);
-    device.change(cost.at_begin + cost.workspace);
-    while (pending() && device.arrivals[device.next].at < end) device.change(device.arrivals[device.next++].bytes);
-    device.change(cost.at_end - cost.workspace - received);
+    const auto pending = [&] { return device.next < device.events.size(); };
+    while (pending() && device.events[device.next].at <= begin) device.run_next();
+    device.change(cost.at_begin + cost.workspace, cost.at_begin);
+    while (pending() && device.events[device.next].at < end) device.run_next();
+    device.change(cost.at_end - cost.workspace - received, cost.at_end);
   }
 
   const Program& program_;
   const Tables& tables_;
   const Walk& walk_;
-  std::vector<Device> devices_;
+  std::vector<Memory> devices_;
+  std::vector<Memory> hosts_;  // by the device whose activations they keep; empty without copies
 };
 
-std::vector<DeviceTotals> lane_totals(const Tables& tables, Walk& walk) {
-  std::vector<DeviceTotals> totals(walk.lanes().size());
+std::vector<DeviceTotals> lane_totals(const Program& program, const Tables& tables, Walk& walk) {
+  std::vector<DeviceTotals> totals(static_cast<std::size_t>(program.devices));
   for (std::size_t d = 0; d < totals.size(); ++d) {
     const Lane& lane = walk.lanes()[d];
     totals[d].first_begin = std::max<Nanoseconds>(lane.first_begin, 0);  // -1: nothing ran here
@@ -124,7 +169,7 @@ Totals simulate_totals(const Program& program, const StageCosts& costs, const To
   NoRecorder nobody;
   walk.run(nobody);
   Totals result;
-  result.devices = lane_totals(tables, walk);
+  result.devices = lane_totals(program, tables, walk);
   if (tables.has_arrivals_or_workspace) MemoryPass(program, tables, walk).run(result.devices);
   for (const DeviceTotals& device : result.devices) {
     result.makespan = std::max(result.makespan, device.last_end);
@@ -143,7 +188,9 @@ Nanoseconds steady_period(const Program& program, const StageCosts& costs, const
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
     walk.run(nobody);  // lanes keep their state: the next iteration starts where this one left each device
     std::vector<Nanoseconds> now;
-    for (const Lane& lane : walk.lanes()) now.insert(now.end(), {lane.free, lane.posted});
+    for (const Lane& lane : walk.lanes()) {
+      if (lane.first_begin >= 0) now.insert(now.end(), {lane.free, lane.posted});  // a lane without work stands still
+    }
     // The pattern repeats when every lane has moved on by the same time since some earlier iteration.
     for (std::size_t back = lane_ends.size(); back-- > 0;) {
       const Nanoseconds moved = now[0] - lane_ends[back][0];

@@ -42,7 +42,7 @@ class Walk {
     none_ = all ? program.nodes.size() : reach;
     ends_ = std::make_unique_for_overwrite<Nanoseconds[]>(none_ + 1);
     ends_[none_] = 0;
-    lanes_.resize(static_cast<std::size_t>(program.devices));
+    lanes_.resize(static_cast<std::size_t>(program.lanes));
   }
 
   template <typename Recorder>
@@ -66,13 +66,32 @@ class Walk {
     const bool overlapped = program_.p2p == P2p::kOverlapped;
     return end(input) + (overlapped ? tables_.channels[static_cast<std::size_t>(channel)].total() : 0);
   }
+  // When what a node waits for beside its lane and first input is there.
+  [[nodiscard]] Nanoseconds arrival(const Program::ExtraInput& extra) const {
+    using Wait = Program::ExtraInput::Wait;
+    switch (extra.wait) {
+      case Wait::kArrival:
+        return arrival(extra.input, extra.what);
+      case Wait::kEnd:
+        return end(extra.input);
+      case Wait::kBegin:
+        return begin(extra.input);
+      case Wait::kGathered:
+        return end(extra.input) + tables_.barrier;
+    }
+    return 0;
+  }
+  // Of a cell.
+  [[nodiscard]] Nanoseconds begin(std::int32_t node) const {
+    return end(node) - tables_.cells[program_.nodes[static_cast<std::size_t>(node)].cell()].duration;
+  }
 
  private:
   template <typename Recorder>
   void run_overlapped(Recorder& recorder) {
-    auto second = program_.second_inputs.begin();
-    const auto last_second = program_.second_inputs.end();
-    std::int32_t next_second = second == last_second ? -1 : second->node;
+    auto extra = program_.extra_inputs.begin();
+    const auto last_extra = program_.extra_inputs.end();
+    std::int32_t next_extra = extra == last_extra ? -1 : extra->node;
     const std::size_t count = program_.nodes.size();
     for (std::size_t k = 0; k < count; ++k) {
       const Program::Node& node = program_.nodes[k];
@@ -81,9 +100,9 @@ class Walk {
       const std::size_t input = node.input < 0 ? none_ : static_cast<std::size_t>(node.input) & mask_;
       const Nanoseconds delay = node.input < 0 ? 0 : cost.input_delay;
       Nanoseconds begin = std::max(lane.free, ends_[input] + delay);
-      if (static_cast<std::int32_t>(k) == next_second) {
-        begin = std::max(begin, arrival(second->input, second->channel));
-        next_second = ++second == last_second ? -1 : second->node;
+      while (static_cast<std::int32_t>(k) == next_extra) {
+        begin = std::max(begin, arrival(*extra));
+        next_extra = ++extra == last_extra ? -1 : extra->node;
       }
       finish_cell(k, cost, lane, begin, recorder);
     }

@@ -1,6 +1,7 @@
 // Makespans with latency: 4 devices, 16 microbatches, f=1 b=2 per device share, transfers overlapped.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,27 @@ const std::vector<double> kLatencies{0, 0.05, 0.1, 0.25, 0.5};
 const std::vector<Row> kRows{
     {"gpipe", 0, {}, {57, 57.3, 57.6, 58.5, 60}},
     {"1f1b", 0, {}, {57, 58.4, 59.8, 64, 71}},
+    {"dapple", 0, {{"policy", "a"}}, {57, 58.4, 59.8, 64, 71}},
+    {"dapple", 0, {{"policy", "b"}}, {57, 57.3, 57.6, 58.5, 60}},
     {"interleaved", 2, {{"group", "4"}}, {52.5, 53.2, 53.9, 56, 59.5}},
     {"interleaved", 2, {{"group", "8"}}, {52.5, 52.8, 53.1, 54, 55.5}},
+    {"depth-first", 2, {}, {52.5, 53.2, 53.9, 56, 59.5}},
+    {"breadth-first", 2, {}, {52.5, 52.8, 53.1, 54, 55.5}},
     {"chimera", 0, {{"mode", "direct"}}, {58, 58.95, 59.9, 62.75, 67.5}},
     {"chimera", 0, {{"mode", "doubling"}}, {51, 51.7, 52.4, 54.5, 58}},
+    {"hanayo", 0, {{"waves", "1"}}, {63, 65.3, 67.6, 74.5, 86}},
+    {"hanayo", 0, {{"waves", "2"}}, {55.5, 60.2, 64.9, 79, 102.5}},
+    {"bitpipe", 0, {}, {53, 55.3, 57.6, 64.5, 76}},
 };
+
+// What a latency of `c` per hop adds to the makespan, in units.
+double extra(const Schedule& schedule, double b, double c) {
+  const StageCosts costs = toy_costs(schedule, 1, b);
+  const Nanoseconds more = totals_of(schedule, costs, {units(c), 0}).makespan - totals_of(schedule, costs).makespan;
+  return static_cast<double>(more) / static_cast<double>(kUnit);
+}
+
+bool near(double a, double b) { return std::abs(a - b) < 1e-9; }
 
 }  // namespace
 
@@ -72,4 +89,105 @@ TEST_CASE("golden: when a chunk's gradient is complete on device 0 of the interl
   }
   CHECK(chunk_done[1] == units(24.5));
   CHECK(chunk_done[0] == units(28.5));
+}
+
+TEST_CASE("golden: DAPPLE's policies and GPipe by latency") {
+  struct Case {
+    int p, m;
+    double c, a, b, gpipe;
+  };
+  const std::vector<Case> cases{{4, 16, 0, 57, 57, 57},     {4, 16, 0.5, 71, 60, 60},  {4, 16, 1.0, 85, 63, 63},
+                                {4, 16, 1.5, 99, 66, 66},   {4, 16, 2.0, 113, 75, 69}, {8, 32, 1.0, 185, 131, 131},
+                                {8, 32, 1.5, 219, 138, 138}};
+  for (const Case& row : cases) {
+    CAPTURE(row.p);
+    CAPTURE(row.c);
+    const auto check = [&](const Schedule& schedule, double makespan) {
+      CHECK_EQ(mismatch(schedule, toy_costs(schedule, 1, 2), {units(row.c), 0}, units(makespan)), "");
+    };
+    check(build("dapple", row.p, row.m, 0, {{"policy", "a"}}), row.a);
+    check(build("dapple", row.p, row.m, 0, {{"policy", "b"}}), row.b);
+    check(build("gpipe", row.p, row.m), row.gpipe);
+  }
+}
+
+TEST_CASE("law: GPipe pays for every hop once, 2(p - 1)c") {
+  for (int p = 1; p <= 6; ++p) {
+    for (const int m : {1, 3, 8, 12}) {
+      for (const double b : {1.0, 2.0, 3.0}) {
+        for (const double c : {0.1, 0.5, 1.0}) CHECK(near(extra(build("gpipe", p, m), b, c), 2 * (p - 1) * c));
+      }
+    }
+  }
+}
+
+TEST_CASE("law: DAPPLE's policy b hides what a hop takes up to (f + b) / 2") {
+  for (int p = 2; p <= 6; ++p) {
+    for (const int m : {1, 3, 8, 12, 20}) {
+      for (const double b : {1.0, 2.0, 3.0}) {
+        const Schedule schedule = build("dapple", p, m, 0, {{"policy", "b"}});
+        for (const double c : {0.1, 0.5, 1.0}) CHECK(near(extra(schedule, b, c), 2 * (p - 1) * c));
+      }
+      const Schedule schedule = build("dapple", p, m, 0, {{"policy", "b"}});
+      CHECK(near(extra(schedule, 2, 1.5), 2 * (p - 1) * 1.5));  // (f + b) / 2 itself
+    }
+  }
+  CHECK(extra(build("dapple", 4, 16, 0, {{"policy", "b"}}), 2, 1.6) > 2 * 3 * 1.6 + 0.01);
+}
+
+TEST_CASE("law: 1F1B pays for hops per microbatch, c(2m(p - 1)/p + 2(p - 2)) where p divides m") {
+  for (int p = 2; p <= 6; ++p) {
+    for (int rounds = 1; rounds <= 4; ++rounds) {
+      const int m = p * rounds;
+      for (const double b : {1.0, 2.0}) {
+        for (const double c : {0.05, 0.2}) {
+          CAPTURE(p);
+          CAPTURE(m);
+          CHECK(near(extra(build("1f1b", p, m), b, c), c * (2.0 * m * (p - 1) / p + 2 * (p - 2))));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("law: interleaved pays 2(pv - 1)c whatever m is, for small c, where p divides m") {
+  for (int p = 2; p <= 6; ++p) {
+    for (int v = 2; v <= 4; ++v) {
+      for (int rounds = 1; rounds <= 3; ++rounds) {
+        const Schedule schedule = build("interleaved", p, p * rounds, v);
+        CAPTURE(describe(schedule));
+        for (const double c : {0.01, 0.05}) CHECK(near(extra(schedule, 2, c), 2 * (p * v - 1) * c));
+      }
+    }
+  }
+}
+
+TEST_CASE("law: breadth-first pays 2(p - 1)c, and 2(pv - 1)c where m is p") {
+  for (int p = 2; p <= 6; ++p) {
+    for (int v = 1; v <= 4; ++v) {
+      for (const double c : {0.01, 0.05}) {
+        CHECK(near(extra(build("breadth-first", p, p, v), 2, c), 2 * (p * v - 1) * c));
+        for (const int m : {p + 1, 2 * p, 3 * p + 1}) {
+          CAPTURE(m);
+          CHECK(near(extra(build("breadth-first", p, m, v), 2, c), 2 * (p - 1) * c));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("law: what runs one microbatch at a time pays for all its hops every time") {
+  for (int p = 1; p <= 5; ++p) {
+    for (const int m : {1, 4}) {
+      CHECK(near(extra(build("naive", p, m), 2, 0.5), 2 * (p - 1) * m * 0.5));
+      CHECK(near(extra(build("dapple", p, m, 0, {{"memory_limit", "1"}}), 2, 0.5), 2 * (p - 1) * m * 0.5));
+    }
+  }
+}
+
+TEST_CASE("law: a Hanayo microbatch crosses 2W(P - 1) times between devices, each way") {
+  for (const int waves : {1, 2, 3}) {
+    const Schedule schedule = build("hanayo", 4, 1, 0, {{"waves", std::to_string(waves)}});
+    CHECK(near(extra(schedule, 2, 0.25), 2 * (2 * waves * 3) * 0.25));
+  }
 }

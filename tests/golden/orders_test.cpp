@@ -16,18 +16,6 @@ using namespace debubble::testing;
 
 namespace {
 
-// "Fd0 Bu1": the paper's pipe letter and the number within the pipe, for one pair of pipes.
-std::string order_by_pipe(const Schedule& schedule, int device) {
-  std::string text;
-  for (const Op& op : schedule.rows.at(static_cast<std::size_t>(device))) {
-    const bool up = schedule.replica_of.at(static_cast<std::size_t>(op.microbatch)) == 1;
-    const auto first = std::find(schedule.replica_of.begin(), schedule.replica_of.end(), up ? 1 : 0);
-    const auto number = op.microbatch - (first - schedule.replica_of.begin());
-    text += (text.empty() ? "" : " ") + std::string(1, letter(op.kind)) + (up ? "u" : "d") + std::to_string(number);
-  }
-  return text;
-}
-
 std::string microbatches_of(const Schedule& schedule, int device) {
   std::string text;
   for (const Op& op : schedule.rows.at(static_cast<std::size_t>(device))) {
@@ -72,11 +60,6 @@ bool interleaved_deadlocks(int p, int m, int v, int g) {
   schedule.rows = reference::interleaved_rows(p, m, v, g);
   const StageCosts costs = toy_costs(schedule, 1, 2);
   return reference::simulate(schedule, costs, 0, 0, reference::Mode::kOverlapped).deadlock;
-}
-
-std::string swapped_directions(std::string order) {
-  for (char& c : order) c = c == 'd' ? 'u' : c == 'u' ? 'd' : c;
-  return order;
 }
 
 }  // namespace

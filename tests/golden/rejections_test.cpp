@@ -52,6 +52,36 @@ TEST_CASE("refused: Chimera on an odd number of devices, or with pairs that do n
   check_refused("chimera", 8, 8, 0, {{"pairs", "0"}});
 }
 
+TEST_CASE("refused: BitPipe on an odd number of devices, with microbatches that p does not divide, in other chunks") {
+  for (const int devices : {1, 3, 5, 7}) check_refused("bitpipe", devices, 4 * devices, 0, {});
+  for (const int m : {1, 2, 3, 5, 6, 7, 9}) check_refused("bitpipe", 4, m, 0, {});
+  for (const int chunks : {1, 3, 4}) check_refused("bitpipe", 4, 8, chunks, {});
+  CHECK(refusal("bitpipe", 4, 8, 0, {}).code.empty());
+  CHECK(refusal("bitpipe", 4, 8, 2, {}).code.empty());
+}
+
+TEST_CASE("refused: Hanayo and GEMS on one device, and waves that are no half of the chunks") {
+  check_refused("gems", 1, 4, 0, {});
+  check_refused("hanayo", 1, 4, 0, {});
+  check_refused("hanayo", 4, 4, 3, {});
+  check_refused("hanayo", 4, 4, 1, {});
+  for (const char* waves : {"0", "-1", "2000000000"}) check_refused("hanayo", 4, 4, 0, {{"waves", waves}});
+  check_refused("hanayo", 4, 4, 4, {{"waves", "1"}});
+  CHECK(refusal("hanayo", 4, 4, 4, {{"waves", "2"}}).code.empty());
+  CHECK(build("hanayo", 4, 4, 6).params == build("hanayo", 4, 4, 0, {{"waves", "3"}}).params);
+}
+
+TEST_CASE("refused: a DAPPLE device that may hold nothing") {
+  for (const char* limit : {"0", "-1"}) check_refused("dapple", 4, 8, 0, {{"memory_limit", limit}});
+  CHECK(refusal("dapple", 4, 8, 0, {{"memory_limit", "1"}}).code.empty());
+}
+
+TEST_CASE("refused: several stages per device where a schedule has one") {
+  for (const char* name : {"naive", "dapple", "gems", "gpipe", "1f1b", "chimera"}) check_refused(name, 4, 8, 2, {});
+  check_refused("depth-first", 4, 8, 1, {});
+  check_refused("depth-first", 1, 8, 2, {});
+}
+
 TEST_CASE("refused: no devices, no microbatches, unknown schedules, unknown parameters and values") {
   for (const ScheduleEntry& entry : schedule_catalog()) {
     for (const int none : {0, -1, -4}) {
@@ -79,6 +109,10 @@ TEST_CASE("noted, not refused: what only a framework refuses") {
   CHECK(notes(build("interleaved", 4, 8, 2, {{"group", "4"}})) == 0);
   CHECK(notes(build("interleaved", 4, 10, 2, {{"group", "5"}})) == 0);
   CHECK(notes(build("interleaved", 4, 10, 2)) > 0);  // the original Megatron: m % p
+  CHECK(notes(build("depth-first", 4, 10, 2)) > 0);
+  CHECK(notes(build("chimera", 4, 6)) > 0);  // an incomplete unit
+  CHECK(notes(build("hanayo", 4, 6)) > 0);
+  CHECK(notes(build("hanayo", 4, 8)) == 0);
 }
 
 TEST_CASE("a reversed backward does not deadlock where the sender places both ends of a transfer") {

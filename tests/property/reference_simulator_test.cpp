@@ -30,7 +30,7 @@ StageCosts simple_costs() {
   cost.output = 100;
   cost.weights = 1'000;
   cost.workspace = 3;
-  return {{cost, cost}, std::nullopt};
+  return {{cost, cost}, std::nullopt, std::nullopt};
 }
 
 std::vector<Nanoseconds> begins(const Outcome& outcome, std::size_t device) {
@@ -108,7 +108,7 @@ TEST_CASE("reference: a split backward keeps its weight share from the end of I 
   StageCost cost;
   cost.activation = 10;
   cost.weight_grad_held = 4;
-  const Outcome run = reference::simulate(schedule, {{cost}, std::nullopt}, 0, 0, Mode::kOverlapped);
+  const Outcome run = reference::simulate(schedule, {{cost}, std::nullopt, std::nullopt}, 0, 0, Mode::kOverlapped);
   CHECK(run.peak_activation == std::vector<Bytes>{14});
 }
 

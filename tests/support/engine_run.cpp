@@ -56,10 +56,13 @@ std::string spans_difference(const Timeline& timeline, const Outcome& expected) 
 std::string transfers_difference(const Timeline& timeline, const Outcome& expected, const Link& link) {
   DEBUBBLE_SAME("transfers", static_cast<std::int64_t>(timeline.transfers.size()),
                 static_cast<std::int64_t>(expected.hops.size()));
-  std::map<std::tuple<OpKind, int, int>, const Hop*> hops;
-  for (const Hop& hop : expected.hops) hops[{hop.op.kind, hop.op.stage, hop.op.microbatch}] = &hop;
+  std::map<std::tuple<OpKind, int, int, std::int64_t>, const Hop*> hops;
+  for (const Hop& hop : expected.hops) {
+    hops[{hop.op.kind, hop.op.stage, hop.op.microbatch, static_cast<std::int64_t>(hop.to_device)}] = &hop;
+  }
   for (const Transfer& transfer : timeline.transfers) {
-    const auto found = hops.find({transfer.op.kind, transfer.op.stage, transfer.op.microbatch});
+    const auto found =
+        hops.find({transfer.op.kind, transfer.op.stage, transfer.op.microbatch, std::int64_t{transfer.to_device}});
     const std::string name = "transfer of " + to_string(transfer.op);
     if (found == hops.end() || found->second == nullptr) return name + " should not exist, or exists twice";
     const Hop& hop = *found->second;
@@ -78,6 +81,27 @@ std::string transfers_difference(const Timeline& timeline, const Outcome& expect
   return "";
 }
 
+std::string copies_difference(const Timeline& timeline, const Outcome& expected) {
+  std::size_t next = 0;
+  for (std::size_t d = 0; d < expected.copies.size(); ++d) {
+    for (const reference::CopyRun& run : expected.copies[d]) {
+      if (next >= timeline.copies.size()) return "copies are missing in the engine";
+      const CopySpan& copy = timeline.copies[next++];
+      const std::string name = "the copy of " + to_string(copy.op);
+      DEBUBBLE_SAME("device of " + name, copy.device, static_cast<std::int64_t>(d));
+      DEBUBBLE_SAME("stage of " + name, copy.op.stage, run.copy.stage);
+      DEBUBBLE_SAME("microbatch of " + name, copy.op.microbatch, run.copy.microbatch);
+      DEBUBBLE_SAME("way of " + name, static_cast<int>(copy.way), static_cast<int>(run.copy.way));
+      DEBUBBLE_SAME("peer of " + name, copy.peer, run.copy.peer);
+      DEBUBBLE_SAME("begin of " + name, copy.begin, run.begin);
+      DEBUBBLE_SAME("end of " + name, copy.end, run.end);
+      DEBUBBLE_SAME("bytes of " + name, copy.bytes, run.bytes);
+    }
+  }
+  DEBUBBLE_SAME("copies", static_cast<std::int64_t>(timeline.copies.size()), static_cast<std::int64_t>(next));
+  return "";
+}
+
 Nanoseconds busy_on(const std::vector<Cell>& cells) {
   return std::accumulate(cells.begin(), cells.end(), Nanoseconds{0},
                          [](Nanoseconds sum, const Cell& cell) { return sum + cell.end - cell.begin; });
@@ -93,6 +117,7 @@ std::string totals_difference(const Totals& totals, const Outcome& expected) {
     DEBUBBLE_SAME("busy" + on, totals.devices[d].busy, busy_on(expected.cells[d]));
     DEBUBBLE_SAME("peak memory" + on, totals.devices[d].peak_memory, expected.peak_memory[d]);
     DEBUBBLE_SAME("peak activation" + on, totals.devices[d].peak_activation, expected.peak_activation[d]);
+    DEBUBBLE_SAME("peak on the host" + on, totals.devices[d].peak_host, expected.peak_host[d]);
     if (expected.cells[d].empty()) continue;
     DEBUBBLE_SAME("first begin" + on, totals.devices[d].first_begin, expected.cells[d].front().begin);
     DEBUBBLE_SAME("last end" + on, totals.devices[d].last_end, expected.cells[d].back().end);
@@ -114,6 +139,7 @@ std::string report_difference(const Report& report, const Outcome& expected) {
     DEBUBBLE_SAME("busy" + on, report.devices[d].busy, busy_on(expected.cells[d]));
     DEBUBBLE_SAME("peak memory" + on, report.devices[d].peak_memory, expected.peak_memory[d]);
     DEBUBBLE_SAME("peak activation" + on, report.devices[d].peak_activation, expected.peak_activation[d]);
+    DEBUBBLE_SAME("peak on the host" + on, report.devices[d].peak_host_memory, expected.peak_host[d]);
   }
   return "";
 }
@@ -152,6 +178,7 @@ std::string difference(const EngineRun& run, const Outcome& expected, const Link
   DEBUBBLE_SAME("makespan of the timeline", run.timeline.makespan, expected.makespan);
   if (auto text = spans_difference(run.timeline, expected); !text.empty()) return text;
   if (auto text = transfers_difference(run.timeline, expected, link); !text.empty()) return text;
+  if (auto text = copies_difference(run.timeline, expected); !text.empty()) return text;
   if (auto text = totals_difference(run.totals, expected); !text.empty()) return text;
   return report_difference(run.report, expected);
 }

@@ -13,11 +13,15 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 Nanoseconds end_of(const Gate& gate, const Timeline& timeline) {
   if (gate.kind == Gate::Kind::kSpan) return timeline.spans.at(at(gate.index)).end;
   if (gate.kind == Gate::Kind::kTransfer) return timeline.transfers.at(at(gate.index)).end;
+  if (gate.kind == Gate::Kind::kCopy) return timeline.copies.at(at(gate.index)).end;
+  if (gate.kind == Gate::Kind::kCollective) return timeline.collectives.at(at(gate.index)).end;
   return 0;
 }
 
 Nanoseconds begin_of(const Gate& gate, const Timeline& timeline) {
   if (gate.kind == Gate::Kind::kSpan) return timeline.spans.at(at(gate.index)).begin;
+  if (gate.kind == Gate::Kind::kCopy) return timeline.copies.at(at(gate.index)).begin;
+  if (gate.kind == Gate::Kind::kCollective) return timeline.collectives.at(at(gate.index)).begin;
   return gate.kind == Gate::Kind::kTransfer ? timeline.transfers.at(at(gate.index)).begin : 0;
 }
 
@@ -30,6 +34,33 @@ std::string broken_gate(const Timeline& timeline) {
     const std::string name = "the transfer of " + to_string(transfer.op);
     if (transfer.begin != end_of(transfer.gate, timeline)) return name + " does not begin when its gate ends";
     if (transfer.begin < timeline.spans.at(at(transfer.from_span)).end) return name + " leaves before it is made";
+  }
+  for (const CopySpan& copy : timeline.copies) {
+    if (copy.begin != end_of(copy.gate, timeline)) return "a copy of " + to_string(copy.op) + " waits for nothing";
+  }
+  for (const Collective& each : timeline.collectives) {
+    if (each.begin != end_of(each.gate, timeline)) return "a barrier does not begin when its gate ends";
+  }
+  return "";
+}
+
+// Of all devices.
+Nanoseconds idle_for(IdleCause cause, const Report& report) {
+  Nanoseconds sum = 0;
+  for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[static_cast<std::size_t>(cause)];
+  return sum;
+}
+
+// Causes that nothing in the run can bring about.
+std::string wrong_cause(const EngineRun& run) {
+  const Timeline& timeline = run.timeline;
+  if (run.report.critical_path.wait != 0) return "a simulated path has launch gaps";
+  if (timeline.collectives.empty() &&
+      (run.report.critical_path.collective != 0 || idle_for(IdleCause::kCollective, run.report) != 0)) {
+    return "a run without barriers waits for one";
+  }
+  if (timeline.copies.empty() && idle_for(IdleCause::kMemoryLimit, run.report) != 0) {
+    return "a run without copies waits for one";
   }
   return "";
 }
@@ -48,22 +79,24 @@ std::string broken_sum(const EngineRun& run) {
   if (path.compute + path.transfer + path.collective + path.wait != run.report.makespan) {
     return "the critical path does not add up to the makespan";
   }
-  if (path.wait != 0 || path.collective != 0) return "a simulated path has launch gaps or collectives";
-  return "";
+  return wrong_cause(run);
 }
 
 std::string broken_path(const Timeline& timeline, const CriticalPath& sums) {
   Nanoseconds now = 0;
   Nanoseconds compute = 0;
+  Nanoseconds collective = 0;
   int hops = 0;
   for (const Gate& gate : critical_path(timeline)) {
     if (gate.kind == Gate::Kind::kStart) continue;
     if (begin_of(gate, timeline) != now) return "the critical path has a gap at " + std::to_string(now);
     compute += gate.kind == Gate::Kind::kSpan ? end_of(gate, timeline) - now : 0;
+    collective += gate.kind == Gate::Kind::kCollective ? end_of(gate, timeline) - now : 0;
     hops += gate.kind == Gate::Kind::kTransfer ? 1 : 0;
     now = end_of(gate, timeline);
   }
   if (now != timeline.makespan) return "the critical path ends at " + std::to_string(now);
+  if (collective != sums.collective) return "the report's critical barriers are not its path's";
   if (compute != sums.compute) return "the report's critical compute is not its path's";
   return hops == sums.hops ? "" : "the report's hops are not its path's";
 }
@@ -141,7 +174,9 @@ std::string broken_promise(const EngineRun& run, const reference::Outcome& expec
   if (run.curves.size() != run.report.devices.size()) return "not one memory curve per device";
   for (std::size_t d = 0; d < run.curves.size(); ++d) {
     const auto& cells = expected.cells[d];
+    // What a copy releases right behind an op's end makes a state that lasts no time, too.
     const bool work_takes_time =
+        run.timeline.copies.empty() &&
         std::all_of(cells.begin(), cells.end(), [](const reference::Cell& cell) { return cell.end > cell.begin; });
     const int device = static_cast<int>(d);
     if (auto text = broken_curve(run.curves[d], device, expected.static_memory[d]); !text.empty()) return text;

@@ -1,6 +1,8 @@
-// Memory of the reference simulator: one device at a time, its cells in running order.
+// Memory of the reference simulator: one device at a time, every change that it sees, sorted.
 #include <algorithm>
 #include <cstddef>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "tests/support/reference_simulator.hpp"
@@ -24,9 +26,11 @@ struct Level {
 
 Bytes fixed_on(int device, const Schedule& schedule, const StageCosts& costs) {
   Bytes sum = 0;
+  std::set<int> counted;
   for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
     for (int stage = 0; stage < schedule.stages; ++stage) {
       if (schedule.placement.device_of(replica, stage) != device) continue;
+      if (schedule.replicas_share_weights && !counted.insert(stage).second) continue;
       const StageCost& cost = costs.stages.at(static_cast<std::size_t>(stage));
       sum += cost.weights + cost.gradients + cost.optimizer;
     }
@@ -34,81 +38,137 @@ Bytes fixed_on(int device, const Schedule& schedule, const StageCosts& costs) {
   return sum;
 }
 
-// Arrivals on a device in order of time, so that a prefix of them has been seen at any moment.
-std::vector<Hop> arrivals_on(std::size_t device, const Outcome& outcome) {
-  std::vector<Hop> arrivals;
-  for (const Hop& hop : outcome.hops) {
-    if (hop.to_device == device) arrivals.push_back(hop);
-  }
-  std::stable_sort(arrivals.begin(), arrivals.end(), [](const Hop& a, const Hop& b) { return a.end < b.end; });
-  return arrivals;
+// One change of what a device holds. Within an instant: what ends, what copies release, what arrives or copies take,
+// what begins; a cell that takes no time ends before the next one begins.
+struct Change {
+  enum class Phase { kEnds, kReleased, kTaken, kBegins };
+  Nanoseconds at = 0;
+  Phase phase = Phase::kEnds;
+  std::size_t order = 0;  // of the device's cells
+  Bytes kept = 0;
+  Bytes received = 0;
+  Bytes workspace = 0;
+};
+
+bool comes_first(const Change& a, const Change& b) {
+  return std::tie(a.at, a.phase, a.order) < std::tie(b.at, b.phase, b.order);
 }
 
-class Walk {
+class Events {
  public:
-  Walk(const Schedule& schedule, const StageCosts& costs, std::vector<Hop> arrivals, std::size_t cells, Level& level)
-      : pieces_(schedule.pieces), costs_(costs), arrivals_(std::move(arrivals)), used_by_(cells, 0), level_(level) {
-    for (const Hop& hop : arrivals_) used_by_[hop.to_cell] += hop.bytes;
+  Events(const Schedule& schedule, const StageCosts& costs, const Outcome& outcome)
+      : schedule_(schedule), costs_(costs), outcome_(outcome) {}
+
+  [[nodiscard]] std::vector<Change> on(std::size_t device) const {
+    std::vector<Change> changes;
+    for (std::size_t c = 0; c < outcome_.cells[device].size(); ++c) add_cell(device, c, changes);
+    for (const Hop& hop : outcome_.hops) {
+      if (hop.to_device == device) changes.push_back({hop.end, Change::Phase::kTaken, 0, 0, hop.bytes, 0});
+    }
+    for (std::size_t d = 0; d < outcome_.copies.size(); ++d) {
+      for (const CopyRun& run : outcome_.copies[d]) {
+        if (d == device) changes.push_back(at_home(run));
+        if (run.copy.peer == static_cast<int>(device)) changes.push_back(at_keeper(run));
+      }
+    }
+    std::sort(changes.begin(), changes.end(), comes_first);
+    return changes;
   }
 
-  void start(const Cell& cell) {
-    while (next_ < arrivals_.size() && arrivals_[next_].end <= cell.begin) arrive();
-    for (const Op& op : cell.members) {
-      if (op.kind == OpKind::kForward) level_.kept += activation(op);
-      level_.workspace += workspace(op);
+  // What the host keeps for the device.
+  [[nodiscard]] std::vector<Change> on_host(std::size_t device) const {
+    std::vector<Change> changes;
+    if (outcome_.copies.empty()) return changes;
+    for (const CopyRun& run : outcome_.copies[device]) {
+      if (run.copy.peer < 0) changes.push_back(at_keeper(run));
     }
-    level_.note();
-  }
-
-  void finish(const Cell& cell, std::size_t index) {
-    while (next_ < arrivals_.size() && arrivals_[next_].end < cell.end) arrive();
-    for (const Op& op : cell.members) {
-      if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) level_.kept -= activation(op);
-      if (op.kind == OpKind::kWeightGrad) level_.kept -= held(op);
-      level_.workspace -= workspace(op);
-    }
-    level_.received -= used_by_[index];
-    for (const Op& op : cell.members) {
-      if (op.kind == OpKind::kInputGrad) level_.kept += held(op);
-    }
-    level_.note();
+    std::sort(changes.begin(), changes.end(), comes_first);
+    return changes;
   }
 
  private:
-  void arrive() {
-    level_.received += arrivals_[next_++].bytes;
-    level_.note();
+  void add_cell(std::size_t device, std::size_t c, std::vector<Change>& changes) const {
+    const Cell& cell = outcome_.cells[device][c];
+    Change begin{cell.begin, Change::Phase::kBegins, 2 * c};
+    const bool takes_time = cell.end > cell.begin;
+    Change end{cell.end, takes_time ? Change::Phase::kEnds : Change::Phase::kBegins, 2 * c + 1};
+    for (const Op& op : cell.members) {
+      begin.kept += taken_by(op);
+      end.kept += left_by(op);
+      if (op.kind == OpKind::kVocabularyLogits || op.kind == OpKind::kVocabularyGradient) continue;
+      begin.workspace += part(cost(op).workspace, op);
+    }
+    end.workspace = -begin.workspace;
+    for (const Hop& hop : outcome_.hops) {
+      if (hop.to_device == device && hop.to_cell == c) end.received -= hop.bytes;
+    }
+    changes.push_back(begin);
+    changes.push_back(end);
   }
+
+  [[nodiscard]] Bytes taken_by(const Op& op) const {
+    if (op.kind == OpKind::kVocabularyLogits) return part(costs_.vocabulary.value().held, op);
+    if (op.kind == OpKind::kRecompute) return part(cost(op).activation, op);
+    if (op.kind != OpKind::kForward) return 0;
+    return part(is_recomputed(op.stage, op.microbatch, schedule_) ? cost(op).checkpoint : cost(op).activation, op);
+  }
+
+  // By how much what is kept changes with the op's end.
+  [[nodiscard]] Bytes left_by(const Op& op) const {
+    if (op.kind == OpKind::kVocabularyGradient) return -part(costs_.vocabulary.value().held, op);
+    if (op.kind == OpKind::kWeightGrad) return -part(cost(op).weight_grad_held, op);
+    if (op.kind != OpKind::kBackward && op.kind != OpKind::kInputGrad) return 0;
+    Bytes change = -part(cost(op).activation, op);
+    if (is_recomputed(op.stage, op.microbatch, schedule_)) change -= part(cost(op).checkpoint, op);
+    return op.kind == OpKind::kInputGrad ? change + part(cost(op).weight_grad_held, op) : change;
+  }
+
+  // The device is rid of it when the copy out has ended, and has it from the begin of the copy back.
+  [[nodiscard]] static Change at_home(const CopyRun& run) {
+    const bool out = run.copy.way == Copy::Way::kOut;
+    return {out ? run.end : run.begin, out ? Change::Phase::kReleased : Change::Phase::kTaken, 0,
+            out ? -run.bytes : run.bytes, 0, 0};
+  }
+  [[nodiscard]] static Change at_keeper(const CopyRun& run) {
+    const bool out = run.copy.way == Copy::Way::kOut;
+    return {out ? run.begin : run.end, out ? Change::Phase::kTaken : Change::Phase::kReleased, 0,
+            out ? run.bytes : -run.bytes, 0, 0};
+  }
+
   [[nodiscard]] const StageCost& cost(const Op& op) const {
     return costs_.stages.at(static_cast<std::size_t>(op.stage));
   }
-  [[nodiscard]] Bytes activation(const Op& op) const { return piece_of(cost(op).activation, pieces_); }
-  [[nodiscard]] Bytes held(const Op& op) const { return piece_of(cost(op).weight_grad_held, pieces_); }
-  [[nodiscard]] Bytes workspace(const Op& op) const { return piece_of(cost(op).workspace, pieces_); }
+  [[nodiscard]] Bytes part(Bytes value, const Op& op) const { return part_of(value, op.microbatch, schedule_); }
 
-  int pieces_;
+  const Schedule& schedule_;
   const StageCosts& costs_;
-  std::vector<Hop> arrivals_;
-  std::vector<Bytes> used_by_;  // index: cell
-  std::size_t next_ = 0;
-  Level& level_;
+  const Outcome& outcome_;
 };
+
+void follow(const std::vector<Change>& changes, Level& level) {
+  level.note();
+  for (const Change& change : changes) {
+    level.kept += change.kept;
+    level.received += change.received;
+    level.workspace += change.workspace;
+    level.note();
+  }
+}
 
 }  // namespace
 
 void measure_memory(const Schedule& schedule, const StageCosts& costs, Outcome& outcome) {
+  const Events events(schedule, costs, outcome);
   for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
     Level level;
     level.fixed = fixed_on(static_cast<int>(d), schedule, costs);
-    level.note();
-    Walk walk(schedule, costs, arrivals_on(d, outcome), outcome.cells[d].size(), level);
-    for (std::size_t c = 0; c < outcome.cells[d].size(); ++c) {
-      walk.start(outcome.cells[d][c]);
-      walk.finish(outcome.cells[d][c], c);
-    }
+    follow(events.on(d), level);
     outcome.static_memory.push_back(level.fixed);
     outcome.peak_memory.push_back(level.peak_memory);
     outcome.peak_activation.push_back(level.peak_activation);
+    Level host;
+    follow(events.on_host(d), host);
+    outcome.peak_host.push_back(host.peak_activation);
   }
 }
 

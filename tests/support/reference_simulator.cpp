@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "tests/support/reference_costs.hpp"
+
 namespace debubble::reference {
 namespace {
 
@@ -15,7 +17,8 @@ struct Address {
 
 struct Input {
   Address producer;
-  int hop = -1;  // index into hops; -1: made on the same device
+  int hop = -1;           // index into hops; -1: nothing travels
+  Nanoseconds later = 0;  // a barrier after the producer's end
 };
 
 using Key = std::tuple<OpKind, int, int>;
@@ -51,21 +54,36 @@ std::map<Key, Address> find_everything(const std::vector<std::vector<Cell>>& cel
   return where;
 }
 
-// The ops whose results `op` uses: F(s,i) uses F(s-1,i); B and I(s,i) use F(s,i) and the gradient of stage s+1; W(s,i)
-// uses I(s,i).
+Op make_op_of(OpKind kind, int stage, int piece) {
+  Op op;
+  op.kind = kind;
+  op.stage = stage;
+  op.microbatch = piece;
+  return op;
+}
+
+// The ops whose results `op` uses: F(s,i) uses F(s-1,i); R(s,i) uses F(s,i); B and I(s,i) use F(s,i), R(s,i) where there
+// is one, and the gradient of stage s+1; W(s,i) uses I(s,i); a shard's S(d,i) uses the last stage's F.
 std::vector<Op> inputs_of(const Op& op, int stages, const std::map<Key, Address>& where) {
-  const auto make = [&](OpKind kind, int stage) {
-    Op input;
-    input.kind = kind;
-    input.stage = stage;
-    input.microbatch = op.microbatch;
-    return input;
-  };
-  if (op.kind == OpKind::kWeightGrad) return {make(OpKind::kInputGrad, op.stage)};
-  if (op.kind == OpKind::kForward) {
-    return op.stage == 0 ? std::vector<Op>{} : std::vector<Op>{make(OpKind::kForward, op.stage - 1)};
+  const auto make = [&](OpKind kind, int stage) { return make_op_of(kind, stage, op.microbatch); };
+  switch (op.kind) {
+    case OpKind::kForward:
+      return op.stage == 0 ? std::vector<Op>{} : std::vector<Op>{make(OpKind::kForward, op.stage - 1)};
+    case OpKind::kWeightGrad:
+      return {make(OpKind::kInputGrad, op.stage)};
+    case OpKind::kRecompute:
+      return {make(OpKind::kForward, op.stage)};
+    case OpKind::kVocabularyLogits:
+      return {make(OpKind::kForward, stages - 1)};
+    case OpKind::kVocabularyGradient:
+      return {};
+    case OpKind::kBackward:
+    case OpKind::kInputGrad:
+      break;
   }
   std::vector<Op> inputs{make(OpKind::kForward, op.stage)};
+  const Op again = make(OpKind::kRecompute, op.stage);
+  if (where.contains(key_of(again))) inputs.push_back(again);
   if (op.stage + 1 < stages) {
     const Op whole = make(OpKind::kBackward, op.stage + 1);
     inputs.push_back(where.contains(key_of(whole)) ? whole : make(OpKind::kInputGrad, op.stage + 1));
@@ -73,44 +91,21 @@ std::vector<Op> inputs_of(const Op& op, int stages, const std::map<Key, Address>
   return inputs;
 }
 
-const StageCost& cost_of(const Op& op, const StageCosts& costs) {
-  return costs.stages.at(static_cast<std::size_t>(op.stage));
-}
-
-Nanoseconds duration_of(const Op& op, const StageCosts& costs, int pieces) {
-  const StageCost& cost = cost_of(op, costs);
-  switch (op.kind) {
-    case OpKind::kForward:
-      return piece_of(cost.forward, pieces);
-    case OpKind::kBackward:
-      return piece_of(cost.backward, pieces);
-    case OpKind::kInputGrad:
-      return piece_of(cost.input_grad, pieces);
-    case OpKind::kWeightGrad:
-      return piece_of(cost.weight_grad, pieces);
-    case OpKind::kRecompute:
-    case OpKind::kVocabularyLogits:
-    case OpKind::kVocabularyGradient:
-      break;
+// The ops behind whose ends a barrier stands before `op`: T needs every device's S; the gradient of the last stage needs
+// every S where there is one barrier, every T where there are two.
+std::vector<Op> gathered_for(const Op& op, const Schedule& schedule) {
+  OpKind kind = OpKind::kVocabularyLogits;
+  const bool of_last = op.stage == schedule.stages - 1;
+  const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
+  if (gradient) {
+    if (!of_last || schedule.vocabulary_barriers == 0) return {};
+    if (schedule.vocabulary_barriers == 2) kind = OpKind::kVocabularyGradient;
+  } else if (op.kind != OpKind::kVocabularyGradient) {
+    return {};
   }
-  throw std::logic_error("no such kind of op");
-}
-
-Nanoseconds duration_of(const Cell& cell, const StageCosts& costs, int pieces) {
-  Nanoseconds sum = 0;
-  int forwards = 0;
-  for (const Op& op : cell.members) {
-    sum += duration_of(op, costs, pieces);
-    forwards += op.kind == OpKind::kForward ? 1 : 0;
-  }
-  const bool forward_with_backward = cell.members.size() == 2 && forwards == 1;
-  return forward_with_backward && costs.overlapped_pair ? piece_of(*costs.overlapped_pair, pieces) : sum;
-}
-
-// An activation has the size of its stage's output; a gradient that of the stage below's.
-Bytes size_of_output(const Op& op, const StageCosts& costs, int pieces) {
-  const int stage = op.kind == OpKind::kForward ? op.stage : op.stage - 1;
-  return piece_of(costs.stages.at(static_cast<std::size_t>(stage)).output, pieces);
+  std::vector<Op> all;
+  for (int d = 0; d < schedule.devices; ++d) all.push_back(make_op_of(kind, d, op.microbatch));
+  return all;
 }
 
 Plan make_plan(const Schedule& schedule, const StageCosts& costs, Nanoseconds latency, std::int64_t bandwidth,
@@ -122,7 +117,7 @@ Plan make_plan(const Schedule& schedule, const StageCosts& costs, Nanoseconds la
     auto& durations = plan.duration.emplace_back();
     for (std::size_t c = 0; c < outcome.cells[d].size(); ++c) {
       const Cell& cell = outcome.cells[d][c];
-      durations.push_back(duration_of(cell, costs, schedule.pieces));
+      durations.push_back(duration_of(cell, costs, schedule));
       auto& inputs = inputs_on_device.emplace_back();
       for (const Op& op : cell.members) {
         for (const Op& input : inputs_of(op, schedule.stages, where)) {
@@ -132,10 +127,13 @@ Plan make_plan(const Schedule& schedule, const StageCosts& costs, Nanoseconds la
             inputs.push_back({producer, -1});
             continue;
           }
-          Hop hop{input, producer.device, producer.cell, d, c, size_of_output(input, costs, schedule.pieces)};
+          Hop hop{input, producer.device, producer.cell, d, c, size_of_output(input, costs, schedule)};
           hop.duration = serialisation(hop.bytes, bandwidth) + latency;
           inputs.push_back({producer, static_cast<int>(outcome.hops.size())});
           outcome.hops.push_back(hop);
+        }
+        for (const Op& shard : gathered_for(op, schedule)) {
+          inputs.push_back({where.at(key_of(shard)), -1, costs.vocabulary.value().barrier});
         }
       }
     }
@@ -153,7 +151,8 @@ bool inputs_arrived(const std::vector<Input>& inputs, const Outcome& outcome, Na
     const Cell& producer = outcome.cells[input.producer.device][input.producer.cell];
     if (!finished(producer)) return false;
     if (input.hop >= 0 && !finished(outcome.hops[static_cast<std::size_t>(input.hop)])) return false;
-    ready = std::max(ready, input.hop >= 0 ? outcome.hops[static_cast<std::size_t>(input.hop)].end : producer.end);
+    ready = std::max(ready, input.hop >= 0 ? outcome.hops[static_cast<std::size_t>(input.hop)].end
+                                             : producer.end + input.later);
   }
   return true;
 }
@@ -173,17 +172,77 @@ void send_at_once(const std::vector<Input>& inputs, Outcome& outcome) {
   }
 }
 
+bool contains(const Cell& cell, OpKind kind, int stage, int piece) {
+  return std::any_of(cell.members.begin(), cell.members.end(), [&](const Op& op) {
+    return op.kind == kind && op.stage == stage && op.microbatch == piece;
+  });
+}
+
+// What the copy waits for beside the one before it. False when that has not happened yet.
+bool copy_may_start(const Copy& copy, std::size_t device, const Schedule& schedule, const Outcome& outcome,
+                    Nanoseconds& when) {
+  when = 0;
+  if (copy.way == Copy::Way::kBack && copy.after < 0) return true;
+  for (const Cell& cell : outcome.cells[device]) {
+    const bool made_it = contains(cell, OpKind::kForward, copy.stage, copy.microbatch);
+    if (copy.way == Copy::Way::kOut && made_it) {
+      when = cell.end;
+      return finished(cell);
+    }
+    if (copy.way == Copy::Way::kOut) continue;
+    const Op& awaited = schedule.rows[device].at(static_cast<std::size_t>(copy.after));
+    if (!contains(cell, awaited.kind, awaited.stage, awaited.microbatch)) continue;
+    when = cell.begin;
+    return finished(cell);
+  }
+  throw std::logic_error("a copy of something that never runs");
+}
+
+// Copies of a device run one at a time in their order, beside compute.
+bool run_copies(const Schedule& schedule, Outcome& outcome) {
+  bool progress = false;
+  for (std::size_t d = 0; d < outcome.copies.size(); ++d) {
+    Nanoseconds free = 0;
+    for (CopyRun& run : outcome.copies[d]) {
+      Nanoseconds when = 0;
+      if (run.end < 0) {
+        if (!copy_may_start(run.copy, d, schedule, outcome, when)) break;
+        run.begin = std::max(free, when);
+        run.end = run.begin + run.duration;
+        progress = true;
+      }
+      free = run.end;
+    }
+  }
+  return progress;
+}
+
+// R, B and I of what has been moved away wait for its copy back.
+bool copies_are_back(Cell& cell, std::size_t device, const Outcome& outcome) {
+  if (outcome.copies.empty()) return true;
+  for (const CopyRun& run : outcome.copies[device]) {
+    if (run.copy.way == Copy::Way::kOut) continue;
+    for (const OpKind kind : {OpKind::kRecompute, OpKind::kBackward, OpKind::kInputGrad}) {
+      if (!contains(cell, kind, run.copy.stage, run.copy.microbatch)) continue;
+      if (run.end < 0) return false;
+      cell.ready = std::max(cell.ready, run.end);
+    }
+  }
+  return true;
+}
+
 // Transfers start with the end of what they carry; nobody waits for a send.
-void time_overlapped(const Plan& plan, Outcome& outcome) {
+void time_overlapped(const Schedule& schedule, const Plan& plan, Outcome& outcome) {
   std::vector<std::size_t> head(outcome.cells.size(), 0);
   std::vector<Nanoseconds> lane(outcome.cells.size(), 0);
   for (bool progress = true; progress;) {
-    progress = false;
+    progress = run_copies(schedule, outcome);
     for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
       if (head[d] == outcome.cells[d].size()) continue;
       send_at_once(plan.inputs[d][head[d]], outcome);
       Cell& cell = outcome.cells[d][head[d]];
       if (!inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
+      if (!copies_are_back(cell, d, outcome)) continue;
       run_cell(cell, std::max(lane[d], cell.ready), plan.duration[d][head[d]]);
       lane[d] = cell.end;
       ++head[d];
@@ -330,6 +389,9 @@ void conclude(Outcome& outcome) {
       outcome.makespan = std::max(outcome.makespan, cell.end);
     }
   }
+  for (const auto& lane : outcome.copies) {
+    for (const CopyRun& run : lane) outcome.deadlock = outcome.deadlock || run.end < 0;
+  }
   for (const Hop& hop : outcome.hops) {
     outcome.deadlock = outcome.deadlock || !finished(hop);
     outcome.makespan = std::max(outcome.makespan, hop.end);
@@ -337,8 +399,6 @@ void conclude(Outcome& outcome) {
 }
 
 }  // namespace
-
-std::int64_t piece_of(std::int64_t value, int pieces) { return (2 * value + pieces) / (2 * pieces); }
 
 // Division by hand, one decimal digit at a time, so that nothing overflows.
 Nanoseconds serialisation(Bytes bytes, std::int64_t bandwidth) {
@@ -358,7 +418,11 @@ Outcome simulate(const Schedule& schedule, const StageCosts& costs, Nanoseconds 
   Outcome outcome;
   outcome.cells = cut_rows_into_cells(schedule);
   const Plan plan = make_plan(schedule, costs, latency, bandwidth, outcome);
-  if (mode == Mode::kOverlapped) time_overlapped(plan, outcome);
+  for (const auto& lane : schedule.copies) {
+    auto& runs = outcome.copies.emplace_back();
+    for (const Copy& copy : lane) runs.push_back(make_copy(copy, costs, schedule));
+  }
+  if (mode == Mode::kOverlapped) time_overlapped(schedule, plan, outcome);
   if (mode == Mode::kBlocking) time_blocking(plan, outcome);
   if (mode == Mode::kCoupled) time_coupled(plan, outcome);
   conclude(outcome);

@@ -36,14 +36,25 @@ struct Hop {
   Nanoseconds end = -1;
 };
 
+// One activation on its way out of a device's memory, or back.
+struct CopyRun {
+  Copy copy;
+  Bytes bytes = 0;
+  Nanoseconds duration = 0;
+  Nanoseconds begin = -1;
+  Nanoseconds end = -1;
+};
+
 struct Outcome {
   bool deadlock = false;  // then nothing below but `cells` and `hops` means anything
   Nanoseconds makespan = 0;
   std::vector<std::vector<Cell>> cells;  // index: device
   std::vector<Hop> hops;
+  std::vector<std::vector<CopyRun>> copies;  // index: device; empty lists where nothing is moved away
   std::vector<Bytes> static_memory;
   std::vector<Bytes> peak_memory;
   std::vector<Bytes> peak_activation;
+  std::vector<Bytes> peak_host;  // index: the device whose activations the host keeps
 };
 
 // `latency` in ns, `bandwidth` in bytes per second (0: unlimited). Throws std::logic_error for an incomplete schedule.
@@ -58,6 +69,12 @@ void measure_memory(const Schedule& schedule, const StageCosts& costs, Outcome& 
 
 // value / pieces to the nearest whole number, halves upwards.
 [[nodiscard]] std::int64_t piece_of(std::int64_t value, int pieces);
+
+// What a microbatch's piece of that number takes of `value`: as many shares as it has, or as much as every other.
+[[nodiscard]] std::int64_t part_of(std::int64_t value, int piece, const Schedule& schedule);
+
+// Whether the schedule runs the forward of that stage and piece a second time.
+[[nodiscard]] bool is_recomputed(int stage, int piece, const Schedule& schedule);
 
 // max over devices of (last end - first begin).
 [[nodiscard]] Nanoseconds span_of(const Outcome& outcome);

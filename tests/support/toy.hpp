@@ -47,4 +47,13 @@ using Params = std::map<std::string, std::string>;
 // A row as people write it, for comparing orders: "F0 F1 B0 B1"; with chunks "F0.0 F0.1", numbered on the device.
 [[nodiscard]] std::string order_of(const Schedule& schedule, int device, bool with_chunks = false);
 
+// The same for one pair of opposite pipes: "Fd0 Bu1", the papers' letter of the pipe and the number within the pipe.
+[[nodiscard]] std::string order_by_pipe(const Schedule& schedule, int device);
+
+// The same with the stage behind each op: "F0@3", or "Fd0@3" for a pair of pipes.
+[[nodiscard]] std::string order_by_stage(const Schedule& schedule, int device);
+
+// The mirror image of an order by pipe: d for u and u for d.
+[[nodiscard]] std::string swapped_directions(std::string order);
+
 }  // namespace debubble::testing

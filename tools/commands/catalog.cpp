@@ -5,6 +5,7 @@
 #include "tools/commands/compare.hpp"
 #include "tools/commands/diff.hpp"
 #include "tools/commands/doctor.hpp"
+#include "tools/commands/explain.hpp"
 #include "tools/commands/export.hpp"
 #include "tools/commands/import.hpp"
 #include "tools/commands/list.hpp"
@@ -36,6 +37,8 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble import --from kineto rank0.json.gz rank1.json.gz -o bert.json", make_import},
       CommandEntry{"export", "a schedule or its simulated run, for other tools",
                    "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv", make_export},
+      CommandEntry{"explain", "a schedule: when to use it, what it costs, how it looks",
+                   "debubble explain schedule zb-v -p 4 -m 12", make_explain},
       CommandEntry{"list", "schedules, topologies, cost models and models that exist", "debubble list schedules",
                    make_list},
       CommandEntry{"doctor", "what works on this machine, and what is missing", "debubble doctor", make_doctor},

@@ -9,6 +9,7 @@
 
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "tools/compare/contender.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/exporters/report_csv.hpp"
 #include "tools/exporters/report_json.hpp"
@@ -25,23 +26,6 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kFormats = "text|json|csv";
-
-// What a scenario means for one schedule among several: -v and --param go to those that know them, so not to tables.
-Scenario scenario_for(const Scenario& scenario, const std::string& name) {
-  const ScheduleEntry* entry = find_schedule(name);
-  Scenario own = scenario;
-  if (entry == nullptr) {
-    own.chunks = 0;
-    own.params.clear();
-    return own;
-  }
-  if (entry->default_chunks == 1) own.chunks = 0;
-  std::erase_if(own.params, [&](const auto& param) {
-    return std::none_of(entry->params.begin(), entry->params.end(),
-                        [&](const ParamSpec& spec) { return spec.name == param.first; });
-  });
-  return own;
-}
 
 // A parameter that none of the compared schedules knows is a slip.
 void check_params(const Scenario& scenario, const std::vector<std::string>& names) {
@@ -60,27 +44,14 @@ void check_params(const Scenario& scenario, const std::vector<std::string>& name
   if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
 }
 
-// A schedule that cannot run here at all, as a report that says why.
-Report refused(const Scenario& scenario, const std::string& name, const InputError& error) {
-  Report report;
-  report.schedule.name = name;
-  report.schedule.devices = scenario.devices.value_or(kDefaultDevices);
-  report.schedule.microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
-  for (const Diagnostic& diagnostic : error.diagnostics()) {
-    std::string message = diagnostic.message;
-    if (!diagnostic.help.empty()) message += "; " + diagnostic.help;
-    report.findings.push_back({"error", diagnostic.code, std::move(message)});
-  }
-  return report;
-}
-
 // Step times compare only between runs of the same work; a table brings its own numbers.
-void require_equal_work(const std::vector<Report>& reports) {
+void require_equal_work(const std::vector<Contender>& contenders) {
   const Report* first = nullptr;
   const auto size = [](const ScheduleFacts& facts) {
     return "-p " + std::to_string(facts.devices) + " -m " + std::to_string(facts.microbatches);
   };
-  for (const Report& report : reports) {
+  for (const Contender& contender : contenders) {
+    const Report& report = contender.report;
     if (!has_result(report)) continue;
     if (first == nullptr) first = &report;
     const ScheduleFacts& a = first->schedule;
@@ -98,6 +69,12 @@ class Compare : public Command {
   void add_flags(CLI::App& verb) override {
     add_scenario_flags(verb, scenario_, true);
     add_output_flags(verb, output_, kFormats);
+    verb.add_option("--equal", equal_, "devices (default), stages or memory: what all have")
+        ->group("Run")
+        ->type_name("WHAT");
+    verb.add_option("--memory-limit", memory_limit_, "per device, e.g. 76GiB; bare: device shares")
+        ->group("Run")
+        ->type_name("SIZE");
     verb.add_option("--fail-if", fail_if_, "exit 1 if it holds for any schedule: 'bubble>25%'")
         ->group("Output")
         ->type_name("EXPR");
@@ -107,50 +84,43 @@ class Compare : public Command {
     const Scenario scenario = check_scenario(scenario_);
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
-    const bool all = scenario.schedules.empty();
-    std::vector<std::string> names = scenario.schedules;
-    std::set<std::string> once;
-    std::erase_if(names, [&](const std::string& name) { return !once.insert(name).second; });
-    if (all) {
-      for (const ScheduleEntry& entry : schedule_catalog()) names.push_back(entry.name);
-    }
+    Terms terms = terms_of(scenario);
+    const std::vector<std::string> names = contender_names(scenario, terms.all);
     check_params(scenario, names);
     Output output(output_, kFormats);
     Progress progress;
-    std::vector<Report> reports;
-    for (const std::string& name : names) reports.push_back(report_of(scenario, name, all, progress));
-    if (refusal_ && std::none_of(reports.begin(), reports.end(), ran)) throw InputError(*refusal_);
-    require_equal_work(reports);
+    if (terms.equal == Equal::kMemory && !terms.memory_limit) terms.memory_limit = memory_of_1f1b(scenario, progress);
+    std::vector<Contender> contenders;
+    for (const std::string& name : names) contenders.push_back(run_contender(scenario, name, terms, progress));
+    require_some_result(contenders);
+    if (terms.equal == Equal::kDevices) require_equal_work(contenders);
+    if (terms.all || terms.memory_limit) rank(contenders);
     int status = kExitOk;
-    for (const Report& report : reports) {
-      if (report.deadlock && !all) status = kExitFinding;  // of "all that fit", this one does not
-      if (fail_if && has_result(report) && judge(*fail_if, report)) status = kExitFinding;
+    for (const Contender& contender : contenders) {
+      if (contender.report.deadlock && !terms.all) status = kExitFinding;  // of "all that fit", this one does not
+      if (fail_if && has_result(contender.report) && judge(*fail_if, contender.report)) status = kExitFinding;
     }
-    show(reports, names, invocation, output);
+    show(contenders, terms, invocation, output);
     output.commit();
     return status;
   }
 
  private:
-  // A schedule asked for by name must be legal; of "all that fit", one that does not fit is listed with the reason.
-  Report report_of(const Scenario& scenario, const std::string& name, bool all, Progress& progress) {
-    try {
-      return run_schedule(scenario_for(scenario, name), name, progress).report;
-    } catch (const InputError& error) {
-      if (!all || error.diagnostics().empty() || !describes_request(error)) throw;
-      if (!refusal_) refusal_ = error;
-      return refused(scenario, name, error);
-    }
+  [[nodiscard]] Terms terms_of(const Scenario& scenario) const {
+    Terms terms;
+    terms.equal = parse_equal(equal_);
+    if (!memory_limit_.empty()) terms.memory_limit = parse_memory_limit(memory_limit_, scenario.profile.has_value());
+    return terms;
   }
 
-  static bool ran(const Report& report) { return has_result(report) || report.deadlock.has_value(); }
-
-  // Codes S (schedule request) and L (partition) are about this schedule; anything else concerns all of them.
-  static bool describes_request(const InputError& error) {
-    return std::all_of(error.diagnostics().begin(), error.diagnostics().end(), [](const Diagnostic& diagnostic) {
-      const bool impossible = diagnostic.code == "S003" || diagnostic.code == "S004" || diagnostic.code == "S015";
-      return !impossible && (diagnostic.code.starts_with("S") || diagnostic.code.starts_with("L"));
-    });
+  // Where nothing runs, the first refusal says why.
+  static void require_some_result(const std::vector<Contender>& contenders) {
+    const InputError* refusal = nullptr;
+    for (const Contender& contender : contenders) {
+      if (has_result(contender.report) || contender.report.deadlock) return;
+      if (refusal == nullptr && contender.refusal) refusal = &*contender.refusal;
+    }
+    if (refusal != nullptr) throw InputError(*refusal);
   }
 
   static bool judge(const FailIf& fail_if, const Report& report) {
@@ -161,23 +131,31 @@ class Compare : public Command {
     return verdict.fired;
   }
 
-  static std::string table_of(const std::vector<Report>& reports, const std::vector<std::string>& names,
-                              const ViewStyle& style) {
+  static std::string table_of(const std::vector<Contender>& contenders, const Terms& terms, const ViewStyle& style) {
     std::vector<ComparedRun> runs;
-    std::string text;
-    for (std::size_t k = 0; k < reports.size(); ++k) {
-      const ScheduleEntry* entry = find_schedule(names[k]);
-      runs.push_back({reports[k], entry == nullptr ? "" : entry->needs});
+    std::vector<Report> reports;
+    for (const Contender& contender : contenders) {
+      runs.push_back(compared(contender, terms));
+      reports.push_back(contender.report);
     }
+    std::string text;
     const auto first = std::find_if(reports.begin(), reports.end(), has_result);
-    if (first != reports.end()) text = heading(common_facts(*first, reports), style) + "\n";
+    if (first != reports.end()) text = heading(common_facts(*first, reports, terms), style) + "\n";
     return text + compare_table(runs, style);
   }
 
+  // In a long list the marks say what a schedule needs; of a few, words do.
+  static ComparedRun compared(const Contender& contender, const Terms& terms) {
+    ComparedRun run{contender.report, "", contender.terms, contender.needs, contender.work, !terms.all};
+    if (contender.entry != nullptr) run.note = contender.entry->needs;
+    return run;
+  }
+
   // What all runs share, for the heading: a schedule's own facts stand in its row.
-  static Report common_facts(const Report& report, const std::vector<Report>& reports) {
+  static Report common_facts(const Report& report, const std::vector<Report>& reports, const Terms& terms) {
     Report common = report;
     common.schedule.name = "compare";
+    if (terms.equal == Equal::kStages) common.schedule.devices = report.schedule.stages;
     common.schedule.params.clear();
     common.schedule.chunks = common.schedule.replicas = 1;
     common.schedule.stages = common.schedule.devices;
@@ -202,17 +180,24 @@ class Compare : public Command {
     });
   }
 
-  static void show(const std::vector<Report>& reports, const std::vector<std::string>& names,
-                   const Invocation& invocation, Output& output) {
+  static void show(const std::vector<Contender>& contenders, const Terms& terms, const Invocation& invocation,
+                   Output& output) {
+    std::vector<Report> reports;
+    std::vector<ScheduleNeeds> needs;
+    for (const Contender& contender : contenders) {
+      reports.push_back(contender.report);
+      needs.push_back(contender.needs);
+    }
     switch (output.format()) {
       case Format::kJson:
-        output.write(reports_json(reports, {std::string(kVersion), invocation.command_line}));
+        output.write(reports_json(reports, needs, {std::string(kVersion), invocation.command_line}));
         break;
       case Format::kCsv:
         output.write(runs_csv(reports));
         break;
+      case Format::kMarkdown:  // not offered
       case Format::kText:
-        output.write(table_of(reports, names, output.style()));
+        output.write(table_of(contenders, terms, output.style()));
         break;
     }
   }
@@ -220,7 +205,8 @@ class Compare : public Command {
   ScenarioFlags scenario_;
   OutputFlags output_;
   std::string fail_if_;
-  std::optional<InputError> refusal_;  // the first: what is wrong when nothing runs
+  std::string equal_ = "devices";
+  std::string memory_limit_;
 };
 
 }  // namespace

@@ -85,6 +85,7 @@ class DiffCommand : public Command {
       case Format::kCsv:
         output.write(diff_csv(diff));
         break;
+      case Format::kMarkdown:  // not offered
       case Format::kText:
         output.write(diff_view(diff, output.style(), written(), next_command()));
         break;

@@ -1,10 +1,21 @@
 #include "tools/commands/export.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <string>
+#include <string_view>
 
+#include "cost_models/layout.hpp"
+#include "schedules/exchange/comms_lowering.hpp"
+#include "schedules/exchange/comms_table.hpp"
+#include "schedules/exchange/expressible.hpp"
 #include "sim/core/error.hpp"
 #include "tools/commands/trace.hpp"
+#include "tools/exchange/node_list.hpp"
+#include "tools/exchange/schedule_file.hpp"
+#include "tools/exchange/torchtitan.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/exporters/report_json.hpp"
 #include "tools/output.hpp"
@@ -16,39 +27,96 @@ namespace debubble {
 
 namespace {
 
+const std::array<std::string, 6> kFormats{"pytorch-csv",   "pytorch-comms",   "zero-bubble-json",
+                                          "schedule-json", "megatron-layout", "chrome-trace"};
+
+void refuse_what_is_not_expressible(const Schedule& schedule, ExchangeFormat format, const std::string& to) {
+  const std::string reason = not_expressible(schedule, format);
+  if (reason.empty()) return;
+  throw InputError(Diagnostic{"T054", "--to", to + " has no words for " + schedule.name + ": " + reason,
+                              "--to schedule-json keeps all of it, for debubble to read"});
+}
+
+// Megatron puts stage s on rank s mod p; a layout cannot say anything else.
+void refuse_other_placements(const Schedule& schedule) {
+  if (schedule.placement == loop_placement(schedule.devices, schedule.stages)) return;
+  throw InputError(Diagnostic{"T055", "--to",
+                              "Megatron's layout puts stage s on device s mod " + std::to_string(schedule.devices) +
+                                  ", and " + schedule.name + " places its stages otherwise",
+                              "--to schedule-json keeps the placement"});
+}
+
 class Export : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("--to", to_, "pytorch-csv (the order) or chrome-trace (the run)")->required()->type_name("FORMAT");
+    verb.add_option("--to", to_, "pytorch-csv, pytorch-comms, schedule-json, ...")->required()->type_name("FORMAT");
     verb.add_option("-o,--output", output_, "where to; .gz compresses (default: -, stdout)")->type_name("FILE");
     add_scenario_flags(verb, scenario_, false);
   }
 
   int run(const Invocation& invocation) override {
-    if (to_ != "pytorch-csv" && to_ != "chrome-trace") {
-      throw InputError(Diagnostic{"C063", "--to", "\"" + to_ + "\" is not a format debubble can export to",
-                                  "known formats: pytorch-csv, chrome-trace"});
-    }
+    if (std::find(kFormats.begin(), kFormats.end(), to_) == kFormats.end()) refuse_format();
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
+    if (to_ == "megatron-layout" && !scenario.profile) {
+      throw InputError(Diagnostic{"J037", "--to", "a layout places layers, and there are none without a profile",
+                                  "add --profile FILE"});
+    }
     OutputFile file(output_);
-    if (to_ == "pytorch-csv") {
-      write_table(make_schedule(scenario, name), file);
-      file.commit();
-      return kExitOk;
+    if (to_ == "chrome-trace" || to_ == "zero-bubble-json") return write_run(scenario, name, invocation, file);
+    if (to_ == "megatron-layout") {
+      Progress progress;
+      const Run run = prepare_run(scenario, name, progress);
+      refuse_other_placements(run.schedule);
+      file.write(write_layout(run.partition, *scenario.profile) + "\n");
+    } else {
+      write_order(make_schedule(scenario, name), file);
     }
-    Progress progress;
-    const Run run = run_schedule(scenario, name, progress);
-    if (!has_result(run.report)) {
-      std::fputs(findings_view(run.report.findings, stderr_style()).c_str(), stderr);
-      return kExitFinding;
-    }
-    write_trace(run, invocation.command_line, nullptr, file);
     file.commit();
     return kExitOk;
   }
 
  private:
+  [[noreturn]] void refuse_format() const {
+    std::string all;
+    for (const std::string& format : kFormats) all += (all.empty() ? "" : ", ") + format;
+    throw InputError(
+        Diagnostic{"C063", "--to", "\"" + to_ + "\" is not a format debubble can export to", "known formats: " + all});
+  }
+
+  // What needs no costs.
+  void write_order(const Schedule& schedule, OutputFile& file) const {
+    if (to_ == "schedule-json") {
+      write_schedule_file(schedule, [&](std::string_view text) { file.write(text); });
+      return;
+    }
+    refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, to_);
+    if (to_ == "pytorch-comms") {
+      file.write(write_action_table(lower_as_pytorch(schedule, "--to")));
+      return;
+    }
+    write_table(schedule, file);
+    if (output_ != "-") std::fprintf(stderr, "%s\n", torchtitan_advice(schedule, output_).c_str());
+  }
+
+  // What shows times.
+  int write_run(const Scenario& scenario, const std::string& name, const Invocation& invocation, OutputFile& file) {
+    Progress progress;
+    const Run run = run_schedule(scenario, name, progress);
+    if (to_ == "zero-bubble-json") refuse_what_is_not_expressible(run.schedule, ExchangeFormat::kNodeList, to_);
+    if (!has_result(run.report)) {
+      std::fputs(findings_view(run.report.findings, stderr_style()).c_str(), stderr);
+      return kExitFinding;
+    }
+    if (to_ == "zero-bubble-json") {
+      write_node_list(run.schedule, run.timeline, [&](std::string_view text) { file.write(text); });
+    } else {
+      write_trace(run, invocation.command_line, nullptr, file);
+    }
+    file.commit();
+    return kExitOk;
+  }
+
   ScenarioFlags scenario_;
   std::string to_;
   std::string output_ = "-";

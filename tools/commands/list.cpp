@@ -10,16 +10,20 @@
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "tools/catalog/schedule_page.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/output.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/schedule_facts.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json";
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormats = "text|json|markdown";
 
 struct Item {
   std::string name;
@@ -55,23 +59,8 @@ std::vector<Item> models() {
   return items;
 }
 
-std::string schedule_text(const ScheduleEntry& entry, const ViewStyle& style) {
-  const auto width = static_cast<std::size_t>(style.width);
-  std::string text = paint(style.color, kBold, entry.name) + "\n";
-  Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
-  table.add_row({"what", entry.summary});
-  table.add_row({"needs", entry.needs.empty() ? "nothing beside one copy of the weights" : entry.needs});
-  table.add_row({"legal", entry.constraints});
-  for (const ParamSpec& param : entry.params) {
-    table.add_row(
-        {"--param", param.name + "=" + param.values + " (default " + param.default_value + "): " + param.help});
-  }
-  table.add_row({"source", entry.citation});
-  return text + table.text(width, 2);
-}
-
-nlohmann::ordered_json schedule_json(const ScheduleEntry& entry) {
-  nlohmann::ordered_json params = nlohmann::ordered_json::array();
+Json schedule_json(const ScheduleEntry& entry) {
+  Json params = Json::array();
   for (const ParamSpec& param : entry.params) {
     params.push_back(
         {{"name", param.name}, {"values", param.values}, {"default", param.default_value}, {"help", param.help}});
@@ -83,7 +72,16 @@ nlohmann::ordered_json schedule_json(const ScheduleEntry& entry) {
           {"needs", entry.needs},
           {"splits_backward", entry.splits_backward},
           {"default_chunks", entry.default_chunks},
-          {"params", params}};
+          {"params", params},
+          {"family", to_string(entry.family)},
+          {"certainty", to_string(entry.certainty)},
+          {"certainty_note", entry.certainty_note},
+          {"makespan", entry.makespan.text.empty() ? Json(nullptr) : Json(entry.makespan.text)},
+          {"peak_activations", entry.peak.text.empty() ? Json(nullptr) : Json(entry.peak.text)},
+          {"frameworks", entry.frameworks},
+          {"advice", entry.advice},
+          {"uses_costs", entry.uses_costs},
+          {"even_devices", entry.even_devices}};
 }
 
 std::vector<Item> items_of(const std::string& family) {
@@ -98,9 +96,9 @@ std::string items_text(const std::vector<Item>& items, const ViewStyle& style) {
 }
 
 std::string items_json(const std::string& family, const std::vector<Item>& items) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const Item& item : items) list.push_back({{"name", item.name}, {"summary", item.summary}});
-  return nlohmann::ordered_json{{"schema_version", 1}, {family, list}}.dump(2) + "\n";
+  return Json{{"schema_version", 1}, {family, list}}.dump(2) + "\n";
 }
 
 class List : public Command {
@@ -120,8 +118,12 @@ class List : public Command {
     }
     Output output(output_, kFormats);
     const bool json = output.format() == Format::kJson;
+    if (output.format() == Format::kMarkdown && family_ != "schedules") {
+      throw InputError(Diagnostic{"C002", "--format", "only the list of schedules is made as markdown",
+                                  "write --format text or --format json"});
+    }
     if (family_ == "schedules") {
-      output.write(json ? schedules_json() : schedules_text(output.style()));
+      output.write(schedules(output));
     } else {
       const std::vector<Item> items = items_of(family_);
       output.write(json ? items_json(family_ == "cost-models" ? "cost_models" : family_, items)
@@ -132,19 +134,27 @@ class List : public Command {
   }
 
  private:
+  static std::string schedules(const Output& output) {
+    if (output.format() == Format::kMarkdown) return schedule_page();
+    return output.format() == Format::kJson ? schedules_json() : schedules_text(output.style());
+  }
+
   static std::string schedules_text(const ViewStyle& style) {
     std::string text;
     for (const ScheduleEntry& entry : schedule_catalog()) {
-      if (!text.empty()) text += "\n";
-      text += schedule_text(entry, style);
+      text += schedule_facts_text(entry, style) + "\n";
+    }
+    text += paint(style.color, kDim, "letters") + "\n";
+    for (const std::string& line : wrap(formula_letters(), static_cast<std::size_t>(style.width) - 2)) {
+      text += "  " + line + "\n";
     }
     return text;
   }
 
   static std::string schedules_json() {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    Json list = Json::array();
     for (const ScheduleEntry& entry : schedule_catalog()) list.push_back(schedule_json(entry));
-    return nlohmann::ordered_json{{"schema_version", 1}, {"schedules", list}}.dump(2) + "\n";
+    return Json{{"schema_version", 1}, {"schedules", list}}.dump(2) + "\n";
   }
 
   std::string family_ = "schedules";

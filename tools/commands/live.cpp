@@ -136,6 +136,7 @@ class Live : public Command {
       case Format::kCsv:
         output.write(devices_csv(report));
         break;
+      case Format::kMarkdown:  // not offered
       case Format::kText:
         output.write(heading(report, output.style()) + "\n");
         show_text(plan, outcome, output);

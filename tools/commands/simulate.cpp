@@ -75,6 +75,7 @@ class Simulate : public Command {
       case Format::kCsv:
         output.write(devices_csv(run.report));
         break;
+      case Format::kMarkdown:  // not offered
       case Format::kText:
         output.write(heading(run.report, output.style()) + "\n");
         if (has_result(run.report)) output.write(gantt(run.timeline, output.style()) + "\n");

@@ -68,6 +68,34 @@ Json device_json(const DeviceReport& device) {
           {"peak_activation_shares", real(device.peak_activation_shares)}};
 }
 
+Json updates_json(const UpdateCount& count) {
+  return {{"mean", real(count.mean)}, {"min", count.least}, {"max", count.most}};
+}
+
+Json stream_json(const StreamReport& stream) {
+  Json stages = Json::array();
+  for (const StageVersions& stage : stream.stages) {
+    stages.push_back({{"stage", stage.stage},
+                      {"devices", stage.devices},
+                      {"forward_staleness", updates_json(stage.forward_late)},
+                      {"backward_staleness", updates_json(stage.backward_late)},
+                      {"inconsistency", updates_json(stage.inconsistent)},
+                      {"forward_ahead", stage.forward_ahead},
+                      {"backward_ahead", stage.backward_ahead},
+                      {"weight_versions", stage.live_versions},
+                      {"extra_weight_buffers", stage.extra_copies},
+                      {"microbatches_in_flight", stage.in_flight},
+                      {"stable_step_ratio", real(stable_step_ratio(stage))}});
+  }
+  const std::optional<double> period = stream.period ? std::optional(stream.period->per_microbatch()) : std::nullopt;
+  return {{"versions", stream.versions},
+          {"update_every", stream.update_every},
+          {"period_per_microbatch_ns", real(period)},
+          {"throughput_samples_per_s", real(stream.samples_per_second)},
+          {"throughput_tokens_per_s", real(stream.tokens_per_second)},
+          {"stages", stages}};
+}
+
 void add_numbers(Json& json, const Report& report) {
   json["makespan_ns"] = report.makespan;
   json["span_ns"] = report.span;
@@ -88,9 +116,20 @@ void add_numbers(Json& json, const Report& report) {
                            {"collective_ns", path.collective},
                            {"wait_ns", path.wait},
                            {"hops", path.hops}};
+  if (report.stream) json["stream"] = stream_json(*report.stream);
   Json devices = Json::array();
   for (const DeviceReport& device : report.devices) devices.push_back(device_json(device));
   json["devices"] = devices;
+}
+
+Json needs_json(const ScheduleNeeds& needs) {
+  return {{"more_weights", needs.more_weights},
+          {"split_backward", needs.split_backward},
+          {"even_devices", needs.even_devices},
+          {"asynchronous", needs.asynchronous},
+          {"moves_activations", needs.moves_activations},
+          {"slices", needs.slices},
+          {"frameworks", needs.frameworks}};
 }
 
 Json to_json(const Report& report, const ToolFacts& tool) {
@@ -116,11 +155,14 @@ std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error
 
 std::string report_json(const Report& report, const ToolFacts& tool) { return dump(to_json(report, tool)); }
 
-std::string reports_json(std::span<const Report> reports, const ToolFacts& tool) {
+std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs, const ToolFacts& tool) {
   Json json;
   json["schema_version"] = kSchemaVersion;
   Json runs = Json::array();
-  for (const Report& report : reports) runs.push_back(to_json(report, tool));
+  for (std::size_t k = 0; k < reports.size(); ++k) {
+    runs.push_back(to_json(reports[k], tool));
+    if (has_result(reports[k])) runs.back()["needs"] = needs_json(needs[k]);
+  }
   json["runs"] = runs;
   return dump(json);
 }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "sim/analysis/report.hpp"
+#include "tools/compare/needs.hpp"
 
 namespace debubble {
 
@@ -27,8 +28,9 @@ struct ToolFacts {
 // One run: `simulate`.
 [[nodiscard]] std::string report_json(const Report& report, const ToolFacts& tool);
 
-// Several: {"schema_version": 1, "runs": [...]} for `compare`.
-[[nodiscard]] std::string reports_json(std::span<const Report> reports, const ToolFacts& tool);
+// Several: {"schema_version": 1, "runs": [...]} for `compare`, each with what its schedule needs.
+[[nodiscard]] std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs,
+                                       const ToolFacts& tool);
 
 // Whether the run has numbers at all: it ended, so every field of the report means something.
 [[nodiscard]] inline bool has_result(const Report& report) { return !report.deadlock && !report.devices.empty(); }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "cost_models/layout.hpp"
 #include "cost_models/partition.hpp"
 #include "profiler/workload/model_config.hpp"
 #include "tools/scenario.hpp"
@@ -28,6 +29,8 @@ Profile weighed_layers(const TransformerShape& shape, const WorkloadSize& size) 
   add(shape.hidden);  // the embedding copies a row
   for (std::int64_t k = 0; k < shape.layers; ++k) add(block_weight(shape, size));
   add(head_parameters(shape));
+  profile.layers.front().kind = "embedding";
+  profile.layers.back().kind = "head";
   return profile;
 }
 
@@ -42,8 +45,10 @@ std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSi
                                  int stages, std::vector<Assumption>& assumptions) {
   const int layers = static_cast<int>(shape.layers) + 2;
   const bool automatic = text == "auto";
-  std::vector<int> partition =
-      automatic ? balanced_partition(weighed_layers(shape, size), stages) : parse_partition(text, stages, layers);
+  const Profile weighed = weighed_layers(shape, size);
+  std::vector<int> partition = automatic         ? balanced_partition(weighed, stages)
+                               : is_layout(text) ? parse_layout(text, stages, weighed)
+                                                 : parse_partition(text, stages, layers);
   std::string parts;
   for (const int part : partition) parts += (parts.empty() ? "" : ",") + std::to_string(part);
   assumptions.push_back(

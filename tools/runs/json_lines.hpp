@@ -64,6 +64,7 @@ class JsonLines {
   void text(std::string_view value) { append_json_string(out_.text(), value); }
   void integer(std::int64_t value) { out_ << value; }
   void boolean(bool value) { out_ << (value ? "true" : "false"); }
+  void null() { out_ << "null"; }
   template <typename Integer>
   void integers(const std::vector<Integer>& values) {
     out_ << "[";

@@ -73,6 +73,18 @@ RunOrigin read_origin(const JsonValue& value, ProblemList& problems) {
   return origin;
 }
 
+VocabularyCost read_vocabulary(const JsonValue& value, ProblemList& problems) {
+  JsonObjectReader reader(value, "/costs/vocabulary", problems);
+  VocabularyCost cost;
+  if (!reader.is_object()) return cost;
+  cost.logits = reader.integer("logits_ns", kRunTime);
+  cost.gradient = reader.integer("gradient_ns", kRunTime);
+  cost.barrier = reader.integer("barrier_ns", kRunTime);
+  cost.held = reader.integer("held_bytes", kRunSize);
+  reader.finish();
+  return cost;
+}
+
 StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
   JsonObjectReader reader(value, "/costs", problems);
   StageCosts costs;
@@ -84,10 +96,15 @@ StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
       StageCost& cost = costs.stages.emplace_back();
       if (!stage.is_object()) continue;
       for (const CostField& field : cost_fields()) {
-        cost.*field.value = stage.integer(field.key, field.is_time ? kRunTime : kRunSize);
+        const IntegerRule& rule = field.is_time ? kRunTime : kRunSize;
+        cost.*field.value =
+            field.optional ? stage.optional_integer(field.key, rule).value_or(0) : stage.integer(field.key, rule);
       }
       stage.finish();
     }
+  }
+  if (const JsonValue* vocabulary = reader.member("vocabulary", false)) {
+    costs.vocabulary = read_vocabulary(*vocabulary, problems);
   }
   reader.finish();
   return costs;
@@ -99,6 +116,7 @@ void check_sizes(const RunRecord& record, ProblemList& problems) {
   for (const StageCost& cost : record.costs.stages) {
     for (const CostField& field : cost_fields()) sum += field.is_time ? 0 : static_cast<double>(cost.*field.value);
   }
+  if (record.costs.vocabulary) sum += static_cast<double>(record.costs.vocabulary->held);
   const auto most = static_cast<double>(record.schedule.replica_of.size() + 1) *
                     static_cast<double>(record.schedule.placement.replicas());
   if (sum * most >= static_cast<double>(kRoom)) report_too_much(problems, "/costs/stages");

@@ -15,7 +15,7 @@ namespace {
 // Where an op's output goes: the device of the next stage, or of the one before. -1: nowhere else.
 std::int32_t receiver(const Schedule& schedule, const Op& op) {
   const int next = op.kind == OpKind::kForward ? op.stage + 1 : op.stage - 1;
-  if (op.kind == OpKind::kWeightGrad || next < 0 || next >= schedule.stages) return -1;
+  if (!is_pipelined(op.kind) || next < 0 || next >= schedule.stages) return -1;
   const std::int32_t replica = schedule.replica_of[static_cast<std::size_t>(op.microbatch)];
   const std::int32_t to = schedule.placement.device_of(replica, next);
   return to == schedule.placement.device_of(replica, op.stage) ? -1 : to;

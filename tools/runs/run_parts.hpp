@@ -15,6 +15,9 @@ namespace debubble {
 // /schedule. Codes of cells and of the whole are those of schedule tables (T...), for it is one.
 [[nodiscard]] Schedule read_run_schedule(const JsonValue& value, ProblemList& problems);
 
+// The members of a schedule that most do without: "sliced", "piece_shares", "copies", "asynchrony", ...
+void read_schedule_features(JsonObjectReader& reader, Schedule& schedule, ProblemList& problems);
+
 // /iterations, of a record whose schedule, links and the rest are read and sound.
 [[nodiscard]] std::vector<RunIteration> read_run_iterations(const std::vector<JsonValue>& list, const RunRecord& record,
                                                             bool measured, ProblemList& problems);

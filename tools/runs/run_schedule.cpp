@@ -1,4 +1,5 @@
-// "schedule" of a run file: rows in the words of PyTorch's table, and the numbers around them.
+// "schedule" of a run file or schedule file: rows in the words of PyTorch's table, and the numbers around them. What
+// few schedules have (slices, copies, asynchrony, ...) is in run_schedule_features.cpp.
 #include <limits>
 #include <utility>
 
@@ -35,6 +36,7 @@ class ScheduleReader {
     schedule_.notes = read_texts(reader_, "notes", problems_);
     read_rows();
     read_placement();
+    read_schedule_features(reader_, schedule_, problems_);
     reader_.finish();
     if (sound_ && problems_.empty()) check();
     return std::move(schedule_);
@@ -73,7 +75,7 @@ class ScheduleReader {
   void read_row(std::string_view text, const std::string& pointer, std::vector<Op>& row) {
     for (std::size_t number = 1; !text.empty(); ++number) {
       const std::size_t comma = text.find(',');
-      const Cell cell = read_cell(text.substr(0, comma));
+      const Cell cell = read_cell(text.substr(0, comma), CellWords::kNative);
       const std::string where = "cell " + std::to_string(number) + ": ";
       if (!cell.fault.code.empty()) {
         problems_.add_at_pointer(cell.fault.code, pointer, where + cell.fault.message, cell.fault.help);

@@ -8,62 +8,20 @@
 #include <utility>
 #include <vector>
 
-#include "schedules/exchange/compute_table.hpp"
 #include "tools/runs/json_lines.hpp"
 #include "tools/runs/run_file.hpp"
 #include "tools/runs/run_words.hpp"
+#include "tools/runs/schedule_json.hpp"
 
 namespace debubble {
 namespace {
 
-void write_texts(JsonLines& json, std::string_view key, const std::vector<std::string>& texts) {
-  if (texts.empty()) return;
-  json.member(key).begin('[');
-  for (const std::string& text : texts) json.item().text(text);
-  json.end(']');
-}
-
-// Rows as PyTorch's table writes them, so that there is one way to name cells.
-void write_rows(JsonLines& json, const Schedule& schedule) {
-  const std::string table = write_compute_table(schedule);
-  json.member("rows").begin('[');
-  std::string_view rest = table;
-  for (std::size_t row = 0; row < schedule.rows.size(); ++row) {
-    const std::size_t end = rest.find('\n');
-    json.item().text(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-  }
-  json.end(']');
-}
-
-void write_placement(JsonLines& json, const Schedule& schedule) {
-  const Placement& placement = schedule.placement;
-  json.member("placement").begin('[');
-  for (int replica = 0; replica < placement.replicas(); ++replica) {
-    std::vector<std::int32_t> devices;
-    for (int stage = 0; stage < placement.stages(); ++stage) devices.push_back(placement.device_of(replica, stage));
-    json.item().integers(devices);
-  }
-  json.end(']');
-  if (placement.replicas() > 1) json.member("replica_of").integers(schedule.replica_of);
-}
-
-void write_schedule(JsonLines& json, const Schedule& schedule) {
-  json.member("schedule").begin('{');
-  json.member("name").text(schedule.name);
-  json.member("devices").integer(schedule.devices);
-  json.member("stages").integer(schedule.stages);
-  json.member("chunks").integer(schedule.chunks);
-  json.member("microbatches").integer(schedule.microbatches);
-  json.member("pieces").integer(schedule.pieces);
-  if (!schedule.params.empty()) {
-    json.member("params").begin('{');
-    for (const auto& [name, value] : schedule.params) json.member(name).text(value);
-    json.end('}');
-  }
-  write_texts(json, "notes", schedule.notes);
-  write_placement(json, schedule);
-  write_rows(json, schedule);
+void write_vocabulary(JsonLines& json, const VocabularyCost& cost) {
+  json.member("vocabulary").begin_on_one_line('{');
+  json.member("logits_ns").integer(cost.logits);
+  json.member("gradient_ns").integer(cost.gradient);
+  json.member("barrier_ns").integer(cost.barrier);
+  json.member("held_bytes").integer(cost.held);
   json.end('}');
 }
 
@@ -73,10 +31,13 @@ void write_costs(JsonLines& json, const StageCosts& costs) {
   json.member("stages").begin('[');
   for (const StageCost& cost : costs.stages) {
     json.item().begin_on_one_line('{');
-    for (const CostField& field : cost_fields()) json.member(field.key).integer(cost.*field.value);
+    for (const CostField& field : cost_fields()) {
+      if (!field.optional || cost.*field.value != 0) json.member(field.key).integer(cost.*field.value);
+    }
     json.end('}');
   }
   json.end(']');
+  if (costs.vocabulary) write_vocabulary(json, *costs.vocabulary);
   json.end('}');
 }
 
@@ -225,6 +186,7 @@ void write_run_file(const RunRecord& record, const std::function<void(std::strin
   json.begin('{');
   json.member("format").text(kRunFormat);
   write_origin(json, record.origin);
+  json.member("schedule");
   write_schedule(json, record.schedule);
   write_costs(json, record.costs);
   write_links(json, record);

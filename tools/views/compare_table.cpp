@@ -40,8 +40,7 @@ Row row_of(const ComparedRun& run) {
   const DeviceReport& worst =
       *std::max_element(report.devices.begin(), report.devices.end(),
                         [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
-  const double rate = static_cast<double>(report.schedule.microbatches) /
-                      static_cast<double>(std::max<Nanoseconds>(1, report.makespan));
+  const double rate = run.work / static_cast<double>(std::max<Nanoseconds>(1, report.makespan));
   return {&run, label_of(report.schedule), rate, worst.peak_memory, worst.device};
 }
 
@@ -116,14 +115,16 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
                {fmt::format("peak\n{}", memory.unit), kRight},
                {"on", kRight},
                {"weight\ncopies", kRight},
-               {p2p, kRight}});
+               {p2p, kRight},
+               {"\nneeds", kLeft}});
   for (const Row& row : rows) {
     const Report& report = row.run->report;
     table.add_row({(&row == best ? "* " : "  ") + shorten(row.label, name_room), format_scaled(report.makespan, time),
                    fastest > 0 ? format_percent(row.rate / fastest) : "", format_percent(report.bubble_ratio),
                    format_percent(report.bubble_over_ideal), format_scaled(row.memory, memory),
                    fmt::format("d{}", row.device), fmt::format("{}", report.weight_copies),
-                   volume > 0 ? format_scaled(report.p2p_bytes, sent) : fmt::format("{}", report.p2p_messages)});
+                   volume > 0 ? format_scaled(report.p2p_bytes, sent) : fmt::format("{}", report.p2p_messages),
+                   marks(row.run->needs)});
   }
   return table;
 }
@@ -186,14 +187,33 @@ std::string list(const ViewStyle& style, std::string_view title,
 }
 
 std::string notes_of(const ComparedRun& run) {
-  std::string text = run.note;
-  for (const auto& [name, value] : run.report.schedule.params) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : "; ", name, value);
+  std::string text = run.terms;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  if (run.in_words) {
+    if (!run.note.empty()) add(run.note);
+    for (const auto& [name, value] : run.report.schedule.params) add(name + "=" + value);
   }
   for (const Finding& finding : run.report.findings) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", finding.severity, finding.message);
+    add(finding.severity + ": " + finding.message);
   }
   return text;
+}
+
+// Who runs which of the schedules today.
+std::string frameworks_list(std::span<const ComparedRun> runs, const ViewStyle& style) {
+  std::vector<std::pair<std::string, std::string>> groups;
+  for (const ComparedRun& run : runs) {
+    if (!has_result(run.report) || run.needs.frameworks.empty()) continue;
+    groups.emplace_back(label_of(run.report.schedule), run.needs.frameworks);
+  }
+  return list(style, "runs today in", groups);
+}
+
+std::string legend_of(std::span<const ComparedRun> runs, const ViewStyle& style) {
+  std::vector<ScheduleNeeds> needs;
+  for (const ComparedRun& run : runs) needs.push_back(run.needs);
+  const std::string text = legend(needs);
+  return text.empty() ? "" : labelled(style, "needs", text);
 }
 
 }  // namespace
@@ -221,8 +241,9 @@ std::string compare_table(std::span<const ComparedRun> runs, const ViewStyle& st
     text += table_text(rows, best, style);
     if (rival != nullptr) text += "\n" + labelled(style, "best", reason(*best, *rival));
     if (best == nullptr) text += "\n" + labelled(style, "best", "none: every run has an error, see the notes");
+    text += legend_of(runs, style);
   }
-  text += list(style, "notes", notes);
+  text += frameworks_list(runs, style) + list(style, "notes", notes);
   return text + list(style, "not run", without_result);
 }
 

@@ -1,13 +1,14 @@
 // Compare table: several schedules for one job, one row each, and which is best for a stated reason.
 //
 //                  step           bubble/  bubble/  peak      weight   p2p
-//       schedule     ms    speed     step    ideal   MiB  on  copies  msgs
-//       gpipe     33.00   81.8 %   27.3 %   37.5 %  8.00  d0       1    48
-//       1f1b      33.00   81.8 %   27.3 %   37.5 %  4.00  d0       1    48
-//     * zb-h1     27.00  100.0 %   11.1 %   12.5 %  4.00  d0       1    48
+//       schedule     ms    speed     step    ideal   MiB  on  copies  msgs  needs
+//       gpipe     33.00   81.8 %   27.3 %   37.5 %  8.00  d0       1    48  -
+//       1f1b      33.00   81.8 %   27.3 %   37.5 %  4.00  d0       1    48  -
+//     * zb-h1     27.00  100.0 %   11.1 %   12.5 %  4.00  d0       1    48  s
 //
 //     best   zb-h1 takes 18.2 % less time than 1f1b (bubble 11.1 % of the step against 27.3 %) at the same peak
 //            memory; splits the backward
+//     needs  s splits the backward
 //
 // speed: microbatches per second, relative to the best. bubble/step is bubble_ratio, bubble/ideal bubble_over_ideal.
 // Runs without result (refused, deadlocked) follow with the reason.
@@ -17,13 +18,18 @@
 #include <string>
 
 #include "sim/analysis/report.hpp"
+#include "tools/compare/needs.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {
 
 struct ComparedRun {
   Report report;
-  std::string note;  // what the schedule costs beside time: "splits the backward"; may be empty
+  std::string note;   // what the schedule costs beside time: "splits the backward"; may be empty
+  std::string terms;  // what was changed to make it equal to the others; may be empty
+  ScheduleNeeds needs;
+  double work = 1;       // done per device in one step; speed is work per time
+  bool in_words = true;  // whether the notes tell its needs and parameters
 };
 
 // In the order given. Best is the fastest run without an error finding; of equals, the one that needs less memory,

@@ -10,6 +10,7 @@
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/device_table.hpp"
+#include "tools/views/stream_table.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -83,7 +84,9 @@ std::string numbers(const Report& report, const ViewStyle& style) {
     table.add_row({"span", fmt::format("{}, {} of it bubble: the longest from a device's first start to its last end",
                                        format_duration(report.span), format_percent(report.span_bubble_ratio))});
   }
-  if (report.steady_period && *report.steady_period != report.makespan && *report.steady_period > 0) {
+  if (report.stream && report.stream->period) {
+    table.add_row({"steady state", stream_pace(*report.stream)});
+  } else if (report.steady_period && *report.steady_period != report.makespan && *report.steady_period > 0) {
     table.add_row({"steady period", fmt::format("{} per step when steps are chained without a barrier",
                                                 format_duration(*report.steady_period))});
   }
@@ -174,7 +177,8 @@ std::string summary(const Report& report, const ViewStyle& style, const AdviceCo
   if (report.deadlock) return deadlock_lines(*report.deadlock, style) + findings;
   if (!has_result(report)) return "no result\n" + findings;
   if (report.makespan == 0) return "step time 0 ns: no op takes any time\n" + findings;
-  return numbers(report, style) + "\n" + device_table(report, style) + "\n" + advice_lines(report, style, context) +
+  const std::string stream = report.stream ? stream_table(report, style) + "\n" : "";
+  return numbers(report, style) + "\n" + device_table(report, style) + "\n" + stream + advice_lines(report, style, context) +
          (findings.empty() ? "" : "\n" + findings);
 }
 

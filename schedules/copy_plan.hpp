@@ -1,0 +1,54 @@
+// When a device's copy lane can take activations away and bring them back in time, by a timetable of its row.
+//
+//     row      F0      F1      B1      B0          0's activation stays from the end of F0 to the start of B0; it
+//     leaves lane        out0            back0            as soon as it can and returns as late as it can
+//
+// A copy back starts with a cell before its backward's own, and the lane keeps the order of the timetable, so no plan
+// can deadlock, whatever the real times are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedules/contract.hpp"
+#include "schedules/list_timing.hpp"
+#include "sim/core/schedule.hpp"
+
+namespace debubble {
+
+// One activation between its forward and the cell that uses it again (B, I), on one device.
+struct Stay {
+  std::int32_t stage = 0;
+  std::int32_t microbatch = 0;
+  std::int32_t forward = 0;  // position in the row of the first op of the cell that makes it
+  std::int32_t use = 0;      // and of the cell that uses it
+  Nanoseconds from = 0;      // end of the forward
+  Nanoseconds until = 0;     // start of the use
+  Nanoseconds copy = 0;      // one way
+};
+
+// Every activation of a device's row that is made and used in different cells, in the order of the forwards. Recomputed
+// ones are left out: their memory is free meanwhile anyhow.
+[[nodiscard]] std::vector<Stay> stays_of(const Schedule& schedule, const PlanningCosts& costs, const ListTiming& timing,
+                                         int device);
+
+// A stay on the copy lane: it leaves at `out` and comes back at `back`, each for `stay.copy`.
+struct Move {
+  Stay stay;
+  Nanoseconds out = 0;
+  Nanoseconds back = 0;
+};
+
+// Those of the stays that the lane can move and return in time: each out as soon as it can, each back as late as it
+// can. The rest stay where they are.
+[[nodiscard]] std::vector<Move> plan_moves(std::vector<Stay> stays);
+
+// The moves as the schedule's copies of that device, in the lane's order.
+[[nodiscard]] std::vector<Copy> copies_of(const std::vector<Move>& moves, const std::vector<Op>& row,
+                                          const std::vector<PlannedSpan>& spans);
+
+// The most bytes of activations that a device holds in the timetable, without what has been moved away.
+[[nodiscard]] Bytes planned_peak(const Schedule& schedule, const PlanningCosts& costs, const ListTiming& timing,
+                                 int device, const std::vector<Move>& moves);
+
+}  // namespace debubble

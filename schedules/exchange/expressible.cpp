@@ -1,0 +1,55 @@
+#include "schedules/exchange/expressible.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace debubble {
+namespace {
+
+template <typename Holds>
+bool any_op(const Schedule& schedule, const Holds& holds) {
+  return std::any_of(schedule.rows.begin(), schedule.rows.end(),
+                     [&](const auto& row) { return std::any_of(row.begin(), row.end(), holds); });
+}
+
+bool has_copies(const Schedule& schedule) {
+  return std::any_of(schedule.copies.begin(), schedule.copies.end(), [](const auto& row) { return !row.empty(); });
+}
+
+bool has_uneven_pieces(const Schedule& schedule) {
+  return std::adjacent_find(schedule.piece_shares.begin(), schedule.piece_shares.end(), std::not_equal_to<>()) !=
+         schedule.piece_shares.end();
+}
+
+// What none of them can say.
+std::string not_sayable(const Schedule& schedule) {
+  if (any_op(schedule, [](const Op& op) { return is_vocabulary(op.kind); })) {
+    return "it has passes over shards of the vocabulary (S and T)";
+  }
+  if (has_copies(schedule)) return "it moves activations away and back";
+  if (schedule.asynchrony) return "it runs as a stream without a flush";
+  if (schedule.replicas_share_weights) return "its replicas share their weights";
+  if (has_uneven_pieces(schedule)) return "its slices are of unequal size";
+  return "";
+}
+
+}  // namespace
+
+std::string not_expressible(const Schedule& schedule, ExchangeFormat format) {
+  if (std::string reason = not_sayable(schedule); !reason.empty()) return reason;
+  const bool pairs = any_op(schedule, [](const Op& op) { return op.paired_with_next; });
+  if (format == ExchangeFormat::kPytorchTable) {
+    if (any_op(schedule, [](const Op& op) { return op.kind == OpKind::kRecompute; })) {
+      return "it recomputes forwards at places of its own (R)";
+    }
+    if (schedule.sliced && schedule.pieces > 1) return "it cuts microbatches into slices that depend on each other";
+    if (pairs && schedule.pairs_run_side_by_side) return "its pairs run side by side on two engines";
+    return "";
+  }
+  if (pairs) return "it has overlapped pairs";
+  if (schedule.placement.replicas() > 1) return "it has several replicas of each stage";
+  if (schedule.pieces > 1 && !schedule.sliced) return "it cuts microbatches into parts that are no slices";
+  return "";
+}
+
+}  // namespace debubble

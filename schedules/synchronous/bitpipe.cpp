@@ -1,0 +1,108 @@
+#include "schedules/synchronous/bitpipe.hpp"
+
+#include <algorithm>
+
+#include "schedules/closed_forms.hpp"
+#include "schedules/request.hpp"
+#include "schedules/synchronous/slots.hpp"
+
+namespace debubble {
+
+namespace {
+
+// "2 or 4": the multiples of `step` around `value`, which is none.
+std::string nearest_multiples(int value, int step) {
+  const std::int64_t below = value / step * std::int64_t{step};
+  return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + step);
+}
+
+void check_request(const ScheduleRequest& request) {
+  if (request.chunks != 0 && request.chunks != 2) {
+    refuse("S005", "--chunks", "bitpipe has 2 stages per device and replica; got " + std::to_string(request.chunks),
+           "nearest legal value: -v 2");
+  }
+  if (request.devices % 2 != 0) {
+    refuse("S022", "--devices", "bitpipe needs an even number of devices; got " + std::to_string(request.devices),
+           "nearest legal values: -p " + nearest_multiples(request.devices, 2));
+  }
+  if (request.microbatches % request.devices != 0) {
+    refuse("S023", "--microbatches",
+           "bitpipe needs a multiple of p=" + std::to_string(request.devices) + " microbatches; got " +
+               std::to_string(request.microbatches),
+           "nearest legal values: -m " + nearest_multiples(request.microbatches, request.devices));
+  }
+}
+
+Placement two_folded_replicas(int devices) {
+  std::vector<std::int32_t> device;
+  for (const bool down : {true, false}) {
+    for (int s = 0; s < 2 * devices; ++s) {
+      const int folded = s < devices ? s : 2 * devices - 1 - s;
+      device.push_back(down ? folded : devices - 1 - folded);
+    }
+  }
+  return {2, 2 * devices, std::move(device)};
+}
+
+Schedule build_bitpipe(const ScheduleRequest& request) {
+  check_request(request);
+  const int d = request.devices;
+  const int half = request.microbatches / 2;
+  Schedule schedule = start_schedule(request, "bitpipe", 2);
+  schedule.placement = two_folded_replicas(d);
+  std::fill(schedule.replica_of.begin() + half, schedule.replica_of.end(), 1);
+  SlotRows rows(d);
+  for (int replica = 0; replica < 2; ++replica) {
+    for (int k = 0; k < half; ++k) {
+      const std::int64_t unit = k / (d / 2);
+      const std::int64_t within = k % (d / 2);
+      rows.put_piece(schedule, replica, unit * 4 * d + 2 * within, replica * half + k);
+    }
+  }
+  schedule.rows = rows.sorted();
+  return schedule;
+}
+
+std::optional<double> bitpipe_makespan(const FormCase& form) {
+  if (form.backward < form.forward) return std::nullopt;
+  const int units = form.microbatches / form.devices;
+  const double ramp = form.devices / 2.0 - 1;
+  return form.microbatches * (form.forward + form.backward) + ramp * form.backward +
+         (units - 1) * ramp * (form.backward - form.forward);
+}
+
+std::optional<double> bitpipe_peak(const FormCase& form) {
+  const int from_the_edge = std::min(form.device, form.devices - 1 - form.device);
+  return (3 * form.devices + 2) / 4.0 + from_the_edge / 2.0;
+}
+
+}  // namespace
+
+const ScheduleEntry& bitpipe_entry() {
+  static const ScheduleEntry entry{
+      .name = "bitpipe",
+      .summary = "two replicas in opposite directions, each folded into a V: chimera with half the chunk size",
+      .citation = "Wu, Chen, Yu, BitPipe, AAAI 2025, arXiv 2410.19367",
+      .constraints = "p even, p divides m, v = 2",
+      .needs = "two copies of the weights",
+      .splits_backward = false,
+      .default_chunks = 2,
+      .params = {},
+      .build = build_bitpipe,
+      .family = ScheduleFamily::kSynchronous,
+      .certainty = Certainty::kReproduced,
+      .certainty_note =
+          "the sequences of the authors' program, without its permutation of ranks, and the paper's bubble "
+          "(p - 2) / (3 m + p - 2) at m = p",
+      .makespan = {"m(f + b) + (p/2 - 1)(b + (m/p - 1)(b - f)), where b >= f", bitpipe_makespan},
+      .peak = {"(3 p + 2) / 4 + min(d, p - 1 - d) / 2", bitpipe_peak},
+      .frameworks = "",
+      .advice =
+          "For m = p and links that bear twice the messages: the least bubble of the synchronous schedules that do "
+          "not split the backward. Beyond m = p every unit pays again where a backward is longer than a forward.",
+      .even_devices = true,
+      .chunk_step = 0};
+  return entry;
+}
+
+}  // namespace debubble

@@ -1,0 +1,220 @@
+#include "schedules/synchronous/seq1f1b.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schedules/closed_forms.hpp"
+#include "schedules/request.hpp"
+#include "schedules/synchronous/slices.hpp"
+#include "sim/core/check.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr int kDefaultSlices = 4;
+constexpr int kMostSlices = 1'000'000;
+
+// What the slices of a microbatch cost, and how the person said so.
+struct Cut {
+  int slices = kDefaultSlices;
+  std::vector<std::int64_t> shares;
+  std::vector<std::pair<std::string, std::string>> params;
+};
+
+void refuse_beside(const ScheduleRequest& request, const std::string& name, const std::string& reason,
+                   const std::string& help) {
+  if (request.params.contains(name)) refuse("S075", "--param " + name, reason, help);
+}
+
+// The slices' costs as given: their number is that of the slices.
+Cut given_costs(const ScheduleRequest& request) {
+  Cut cut;
+  const std::vector<std::int64_t> costs = decimal_list_param(request, "slice_costs", 1000 * kMillionth);
+  cut.slices = static_cast<int>(costs.size());
+  for (const char* name : {"tokens", "attention"}) {
+    refuse_beside(request, name, "slice_costs says what the slices cost", "leave out one of the two");
+  }
+  if (int_param(request, "slices", cut.slices) != cut.slices) {
+    refuse("S075", "--param slices",
+           "slice_costs has " + std::to_string(cut.slices) + " entries for slices=" + request.params.at("slices"),
+           "leave --param slices out, or give one cost per slice");
+  }
+  cut.shares = as_shares(costs);
+  cut.params = {{"slices", std::to_string(cut.slices)}};
+  if (!cut.shares.empty()) cut.params.emplace_back("slice_costs", request.params.at("slice_costs"));
+  return cut;
+}
+
+// Lengths of equal computation.
+std::vector<int> lengths_of(int tokens, int slices, const SliceCost& cost) {
+  std::vector<int> lengths = balanced_lengths(tokens, slices, cost);
+  if (*std::min_element(lengths.begin(), lengths.end()) < 1) {
+    refuse("S076", "--param tokens",
+           std::to_string(tokens) + " tokens do not make " + std::to_string(slices) + " slices of equal computation",
+           "use fewer slices or more tokens");
+  }
+  return lengths;
+}
+
+// With `tokens` the slices are cut for equal computation, as far as whole tokens go; without, all cost the same.
+Cut counted(const ScheduleRequest& request) {
+  Cut cut;
+  cut.slices = int_param(request, "slices", kDefaultSlices);
+  if (cut.slices < 1 || cut.slices > kMostSlices) {
+    refuse("S074", "--param slices", "a sequence is cut into 1 to a million slices; got " + std::to_string(cut.slices),
+           "nearest legal value: --param slices=" + std::to_string(cut.slices < 1 ? 1 : kMostSlices));
+  }
+  cut.params = {{"slices", std::to_string(cut.slices)}};
+  if (!request.params.contains("tokens")) {
+    refuse_beside(request, "attention", "without tokens, all slices cost the same", "add --param tokens=N");
+    return cut;
+  }
+  const int tokens = int_param(request, "tokens", 0);
+  if (tokens < cut.slices || tokens > kMostSlices) {
+    refuse(
+        "S073", "--param tokens",
+        std::to_string(tokens) + " tokens do not make " + std::to_string(cut.slices) + " slices of at most a million",
+        "nearest legal value: --param tokens=" + std::to_string(tokens < cut.slices ? cut.slices : kMostSlices));
+  }
+  if (cut.slices == 1) return cut;
+  const SliceCost cost{0, decimal_param(request, "attention", kMillionth / 10, kMillionth)};
+  cut.shares = as_shares(slice_costs(cost, lengths_of(tokens, cut.slices, cost)));
+  cut.params.emplace_back("tokens", std::to_string(tokens));
+  cut.params.emplace_back("attention", decimal_text(cost.attention));
+  return cut;
+}
+
+// One device's units in the order in which it meets them: the k-th forward and the k-th backward.
+class Units {
+ public:
+  Units(const Schedule& schedule, int device) : schedule_(schedule), device_(device) {}
+
+  [[nodiscard]] std::int64_t count() const { return std::int64_t{schedule_.total_pieces()} * schedule_.chunks; }
+  [[nodiscard]] Op forward(std::int64_t k) const {
+    return {OpKind::kForward, false, chunk(k) * schedule_.devices + device_, unit(k)};
+  }
+  // The same units, chunks from the last to the first, and the slices of a microbatch from its end.
+  [[nodiscard]] Op backward(std::int64_t k) const {
+    const std::int32_t j = unit(k);
+    const int slices = schedule_.pieces;
+    return {OpKind::kBackward, false, (schedule_.chunks - 1 - chunk(k)) * schedule_.devices + device_,
+            j / slices * slices + slices - 1 - j % slices};
+  }
+
+ private:
+  // Without chunks the units follow one another; with them, p of them pass a chunk before the next one's turn.
+  [[nodiscard]] int chunk(std::int64_t k) const { return static_cast<int>(k / schedule_.devices % schedule_.chunks); }
+  [[nodiscard]] std::int32_t unit(std::int64_t k) const {
+    const std::int64_t group = std::int64_t{schedule_.devices} * schedule_.chunks;
+    return static_cast<std::int32_t>(k / group * schedule_.devices + k % schedule_.devices);
+  }
+
+  const Schedule& schedule_;
+  int device_;
+};
+
+std::int64_t warmup_of(const Schedule& schedule, int device, std::int64_t units) {
+  const std::int64_t p = schedule.devices;
+  const std::int64_t slices = schedule.pieces;
+  if (schedule.chunks == 1) return std::min(p - 1 - device + slices - 1, units);
+  if (schedule.microbatches == schedule.devices) return units;  // as the authors' code: all forwards first
+  return std::min((schedule.chunks - 1) * p + 2 * (p - 1 - device) + slices - 1, units);
+}
+
+std::vector<Op> seq1f1b_row(const Schedule& schedule, int device) {
+  const Units units(schedule, device);
+  const std::int64_t count = units.count();
+  const std::int64_t warmup = warmup_of(schedule, device, count);
+  std::vector<Op> row;
+  row.reserve(2 * static_cast<std::size_t>(count));
+  for (std::int64_t k = 0; k < warmup; ++k) row.push_back(units.forward(k));
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (warmup + k < count) row.push_back(units.forward(warmup + k));
+    row.push_back(units.backward(k));
+  }
+  return row;
+}
+
+void check_interleaving(const ScheduleRequest& request, int chunks) {
+  const int p = request.devices;
+  const int m = request.microbatches;
+  if (chunks < 2 || m % p == 0) return;
+  refuse("S077", "--microbatches",
+         "with several stages per device m must be a multiple of p=" + std::to_string(p) + "; got " + std::to_string(m),
+         "nearest legal values: -m " + (m > p ? std::to_string(m / p * p) + " or " : "") +
+             std::to_string((m / p + 1) * p));
+}
+
+Schedule build_seq1f1b(const ScheduleRequest& request) {
+  const int chunks = request.chunks == 0 ? 1 : request.chunks;
+  check_interleaving(request, chunks);
+  Cut cut = request.params.contains("slice_costs") ? given_costs(request) : counted(request);
+  Schedule schedule = start_schedule(request, "seq1f1b", chunks);
+  cut_into_slices(schedule, cut.slices, std::move(cut.shares));
+  schedule.params = std::move(cut.params);
+  for (int device = 0; device < request.devices; ++device) {
+    schedule.rows[static_cast<std::size_t>(device)] = seq1f1b_row(schedule, device);
+  }
+  // A group of p units must end with a whole microbatch, or its backward asks for slices that come too late.
+  if (chunks > 1 && request.devices % cut.slices != 0 && find_deadlock(schedule)) {
+    refuse("S078", "--param slices",
+           std::to_string(cut.slices) + " slices per microbatch deadlock with several stages per device: groups of p=" +
+               std::to_string(request.devices) + " slices end within a microbatch",
+           "use a number of slices that divides p");
+  }
+  return schedule;
+}
+
+std::optional<double> seq1f1b_makespan(const FormCase& form) {
+  const auto slices = form_number(form, "slices");
+  const bool uneven = form.params.contains("slice_costs") || form.params.contains("tokens");
+  if (!slices || uneven || form.chunks > 1) return std::nullopt;
+  return (form.microbatches + static_cast<double>(form.devices - 1) / *slices) * (form.forward + form.backward);
+}
+
+std::optional<double> seq1f1b_peak(const FormCase& form) {
+  const auto slices = form_number(form, "slices");
+  const bool uneven = form.params.contains("slice_costs") || form.params.contains("tokens");
+  if (!slices || uneven || form.chunks > 1) return std::nullopt;
+  const std::int64_t held = form.devices - 1 - form.device + std::int64_t{*slices};
+  return static_cast<double>(std::min(held, std::int64_t{form.microbatches} * *slices)) / *slices;
+}
+
+}  // namespace
+
+const ScheduleEntry& seq1f1b_entry() {
+  static const ScheduleEntry entry{
+      .name = "seq1f1b",
+      .summary = "1f1b over slices of the sequence: bubble / k at about 1 / k of the activations",
+      .citation = "Sun et al., Seq1F1B, 2024, arXiv 2406.03488",
+      .constraints = "p >= 1, m >= 1, causal attention; with v > 1 also m a multiple of p and k a divisor of p",
+      .needs = "causal attention, keys and values of earlier slices, k times the messages",
+      .splits_backward = false,
+      .default_chunks = 1,
+      .params =
+          {{"slices", "1..", "4", "slices per sequence, the published k"},
+           {"slice_costs", "a list, 0.5,1.5,2.5,3.5", "all alike",
+            "what the slices cost, relative to each other, first tokens first"},
+           {"tokens", "1..", "not known",
+            "length of the sequence, in blocks at which it may be cut: slices of equal computation are found"},
+           {"attention", "0..1", "0.1",
+            "of tokens: what each earlier one adds to a token's cost; a Transformer of width h has about 1/(6 h)"}},
+      .build = build_seq1f1b,
+      .family = ScheduleFamily::kSynchronous,
+      .certainty = Certainty::kReproduced,
+      .certainty_note =
+          "the authors' orders; which numbers of slices deadlock with several stages per device is derived",
+      .makespan = {"m (f + b) + (p - 1)(f + b) / k, slices alike and v = 1", seq1f1b_makespan},
+      .peak = {"min(p - 1 - d + k, m k) / k, slices alike and v = 1", seq1f1b_peak},
+      .frameworks = "",
+      .advice =
+          "For long sequences: as little memory as fits a microbatch and a small bubble. Cut for equal computation "
+          "(tokens): one slow slice sets the pace of all. Latency counts k times as often as in 1f1b."};
+  return entry;
+}
+
+}  // namespace debubble

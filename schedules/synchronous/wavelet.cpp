@@ -1,0 +1,97 @@
+#include "schedules/synchronous/wavelet.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedules/closed_forms.hpp"
+#include "schedules/request.hpp"
+
+namespace debubble {
+
+namespace {
+
+struct Slotted {
+  std::int64_t slot;
+  Op op;
+};
+
+// gpipe's order of one wave on one device, in slots of one op, its first forward on device 0 in slot `start`.
+void add_wave(std::vector<Slotted>& row, int stage, int stages, int wave, int size, std::int64_t start) {
+  const std::int64_t turn = start + size + stages - 1;  // the last stage's first backward
+  for (int i = 0; i < size; ++i) {
+    const std::int32_t microbatch = wave * size + i;
+    row.push_back({start + i + stage, {OpKind::kForward, false, stage, microbatch}});
+    row.push_back({turn + (size - 1 - i) + (stages - 1 - stage), {OpKind::kBackward, false, stage, microbatch}});
+  }
+}
+
+int wave_size(const ScheduleRequest& request) {
+  const int m = request.microbatches;
+  if (m % 2 != 0) {
+    refuse("S080", "--microbatches", "two waves share the microbatches evenly; got " + std::to_string(m),
+           "nearest legal values: -m " + (m > 1 ? std::to_string(m - 1) + " or " : "") + std::to_string(m + 1));
+  }
+  const int size = int_param(request, "wave", m / 2);
+  if (size >= 1 && m / 2 % size == 0) return size;
+  int legal = std::clamp(size, 1, m / 2);
+  while (m / 2 % legal != 0) --legal;
+  refuse("S081", "--param wave",
+         "waves of " + std::to_string(size) + " microbatches do not divide half of m=" + std::to_string(m),
+         "nearest legal value: --param wave=" + std::to_string(legal));
+}
+
+Schedule build_wavelet(const ScheduleRequest& request) {
+  require_one_chunk(request, "wavelet");
+  const int size = wave_size(request);
+  const int p = request.devices;
+  Schedule schedule = start_schedule(request, "wavelet", 1);
+  schedule.params = {{"wave", std::to_string(size)}};
+  std::vector<std::int32_t> devices;
+  for (int stage = 0; stage < 2 * p; ++stage) devices.push_back(stage % p);
+  schedule.placement = Placement(2, p, devices);
+  for (int i = 0; i < request.microbatches; ++i) schedule.replica_of[static_cast<std::size_t>(i)] = i / size % 2;
+  const std::int64_t phase = std::int64_t{size} + p - 1;  // all forwards of a wave, from the first device to the last
+  for (int device = 0; device < p; ++device) {
+    std::vector<Slotted> slotted;
+    for (int wave = 0; wave < request.microbatches / size; ++wave) {
+      add_wave(slotted, device, p, wave, size, wave * phase);
+    }
+    // Of two ops in a slot the earlier wave's goes first. Inputs are in earlier slots, so nothing can deadlock.
+    std::stable_sort(slotted.begin(), slotted.end(),
+                     [](const Slotted& a, const Slotted& b) { return a.slot < b.slot; });
+    auto& row = schedule.rows[static_cast<std::size_t>(device)];
+    for (const Slotted& each : slotted) row.push_back(each.op);
+  }
+  return schedule;
+}
+
+}  // namespace
+
+const ScheduleEntry& wavelet_entry() {
+  static const ScheduleEntry entry{
+      .name = "wavelet",
+      .summary = "tick-tock: a second wave's forwards in the memory that the first's backwards free",
+      .citation = "after the idea of Wang et al., Wavelet, MLSys 2021",
+      .constraints = "p >= 1, m even, wave a divisor of m / 2",
+      .needs = "two copies of the weights",
+      .splits_backward = false,
+      .default_chunks = 1,
+      .params = {{"wave", "1..m/2", "m/2", "microbatches of one wave; ticks and tocks alternate"}},
+      .build = build_wavelet,
+      .family = ScheduleFamily::kSynchronous,
+      .certainty = Certainty::kProposal,
+      .certainty_note =
+          "the paper's order for model parallelism is unknown to us: two gpipe waves one forward phase "
+          "apart; tested by what the idea promises about memory",
+      .makespan = {},
+      .peak = {},
+      .frameworks = "",
+      .advice =
+          "To study the idea: two waves on one set of devices fill part of each other's bubbles and take turns at "
+          "the memory. Both waves' weights need a place and an all-reduce of their own."};
+  return entry;
+}
+
+}  // namespace debubble

@@ -1,0 +1,169 @@
+#include "schedules/transforms/offload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schedules/copy_plan.hpp"
+#include "schedules/list_timing.hpp"
+#include "schedules/memory_limit.hpp"
+#include "schedules/transforms/request.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr double kDefaultShare = 0.5;
+
+// Without times a copy takes as long one way as a forward, which is also what --times takes for granted.
+PlanningCosts plan_costs(const TransformRequest& request, const Schedule& schedule) {
+  if (request.costs != nullptr) return *request.costs;
+  PlanningCosts costs = unit_costs(schedule);
+  for (StageCost& stage : costs.costs.stages) stage.copy = stage.forward;
+  return costs;
+}
+
+class Offloader {
+ public:
+  Offloader(const Schedule& schedule, const PlanningCosts& costs, const std::vector<bool>& stages)
+      : schedule_(schedule), costs_(costs), timing_(time_rows(schedule, costs)) {
+    for (int device = 0; device < schedule.devices; ++device) {
+      std::vector<Stay> stays = stays_of(schedule, costs, timing_, device);
+      all_.push_back(stays.size());
+      std::erase_if(stays, [&](const Stay& stay) { return !stages[static_cast<std::size_t>(stay.stage)]; });
+      std::stable_sort(stays.begin(), stays.end(),
+                       [](const Stay& a, const Stay& b) { return a.until - a.from > b.until - b.from; });
+      longest_first_.push_back(std::move(stays));
+    }
+  }
+
+  [[nodiscard]] std::size_t activations(int device) const { return all_[at(device)]; }
+  [[nodiscard]] std::size_t candidates(int device) const { return longest_first_[at(device)].size(); }
+
+  // The first `count` of the device's candidates, as far as the lane can carry them.
+  [[nodiscard]] std::vector<Move> moves(int device, std::size_t count) const {
+    const auto& stays = longest_first_[at(device)];
+    const auto end = stays.begin() + static_cast<std::ptrdiff_t>(std::min(count, stays.size()));
+    return plan_moves(std::vector<Stay>(stays.begin(), end));
+  }
+  [[nodiscard]] Bytes peak(int device, const std::vector<Move>& moves) const {
+    return planned_peak(schedule_, costs_, timing_, device, moves);
+  }
+  [[nodiscard]] std::vector<Copy> copies(int device, const std::vector<Move>& moves) const {
+    return copies_of(moves, schedule_.rows[at(device)], timing_.rows[at(device)]);
+  }
+
+ private:
+  static std::size_t at(int device) { return static_cast<std::size_t>(device); }
+
+  const Schedule& schedule_;
+  const PlanningCosts& costs_;
+  ListTiming timing_;
+  std::vector<std::size_t> all_;                  // by device: activations that could be moved at all
+  std::vector<std::vector<Stay>> longest_first_;  // by device: of the chosen stages
+};
+
+// The fewest activations whose moving keeps each device to its limit. More of them never need more memory but for the
+// lane, which then is longer in use: so bisection, and a look at the result.
+std::vector<std::vector<Move>> within_limit(const Offloader& offloader, const MemoryLimit& limit,
+                                            const PlanningCosts& costs, const std::string& name) {
+  std::vector<std::vector<Move>> all;
+  std::vector<Bytes> needed;
+  bool fits = true;
+  for (std::size_t d = 0; d < limit.activations.size(); ++d) {
+    const int device = static_cast<int>(d);
+    const auto kept = [&](std::size_t count) {
+      return offloader.peak(device, offloader.moves(device, count)) <= limit.activations[d];
+    };
+    std::size_t low = 0;
+    std::size_t high = offloader.candidates(device);
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      (kept(middle) ? high : low) = kept(middle) ? middle : middle + 1;
+    }
+    all.push_back(offloader.moves(device, low));
+    needed.push_back(offloader.peak(device, all.back()));
+    fits = fits && needed.back() <= limit.activations[d];
+  }
+  if (!fits) refuse_memory_limit(name, limit, costs, needed);
+  return all;
+}
+
+std::vector<std::vector<Move>> by_limit(const Schedule& schedule, const TransformParams& params,
+                                        const Offloader& offloader, const PlanningCosts& costs) {
+  ScheduleRequest request;
+  request.devices = schedule.devices;
+  request.params = {{"memory_limit", params.text("memory_limit")}};
+  try {
+    return within_limit(offloader, memory_limit_of(request, costs, ""), costs, schedule.name + " + offload");
+  } catch (const InputError& error) {
+    const Diagnostic& problem = error.diagnostics().front();
+    params.refuse("M020", "memory_limit", problem.message, problem.help);
+  }
+}
+
+std::vector<std::vector<Move>> by_share(const Schedule& schedule, const Offloader& offloader, double share) {
+  std::vector<std::vector<Move>> all;
+  for (int device = 0; device < schedule.devices; ++device) {
+    const double wanted = std::ceil(share * static_cast<double>(offloader.activations(device)) - 1e-9);
+    all.push_back(offloader.moves(device, static_cast<std::size_t>(wanted)));
+  }
+  return all;
+}
+
+Schedule offload(const Schedule& before, const TransformRequest& request) {
+  const TransformParams params(request, "offload");
+  const bool limited = params.given("memory_limit");
+  // A choice of stages alone means all that they hold.
+  const double share = params.share("share", params.given("stages") ? 1.0 : kDefaultShare);
+  const std::vector<bool> stages = params.selection("stages", before.stages);
+  if (!before.copies.empty()) {
+    params.refuse("M021", "", before.name + " moves activations away already",
+                  "leave --transform offload out, or use a schedule without copies of its own");
+  }
+  if (limited && params.given("share")) {
+    params.refuse("M022", "share", "memory_limit finds the share itself", "leave out share or memory_limit");
+  }
+  const PlanningCosts costs = plan_costs(request, before);
+  const Offloader offloader(before, costs, stages);
+  const auto moves = limited ? by_limit(before, params, offloader, costs) : by_share(before, offloader, share);
+  Schedule schedule = before;
+  for (int device = 0; device < before.devices; ++device) {
+    schedule.copies.push_back(offloader.copies(device, moves[static_cast<std::size_t>(device)]));
+  }
+  std::vector<std::pair<std::string, std::string>> used;
+  if (limited) used.emplace_back("memory_limit", params.text("memory_limit"));
+  if (!limited) used.emplace_back("share", params.given("share") ? params.text("share") : share < 1 ? "0.5" : "1");
+  if (params.given("stages")) used.emplace_back("stages", params.text("stages"));
+  sign(schedule, "offload", used);
+  return schedule;
+}
+
+}  // namespace
+
+const TransformEntry& offload_entry() {
+  static const TransformEntry entry{
+      .name = "offload",
+      .summary = "activations go to the host after their forward and are back for their backward",
+      .citation = "after Wan, Qi, Huang, Li, Lin, PipeOffload, 2025, arXiv 2503.01328",
+      .certainty = Certainty::kProposal,
+      .certainty_note =
+          "A rule of ours for any order: longest stay first, back as late as possible. Tested on random schedules: no "
+          "deadlock, never a higher peak, no loss of time where copies are free.",
+      .constraints = "refuses schedules that move activations already",
+      .params = {{"share", "0..1", "0.5", "part of every device's activations that may leave, those that stay longest"},
+                 {"stages", "all, or 0+2-4", "all", "whose activations may leave; given alone, all of theirs do"},
+                 {"memory_limit", "8, 1p, 76GiB", "none", "as few leave as keeps every device within this"}},
+      .advice =
+          "Where activations do not fit and the link to the host is idle. It costs no time as long as the copies "
+          "hide behind compute; the copy lane's busy time says how near that is.",
+      .apply = offload,
+      .uses_costs = true};
+  return entry;
+}
+
+}  // namespace debubble

@@ -1,0 +1,110 @@
+#include "schedules/transforms/request.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+
+namespace {
+
+// Whole text as a number, or false.
+template <typename Number>
+bool parse(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+void TransformParams::refuse(std::string code, std::string_view key, std::string message, std::string help) const {
+  std::string place = "--transform " + name_;
+  if (!key.empty()) place += ":" + std::string(key);
+  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
+}
+
+std::string TransformParams::text(std::string_view key) const {
+  const auto found = request_->params.find(std::string(key));
+  return found == request_->params.end() ? std::string() : found->second;
+}
+
+int TransformParams::whole(std::string_view key, int fallback, int least) const {
+  if (!given(key)) return fallback;
+  int value = 0;
+  if (!parse(text(key), value) || value < least) {
+    refuse("M003", key, "\"" + text(key) + "\" is not a whole number of at least " + std::to_string(least),
+           "write " + std::string(key) + "=" + std::to_string(std::max(fallback, least)));
+  }
+  return value;
+}
+
+std::string TransformParams::choice(std::string_view key, std::string_view choices) const {
+  const std::vector<std::string> names = split(choices, '|');
+  if (!given(key)) return names.front();
+  const std::string value = text(key);
+  if (std::find(names.begin(), names.end(), value) != names.end()) return value;
+  const std::string guess = closest_name(value, names);
+  refuse("M004", key, "\"" + value + "\" is not one of " + std::string(choices),
+         guess.empty() ? "write " + std::string(key) + "=" + names.front() : "did you mean " + guess + "?");
+}
+
+bool TransformParams::flag(std::string_view key, bool fallback) const {
+  return choice(key, fallback ? "true|false" : "false|true") == "true";
+}
+
+double TransformParams::share(std::string_view key, double fallback) const {
+  if (!given(key)) return fallback;
+  double value = 0;
+  if (!parse(text(key), value) || !(value >= 0 && value <= 1)) {
+    refuse("M005", key, "\"" + text(key) + "\" is not a share from 0 to 1", "write " + std::string(key) + "=0.5");
+  }
+  return value;
+}
+
+std::vector<bool> TransformParams::selection(std::string_view key, int count) const {
+  const std::string value = given(key) ? text(key) : "all";
+  std::vector<bool> chosen(static_cast<std::size_t>(count), value == "all");
+  if (value == "all") return chosen;
+  for (const std::string& item : split(value, '+')) {
+    const std::vector<std::string> ends = split(item, '-');
+    int first = -1;
+    int last = -1;
+    const bool legal = ends.size() <= 2 && parse(ends.front(), first) && parse(ends.back(), last) && first >= 0 &&
+                       first <= last && last < count;
+    if (!legal) {
+      refuse("M006", key, "\"" + item + "\" is no number or range from 0 to " + std::to_string(count - 1),
+             "write it like " + std::string(key) + "=0 or " + std::string(key) + "=0+2-3, or leave it out for all");
+    }
+    std::fill(chosen.begin() + first, chosen.begin() + last + 1, true);
+  }
+  return chosen;
+}
+
+void sign(Schedule& schedule, const std::string& transform,
+          const std::vector<std::pair<std::string, std::string>>& params) {
+  // Every application appends its name once, so the name tells how often it was applied.
+  const std::string mark = " + " + transform;
+  std::size_t before = 0;
+  for (std::size_t at = schedule.name.find(mark); at != std::string::npos; at = schedule.name.find(mark, at + 1)) {
+    const std::size_t end = at + mark.size();
+    if (end == schedule.name.size() || schedule.name[end] == ' ') ++before;
+  }
+  const std::string prefix = before == 0 ? transform : transform + "#" + std::to_string(before + 1);
+  schedule.name += mark;
+  for (const auto& [key, value] : params) schedule.params.emplace_back(prefix + "." + key, value);
+}
+
+}  // namespace debubble

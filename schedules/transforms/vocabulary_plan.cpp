@@ -1,0 +1,190 @@
+#include "schedules/transforms/vocabulary_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "schedules/list_timing.hpp"
+#include "schedules/transforms/rows.hpp"
+#include "sim/core/op_index.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+
+// Of what may begin at the same time on one device, the first.
+enum Rank { kLogits, kGradientBeforeBarrier, kEarlyForward, kBackward, kGradient, kForward };
+
+struct Candidate {
+  Nanoseconds begin = kNever;
+  int rank = kForward;
+  std::int32_t device = 0;
+  Op op;                   // S or T
+  std::int32_t cell = -1;  // id of a cell's first op, of all others
+
+  [[nodiscard]] bool before(const Candidate& other) const {
+    return std::tie(begin, device, rank) < std::tie(other.begin, other.device, other.rank);
+  }
+};
+
+class VocabularyPlan {
+ public:
+  VocabularyPlan(const Schedule& schedule, const PlanningCosts& costs)
+      : schedule_(schedule),
+        times_(schedule, costs),
+        ops_(schedule),
+        end_(static_cast<std::size_t>(ops_.size()), kNever),
+        logits_(static_cast<std::size_t>(schedule.total_pieces())),
+        gradients_(logits_.size()),
+        devices_(schedule.rows.size()),
+        rows_(schedule.rows.size()) {
+    for (std::size_t d = 0; d < devices_.size(); ++d) devices_[d].next = ops_.row_begin(static_cast<std::int32_t>(d));
+    for (Barrier& barrier : logits_) barrier.missing = schedule.devices;
+    for (Barrier& barrier : gradients_) barrier.missing = schedule.devices;
+  }
+
+  std::vector<std::vector<Op>> run() {
+    for (;;) {
+      Candidate best;
+      for (std::int32_t device = 0; device < ops_.rows(); ++device) {
+        const Candidate candidate = best_of(device);
+        if (candidate.before(best)) best = candidate;
+      }
+      if (best.begin == kNever) return std::move(rows_);
+      take(best);
+    }
+  }
+
+ private:
+  struct Device {
+    std::int32_t next = 0;  // id of the first cell of its row that has not run
+    Nanoseconds free = 0;
+    int early = 0;                        // forwards that ran before their turn
+    std::vector<std::int32_t> logits;     // microbatches whose last forward has ended, S not run; oldest first
+    std::vector<std::int32_t> gradients;  // microbatches whose S is done everywhere, T not run
+  };
+  struct Barrier {
+    int missing = 0;
+    Nanoseconds end = 0;  // of the last shard so far
+  };
+
+  static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+  [[nodiscard]] bool two_barriers() const { return schedule_.vocabulary_barriers == 2; }
+
+  [[nodiscard]] Candidate best_of(std::int32_t device) const {
+    const Device& state = devices_[at(device)];
+    Candidate best;
+    const auto offer = [&](Nanoseconds begin, int rank, const Op& op, std::int32_t cell) {
+      if (begin == kNever) return;
+      const Candidate candidate{std::max(begin, state.free), rank, device, op, cell};
+      if (candidate.before(best)) best = candidate;
+    };
+    if (!state.logits.empty()) {
+      const std::int32_t piece = state.logits.front();
+      offer(last_forward_end(piece), kLogits, {OpKind::kVocabularyLogits, false, device, piece}, -1);
+    }
+    if (!state.gradients.empty()) {
+      const std::int32_t piece = state.gradients.front();
+      offer(logits_[at(piece)].end + times_.barrier(), two_barriers() ? kGradientBeforeBarrier : kGradient,
+            {OpKind::kVocabularyGradient, false, device, piece}, -1);
+    }
+    offer_cells(device, offer);
+    return best;
+  }
+
+  template <typename Offer>
+  void offer_cells(std::int32_t device, const Offer& offer) const {
+    const Device& state = devices_[at(device)];
+    const std::int32_t row_end = ops_.row_begin(device + 1);
+    if (state.next >= row_end) return;
+    offer(ready(state.next), ops_.op(state.next).kind == OpKind::kForward ? kForward : kBackward, {}, state.next);
+    const int most = schedule_.vocabulary_barriers * schedule_.chunks * schedule_.pieces;
+    if (state.early >= most) return;
+    for (std::int32_t id = ops_.cell_end(state.next); id < row_end; id = ops_.cell_end(id)) {
+      const bool single_forward = ops_.op(id).kind == OpKind::kForward && !ops_.op(id).paired_with_next;
+      if (!single_forward || end_[at(id)] != kNever) continue;
+      return offer(ready(id), kEarlyForward, {}, id);
+    }
+  }
+
+  [[nodiscard]] Nanoseconds last_forward_end(std::int32_t piece) const {
+    return end_[at(ops_.find(OpKind::kForward, schedule_.stages - 1, piece))];
+  }
+
+  // When the inputs of a cell are there; never, as long as one has not run.
+  [[nodiscard]] Nanoseconds ready(std::int32_t cell) const {
+    Nanoseconds latest = 0;
+    const std::int32_t cell_end = ops_.cell_end(cell);
+    for (std::int32_t member = cell; member < cell_end; ++member) {
+      const Op& op = ops_.op(member);
+      for (const std::int32_t input : ops_.inputs(op)) {
+        if (input >= cell && input < cell_end) continue;
+        if (end_[at(input)] == kNever) return kNever;
+        const bool remote = ops_.device(input) != ops_.device(cell);
+        latest = std::max(latest, end_[at(input)] + (remote ? times_.hop(ops_.op(input).stage, op.stage) : 0));
+      }
+      if (!is_gradient(op.kind) || op.stage + 1 != schedule_.stages) continue;
+      const Barrier& barrier = (two_barriers() ? gradients_ : logits_)[at(op.microbatch)];
+      if (barrier.missing > 0) return kNever;
+      latest = std::max(latest, barrier.end + times_.barrier());
+    }
+    return latest;
+  }
+
+  void take(const Candidate& candidate) {
+    if (candidate.cell >= 0) return take_cell(candidate);
+    const std::int32_t piece = candidate.op.microbatch;
+    Device& device = devices_[at(candidate.device)];
+    const bool logits = candidate.op.kind == OpKind::kVocabularyLogits;
+    std::vector<std::int32_t>& queue = logits ? device.logits : device.gradients;
+    queue.erase(queue.begin());
+    rows_[at(candidate.device)].push_back(candidate.op);
+    device.free = candidate.begin + times_.duration(candidate.op);
+    Barrier& barrier = (logits ? logits_ : gradients_)[at(piece)];
+    barrier.end = std::max(barrier.end, device.free);
+    if (--barrier.missing > 0 || !logits) return;
+    for (Device& each : devices_) each.gradients.push_back(piece);
+  }
+
+  void take_cell(const Candidate& candidate) {
+    Device& device = devices_[at(candidate.device)];
+    const std::int32_t cell_end = ops_.cell_end(candidate.cell);
+    device.free =
+        candidate.begin + times_.cell(schedule_.rows[at(candidate.device)], at(ops_.position(candidate.cell)));
+    for (std::int32_t id = candidate.cell; id < cell_end; ++id) {
+      const Op& op = ops_.op(id);
+      rows_[at(candidate.device)].push_back(op);
+      end_[at(id)] = device.free;
+      if (op.kind != OpKind::kForward || op.stage + 1 != schedule_.stages) continue;
+      for (Device& each : devices_) each.logits.push_back(op.microbatch);
+    }
+    if (candidate.cell != device.next) ++device.early;
+    const std::int32_t row_end = ops_.row_begin(candidate.device + 1);
+    bool own_turn = candidate.cell == device.next;
+    while (device.next < row_end && end_[at(device.next)] != kNever) {
+      if (!own_turn) --device.early;
+      own_turn = false;
+      device.next = ops_.cell_end(device.next);
+    }
+  }
+
+  const Schedule& schedule_;
+  PlanTimes times_;
+  OpIndex ops_;
+  std::vector<Nanoseconds> end_;  // by id
+  std::vector<Barrier> logits_;   // by piece
+  std::vector<Barrier> gradients_;
+  std::vector<Device> devices_;
+  std::vector<std::vector<Op>> rows_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Op>> plan_vocabulary(const Schedule& schedule, const PlanningCosts& costs) {
+  return VocabularyPlan(schedule, costs).run();
+}
+
+}  // namespace debubble

@@ -1,0 +1,105 @@
+#include "schedules/zero_bubble/slot_grid.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace debubble {
+
+namespace {
+
+template <typename Visit>
+void for_each_op(const SlotGrid& grid, Visit visit) {  // by slot, then device
+  for (int slot = 0; slot < grid.length(); ++slot) {
+    for (int device = 0; device < grid.devices(); ++device) {
+      const SlotGrid::Cell cell = grid.at(device, slot);
+      if (!cell.free()) visit(device, slot, cell);
+    }
+  }
+}
+
+}  // namespace
+
+SlotGrid::SlotGrid(int devices, int microbatches)
+    : devices_(devices),
+      microbatches_(microbatches),
+      cells_(static_cast<std::size_t>(devices)),
+      slot_(static_cast<std::size_t>(devices),
+            std::vector<std::int32_t>(6 * static_cast<std::size_t>(microbatches), -1)) {}
+
+std::size_t SlotGrid::index(Leg leg, std::int32_t number) const {
+  return static_cast<std::size_t>(leg) * static_cast<std::size_t>(microbatches_) + static_cast<std::size_t>(number);
+}
+
+SlotGrid::Cell SlotGrid::at(int device, int slot) const {
+  const auto& row = cells_[static_cast<std::size_t>(device)];
+  return static_cast<std::size_t>(slot) < row.size() ? row[static_cast<std::size_t>(slot)] : Cell{};
+}
+
+int SlotGrid::slot_of(int device, Leg leg, std::int32_t number) const {
+  return slot_[static_cast<std::size_t>(device)][index(leg, number)];
+}
+
+void SlotGrid::put(int device, int slot, const Cell& cell) {
+  auto& row = cells_[static_cast<std::size_t>(device)];
+  const auto place = static_cast<std::size_t>(slot);
+  if (place >= row.size()) row.resize(place + 1);
+  if (!row[place].free()) throw std::logic_error("a building block puts two ops into one slot");
+  row[place] = cell;
+  slot_[static_cast<std::size_t>(device)][index(cell.leg, cell.number)] = slot;
+  length_ = std::max(length_, slot + 1);
+}
+
+void SlotGrid::move(int device, int from, int to) {
+  const Cell cell = at(device, from);
+  cells_[static_cast<std::size_t>(device)][static_cast<std::size_t>(from)] = Cell{};
+  put(device, to, cell);
+}
+
+int SlotGrid::last_needed(int device, const Cell& cell) const {
+  int last = cell.number > 0 ? slot_of(device, cell.leg, cell.number - 1) : -1;
+  if (cell.leg == Leg::kWeights) return last;
+  if (cell.leg != Leg::kDown) {  // the microbatch's previous visit to this device
+    last = std::max(last, slot_of(device, static_cast<Leg>(static_cast<int>(cell.leg) - 1), cell.number));
+  }
+  const bool downwards = cell.leg == Leg::kDown || cell.leg == Leg::kBackDown;
+  const int neighbour = device + (downwards ? -1 : 1);
+  if (neighbour < 0 || neighbour >= devices_) return last;
+  return std::max(last, slot_of(neighbour, cell.leg, cell.number));
+}
+
+SlotGrid with_weight_grads(const SlotGrid& grid) {
+  SlotGrid result = grid;
+  const std::int32_t total = 2 * grid.microbatches();
+  for (int device = 0; device < grid.devices(); ++device) {
+    std::int32_t due = 0;
+    std::int32_t done = 0;
+    for (int slot = 0; done < total; ++slot) {
+      const SlotGrid::Cell cell = grid.at(device, slot);
+      if (cell.is_input_grad()) ++due;
+      if (cell.free() && done < due) result.put(device, slot, {Leg::kWeights, done++});
+    }
+  }
+  return result;
+}
+
+SlotGrid without_weight_grads(const SlotGrid& grid) {
+  SlotGrid result(grid.devices(), grid.microbatches());
+  for_each_op(grid, [&](int device, int slot, const SlotGrid::Cell& cell) {
+    if (!cell.is_weight_grad()) result.put(device, slot, cell);
+  });
+  return result;
+}
+
+SlotGrid squeezed(const SlotGrid& grid) {
+  SlotGrid result(grid.devices(), grid.microbatches());
+  std::vector<int> next(static_cast<std::size_t>(grid.devices()), 0);
+  for_each_op(grid, [&](int device, int, const SlotGrid::Cell& cell) {
+    int& free_from = next[static_cast<std::size_t>(device)];
+    const int slot = std::max(free_from, result.last_needed(device, cell) + 1);
+    result.put(device, slot, cell);
+    free_from = slot + 1;
+  });
+  return result;
+}
+
+}  // namespace debubble

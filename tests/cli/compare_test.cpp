@@ -1,0 +1,149 @@
+// compare on equal terms: every schedule ranked, under a memory limit, with equal stages or equal memory.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "schedules/catalog.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+json runs_of(const std::vector<std::string>& arguments) {
+  Folder folder;
+  std::vector<std::string> all{"compare", "--format", "json"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return json::parse(folder.data(all))["runs"];
+}
+
+std::map<std::string, json> by_name(const json& runs) {
+  std::map<std::string, json> result;
+  for (const json& run : runs) result[run["schedule"]["name"].get<std::string>()] = run;
+  return result;
+}
+
+bool over_limit(const json& run) {
+  return std::any_of(run["findings"].begin(), run["findings"].end(),
+                     [](const json& finding) { return finding["code"] == "X020"; });
+}
+
+std::int64_t peak(const json& run) {
+  std::int64_t most = 0;
+  for (const json& device : run["devices"]) most = std::max(most, device["peak_memory_bytes"].get<std::int64_t>());
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("compare --schedules all has a row or a reason for every schedule, fastest first") {
+  const json runs = runs_of({"--schedules", "all", "-p", "8", "-m", "32", "--times", "f=1,i=1,w=1"});
+  CHECK(runs.size() == schedule_catalog().size());
+  std::int64_t last = 0;
+  bool refused = false;
+  for (const json& run : runs) {
+    CAPTURE(run["schedule"]["name"]);
+    if (run.contains("makespan_ns")) {
+      CHECK_FALSE(refused);  // what did not run comes last
+      CHECK(run["makespan_ns"].get<std::int64_t>() >= last);
+      last = run["makespan_ns"].get<std::int64_t>();
+      CHECK(run["needs"].contains("frameworks"));
+    } else {
+      refused = true;
+      REQUIRE_FALSE(run["findings"].empty());
+      CHECK(run["findings"][0]["message"].get<std::string>().size() > 10);
+    }
+  }
+}
+
+TEST_CASE("what a schedule needs is marked") {
+  auto runs = by_name(runs_of({"-p", "8", "-m", "32"}));
+  CHECK(runs["chimera"]["needs"]["more_weights"] == true);
+  CHECK(runs["chimera"]["needs"]["even_devices"] == true);
+  CHECK(runs["zb-h1"]["needs"]["split_backward"] == true);
+  CHECK(runs["1f1b"]["needs"]["split_backward"] == false);
+  CHECK(runs["pipedream"]["needs"]["asynchronous"] == true);
+  CHECK(runs["pipedream"]["needs"]["more_weights"] == true);
+  CHECK(runs["gpipe"]["needs"]["asynchronous"] == false);
+  CHECK(runs["seq1f1b"]["needs"]["slices"] == true);
+  CHECK(runs["bpipe"]["needs"]["moves_activations"] == true);
+  CHECK(runs["1f1b"]["needs"]["frameworks"].get<std::string>().find("Megatron") != std::string::npos);
+}
+
+TEST_CASE(
+    "a memory limit puts what does not fit behind what does, and hands itself to the schedules that plan with it") {
+  const json runs = runs_of({"--schedules", "gpipe,1f1b,zb-auto", "-p", "4", "-m", "8", "--memory-limit", "4"});
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[2]["schedule"]["name"] == "gpipe");
+  CHECK(over_limit(runs[2]));
+  CHECK(runs[0]["schedule"]["name"] == "zb-auto");
+  CHECK(runs[0]["schedule"]["params"]["memory_limit"].is_string());
+  CHECK_FALSE(over_limit(runs[0]));
+  CHECK(peak(runs[0]) <= 4 * 1024 * 1024);
+  // One byte less than 1f1b's four activations, and it does not fit either.
+  auto tight = by_name(runs_of({"--schedules", "1f1b,naive", "-p", "4", "-m", "8", "--memory-limit", "4194303B"}));
+  CHECK(over_limit(tight["1f1b"]));
+  CHECK_FALSE(over_limit(tight["naive"]));
+}
+
+TEST_CASE("equal memory: what needs more than 1f1b runs smaller microbatches until it fits") {
+  auto runs = by_name(runs_of({"--equal", "memory", "--schedules", "1f1b,zb-h2,gpipe", "-p", "4", "-m", "8"}));
+  CHECK(runs["1f1b"]["schedule"]["microbatches"] == 8);
+  CHECK(runs["zb-h2"]["schedule"]["microbatches"] == 16);  // 7 activations, halved: 3.5
+  CHECK(peak(runs["zb-h2"]) == 7 * 1024 * 1024 / 2);
+  CHECK(runs["zb-h2"]["ideal_ns"] == runs["1f1b"]["ideal_ns"]);  // the same work
+  CHECK(over_limit(runs["gpipe"]));                              // holds the whole batch, however it is cut
+}
+
+TEST_CASE("equal stages: several stages per device take fewer devices") {
+  auto runs = by_name(runs_of({"--equal", "stages", "--schedules", "1f1b,interleaved,zb-v", "-p", "8", "-m", "16"}));
+  CHECK(runs["1f1b"]["schedule"]["devices"] == 8);
+  for (const char* name : {"interleaved", "zb-v"}) {
+    CAPTURE(name);
+    CHECK(runs[name]["schedule"]["devices"] == 4);
+    CHECK(runs[name]["schedule"]["stages"] == 8);
+    // The stages are the same, so half the devices have twice the work each.
+    CHECK(runs[name]["ideal_ns"].get<std::int64_t>() == 2 * runs["1f1b"]["ideal_ns"].get<std::int64_t>());
+  }
+  Folder folder;
+  CHECK(folder.run({"compare", "--equal", "stages", "--schedules", "interleaved", "-p", "5"}).status == 2);
+}
+
+TEST_CASE("terms of comparison that make no sense are refused") {
+  Folder folder;
+  CHECK(folder.refusal({"compare", "--equal", "speed"}) ==
+        "error[C002]: \"speed\" is not one of: devices, stages, memory\n"
+        "  --> --equal\n"
+        "  = help: write --equal devices\n");
+  const std::string unit = folder.refusal({"compare", "--memory-limit", "4miles"});
+  CHECK(unit.find("--memory-limit") != std::string::npos);
+}
+
+TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") {
+  Folder folder;
+  const std::string text = folder.data({"explain", "schedule", "zb-h1", "-p", "4", "-m", "8"});
+  for (const char* part : {"needs", "splits the backward", "source", "d0 F0F1F2F3......I0W0F4I1W1", "18.2 % less",
+                           "debubble compare --schedules all -p 4 -m 8"}) {
+    CAPTURE(part);
+    CHECK(text.find(part) != std::string::npos);
+  }
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    CAPTURE(entry.name);
+    CHECK(folder.data({"explain", "schedule", entry.name}).find(entry.citation.substr(0, 12)) != std::string::npos);
+  }
+  CHECK(folder.refusal({"explain", "schedule", "zbh1"}) ==
+        "error[S001]: no schedule is called \"zbh1\"\n"
+        "  --> explain schedule\n"
+        "  = help: did you mean zb-h1?\n");
+  CHECK(folder.refusal({"explain", "weather", "today"}) ==
+        "error[C064]: \"weather\" cannot be explained\n"
+        "  --> explain\n"
+        "  = help: write `debubble explain schedule NAME`\n");
+}
+
+}  // namespace debubble::testing

@@ -1,0 +1,44 @@
+#include "tools/catalog/schedule_example.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/exporters/report_json.hpp"
+#include "tools/quantities.hpp"
+#include "tools/run.hpp"
+#include "tools/scenario.hpp"
+#include "tools/views/gantt.hpp"
+
+namespace debubble {
+
+namespace {
+
+// Small enough to read, large enough for every row: DualPipe needs two microbatches per device.
+constexpr int kDevices = 4;
+constexpr int kMicrobatches = 8;
+
+std::string numbers_of(const Report& report) {
+  double peak = 0;
+  for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_activation_shares);
+  return fmt::format("step {}, bubble {} of the step, peak {:.2f} activations of a device share",
+                     format_duration(report.makespan), format_percent(report.bubble_ratio), peak);
+}
+
+}  // namespace
+
+ScheduleExample schedule_example(const ScheduleEntry& entry, const ViewStyle& style) {
+  ScenarioFlags flags;
+  flags.devices = kDevices;
+  flags.microbatches = kMicrobatches;
+  Progress progress;
+  const Run run = run_schedule(check_scenario(flags), entry.name, progress);
+  ScheduleExample example;
+  example.command = fmt::format("debubble simulate --schedule {} -p {} -m {}", entry.name, kDevices, kMicrobatches);
+  if (!has_result(run.report)) return example;
+  example.drawing = gantt(run.timeline, style);
+  example.numbers = numbers_of(run.report);
+  return example;
+}
+
+}  // namespace debubble

@@ -1,0 +1,95 @@
+#include "tools/catalog/schedule_page.hpp"
+
+#include <fmt/format.h>
+
+#include "schedules/catalog.hpp"
+#include "tools/catalog/schedule_example.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/schedule_facts.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr int kChartWidth = 100;
+constexpr std::size_t kTextWidth = 120;
+
+constexpr std::string_view kHeader = R"(# Schedules
+
+<!-- Made by `debubble list schedules --format markdown`; a test fails where it differs from the catalog. -->
+
+Every schedule that debubble knows, family by family. `debubble explain schedule NAME` tells the same about one of them,
+for your own numbers of devices and microbatches; `debubble compare --schedules all` ranks them.
+
+)";
+
+constexpr std::string_view kCertainties = R"(**Certainty** says how we know that an order is what its name says:
+
+- *reproduced*: the authors' own order or numbers come out of ours, in tests;
+- *derived*: built from the published description, and tested against closed forms, brute force or invariants;
+- *proposal*: the published order is not known to us; this is a construction of ours after the published idea.
+
+)";
+
+std::string wrapped(std::string_view text, std::string_view hanging) {
+  std::string result;
+  for (const std::string& line : wrap(text, kTextWidth)) {
+    if (!result.empty()) result += hanging;
+    result += line + "\n";
+  }
+  return result;
+}
+
+// "|" would end a table's cell and "<" might begin a tag; formulas hold both.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|' || c == '<' || c == '*' || c == '_') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string title_of(ScheduleFamily family) {
+  switch (family) {
+    case ScheduleFamily::kSynchronous:
+      break;
+    case ScheduleFamily::kZeroBubble:
+      return "Zero bubble";
+    case ScheduleFamily::kAsynchronous:
+      return "Asynchronous (no flush)";
+  }
+  return "Synchronous";
+}
+
+std::string section_of(const ScheduleEntry& entry) {
+  std::string text = fmt::format("### {}\n\n", entry.name);
+  for (const auto& [label, fact] : schedule_facts(entry)) {
+    text += wrapped(fmt::format("- **{}**: {}", label, escaped(fact)), "  ");
+  }
+  ViewStyle style;
+  style.width = kChartWidth;
+  const ScheduleExample example = schedule_example(entry, style);
+  text += fmt::format("\n`{}`: {}.\n\n```text\n{}```\n\n", example.command, example.numbers, example.drawing);
+  return text;
+}
+
+}  // namespace
+
+std::string schedule_page() {
+  std::string text(kHeader);
+  text += wrapped("In formulas: " + escaped(formula_letters()) + ".", "") + "\n";
+  text += kCertainties;
+  std::string family;
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    if (const std::string title = title_of(entry.family); title != family) {
+      text += fmt::format("## {}\n\n", title);
+      family = title;
+    }
+    text += section_of(entry);
+  }
+  text.pop_back();  // one line end closes the file
+  return text;
+}
+
+}  // namespace debubble

@@ -1,0 +1,30 @@
+// What a schedule needs beside time, as marks for a table: "ws" is more weights and a split backward.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "schedules/contract.hpp"
+
+namespace debubble {
+
+struct ScheduleNeeds {
+  bool more_weights = false;       // w: several copies, or several versions, of the weights
+  bool split_backward = false;     // s: input and weight gradients as separate ops
+  bool even_devices = false;       // e: an even number of devices
+  bool asynchronous = false;       // a: no flush, so gradients of old weights
+  bool moves_activations = false;  // o: activations leave the device and come back
+  bool slices = false;             // q: sequences cut into slices (causal attention)
+  std::string frameworks;          // who runs it today; empty: nobody that we know of
+};
+
+// `entry` is null for a table's file, of which only the schedule itself speaks.
+[[nodiscard]] ScheduleNeeds needs_of(const ScheduleEntry* entry, const Schedule& schedule);
+
+// "ws", or "-" for none.
+[[nodiscard]] std::string marks(const ScheduleNeeds& needs);
+
+// The meaning of the marks that occur: "w more weights   s split backward".
+[[nodiscard]] std::string legend(std::span<const ScheduleNeeds> all);
+
+}  // namespace debubble

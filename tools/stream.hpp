@@ -1,0 +1,14 @@
+// The pace of a schedule without a flush: simulated on a stream that is long enough to show it.
+#pragma once
+
+#include "sim/core/p2p.hpp"
+#include "tools/run.hpp"
+
+namespace debubble {
+
+// Fills the report's steady period, its stream's period, and the throughput at that pace. A schedule of the catalog is
+// built once more with many microbatches; any other one, and one that is long already, shows its own steady part, if it
+// has one. The report must have a stream.
+void add_pace(Run& run, P2p p2p);
+
+}  // namespace debubble

@@ -1,0 +1,125 @@
+#include "tools/transforms.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "cost_models/uniform.hpp"
+#include "schedules/transforms/catalog.hpp"
+#include "sim/core/error.hpp"
+#include "tools/quantities.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr const char* kFlag = "--transform";
+
+Diagnostic bad_form(const std::string& text, const std::string& message) {
+  return {"M019", kFlag, "\"" + text + "\": " + message, "write it like --transform recompute:mode=full,when=early"};
+}
+
+void add_value(TransformSpec& spec, std::string& key, const std::string& item, const std::string& text) {
+  const std::size_t equals = item.find('=');
+  if (equals == std::string::npos && !key.empty() && !item.empty()) {
+    spec.params[key] += "," + item;
+    return;
+  }
+  if (equals == std::string::npos || equals == 0 || equals + 1 == item.size()) {
+    throw InputError(bad_form(text, "\"" + item + "\" is not key=value"));
+  }
+  key = item.substr(0, equals);
+  if (!spec.params.emplace(key, item.substr(equals + 1)).second) {
+    throw InputError(bad_form(text, "\"" + key + "\" is given twice"));
+  }
+}
+
+TransformSpec parse_one(const std::string& text) {
+  TransformSpec spec;
+  const std::size_t colon = text.find(':');
+  spec.name = text.substr(0, colon);
+  if (spec.name.empty()) throw InputError(bad_form(text, "the name is missing"));
+  if (colon != std::string::npos) {
+    std::string key;
+    for (std::size_t begin = colon + 1; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      add_value(spec, key, text.substr(begin, end - begin), text);
+      begin = end + 1;
+    }
+  }
+  check_transform(spec.name, TransformRequest{spec.params, nullptr});
+  return spec;
+}
+
+// The value that the last transform of that name was given, as it signed the schedule; nothing if it was not.
+std::optional<std::string> signed_value(const Schedule& schedule, const std::string& key) {
+  for (const auto& [name, value] : schedule.params) {
+    if (name == key) return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> signed_share(const Schedule& schedule, const std::string& key) {
+  const std::optional<std::string> text = signed_value(schedule, key);
+  if (!text) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  // A file may hold anything under this name.
+  const bool legal = error == std::errc{} && end == text->data() + text->size() && value >= 0 && value <= 1;
+  if (legal) return value;
+  throw InputError(Diagnostic{"M005", "--schedule", key + "=\"" + *text + "\" is not a share from 0 to 1",
+                              "mend the schedule's params, or leave the entry out"});
+}
+
+bool recomputes(const Schedule& schedule) {
+  return std::any_of(schedule.rows.begin(), schedule.rows.end(), [](const auto& row) {
+    return std::any_of(row.begin(), row.end(), [](const Op& op) { return op.kind == OpKind::kRecompute; });
+  });
+}
+
+}  // namespace
+
+std::vector<TransformSpec> parse_transforms(const std::vector<std::string>& texts) {
+  std::vector<TransformSpec> specs;
+  std::vector<Diagnostic> problems;
+  for (const std::string& text : texts) {
+    try {
+      specs.push_back(parse_one(text));
+    } catch (const InputError& error) {
+      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return specs;
+}
+
+int vocabulary_barriers(const Schedule& schedule, const std::vector<TransformSpec>& transforms) {
+  if (schedule.vocabulary_barriers > 0) return schedule.vocabulary_barriers;
+  for (const TransformSpec& spec : transforms) {
+    if (spec.name != "vocabulary-parallel") continue;
+    const auto given = spec.params.find("barriers");
+    return given != spec.params.end() && given->second == "2" ? 2 : 1;
+  }
+  return 0;
+}
+
+void set_recompute_costs(const Schedule& schedule, bool toy, bool time_given, StageCosts& costs,
+                         std::vector<Assumption>& assumptions) {
+  if (!recomputes(schedule)) return;
+  const std::optional<double> time = signed_share(schedule, "recompute.time");
+  const std::optional<double> keep = signed_share(schedule, "recompute.keep");
+  if (time && time_given) {
+    throw InputError(Diagnostic{"M017", "--times", "r and the recomputation's time= both say how long it takes",
+                                "give one of them"});
+  }
+  set_recompute_shares(costs, time, keep);
+  if (!time_given) {
+    assumptions.push_back({"recomputation", time ? format_percent(*time) + " of the forward" : "as long as the forward",
+                           time ? Source::kGiven : Source::kDefault});
+  }
+  std::string kept = toy ? "nothing of an activation" : "the stage's input (of stage 0: as much as its output)";
+  if (keep) kept = format_percent(*keep) + " of an activation";
+  assumptions.push_back({"kept until recomputed", std::move(kept), keep ? Source::kGiven : Source::kDefault});
+}
+
+}  // namespace debubble

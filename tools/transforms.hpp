@@ -1,0 +1,32 @@
+// The transforms of a scenario: from --transform NAME:key=value,key=value to schedules and costs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
+
+namespace debubble {
+
+struct TransformSpec {
+  std::string name;
+  std::map<std::string, std::string> params;
+};
+
+// "recompute:mode=full,when=early". What follows a comma without a key belongs to the value before it:
+// "memory_limit=8,6,6,4". Throws InputError, all problems at once, for another form and for names of transforms and
+// parameters that do not exist.
+[[nodiscard]] std::vector<TransformSpec> parse_transforms(const std::vector<std::string>& texts);
+
+// Barriers of the output layer's shards: the schedule's, or those that one of the transforms will bring; 0: not
+// sharded.
+[[nodiscard]] int vocabulary_barriers(const Schedule& schedule, const std::vector<TransformSpec>& transforms);
+
+// What the schedule's params say about recomputation goes into the costs, and what holds then into the assumptions, if
+// the schedule recomputes. Shares given twice, by r of --times too, are refused (M017).
+void set_recompute_costs(const Schedule& schedule, bool toy, bool time_given, StageCosts& costs,
+                         std::vector<Assumption>& assumptions);
+
+}  // namespace debubble

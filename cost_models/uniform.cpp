@@ -12,6 +12,7 @@ StageCosts uniform_costs(const UniformTimes& times, int stages, int chunks) {
   stage.input_grad = piece_of(times.input_grad, chunks);
   stage.weight_grad = piece_of(times.weight_grad, chunks);
   stage.recompute = piece_of(times.recompute.value_or(times.forward), chunks);
+  stage.copy = piece_of(times.copy, chunks);
   stage.activation = piece_of(times.activation, chunks);
   stage.weight_grad_held = std::llround(static_cast<double>(stage.activation) * times.weight_share);
 

@@ -15,6 +15,7 @@ struct UniformTimes {
   std::optional<Nanoseconds> backward;         // absent: input_grad + weight_grad
   std::optional<Nanoseconds> overlapped_pair;  // absent: the sum of its members
   std::optional<Nanoseconds> recompute;        // absent: as long as the forward
+  Nanoseconds copy = kNanosecondsPerMillisecond;  // one way of an activation, to the host or a peer, or back
   std::optional<Nanoseconds> logits;           // S and T of one device's shard of the output layer; absent: see
   std::optional<Nanoseconds> gradient;         // uniform_vocabulary
   double weight_share = 1.0;                   // share of an activation that stays from I to the end of W, 0..1

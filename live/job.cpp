@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "live/fault.hpp"
@@ -26,10 +27,29 @@ Job::Job(const LiveRequest& request)
   if (request.costs.stages.size() != at(request.schedule.stages)) {
     throw std::logic_error("live: costs for another number of stages than the schedule's");
   }
+  refuse_features();
   check_range();
   plan_ = make_plan(schedule_, request.p2p);
   swap_rows();
   ops_.emplace(schedule_);
+}
+
+// What no executor does the work of. Equal pieces, slices and pairs one after the other run like any other rows.
+void Job::refuse_features() const {
+  const Schedule& schedule = request_->schedule;
+  std::string what;
+  if (!schedule.copies.empty()) what = "copies activations away and back";
+  if (!schedule.piece_shares.empty()) what = "cuts microbatches into unequal pieces";
+  if (schedule.pairs_run_side_by_side) what = "runs the members of a pair side by side";
+  for (const auto& row : schedule.rows) {
+    for (const Op& op : row) {
+      if (op.kind == OpKind::kRecompute) what = "recomputes activations";
+      if (is_vocabulary(op.kind)) what = "splits the output layer over the devices";
+    }
+  }
+  if (what.empty()) return;
+  throw InputError(Diagnostic{"E040", schedule.name, "this schedule " + what + ", which no executor can do yet",
+                              "simulate it, or run the schedule without that"});
 }
 
 // The other devices do not know of the swap: they keep their places for transfers.

@@ -16,7 +16,8 @@ namespace debubble::live {
 class Job {
  public:
   // The request must outlive the job. Throws InputError E006 when the run's times or sizes could exceed 64 bits,
-  // and E005 when one `swap` fault leaves the next nothing to swap.
+  // E040 for a schedule that holds what no executor runs, and E005 when one `swap` fault leaves the next nothing to
+  // swap.
   explicit Job(const LiveRequest& request);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -45,6 +46,7 @@ class Job {
   [[nodiscard]] bool strikes(Fault::Kind kind, const Op& op) const;
 
  private:
+  void refuse_features() const;
   void swap_rows();
   void check_range() const;
 

@@ -115,6 +115,11 @@ std::int32_t back_cell(const Move& move, const std::vector<Op>& row, const std::
   return cell_of(row, static_cast<std::size_t>(begun - spans.begin() - 1));
 }
 
+// Nothing is gained where the way back may begin as soon as the activation has left.
+bool returns_at_once(const Move& move, const std::vector<Op>& row, const std::vector<PlannedSpan>& spans) {
+  return back_cell(move, row, spans) == move.stay.forward;
+}
+
 }  // namespace
 
 std::vector<Copy> copies_of(const std::vector<Move>& moves, const std::vector<Op>& row,
@@ -127,6 +132,7 @@ std::vector<Copy> copies_of(const std::vector<Move>& moves, const std::vector<Op
   };
   std::vector<Entry> entries;
   for (const Move& move : moves) {
+    if (returns_at_once(move, row, spans)) continue;
     const Stay& stay = move.stay;
     const Copy out{Copy::Way::kOut, stay.stage, stay.microbatch, -1, -1};
     entries.push_back({move.out, 2 * std::int64_t{stay.forward} + 1, stay.use, out});
@@ -164,6 +170,7 @@ Bytes planned_peak(const Schedule& schedule, const PlanningCosts& costs, const L
     if (op.kind == OpKind::kWeightGrad) events.emplace_back(spans[k].end, -held);
   }
   for (const Move& move : moves) {
+    if (returns_at_once(move, row, spans)) continue;
     const Bytes bytes = part(costs.costs.stages[at(move.stay.stage)].activation, move.stay.microbatch);
     events.emplace_back(move.out + move.stay.copy, -bytes);
     // The lane may be free earlier than planned: then the copy starts with its cell.

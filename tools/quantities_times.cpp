@@ -40,7 +40,7 @@ class TimesList {
   }
 
   UniformTimes finish() {
-    const auto& [f, b, i, w, fb, r, s, t] = values_;
+    const auto& [f, b, i, w, fb, r, s, t, copy] = values_;
     UniformTimes times;
     times.forward = f.value_or(times.forward);
     times.backward = b;
@@ -48,6 +48,7 @@ class TimesList {
     times.recompute = r;
     times.logits = s;
     times.gradient = t;
+    times.copy = copy.value_or(times.copy);
     if (b && !i && !w) {
       times.input_grad = *b / 2;
       times.weight_grad = *b - *b / 2;
@@ -63,16 +64,17 @@ class TimesList {
   }
 
  private:
-  static constexpr std::array<std::string_view, 8> kKeys = {"f", "b", "i", "w", "fb", "r", "s", "t"};
+  static constexpr std::array<std::string_view, 9> kKeys = {"f", "b", "i", "w", "fb", "r", "s", "t", "copy"};
 
   void report(std::string code, std::string message) {
     problems_.push_back({std::move(code), std::string(place_), std::move(message),
                          "write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, "
-                         "w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard)"});
+                         "w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, "
+                         "copy one way of an activation)"});
   }
 
   std::string_view place_;
-  std::array<std::optional<Nanoseconds>, 8> values_;
+  std::array<std::optional<Nanoseconds>, 9> values_;
   std::vector<Diagnostic> problems_;
 };
 

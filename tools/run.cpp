@@ -16,6 +16,7 @@
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tools/copy_costs.hpp"
 #include "tools/exchange/schedule_file.hpp"
 #include "tools/planning.hpp"
 #include "tools/quantities.hpp"
@@ -173,6 +174,7 @@ void stage_costs(const Scenario& scenario, Run& run) {
   } else {
     toy_costs(scenario, run);
   }
+  set_copy_costs(scenario, run.schedule, run.costs, run.report.assumptions);
 }
 
 Topology make_topology(const Scenario& scenario, Report& report) {
@@ -223,7 +225,7 @@ Schedule plan_schedule(const Scenario& scenario, const ScheduleEntry& entry, con
   draft.schedule.devices = request.devices;
   draft.schedule.chunks = request.chunks == 0 ? entry.default_chunks : request.chunks;
   draft.schedule.stages = request.devices * draft.schedule.chunks;
-  scenario.profile ? profile_costs(scenario, draft) : toy_costs(scenario, draft);
+  stage_costs(scenario, draft);
   return build_planned(entry.name, request, draft.costs, make_topology(scenario, draft.report), scenario.p2p);
 }
 
@@ -264,31 +266,6 @@ Schedule make_base_schedule(const Scenario& scenario, const std::string& name) {
   return planned ? plan_schedule(scenario, *entry, request) : build_schedule(name, request);
 }
 
-// What a transform may plan with: the costs of the schedule that it gets, and its hops.
-PlanningCosts costs_to_plan_with(const Scenario& scenario, const Schedule& schedule) {
-  Run run;
-  run.schedule = schedule;
-  stage_costs(scenario, run);
-  const Topology topology = make_topology(scenario, run.report);
-  PlanningCosts planning;
-  planning.static_bytes.assign(static_cast<std::size_t>(schedule.devices), 0);
-  Bytes activations = 0;
-  for (int stage = 0; stage < schedule.stages; ++stage) {
-    const StageCost& cost = run.costs.stages[static_cast<std::size_t>(stage)];
-    activations += cost.activation;
-    for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
-      const std::int32_t device = schedule.placement.device_of(replica, stage);
-      planning.static_bytes[static_cast<std::size_t>(device)] += cost.weights + cost.gradients + cost.optimizer;
-    }
-    if (stage + 1 == schedule.stages) break;
-    const std::int32_t from = schedule.placement.device_of(0, stage);
-    planning.hops.push_back(topology.transfer(from, schedule.placement.device_of(0, stage + 1), cost.output).total());
-  }
-  planning.activation_unit = scenario.profile ? activations / schedule.devices : scenario.times.activation;
-  planning.costs = std::move(run.costs);
-  return planning;
-}
-
 }  // namespace
 
 Schedule make_schedule(const Scenario& scenario, const std::string& name) {
@@ -296,7 +273,12 @@ Schedule make_schedule(const Scenario& scenario, const std::string& name) {
   for (const TransformSpec& spec : scenario.transforms) {
     TransformRequest request{spec.params, nullptr};
     std::optional<PlanningCosts> costs;
-    if (find_transform(spec.name)->uses_costs) request.costs = &costs.emplace(costs_to_plan_with(scenario, schedule));
+    if (find_transform(spec.name)->uses_costs) {
+      Run draft;  // the costs of what the transform gets
+      draft.schedule = schedule;
+      stage_costs(scenario, draft);
+      request.costs = &costs.emplace(costs_to_plan_with(schedule, draft.costs, make_topology(scenario, draft.report)));
+    }
     schedule = apply_transform(spec.name, schedule, request);
   }
   return schedule;
@@ -346,6 +328,7 @@ Run prepare_run(const Scenario& scenario, const std::string& name, Progress& pro
            Source::kDefault);
   }
   run.topology = make_topology(scenario, run.report);
+  run.extra_work = extra_work(scenario.transforms, run.report.assumptions);
   for (Assumption& assumption : run.report.assumptions) assumption.value = printable(assumption.value);
   return run;
 }
@@ -367,6 +350,7 @@ void simulate_run(Run& run, P2p p2p, Progress& progress) {
     run.report.steady_period = steady_period(program, run.costs, run.topology, iterations_for(program.nodes.size()));
     add_throughput(run.report, run.samples_per_microbatch, run.tokens_per_sample);
     if (run.report.stream) add_pace(run, p2p);
+    if (run.extra_work) run.report.extra_work = fill_bubbles(run.timeline, run.schedule, *run.extra_work);
   }
   run.report.assumptions = std::move(assumptions);
   add_notes(run.schedule, run.report);

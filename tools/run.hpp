@@ -22,6 +22,7 @@ struct Run {
   std::vector<int> partition;  // layers per stage; empty without a profile
   Timeline timeline;           // empty when the run deadlocks
   Report report;
+  std::optional<ExtraWork> extra_work;  // to be placed into the bubbles
   std::int64_t samples_per_microbatch = 0;  // 0: unknown
   std::int64_t tokens_per_sample = 0;       // 0: unknown
   P2p p2p = P2p::kOverlapped;               // what it was simulated or run with

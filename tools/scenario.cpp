@@ -153,6 +153,9 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
   verb.add_option("--bandwidth", flags.bandwidth, "per link, e.g. 25GB/s (default: profile's, none)")
       ->group(network)
       ->type_name("RATE");
+  verb.add_option("--host-bandwidth", flags.host_bandwidth, "for offloading, one way (default: 25GB/s)")
+      ->group(network)
+      ->type_name("RATE");
   verb.add_option("--topology", flags.topology, "ideal (default); see `debubble list topologies`")
       ->group(network)
       ->type_name("NAME");
@@ -171,6 +174,7 @@ std::string repeated_flags(const ScenarioFlags& flags) {
   add("--profile", flags.profile);
   add("--comm", flags.comm);
   add("--bandwidth", flags.bandwidth);
+  add("--host-bandwidth", flags.host_bandwidth);
   if (flags.p2p != "overlapped") add("--p2p", flags.p2p);
   return text;
 }
@@ -225,6 +229,13 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         if (!flags.profile.empty()) return;
         fail("C067", "--bandwidth", "without a profile transfers have no size, so a bandwidth would change nothing",
              "use --comm for the time of a hop, or add --profile FILE");
+      },
+      [&] {
+        if (flags.host_bandwidth.empty()) return;
+        scenario.host_bandwidth = parse_bandwidth(flags.host_bandwidth, "--host-bandwidth");
+        if (!flags.profile.empty()) return;
+        fail("C067", "--host-bandwidth", "without a profile activations have no size, so it would change nothing",
+             "use --times copy=1 for the time of a copy, or add --profile FILE");
       },
       [&] { scenario.p2p = static_cast<P2p>(one_of(modes, flags.p2p, "C002", "--p2p")); },
       [&] {

@@ -31,6 +31,7 @@ struct ScenarioFlags {
   std::string times;
   std::string comm;
   std::string bandwidth;
+  std::string host_bandwidth;
   std::string weight_share;
   std::string profile;
   std::string partition;
@@ -53,6 +54,7 @@ struct Scenario {
   std::set<std::string> times_given;  // the keys of --times
   std::optional<Nanoseconds> comm;
   std::optional<std::int64_t> bandwidth;
+  std::optional<std::int64_t> host_bandwidth;
   bool weight_share_given = false;
   std::optional<Profile> profile;
   std::string partition = "auto";

@@ -6,6 +6,7 @@
 
 #include "cost_models/uniform.hpp"
 #include "schedules/transforms/catalog.hpp"
+#include "schedules/transforms/request.hpp"
 #include "sim/core/error.hpp"
 #include "tools/quantities.hpp"
 
@@ -101,6 +102,47 @@ int vocabulary_barriers(const Schedule& schedule, const std::vector<TransformSpe
     return given != spec.params.end() && given->second == "2" ? 2 : 1;
   }
   return 0;
+}
+
+PlanningCosts costs_to_plan_with(const Schedule& schedule, const StageCosts& costs, const Topology& topology) {
+  PlanningCosts planning;
+  planning.costs = costs;
+  planning.static_bytes.assign(static_cast<std::size_t>(schedule.devices), 0);
+  Bytes activations = 0;
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
+    activations += cost.activation;
+    for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
+      const std::int32_t device = schedule.placement.device_of(replica, stage);
+      planning.static_bytes[static_cast<std::size_t>(device)] += cost.weights + cost.gradients + cost.optimizer;
+    }
+    if (stage + 1 == schedule.stages || schedule.devices < 2) continue;
+    planning.hops.push_back(topology.transfer(0, 1, cost.output).total());
+  }
+  planning.activation_unit = activations / std::max(schedule.devices, 1);
+  return planning;
+}
+
+std::optional<ExtraWork> extra_work(const std::vector<TransformSpec>& transforms,
+                                    std::vector<Assumption>& assumptions) {
+  const auto found = std::find_if(transforms.begin(), transforms.end(),
+                                  [](const TransformSpec& spec) { return spec.name == "fill-bubbles"; });
+  if (found == transforms.end()) return std::nullopt;
+  const auto time = [&](const std::string& key) -> Nanoseconds {
+    const auto given = found->params.find(key);
+    if (given == found->params.end()) return 0;
+    return parse_duration(given->second, "--transform fill-bubbles:" + key, BareNumber::kToyUnits);
+  };
+  ExtraWork work{time("curvature"), time("inverse"), time("sync"), time("precondition"), 1};
+  const TransformRequest request{found->params, nullptr};
+  work.parts = TransformParams(request, "fill-bubbles").whole("layers", 1, 1);
+  assumptions.push_back(
+      {"curvature", format_duration_exact(work.curvature) + " per device share and microbatch", Source::kGiven});
+  assumptions.push_back(
+      {"inverse", format_duration_exact(work.inverse) + " per device share and refresh", Source::kGiven});
+  assumptions.push_back({"factors A and B", "half of curvature, inverse and sync each", Source::kDefault});
+  assumptions.push_back({"memory of the factors", "not counted", Source::kDefault});
+  return work;
 }
 
 void set_recompute_costs(const Schedule& schedule, bool toy, bool time_given, StageCosts& costs,

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "schedules/contract.hpp"
+#include "sim/analysis/fill_bubbles.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
+#include "sim/core/topology.hpp"
 
 namespace debubble {
 
@@ -23,6 +27,14 @@ struct TransformSpec {
 // Barriers of the output layer's shards: the schedule's, or those that one of the transforms will bring; 0: not
 // sharded.
 [[nodiscard]] int vocabulary_barriers(const Schedule& schedule, const std::vector<TransformSpec>& transforms);
+
+// What a transform may plan with, of the schedule that it gets.
+[[nodiscard]] PlanningCosts costs_to_plan_with(const Schedule& schedule, const StageCosts& costs,
+                                               const Topology& topology);
+
+// What fill-bubbles is to place; nothing without it. Throws InputError for what is no time.
+[[nodiscard]] std::optional<ExtraWork> extra_work(const std::vector<TransformSpec>& transforms,
+                                                  std::vector<Assumption>& assumptions);
 
 // What the schedule's params say about recomputation goes into the costs, and what holds then into the assumptions, if
 // the schedule recomputes. Shares given twice, by r of --times too, are refused (M017).

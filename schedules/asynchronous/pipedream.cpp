@@ -106,8 +106,8 @@ Schedule build_pipedream(const ScheduleRequest& request) {
   for (std::size_t stage = 0; stage < replicas.size(); ++stage) {
     text += (stage == 0 ? "" : ",") + std::to_string(replicas[stage]);
     for (int k = 0; k < replicas[stage]; ++k, ++device) {
-      schedule.rows[device] = one_engine_row(static_cast<int>(stage), warmup_of(replicas, stage), request.microbatches,
-                                             k, replicas[stage]);
+      schedule.rows[device] =
+          one_engine_row(static_cast<int>(stage), warmup_of(replicas, stage), request.microbatches, k, replicas[stage]);
     }
   }
   schedule.params = {{"replicas", text}};
@@ -153,14 +153,17 @@ const ScheduleEntry& pipedream_entry() {
       .build = build_pipedream,
       .family = ScheduleFamily::kAsynchronous,
       .certainty = Certainty::kReproduced,
-      .certainty_note = "warm-up and numbers of versions follow the authors' runtime; staleness is tested by brute force",
-      .makespan = {"(m + p - 1)(f + b) for one device per stage; in the stream a microbatch every max of (f + b)/r",
-                   makespan},
+      .certainty_note =
+          "warm-up and numbers of versions follow the authors' runtime; staleness is tested by brute force",
+      .makespan =
+          {"(m + p - 1)(f + b) for one device per stage; in the stream a microbatch every max of (f + b)/r at best",
+           makespan},
       .peak = {"min(floor((p - 1 - devices before the stage) / r) + 1, ceil(m / r)) p/S", peak},
       .frameworks = "the authors' runtime (msr-fiddle/pipedream)",
-      .advice = "Keeps every device busy once the pipeline is full, at the price of gradients S-1-s updates old and as "
-                "many copies of the first stage's weights as it has microbatches in flight. Give slow stages more "
-                "replicas.",
+      .advice =
+          "Keeps every device busy once the pipeline is full, at the price of gradients S-1-s updates old and as "
+          "many copies of the first stage's weights as it has microbatches in flight. Give slow stages more "
+          "replicas.",
       .chunk_step = 0};
   return entry;
 }

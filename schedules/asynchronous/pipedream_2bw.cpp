@@ -52,8 +52,9 @@ const ScheduleEntry& pipedream_2bw_entry() {
       .makespan = {"(m + p - 1)(f + b); in the stream a microbatch every f + b", fill_and_drain},
       .peak = {"min(p - device, m)", one_engine_peak},
       .frameworks = "the authors' code (msr-fiddle/pipedream)",
-      .advice = "The stream of pipedream at the memory of one more copy of the weights, whatever the depth. All stages "
-                "are one update late, as if the batch were delayed by one.",
+      .advice =
+          "The stream of pipedream at the memory of one more copy of the weights, whatever the depth. All stages "
+          "are one update late, as if the batch were delayed by one.",
       .chunk_step = 0};
   return entry;
 }

@@ -19,8 +19,8 @@ Schedule build_pipelined_backprop(const ScheduleRequest& request) {
     refuse("S065", "--param turnaround", "with one engine a backward may follow its forward at once",
            "leave out --param turnaround, or use --param engines=2");
   }
-  Schedule schedule = engines == "1" ? one_engine_stream(request, kName)
-                                     : two_engine_stream(request, kName, turnaround == "1" ? 1 : 0);
+  Schedule schedule =
+      engines == "1" ? one_engine_stream(request, kName) : two_engine_stream(request, kName, turnaround == "1" ? 1 : 0);
   schedule.params = {{"engines", engines}, {"stash", stash}};
   if (engines == "2") schedule.params.emplace_back("turnaround", turnaround);
   using Versions = Asynchrony::Versions;
@@ -66,8 +66,9 @@ const ScheduleEntry& pipelined_backprop_entry() {
                    makespan},
       .peak = {"min(2(p - 1 - device) + 1 + turnaround, m); min(p - device, m) with one engine", peak},
       .frameworks = "",
-      .advice = "For fine-grained pipelines of one layer per device. Twice the throughput of 1f1b where a device can "
-                "really run both passes at once; its delays need spike compensation or weight prediction.",
+      .advice =
+          "For fine-grained pipelines of one layer per device. Twice the throughput of 1f1b where a device can "
+          "really run both passes at once; its delays need spike compensation or weight prediction.",
       .chunk_step = 0};
   return entry;
 }

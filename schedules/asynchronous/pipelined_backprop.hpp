@@ -1,5 +1,5 @@
-// pipelined-backprop: every device runs a forward and a backward side by side and updates after each sample; delays grow
-// by two updates per stage. (Kosson et al., MLSys 2021)
+// pipelined-backprop: every device runs a forward and a backward side by side and updates after each sample; delays
+// grow by two updates per stage. (Kosson et al., MLSys 2021)
 //
 //     3 devices     rows[0]  0F0 0F1 0F2 0F3 (0F4;0B0) (0F5;0B1) ...
 //                   rows[1]  1F0 1F1 (1F2;1B0) (1F3;1B1) ...

@@ -11,8 +11,8 @@ namespace debubble {
 namespace {
 
 // v1: up to the weights that are current when the minibatch's backward reaches the first stage. That is s/2 updates
-// after its backward here, for one engine makes an update in the time in which a backward passes two stages; its forward
-// comes S-1-s updates before its backward. v2: up to the update after the minibatch's own.
+// after its backward here, for one engine makes an update in the time in which a backward passes two stages; its
+// forward comes S-1-s updates before its backward. v2: up to the update after the minibatch's own.
 void predict(Asynchrony& asynchrony, int stages, bool v2) {
   asynchrony.versions = Asynchrony::Versions::kPredicted;
   asynchrony.stash_predicted = v2;
@@ -48,12 +48,14 @@ const ScheduleEntry& spectrain_entry() {
       .build = build_spectrain,
       .family = ScheduleFamily::kAsynchronous,
       .certainty = Certainty::kReproduced,
-      .certainty_note = "order 1f1b's; prediction distances those of the authors' code, v1's also found by event counts",
+      .certainty_note =
+          "order 1f1b's; prediction distances those of the authors' code, v1's also found by event counts",
       .makespan = {"(m + p - 1)(f + b); in the stream a microbatch every f + b", fill_and_drain},
       .peak = {"min(p - device, m)", one_engine_peak},
       .frameworks = "the authors' code (ntueclab/SpecTrain-PyTorch)",
-      .advice = "pipedream's stream without its stash: predicting costs one copy of the weights and a pass over them "
-                "before each op. Only for optimizers with momentum.",
+      .advice =
+          "pipedream's stream without its stash: predicting costs one copy of the weights and a pass over them "
+          "before each op. Only for optimizers with momentum.",
       .chunk_step = 0};
   return entry;
 }

@@ -56,7 +56,8 @@ Schedule two_engine_stream(const ScheduleRequest& request, const char* name, int
 int update_every_param(const ScheduleRequest& request) {
   const int every = int_param(request, "update_every", request.devices);
   if (every < 1) {
-    refuse("S060", "--param update_every", "a stage updates after 1 backward pass or more; got " + std::to_string(every),
+    refuse("S060", "--param update_every",
+           "a stage updates after 1 backward pass or more; got " + std::to_string(every),
            "nearest legal value: --param update_every=1");
   }
   return every;
@@ -65,8 +66,8 @@ int update_every_param(const ScheduleRequest& request) {
 void note_last_update(Schedule& schedule) {
   const int left = schedule.microbatches % schedule.asynchrony->update_every;
   if (left == 0) return;
-  schedule.notes.push_back("the gradients of the last " + std::to_string(left) + " of m=" +
-                           std::to_string(schedule.microbatches) + " microbatches fill no update of " +
+  schedule.notes.push_back("the gradients of the last " + std::to_string(left) +
+                           " of m=" + std::to_string(schedule.microbatches) + " microbatches fill no update of " +
                            std::to_string(schedule.asynchrony->update_every));
 }
 

@@ -33,8 +33,8 @@ void note_last_update(Schedule& schedule);
 // min(2(p - 1 - device) + turnaround + 1, m).
 [[nodiscard]] double two_engine_peak(const FormCase& form, int turnaround);
 
-// Pairs of equal passes move in step: as many steps as the last stage's backward of the last microbatch is away from the
-// first stage's, both counted. Nothing where forward and backward differ, or the last stage cannot keep the step.
+// Pairs of equal passes move in step: as many steps as the last stage's backward of the last microbatch is away from
+// the first stage's, both counted. Nothing where forward and backward differ, or the last stage cannot keep the step.
 [[nodiscard]] std::optional<double> two_engine_makespan(const FormCase& form, int turnaround);
 
 }  // namespace debubble

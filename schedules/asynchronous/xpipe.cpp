@@ -41,8 +41,9 @@ const ScheduleEntry& xpipe_entry() {
       .makespan = {"(m + p - 1)(f + b); in the stream a microbatch every f + b", fill_and_drain},
       .peak = {"min(p - device, m)", one_engine_peak},
       .frameworks = "",
-      .advice = "For Adam where pipedream-2bw's second version is too much: one prediction per minibatch, and at most "
-                "one update to predict once a minibatch has p - 1 microbatches or more.",
+      .advice =
+          "For Adam where pipedream-2bw's second version is too much: one prediction per minibatch, and at most "
+          "one update to predict once a minibatch has p - 1 microbatches or more.",
       .chunk_step = 0};
   return entry;
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace debubble {
 namespace {
@@ -21,6 +24,18 @@ bool has_uneven_pieces(const Schedule& schedule) {
          schedule.piece_shares.end();
 }
 
+// Rows tell replicas apart by the devices of their stages alone.
+bool has_replicas_alike(const Schedule& schedule) {
+  const Placement& placement = schedule.placement;
+  std::set<std::vector<std::int32_t>> seen;
+  for (int replica = 0; replica < placement.replicas(); ++replica) {
+    std::vector<std::int32_t> devices;
+    for (int stage = 0; stage < placement.stages(); ++stage) devices.push_back(placement.device_of(replica, stage));
+    if (!seen.insert(std::move(devices)).second) return true;
+  }
+  return false;
+}
+
 // What none of them can say.
 std::string not_sayable(const Schedule& schedule) {
   if (any_op(schedule, [](const Op& op) { return is_vocabulary(op.kind); })) {
@@ -28,6 +43,7 @@ std::string not_sayable(const Schedule& schedule) {
   }
   if (has_copies(schedule)) return "it moves activations away and back";
   if (schedule.asynchrony) return "it runs as a stream without a flush";
+  if (has_replicas_alike(schedule)) return "two of its replicas are on the same devices";
   if (schedule.replicas_share_weights) return "its replicas share their weights";
   if (has_uneven_pieces(schedule)) return "its slices are of unequal size";
   return "";

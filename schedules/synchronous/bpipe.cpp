@@ -1,5 +1,6 @@
 #include "schedules/synchronous/bpipe.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <set>
 #include <string>
@@ -15,7 +16,8 @@ namespace {
 
 int cap_of(int devices) { return devices / 2 + 1; }  // ceil((p + 2) / 2) of an even p
 
-// Walks along the row of an evictor and keeps it below its cap, one place free for the next forward or load.
+// Walks along the row of an evictor and keeps room for what comes next: one place, and one more for a copy under way
+// where the next forward follows at once.
 class Evictor {
  public:
   Evictor(const std::vector<Op>& row, int device, int devices)
@@ -27,7 +29,8 @@ class Evictor {
       const std::int32_t microbatch = row_[at].microbatch;
       if (row_[at].kind == OpKind::kForward) {
         here_.push_back(microbatch);
-        evict();
+        const bool forward_next = at + 1 < row_.size() && row_[at + 1].kind == OpKind::kForward;
+        evict_down_to(forward_next ? cap_ - 2 : cap_ - 1);
       } else {
         here_.pop_front();
       }
@@ -45,8 +48,8 @@ class Evictor {
   }
 
   // The newest is the one whose backward is furthest away.
-  void evict() {
-    while (static_cast<int>(here_.size()) > cap_ - 1) {
+  void evict_down_to(int most) {
+    while (static_cast<int>(here_.size()) > most) {
       copies_.push_back({Copy::Way::kOut, device_, here_.back(), partner_, -1});
       remote_.insert(here_.back());
       here_.pop_back();
@@ -74,16 +77,20 @@ Schedule build_bpipe(const ScheduleRequest& request) {
   schedule.name = "bpipe";
   schedule.copies.resize(schedule.rows.size());
   for (int device = 0; device < p / 2; ++device) {
+    if (std::min(p - device, request.microbatches) <= cap_of(p)) continue;  // 1F1B as it is fits
     const auto at = static_cast<std::size_t>(device);
     schedule.copies[at] = Evictor(schedule.rows[at], device, p).run();
   }
   return schedule;
 }
 
-// Evictors fill up to the cap; what an acceptor holds at once depends on how the pair's ops meet.
+// In a long run evictors fill up to the cap; what an acceptor holds at once depends on how the pair's ops meet.
 std::optional<double> bpipe_peak(const FormCase& form) {
   if (form.device >= form.devices / 2) return std::nullopt;
-  return std::min(form.microbatches, cap_of(form.devices));
+  const int held = std::min(form.devices - form.device, form.microbatches);
+  if (held <= cap_of(form.devices)) return held;
+  if (form.microbatches < 2 * form.devices) return std::nullopt;
+  return cap_of(form.devices);
 }
 
 }  // namespace
@@ -105,7 +112,7 @@ const ScheduleEntry& bpipe_entry() {
           "the published rule of eviction; the bound p/2 + 1 is derived and tested on every device. The "
           "published placement of partners on one node is left to the topology",
       .makespan = {"(m + p - 1)(f + b) while copies hide behind compute", fill_and_drain},
-      .peak = {"at most p/2 + 1; min(m, p/2 + 1) for d < p/2", bpipe_peak},
+      .peak = {"at most p/2 + 1; of d < p/2 exactly min(m, p/2 + 1), once m >= 2 p or m <= p/2 + 1", bpipe_peak},
       .frameworks = "",
       .advice =
           "Where the first device runs out of memory and the last has plenty, and partners share a fast link. It "

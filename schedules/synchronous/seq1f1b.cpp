@@ -169,17 +169,20 @@ Schedule build_seq1f1b(const ScheduleRequest& request) {
   return schedule;
 }
 
+bool is_uneven(const FormCase& form) { return form.params.contains("slice_costs") || form.params.contains("tokens"); }
+
+// With several stages per device only where whole microbatches make a group: other numbers of slices run with m = p
+// alone, all forwards first.
 std::optional<double> seq1f1b_makespan(const FormCase& form) {
   const auto slices = form_number(form, "slices");
-  const bool uneven = form.params.contains("slice_costs") || form.params.contains("tokens");
-  if (!slices || uneven || form.chunks > 1) return std::nullopt;
-  return (form.microbatches + static_cast<double>(form.devices - 1) / *slices) * (form.forward + form.backward);
+  if (!slices || is_uneven(form) || (form.chunks > 1 && form.devices % *slices != 0)) return std::nullopt;
+  const double way = static_cast<double>(form.devices - 1) / (form.chunks * *slices);
+  return (form.microbatches + way) * (form.forward + form.backward);
 }
 
 std::optional<double> seq1f1b_peak(const FormCase& form) {
   const auto slices = form_number(form, "slices");
-  const bool uneven = form.params.contains("slice_costs") || form.params.contains("tokens");
-  if (!slices || uneven || form.chunks > 1) return std::nullopt;
+  if (!slices || is_uneven(form) || form.chunks > 1) return std::nullopt;
   const std::int64_t held = form.devices - 1 - form.device + std::int64_t{*slices};
   return static_cast<double>(std::min(held, std::int64_t{form.microbatches} * *slices)) / *slices;
 }
@@ -208,7 +211,7 @@ const ScheduleEntry& seq1f1b_entry() {
       .certainty = Certainty::kReproduced,
       .certainty_note =
           "the authors' orders; which numbers of slices deadlock with several stages per device is derived",
-      .makespan = {"m (f + b) + (p - 1)(f + b) / k, slices alike and v = 1", seq1f1b_makespan},
+      .makespan = {"m (f + b) + (p - 1)(f + b) / (v k), slices alike", seq1f1b_makespan},
       .peak = {"min(p - 1 - d + k, m k) / k, slices alike and v = 1", seq1f1b_peak},
       .frameworks = "",
       .advice =

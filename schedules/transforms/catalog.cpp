@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "schedules/transforms/fill_bubbles.hpp"
 #include "schedules/transforms/offload.hpp"
 #include "schedules/transforms/recompute.hpp"
 #include "schedules/transforms/request.hpp"
@@ -34,7 +35,8 @@ void check_params(const TransformEntry& entry, const TransformRequest& request) 
 }  // namespace
 
 std::span<const TransformEntry> transform_catalog() {
-  static const std::array entries{split_backward_entry(), recompute_entry(), vocabulary_parallel_entry(), offload_entry()};
+  static const std::array entries{split_backward_entry(), recompute_entry(), vocabulary_parallel_entry(),
+                                  fill_bubbles_entry(), offload_entry()};
   return entries;
 }
 

@@ -44,7 +44,8 @@ class Round {
       if (forward == row.size()) break;
       if (forward == at || ends_pair(row, at) || row[forward].paired_with_next || ends_pair(row, forward)) continue;
       const PlannedSpan span = earliest(device, row[forward], now);
-      if (span.end > spans[at].begin || !fits(device, forward, at)) continue;
+      // One that takes no time could move at the same moment as what it feeds, elsewhere, and each wait for the other.
+      if (span.end == span.begin || span.end > spans[at].begin || !fits(device, forward, at)) continue;
       const auto begin = static_cast<std::ptrdiff_t>(at);
       const auto from = static_cast<std::ptrdiff_t>(forward);
       memory_[device].move(forward, at, row[forward]);

@@ -102,12 +102,18 @@ class VocabularyPlan {
     if (state.next >= row_end) return;
     offer(ready(state.next), ops_.op(state.next).kind == OpKind::kForward ? kForward : kBackward, {}, state.next);
     const int most = schedule_.vocabulary_barriers * schedule_.chunks * schedule_.pieces;
-    if (state.early >= most) return;
+    // Forwards keep their order.
+    if (state.early >= most || has_forward(state.next)) return;
     for (std::int32_t id = ops_.cell_end(state.next); id < row_end; id = ops_.cell_end(id)) {
-      const bool single_forward = ops_.op(id).kind == OpKind::kForward && !ops_.op(id).paired_with_next;
-      if (!single_forward || end_[at(id)] != kNever) continue;
+      if (end_[at(id)] != kNever || !has_forward(id)) continue;
+      if (ops_.op(id).paired_with_next) return;
       return offer(ready(id), kEarlyForward, {}, id);
     }
+  }
+
+  [[nodiscard]] bool has_forward(std::int32_t cell) const {
+    if (ops_.op(cell).kind == OpKind::kForward) return true;
+    return ops_.op(cell).paired_with_next && ops_.op(cell + 1).kind == OpKind::kForward;
   }
 
   [[nodiscard]] Nanoseconds last_forward_end(std::int32_t piece) const {

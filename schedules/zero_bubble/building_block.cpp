@@ -44,16 +44,16 @@ class Compaction {
     }
   }
 
+  // Ops move to slots that have been visited, so what is still to come stands where it stood at first.
   SlotGrid run() {
-    const SlotGrid input = grid_;
     enum class Phase { kWarmup, kSteady, kDrain } phase = Phase::kWarmup;
-    for (int slot = 0; slot < input.length(); ++slot) {
-      for (int device = 0; device < input.devices(); ++device) {
-        const Cell cell = input.at(device, slot);
+    for (int slot = 0; slot < grid_.length(); ++slot) {
+      for (int device = 0; device < grid_.devices(); ++device) {
+        const Cell cell = grid_.at(device, slot);
         if (cell.free()) continue;
         if (phase == Phase::kWarmup && device == 0 && cell.leg == Leg::kBackUp) phase = Phase::kSteady;
         if (phase == Phase::kSteady) {
-          if (cell.leg == Leg::kDown && cell.number == input.microbatches() - 1) phase = Phase::kDrain;
+          if (cell.leg == Leg::kDown && cell.number == grid_.microbatches() - 1) phase = Phase::kDrain;
         } else if (phase == Phase::kDrain || explicit_weights_) {
           move_forward(device, slot, cell);
         }
@@ -129,9 +129,8 @@ Schedule build_from_block(const ScheduleRequest& request, const std::string& nam
            "leave --chunks out, or use -v 2");
   }
   SlotGrid grid = with_weight_grads(repeated(p, request.microbatches, block));
-  grid = without_weight_grads(squeezed(Compaction(std::move(grid), true).run()));
-  grid = with_weight_grads(Compaction(std::move(grid), false).run());
-  grid = without_weight_grads(squeezed(grid));
+  grid = squeezed_without_weight_grads(Compaction(std::move(grid), true).run());
+  grid = squeezed_without_weight_grads(with_weight_grads(Compaction(std::move(grid), false).run()));
 
   Schedule schedule = start_schedule(request, name, 2);
   schedule.placement = zigzag_placement(p, 2 * p);

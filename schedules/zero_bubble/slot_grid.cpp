@@ -5,38 +5,13 @@
 
 namespace debubble {
 
-namespace {
-
-template <typename Visit>
-void for_each_op(const SlotGrid& grid, Visit visit) {  // by slot, then device
-  for (int slot = 0; slot < grid.length(); ++slot) {
-    for (int device = 0; device < grid.devices(); ++device) {
-      const SlotGrid::Cell cell = grid.at(device, slot);
-      if (!cell.free()) visit(device, slot, cell);
-    }
-  }
-}
-
-}  // namespace
-
 SlotGrid::SlotGrid(int devices, int microbatches)
     : devices_(devices),
       microbatches_(microbatches),
       cells_(static_cast<std::size_t>(devices)),
       slot_(static_cast<std::size_t>(devices),
-            std::vector<std::int32_t>(6 * static_cast<std::size_t>(microbatches), -1)) {}
-
-std::size_t SlotGrid::index(Leg leg, std::int32_t number) const {
-  return static_cast<std::size_t>(leg) * static_cast<std::size_t>(microbatches_) + static_cast<std::size_t>(number);
-}
-
-SlotGrid::Cell SlotGrid::at(int device, int slot) const {
-  const auto& row = cells_[static_cast<std::size_t>(device)];
-  return static_cast<std::size_t>(slot) < row.size() ? row[static_cast<std::size_t>(slot)] : Cell{};
-}
-
-int SlotGrid::slot_of(int device, Leg leg, std::int32_t number) const {
-  return slot_[static_cast<std::size_t>(device)][index(leg, number)];
+            std::vector<std::int32_t>(6 * static_cast<std::size_t>(microbatches), -1)) {
+  for (auto& row : cells_) row.reserve(6 * static_cast<std::size_t>(microbatches + 2 * devices));
 }
 
 void SlotGrid::put(int device, int slot, const Cell& cell) {
@@ -67,8 +42,7 @@ int SlotGrid::last_needed(int device, const Cell& cell) const {
   return std::max(last, slot_of(neighbour, cell.leg, cell.number));
 }
 
-SlotGrid with_weight_grads(const SlotGrid& grid) {
-  SlotGrid result = grid;
+SlotGrid with_weight_grads(SlotGrid grid) {
   const std::int32_t total = 2 * grid.microbatches();
   for (int device = 0; device < grid.devices(); ++device) {
     std::int32_t due = 0;
@@ -76,29 +50,26 @@ SlotGrid with_weight_grads(const SlotGrid& grid) {
     for (int slot = 0; done < total; ++slot) {
       const SlotGrid::Cell cell = grid.at(device, slot);
       if (cell.is_input_grad()) ++due;
-      if (cell.free() && done < due) result.put(device, slot, {Leg::kWeights, done++});
+      if (cell.free() && done < due) grid.put(device, slot, {Leg::kWeights, done++});
     }
   }
-  return result;
+  return grid;
 }
 
-SlotGrid without_weight_grads(const SlotGrid& grid) {
-  SlotGrid result(grid.devices(), grid.microbatches());
-  for_each_op(grid, [&](int device, int slot, const SlotGrid::Cell& cell) {
-    if (!cell.is_weight_grad()) result.put(device, slot, cell);
-  });
-  return result;
-}
-
-SlotGrid squeezed(const SlotGrid& grid) {
+SlotGrid squeezed_without_weight_grads(const SlotGrid& grid) {
   SlotGrid result(grid.devices(), grid.microbatches());
   std::vector<int> next(static_cast<std::size_t>(grid.devices()), 0);
-  for_each_op(grid, [&](int device, int, const SlotGrid::Cell& cell) {
-    int& free_from = next[static_cast<std::size_t>(device)];
-    const int slot = std::max(free_from, result.last_needed(device, cell) + 1);
-    result.put(device, slot, cell);
-    free_from = slot + 1;
-  });
+  for (int slot = 0; slot < grid.length(); ++slot) {
+    for (int device = 0; device < grid.devices(); ++device) {
+      const SlotGrid::Cell cell = grid.at(device, slot);
+      int& free_from = next[static_cast<std::size_t>(device)];
+      if (cell.is_weight_grad()) ++free_from;  // behind its input gradient, which stands before it in the row
+      if (cell.free() || cell.is_weight_grad()) continue;
+      const int target = std::max(free_from, result.last_needed(device, cell) + 1);
+      result.put(device, target, cell);
+      free_from = target + 1;
+    }
+  }
   return result;
 }
 

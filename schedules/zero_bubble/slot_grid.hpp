@@ -33,9 +33,14 @@ class SlotGrid {
   [[nodiscard]] int devices() const { return devices_; }
   [[nodiscard]] int microbatches() const { return microbatches_; }
   [[nodiscard]] int length() const { return length_; }  // no op stands in this slot or a later one
-  [[nodiscard]] Cell at(int device, int slot) const;
+  [[nodiscard]] Cell at(int device, int slot) const {
+    const auto& row = cells_[static_cast<std::size_t>(device)];
+    return static_cast<std::size_t>(slot) < row.size() ? row[static_cast<std::size_t>(slot)] : Cell{};
+  }
   // -1 where the grid has no such op.
-  [[nodiscard]] int slot_of(int device, Leg leg, std::int32_t number) const;
+  [[nodiscard]] int slot_of(int device, Leg leg, std::int32_t number) const {
+    return slot_[static_cast<std::size_t>(device)][index(leg, number)];
+  }
 
   // Throws std::logic_error when the slot is taken: two ops of a pattern must not meet.
   void put(int device, int slot, const Cell& cell);
@@ -46,7 +51,10 @@ class SlotGrid {
   [[nodiscard]] int last_needed(int device, const Cell& cell) const;
 
  private:
-  [[nodiscard]] std::size_t index(Leg leg, std::int32_t number) const;
+  [[nodiscard]] std::size_t index(Leg leg, std::int32_t number) const {  // legs of one microbatch side by side
+    const auto n = static_cast<std::size_t>(number);
+    return leg == Leg::kWeights ? 6 * (n / 2) + 4 + n % 2 : 6 * n + static_cast<std::size_t>(leg);
+  }
 
   int devices_;
   int microbatches_;
@@ -56,10 +64,10 @@ class SlotGrid {
 };
 
 // Adds the weight gradients of all devices: each free slot takes the oldest that is due, the rest follow at the end.
-[[nodiscard]] SlotGrid with_weight_grads(const SlotGrid& grid);
-[[nodiscard]] SlotGrid without_weight_grads(const SlotGrid& grid);
+[[nodiscard]] SlotGrid with_weight_grads(SlotGrid grid);
 
-// Every op as early as what it needs and its device's order allow, one slot each.
-[[nodiscard]] SlotGrid squeezed(const SlotGrid& grid);
+// Every op as early as what it needs and its device's order allow, one slot each. The slots that weight gradients take
+// are free in the result.
+[[nodiscard]] SlotGrid squeezed_without_weight_grads(const SlotGrid& grid);
 
 }  // namespace debubble

@@ -91,8 +91,8 @@ double activation_share(const StageCosts& costs, int devices) {
 
 ScheduleFacts facts_of(const Schedule& schedule) {
   const int replicas = schedule.replicas_share_weights ? 1 : schedule.placement.replicas();
-  return {schedule.name,         schedule.devices, schedule.stages, schedule.microbatches,
-          schedule.chunks,       replicas,         schedule.params};
+  return {schedule.name,   schedule.devices, schedule.stages, schedule.microbatches,
+          schedule.chunks, replicas,         schedule.params};
 }
 
 Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {

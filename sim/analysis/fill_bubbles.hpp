@@ -12,6 +12,7 @@
 // Osawa, Li, Hoefler, PipeFisher, MLSys 2023, arXiv 2211.14133. The memory of the factors is not counted.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct DeviceWork {
   Nanoseconds bubble = 0;   // idle in one iteration
   Nanoseconds work = 0;     // of one refresh
   Nanoseconds outside = 0;  // of that, longer than every idle slot
+
+  [[nodiscard]] double work_over_bubble() const { return static_cast<double>(work) / static_cast<double>(bubble); }
 };
 
 struct FilledBubbles {

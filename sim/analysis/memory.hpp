@@ -50,8 +50,12 @@ class MemoryWalk {
   void add_copies();
   void begin(const Op& op, BytesByCategory& bytes) const;
   void end(const Op& op, BytesByCategory& bytes) const;
-  [[nodiscard]] Bytes part(Bytes value, const Op& op) const { return shares_.part(value, shares_.class_of(op.microbatch)); }
-  [[nodiscard]] const StageCost& cost_of(const Op& op) const { return costs_.stages[static_cast<std::size_t>(op.stage)]; }
+  [[nodiscard]] Bytes part(Bytes value, const Op& op) const {
+    return shares_.part(value, shares_.class_of(op.microbatch));
+  }
+  [[nodiscard]] const StageCost& cost_of(const Op& op) const {
+    return costs_.stages[static_cast<std::size_t>(op.stage)];
+  }
   [[nodiscard]] bool is_recomputed(const Op& op) const;
 
   const Timeline& timeline_;

@@ -57,7 +57,7 @@ const char* to_string(Asynchrony::Versions versions) {
     case Asynchrony::Versions::kStashed:
       return "stashed";
     case Asynchrony::Versions::kPerBatch:
-      return "per batch";
+      return "per-batch";
     case Asynchrony::Versions::kPredicted:
       return "predicted";
   }

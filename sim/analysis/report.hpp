@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/analysis/fill_bubbles.hpp"
 #include "sim/core/deadlock.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/stage_costs.hpp"
@@ -22,10 +23,10 @@ enum class IdleCause {
   kDependency,  // waiting for compute elsewhere in between: stages are not equal, or the order is not ideal
   kTransferLatency,
   kTransferBandwidth,
-  kCollective,   // waiting for all devices' parts of an output layer that is split over them
+  kCollective,  // waiting for all devices' parts of an output layer that is split over them
   kStraggler,
   kMemoryLimit,  // waiting for an activation that was moved away
-  kLaunchGap,  // measured runs only
+  kLaunchGap,    // measured runs only
 };
 inline constexpr int kIdleCauses = 9;
 [[nodiscard]] const char* to_string(IdleCause cause);  // "fill", "transfer_latency", ...: the JSON keys
@@ -42,8 +43,8 @@ enum class MemoryCategory {
   kWorkspace,  // while an op runs
 };
 inline constexpr int kMemoryCategories = 9;
-[[nodiscard]] const char* to_string(MemoryCategory category);  // "weights", "held_for_weight_grad", ...
-[[nodiscard]] const char* to_string(Asynchrony::Versions versions);  // "latest", "stashed", "per batch", "predicted"
+[[nodiscard]] const char* to_string(MemoryCategory category);        // "weights", "held_for_weight_grad", ...
+[[nodiscard]] const char* to_string(Asynchrony::Versions versions);  // "latest", "stashed", "per-batch", "predicted"
 
 using BytesByCategory = std::array<Bytes, kMemoryCategories>;
 using NanosecondsByCause = std::array<Nanoseconds, kIdleCauses>;
@@ -65,7 +66,7 @@ struct DeviceReport {
   std::string peak_memory_op;  // "2F3": the op that reached it; empty when the peak is the static state
   BytesByCategory peak_by_category{};
   Bytes peak_activation = 0;
-  Bytes peak_host_memory = 0;  // activations that its copies have put into the host's memory
+  Bytes peak_host_memory = 0;         // activations that its copies have put into the host's memory
   double peak_activation_shares = 0;  // in activations of one device share (1/p of the model, one microbatch)
 };
 
@@ -73,8 +74,8 @@ struct CriticalPath {
   Nanoseconds compute = 0;
   Nanoseconds transfer = 0;    // copies to the host or a peer count too
   Nanoseconds collective = 0;  // barriers of a vocabulary that is split over the devices
-  Nanoseconds wait = 0;  // launch gaps of measured runs; the four add up to the makespan exactly
-  int hops = 0;          // transfers on the path
+  Nanoseconds wait = 0;        // launch gaps of measured runs; the four add up to the makespan exactly
+  int hops = 0;                // transfers on the path
 };
 
 struct Finding {
@@ -93,7 +94,7 @@ struct StreamPeriod {
 
 // Of a schedule without a flush: what its stages read and hold, and its pace once the pipeline is full.
 struct StreamReport {
-  std::string versions;  // how weights are chosen: "latest", "stashed", "per batch", "predicted"
+  std::string versions;  // how weights are chosen: "latest", "stashed", "per-batch", "predicted"
   int update_every = 1;  // backward passes of a device per update
   std::optional<StreamPeriod> period;
   std::optional<double> samples_per_second;  // at that pace
@@ -130,7 +131,7 @@ struct Report {
   std::int64_t p2p_messages = 0;
   CriticalPath critical_path;
   std::optional<FilledBubbles> extra_work;  // where work beside the schedule fills its bubbles
-  std::optional<StreamReport> stream;  // only of schedules without a flush
+  std::optional<StreamReport> stream;       // only of schedules without a flush
   std::vector<DeviceReport> devices;
   std::vector<Finding> findings;
 };

@@ -136,7 +136,8 @@ class FeatureChecker {
   void check_lane(std::int32_t device) {
     const auto& lane = schedule_.copies[at(device)];
     const std::int32_t row = ops_.row_begin(device);
-    std::vector<std::size_t> out(at(ops_.row_begin(device + 1) - row), kNone);  // by position of the F: where on the lane
+    std::vector<std::size_t> out(at(ops_.row_begin(device + 1) - row),
+                                 kNone);  // by position of the F: where on the lane
     std::vector<std::size_t> back(out.size(), kNone);
     std::int32_t latest = -1;  // the last cell (its first op) that the lane has waited for up to here
     for (std::size_t k = 0; k < lane.size(); ++k) {
@@ -159,7 +160,8 @@ class FeatureChecker {
     }
     for (std::int32_t id = row; id < ops_.row_begin(device + 1); ++id) {
       if (out[at(id - row)] == kNone || back[at(id - row)] != kNone) continue;
-      report("T075", id, -1, name_of(lane[out[at(id - row)]]) + " has no copy back", "the backward needs the activation");
+      report("T075", id, -1, name_of(lane[out[at(id - row)]]) + " has no copy back",
+             "the backward needs the activation");
     }
   }
 

@@ -60,7 +60,8 @@ class OpIndex {
   [[nodiscard]] std::optional<OpKind> gathers(const Op& op) const;
   // Of these, the one that another stage makes; -1 when there is none (first F, last B or I, any W, R or T).
   [[nodiscard]] std::int32_t feeder(const Op& op) const;
-  // The op of a neighbouring stage that uses this one's output; -1 when there is none (last F, first B or I, any W, R, S or T).
+  // The op of a neighbouring stage that uses this one's output; -1 when there is none (last F, first B or I, any W, R,
+  // S or T).
   [[nodiscard]] std::int32_t user(const Op& op) const;
   // The id behind the last op of the cell that begins at `id`: one op or a pair.
   [[nodiscard]] std::int32_t cell_end(std::int32_t id) const;

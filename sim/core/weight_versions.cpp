@@ -87,7 +87,7 @@ class StageOnDevice {
 
   [[nodiscard]] std::int64_t ahead(const std::vector<std::int32_t>& given, std::int64_t to_the_update) const {
     if (policy_.versions != Asynchrony::Versions::kPredicted) return 0;
-    return given.empty() ? to_the_update : given[stage_];
+    return stage_ < given.size() ? given[stage_] : to_the_update;
   }
 
   void begin_forward(std::int32_t microbatch) {
@@ -263,8 +263,8 @@ std::vector<std::int32_t> extra_weight_copies(const Schedule& schedule) {
     for (const auto& [stage, on_device] : replay(schedule, device)) {
       for (int replica = 0; replica < replicas; ++replica) {
         if (schedule.placement.device_of(replica, stage) != static_cast<std::int32_t>(device)) continue;
-        const std::size_t place =
-            static_cast<std::size_t>(replica) * static_cast<std::size_t>(schedule.stages) + static_cast<std::size_t>(stage);
+        const std::size_t place = static_cast<std::size_t>(replica) * static_cast<std::size_t>(schedule.stages) +
+                                  static_cast<std::size_t>(stage);
         copies[place] = on_device.live_versions() - 1 + schedule.asynchrony->extra_copies;
       }
     }

@@ -7,8 +7,8 @@
 // F2 reads version 1, and its gradient becomes update 2: one update late. Its B reads version 1 again, from a stash, so
 // versions 1 and 2 live side by side until B2 has ended.
 //
-// A stage makes a version after every `update_every` backward passes of each of its devices. Where several devices share
-// a stage they update together, so each device's own order tells how far the stage has come.
+// A stage makes a version after every `update_every` backward passes of each of its devices. Where several devices
+// share a stage they update together, so each device's own order tells how far the stage has come.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,8 @@ struct StageVersions {
   friend bool operator==(const StageVersions&, const StageVersions&) = default;
 };
 
-// By stage. Empty for a schedule with a flush: all its microbatches read the newest weights. Linear in the number of ops,
-// times the logarithm of the versions in flight.
+// By stage. Empty for a schedule with a flush: all its microbatches read the newest weights. Linear in the number of
+// ops, times the logarithm of the versions in flight.
 [[nodiscard]] std::vector<StageVersions> weight_versions(const Schedule& schedule);
 
 // Weight-sized buffers beside the one copy that every replica's stage has, by replica, then stage (as in a Placement);

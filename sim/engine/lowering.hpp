@@ -93,11 +93,11 @@ class Lowering {
 
   // Index in program.cells of one op's cell. Cells of single ops stand by kind, replica and stage.
   [[nodiscard]] std::uint32_t cell(const Op& op) const {
-    const std::uint32_t index = (static_cast<std::uint32_t>(op.kind) *
-                                     static_cast<std::uint32_t>(schedule_.placement.replicas()) +
-                                 static_cast<std::uint32_t>(replica(op))) *
-                                    static_cast<std::uint32_t>(stages_) +
-                                static_cast<std::uint32_t>(op.stage);
+    const std::uint32_t index =
+        (static_cast<std::uint32_t>(op.kind) * static_cast<std::uint32_t>(schedule_.placement.replicas()) +
+         static_cast<std::uint32_t>(replica(op))) *
+            static_cast<std::uint32_t>(stages_) +
+        static_cast<std::uint32_t>(op.stage);
     return plain_ ? index : feature_cell(op, index);
   }
   [[nodiscard]] bool is_recomputed(const Op& op) const { return !recomputed_.empty() && recomputed_[number(op)]; }

@@ -42,8 +42,8 @@ struct Program {
     bool paired = false;
     OpKind partner_kind = OpKind::kForward;
     std::int32_t partner_stage = 0;
-    // What the ops of one kind and stage may differ in: the place of an unequal piece in its microbatch, and whether the
-    // piece is recomputed, so that its F keeps a checkpoint only.
+    // What the ops of one kind and stage may differ in: the place of an unequal piece in its microbatch, and whether
+    // the piece is recomputed, so that its F keeps a checkpoint only.
     std::int32_t piece_class = 0;
     std::int32_t partner_class = 0;
     bool recomputed = false;

@@ -85,7 +85,7 @@ class SpanRecorder {
     std::int32_t next_span = 0;
     std::size_t next_copy = 0;  // in the device's list
     std::int32_t first_copy = 0;
-    Gate last_copy;  // on the device's copy lane
+    Gate last_copy;            // on the device's copy lane
     std::size_t position = 0;  // in the device's row
     Gate last;                 // what held the lane last
     Gate last_span;            // the last cell
@@ -269,7 +269,8 @@ class SpanRecorder {
 
   void take_local_inputs(Span& span, const Op& op) {
     const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-    if (op.kind != OpKind::kForward && !is_vocabulary(op.kind)) take_made(span, Made::kForward, op.stage, op.microbatch);
+    if (op.kind != OpKind::kForward && !is_vocabulary(op.kind))
+      take_made(span, Made::kForward, op.stage, op.microbatch);
     if (op.kind == OpKind::kWeightGrad) take_made(span, Made::kGradient, op.stage, op.microbatch);
     if (gradient) take_made(span, Made::kRecomputed, op.stage, op.microbatch);
     const std::int32_t feeding = feeder(op);

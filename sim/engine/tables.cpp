@@ -34,9 +34,8 @@ class CellCosts {
     if (!cell.paired) return result;
     const Member second{cell.partner_kind, cell.partner_stage, cell.partner_class, cell.partner_recomputed};
     const CellCost other = of_member(second);
-    const bool forward_with_backward =
-        (first.kind == OpKind::kForward && is_backward(second.kind)) ||
-        (second.kind == OpKind::kForward && is_backward(first.kind));
+    const bool forward_with_backward = (first.kind == OpKind::kForward && is_backward(second.kind)) ||
+                                       (second.kind == OpKind::kForward && is_backward(first.kind));
     if (forward_with_backward && costs_.overlapped_pair) {
       result.duration = program_.shares.pair_part(*costs_.overlapped_pair, first.piece_class, second.piece_class);
     } else if (program_.pairs_run_side_by_side && !cell.in_sequence) {
@@ -90,9 +89,9 @@ class CellCosts {
   [[nodiscard]] CellCost of_shard(const Member& member) const {
     CellCost result;
     if (!costs_.vocabulary) {
-      throw InputError(Diagnostic{"X011", "",
-                                  "the schedule splits the output layer over the devices, and there are no costs for it",
-                                  "give the costs of the vocabulary's shards, or take a schedule without them"});
+      throw InputError(
+          Diagnostic{"X011", "", "the schedule splits the output layer over the devices, and there are no costs for it",
+                     "give the costs of the vocabulary's shards, or take a schedule without them"});
     }
     const VocabularyCost& cost = *costs_.vocabulary;
     const bool first = member.kind == OpKind::kVocabularyLogits;

@@ -15,7 +15,7 @@ TEST_CASE("a flag without its value is refused") {
 )");
   CHECK(folder.refusal({"simulate", "--schedule"}) == R"(error[C061]: no value follows
   --> --schedule
-  = help: write it like --schedule NAME|FILE.csv
+  = help: write it like --schedule NAME|FILE
 )");
   CHECK(folder.refusal({"simulate", "--fail-if"}) == R"(error[C061]: no value follows
   --> --fail-if

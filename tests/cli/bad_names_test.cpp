@@ -232,12 +232,12 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   const Folder folder;
   CHECK(folder.refusal({"export", "--to", "json"}) == R"(error[C063]: "json" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, chrome-trace
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace
 )");
   CHECK(folder.refusal({"export", "--to", "pytorch_csv"}) ==
         R"(error[C063]: "pytorch_csv" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, chrome-trace
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace
 )");
   folder.write("g.txt", kGraph);
   CHECK(folder.refusal({"import", "--from", "megatron", "g.txt"}) ==

@@ -56,7 +56,7 @@ TEST_CASE("every catalog row runs live on the logical clock and equals the simul
 
 TEST_CASE("a table and a profile run live as they are simulated") {
   const Folder folder;
-  (void)folder.data({"export", "--to", "pytorch-csv", "--schedule", "zb-h1", "-o", "table.csv"});
+  CHECK(folder.run({"export", "--to", "pytorch-csv", "--schedule", "zb-h1", "-o", "table.csv"}).status == 0);
   check_equal_to_simulation(folder, {"--schedule", "table.csv", "--comm", "0.1"});
   const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
   check_equal_to_simulation(folder, {"--profile", profile, "-m", "6", "--bandwidth", "12GB/s"});

@@ -256,7 +256,7 @@ TEST_CASE("pipelined backpropagation takes N + 2S - 2 steps where the last stage
 }
 
 TEST_CASE("the largest stable step falls with the delay as published") {
-  const std::vector<std::pair<double, double>> table{{0, 2.000}, {1, 1.000},   {2, 0.618},
+  const std::vector<std::pair<double, double>> table{{0, 2.000},  {1, 1.000},   {2, 0.618},
                                                      {5, 0.2846}, {10, 0.1495}, {20, 0.0766}};
   for (const auto& [late, step] : table) {
     CAPTURE(late);

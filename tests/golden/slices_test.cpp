@@ -96,6 +96,25 @@ std::string sliced_order(const Schedule& schedule, int device) {
   return text;
 }
 
+// The most activations that all devices hold at one time, in those of a device share.
+int most_held_together(const Schedule& schedule, const StageCosts& costs) {
+  const auto run = reference::simulate(schedule, costs, 0, 0, reference::Mode::kOverlapped);
+  std::vector<std::pair<Nanoseconds, int>> events;
+  for (const auto& cells : run.cells) {
+    for (const reference::Cell& cell : cells) {
+      for (const Op& op : cell.members) {
+        if (op.kind == OpKind::kForward) events.emplace_back(cell.begin, 1);
+        if (op.kind == OpKind::kBackward) events.emplace_back(cell.end, -1);
+      }
+    }
+  }
+  std::sort(events.begin(), events.end());
+  int held = 0;
+  int most = 0;
+  for (const auto& event : events) most = std::max(most, held += event.second);
+  return most;
+}
+
 }  // namespace
 
 TEST_CASE("TeraPipe's planner finds the tabulated plans") {
@@ -136,8 +155,8 @@ TEST_CASE("TeraPipe's planner is as good as the best of all cuts") {
 TEST_CASE("a planned TeraPipe takes the planned time") {
   for (const Plan& row : kPlans) {
     for (const int m : {1, 3}) {
-      const Params params{{"slices", "auto"}, {"tokens", std::to_string(row.tokens)},
-                          {"overhead", std::to_string(row.overhead)}};
+      const Params params{
+          {"slices", "auto"}, {"tokens", std::to_string(row.tokens)}, {"overhead", std::to_string(row.overhead)}};
       const Schedule schedule = build("terapipe", row.stages, m, 0, params);
       CAPTURE(describe(schedule));
       CHECK(schedule.sliced);
@@ -309,7 +328,7 @@ TEST_CASE("slices are refused where they make no sense") {
 }
 
 TEST_CASE("Wavelet's proposal: the second wave uses the memory that the first one frees") {
-  CHECK(order_of(build("wavelet", 2, 4), 0) == "F0 F1 B1 F2 B0 F3 B3 B2");
+  CHECK(order_of(build("wavelet", 2, 4), 0) == "F0 F1 F2 B1 F3 B0 B3 B2");
   for (const int p : {1, 2, 3, 4, 6, 8}) {
     for (const int m : {2, 4, 8, 12, 16}) {
       for (const int wave : {1, m / 2}) {
@@ -322,8 +341,10 @@ TEST_CASE("Wavelet's proposal: the second wave uses the memory that the first on
         const Totals totals = totals_of(schedule, toy_costs(schedule, 1, 1));
         CHECK(totals.makespan >= units(2.0 * m));
         CHECK(totals.makespan <= units(2.0 * (m / wave) * (wave + p - 1)));
-        // With one device a wave's memory is all there is, and the op of the other wave that runs beside it.
-        if (p == 1) CHECK(totals.devices[0].peak_activation == (wave + 1) * kShare);
+        // What a tick's backwards free, a tock's forwards take: together about one wave, well below two.
+        CHECK(most_held_together(schedule, toy_costs(schedule, 1, 1)) <= wave * p + std::max(p, wave * p / 2));
+        // On one device exactly one wave: the sum of what rises and what falls is constant.
+        if (p == 1) CHECK(totals.devices[0].peak_activation == wave * kShare);
         // With backwards of any length between one wave's activations and two waves'.
         const Totals slow = totals_of(schedule, toy_costs(schedule, 1, 3));
         for (const DeviceTotals& device : slow.devices) {

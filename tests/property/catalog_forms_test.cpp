@@ -67,7 +67,8 @@ void check_forms(const ScheduleEntry& entry, const Schedule& schedule, const Tim
   const std::string at = " (f=" + std::to_string(times.f) + " i=" + std::to_string(times.i) +
                          " w=" + std::to_string(times.w) + " held=" + std::to_string(times.held) + ")";
   // Toy times divide evenly but for pieces like sevenths, which may each be rounded by half a nanosecond.
-  const bool even = kUnit / 4 % (schedule.chunks * schedule.pieces * schedule.stages) == 0;
+  const bool even =
+      schedule.piece_shares.empty() && kUnit / 4 % (schedule.chunks * schedule.pieces * schedule.stages) == 0;
   const std::int64_t slack = even ? 0 : static_cast<std::int64_t>(schedule.total_ops());
   if (const auto value = entry.makespan.value == nullptr ? std::nullopt : entry.makespan.value(form)) {
     ++verdict.makespans;
@@ -97,11 +98,9 @@ Verdict verdict_of(const ScheduleEntry& entry) {
   return verdict;
 }
 
-// The limit in device shares; nothing for forms other than "3", "2.5" and "1.5p".
-std::optional<double> shares_of(const std::string& limit, int devices) {
-  if (limit.find_first_not_of("0123456789.") == std::string::npos) return std::stod(limit);
-  if (limit.find_first_not_of("0123456789.p") == limit.size() - 1) return std::stod(limit) * devices;
-  return std::nullopt;
+// The limit "3", "2.5" or "1.5p" in device shares.
+double shares_of(const std::string& limit, int devices) {
+  return std::stod(limit) * (limit.back() == 'p' ? devices : 1);
 }
 
 struct LimitedRun {
@@ -136,8 +135,8 @@ TEST_CASE("the closed forms of every catalog row are exact wherever they apply")
     CAPTURE(entry.name);
     const Verdict verdict = verdict_of(entry);
     CHECK_EQ(verdict.problem, "");
-    CHECK_MESSAGE((verdict.makespans >= 5) == (entry.makespan.value != nullptr), "makespan: ", verdict.makespans);
-    CHECK_MESSAGE((verdict.peaks >= 5) == (entry.peak.value != nullptr), "peak: ", verdict.peaks);
+    CHECK_MESSAGE((verdict.makespans >= 2) == (entry.makespan.value != nullptr), "makespan: ", verdict.makespans);
+    CHECK_MESSAGE((verdict.peaks >= 2) == (entry.peak.value != nullptr), "peak: ", verdict.peaks);
   }
 }
 
@@ -161,8 +160,8 @@ TEST_CASE("no row with a memory limit ever holds more, on any device") {
           const LimitedRun run = run_with_limit(entry, {devices, m, 0, {{"memory_limit", limit}}});
           if (run.refused) continue;
           ++kept;
-          CHECK_MESSAGE(run.highest <= *shares_of(limit, devices) + 1e-6, entry.name, " p=", devices, " m=", m,
-                        " memory_limit=", limit, " holds ", run.highest);
+          CHECK_MESSAGE(run.highest <= shares_of(limit, devices) + 1e-6, entry.name, " p=", devices, " m=", m,
+                        " memory_limit=", std::string(limit), " holds ", run.highest);
         }
       }
     }

@@ -44,7 +44,7 @@ TEST_CASE("every row says what it is, where it comes from, how certain it is and
   for (const ScheduleEntry& entry : schedule_catalog()) {
     CAPTURE(entry.name);
     CHECK(names.insert(entry.name).second);
-    CHECK(entry.build != nullptr);
+    CHECK((entry.build != nullptr));
     CHECK_FALSE(entry.summary.empty());
     CHECK_FALSE(entry.citation.empty());
     CHECK_FALSE(entry.constraints.empty());

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <numeric>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -13,15 +14,21 @@ namespace {
 
 using Params = std::map<std::string, std::string>;
 
-// Values for "a|b|c": these; for a memory limit: its forms; for a list ("r0,r1,..."): some lists; else some numbers.
-// And always the default, by not naming the parameter.
+// Values for "a|b|c": these; for a memory limit: its forms; for a list ("r0,r1,..."): some lists; else some numbers,
+// and "auto" and an example like 7,5,4 where the text names them. And always the default, by not naming the parameter.
 std::vector<std::string> values_of(const ParamSpec& spec) {
   if (spec.name == "memory_limit") return {"", "1", "2", "3", "4", "5", "7", "10", "2.5", "1p", "1.5p", "2p"};
-  if (spec.values.find(',') != std::string::npos) {
+  if (spec.values.find(",...") != std::string::npos) {
     return {"", "1,1", "2,1", "1,2", "1,1,1", "2,1,1", "3,1", "2,2", "1,1,1,1", "4,2,2", "3,2,1", "1,5", "5,2,1"};
   }
-  if (spec.values.find('|') == std::string::npos) return {"", "1", "2", "3", "4", "6"};
   std::vector<std::string> values{""};
+  if (spec.values.find('|') == std::string::npos) {
+    for (const char* number : {"0", "1", "2", "3", "4", "6"}) values.emplace_back(number);
+    if (spec.values.find("auto") != std::string::npos) values.emplace_back("auto");
+    static const std::regex example(R"(\d+(,\d+)+)");
+    if (std::smatch found; std::regex_search(spec.values, found, example)) values.push_back(found.str());
+    return values;
+  }
   std::istringstream choices(spec.values);
   for (std::string choice; std::getline(choices, choice, '|');) values.push_back(choice);
   return values;

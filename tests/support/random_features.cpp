@@ -28,9 +28,12 @@ std::vector<int> cells_of(const std::vector<Op>& row) {
 // Puts an R of that backward somewhere in front of it: a cell of its own, or the first half of its backward's.
 void add_recompute(std::vector<Op>& row, const Op& backward, Dice& dice) {
   const auto position = [&](OpKind kind) {
-    return static_cast<int>(std::find_if(row.begin(), row.end(), [&](const Op& op) {
-             return op.kind == kind && op.stage == backward.stage && op.microbatch == backward.microbatch;
-           }) - row.begin());
+    return static_cast<int>(std::find_if(row.begin(), row.end(),
+                                         [&](const Op& op) {
+                                           return op.kind == kind && op.stage == backward.stage &&
+                                                  op.microbatch == backward.microbatch;
+                                         }) -
+                            row.begin());
   };
   const int forward = position(OpKind::kForward);
   const int user = position(backward.kind);
@@ -125,7 +128,8 @@ void shuffle_copies(Schedule& schedule, Dice& dice) {
   for (auto& lane : schedule.copies) {
     for (int n = static_cast<int>(lane.size()) / 2; n > 0; --n) {
       const std::size_t first = at(dice.from(0, static_cast<int>(lane.size()) - 2));
-      const bool same = lane[first].stage == lane[first + 1].stage && lane[first].microbatch == lane[first + 1].microbatch;
+      const bool same =
+          lane[first].stage == lane[first + 1].stage && lane[first].microbatch == lane[first + 1].microbatch;
       if (!same) std::swap(lane[first], lane[first + 1]);
     }
   }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/support/reference_simulator.hpp"
@@ -57,7 +58,13 @@ bool comes_first(const Change& a, const Change& b) {
 class Events {
  public:
   Events(const Schedule& schedule, const StageCosts& costs, const Outcome& outcome)
-      : schedule_(schedule), costs_(costs), outcome_(outcome) {}
+      : schedule_(schedule), costs_(costs), outcome_(outcome) {
+    for (const auto& row : schedule.rows) {
+      for (const Op& op : row) {
+        if (op.kind == OpKind::kRecompute) recomputed_.insert({op.stage, op.microbatch});
+      }
+    }
+  }
 
   [[nodiscard]] std::vector<Change> on(std::size_t device) const {
     std::vector<Change> changes;
@@ -110,7 +117,7 @@ class Events {
     if (op.kind == OpKind::kVocabularyLogits) return part(costs_.vocabulary.value().held, op);
     if (op.kind == OpKind::kRecompute) return part(cost(op).activation, op);
     if (op.kind != OpKind::kForward) return 0;
-    return part(is_recomputed(op.stage, op.microbatch, schedule_) ? cost(op).checkpoint : cost(op).activation, op);
+    return part(recomputed_.contains({op.stage, op.microbatch}) ? cost(op).checkpoint : cost(op).activation, op);
   }
 
   // By how much what is kept changes with the op's end.
@@ -119,20 +126,28 @@ class Events {
     if (op.kind == OpKind::kWeightGrad) return -part(cost(op).weight_grad_held, op);
     if (op.kind != OpKind::kBackward && op.kind != OpKind::kInputGrad) return 0;
     Bytes change = -part(cost(op).activation, op);
-    if (is_recomputed(op.stage, op.microbatch, schedule_)) change -= part(cost(op).checkpoint, op);
+    if (recomputed_.contains({op.stage, op.microbatch})) change -= part(cost(op).checkpoint, op);
     return op.kind == OpKind::kInputGrad ? change + part(cost(op).weight_grad_held, op) : change;
   }
 
   // The device is rid of it when the copy out has ended, and has it from the begin of the copy back.
   [[nodiscard]] static Change at_home(const CopyRun& run) {
     const bool out = run.copy.way == Copy::Way::kOut;
-    return {out ? run.end : run.begin, out ? Change::Phase::kReleased : Change::Phase::kTaken, 0,
-            out ? -run.bytes : run.bytes, 0, 0};
+    return {out ? run.end : run.begin,
+            out ? Change::Phase::kReleased : Change::Phase::kTaken,
+            0,
+            out ? -run.bytes : run.bytes,
+            0,
+            0};
   }
   [[nodiscard]] static Change at_keeper(const CopyRun& run) {
     const bool out = run.copy.way == Copy::Way::kOut;
-    return {out ? run.begin : run.end, out ? Change::Phase::kTaken : Change::Phase::kReleased, 0,
-            out ? run.bytes : -run.bytes, 0, 0};
+    return {out ? run.begin : run.end,
+            out ? Change::Phase::kTaken : Change::Phase::kReleased,
+            0,
+            out ? run.bytes : -run.bytes,
+            0,
+            0};
   }
 
   [[nodiscard]] const StageCost& cost(const Op& op) const {
@@ -143,6 +158,7 @@ class Events {
   const Schedule& schedule_;
   const StageCosts& costs_;
   const Outcome& outcome_;
+  std::set<std::pair<int, int>> recomputed_;  // (stage, piece)
 };
 
 void follow(const std::vector<Change>& changes, Level& level) {

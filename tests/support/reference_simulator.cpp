@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "tests/support/reference_copies.hpp"
 #include "tests/support/reference_costs.hpp"
 
 namespace debubble::reference {
@@ -62,8 +63,8 @@ Op make_op_of(OpKind kind, int stage, int piece) {
   return op;
 }
 
-// The ops whose results `op` uses: F(s,i) uses F(s-1,i); R(s,i) uses F(s,i); B and I(s,i) use F(s,i), R(s,i) where there
-// is one, and the gradient of stage s+1; W(s,i) uses I(s,i); a shard's S(d,i) uses the last stage's F.
+// The ops whose results `op` uses: F(s,i) uses F(s-1,i); R(s,i) uses F(s,i); B and I(s,i) use F(s,i), R(s,i) where
+// there is one, and the gradient of stage s+1; W(s,i) uses I(s,i); a shard's S(d,i) uses the last stage's F.
 std::vector<Op> inputs_of(const Op& op, int stages, const std::map<Key, Address>& where) {
   const auto make = [&](OpKind kind, int stage) { return make_op_of(kind, stage, op.microbatch); };
   switch (op.kind) {
@@ -91,8 +92,8 @@ std::vector<Op> inputs_of(const Op& op, int stages, const std::map<Key, Address>
   return inputs;
 }
 
-// The ops behind whose ends a barrier stands before `op`: T needs every device's S; the gradient of the last stage needs
-// every S where there is one barrier, every T where there are two.
+// The ops behind whose ends a barrier stands before `op`: T needs every device's S; the gradient of the last stage
+// needs every S where there is one barrier, every T where there are two.
 std::vector<Op> gathered_for(const Op& op, const Schedule& schedule) {
   OpKind kind = OpKind::kVocabularyLogits;
   const bool of_last = op.stage == schedule.stages - 1;
@@ -151,8 +152,8 @@ bool inputs_arrived(const std::vector<Input>& inputs, const Outcome& outcome, Na
     const Cell& producer = outcome.cells[input.producer.device][input.producer.cell];
     if (!finished(producer)) return false;
     if (input.hop >= 0 && !finished(outcome.hops[static_cast<std::size_t>(input.hop)])) return false;
-    ready = std::max(ready, input.hop >= 0 ? outcome.hops[static_cast<std::size_t>(input.hop)].end
-                                             : producer.end + input.later);
+    ready = std::max(
+        ready, input.hop >= 0 ? outcome.hops[static_cast<std::size_t>(input.hop)].end : producer.end + input.later);
   }
   return true;
 }
@@ -170,65 +171,6 @@ void send_at_once(const std::vector<Input>& inputs, Outcome& outcome) {
     hop.begin = producer.end;
     hop.end = hop.begin + hop.duration;
   }
-}
-
-bool contains(const Cell& cell, OpKind kind, int stage, int piece) {
-  return std::any_of(cell.members.begin(), cell.members.end(), [&](const Op& op) {
-    return op.kind == kind && op.stage == stage && op.microbatch == piece;
-  });
-}
-
-// What the copy waits for beside the one before it. False when that has not happened yet.
-bool copy_may_start(const Copy& copy, std::size_t device, const Schedule& schedule, const Outcome& outcome,
-                    Nanoseconds& when) {
-  when = 0;
-  if (copy.way == Copy::Way::kBack && copy.after < 0) return true;
-  for (const Cell& cell : outcome.cells[device]) {
-    const bool made_it = contains(cell, OpKind::kForward, copy.stage, copy.microbatch);
-    if (copy.way == Copy::Way::kOut && made_it) {
-      when = cell.end;
-      return finished(cell);
-    }
-    if (copy.way == Copy::Way::kOut) continue;
-    const Op& awaited = schedule.rows[device].at(static_cast<std::size_t>(copy.after));
-    if (!contains(cell, awaited.kind, awaited.stage, awaited.microbatch)) continue;
-    when = cell.begin;
-    return finished(cell);
-  }
-  throw std::logic_error("a copy of something that never runs");
-}
-
-// Copies of a device run one at a time in their order, beside compute.
-bool run_copies(const Schedule& schedule, Outcome& outcome) {
-  bool progress = false;
-  for (std::size_t d = 0; d < outcome.copies.size(); ++d) {
-    Nanoseconds free = 0;
-    for (CopyRun& run : outcome.copies[d]) {
-      Nanoseconds when = 0;
-      if (run.end < 0) {
-        if (!copy_may_start(run.copy, d, schedule, outcome, when)) break;
-        run.begin = std::max(free, when);
-        run.end = run.begin + run.duration;
-        progress = true;
-      }
-      free = run.end;
-    }
-  }
-  return progress;
-}
-
-// R, B and I of what has been moved away wait for its copy back.
-bool copies_are_back(Cell& cell, std::size_t device, const Outcome& outcome) {
-  if (outcome.copies.empty()) return true;
-  for (const CopyRun& run : outcome.copies[device]) {
-    if (run.copy.way == Copy::Way::kOut) continue;
-    for (const OpKind kind : {OpKind::kRecompute, OpKind::kBackward, OpKind::kInputGrad}) {
-      if (!contains(cell, kind, run.copy.stage, run.copy.microbatch)) continue;
-      if (run.end < 0) return false;
-      cell.ready = std::max(cell.ready, run.end);
-    }
-  }
-  return true;
 }
 
 // Transfers start with the end of what they carry; nobody waits for a send.

@@ -92,11 +92,13 @@ std::string shape_problem(const Schedule& schedule) {
   if (!schedule.copies.empty() && schedule.copies.size() != schedule.rows.size()) return "not one list of copies each";
   if (!schedule.placement.well_formed() || schedule.placement.stages() != schedule.stages) return "a broken placement";
   const int replicas = schedule.replicas_share_weights ? 1 : schedule.placement.replicas();
-  for (const auto& held : held_stages(schedule)) {
-    if (held.size() != static_cast<std::size_t>(replicas * schedule.chunks)) {
-      return "a device holds " + std::to_string(held.size()) + " stages, not " + std::to_string(schedule.chunks) +
-             " per replica";
-    }
+  const auto whole = static_cast<std::size_t>(replicas * schedule.chunks);
+  for (std::size_t d = 0; d < schedule.rows.size(); ++d) {
+    const std::size_t held = held_stages(schedule)[d].size();
+    // With fewer microbatches than ways through shared stages, a device may have no work.
+    const bool idle = schedule.replicas_share_weights && schedule.rows[d].empty();
+    if (held == whole || (held == 0 && idle)) continue;
+    return "device " + std::to_string(d) + " holds " + std::to_string(held) + " stages, not " + std::to_string(whole);
   }
   return incompleteness(schedule);
 }

@@ -15,7 +15,7 @@ namespace {
 
 struct Case {
   Schedule schedule = build_schedule("gpipe", {.devices = 40, .microbatches = 1, .chunks = 0, .params = {}});
-  StageCosts costs{std::vector<StageCost>(40), std::nullopt};
+  StageCosts costs{std::vector<StageCost>(40), std::nullopt, std::nullopt};
   Topology topology;
 
   [[nodiscard]] std::string code() const {

@@ -30,13 +30,6 @@ namespace {
 const std::array<std::string, 6> kFormats{"pytorch-csv",   "pytorch-comms",   "zero-bubble-json",
                                           "schedule-json", "megatron-layout", "chrome-trace"};
 
-void refuse_what_is_not_expressible(const Schedule& schedule, ExchangeFormat format, const std::string& to) {
-  const std::string reason = not_expressible(schedule, format);
-  if (reason.empty()) return;
-  throw InputError(Diagnostic{"T054", "--to", to + " has no words for " + schedule.name + ": " + reason,
-                              "--to schedule-json keeps all of it, for debubble to read"});
-}
-
 // Megatron puts stage s on rank s mod p; a layout cannot say anything else.
 void refuse_other_placements(const Schedule& schedule) {
   if (schedule.placement == loop_placement(schedule.devices, schedule.stages)) return;
@@ -90,12 +83,12 @@ class Export : public Command {
       write_schedule_file(schedule, [&](std::string_view text) { file.write(text); });
       return;
     }
-    refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, to_);
     if (to_ == "pytorch-comms") {
+      refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, to_, "--to");
       file.write(write_action_table(lower_as_pytorch(schedule, "--to")));
       return;
     }
-    write_table(schedule, file);
+    write_table(schedule, file, "--to");
     if (output_ != "-") std::fprintf(stderr, "%s\n", torchtitan_advice(schedule, output_).c_str());
   }
 
@@ -103,7 +96,7 @@ class Export : public Command {
   int write_run(const Scenario& scenario, const std::string& name, const Invocation& invocation, OutputFile& file) {
     Progress progress;
     const Run run = run_schedule(scenario, name, progress);
-    if (to_ == "zero-bubble-json") refuse_what_is_not_expressible(run.schedule, ExchangeFormat::kNodeList, to_);
+    if (to_ == "zero-bubble-json") refuse_what_is_not_expressible(run.schedule, ExchangeFormat::kNodeList, to_, "--to");
     if (!has_result(run.report)) {
       std::fputs(findings_view(run.report.findings, stderr_style()).c_str(), stderr);
       return kExitFinding;

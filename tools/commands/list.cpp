@@ -16,6 +16,7 @@
 #include "tools/views/ansi.hpp"
 #include "tools/views/schedule_facts.hpp"
 #include "tools/views/table.hpp"
+#include "tools/views/transform_facts.hpp"
 
 namespace debubble {
 
@@ -104,17 +105,17 @@ std::string items_json(const std::string& family, const std::vector<Item>& items
 class List : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("family", family_, "schedules (default), topologies, models, ...")->type_name("FAMILY");
+    verb.add_option("family", family_, "schedules (default), transforms, models, ...")->type_name("FAMILY");
     add_output_flags(verb, output_, kFormats);
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 4> families{"schedules", "topologies", "cost-models", "models"};
+    const std::array<std::string, 5> families{"schedules", "transforms", "topologies", "cost-models", "models"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
       throw InputError(Diagnostic{
           "C064", "list", "there is no list of \"" + family_ + "\"",
-          guess.empty() ? "known lists: schedules, topologies, cost-models, models" : "did you mean " + guess + "?"});
+          guess.empty() ? "known lists: schedules, transforms, topologies, cost-models, models" : "did you mean " + guess + "?"});
     }
     Output output(output_, kFormats);
     const bool json = output.format() == Format::kJson;
@@ -124,6 +125,8 @@ class List : public Command {
     }
     if (family_ == "schedules") {
       output.write(schedules(output));
+    } else if (family_ == "transforms") {
+      output.write(json ? transforms_json() : transforms_text(output.style()));
     } else {
       const std::vector<Item> items = items_of(family_);
       output.write(json ? items_json(family_ == "cost-models" ? "cost_models" : family_, items)

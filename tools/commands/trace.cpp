@@ -5,6 +5,7 @@
 
 #include "schedules/exchange/compute_table.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/error.hpp"
 #include "tools/exporters/chrome_trace.hpp"
 #include "tools/runs/predict.hpp"
 #include "tools/version.hpp"
@@ -37,7 +38,16 @@ void write_trace(const Run& run, const std::string& command_line, const RunRecor
                      [&](std::string_view text) { file.write(text); });
 }
 
-void write_table(const Schedule& schedule, OutputFile& file) {
+void refuse_what_is_not_expressible(const Schedule& schedule, ExchangeFormat format, const std::string& format_name,
+                                    const std::string& place) {
+  const std::string reason = not_expressible(schedule, format);
+  if (reason.empty()) return;
+  throw InputError(Diagnostic{"T054", place, format_name + " has no words for " + schedule.name + ": " + reason,
+                              "debubble export --to schedule-json keeps all of it, for debubble to read"});
+}
+
+void write_table(const Schedule& schedule, OutputFile& file, const std::string& place) {
+  refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, "pytorch-csv", place);
   file.write(write_compute_table(schedule));
   for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
     if (std::find(schedule.replica_of.begin(), schedule.replica_of.end(), replica) != schedule.replica_of.end())

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "schedules/exchange/expressible.hpp"
 #include "sim/core/run_record.hpp"
 #include "tools/exporters/chrome_trace.hpp"
 #include "tools/exporters/output_file.hpp"
@@ -20,7 +21,12 @@ void add_origin(TraceInfo& info, const RunRecord& record, std::size_t iteration)
 // median iteration is shown: the trace takes who ran it and what memory was counted from there.
 void write_trace(const Run& run, const std::string& command_line, const RunRecord* record, OutputFile& file);
 
-// PyTorch's table; says on stderr when the table means something else by a microbatch than the schedule.
-void write_table(const Schedule& schedule, OutputFile& file);
+// Throws InputError T054, at the flag `place`, when the format has no words for some of the schedule.
+void refuse_what_is_not_expressible(const Schedule& schedule, ExchangeFormat format, const std::string& format_name,
+                                    const std::string& place);
+
+// PyTorch's table; says on stderr when the table means something else by a microbatch than the schedule. Refuses what a
+// table cannot say.
+void write_table(const Schedule& schedule, OutputFile& file, const std::string& place = "--export-schedule");
 
 }  // namespace debubble

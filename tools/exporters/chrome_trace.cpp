@@ -3,80 +3,22 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "tools/exporters/chrome_trace_facts.hpp"
 #include "tools/exporters/chrome_trace_lanes.hpp"
+#include "tools/exporters/chrome_trace_stream.hpp"
 #include "tools/exporters/json_text.hpp"
 
 namespace debubble {
 namespace {
 
-// One event to come. In the file events stand in order of (begin, longest first, kind): a slice comes before those
-// within it, and both come before an arrow that ends on them at that time.
-struct Event {
-  enum class Kind : std::int32_t { kCompute, kSend, kReceive, kMemory, kArrowBegin, kArrowEnd };
-
-  Nanoseconds begin = 0;
-  Nanoseconds duration = 0;
-  Kind kind = Kind::kCompute;
-  std::int32_t device = 0;
-  std::int32_t index = 0;  // into spans, transfers, or the device's memory curve
-
-  friend bool operator<(const Event& a, const Event& b) {
-    if (a.begin != b.begin) return a.begin < b.begin;
-    if (a.duration != b.duration) return a.duration > b.duration;
-    if (a.kind != b.kind) return a.kind < b.kind;
-    return a.device != b.device ? a.device < b.device : a.index < b.index;
-  }
-};
-
-const char* word(OpKind kind) {
-  switch (kind) {
-    case OpKind::kForward:
-      return "forward";
-    case OpKind::kBackward:
-      return "backward";
-    case OpKind::kInputGrad:
-      return "input gradient";
-    case OpKind::kWeightGrad:
-      return "weight gradient";
-    case OpKind::kRecompute:
-      return "recompute";
-    case OpKind::kVocabularyLogits:
-      return "vocabulary logits";
-    case OpKind::kVocabularyGradient:
-      return "vocabulary gradient";
-  }
-  return "";
-}
-
-// The document around the events.
-struct TraceStream {
-  explicit TraceStream(const TextSink& sink) : out(sink) {}
-
-  void begin(const std::string& facts) {
-    out << "{\"metadata\":" << facts << ",\n\"otherData\":" << facts << ",\n\"traceEvents\":[";
-  }
-  void end() {
-    out << "\n]}\n";
-    out.flush();
-  }
-
-  TextBuffer out;
-  bool first = true;
-};
-
-// What tells the runs of one trace apart.
-struct TracePart {
-  std::int32_t first_process = 0;
-  std::int64_t first_arrow = 1;
-  std::string label;  // before "device 3"
-  int parts = 1;      // runs in the trace, and
-  int part = 0;       // which one this is: devices of the same number stand together
-};
+using trace_detail::process_name;
+using trace_detail::TracePart;
+using trace_detail::TraceStream;
+using trace_detail::word;
+using Event = trace_detail::TraceEvent;
 
 class TraceWriter {
  public:
@@ -107,6 +49,15 @@ class TraceWriter {
     for (std::size_t i = 0; i < timeline_.transfers.size(); ++i) {
       add_transfer(events, timeline_.transfers[i], static_cast<std::int32_t>(i));
     }
+    for (std::size_t i = 0; i < timeline_.copies.size(); ++i) {
+      const CopySpan& c = timeline_.copies[i];
+      events.push_back({c.begin, c.end - c.begin, Event::Kind::kCopy, c.device, static_cast<std::int32_t>(i)});
+    }
+    for (std::size_t i = 0; part_.extra_work != nullptr && i < part_.extra_work->items.size(); ++i) {
+      const PlacedWork& item = part_.extra_work->items[i];
+      const Nanoseconds duration = item.end - item.begin;
+      events.push_back({item.begin, duration, Event::Kind::kExtraWork, item.device, static_cast<std::int32_t>(i)});
+    }
     for (std::size_t d = 0; d < memory_.size(); ++d) {
       for (std::size_t i = 0; i < memory_[d].size(); ++i) {
         if (i > 0 && memory_[d][i].bytes == memory_[d][i - 1].bytes) continue;
@@ -125,6 +76,10 @@ class TraceWriter {
       case Event::Kind::kSend:
       case Event::Kind::kReceive:
         return write_transfer(event.index, event.kind == Event::Kind::kSend);
+      case Event::Kind::kCopy:
+        return write_copy(event.index);
+      case Event::Kind::kExtraWork:
+        return write_extra_work(event.index);
       case Event::Kind::kMemory:
         return write_memory(event);
       case Event::Kind::kArrowBegin:
@@ -167,12 +122,17 @@ class TraceWriter {
 
   void write_names(std::int32_t device) {
     open_metadata("process_name", device) << ",\"args\":{\"name\":";
-    append_json_string(out_.text(), process_name(device));
+    append_json_string(out_.text(), part_.label + process_name(schedule_.placement, device));
     close_event();
     open_metadata("process_sort_index", device)
         << ",\"args\":{\"sort_index\":" << std::int64_t{device} * part_.parts + part_.part;
     close_event();
-    for (const TraceLanes::Lane& lane : lanes_.lanes(device)) {
+    std::vector<TraceLanes::Lane> lanes = lanes_.lanes(device);
+    for (std::int32_t step = 0; part_.extra_work != nullptr && step < part_.extra_work->iterations; ++step) {
+      const std::string name = step == 0 ? "extra work" : "extra work " + std::to_string(step + 1);
+      lanes.push_back({extra_work_thread(device, step), name});
+    }
+    for (const TraceLanes::Lane& lane : lanes) {
       open_metadata("thread_name", device)
           << ",\"tid\":" << lane.thread << ",\"args\":{\"name\":\"" << lane.name << "\"";
       close_event();
@@ -180,20 +140,6 @@ class TraceWriter {
           << ",\"tid\":" << lane.thread << ",\"args\":{\"sort_index\":" << lane.thread;
       close_event();
     }
-  }
-
-  // "device 3 (stages 3, 11)"
-  [[nodiscard]] std::string process_name(std::int32_t device) const {
-    std::set<int> stages;
-    for (int replica = 0; replica < schedule_.placement.replicas(); ++replica) {
-      for (int stage = 0; stage < schedule_.placement.stages(); ++stage) {
-        if (schedule_.placement.device_of(replica, stage) == device) stages.insert(stage);
-      }
-    }
-    std::string list;
-    for (const int stage : stages) list += (list.empty() ? "" : ", ") + std::to_string(stage);
-    const std::string name = part_.label + "device " + std::to_string(device);
-    return stages.empty() ? name : name + (stages.size() == 1 ? " (stage " : " (stages ") + list + ")";
   }
 
   [[nodiscard]] std::int64_t process(std::int32_t device) const { return std::int64_t{part_.first_process} + device; }
@@ -224,9 +170,7 @@ class TraceWriter {
     write_time("ts", begin);
   }
 
-  void write_op(const Op& op) {
-    out_ << op.stage << std::string_view(&kLetters[static_cast<int>(op.kind)], 1) << op.microbatch;
-  }
+  void write_op(const Op& op) { out_ << op.stage << std::string(1, letter(op.kind)) << op.microbatch; }
 
   void write_cell(const Span& s) {
     out_ << "PP:";
@@ -238,10 +182,42 @@ class TraceWriter {
     out_ << ")OVERLAP_F_B";
   }
 
-  void write_transfer_name(const Op& op, bool sends) {
-    const bool forward = op.kind == OpKind::kForward;
-    const std::int32_t peer = forward ? op.stage + 1 : op.stage - 1;
-    out_ << "PP:" << (sends ? op.stage : peer) << (sends ? "SEND_" : "RECV_") << (forward ? "F" : "B") << op.microbatch;
+  // The op on the other end: of the stage behind or before it, or a device's shard of the vocabulary.
+  [[nodiscard]] Op user_of(const Transfer& t) const {
+    Op user = t.op;
+    if (t.op.kind != OpKind::kForward) {
+      --user.stage;
+    } else if (++user.stage == schedule_.stages) {
+      user.kind = OpKind::kVocabularyLogits;
+      user.stage = t.to_device;
+    }
+    return user;
+  }
+
+  void write_transfer_name(const Transfer& t, bool sends) {
+    const std::int32_t stage = sends ? t.op.stage : user_of(t).stage;
+    const char* what = t.op.kind == OpKind::kForward ? "F" : "B";
+    out_ << "PP:" << stage << (sends ? "SEND_" : "RECV_") << what << t.op.microbatch;
+  }
+
+  void write_copy_name(const CopySpan& copy) {
+    out_ << (copy.way == Copy::Way::kOut ? "OFFLOAD " : "RELOAD ");
+    write_op(copy.op);
+  }
+
+  void write_copy(std::int32_t index) {
+    const CopySpan& copy = timeline_.copies[static_cast<std::size_t>(index)];
+    next_line();
+    out_ << "{\"name\":\"";
+    write_copy_name(copy);
+    out_ << "\",\"cat\":\"copy";
+    open_event("X", copy.device, lanes_.copy(copy.device), copy.begin);
+    write_time("dur", copy.end - copy.begin);
+    write_op_args("", copy.op);
+    const std::string keeper = copy.peer < 0 ? "host" : "device " + std::to_string(copy.peer);
+    out_ << ",\"bytes\":" << copy.bytes << ",\"kept_on\":\"" << keeper << "\"";
+    write_wait(copy.begin, copy.gate, 0);
+    close_event();
   }
 
   void write_span(std::int32_t index) {
@@ -259,6 +235,25 @@ class TraceWriter {
     close_event();
   }
 
+  // One lane per step of a refresh, behind all other lanes: they fill the same bubbles one after another.
+  [[nodiscard]] std::int64_t extra_work_thread(std::int32_t device, std::int32_t step) const {
+    const std::int64_t steps = part_.extra_work->iterations;
+    return lanes_.stride() * timeline_.devices + device * steps + step + 1;
+  }
+
+  // "curvature A of stage 3, microbatch 5", "inverse B of stage 3"
+  void write_extra_work(std::int32_t index) {
+    const PlacedWork& item = part_.extra_work->items[static_cast<std::size_t>(index)];
+    next_line();
+    out_ << "{\"name\":\"" << to_string(item.kind) << " of stage " << item.stage;
+    if (item.microbatch >= 0) out_ << ", microbatch " << item.microbatch;
+    out_ << "\",\"cat\":\"extra work";
+    open_event("X", item.device, extra_work_thread(item.device, item.iteration), item.begin);
+    write_time("dur", item.end - item.begin);
+    out_ << ",\"args\":{\"stage\":" << item.stage << ",\"part\":" << item.part << ",\"step\":" << item.iteration;
+    close_event();
+  }
+
   void write_op_args(std::string_view prefix, const Op& op) {
     out_ << (prefix.empty() ? ",\"args\":{\"" : ",\"") << prefix << "stage\":" << op.stage << ",\"" << prefix
          << "microbatch\":" << op.microbatch << ",\"" << prefix << "kind\":\"" << word(op.kind) << "\"";
@@ -269,12 +264,12 @@ class TraceWriter {
     const auto i = static_cast<std::size_t>(index);
     next_line();
     out_ << "{\"name\":\"";
-    write_transfer_name(t.op, sends);
+    write_transfer_name(t, sends);
     out_ << "\",\"cat\":\"transfer";
     open_event("X", sends ? t.from_device : t.to_device, sends ? lanes_.send(t, i) : lanes_.receive(t, i), t.begin);
     write_time("dur", t.end - t.begin);
-    Op end = t.op;  // the receiver's slice stands for the stage that receives
-    if (!sends) end.stage += t.op.kind == OpKind::kForward ? 1 : -1;
+    Op end = sends ? t.op : user_of(t);  // the receiver's slice stands for the stage that receives
+    end.kind = t.op.kind;
     write_op_args("", end);
     out_ << ",\"bytes\":" << t.bytes << ",\"from_device\":" << t.from_device << ",\"to_device\":" << t.to_device;
     write_time("latency_us", t.latency);
@@ -287,14 +282,26 @@ class TraceWriter {
   void write_wait(Nanoseconds ready, const Gate& gate, Nanoseconds waited) {
     write_time("ready_us", ready);
     out_ << ",\"waited_for\":\"";
-    if (gate.index < 0 || gate.kind == Gate::Kind::kStart) {
-      out_ << "start";
-    } else if (gate.kind == Gate::Kind::kSpan) {
-      write_cell(span(gate.index));
-      out_ << " on device " << span(gate.index).device;
-    } else {
-      write_transfer_name(transfer(gate.index).op, true);
-      out_ << " from device " << transfer(gate.index).from_device;
+    const auto index = static_cast<std::size_t>(std::max(gate.index, 0));
+    switch (gate.index < 0 ? Gate::Kind::kStart : gate.kind) {
+      case Gate::Kind::kStart:
+        out_ << "start";
+        break;
+      case Gate::Kind::kSpan:
+        write_cell(timeline_.spans[index]);
+        out_ << " on device " << timeline_.spans[index].device;
+        break;
+      case Gate::Kind::kTransfer:
+        write_transfer_name(timeline_.transfers[index], true);
+        out_ << " from device " << timeline_.transfers[index].from_device;
+        break;
+      case Gate::Kind::kCopy:
+        write_copy_name(timeline_.copies[index]);
+        break;
+      case Gate::Kind::kCollective:
+        out_ << "the barrier behind " << std::string(1, letter(timeline_.collectives[index].kind)) << " of microbatch "
+             << timeline_.collectives[index].microbatch;
+        break;
     }
     out_ << "\",\"wait_ns\":" << waited << ",\"source\":\"" << (timeline_.measured ? "measured" : "modelled") << "\"";
   }
@@ -340,8 +347,6 @@ class TraceWriter {
     append_mebibytes(out_.text(), bytes);
   }
 
-  static constexpr char kLetters[] = "FBIW";
-
   const Timeline& timeline_;
   const Schedule& schedule_;
   const std::vector<std::vector<MemoryPoint>>& memory_;
@@ -359,7 +364,9 @@ void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, cons
                         const TextSink& sink) {
   TraceStream stream(sink);
   stream.begin(trace_facts(timeline, schedule, report, info));
-  TraceWriter writer({&timeline, &schedule, &memory}, stream);
+  TracePart part;
+  if (report.extra_work) part.extra_work = &*report.extra_work;
+  TraceWriter writer({&timeline, &schedule, &memory}, stream, part);
   writer.write_all_names();
   for (const Event& event : writer.events()) writer.write_event(event);
   stream.end();

@@ -58,6 +58,8 @@ void add_lanes(std::vector<TraceLanes::Lane>& lanes, std::int64_t first_thread, 
 TraceLanes::TraceLanes(const Timeline& timeline)
     : send_(timeline.transfers.size(), 0), receive_(timeline.transfers.size(), 0) {
   const auto devices = static_cast<std::size_t>(timeline.devices);
+  copies_.assign(devices, false);
+  for (const CopySpan& copy : timeline.copies) copies_[static_cast<std::size_t>(copy.device)] = true;
   std::vector<FirstFit> sending(devices);
   std::vector<FirstFit> receiving(devices);
   for (const std::size_t i : in_order_of_begin(timeline)) {
@@ -68,7 +70,7 @@ TraceLanes::TraceLanes(const Timeline& timeline)
   for (std::size_t d = 0; d < devices; ++d) {
     sends_.push_back(sending[d].lanes());
     receives_.push_back(receiving[d].lanes());
-    while (1 + sends_[d] + receives_[d] >= stride_) stride_ *= 10;
+    while (2 + sends_[d] + receives_[d] >= stride_) stride_ *= 10;
   }
 }
 
@@ -77,6 +79,7 @@ std::vector<TraceLanes::Lane> TraceLanes::lanes(std::int32_t device) const {
   std::vector<Lane> lanes{{compute(device), "compute"}};
   add_lanes(lanes, thread(device, 1), sends, "send");
   add_lanes(lanes, thread(device, 1 + sends), receives_[static_cast<std::size_t>(device)], "recv");
+  if (copies_[static_cast<std::size_t>(device)]) lanes.push_back({copy(device), "copy"});
   return lanes;
 }
 

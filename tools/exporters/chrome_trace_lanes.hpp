@@ -1,8 +1,8 @@
 // Which lane (thread) of a Chrome trace every slice stands on.
 //
 // Thread ids are unique over all devices and never 0, which Perfetto would take for something else: 100 d + 1 is the
-// compute lane of device d, then come its send lanes, then its receive lanes; with more than 99 lanes on a device, 1000
-// takes the place of 100, and so on.
+// compute lane of device d, then come its send lanes, its receive lanes and its copy lane; with more than 99 lanes on a
+// device, 1000 takes the place of 100, and so on.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class TraceLanes {
  public:
   struct Lane {
     std::int64_t thread = 0;
-    std::string name;  // "compute", "send", "send 2", ..., "recv", ...
+    std::string name;  // "compute", "send", "send 2", ..., "recv", ..., "copy"
   };
 
   explicit TraceLanes(const Timeline& timeline);
@@ -40,6 +40,10 @@ class TraceLanes {
   [[nodiscard]] std::int64_t receive(const Transfer& transfer, std::size_t index) const {
     return thread(transfer.to_device, 1 + sends_[static_cast<std::size_t>(transfer.to_device)] + receive_[index]);
   }
+  [[nodiscard]] std::int64_t copy(std::int32_t device) const {
+    const auto d = static_cast<std::size_t>(device);
+    return thread(device, 1 + sends_[d] + receives_[d]);
+  }
   // All lanes of a device, in the order in which to show them.
   [[nodiscard]] std::vector<Lane> lanes(std::int32_t device) const;
 
@@ -54,6 +58,7 @@ class TraceLanes {
   std::vector<std::int32_t> receive_;   // by transfer: its lane among the receiver's receive lanes
   std::vector<std::int32_t> sends_;     // by device: how many send lanes
   std::vector<std::int32_t> receives_;  // by device: how many receive lanes
+  std::vector<bool> copies_;            // by device: whether it copies anything
 };
 
 }  // namespace debubble

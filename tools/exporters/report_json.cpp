@@ -96,6 +96,25 @@ Json stream_json(const StreamReport& stream) {
           {"stages", stages}};
 }
 
+Json extra_work_json(const FilledBubbles& filled) {
+  Json devices = Json::array();
+  for (std::size_t d = 0; d < filled.devices.size(); ++d) {
+    const DeviceWork& device = filled.devices[d];
+    devices.push_back({{"device", d},
+                       {"bubble_ns", device.bubble},
+                       {"work_ns", device.work},
+                       {"outside_ns", device.outside},
+                       {"work_over_bubble", device.bubble == 0 ? Json(nullptr) : real(device.work_over_bubble())}});
+  }
+  return {{"refresh_iterations", filled.iterations},
+          {"refresh_iterations_at_least", filled.least ? Json(*filled.least) : Json(nullptr)},
+          {"utilisation_before", real(filled.utilisation_before)},
+          {"utilisation_after", real(filled.utilisation_after)},
+          {"precondition_ns", filled.precondition},
+          {"items", filled.items.size()},
+          {"devices", devices}};
+}
+
 void add_numbers(Json& json, const Report& report) {
   json["makespan_ns"] = report.makespan;
   json["span_ns"] = report.span;
@@ -116,9 +135,13 @@ void add_numbers(Json& json, const Report& report) {
                            {"collective_ns", path.collective},
                            {"wait_ns", path.wait},
                            {"hops", path.hops}};
+  if (report.extra_work) json["extra_work"] = extra_work_json(*report.extra_work);
   if (report.stream) json["stream"] = stream_json(*report.stream);
   Json devices = Json::array();
-  for (const DeviceReport& device : report.devices) devices.push_back(device_json(device));
+  for (const DeviceReport& device : report.devices) {
+    devices.push_back(device_json(device));
+    if (device.peak_host_memory > 0) devices.back()["peak_host_bytes"] = device.peak_host_memory;
+  }
   json["devices"] = devices;
 }
 

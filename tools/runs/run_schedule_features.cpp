@@ -17,6 +17,7 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - 1;
 constexpr IntegerRule kShares{"shares", 1, kMost, "what each piece of a microbatch costs, relative to the others"};
 constexpr IntegerRule kBarriers{"barriers", 0, 2, "1 or 2 where rows hold S and T"};
 constexpr IntegerRule kUpdates{"backward passes", 1, kMost, "of a stage, per optimizer step"};
+constexpr IntegerRule kAhead{"updates", 0, kMost, "how far a stage predicts its weights"};
 constexpr IntegerRule kBuffers{"buffers", 0, kMost, "as large as the weights, beside their versions"};
 
 bool read_flag(JsonObjectReader& reader, std::string_view key, ProblemList& problems) {
@@ -28,7 +29,16 @@ bool read_flag(JsonObjectReader& reader, std::string_view key, ProblemList& prob
   return false;
 }
 
-Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, ProblemList& problems) {
+std::vector<std::int32_t> read_ahead(JsonObjectReader& reader, std::string_view key, int stages,
+                                     ProblemList& problems) {
+  if (reader.member(key, false) == nullptr) return {};
+  const auto ahead = read_integers(reader, key, kAhead, static_cast<std::size_t>(stages), problems);
+  std::vector<std::int32_t> result;
+  for (const std::int64_t updates : ahead) result.push_back(static_cast<std::int32_t>(updates));
+  return result;
+}
+
+Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, int stages, ProblemList& problems) {
   JsonObjectReader reader(value, pointer, problems);
   Asynchrony asynchrony;
   if (!reader.is_object()) return asynchrony;
@@ -44,6 +54,8 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, P
   asynchrony.update_every = static_cast<int>(reader.optional_integer("update_every", kUpdates).value_or(1));
   asynchrony.extra_copies = static_cast<int>(reader.optional_integer("extra_copies", kBuffers).value_or(0));
   asynchrony.stash_predicted = read_flag(reader, "stash_predicted", problems);
+  asynchrony.forward_ahead = read_ahead(reader, "forward_ahead", stages, problems);
+  asynchrony.backward_ahead = read_ahead(reader, "backward_ahead", stages, problems);
   reader.finish();
   return asynchrony;
 }
@@ -128,7 +140,7 @@ void read_schedule_features(JsonObjectReader& reader, Schedule& schedule, Proble
   schedule.vocabulary_barriers =
       static_cast<int>(reader.optional_integer("vocabulary_barriers", kBarriers).value_or(0));
   if (const JsonValue* value = reader.member("asynchrony", false)) {
-    schedule.asynchrony = read_asynchrony(*value, reader.pointer_to("asynchrony"), problems);
+    schedule.asynchrony = read_asynchrony(*value, reader.pointer_to("asynchrony"), schedule.stages, problems);
   }
   read_copies(reader, schedule, problems);
 }

@@ -40,6 +40,8 @@ void write_asynchrony(JsonLines& json, const Asynchrony& asynchrony) {
   json.member("update_every").integer(asynchrony.update_every);
   json.member("extra_copies").integer(asynchrony.extra_copies);
   json.member("stash_predicted").boolean(asynchrony.stash_predicted);
+  json.member_if_any("forward_ahead", asynchrony.forward_ahead);
+  json.member_if_any("backward_ahead", asynchrony.backward_ahead);
   json.end('}');
 }
 

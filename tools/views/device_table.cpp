@@ -56,6 +56,12 @@ std::vector<Field> fields_of(const Report& report, const Scale& time, const Scal
   fields.push_back({"peak\nmemory", [=](const DeviceReport& d) { return format_scaled(d.peak_memory, memory); }, ""});
   fields.push_back(
       {"activ-\nations", [](const DeviceReport& d) { return fmt::format("{:.2f}", d.peak_activation_shares); }, ""});
+  const bool moves = std::any_of(report.devices.begin(), report.devices.end(),
+                                 [](const DeviceReport& device) { return device.peak_host_memory > 0; });
+  if (moves) {
+    fields.push_back(
+        {"on the\nhost", [=](const DeviceReport& d) { return format_scaled(d.peak_host_memory, memory); }, ""});
+  }
   return fields;
 }
 

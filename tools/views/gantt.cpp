@@ -90,8 +90,10 @@ void add_scale(std::vector<LegendItem>& items, const Timeline& timeline, const G
 }
 
 std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timeline& timeline, const Grid& grid) {
-  static constexpr std::array<const char*, 6> kMeanings = {"forward",         "backward",        "input gradient",
-                                                           "weight gradient", "overlapped pair", "transfer"};
+  static constexpr std::array<const char*, 9> kMeanings = {
+      "forward",   "backward",          "input gradient",      "weight gradient",
+      "recompute", "vocabulary logits", "vocabulary gradient", "overlapped pair",
+      "transfer"};
   std::set<Ink> used;
   bool digits = false;
   bool pair_letter = false;  // an X stands somewhere; pairs with room show their ops instead: F3B1
@@ -112,6 +114,8 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
     if (used.contains(ink) || lighter) items.push_back({sign, kMeanings[kind], ink});
     light = light || lighter;
   }
+  if (used.contains(Ink::kOut)) items.push_back({">", "copy out", Ink::kOut});
+  if (used.contains(Ink::kBack)) items.push_back({"<", "copy back", Ink::kBack});
   if (used.contains(Ink::kIdle)) items.push_back({".", "idle", Ink::kIdle});
   if (light) {
     const bool two = gantt_detail::most_stages_on_a_device(timeline) == 2;
@@ -144,12 +148,16 @@ std::string gantt(const Timeline& timeline, const ViewStyle& style) {
   if (timeline.makespan <= 0 || timeline.spans.empty()) return "nothing to draw: no op takes any time\n";
   const std::size_t margin = fmt::format("d{} ", timeline.devices - 1).size();
   const Grid grid = gantt_detail::choose_grid(timeline, static_cast<std::size_t>(style.width) - margin);
-  const std::vector<Row> rows = gantt_detail::draw(timeline, grid);
+  std::vector<Row> rows = gantt_detail::draw(timeline, grid);
+  const std::vector<Row> copies = gantt_detail::draw_copies(timeline, grid);
   const bool all = style.max_rows <= 0 || timeline.devices <= style.max_rows;
   const int head = all ? timeline.devices : (style.max_rows + 1) / 2;
   const int tail = all ? 0 : style.max_rows / 2;
   const auto row = [&](int device) {
-    return pad_right(fmt::format("d{}", device), margin) + render(rows[static_cast<std::size_t>(device)], style) + "\n";
+    const auto d = static_cast<std::size_t>(device);
+    std::string lines = pad_right(fmt::format("d{}", device), margin) + render(rows[d], style) + "\n";
+    if (!copies.empty()) lines += std::string(margin, ' ') + render(copies[d], style) + "\n";
+    return lines;
   };
   std::string text;
   for (int device = 0; device < head; ++device) text += row(device);
@@ -159,6 +167,7 @@ std::string gantt(const Timeline& timeline, const ViewStyle& style) {
   }
   for (int device = timeline.devices - tail; device < timeline.devices; ++device) text += row(device);
   text += std::string(margin, ' ') + axis(timeline, grid) + "\n";
+  rows.insert(rows.end(), copies.begin(), copies.end());
   return text + legend(legend_items(rows, timeline, grid), margin, style);
 }
 

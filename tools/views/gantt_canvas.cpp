@@ -23,6 +23,7 @@ std::string label_of(const Span& span, bool lower, bool last_digit_only) {
 Nanoseconds common_unit(const Timeline& timeline) {
   Nanoseconds unit = timeline.makespan;
   for (const Span& span : timeline.spans) unit = std::gcd(std::gcd(unit, span.begin), span.end);
+  for (const CopySpan& copy : timeline.copies) unit = std::gcd(std::gcd(unit, copy.begin), copy.end);
   if (!timeline.transfers_hold_lanes) return unit;
   for (const Transfer& transfer : timeline.transfers) unit = std::gcd(std::gcd(unit, transfer.begin), transfer.end);
   return unit;
@@ -32,6 +33,7 @@ Nanoseconds common_unit(const Timeline& timeline) {
 std::vector<std::vector<std::int32_t>> stages_by_device(const Timeline& timeline) {
   std::vector<std::vector<std::int32_t>> stages(static_cast<std::size_t>(timeline.devices));
   for (const Span& span : timeline.spans) {
+    if (is_vocabulary(span.op.kind)) continue;  // a shard belongs to the device, not to a stage
     auto& known = stages[static_cast<std::size_t>(span.device)];
     const auto place = std::lower_bound(known.begin(), known.end(), span.op.stage);
     if (place == known.end() || *place != span.op.stage) known.insert(place, span.op.stage);
@@ -111,13 +113,18 @@ void draw_shares(const Shares& shares, const Grid& grid, Row& row) {
 
 const char* ansi_codes(Ink ink) {
   static constexpr std::array<const char*, kInks> kCodes = {
-      "38;5;244",                               // idle: grey dots
-      "48;5;25;38;5;231",  "48;5;74;38;5;16",   // forward: blue
-      "48;5;214;38;5;16",  "48;5;222;38;5;16",  // backward: orange
-      "48;5;37;38;5;16",   "48;5;116;38;5;16",  // input gradient: teal
-      "48;5;70;38;5;16",   "48;5;149;38;5;16",  // weight gradient: green
-      "48;5;133;38;5;231", "48;5;175;38;5;16",  // overlapped pair: purple
-      "48;5;240;38;5;255"};                     // transfer: grey
+      "38;5;244",                                // idle: grey dots
+      "48;5;25;38;5;231",  "48;5;74;38;5;16",    // forward: blue
+      "48;5;214;38;5;16",  "48;5;222;38;5;16",   // backward: orange
+      "48;5;37;38;5;16",   "48;5;116;38;5;16",   // input gradient: teal
+      "48;5;70;38;5;16",   "48;5;149;38;5;16",   // weight gradient: green
+      "48;5;61;38;5;231",  "48;5;104;38;5;16",   // recompute: violet
+      "48;5;227;38;5;16",  "48;5;227;38;5;16",   // vocabulary logits: yellow
+      "48;5;166;38;5;231", "48;5;166;38;5;231",  // vocabulary gradient: red
+      "48;5;133;38;5;231", "48;5;175;38;5;16",   // overlapped pair: purple
+      "48;5;240;38;5;255",                       // transfer: grey
+      "48;5;250;38;5;16",                        // copy out: light grey
+      "48;5;245;38;5;16"};                       // copy back: grey
   return kCodes[static_cast<std::size_t>(ink)];
 }
 
@@ -127,11 +134,14 @@ std::size_t most_stages_on_a_device(const Timeline& timeline) {
   return most;
 }
 
-char letter_of(Ink ink) { return ".FfBbIiWwXx~"[static_cast<std::size_t>(ink)]; }
+char letter_of(Ink ink) { return ".FfBbIiWwRrSsTtXx~><"[static_cast<std::size_t>(ink)]; }
 
 Ink ink_of(const Span& span, std::size_t stage_index) {
-  // A pair of one kind (Chimera's fused forwards) looks like that kind.
-  const bool mixed = span.paired && span.partner.kind != span.op.kind;
+  // A pair of one kind (Chimera's fused forwards) looks like that kind, a late recomputation like an R that takes its
+  // backward along: R3B3.
+  const bool late = span.op.kind == OpKind::kRecompute && span.partner.microbatch == span.op.microbatch;
+  const bool mixed = span.paired && span.partner.kind != span.op.kind && !late;
+  if (!mixed && is_vocabulary(span.op.kind)) stage_index = 0;
   const std::size_t kind = mixed ? kOpKinds : static_cast<std::size_t>(span.op.kind);
   return static_cast<Ink>(1 + 2 * kind + stage_index % 2);
 }
@@ -158,6 +168,26 @@ Grid choose_grid(const Timeline& timeline, std::size_t available) {
     grid.bounds.push_back(static_cast<Nanoseconds>(static_cast<Wide>(timeline.makespan) * c / available));
   }
   return grid;
+}
+
+std::vector<Row> draw_copies(const Timeline& timeline, const Grid& grid) {
+  if (timeline.copies.empty()) return {};
+  const auto devices = static_cast<std::size_t>(timeline.devices);
+  std::vector<Row> rows(devices, Row(grid.columns));
+  std::vector<Shares> shares(grid.exact ? 0 : devices, Shares(grid.columns));
+  for (const CopySpan& copy : timeline.copies) {
+    const auto device = static_cast<std::size_t>(copy.device);
+    const Ink ink = copy.way == Copy::Way::kOut ? Ink::kOut : Ink::kBack;
+    if (!grid.exact) {
+      add_share(shares[device], grid, copy.begin, copy.end, ink);
+      continue;
+    }
+    for (std::size_t c = grid.column_of(copy.begin); c < grid.column_of(copy.end); ++c) {
+      rows[device][c] = {letter_of(ink), ink};
+    }
+  }
+  for (std::size_t d = 0; d < shares.size(); ++d) draw_shares(shares[d], grid, rows[d]);
+  return rows;
 }
 
 std::vector<Row> draw(const Timeline& timeline, const Grid& grid) {

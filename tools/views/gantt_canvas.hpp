@@ -9,9 +9,31 @@
 
 namespace debubble::gantt_detail {
 
-// Colour classes. Of each kind of op the second one is the lighter shade, for every second stage of a device.
-enum class Ink : std::uint8_t { kIdle, kF, kF2, kB, kB2, kI, kI2, kW, kW2, kPair, kPair2, kTransfer };
-inline constexpr int kInks = 12;
+// Colour classes, two for each kind of op in the order of OpKind: the second one is the lighter shade, for every second
+// stage of a device.
+enum class Ink : std::uint8_t {
+  kIdle,
+  kF,
+  kF2,
+  kB,
+  kB2,
+  kI,
+  kI2,
+  kW,
+  kW2,
+  kR,
+  kR2,
+  kS,
+  kS2,
+  kT,
+  kT2,
+  kPair,
+  kPair2,
+  kTransfer,
+  kOut,   // a copy of an activation away from the device
+  kBack,  // and back
+};
+inline constexpr int kInks = 20;
 
 // ANSI codes of an ink: backgrounds near the Okabe-Ito colours, which people with colour blindness can tell apart.
 [[nodiscard]] const char* ansi_codes(Ink ink);
@@ -43,6 +65,9 @@ struct Grid {
 
 // One row per device.
 [[nodiscard]] std::vector<Row> draw(const Timeline& timeline, const Grid& grid);
+
+// One row per device of what its copy lane does; none without copies.
+[[nodiscard]] std::vector<Row> draw_copies(const Timeline& timeline, const Grid& grid);
 
 // How many stages the fullest device runs: what lower case means depends on it.
 [[nodiscard]] std::size_t most_stages_on_a_device(const Timeline& timeline);

@@ -72,6 +72,24 @@ std::string volume(const Report& report) {
 
 std::string rate(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
 
+// "36 items, fresh every 3 steps (3 at least); in use 57.1 % -> 89.3 %; ..."
+std::string extra_work(const FilledBubbles& filled) {
+  std::string text = fmt::format("{} items, fresh every {}", filled.items.size(), counted(filled.iterations, "step"));
+  text += filled.least ? fmt::format(" ({} at least)", *filled.least) : " (a device has no bubble)";
+  text += fmt::format("; in use {} -> {}", format_percent(filled.utilisation_before),
+                      format_percent(filled.utilisation_after));
+  Nanoseconds outside = 0;
+  double ratio = 0;
+  for (const DeviceWork& device : filled.devices) {
+    outside = std::max(outside, device.outside);
+    if (device.bubble > 0) ratio = std::max(ratio, device.work_over_bubble());
+  }
+  text += fmt::format("; work up to {:.2f} times a device's bubble", ratio);
+  if (outside > 0) text += fmt::format("; up to {} fit no bubble and run after a step", format_duration(outside));
+  if (filled.precondition == 0) return text;
+  return text + fmt::format("; each step takes {} more to precondition", format_duration(filled.precondition));
+}
+
 std::string numbers(const Report& report, const ViewStyle& style) {
   Table table = pairs();
   table.add_row({"step time", fmt::format("{}; {} would be ideal", format_duration(report.makespan),
@@ -95,6 +113,7 @@ std::string numbers(const Report& report, const ViewStyle& style) {
     if (report.tokens_per_second) text += fmt::format(", {} tokens/s", rate(*report.tokens_per_second));
     table.add_row({"throughput", text});
   }
+  if (report.extra_work) table.add_row({"extra work", extra_work(*report.extra_work)});
   table.add_row({"peak memory", peak_memory(report)});
   table.add_row({"critical path", critical_path(report.critical_path)});
   table.add_row({"p2p", volume(report)});
@@ -178,8 +197,8 @@ std::string summary(const Report& report, const ViewStyle& style, const AdviceCo
   if (!has_result(report)) return "no result\n" + findings;
   if (report.makespan == 0) return "step time 0 ns: no op takes any time\n" + findings;
   const std::string stream = report.stream ? stream_table(report, style) + "\n" : "";
-  return numbers(report, style) + "\n" + device_table(report, style) + "\n" + stream + advice_lines(report, style, context) +
-         (findings.empty() ? "" : "\n" + findings);
+  return numbers(report, style) + "\n" + device_table(report, style) + "\n" + stream +
+         advice_lines(report, style, context) + (findings.empty() ? "" : "\n" + findings);
 }
 
 }  // namespace debubble

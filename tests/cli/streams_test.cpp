@@ -1,0 +1,125 @@
+// Pipelines without a flush, as the command shows them.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/cli/inputs.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+json simulated(const Folder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "simulate");
+  arguments.insert(arguments.end(), {"--format", "json"});
+  return json::parse(folder.data(arguments));
+}
+
+template <typename Number>
+std::vector<Number> column(const json& run, const char* key, const char* part = nullptr) {
+  std::vector<Number> list;
+  for (const json& stage : run["stream"]["stages"]) list.push_back(part ? stage[key][part] : stage[key]);
+  return list;
+}
+
+TEST_CASE("a stream reports its versions by stage and its pace, and a schedule with a flush does not") {
+  const Folder folder;
+  const json run = simulated(folder, {"--schedule", "pipedream", "--times", "f=1,b=2"});
+  CHECK(run["stream"]["versions"] == "stashed");
+  CHECK(run["stream"]["update_every"] == 1);
+  CHECK(run["stream"]["period_per_microbatch_ns"] == 3'000'000.0);
+  CHECK(run["stream"]["throughput_samples_per_s"].is_null());
+  CHECK(column<int>(run, "weight_versions") == std::vector<int>{4, 3, 2, 1});
+  CHECK(column<int>(run, "microbatches_in_flight") == std::vector<int>{4, 3, 2, 1});
+  CHECK(column<double>(run, "forward_staleness", "mean") == std::vector<double>{3, 2, 1, 0});
+  CHECK(column<double>(run, "stable_step_ratio").front() == doctest::Approx(0.2225).epsilon(0.001));
+  CHECK(run["makespan_ns"] == 33'000'000);
+  CHECK(run["steady_period_ns"] == 8 * 3'000'000);  // of 8 microbatches in the stream
+  CHECK_FALSE(simulated(folder, {"--schedule", "1f1b"}).contains("stream"));
+}
+
+TEST_CASE("shared stages cost their part of the model and take several devices") {
+  const Folder folder;
+  const json run =
+      simulated(folder, {"--schedule", "pipedream", "--param", "replicas=2,1,1", "-m", "24", "--times", "f=3,b=6"});
+  CHECK(run["schedule"]["stages"] == 3);
+  CHECK(run["schedule"]["devices"] == 4);
+  CHECK(run["schedule"]["replicas"] == 1);
+  CHECK(run["weight_copies"] == 2);
+  CHECK(column<int>(run, "devices") == std::vector<int>{2, 1, 1});
+  CHECK(column<int>(run, "weight_versions") == std::vector<int>{2, 2, 1});
+  // A stage is 4/3 of a device share: 4 + 8 ms, and the stages that nobody shares set the pace.
+  CHECK(run["stream"]["period_per_microbatch_ns"] == 12'000'000.0);
+  std::int64_t busy = 0;
+  for (const json& device : run["devices"]) busy += device["busy_ns"].get<std::int64_t>();
+  CHECK(busy == std::int64_t{24} * 4 * 9'000'000);
+  CHECK(run["findings"][0]["message"].get<std::string>().find("all-reduce") != std::string::npos);
+}
+
+TEST_CASE("extra versions take memory with a profile, in the precision of the profile") {
+  const Folder folder;
+  folder.write("p.json", kProfile);
+  const auto run = [&](const char* schedule) {
+    return simulated(folder, {"--schedule", schedule, "--profile", "p.json", "-p", "2", "-m", "6"});
+  };
+  const json plain = run("1f1b");
+  const json stashed = run("pipedream");
+  const json& before = plain["devices"][0]["peak_by_category_bytes"];
+  const json& after = stashed["devices"][0]["peak_by_category_bytes"];
+  CHECK(before["extra_weights"] == 0);
+  CHECK(after["extra_weights"] == after["weights"]);
+  CHECK(after["optimizer"] == before["optimizer"]);
+  CHECK(after["gradients"] == before["gradients"]);
+  CHECK(stashed["devices"][1]["peak_by_category_bytes"]["extra_weights"] == 0);
+  CHECK(stashed["stream"]["throughput_samples_per_s"].get<double>() >
+        stashed["throughput_samples_per_s"].get<double>());
+  bool said = false;
+  for (const json& one : stashed["assumptions"]) said |= one["what"] == "extra weight version";
+  CHECK(said);
+}
+
+TEST_CASE("two engines run a forward and a backward side by side") {
+  const Folder folder;
+  const json run = simulated(folder, {"--schedule", "pipelined-backprop", "--param", "turnaround=1", "-p", "4", "-m",
+                                      "32", "--times", "f=1,b=2"});
+  CHECK(run["stream"]["period_per_microbatch_ns"] == 2'000'000.0);
+  CHECK(column<double>(run, "forward_staleness", "mean") == std::vector<double>{7, 5, 3, 1});
+  const json published = simulated(folder, {"--schedule", "pipelined-backprop", "-p", "4", "-m", "32"});
+  CHECK(column<double>(published, "forward_staleness", "mean") == std::vector<double>{6, 4, 2, 0});
+}
+
+TEST_CASE("the text view shows the table within 80 columns") {
+  const Folder folder;
+  for (const std::string schedule :
+       {"pipedream", "pipedream-2bw", "pipemare", "spectrain", "xpipe", "pipelined-backprop"}) {
+    CAPTURE(schedule);
+    const std::string text = folder.data({"simulate", "--schedule", schedule, "-p", "20", "--width", "80"});
+    CHECK(text.find("F late") != std::string::npos);
+    CHECK(text.find("once the pipeline is full") != std::string::npos);
+    const std::size_t table = text.find("stage  F late");
+    REQUIRE(table != std::string::npos);
+    for (std::size_t begin = table; begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
+      CHECK(end - begin <= 80);
+      begin = end + 1;
+    }
+  }
+  CHECK(folder.data({"simulate", "--schedule", "1f1b"}).find("F late") == std::string::npos);
+}
+
+TEST_CASE("what a stream cannot be is refused with the nearest request that can") {
+  const Folder folder;
+  CHECK(
+      folder.refusal({"simulate", "--schedule", "pipedream", "-p", "4", "--param", "replicas=2,1"}) ==
+      "error[S062]: --param replicas: the stages of \"2,1\" take 3 devices; there are 4\n"
+      "  = help: use -p 3, or write how many devices each stage takes, first stage first: --param replicas=1,1,1,1\n");
+  CHECK(folder.refusal({"simulate", "--schedule", "pipedream-2bw", "-p", "8", "--param", "update_every=2"})
+            .find("error[S064]") == 0);
+}
+
+}  // namespace
+}  // namespace debubble::testing

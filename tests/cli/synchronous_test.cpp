@@ -1,0 +1,120 @@
+// The fixed orders without a split backward through the real command: makespans as the papers' formulas have them, and
+// refusals with the exact words.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+struct Case {
+  std::vector<std::string> schedule;  // --schedule and what goes with it; 4 devices, 8 microbatches, f=1 b=2
+  double makespan;                    // ms
+  double peak;                        // of device 0, in activations of one device share
+  int copies;                         // of the model
+};
+
+const std::vector<Case> kCases{
+    {{"naive"}, 96, 1, 1},
+    {{"dapple"}, 33, 4, 1},
+    {{"dapple", "--param", "policy=b"}, 33, 7, 1},
+    {{"dapple", "--param", "policy=b", "--param", "memory_limit=4"}, 43, 4, 1},
+    {{"dapple", "--param", "memory_limit=2"}, 69, 2, 1},
+    {{"breadth-first"}, 28.5, 8, 1},
+    {{"breadth-first", "-v", "4"}, 26.25, 8, 1},
+    {{"depth-first"}, 28.5, 5.5, 1},
+    {{"gems"}, 75, 1, 2},
+    {{"hanayo"}, 33, 2.5, 1},
+    {{"hanayo", "--param", "waves=2"}, 28.5, 3.25, 1},
+    {{"hanayo", "-v", "4"}, 28.5, 3.25, 1},
+    {{"bitpipe"}, 27, 3.5, 2},
+};
+
+TEST_CASE("simulate: the fixed orders take as long and hold as much as their papers say") {
+  const Folder folder;
+  for (const Case& row : kCases) {
+    std::vector<std::string> arguments{"simulate", "--times", "f=1,b=2", "--format", "json", "--schedule"};
+    arguments.insert(arguments.end(), row.schedule.begin(), row.schedule.end());
+    CAPTURE(row.schedule.front());
+    CAPTURE(row.schedule.back());
+    const json run = json::parse(folder.data(arguments));
+    CHECK(run["schedule"]["name"] == row.schedule.front());
+    CHECK(run["schedule"]["devices"] == 4);
+    CHECK(run["schedule"]["replicas"] == row.copies);
+    CHECK(run["makespan_ns"].get<double>() == row.makespan * 1e6);
+    CHECK(run["devices"][0]["peak_activation_shares"].get<double>() == doctest::Approx(row.peak));
+  }
+}
+
+TEST_CASE("simulate: what was asked for is told again") {
+  const Folder folder;
+  const json hanayo = json::parse(folder.data({"simulate", "--schedule", "hanayo", "-v", "6", "--format", "json"}));
+  CHECK(hanayo["schedule"]["params"]["waves"] == "3");
+  CHECK(hanayo["schedule"]["stages"] == 24);
+  const json capped = json::parse(
+      folder.data({"simulate", "--schedule", "dapple", "--param", "memory_limit=0.5p", "--format", "json"}));
+  CHECK(capped["schedule"]["params"]["memory_limit"] == "0.5p");
+  CHECK(capped["devices"][0]["peak_activation_shares"].get<double>() == doctest::Approx(2));
+}
+
+TEST_CASE("bitpipe is refused odd devices, incomplete units and other chunks") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--schedule", "bitpipe", "-p", "3"}) ==
+        R"(error[S022]: bitpipe needs an even number of devices; got 3
+  --> --devices
+  = help: nearest legal values: -p 2 or 4
+)");
+  CHECK(folder.refusal({"simulate", "--schedule", "bitpipe", "-p", "4", "-m", "6"}) ==
+        R"(error[S023]: bitpipe needs a multiple of p=4 microbatches; got 6
+  --> --microbatches
+  = help: nearest legal values: -m 4 or 8
+)");
+  CHECK(folder.refusal({"simulate", "--schedule", "bitpipe", "-v", "3"}) ==
+        R"(error[S005]: bitpipe has 2 stages per device and replica; got 3
+  --> --chunks
+  = help: nearest legal value: -v 2
+)");
+}
+
+TEST_CASE("hanayo's waves and stages per device go together") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "-v", "3"}) ==
+        R"(error[S005]: hanayo has two stages per device and wave; got 3 per device
+  --> --chunks
+  = help: nearest legal values: -v 2 or 4
+)");
+  CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "-v", "4", "--param", "waves=1"}) ==
+        R"(error[S025]: 1 waves make 2 stages per device, but --chunks says 4
+  --> --param waves
+  = help: nearest legal value: --param waves=2
+)");
+  CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "--param", "waves=0"}) ==
+        R"(error[S024]: hanayo needs at least 1 wave, and not millions; got 0
+  --> --param waves
+  = help: nearest legal value: --param waves=1
+)");
+}
+
+TEST_CASE("gems and hanayo need two devices") {
+  const Folder folder;
+  for (const std::string name : {"gems", "hanayo"}) {
+    CHECK(folder.refusal({"simulate", "--schedule", name, "-p", "1"}) ==
+          "error[S021]: " + name +
+              " needs at least 2 devices; got 1\n  --> --devices\n  = help: nearest legal value: -p 2\n");
+  }
+}
+
+TEST_CASE("dapple is refused a limit that holds no activation, and policies it does not have") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--schedule", "dapple", "--param", "memory_limit=0.5"}).find("error[S042]") == 0);
+  CHECK(folder.refusal({"simulate", "--schedule", "dapple", "--param", "policy=c"}).find("error[S007]") == 0);
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,174 @@
+// --transform through the real command: in simulate, compare, scenario files and traces, with its costs and refusals.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "schedules/transforms/catalog.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+json simulated(Arguments arguments) {
+  const Folder folder;
+  arguments.insert(arguments.begin(), {"simulate", "--format", "json"});
+  return json::parse(folder.data(arguments));
+}
+
+double milliseconds(const json& run) { return run["makespan_ns"].get<double>() / 1e6; }
+
+std::string assumed(const json& run, const std::string& what) {
+  for (const json& assumption : run["assumptions"]) {
+    if (assumption["what"] == what) {
+      return assumption["value"].get<std::string>() + " (" + assumption["source"].get<std::string>() + ")";
+    }
+  }
+  return "";
+}
+
+TEST_CASE("transforms are applied in order and show in name and params") {
+  const json run = simulated(
+      {"-p", "4", "-m", "8", "--transform", "split-backward:when=idle", "--transform", "recompute:when=early"});
+  CHECK(run["schedule"]["name"] == "1f1b + split-backward + recompute");
+  CHECK(run["schedule"]["params"]["split-backward.when"] == "idle");
+  CHECK(run["schedule"]["params"]["recompute.when"] == "early");
+  CHECK(milliseconds(simulated({"-p", "4", "-m", "8", "--transform", "split-backward"})) == 30);
+}
+
+TEST_CASE("recomputation costs what --times or its shares say, and the assumptions say which") {
+  const Arguments base{"-p", "4", "-m", "8", "--times", "f=1,b=2", "--transform"};
+  const auto with = [&](const std::string& transform, const std::string& times = "f=1,b=2") {
+    Arguments arguments = base;
+    arguments[5] = times;
+    arguments.push_back(transform);
+    return simulated(arguments);
+  };
+  const json late = with("recompute");
+  CHECK(milliseconds(late) == 44);
+  CHECK(assumed(late, "recomputation") == "as long as the forward (default)");
+  CHECK(assumed(late, "kept until recomputed") == "nothing of an activation (default)");
+  CHECK(late["devices"][0]["peak_activation_shares"] == 1);
+  CHECK(milliseconds(with("recompute:when=early")) == 41);
+  CHECK(milliseconds(with("recompute", "f=1,b=2,r=0.5")) == 38.5);
+  const json selective = with("recompute:mode=selective,time=0.5,keep=0.25");
+  CHECK(milliseconds(selective) == 38.5);
+  CHECK(assumed(selective, "recomputation") == "50.0 % of the forward (given)");
+  // Four checkpoints of a quarter and one whole activation.
+  CHECK(selective["devices"][0]["peak_activation_shares"] == 2);
+}
+
+TEST_CASE("with a profile a recomputed stage keeps its input") {
+  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+  const json plain = simulated({"-p", "8", "-m", "24", "--profile", profile});
+  const json run = simulated({"-p", "8", "-m", "24", "--profile", profile, "--transform", "recompute"});
+  CHECK(assumed(run, "kept until recomputed") == "the stage's input (of stage 0: as much as its output) (default)");
+  CHECK(run["makespan_ns"] > plain["makespan_ns"]);
+  CHECK(run["devices"][0]["peak_activation_bytes"] < plain["devices"][0]["peak_activation_bytes"]);
+}
+
+TEST_CASE("a sharded output layer has default times, given times, and one from the profile's head only") {
+  const json by_default = simulated({"-p", "4", "-m", "8", "--times", "f=1,b=2", "--transform", "vocabulary-parallel"});
+  CHECK(assumed(by_default, "vocabulary pass S") ==
+        "0.375 ms per device: the output layer is one device share (default)");
+  const json given = simulated(
+      {"-p", "4", "-m", "8", "--times", "f=1,b=2,s=0.25,t=0.25", "--transform", "vocabulary-parallel:barriers=2"});
+  CHECK(assumed(given, "vocabulary pass S") == "0.25 ms per device (given)");
+  CHECK(given["devices"][0]["peak_activation_shares"] == 6);
+  CHECK(milliseconds(given) == 37);  // m(f + b + s + t) + (p - 1)(f + b)
+  const Folder folder;
+  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
+  CHECK(folder.refusal({"simulate", "--profile", profile, "-p", "4", "--transform", "vocabulary-parallel"})
+            .starts_with("error[M018]"));
+}
+
+TEST_CASE("extra work fills the bubbles: report, text and lanes of the trace") {
+  const Arguments work{"-p",          "4",
+                       "-m",          "4",
+                       "--times",     "f=16.1004,b=26.9529",
+                       "--transform", "fill-bubbles:curvature=43.4995,inverse=126.7009,precondition=14.734"};
+  const json extra = simulated(work)["extra_work"];
+  CHECK(extra["refresh_iterations_at_least"] == 3);
+  CHECK(extra["refresh_iterations"] >= 3);
+  CHECK(extra["utilisation_after"] > extra["utilisation_before"]);
+  CHECK(extra["devices"][0]["work_over_bubble"].get<double>() == doctest::Approx(2.33).epsilon(0.003));
+  const Folder folder;
+  Arguments arguments{"simulate", "--trace", "t.json"};
+  arguments.insert(arguments.end(), work.begin(), work.end());
+  CHECK(folder.data(arguments).find("extra work") != std::string::npos);
+  std::set<std::string> lanes;
+  std::size_t slices = 0;
+  const json trace = json::parse(folder.read("t.json"));
+  for (const json& event : trace["traceEvents"]) {
+    if (event["name"] == "thread_name") lanes.insert(event["args"]["name"].get<std::string>());
+    slices += event.value("cat", "") == "extra work" ? 1 : 0;
+  }
+  CHECK(lanes.contains("extra work"));
+  CHECK(lanes.contains("extra work 3"));
+  CHECK(slices == extra["items"]);
+}
+
+TEST_CASE("scenario files and compare take transforms") {
+  const Folder folder;
+  folder.write("s.toml", "devices = 4\nmicrobatches = 8\ntransform = [\"split-backward:when=idle\", \"recompute\"]\n");
+  const json run = json::parse(folder.data({"simulate", "--config", "s.toml", "--format", "json"}));
+  CHECK(run["schedule"]["name"] == "1f1b + split-backward + recompute");
+  const json runs = json::parse(
+      folder.data({"compare", "--schedules", "gpipe,1f1b", "--transform", "recompute", "--format", "json"}))["runs"];
+  for (const json& each : runs) CHECK(each["schedule"]["name"].get<std::string>().ends_with(" + recompute"));
+}
+
+TEST_CASE("an exported table takes transforms too") {
+  const Folder folder;
+  (void)folder.data({"export", "--to", "pytorch-csv", "--schedule", "1f1b", "-p", "4", "-m", "8", "-o", "s.csv"});
+  const json run = json::parse(
+      folder.data({"simulate", "--schedule", "s.csv", "--transform", "split-backward", "--format", "json"}));
+  CHECK(milliseconds(run) == 30);
+}
+
+TEST_CASE("the list of transforms holds what the catalog says") {
+  const Folder folder;
+  const std::string text = folder.data({"list", "transforms"});
+  const json list = json::parse(folder.data({"list", "transforms", "--format", "json"}))["transforms"];
+  REQUIRE(list.size() == transform_catalog().size());
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const TransformEntry& entry = transform_catalog()[k];
+    CHECK(list[k]["name"] == entry.name);
+    CHECK(list[k]["certainty"] == to_string(entry.certainty));
+    CHECK(list[k]["params"].size() == entry.params.size());
+    CHECK(!entry.certainty_note.empty());
+    CHECK(!entry.citation.empty());
+    CHECK(!entry.advice.empty());
+    CHECK(text.find(entry.name) != std::string::npos);
+  }
+}
+
+TEST_CASE("what cannot be read as a transform is refused, all of it at once") {
+  const Folder folder;
+  const auto refusal = [&](const Arguments& transforms) {
+    Arguments arguments{"simulate"};
+    for (const std::string& text : transforms) arguments.insert(arguments.end(), {"--transform", text});
+    return folder.refusal(arguments);
+  };
+  CHECK(refusal({"recompte"}) ==
+        "error[M001]: no transform is called \"recompte\"\n  --> --transform\n  = help: did you mean recompute?\n");
+  const std::string both = refusal({"recompute:wen=late", "split-bakward"});
+  CHECK(both.find("error[M002]") != std::string::npos);
+  CHECK(both.find("error[M001]") != std::string::npos);
+  for (const char* text : {"", ":when=late", "recompute:", "recompute:when", "recompute:when=", "recompute:=late",
+                           "recompute:when=late,when=early"}) {
+    CAPTURE(text);
+    CHECK(refusal({text}).starts_with("error[M019]"));
+  }
+  CHECK(folder.refusal({"simulate", "--times", "f=1,b=2,r=1", "--transform", "recompute:time=0.5"})
+            .starts_with("error[M017]"));
+  CHECK(folder.refusal({"simulate", "--transform", "fill-bubbles:curvature=soon"}).starts_with("error[C0"));
+}
+
+}  // namespace
+}  // namespace debubble::testing

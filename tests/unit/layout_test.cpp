@@ -1,0 +1,122 @@
+// Megatron's layout strings: read, written, and refused with the column.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "cost_models/layout.hpp"
+#include "tests/unit/problems_of.hpp"
+
+namespace debubble {
+namespace {
+
+Profile profile_of(int decoders, int mtp = 0, bool ends = true) {
+  Profile profile;
+  profile.model = "tiny";
+  const auto add = [&](const char* kind) { profile.layers.emplace_back().kind = kind; };
+  if (ends) add("embedding");
+  for (int k = 0; k < decoders; ++k) add("transformer");
+  for (int k = 0; k < mtp; ++k) add("mtp");
+  if (ends) add("head");
+  return profile;
+}
+
+std::string complaint(const std::string& text, int stages, const Profile& profile) {
+  return test::problems_of([&] { (void)parse_layout(text, stages, profile); });
+}
+
+TEST_CASE("layouts are told from numbers of layers") {
+  for (const char* text : {"Et|tL", "E,t*3|L", " E|L", "(t|)*3", "Ett*3L"}) CHECK(is_layout(text));
+  for (const char* text : {"", "3,3", "auto", "a,b", "+3", "6"}) CHECK_FALSE(is_layout(text));
+}
+
+TEST_CASE("letters place layers, and repetitions are written out") {
+  CHECK(parse_layout("Ett|tt|tL", 3, profile_of(5)) == std::vector<int>{3, 2, 2});
+  CHECK(parse_layout("Et*3|(tt|)*2,t|L", 5, profile_of(8)) == std::vector<int>{4, 2, 2, 1, 1});
+  CHECK(parse_layout("E,t , t|(t*2|)*2L", 4, profile_of(6)) == std::vector<int>{3, 2, 2, 1});
+  // The example of Megatron's documentation, of a model of 61 decoder layers and one MTP layer.
+  const std::vector<int> sizes = parse_layout("Et*3|(tt|)*29,m|L", 32, profile_of(61, 1));
+  CHECK(sizes.front() == 4);
+  CHECK(sizes[1] == 2);
+  CHECK(sizes[30] == 1);
+  CHECK(sizes[31] == 1);
+}
+
+TEST_CASE("a profile without embedding and head places nothing for E and L") {
+  CHECK(parse_layout("Ett|ttL", 2, profile_of(4, 0, false)) == std::vector<int>{2, 2});
+  CHECK(complaint("Ett|tt|L", 3, profile_of(4, 0, false)) ==
+        "error[J036]: stage 2 (\"L\") gets no layer of tiny\n"
+        "  --> --partition\n"
+        "  = help: the profile has no layer of that kind, so the stage would cost nothing\n");
+  CHECK(complaint("Ett||ttL", 3, profile_of(4)).find("error[J036]: stage 1 (\"\") gets no layer") == 0);
+}
+
+TEST_CASE("what is written is read back") {
+  for (const auto& sizes : {std::vector<int>{3, 2, 2, 2, 2, 1}, {7}, {1, 6}, {6, 1}, {2, 2, 2}, {5, 5, 5, 5, 5}}) {
+    int layers = 0;
+    for (const int size : sizes) layers += size;
+    for (const bool ends : {true, false}) {
+      if (ends && layers < 3) continue;
+      const Profile profile = profile_of(ends ? layers - 2 : layers, 0, ends);
+      const std::string text = write_layout(sizes, profile);
+      CAPTURE(text);
+      CHECK(is_layout(text));
+      CHECK(parse_layout(text, static_cast<int>(sizes.size()), profile) == sizes);
+    }
+  }
+  CHECK(write_layout({3, 2, 2, 2, 1}, profile_of(8)) == "Ett|(tt|)*3,L");
+  CHECK(write_layout({6, 3}, profile_of(5, 2)) == "Et*5|mmL");
+  CHECK(write_layout({4, 4}, profile_of(8, 0, false)) == "Et*4|t*4L");
+}
+
+TEST_CASE("what is no layout is refused with its column") {
+  const Profile profile = profile_of(4);
+  CHECK(complaint("Ett|txL", 2, profile) ==
+        "error[J030]: \"x\" is no part of a layout\n"
+        "  --> --partition, column 6\n"
+        "  = help: E embedding, t decoder layer, m MTP layer, L loss, | between stages, x*N and (...)*N\n");
+  CHECK(complaint("Et*|L", 2, profile)
+            .find("error[J031]: a number of repetitions must follow the \"*\"\n"
+                  "  --> --partition, column 4") == 0);
+  CHECK(complaint("Et*0|L", 2, profile).find("error[J031]: 0 repetitions") == 0);
+  CHECK(complaint("Et*99999999999999999999|L", 2, profile).find("error[J031]") == 0);
+  CHECK(complaint("E(t*999|)*999999|L", 2, profile).find("error[J031]") == 0);
+  CHECK(complaint("E(tt|L", 2, profile)
+            .find("error[J032]: this \"(\" is never closed\n"
+                  "  --> --partition, column 2") == 0);
+  CHECK(complaint("Ett|)L", 2, profile).find("error[J032]: this \")\" closes nothing") == 0);
+  CHECK(complaint("E((t)*2|)*2L", 3, profile).find("error[J032]: parentheses do not nest") == 0);
+  CHECK(complaint("E()*2|L", 2, profile).find("error[J032]: nothing stands in these") == 0);
+  CHECK(complaint("E(tt|)ttL", 2, profile).find("error[J031]: parentheses are for repetition") == 0);
+}
+
+TEST_CASE("letters come in Megatron's order") {
+  const Profile profile = profile_of(4);
+  for (const char* text : {"tt|ttL", "Ett|tt", "Ett|EttL", "tE|ttL", "Ett|LtL", "Em|tL", "Em|mL"}) {
+    CAPTURE(text);
+    CHECK(complaint(text, 2, profile).find("error[J033]") == 0);
+  }
+}
+
+TEST_CASE("stages and layers are counted") {
+  CHECK(complaint("Ett|ttL", 3, profile_of(4)) ==
+        "error[J035]: the pipeline has 3 stages, the layout 2\n"
+        "  --> --partition\n"
+        "  = help: it has one \"|\" fewer than stages (devices times chunks)\n");
+  CHECK(complaint("Ett|tL", 2, profile_of(4)) ==
+        "error[J034]: decoder layers in model / placed: 4 / 3\n"
+        "  --> --partition\n"
+        "  = help: the layout must have 4 times t\n");
+  CHECK(complaint("Ett|ttmL", 2, profile_of(4)).find("error[J034]: MTP layers in model / placed: 0 / 1") == 0);
+}
+
+TEST_CASE("a cut inside the embedding cannot be written") {
+  Profile profile = profile_of(2);
+  profile.layers.insert(profile.layers.begin(), profile.layers.front());
+  CHECK(test::problems_of([&] {
+          (void)write_layout({1, 4}, profile);
+        }).find("error[J036]: the partition cuts the embed") == 0);
+  CHECK(write_layout({2, 3}, profile) == "E|ttL");
+}
+
+}  // namespace
+}  // namespace debubble

@@ -14,7 +14,10 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "schedules/catalog.hpp"
 
 namespace {
 
@@ -58,11 +61,32 @@ class Collector : public benchmark::ConsoleReporter {
 bool promise(const char* what, double value, double limit, const char* unit) {
   if (value <= 0) return true;  // not measured in this run
   const bool kept = value <= limit;
-  std::printf("%-44s %8.2f%s   at most %g%s   %s\n", what, value, unit, limit, unit, kept ? "kept" : "BROKEN");
+  std::printf("%-48s %8.2f%s   at most %g%s   %s\n", what, value, unit, limit, unit, kept ? "kept" : "BROKEN");
   return kept;
 }
 
 double ratio(double numerator, double denominator) { return denominator > 0 ? numerator / denominator : 0; }
+
+// Making schedules: the search in so much time and no more than ops x p, a fixed order no dearer than its simulation.
+bool print_schedule_promises(const Collector& results) {
+  bool kept = true;
+  for (const std::string search : {"zb_auto_1p", "zb_auto_2p", "zb_auto_even"}) {
+    constexpr double kOps = 3.0 * 64 * 1024;
+    const double large = results.seconds(search + "/64/1024");  // per op
+    kept &= promise((search + ", p=64 m=1024, CPU time").c_str(), large * kOps * 1e3, 50, " ms");
+    for (const auto& [size, devices] : {std::pair{"/8/128", 8}, std::pair{"/16/256", 16}}) {
+      kept &= promise((search + ", growth over ops x p from p/m=" + (size + 1)).c_str(),
+                      ratio(large / 64, results.seconds(search + size) / devices), 1, "");
+    }
+  }
+  for (const debubble::ScheduleEntry& entry : debubble::schedule_catalog()) {
+    kept &= promise(("generate / simulate, p/m = 16/256: " + entry.name).c_str(),
+                    ratio(results.seconds("generate:" + entry.name + "/16/256"),
+                          results.seconds("simulate:" + entry.name + "/16/256")),
+                    1, "");
+  }
+  return kept;
+}
 
 bool print_promises(const Collector& results) {
   std::printf("\n");
@@ -94,6 +118,7 @@ bool print_promises(const Collector& results) {
     kept &= promise((std::string(what) + ", 10^7 kernels, CPU time").c_str(),
                     results.seconds(std::string(what) + "/10000000"), 2, " s");
   }
+  kept &= print_schedule_promises(results);
   return kept;
 }
 

@@ -40,7 +40,10 @@ void set_recompute_shares(StageCosts& costs, std::optional<double> time, std::op
 
 StageCosts shared_stage_costs(const UniformTimes& times, int stages, int devices) {
   StageCosts costs = uniform_costs(times, stages, 1);
-  const auto scale = [&](std::int64_t& value) { value = piece_of(value * devices, stages); };
+  __extension__ using Wide = __int128;  // the longest duration times many devices
+  const auto scale = [&](std::int64_t& value) {
+    value = static_cast<std::int64_t>((static_cast<Wide>(value) * devices + stages / 2) / stages);
+  };
   for (StageCost& cost : costs.stages) {
     for (std::int64_t* value : {&cost.forward, &cost.backward, &cost.input_grad, &cost.weight_grad, &cost.activation,
                                 &cost.weight_grad_held, &cost.recompute, &cost.checkpoint, &cost.copy}) {

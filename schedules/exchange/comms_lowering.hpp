@@ -1,7 +1,7 @@
 // What PyTorch's runtime makes of a compute-only table: the table with communication that it runs.
 //
 //     0F0,0F1,0B0,0B1    ->  0UNSHARD,0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1,0REDUCE_GRAD,0RESHARD
-//     1F0,1B0,1F1,1B1        1UNSHARD,1RECV_F0,1RECV_F1,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1,1REDUCE_GRAD,1RESHARD
+//     1F0,1B0,1F1,1B1        1UNSHARD,1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1B1,1SEND_B1,1REDUCE_GRAD,1RESHARD
 //
 // After torch/distributed/pipelining/schedules.py. A receive stands where the sender ran, often long before its use:
 // the runtime starts it there and waits for it at its consumer. Devices are the ranks, rows their orders.

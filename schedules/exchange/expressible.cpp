@@ -62,8 +62,8 @@ std::string not_expressible(const Schedule& schedule, ExchangeFormat format) {
     if (pairs && schedule.pairs_run_side_by_side) return "its pairs run side by side on two engines";
     return "";
   }
-  if (pairs) return "it has overlapped pairs";
   if (schedule.placement.replicas() > 1) return "it has several replicas of each stage";
+  if (pairs) return "it has overlapped pairs";
   if (schedule.pieces > 1 && !schedule.sliced) return "it cuts microbatches into parts that are no slices";
   return "";
 }

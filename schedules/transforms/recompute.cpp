@@ -166,6 +166,14 @@ Schedule recompute(const Schedule& before, const TransformRequest& request) {
   if (has_kind(before, OpKind::kRecompute)) {
     params.refuse("M009", "", before.name + " recomputes already", "name all stages at once: stages=0+2-3");
   }
+  if (!before.copies.empty()) {
+    params.refuse("M025", "", before.name + " moves activations away that a recomputation would not have kept",
+                  "use one or the other");
+  }
+  if (before.pairs_run_side_by_side && !options.early) {
+    params.refuse("M013", "when", "pairs of " + before.name + " run side by side, and R must end before its backward",
+                  "use when=early");
+  }
   Schedule schedule = before;
   insert_recomputes(schedule, options, params);
   if (!has_kind(schedule, OpKind::kRecompute)) {
@@ -178,7 +186,6 @@ Schedule recompute(const Schedule& before, const TransformRequest& request) {
     const std::vector<Bytes> limits = mario_limits(before, row_peaks(schedule, costs.costs), costs, params);
     advance_forwards(schedule, costs, limits);
   }
-  repoint_copies(schedule, before.rows);
   sign(schedule, "recompute", options.used);
   return schedule;
 }
@@ -196,7 +203,8 @@ const TransformEntry& recompute_entry() {
       .certainty_note =
           "Early and late against closed forms for GPipe, 1F1B, Chimera and interleaved. Mario's passes "
           "after its abstract: the authors' order of moves is not known.",
-      .constraints = "refuses schedules that recompute already, and when=late for backwards that are members of pairs",
+      .constraints =
+          "refuses schedules that recompute already or move activations away, and when=late for backwards in pairs",
       .params =
           {{"mode", "full|selective", "full", "all of the stage again, or a part of it: then time and keep are needed"},
            {"when", "late|early", "late (early with mario)", "after the gradient has come, or while waiting for it"},

@@ -2,7 +2,6 @@
 
 #include "schedules/list_timing.hpp"
 #include "schedules/transforms/request.hpp"
-#include "schedules/transforms/rows.hpp"
 #include "schedules/transforms/vocabulary_plan.hpp"
 
 namespace debubble {
@@ -38,10 +37,14 @@ Schedule vocabulary_parallel(const Schedule& before, const TransformRequest& req
                       "would hold different versions",
                   "use it with a schedule that flushes");
   }
+  if (!before.copies.empty()) {
+    params.refuse("M025", "",
+                  "the copies of " + before.name + " are made for the order of its rows, which would change",
+                  "apply vocabulary-parallel first, then offload");
+  }
   Schedule schedule = before;
   schedule.vocabulary_barriers = barriers == "1" ? 1 : 2;
   schedule.rows = plan_vocabulary(schedule, costs_of(before, request));
-  repoint_copies(schedule, before.rows);
   sign(schedule, "vocabulary-parallel", {{"barriers", barriers}});
   return schedule;
 }
@@ -58,7 +61,7 @@ const TransformEntry& vocabulary_parallel_entry() {
           "The insertion is ours: a run by list order. Tested for the paper's peaks (p + 1, p + 2), for "
           "1F1B's bubble, and against every insertion on tiny cases. Which of the paper's algorithms "
           "needs which peak is inferred.",
-      .constraints = "refuses schedules of several replicas, without a flush, and with S and T already",
+      .constraints = "refuses schedules of several replicas, without a flush, with copies, and with S and T already",
       .params = {{"barriers", "1|2", "1", "1: the last stage's backward waits for all S; 2: for all T"}},
       .advice =
           "For large vocabularies, whose output layer makes the last stage the slowest. Each device holds one "

@@ -182,6 +182,7 @@ class Walk {
     for (std::size_t i = 0; i <= last_; ++i) put(i, kDown);
     for (std::size_t i = last_ + 1; i-- > 0;) {
       if (i < last_) deepen(i);
+      if (!has_room(i, kUp)) break;  // the rounds bring it, and what waits for it
       put(i, kUp);
     }
     Pass pass = kDown;

@@ -198,7 +198,7 @@ TEST_CASE("times that are not written right are refused") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "--times", "garbage"}) == R"(error[C016]: 'garbage' is not of the form key=time
   --> --times
-  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair)
+  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, copy one way of an activation)
 )");
   CHECK(folder.refusal({"simulate", "--times", "f=1e3"}) == R"(error[C015]: 'e3' is not a unit of a duration
   --> --times f
@@ -214,7 +214,7 @@ TEST_CASE("times that are not written right are refused") {
 )");
   CHECK(folder.refusal({"simulate", "--times", "f=1,,b=2"}) == R"(error[C016]: '' is not of the form key=time
   --> --times
-  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair)
+  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, copy one way of an activation)
 )");
   CHECK(folder.refusal({"simulate", "--comm", "1xs"}) ==
         R"(error[C015]: 'xs' is not a unit of a duration; did you mean 'ns'?
@@ -227,15 +227,15 @@ TEST_CASE("keys of the times are checked") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "--times", "f=1,f=2"}) == R"(error[C018]: 'f' is given twice
   --> --times
-  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair)
+  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, copy one way of an activation)
 )");
   CHECK(folder.refusal({"simulate", "--times", "f=1,x=2"}) == R"(error[C017]: 'x' is not a key of the times
   --> --times
-  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair)
+  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, copy one way of an activation)
 )");
   CHECK(folder.refusal({"simulate", "--times", "f=1,b=1,i=2"}) == R"(error[C019]: b is shorter than its part i
   --> --times
-  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair)
+  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, copy one way of an activation)
 )");
 }
 
@@ -249,7 +249,7 @@ error[C011]: 'nan' is not a duration
   = help: write it like 1.5ms, 601us or 2s, or 1.5 for 1.5 ms
 error[C017]: 'z' is not a key of the times
   --> --times
-  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair)
+  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, copy one way of an activation)
 3 errors
 )");
 }

@@ -115,7 +115,8 @@ TEST_CASE("what a stream cannot be is refused with the nearest request that can"
   const Folder folder;
   CHECK(
       folder.refusal({"simulate", "--schedule", "pipedream", "-p", "4", "--param", "replicas=2,1"}) ==
-      "error[S062]: --param replicas: the stages of \"2,1\" take 3 devices; there are 4\n"
+      "error[S062]: the stages of \"2,1\" take 3 devices; there are 4\n"
+      "  --> --param replicas\n"
       "  = help: use -p 3, or write how many devices each stage takes, first stage first: --param replicas=1,1,1,1\n");
   CHECK(folder.refusal({"simulate", "--schedule", "pipedream-2bw", "-p", "8", "--param", "update_every=2"})
             .find("error[S064]") == 0);

@@ -75,10 +75,10 @@ TEST_CASE("with a profile a recomputed stage keeps its input") {
 TEST_CASE("a sharded output layer has default times, given times, and one from the profile's head only") {
   const json by_default = simulated({"-p", "4", "-m", "8", "--times", "f=1,b=2", "--transform", "vocabulary-parallel"});
   CHECK(assumed(by_default, "vocabulary pass S") ==
-        "0.375 ms per device: the output layer is one device share (default)");
+        "375 us per device: the output layer is one device share (default)");
   const json given = simulated(
       {"-p", "4", "-m", "8", "--times", "f=1,b=2,s=0.25,t=0.25", "--transform", "vocabulary-parallel:barriers=2"});
-  CHECK(assumed(given, "vocabulary pass S") == "0.25 ms per device (given)");
+  CHECK(assumed(given, "vocabulary pass S") == "250 us per device (given)");
   CHECK(given["devices"][0]["peak_activation_shares"] == 6);
   CHECK(milliseconds(given) == 37);  // m(f + b + s + t) + (p - 1)(f + b)
   const Folder folder;
@@ -125,7 +125,7 @@ TEST_CASE("scenario files and compare take transforms") {
 
 TEST_CASE("an exported table takes transforms too") {
   const Folder folder;
-  (void)folder.data({"export", "--to", "pytorch-csv", "--schedule", "1f1b", "-p", "4", "-m", "8", "-o", "s.csv"});
+  (void)folder.run({"export", "--to", "pytorch-csv", "--schedule", "1f1b", "-p", "4", "-m", "8", "-o", "s.csv"});
   const json run = json::parse(
       folder.data({"simulate", "--schedule", "s.csv", "--transform", "split-backward", "--format", "json"}));
   CHECK(milliseconds(run) == 30);
@@ -160,8 +160,9 @@ TEST_CASE("what cannot be read as a transform is refused, all of it at once") {
   const std::string both = refusal({"recompute:wen=late", "split-bakward"});
   CHECK(both.find("error[M002]") != std::string::npos);
   CHECK(both.find("error[M001]") != std::string::npos);
-  for (const char* text : {"", ":when=late", "recompute:", "recompute:when", "recompute:when=", "recompute:=late",
-                           "recompute:when=late,when=early"}) {
+  for (const std::string& text :
+       std::vector<std::string>{":when=late", "recompute:", "recompute:when", "recompute:when=", "recompute:=late",
+                                "recompute:when=late,when=early"}) {
     CAPTURE(text);
     CHECK(refusal({text}).starts_with("error[M019]"));
   }

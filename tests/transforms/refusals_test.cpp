@@ -60,6 +60,11 @@ TEST_CASE("transforms refuse what makes no sense") {
   CHECK(refusal("vocabulary-parallel", build("chimera", 4, 8)).code == "M016");
   CHECK(refusal("vocabulary-parallel", build("pipedream", 4, 8)).code == "M007");
   CHECK(refusal("fill-bubbles", schedule).code == "M023");
+  CHECK(refusal("recompute", build("pipelined-backprop", 4, 8, 0, {{"engines", "2"}})).code == "M013");
+  const Schedule moving = build("pipeoffload", 4, 8);
+  REQUIRE(!moving.copies.empty());
+  CHECK(refusal("recompute", moving).code == "M025");
+  CHECK(refusal("vocabulary-parallel", moving).code == "M025");
   const Params work{{"curvature", "1"}};
   CHECK(refusal("fill-bubbles", transformed("fill-bubbles", schedule, work), work).code == "M024");
   CHECK(refusal("fill-bubbles", build("pipedream", 4, 8), work).code == "M007");

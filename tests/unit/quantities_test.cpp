@@ -152,13 +152,16 @@ TEST_CASE("all faults of a list of times are reported together") {
   CHECK(refused_times("f=1,f=2,x=1,b,i=-1") ==
         "error[C018]: 'f' is given twice\n  --> --times\n"
         "  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight "
-        "gradient, fb overlapped pair)\n"
+        "gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, copy one way of an "
+        "activation)\n"
         "error[C017]: 'x' is not a key of the times\n  --> --times\n"
         "  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight "
-        "gradient, fb overlapped pair)\n"
+        "gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, copy one way of an "
+        "activation)\n"
         "error[C016]: 'b' is not of the form key=time\n  --> --times\n"
         "  = help: write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, w weight "
-        "gradient, fb overlapped pair)\n"
+        "gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, copy one way of an "
+        "activation)\n"
         "error[C012]: a duration cannot be negative: '-1'\n  --> --times i\n"
         "  = help: write it like 1.5ms, 601us or 2s, or 1.5 for 1.5 ms\n");
   CHECK(refused_times("").find("error[C016]: '' is not of the form") == 0);

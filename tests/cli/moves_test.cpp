@@ -1,0 +1,155 @@
+// Slices of sequences and activations that move away, through the real command: makespans, costs of copies and what is
+// assumed for them, refusals.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+Arguments joined(Arguments first, const Arguments& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+json simulated(const Arguments& arguments) {
+  const Folder folder;
+  return json::parse(folder.data(joined({"simulate", "--format", "json"}, arguments)));
+}
+
+double milliseconds(const json& run) { return run["makespan_ns"].get<double>() / 1e6; }
+
+double peak(const json& run, std::size_t device) {
+  return run["devices"][device]["peak_activation_bytes"].get<double>() / (1 << 20);
+}
+
+std::string assumed(const json& run, const std::string& what) {
+  for (const json& assumption : run["assumptions"]) {
+    if (assumption["what"] == what) {
+      return assumption["value"].get<std::string>() + " (" + assumption["source"].get<std::string>() + ")";
+    }
+  }
+  return "";
+}
+
+const std::string kCopy = "copy of an activation, one way";
+const std::string kProfile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+
+TEST_CASE("slices through the command") {
+  const Arguments toy{"-p", "4", "-m", "8", "--times", "f=1,b=2"};
+  const auto with = [&](const Arguments& more) { return simulated(joined(toy, more)); };
+  CHECK(milliseconds(with({"--schedule", "seq1f1b"})) == 26.25);
+  CHECK(milliseconds(with({"--schedule", "seq1f1b", "--param", "slices=2"})) == 28.5);
+  const json uneven = with({"--schedule", "seq1f1b", "--param", "slice_costs=0.5,1.5,2.5,3.5"});
+  CHECK(std::abs(milliseconds(uneven) - 43.69) <= 0.005);
+  CHECK(uneven["schedule"]["params"]["slice_costs"] == "0.5,1.5,2.5,3.5");
+  CHECK(milliseconds(with({"--schedule", "terapipe", "--param", "slices=2"})) == 28.5);
+}
+
+TEST_CASE("a planned TeraPipe says what it planned") {
+  // 41.6 tokens' work in 41.6 ms: slices of 13.4, 14 and 14.0.
+  const json run = simulated({"--schedule", "terapipe", "-p", "2", "-m", "1", "--times", "f=20.8,b=20.8", "--param",
+                              "slices=auto", "--param", "tokens=16", "--param", "overhead=4"});
+  CHECK(std::abs(milliseconds(run) - 55.6) < 0.051);
+  const std::string lengths = run["schedule"]["params"]["slices"].get<std::string>();
+  CHECK(lengths == "7,5,4");
+  bool said = false;
+  for (const json& finding : run["findings"]) {
+    said = said || finding["message"].get<std::string>().find("planned slices 7,5,4") == 0;
+  }
+  CHECK(said);
+}
+
+TEST_CASE("copies take what --times says, and are assumed only where there are some") {
+  const Arguments toy{"-p", "8", "-m", "16", "--times"};
+  const auto with = [&](const std::string& times, const std::string& schedule) {
+    return simulated(joined(toy, {times, "--schedule", schedule}));
+  };
+  const json quick = with("f=1,b=2,copy=0.5", "bpipe");
+  CHECK(assumed(quick, kCopy) == "0.5 ms per device share (given)");
+  CHECK(milliseconds(quick) == 69);
+  for (std::size_t d = 0; d < 8; ++d) CHECK(peak(quick, d) <= 5);
+  CHECK(assumed(with("f=1,b=2", "bpipe"), kCopy) == "1 ms per device share (default)");
+  CHECK(milliseconds(with("f=1,b=2,copy=4", "bpipe")) > 69);
+  CHECK(assumed(with("f=1,b=2,copy=0.5", "1f1b"), kCopy).empty());
+  CHECK(peak(with("f=1,b=2", "1f1b"), 0) == 8);
+}
+
+TEST_CASE("PipeOffload plans with the times of its copies") {
+  const Arguments base{"--schedule", "pipeoffload", "-p", "4", "-m", "16", "--times"};
+  const json all = simulated(joined(base, {"f=1,i=1,w=1,copy=0.5"}));
+  CHECK(all["schedule"]["params"]["offload_chunks"] == "2");
+  const json none = simulated(joined(base, {"f=1,i=1,w=1,copy=50"}));
+  CHECK(none["schedule"]["params"]["offload_chunks"] == "0");
+  CHECK(assumed(none, kCopy).empty());
+  CHECK(all["makespan_ns"] == none["makespan_ns"]);
+  CHECK(peak(all, 0) < peak(none, 0));
+}
+
+TEST_CASE("--transform offload keeps a limit with the times given") {
+  const Arguments base{"--schedule", "gpipe", "-p", "4", "-m", "8", "--times", "f=1,b=2,copy=0.25"};
+  const json run = simulated(joined(base, {"--transform", "offload:memory_limit=4"}));
+  CHECK(run["schedule"]["name"] == "gpipe + offload");
+  for (std::size_t d = 0; d < 4; ++d) CHECK(peak(run, d) <= 4);
+  CHECK(milliseconds(run) == 33);
+  const Folder folder;
+  CHECK(folder.refusal(joined({"simulate"}, joined(base, {"--transform", "offload:memory_limit=0.5"})))
+            .find("error[M020]: gpipe + offload") == 0);
+}
+
+TEST_CASE("with a profile copies go over the host's link, or the pipeline's") {
+  const Arguments base{"-p", "8", "-m", "24", "--profile", kProfile};
+  const auto with = [&](const Arguments& more) { return simulated(joined(base, more)); };
+  const json plain = with({});
+  CHECK(assumed(plain, "host bandwidth").empty());
+  const json run = with({"--transform", "offload:share=1"});
+  CHECK(assumed(run, "host bandwidth").find("GB/s (default)") != std::string::npos);
+  CHECK(run["devices"][0]["peak_activation_bytes"] < plain["devices"][0]["peak_activation_bytes"]);
+  const json slow = with({"--transform", "offload:share=1", "--host-bandwidth", "1GB/s"});
+  CHECK(assumed(slow, "host bandwidth").find("GB/s (given)") != std::string::npos);
+  CHECK(slow["devices"][0]["peak_activation_bytes"] > run["devices"][0]["peak_activation_bytes"]);
+  const json partners = with({"--schedule", "bpipe", "--bandwidth", "100GB/s"});
+  CHECK(assumed(partners, "link between partners").find("GB/s (given)") != std::string::npos);
+  CHECK(assumed(partners, "host bandwidth").empty());
+  CHECK(partners["devices"][0]["peak_activation_bytes"] < plain["devices"][0]["peak_activation_bytes"]);
+}
+
+TEST_CASE("what slices and copies cannot do is refused with advice") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--host-bandwidth", "25GB/s"}).find("error[C067]: without a profile") == 0);
+  CHECK(folder.refusal({"simulate", "--profile", kProfile, "--host-bandwidth", "fast"}).find("error[") == 0);
+  CHECK(folder.refusal({"simulate", "--times", "copy=soon"}).find("--times copy") != std::string::npos);
+  for (const char* name : {"seq1f1b", "terapipe"}) {
+    const std::string refusal = folder.refusal({"export", "--to", "pytorch-csv", "--schedule", name});
+    CHECK(refusal.find("slices that depend on each other") != std::string::npos);
+    CHECK(refusal.find("debubble export --to schedule-json keeps all of it") != std::string::npos);
+  }
+  const std::string copies = folder.refusal({"export", "--to", "pytorch-csv", "--schedule", "bpipe"});
+  CHECK(copies.find("it moves activations away and back") != std::string::npos);
+  CHECK(folder.refusal({"simulate", "--schedule", "bpipe", "-p", "5"}).find("error[S079]") == 0);
+  CHECK(folder.refusal({"simulate", "--schedule", "seq1f1b", "-v", "2", "-m", "8", "--param", "slices=3"})
+            .find("error[S078]") == 0);
+}
+
+TEST_CASE("slices and copies survive the native file") {
+  for (const Arguments& words : {Arguments{"--schedule", "seq1f1b", "--param", "slice_costs=1,2,3"},
+                                 Arguments{"--schedule", "bpipe"}, Arguments{"--transform", "offload"}}) {
+    const Folder folder;
+    folder.write("s.json", folder.data(joined({"export", "--to", "schedule-json"}, words)));
+    const json before = simulated(words);
+    const json after = json::parse(folder.data({"simulate", "--format", "json", "--schedule", "s.json"}));
+    CHECK(before["makespan_ns"] == after["makespan_ns"]);
+    CHECK(before["devices"] == after["devices"]);
+  }
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,147 @@
+// Schedules whose order depends on the costs, through the real command: times, profiles, links and limits reach them,
+// and every verb plans alike.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+const std::string kLarge = std::string(DEBUBBLE_PUBLISHED) + "zb-a100-28.3b-m96.json";
+
+std::vector<std::string> toy(const std::string& verb, const std::string& limit) {
+  return {verb, "--schedule", "zb-auto", "--param", "memory_limit=" + limit, "--times", "f=10,i=11,w=7", "--comm", "2"};
+}
+
+json run_json(const Folder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--format", "json"});
+  return json::parse(folder.data(arguments));
+}
+
+TEST_CASE("zb-auto is planned for the given times, hop and limit") {
+  const Folder folder;
+  const json roomy = run_json(folder, toy("simulate", "2p"));
+  CHECK(roomy["span_ns"] == 250'000'000);
+  CHECK(roomy["schedule"]["params"]["memory_limit"] == "2p");
+  CHECK(run_json(folder, toy("simulate", "1p"))["span_ns"] == 290'000'000);
+  std::vector<std::string> free_hops = toy("simulate", "1p");
+  free_hops.resize(free_hops.size() - 2);
+  CHECK(run_json(folder, free_hops)["span_ns"] == 266'000'000);  // zb-h1's 8(10+11+7) + 3(10+11-7)
+}
+
+TEST_CASE("what is assumed is said once") {
+  const Folder folder;
+  const json run = run_json(folder, toy("simulate", "2p"));
+  std::set<std::string> seen;
+  for (const json& assumption : run["assumptions"]) CHECK(seen.insert(assumption["what"]).second);
+  CHECK(seen.contains("hop latency"));
+  CHECK(seen.contains("forward"));
+}
+
+TEST_CASE("simulate, compare, live and both exports plan the same order") {
+  const Folder folder;
+  std::vector<std::string> simulate = toy("simulate", "2p");
+  simulate.insert(simulate.end(), {"--export-schedule", "simulated.csv"});
+  (void)folder.data(simulate);
+  std::vector<std::string> live = toy("live", "2p");
+  live.insert(live.end(), {"--clock", "logical", "--export-schedule", "live.csv"});
+  (void)folder.data(live);
+  std::vector<std::string> exported = toy("export", "2p");
+  exported.insert(exported.end(), {"--to", "pytorch-csv", "-o", "exported.csv"});
+  (void)folder.data(exported);
+  CHECK(folder.read("exported.csv") == folder.read("simulated.csv"));
+  CHECK(folder.read("live.csv") == folder.read("simulated.csv"));
+  CHECK(folder.read("exported.csv").starts_with("0F0,0F1,0F2,0F3,0F4,0F5,0F6,0F7,0I0,0W0,"));
+  const json compared = run_json(folder, toy("compare", "2p"));
+  CHECK(compared["runs"][0]["span_ns"] == 250'000'000);
+  const json replayed =
+      run_json(folder, {"simulate", "--schedule", "exported.csv", "--times", "f=10,i=11,w=7", "--comm", "2"});
+  CHECK(replayed["span_ns"] == 250'000'000);
+}
+
+TEST_CASE("a profile's times, hops and sizes are planned with, and a size holds all memory of a device") {
+  const Folder folder;
+  const std::vector<std::string> command{"simulate", "--schedule",         "zb-auto",   "-p",  "32", "-m", "96",
+                                         "--param",  "memory_limit=76GiB", "--profile", kLarge};
+  const json run = run_json(folder, command);
+  constexpr std::int64_t kLimit = std::int64_t{76} << 30;
+  for (const json& device : run["devices"]) CHECK(device["peak_memory_bytes"] <= kLimit);
+  std::vector<std::string> counted = command;
+  counted[8] = "memory_limit=1p";
+  CHECK(run_json(folder, counted)["span_ns"] == 3'171'569'000);  // the paper's ZB-1p
+  counted[8] = "memory_limit=2p";
+  CHECK(run_json(folder, counted)["span_ns"] == 2'731'004'000);  // and ZB-2p
+}
+
+TEST_CASE("a tight size holds received tensors too") {
+  const Folder folder;
+  const std::vector<std::string> command{"simulate", "--schedule", "zb-auto", "-p",        "32",  "-m",
+                                         "96",       "--param",    "",        "--profile", kLarge};
+  for (const int mebibytes : {20'000, 24'000, 30'000, 40'000}) {
+    std::vector<std::string> sized = command;
+    sized[8] = "memory_limit=" + std::to_string(mebibytes) + "MiB";
+    const json run = run_json(folder, sized);
+    for (const json& device : run["devices"]) {
+      CHECK(device["peak_memory_bytes"] <= std::int64_t{mebibytes} << 20);
+    }
+    CHECK(run["findings"].empty());
+  }
+}
+
+TEST_CASE("a limit that cannot work exits 2 with the smallest that does") {
+  const Folder folder;
+  CHECK(folder.refusal(toy("simulate", "0.5")) ==
+        R"(error[S042]: zb-auto does not work with 524288B for activations on device 0; it needs 1MiB there
+  --> --param memory_limit
+  = help: smallest limit that works here: --param memory_limit=1
+)");
+  CHECK(folder.refusal(toy("simulate", "lots")) ==
+        R"(error[S040]: "lots" is not a memory limit
+  --> --param memory_limit
+  = help: write activations of a device share (8 or 1.5), times p (1p, 2p), one of them per device (8,6,6,4), or a size (76GiB)
+)");
+  CHECK(folder.refusal({"simulate", "--schedule", "zb-auto", "--param", "memory_limit=1,2"}) ==
+        R"(error[S041]: a list needs one limit for each of the 4 devices; got 2
+  --> --param memory_limit
+  = help: write one limit for all devices, or 4 joined by commas
+)");
+  CHECK(folder
+            .refusal({"simulate", "--schedule", "zb-auto", "-p", "32", "-m", "96", "--param", "memory_limit=10GiB",
+                      "--profile", kLarge})
+            .starts_with("error[S042]"));
+}
+
+TEST_CASE("zb-v-auto and per-device limits") {
+  const Folder folder;
+  const json run = run_json(
+      folder, {"simulate", "--schedule", "zb-v-auto", "--times", "f=10,i=10,w=10", "--comm", "1", "--w-share", "0.5"});
+  CHECK(run["span_ns"] == 254'000'000);
+  CHECK(run["schedule"]["chunks"] == 2);
+  const json limited = run_json(folder, {"simulate", "--schedule", "zb-auto", "--param", "memory_limit=4,3,2,1"});
+  const std::vector<double> limits{4, 3, 2, 1};
+  for (std::size_t d = 0; d < 4; ++d) CHECK(limited["devices"][d]["peak_activation_shares"] <= limits[d]);
+}
+
+TEST_CASE("zb-h2 needs 2p - 1 microbatches, zb-v two stages per device") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--schedule", "zb-h2", "-m", "6"}) ==
+        R"(error[S044]: zb-h2 warms up with 2p-1 = 7 forwards on the first device, more than m=6
+  --> --microbatches
+  = help: use -m 7 or more, or --schedule zb-h1, which takes any number
+)");
+  CHECK(run_json(folder, {"simulate", "--schedule", "zb-h2", "-m", "7"})["findings"][0]["code"] == "S020");
+  CHECK(folder.refusal({"simulate", "--schedule", "zb-v", "-v", "3"}) ==
+        R"(error[S005]: zb-v has two stages per device, a V; got 3
+  --> --chunks
+  = help: leave --chunks out, or write -v 2
+)");
+  CHECK(run_json(folder, {"simulate", "--schedule", "zb-v", "--times", "f=2,i=2,w=2"})["span_ns"] == 48'000'000);
+}
+
+}  // namespace
+}  // namespace debubble::testing

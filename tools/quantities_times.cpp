@@ -67,10 +67,11 @@ class TimesList {
   static constexpr std::array<std::string_view, 9> kKeys = {"f", "b", "i", "w", "fb", "r", "s", "t", "copy"};
 
   void report(std::string code, std::string message) {
-    problems_.push_back({std::move(code), std::string(place_), std::move(message),
-                         "write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, "
-                         "w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, "
-                         "copy one way of an activation)"});
+    problems_.push_back(
+        {std::move(code), std::string(place_), std::move(message),
+         "write it like f=1,b=2 or f=1,i=1,w=1 (f forward, b backward = i + w, i input gradient, "
+         "w weight gradient, fb overlapped pair, r recomputation, s and t passes of a vocabulary shard, "
+         "copy one way of an activation)"});
   }
 
   std::string_view place_;

@@ -74,7 +74,7 @@ TEST_CASE("copies take what --times says, and are assumed only where there are s
     return simulated(joined(toy, {times, "--schedule", schedule}));
   };
   const json quick = with("f=1,b=2,copy=0.5", "bpipe");
-  CHECK(assumed(quick, kCopy) == "0.5 ms per device share (given)");
+  CHECK(assumed(quick, kCopy) == "500 us per device share (given)");
   CHECK(milliseconds(quick) == 69);
   for (std::size_t d = 0; d < 8; ++d) CHECK(peak(quick, d) <= 5);
   CHECK(assumed(with("f=1,b=2", "bpipe"), kCopy) == "1 ms per device share (default)");
@@ -111,13 +111,15 @@ TEST_CASE("with a profile copies go over the host's link, or the pipeline's") {
   const json plain = with({});
   CHECK(assumed(plain, "host bandwidth").empty());
   const json run = with({"--transform", "offload:share=1"});
-  CHECK(assumed(run, "host bandwidth").find("GB/s (default)") != std::string::npos);
-  CHECK(run["devices"][0]["peak_activation_bytes"] < plain["devices"][0]["peak_activation_bytes"]);
-  const json slow = with({"--transform", "offload:share=1", "--host-bandwidth", "1GB/s"});
-  CHECK(assumed(slow, "host bandwidth").find("GB/s (given)") != std::string::npos);
-  CHECK(slow["devices"][0]["peak_activation_bytes"] > run["devices"][0]["peak_activation_bytes"]);
+  CHECK(assumed(run, "host bandwidth") == "23.3 GiB/s (default)");
+  // At the default a round trip takes six times a microbatch's compute: too long to lower the peak.
+  CHECK(run["makespan_ns"] == plain["makespan_ns"]);
+  CHECK(run["devices"][0]["peak_activation_bytes"] <= plain["devices"][0]["peak_activation_bytes"]);
+  const json fast = with({"--transform", "offload:share=1", "--host-bandwidth", "400GB/s"});
+  CHECK(assumed(fast, "host bandwidth").find("(given)") != std::string::npos);
+  CHECK(fast["devices"][0]["peak_activation_bytes"] < run["devices"][0]["peak_activation_bytes"]);
   const json partners = with({"--schedule", "bpipe", "--bandwidth", "100GB/s"});
-  CHECK(assumed(partners, "link between partners").find("GB/s (given)") != std::string::npos);
+  CHECK(assumed(partners, "link between partners").find("(given)") != std::string::npos);
   CHECK(assumed(partners, "host bandwidth").empty());
   CHECK(partners["devices"][0]["peak_activation_bytes"] < plain["devices"][0]["peak_activation_bytes"]);
 }

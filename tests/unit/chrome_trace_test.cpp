@@ -61,7 +61,8 @@ Run simulated(const std::string& name, int devices, int microbatches, P2p p2p, N
   cost.weight_grad_held = kMebibyte;
   cost.output = 12345;
   cost.weights = 7 * kMebibyte;
-  const StageCosts costs{std::vector<StageCost>(static_cast<std::size_t>(run.schedule.stages), cost), std::nullopt, std::nullopt};
+  const StageCosts costs{std::vector<StageCost>(static_cast<std::size_t>(run.schedule.stages), cost), std::nullopt,
+                         std::nullopt};
   const auto lowered = lower(run.schedule, p2p);
   run.timeline = simulate(std::get<Program>(lowered), run.schedule, costs, Topology::ideal(latency, 100'000'000'000));
   run.report = analyse(run.timeline, run.schedule, costs);

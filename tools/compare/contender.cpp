@@ -52,18 +52,23 @@ void mark_over_limit(Contender& contender, Bytes limit) {
            format_size(worst.peak_memory - limit) + " beyond the limit of " + format_size(limit)});
 }
 
-// Halves the microbatches until the run fits, at most six times.
+// Halves the microbatches until the run fits, at most six times; the run with whole ones where that does not help.
 Run run_within(Scenario scenario, const Contender& contender, Bytes limit, Progress& progress, std::string& terms) {
   constexpr int kMostHalvings = 6;
-  Run run = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
-  for (int k = 1; k <= kMostHalvings && !fits(run.report, limit); ++k) {
-    const auto half = with_half_microbatches(scenario, run.schedule.microbatches);
+  Run whole = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
+  if (fits(whole.report, limit)) return whole;
+  int microbatches = whole.schedule.microbatches;
+  for (int k = 1; k <= kMostHalvings; ++k) {
+    const auto half = with_half_microbatches(scenario, microbatches);
     if (!half) break;
     scenario = *half;
-    run = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
-    terms = std::to_string(run.schedule.microbatches) + " microbatches of 1/" + std::to_string(1 << k) + " the size";
+    Run run = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
+    microbatches = run.schedule.microbatches;
+    if (!fits(run.report, limit)) continue;
+    terms = std::to_string(microbatches) + " microbatches of 1/" + std::to_string(1 << k) + " the size";
+    return run;
   }
-  return run;
+  return whole;  // what is held grows with the batch, however it is cut
 }
 
 Run run_on_terms(const Scenario& scenario, Contender& contender, const Terms& terms, Progress& progress) {

@@ -35,7 +35,7 @@ void write_placement(JsonLines& json, const Schedule& schedule) {
 }
 
 void write_asynchrony(JsonLines& json, const Asynchrony& asynchrony) {
-  json.member("asynchrony").begin_on_one_line('{');
+  json.member("asynchrony").begin('{');
   json.member("versions").text(to_word(asynchrony.versions));
   json.member("update_every").integer(asynchrony.update_every);
   json.member("extra_copies").integer(asynchrony.extra_copies);

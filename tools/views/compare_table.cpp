@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <tuple>
 #include <vector>
 
@@ -106,6 +107,9 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
   const Scale memory = size_scale(most);
   const Scale sent = size_scale(volume);
   // Toy runs send messages of no size: there the count says more.
+  const bool same_devices = std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.run->report.schedule.devices == rows.front().run->report.schedule.devices;
+  });
   const std::string p2p = volume > 0 ? fmt::format("p2p\n{}", sent.unit) : "p2p\nmsgs";
   Table table({{"\n  schedule", kLeft},
                {fmt::format("step\n{}", time.unit), kRight},
@@ -116,7 +120,8 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
                {"on", kRight},
                {"weight\ncopies", kRight},
                {p2p, kRight},
-               {"\nneeds", kLeft}});
+               {"\nneeds", kLeft},
+               {"devs", kRight}});
   for (const Row& row : rows) {
     const Report& report = row.run->report;
     table.add_row({(&row == best ? "* " : "  ") + shorten(row.label, name_room), format_scaled(report.makespan, time),
@@ -124,8 +129,9 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
                    format_percent(report.bubble_over_ideal), format_scaled(row.memory, memory),
                    fmt::format("d{}", row.device), fmt::format("{}", report.weight_copies),
                    volume > 0 ? format_scaled(report.p2p_bytes, sent) : fmt::format("{}", report.p2p_messages),
-                   marks(row.run->needs)});
+                   marks(row.run->needs), fmt::format("{}", report.schedule.devices)});
   }
+  if (same_devices) table.remove_column(10);
   return table;
 }
 
@@ -189,6 +195,12 @@ std::string list(const ViewStyle& style, std::string_view title,
 std::string notes_of(const ComparedRun& run) {
   std::string text = run.terms;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  if (run.report.stream && run.report.stream->period) {  // a step fills and drains what a stream keeps full
+    const double pace = run.report.stream->period->per_microbatch();
+    add(fmt::format("in a stream {} per {} microbatches",
+                    format_duration(std::llround(pace * run.report.schedule.microbatches)),
+                    run.report.schedule.microbatches));
+  }
   if (run.in_words) {
     if (!run.note.empty()) add(run.note);
     for (const auto& [name, value] : run.report.schedule.params) add(name + "=" + value);

@@ -1,4 +1,5 @@
-// What the catalog says of a schedule, as labelled lines for people: the same facts in `list`, `explain` and the manual.
+// What the catalog says of a schedule, as labelled lines for people: the same facts in `list`, `explain` and the
+// manual.
 //
 //     needs      splits the backward
 //     makespan   m(f + i + w) + (p - 1)(f + i - w)

@@ -12,14 +12,14 @@ struct UniformTimes {
   Nanoseconds forward = kNanosecondsPerMillisecond;
   Nanoseconds input_grad = kNanosecondsPerMillisecond;
   Nanoseconds weight_grad = kNanosecondsPerMillisecond;
-  std::optional<Nanoseconds> backward;         // absent: input_grad + weight_grad
-  std::optional<Nanoseconds> overlapped_pair;  // absent: the sum of its members
-  std::optional<Nanoseconds> recompute;        // absent: as long as the forward
+  std::optional<Nanoseconds> backward;            // absent: input_grad + weight_grad
+  std::optional<Nanoseconds> overlapped_pair;     // absent: the sum of its members
+  std::optional<Nanoseconds> recompute;           // absent: as long as the forward
   Nanoseconds copy = kNanosecondsPerMillisecond;  // one way of an activation, to the host or a peer, or back
-  std::optional<Nanoseconds> logits;           // S and T of one device's shard of the output layer; absent: see
-  std::optional<Nanoseconds> gradient;         // uniform_vocabulary
-  double weight_share = 1.0;                   // share of an activation that stays from I to the end of W, 0..1
-  Bytes activation = kMebibyte;                // of one device share and microbatch
+  std::optional<Nanoseconds> logits;              // S and T of one device's shard of the output layer; absent: see
+  std::optional<Nanoseconds> gradient;            // uniform_vocabulary
+  double weight_share = 1.0;                      // share of an activation that stays from I to the end of W, 0..1
+  Bytes activation = kMebibyte;                   // of one device share and microbatch
 };
 
 // `stages` equal stages, `chunks` of them per device share. Durations are rounded to the nearest nanosecond. Nothing is

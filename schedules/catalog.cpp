@@ -31,9 +31,9 @@
 #include "schedules/zero_bubble/dualpipe_v.hpp"
 #include "schedules/zero_bubble/gis.hpp"
 #include "schedules/zero_bubble/interleaved_zb.hpp"
+#include "schedules/zero_bubble/pipeoffload.hpp"
 #include "schedules/zero_bubble/v_half.hpp"
 #include "schedules/zero_bubble/v_min.hpp"
-#include "schedules/zero_bubble/pipeoffload.hpp"
 #include "schedules/zero_bubble/zb_auto.hpp"
 #include "schedules/zero_bubble/zb_h1.hpp"
 #include "schedules/zero_bubble/zb_h2.hpp"
@@ -100,7 +100,9 @@ std::span<const ScheduleEntry> schedule_catalog() {
       hanayo_entry(),
       bitpipe_entry(),
       terapipe_entry(),
-      seq1f1b_entry(), bpipe_entry(), wavelet_entry(),
+      seq1f1b_entry(),
+      bpipe_entry(),
+      wavelet_entry(),
       // zero bubble
       zb_h1_entry(),
       zb_h2_entry(),
@@ -112,7 +114,8 @@ std::span<const ScheduleEntry> schedule_catalog() {
       interleaved_zb_entry(),
       dualpipe_entry(),
       dualpipe_v_entry(),
-      gis_entry(), pipeoffload_entry(),
+      gis_entry(),
+      pipeoffload_entry(),
       // asynchronous
       pipedream_entry(),
       pipedream_2bw_entry(),

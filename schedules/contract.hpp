@@ -91,8 +91,8 @@ struct ScheduleEntry {
   std::string frameworks{};  // who runs it today: "Megatron-LM, torchtitan (Interleaved1F1B)"; empty: nobody we know of
   std::string advice{};      // one or two sentences: when to use it, and what it costs
   bool uses_costs = false;   // the order depends on the times
-  bool even_devices = false;  // runs on an even number of devices only
-  int chunk_step = 1;  // -v may be default_chunks plus multiples of this; 0: default_chunks only
+  bool even_devices = false;   // runs on an even number of devices only
+  int chunk_step = 1;          // -v may be default_chunks plus multiples of this; 0: default_chunks only
   std::string chunks_param{};  // the parameter that decides -v ("waves"); empty: none does
 };
 

@@ -22,13 +22,14 @@ struct Run {
   std::vector<int> partition;  // layers per stage; empty without a profile
   Timeline timeline;           // empty when the run deadlocks
   Report report;
-  std::optional<ExtraWork> extra_work;  // to be placed into the bubbles
+  std::optional<ExtraWork> extra_work;      // to be placed into the bubbles
   std::int64_t samples_per_microbatch = 0;  // 0: unknown
   std::int64_t tokens_per_sample = 0;       // 0: unknown
   P2p p2p = P2p::kOverlapped;               // what it was simulated or run with
 };
 
-// `name` is a catalog name or a file (tools/exchange/schedule_file.hpp). Throws InputError when the scenario is illegal for the schedule.
+// `name` is a catalog name or a file (tools/exchange/schedule_file.hpp). Throws InputError when the scenario is illegal
+// for the schedule.
 [[nodiscard]] Run run_schedule(const Scenario& scenario, const std::string& name, Progress& progress);
 
 // Twice the microbatches and the bubble_ratio they give, simulated; nothing when the schedule does not take them, it

@@ -16,8 +16,8 @@ namespace debubble {
 // A microbatch leaves when its B or I on stage 0 ends. Warm-up: those with a forward in front of its device's first
 // backward. Cool-down: those with a backward behind its device's last forward; they no longer meet a full pipeline. Of
 // the microbatches in between, the first half is left out too, in which unequal stages settle. Over the others, the
-// shortest run of microbatches that always takes the same time, and that time; where there is none, all of them. Nothing
-// when fewer than two remain, or none takes time.
+// shortest run of microbatches that always takes the same time, and that time; where there is none, all of them.
+// Nothing when fewer than two remain, or none takes time.
 [[nodiscard]] std::optional<StreamPeriod> stream_period(const Timeline& timeline, const Schedule& schedule);
 
 }  // namespace debubble

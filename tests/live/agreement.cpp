@@ -23,6 +23,10 @@ std::string text_of(const Gate& gate, const Timeline& timeline) {
       return "span " + to_string(timeline.spans[at(gate.index)].op);
     case Gate::Kind::kTransfer:
       return "transfer " + to_string(timeline.transfers[at(gate.index)].op);
+    case Gate::Kind::kCopy:
+      return "copy " + number(gate.index);
+    case Gate::Kind::kCollective:
+      return "collective " + number(gate.index);
   }
   return "";
 }

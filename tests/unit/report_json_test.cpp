@@ -185,11 +185,19 @@ TEST_CASE("reals come back as the same double and text stays valid UTF-8") {
 
 TEST_CASE("several runs are wrapped in one object") {
   const std::vector<Report> reports = {small_report(), deadlocked_report()};
-  const Json json = Json::parse(reports_json(reports, kTool));
+  ScheduleNeeds needs;
+  needs.split_backward = true;
+  needs.frameworks = "Megatron-LM";
+  const Json json = Json::parse(reports_json(reports, std::vector<ScheduleNeeds>{needs, {}}, kTool));
   CHECK(json.size() == 2);
   CHECK(json.at("schema_version") == 1);
   REQUIRE(json.at("runs").size() == 2);
-  CHECK(json.at("runs").at(0) == Json::parse(report_json(reports[0], kTool)));
+  Json first = json.at("runs").at(0);
+  CHECK(first.at("needs").at("split_backward") == true);
+  CHECK(first.at("needs").at("asynchronous") == false);
+  CHECK(first.at("needs").at("frameworks") == "Megatron-LM");
+  first.erase("needs");
+  CHECK(first == Json::parse(report_json(reports[0], kTool)));
   CHECK(json.at("runs").at(1) == Json::parse(report_json(reports[1], kTool)));
 }
 

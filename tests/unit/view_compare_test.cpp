@@ -13,7 +13,9 @@ using debubble::test::widest_line;
 namespace {
 
 ComparedRun run(const char* name, Nanoseconds makespan, double bubble, Bytes memory, const char* note = "") {
-  ComparedRun result{small_report(), note};
+  ComparedRun result;
+  result.report = small_report();
+  result.note = note;
   result.report.schedule.name = name;
   result.report.makespan = makespan;
   result.report.bubble_ratio = bubble;

@@ -113,9 +113,9 @@ class List : public Command {
     const std::array<std::string, 5> families{"schedules", "transforms", "topologies", "cost-models", "models"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
-      throw InputError(Diagnostic{
-          "C064", "list", "there is no list of \"" + family_ + "\"",
-          guess.empty() ? "known lists: schedules, transforms, topologies, cost-models, models" : "did you mean " + guess + "?"});
+      throw InputError(Diagnostic{"C064", "list", "there is no list of \"" + family_ + "\"",
+                                  guess.empty() ? "known lists: schedules, transforms, topologies, cost-models, models"
+                                                : "did you mean " + guess + "?"});
     }
     Output output(output_, kFormats);
     const bool json = output.format() == Format::kJson;

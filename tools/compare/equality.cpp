@@ -1,6 +1,7 @@
 #include "tools/compare/equality.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "sim/core/error.hpp"
 #include "tools/output.hpp"
@@ -35,14 +36,25 @@ void halve(Profile& profile) {
   }
 }
 
+std::int64_t scaled(std::int64_t value, int n, int d) {
+  if (value > std::numeric_limits<std::int64_t>::max() / 4 / n) {
+    throw InputError(Diagnostic{"C013", "--equal",
+                                "the times of a device with several stages are beyond what can be added up",
+                                "check the units of --times"});
+  }
+  return piece_of(value * n, d);
+}
+
 // Times and activation of one device share, times n / d.
 void scale(UniformTimes& times, int n, int d) {
-  for (Nanoseconds* time : {&times.forward, &times.input_grad, &times.weight_grad}) *time = piece_of(*time * n, d);
+  for (Nanoseconds* time : {&times.forward, &times.input_grad, &times.weight_grad, &times.copy}) {
+    *time = scaled(*time, n, d);
+  }
   for (std::optional<Nanoseconds>* time :
        {&times.backward, &times.overlapped_pair, &times.recompute, &times.logits, &times.gradient}) {
-    if (*time) *time = piece_of(**time * n, d);
+    if (*time) *time = scaled(**time, n, d);
   }
-  times.activation = piece_of(times.activation * n, d);
+  times.activation = scaled(times.activation, n, d);
 }
 
 bool takes_memory_limit(const ScheduleEntry& entry) {

@@ -132,6 +132,9 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
                    marks(row.run->needs), fmt::format("{}", report.schedule.devices)});
   }
   if (same_devices) table.remove_column(10);
+  const bool no_needs =
+      std::all_of(rows.begin(), rows.end(), [](const Row& row) { return marks(row.run->needs) == "-"; });
+  if (no_needs) table.remove_column(9);
   return table;
 }
 

@@ -119,6 +119,14 @@ std::string as_size(Bytes bytes) {
   return std::to_string(bytes) + "B";
 }
 
+// "2 device shares of activations (2MiB)".
+std::string in_both_units(Bytes activations, const PlanningCosts& costs) {
+  if (costs.activation_unit == 0) return as_size(activations) + " of activations";
+  const std::string shares = rounded_up(activations, costs.activation_unit);
+  return shares + (shares == "1" ? " device share" : " device shares") + " of activations (" + as_size(activations) +
+         ")";
+}
+
 // One device's limit in the form that the person used.
 std::string as_written(Bytes activations, const MemoryLimit& limit, const PlanningCosts& costs, std::size_t device) {
   if (limit.sized || costs.activation_unit == 0) return as_size(activations + fixed_bytes(costs, device));
@@ -155,7 +163,7 @@ MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts&
 }
 
 void refuse_memory_limit(const std::string& schedule, const MemoryLimit& limit, const PlanningCosts& costs,
-                         const std::vector<Bytes>& needed) {
+                         const std::vector<Bytes>& needed, const std::string& flag) {
   std::size_t short_of = 0;
   while (short_of + 1 < needed.size() && limit.activations[short_of] >= needed[short_of]) ++short_of;
   std::string smallest;
@@ -170,9 +178,9 @@ void refuse_memory_limit(const std::string& schedule, const MemoryLimit& limit, 
     }
   }
   refuse("S042", kPlace,
-         schedule + " does not work with " + as_size(limit.activations[short_of]) + " for activations on device " +
-             std::to_string(short_of) + "; it needs " + as_size(needed[short_of]) + " there",
-         "smallest limit that works here: --param memory_limit=" + smallest);
+         schedule + " does not work with " + in_both_units(limit.activations[short_of], costs) + " on device " +
+             std::to_string(short_of) + "; it needs " + in_both_units(needed[short_of], costs) + " there",
+         "smallest limit that works here: " + flag + "memory_limit=" + smallest);
 }
 
 }  // namespace debubble

@@ -10,6 +10,7 @@
 #include "schedules/copy_plan.hpp"
 #include "schedules/list_timing.hpp"
 #include "schedules/memory_limit.hpp"
+#include "schedules/transforms/offload_choice.hpp"
 #include "schedules/transforms/request.hpp"
 #include "sim/core/error.hpp"
 
@@ -35,20 +36,16 @@ class Offloader {
       std::vector<Stay> stays = stays_of(schedule, costs, timing_, device);
       all_.push_back(stays.size());
       std::erase_if(stays, [&](const Stay& stay) { return !stages[static_cast<std::size_t>(stay.stage)]; });
-      std::stable_sort(stays.begin(), stays.end(),
-                       [](const Stay& a, const Stay& b) { return a.until - a.from > b.until - b.from; });
-      longest_first_.push_back(std::move(stays));
+      choices_.emplace_back(schedule, costs, timing_, device, stays);
     }
   }
 
   [[nodiscard]] std::size_t activations(int device) const { return all_[at(device)]; }
-  [[nodiscard]] std::size_t candidates(int device) const { return longest_first_[at(device)].size(); }
+  [[nodiscard]] const OffloadChoice& choice(int device) const { return choices_[at(device)]; }
 
-  // The first `count` of the device's candidates, as far as the lane can carry them.
-  [[nodiscard]] std::vector<Move> moves(int device, std::size_t count) const {
-    const auto& stays = longest_first_[at(device)];
-    const auto end = stays.begin() + static_cast<std::ptrdiff_t>(std::min(count, stays.size()));
-    return plan_moves(std::vector<Stay>(stays.begin(), end));
+  // What leaves for this level, as far as the lane can carry it.
+  [[nodiscard]] std::vector<Move> moves(int device, Bytes level) const {
+    return plan_moves(choices_[at(device)].above(level));
   }
   [[nodiscard]] Bytes peak(int device, const std::vector<Move>& moves) const {
     return planned_peak(schedule_, costs_, timing_, device, moves);
@@ -63,12 +60,12 @@ class Offloader {
   const Schedule& schedule_;
   const PlanningCosts& costs_;
   ListTiming timing_;
-  std::vector<std::size_t> all_;                  // by device: activations that could be moved at all
-  std::vector<std::vector<Stay>> longest_first_;  // by device: of the chosen stages
+  std::vector<std::size_t> all_;        // by device: activations that could be moved at all
+  std::vector<OffloadChoice> choices_;  // by device: among those of the chosen stages
 };
 
-// The fewest activations whose moving keeps each device to its limit. More of them never need more memory but for the
-// lane, which then is longer in use: so bisection, and a look at the result.
+// The highest level whose moves keep each device to its limit. A lower one never needs more memory but for the lane,
+// which then is longer in use: so bisection, and a look at the result.
 std::vector<std::vector<Move>> within_limit(const Offloader& offloader, const MemoryLimit& limit,
                                             const PlanningCosts& costs, const std::string& name) {
   std::vector<std::vector<Move>> all;
@@ -76,20 +73,23 @@ std::vector<std::vector<Move>> within_limit(const Offloader& offloader, const Me
   bool fits = true;
   for (std::size_t d = 0; d < limit.activations.size(); ++d) {
     const int device = static_cast<int>(d);
-    const auto kept = [&](std::size_t count) {
-      return offloader.peak(device, offloader.moves(device, count)) <= limit.activations[d];
+    const auto kept = [&](Bytes level) {
+      return offloader.peak(device, offloader.moves(device, level)) <= limit.activations[d];
     };
-    std::size_t low = 0;
-    std::size_t high = offloader.candidates(device);
+    Bytes low = 0;
+    Bytes high = std::min(limit.activations[d], offloader.choice(device).peak());
     while (low < high) {
-      const std::size_t middle = low + (high - low) / 2;
-      (kept(middle) ? high : low) = kept(middle) ? middle : middle + 1;
+      const Bytes middle = high - (high - low) / 2;
+      if (kept(middle))
+        low = middle;
+      else
+        high = middle - 1;
     }
     all.push_back(offloader.moves(device, low));
     needed.push_back(offloader.peak(device, all.back()));
     fits = fits && needed.back() <= limit.activations[d];
   }
-  if (!fits) refuse_memory_limit(name, limit, costs, needed);
+  if (!fits) refuse_memory_limit(name, limit, costs, needed, "--transform offload:");
   return all;
 }
 
@@ -106,11 +106,23 @@ std::vector<std::vector<Move>> by_limit(const Schedule& schedule, const Transfor
   }
 }
 
+// The lowest level for which no more than this share leaves.
 std::vector<std::vector<Move>> by_share(const Schedule& schedule, const Offloader& offloader, double share) {
   std::vector<std::vector<Move>> all;
   for (int device = 0; device < schedule.devices; ++device) {
     const double wanted = std::ceil(share * static_cast<double>(offloader.activations(device)) - 1e-9);
-    all.push_back(offloader.moves(device, static_cast<std::size_t>(wanted)));
+    const auto most = static_cast<std::size_t>(wanted);
+    const OffloadChoice& choice = offloader.choice(device);
+    Bytes low = 0;
+    Bytes high = choice.peak();
+    while (low < high) {
+      const Bytes middle = low + (high - low) / 2;
+      if (choice.above(middle).size() <= most)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    all.push_back(offloader.moves(device, high));
   }
   return all;
 }
@@ -152,10 +164,11 @@ const TransformEntry& offload_entry() {
       .citation = "after Wan, Qi, Huang, Li, Lin, PipeOffload, 2025, arXiv 2503.01328",
       .certainty = Certainty::kProposal,
       .certainty_note =
-          "A rule of ours for any order: longest stay first, back as late as possible. Tested on random schedules: no "
-          "deadlock, never a higher peak, no loss of time where copies are free.",
+          "a rule of ours for any order: where the peak is, what is used furthest ahead leaves; tested on random "
+          "schedules: no deadlock, never a higher peak, no loss of time where copies are free",
       .constraints = "refuses schedules that move activations already",
-      .params = {{"share", "0..1", "0.5", "part of every device's activations that may leave, those that stay longest"},
+      .params = {{"share", "0..1", "0.5",
+                  "part of every device's activations that may leave; those do that lower its peak"},
                  {"stages", "all, or 0+2-4", "all", "whose activations may leave; given alone, all of theirs do"},
                  {"memory_limit", "8, 1p, 76GiB", "none", "as few leave as keeps every device within this"}},
       .advice =

@@ -44,25 +44,32 @@ class Compaction {
     }
   }
 
-  // Ops move to slots that have been visited, so what is still to come stands where it stood at first.
+  // Ops move to slots that have been visited, so what is still to come stands where it stood at first. The warm-up ends
+  // with device 0's last op of the first microbatch; the drain begins after the next F of the last one that enters a
+  // device.
   SlotGrid run() {
-    enum class Phase { kWarmup, kSteady, kDrain } phase = Phase::kWarmup;
-    for (int slot = 0; slot < grid_.length(); ++slot) {
-      for (int device = 0; device < grid_.devices(); ++device) {
-        const Cell cell = grid_.at(device, slot);
-        if (cell.free()) continue;
-        if (phase == Phase::kWarmup && device == 0 && cell.leg == Leg::kBackUp) phase = Phase::kSteady;
-        if (phase == Phase::kSteady) {
-          if (cell.leg == Leg::kDown && cell.number == grid_.microbatches() - 1) phase = Phase::kDrain;
-        } else if (phase == Phase::kDrain || explicit_weights_) {
-          move_forward(device, slot, cell);
-        }
-      }
+    const int steady = grid_.slot_of(0, Leg::kBackUp, 0);
+    if (explicit_weights_) {
+      for (int slot = 0; slot < steady; ++slot) move_all(slot, 0);
     }
+    const std::int32_t last = grid_.microbatches() - 1;
+    int device = 0;
+    while (device < grid_.devices() && grid_.slot_of(device, Leg::kDown, last) < steady) ++device;
+    if (device == grid_.devices()) return std::move(grid_);
+    const int drain = grid_.slot_of(device, Leg::kDown, last);
+    move_all(drain, device + 1);
+    for (int slot = drain + 1; slot < grid_.length(); ++slot) move_all(slot, 0);
     return std::move(grid_);
   }
 
  private:
+  void move_all(int slot, int first_device) {
+    for (int device = first_device; device < grid_.devices(); ++device) {
+      const Cell cell = grid_.at(device, slot);
+      if (!cell.free()) move_forward(device, slot, cell);
+    }
+  }
+
   void move_forward(int device, int slot, const Cell& cell) {
     int last_needed = grid_.last_needed(device, cell);
     auto& input_grads = input_grads_[static_cast<std::size_t>(device)];
@@ -119,6 +126,90 @@ std::vector<Op> split_row(const SlotGrid& grid, int device) {
   return row;
 }
 
+struct Grown {
+  SlotGrid grid;  // without weight gradients
+  int settled;    // the first microbatch with whose entry every step of the construction had settled
+};
+
+// The slot of the building blocks from which on, until the last microbatch enters, every op stands one period behind
+// the same op of the microbatch before.
+int settled_slot(const SlotGrid& grid, BuildingBlock block) {
+  const int drain = kPeriod * (grid.microbatches() - 1);
+  int settled = 0;
+  for (int device = 0; device < grid.devices(); ++device) {
+    const std::array<int, 4> slots = block(device, grid.devices());
+    for (std::size_t leg = 0; leg < slots.size(); ++leg) {
+      const int entered = std::max(0, (drain - slots[leg] + kPeriod - 1) / kPeriod);  // microbatches before the drain
+      for (std::int32_t i = entered - 1; i > 0; --i) {
+        const int step = grid.slot_of(device, static_cast<Leg>(leg), i) -
+                         grid.slot_of(device, static_cast<Leg>(leg), i - 1);
+        if (step == kPeriod) continue;
+        settled = std::max(settled, slots[leg] + kPeriod * (i - 1) + 1);
+        break;
+      }
+    }
+  }
+  return settled;
+}
+
+Grown grow(int devices, int microbatches, BuildingBlock block) {
+  SlotGrid grid = with_weight_grads(repeated(devices, microbatches, block));
+  grid = squeezed_without_weight_grads(Compaction(std::move(grid), true).run());
+  int settled = std::max(block(0, devices)[3], settled_slot(grid, block));
+  grid = squeezed_without_weight_grads(with_weight_grads(Compaction(std::move(grid), false).run()));
+  settled = std::max(settled, settled_slot(grid, block));
+  return {std::move(grid), (settled + kPeriod - 1) / kPeriod};
+}
+
+Op later(Op op, std::int32_t microbatches) {
+  op.microbatch += microbatches;
+  return op;
+}
+
+// Adds `more` microbatches to a device's row, whose period begins with F number `from` of stage `device`. False where
+// the row does not repeat there.
+bool stretch(std::vector<Op>& row, int device, std::int32_t from, std::int32_t more) {
+  const auto begin = std::find(row.begin(), row.end(), Op{OpKind::kForward, false, device, from});
+  if (row.end() - begin < 2 * kPeriod) return false;
+  for (auto op = begin; op != begin + kPeriod; ++op) {
+    if (later(*op, 1) != op[kPeriod]) return false;
+  }
+  std::vector<Op> longer;
+  longer.reserve(row.size() + kPeriod * static_cast<std::size_t>(more));
+  longer.assign(row.begin(), begin);
+  for (std::int32_t k = 0; k < more; ++k) {
+    for (auto op = begin; op != begin + kPeriod; ++op) longer.push_back(later(*op, k));
+  }
+  for (auto op = begin; op != row.end(); ++op) longer.push_back(later(*op, more));
+  row = std::move(longer);
+  return true;
+}
+
+std::vector<std::vector<Op>> split_rows(const SlotGrid& grid) {
+  std::vector<std::vector<Op>> rows;
+  for (int device = 0; device < grid.devices(); ++device) rows.push_back(split_row(grid, device));
+  return rows;
+}
+
+// Every step goes through the slots once and looks back no further than from one op of a microbatch on a device to the
+// next one: half a life. Once its result repeats for as long, it goes on repeating until the drain. So few microbatches
+// show what many would do.
+std::vector<std::vector<Op>> rows_of(int devices, int microbatches, BuildingBlock block) {
+  const int life = block(0, devices)[3] / kPeriod + 1;
+  const int seen = life / 2 + 3;  // periods that must repeat
+  for (int few = life + seen + 2; few < microbatches; few *= 2) {
+    const Grown grown = grow(devices, few, block);
+    if (grown.settled + seen >= few) continue;
+    std::vector<std::vector<Op>> rows = split_rows(grown.grid);
+    bool known = true;
+    for (int device = 0; device < devices && known; ++device) {
+      known = stretch(rows[static_cast<std::size_t>(device)], device, grown.settled, microbatches - few);
+    }
+    if (known) return rows;
+  }
+  return split_rows(grow(devices, microbatches, block).grid);
+}
+
 }  // namespace
 
 Schedule build_from_block(const ScheduleRequest& request, const std::string& name, BuildingBlock block) {
@@ -128,13 +219,9 @@ Schedule build_from_block(const ScheduleRequest& request, const std::string& nam
     refuse("S005", "--chunks", name + " has exactly 2 stages per device; got " + std::to_string(request.chunks),
            "leave --chunks out, or use -v 2");
   }
-  SlotGrid grid = with_weight_grads(repeated(p, request.microbatches, block));
-  grid = squeezed_without_weight_grads(Compaction(std::move(grid), true).run());
-  grid = squeezed_without_weight_grads(with_weight_grads(Compaction(std::move(grid), false).run()));
-
   Schedule schedule = start_schedule(request, name, 2);
   schedule.placement = zigzag_placement(p, 2 * p);
-  for (int device = 0; device < p; ++device) schedule.rows[static_cast<std::size_t>(device)] = split_row(grid, device);
+  schedule.rows = rows_of(p, request.microbatches, block);
   return schedule;
 }
 

@@ -11,13 +11,13 @@ SlotGrid::SlotGrid(int devices, int microbatches)
       cells_(static_cast<std::size_t>(devices)),
       slot_(static_cast<std::size_t>(devices),
             std::vector<std::int32_t>(6 * static_cast<std::size_t>(microbatches), -1)) {
-  for (auto& row : cells_) row.reserve(6 * static_cast<std::size_t>(microbatches + 2 * devices));
+  for (auto& row : cells_) row.resize(6 * static_cast<std::size_t>(microbatches + devices + 1));
 }
 
 void SlotGrid::put(int device, int slot, const Cell& cell) {
   auto& row = cells_[static_cast<std::size_t>(device)];
   const auto place = static_cast<std::size_t>(slot);
-  if (place >= row.size()) row.resize(place + 1);
+  if (place >= row.size()) row.resize(2 * place);
   if (!row[place].free()) throw std::logic_error("a building block puts two ops into one slot");
   row[place] = cell;
   slot_[static_cast<std::size_t>(device)][index(cell.leg, cell.number)] = slot;

@@ -106,7 +106,7 @@ TEST_CASE("extra work fills the bubbles: report, text and lanes of the trace") {
   const json trace = json::parse(folder.read("t.json"));
   for (const json& event : trace["traceEvents"]) {
     if (event["name"] == "thread_name") lanes.insert(event["args"]["name"].get<std::string>());
-    slices += event.value("cat", "") == "extra work" ? 1 : 0;
+    slices += event.value("cat", "") == "extra work" ? 1U : 0U;
   }
   CHECK(lanes.contains("extra work"));
   CHECK(lanes.contains("extra work 3"));

@@ -153,7 +153,7 @@ TEST_CASE("golden: peaks of V-Half and V-Min are (p+2) div 2 and (p+4) div 3 mic
 }
 
 TEST_CASE(
-    "V-Half keeps a steady state without bubbles iff w + 2i >= 2f and w + 2f >= 2i; V-Min only with equal times") {
+    "V-Half keeps a steady state without bubbles iff w + 2i >= 2f and w + 2f >= 2i, V-Min only with equal times") {
   const auto loss_per_microbatch = [](const char* name, double f, double i, double w) {
     const Schedule some = build(name, 6, 24);
     const Schedule more = build(name, 6, 36);

@@ -73,7 +73,7 @@ const std::vector<Point> kPoints{
 
 }  // namespace
 
-TEST_CASE("golden: DualPipe and DualPipeV in unit passes; a pair takes three, or what is left out of --times") {
+TEST_CASE("golden: DualPipe and DualPipeV in unit passes, a pair takes three, or what is left out of --times") {
   for (const Point& point : kPoints) {
     const Schedule schedule = build(point.schedule, point.devices, point.microbatches);
     CAPTURE(describe(schedule));
@@ -185,7 +185,7 @@ TEST_CASE("DualPipe and DualPipeV do not deadlock, whatever the transfers hold")
   }
 }
 
-TEST_CASE("refused: DualPipe on odd devices, odd or few microbatches, several stages; each with what is near") {
+TEST_CASE("refused: DualPipe on odd devices, odd or few microbatches, several stages, each with what is near") {
   const auto refusal = [](const char* name, int p, int m, int v = 0) {
     try {
       (void)build(name, p, m, v);

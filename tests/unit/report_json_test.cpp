@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "tests/unit/tools_support.hpp"
@@ -27,8 +28,11 @@ Report deadlocked_report() {
   return report;
 }
 
-// The keys of an object must be those that the schema lists for it, in both directions.
-void check_keys(const Json& value, const Json& schema, const std::string& where) {
+// The keys of an object must be those that the schema lists for it, in both directions, but for `absent`, which must
+// be missing: those of another kind of run.
+using Keys = std::set<std::string>;
+
+void check_keys(const Json& value, const Json& schema, const std::string& where, const Keys& absent = {"deadlock"}) {
   CAPTURE(where);
   for (const auto& item : value.items()) {
     const std::string key = item.key();
@@ -36,16 +40,29 @@ void check_keys(const Json& value, const Json& schema, const std::string& where)
     CAPTURE(key);
     REQUIRE(schema.at("properties").contains(key));
     const Json& rule = schema.at("properties").at(key);
-    if (inner.is_object() && rule.contains("properties")) check_keys(inner, rule, where + "/" + key);
+    if (inner.is_object() && rule.contains("properties")) check_keys(inner, rule, where + "/" + key, absent);
     if (inner.is_array() && !inner.empty() && inner[0].is_object()) {
-      check_keys(inner[0], rule.at("items"), where + "/" + key);
+      check_keys(inner[0], rule.at("items"), where + "/" + key, absent);
     }
   }
   for (const auto& item : schema.at("properties").items()) {
     const std::string key = item.key();
     CAPTURE(key);
-    if (key != "deadlock") CHECK(value.contains(key));
+    CHECK(value.contains(key) != absent.contains(key));
   }
+}
+
+// A report with every part that only some runs have.
+Report full_report() {
+  Report report = small_report();
+  report.findings = {{"note", "S020", "x"}};
+  report.devices[0].peak_host_memory = kMebibyte;
+  report.stream.emplace();
+  report.stream->versions = "stashed";
+  report.stream->stages.resize(2);
+  report.extra_work.emplace();
+  report.extra_work->devices.resize(2);
+  return report;
 }
 
 }  // namespace
@@ -204,10 +221,17 @@ TEST_CASE("several runs are wrapped in one object") {
 TEST_CASE("the published schema and the writer know the same keys") {
   std::ifstream file(std::string(DEBUBBLE_SOURCE_DIR) + "/docs/report.schema.json");
   const Json schema = Json::parse(file);
-  Report report = small_report();
-  report.findings = {{"note", "S020", "x"}};
-  check_keys(Json::parse(report_json(report, kTool)), schema.at("definitions").at("run"), "");
-  const Json& rule = schema.at("definitions").at("run").at("properties").at("deadlock");
+  const Json& run = schema.at("definitions").at("run");
+  const Json full = Json::parse(report_json(full_report(), kTool));
+  check_keys(full, run, "", {"deadlock", "needs"});
+  const Json compared =
+      Json::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool));
+  check_keys(compared, schema.at("definitions").at("runs"), "");
+  Report plain = small_report();
+  plain.findings = full_report().findings;
+  check_keys(Json::parse(report_json(plain, kTool)), run, "",
+             {"deadlock", "needs", "stream", "extra_work", "peak_host_bytes"});
+  const Json& rule = run.at("properties").at("deadlock");
   check_keys(Json::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
 }
 

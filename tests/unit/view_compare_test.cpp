@@ -32,7 +32,7 @@ std::vector<ComparedRun> three_runs() {
 std::string best_line(const std::vector<ComparedRun>& runs) {
   ViewStyle style;
   style.width = 200;
-  const std::string text = compare_table(runs, style);
+  const std::string text = compare_table(runs, "", style);
   const std::size_t begin = text.find("best");
   return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
@@ -40,7 +40,7 @@ std::string best_line(const std::vector<ComparedRun>& runs) {
 }  // namespace
 
 TEST_CASE("runs side by side, with the reason for the best") {
-  CHECK(compare_table(three_runs(), ViewStyle{}) ==
+  CHECK(compare_table(three_runs(), "", ViewStyle{}) ==
         "             step           bubble/  bubble/  peak      weight   p2p\n"
         "  schedule     ms    speed     step    ideal   MiB  on  copies  msgs\n"
         "  gpipe     9.000   77.8 %   33.3 %   50.0 %  4.00  d0       1     4\n"
@@ -61,7 +61,7 @@ TEST_CASE("runs without result are listed with the reason") {
   runs[1].report.deadlock = Deadlock{};
   runs[2].note = "";
   runs[2].report.p2p_bytes = 3 * kMebibyte / 2;
-  CHECK(compare_table(runs, ViewStyle{}) ==
+  CHECK(compare_table(runs, "", ViewStyle{}) ==
         "             step           bubble/  bubble/  peak      weight   p2p\n"
         "  schedule     ms    speed     step    ideal   MiB  on  copies   MiB\n"
         "* zb-h1     7.000  100.0 %   14.3 %   16.7 %  2.00  d0       1  1.50\n"
@@ -111,12 +111,12 @@ TEST_CASE("the tables of many names and numbers fit 80 columns") {
   for (int width = 80; width < 140; ++width) {
     ViewStyle style;
     style.width = width;
-    CHECK(widest_line(compare_table(runs, style)) <= width);
+    CHECK(widest_line(compare_table(runs, "", style)) <= width);
   }
 }
 
 TEST_CASE("the best row is green when colours are on") {
   ViewStyle style;
   style.color = true;
-  CHECK(compare_table(three_runs(), style).find("\033[1;32m* zb-h1     7.000") != std::string::npos);
+  CHECK(compare_table(three_runs(), "", style).find("\033[1;32m* zb-h1     7.000") != std::string::npos);
 }

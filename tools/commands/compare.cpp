@@ -15,6 +15,7 @@
 #include "tools/exporters/report_json.hpp"
 #include "tools/fail_if.hpp"
 #include "tools/output.hpp"
+#include "tools/quantities.hpp"
 #include "tools/run.hpp"
 #include "tools/scenario.hpp"
 #include "tools/version.hpp"
@@ -95,6 +96,7 @@ class Compare : public Command {
     require_some_result(contenders);
     if (terms.equal == Equal::kDevices) require_equal_work(contenders);
     if (terms.all || terms.memory_limit) rank(contenders);
+    settle_size(contenders, terms);
     int status = kExitOk;
     for (const Contender& contender : contenders) {
       if (contender.report.deadlock && !terms.all) status = kExitFinding;  // of "all that fit", this one does not
@@ -109,8 +111,20 @@ class Compare : public Command {
   [[nodiscard]] Terms terms_of(const Scenario& scenario) const {
     Terms terms;
     terms.equal = parse_equal(equal_);
+    terms.devices = scenario.devices.value_or(kDefaultDevices);
+    terms.microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
     if (!memory_limit_.empty()) terms.memory_limit = parse_memory_limit(memory_limit_, scenario.profile.has_value());
     return terms;
+  }
+
+  // The size of the job as it was run: a table brings its own.
+  static void settle_size(const std::vector<Contender>& contenders, Terms& terms) {
+    if (terms.equal != Equal::kDevices) return;
+    const auto first = std::find_if(contenders.begin(), contenders.end(),
+                                    [](const Contender& contender) { return has_result(contender.report); });
+    if (first == contenders.end()) return;
+    terms.devices = first->report.schedule.devices;
+    terms.microbatches = first->report.schedule.microbatches;
   }
 
   // Where nothing runs, the first refusal says why.
@@ -131,17 +145,34 @@ class Compare : public Command {
     return verdict.fired;
   }
 
-  static std::string table_of(const std::vector<Contender>& contenders, const Terms& terms, const ViewStyle& style) {
+  [[nodiscard]] std::string table_of(const std::vector<Contender>& contenders, const Terms& terms,
+                                     const ViewStyle& style) const {
     std::vector<ComparedRun> runs;
     std::vector<Report> reports;
     for (const Contender& contender : contenders) {
       runs.push_back(compared(contender, terms));
       reports.push_back(contender.report);
     }
-    std::string text;
-    const auto first = std::find_if(reports.begin(), reports.end(), has_result);
-    if (first != reports.end()) text = heading(common_facts(*first, reports, terms), style) + "\n";
-    return text + compare_table(runs, style);
+    const auto ran = std::any_of(reports.begin(), reports.end(), has_result);
+    const std::string title = title_of(terms);
+    std::string text = ran ? heading(title, common_assumptions(reports), style) + "\n" : "";
+    return text + compare_table(runs, terms.memory_limit ? "within " + format_size(*terms.memory_limit) : "", style);
+  }
+
+  [[nodiscard]] std::string title_of(const Terms& terms) const {
+    const std::string limit = terms.memory_limit ? ", at most " + format_size(*terms.memory_limit) + " on each" : "";
+    const std::string p = std::to_string(terms.devices);
+    const std::string m = std::to_string(terms.microbatches) + " microbatches";
+    switch (terms.equal) {
+      case Equal::kStages:
+        return "compare with " + p + " stages, " + m + limit + "; the devices differ";
+      case Equal::kMemory:
+        return "compare on " + p + " devices, the work of " + m + ", cut to fit " + format_size(*terms.memory_limit) +
+               (memory_limit_.empty() ? " (the peak of 1f1b)" : "");
+      case Equal::kDevices:
+        break;
+    }
+    return "compare on " + p + " devices: " + m + limit;
   }
 
   // In a long list the marks say what a schedule needs; of a few, words do.
@@ -151,21 +182,16 @@ class Compare : public Command {
     return run;
   }
 
-  // What all runs share, for the heading: a schedule's own facts stand in its row.
-  static Report common_facts(const Report& report, const std::vector<Report>& reports, const Terms& terms) {
-    Report common = report;
-    common.schedule.name = "compare";
-    if (terms.equal == Equal::kStages) common.schedule.devices = report.schedule.stages;
-    common.schedule.params.clear();
-    common.schedule.chunks = common.schedule.replicas = 1;
-    common.schedule.stages = common.schedule.devices;
-    common.assumptions.clear();
+  // What all runs assume, for the heading: a schedule's own facts stand in its row.
+  static std::vector<Assumption> common_assumptions(const std::vector<Report>& reports) {
+    std::vector<Assumption> common;
     std::set<std::string> seen;
     for (const Report& run : reports) {
       for (const Assumption& assumption : run.assumptions) {
-        const bool in_row = assumption.what == "stages per device";  // "interleaved v=2"
+        const bool in_row = assumption.what == "stages per device" || assumption.what == "devices" ||
+                            assumption.what == "microbatches";  // "interleaved v=2"; the title
         if (in_row || !seen.insert(assumption.what).second || differs(assumption, reports)) continue;
-        common.assumptions.push_back(assumption);
+        common.push_back(assumption);
       }
     }
     return common;
@@ -180,8 +206,8 @@ class Compare : public Command {
     });
   }
 
-  static void show(const std::vector<Contender>& contenders, const Terms& terms, const Invocation& invocation,
-                   Output& output) {
+  void show(const std::vector<Contender>& contenders, const Terms& terms, const Invocation& invocation,
+            Output& output) const {
     std::vector<Report> reports;
     std::vector<ScheduleNeeds> needs;
     for (const Contender& contender : contenders) {

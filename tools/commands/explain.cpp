@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "tools/run.hpp"
 #include "tools/scenario.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/compare_table.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
 #include "tools/views/schedule_facts.hpp"
@@ -63,11 +65,19 @@ std::string numbers_text(const Report& own, const Report* yardstick, const ViewS
   const auto bubble = [](const Report& report) { return report.bubble_ratio; };
   add(
       "step", [&](const Report& report) { return format_duration(step(report)); }, step);
+  if (own.stream && own.stream->period && yardstick != nullptr) {  // what no flush is for
+    const auto pace = [](const Report& report) {
+      return report.stream && report.stream->period ? std::llround(report.stream->period->per_microbatch())
+                                                    : report.makespan / std::max(1, report.schedule.microbatches);
+    };
+    add(
+        "per microbatch, in a stream", [&](const Report& report) { return format_duration(pace(report)); }, pace);
+  }
   add(
       "bubble", [&](const Report& report) { return format_percent(bubble(report)); }, bubble);
   add(
       "peak activations", [](const Report& report) { return fmt::format("{:.2f}", peak_shares(report)); }, peak_shares);
-  count("copies of the weights", [](const Report& report) { return report.weight_copies; });
+  count("copies of the weights", [](const Report& report) { return weight_copies(report); });
   count("messages", [](const Report& report) { return report.p2p_messages; });
   return table.text(static_cast<std::size_t>(style.width), 2);
 }

@@ -25,12 +25,16 @@ Report refused(const Scenario& scenario, const std::string& name, const InputErr
   return report;
 }
 
-// Codes S (schedule request) and L (partition) are about this schedule; anything else concerns all of them.
+// Codes S (schedule request), L (partition) and M (transform), and what a kind of transfer cannot do, are about this
+// schedule; anything else concerns all of them.
 bool describes_request(const InputError& error) {
   if (error.diagnostics().empty()) return false;
   return std::all_of(error.diagnostics().begin(), error.diagnostics().end(), [](const Diagnostic& diagnostic) {
-    const bool impossible = diagnostic.code == "S003" || diagnostic.code == "S004" || diagnostic.code == "S015";
-    return !impossible && (diagnostic.code.starts_with("S") || diagnostic.code.starts_with("L"));
+    const std::string& code = diagnostic.code;
+    const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015" || code == "M001" ||
+                              code == "M002" || code == "M003";
+    return !concerns_all && (code.starts_with("S") || code.starts_with("L") || code.starts_with("M") ||
+                             code == "X011" || code == "X012");
   });
 }
 

@@ -27,6 +27,8 @@ struct Terms {
   Equal equal = Equal::kDevices;
   std::optional<Bytes> memory_limit;  // per device, everything counted
   bool all = false;                   // of "all", a schedule that refuses is listed with its reason
+  int devices = 0;                    // of the job: for Equal::kStages, the number of stages
+  int microbatches = 0;
 };
 
 // The names to compare: those given, each once, or the whole catalog for none and for "all".

@@ -47,8 +47,10 @@ Row row_of(const ComparedRun& run) {
 
 bool eligible(const Row& row) { return first_error(row.run->report) == nullptr; }
 
-// Sort key of a choice: faster, then leaner, then fewer weight copies.
-auto merit(const Row& row) { return std::tuple(-row.rate, row.memory, row.run->report.weight_copies); }
+// Sort key of a choice: faster, then with a flush, then leaner, then fewer weight copies.
+auto merit(const Row& row) {
+  return std::tuple(-row.rate, row.run->needs.asynchronous, row.memory, weight_copies(row.run->report));
+}
 
 const Row* best_of(const std::vector<Row>& rows, const Row* except = nullptr) {
   const Row* best = nullptr;
@@ -75,7 +77,19 @@ std::string memory_clause(const Row& best, const Row& rival) {
   return fmt::format("with {} {} peak memory", format_percent(ratio > 1 ? ratio - 1 : 1 - ratio), direction);
 }
 
+int devices_of(const Row& row) { return row.run->report.schedule.devices; }
+
+// Of runs on different numbers of devices, step times alone say nothing.
+std::string reason_per_device(const Row& best, const Row& rival) {
+  const auto terms = [](const Row& row) {
+    return fmt::format("{} devices, {}", devices_of(row), format_duration(row.run->report.makespan));
+  };
+  return fmt::format("{} does {} more work per device and second than {}: {}, against {}", best.label,
+                     format_percent(best.rate / rival.rate - 1), rival.label, terms(best), terms(rival));
+}
+
 std::string reason(const Row& best, const Row& rival) {
+  if (devices_of(best) != devices_of(rival) && best.rate > rival.rate) return reason_per_device(best, rival);
   const double bubble = best.run->report.bubble_ratio;
   const double other = rival.run->report.bubble_ratio;
   std::string text;
@@ -113,7 +127,7 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
   const std::string p2p = volume > 0 ? fmt::format("p2p\n{}", sent.unit) : "p2p\nmsgs";
   Table table({{"\n  schedule", kLeft},
                {fmt::format("step\n{}", time.unit), kRight},
-               {"speed", kRight},
+               {same_devices ? "speed" : "per\ndevice", kRight},
                {"bubble/\nstep", kRight},
                {"bubble/\nideal", kRight},
                {fmt::format("peak\n{}", memory.unit), kRight},
@@ -124,10 +138,14 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
                {"devs", kRight}});
   for (const Row& row : rows) {
     const Report& report = row.run->report;
-    table.add_row({(&row == best ? "* " : "  ") + shorten(row.label, name_room), format_scaled(report.makespan, time),
-                   fastest > 0 ? format_percent(row.rate / fastest) : "", format_percent(report.bubble_ratio),
-                   format_percent(report.bubble_over_ideal), format_scaled(row.memory, memory),
-                   fmt::format("d{}", row.device), fmt::format("{}", report.weight_copies),
+    table.add_row({(&row == best    ? "* "
+                    : eligible(row) ? "  "
+                                    : "! ") +
+                       shorten(row.label, name_room),
+                   format_scaled(report.makespan, time), fastest > 0 ? format_percent(row.rate / fastest) : "",
+                   format_percent(report.bubble_ratio), format_percent(report.bubble_over_ideal),
+                   format_scaled(row.memory, memory), fmt::format("d{}", row.device),
+                   fmt::format("{}", weight_copies(report)),
                    volume > 0 ? format_scaled(report.p2p_bytes, sent) : fmt::format("{}", report.p2p_messages),
                    marks(row.run->needs), fmt::format("{}", report.schedule.devices)});
   }
@@ -209,7 +227,7 @@ std::string notes_of(const ComparedRun& run) {
     for (const auto& [name, value] : run.report.schedule.params) add(name + "=" + value);
   }
   for (const Finding& finding : run.report.findings) {
-    add(finding.severity + ": " + finding.message);
+    add(finding.message);
   }
   return text;
 }
@@ -233,7 +251,16 @@ std::string legend_of(std::span<const ComparedRun> runs, const ViewStyle& style)
 
 }  // namespace
 
-std::string compare_table(std::span<const ComparedRun> runs, const ViewStyle& style) {
+int weight_copies(const Report& report) {
+  int beyond_one = 0;
+  if (report.stream) {
+    for (const StageVersions& stage : report.stream->stages)
+      beyond_one = std::max(beyond_one, stage.copies_beyond_one());
+  }
+  return report.weight_copies + beyond_one;
+}
+
+std::string compare_table(std::span<const ComparedRun> runs, const std::string& within, const ViewStyle& style) {
   std::vector<Row> rows;
   std::vector<std::pair<std::string, std::string>> notes;
   std::vector<std::pair<std::string, std::string>> without_result;
@@ -254,8 +281,11 @@ std::string compare_table(std::span<const ComparedRun> runs, const ViewStyle& st
     const Row* best = best_of(rows);
     const Row* rival = best == nullptr ? nullptr : rival_of(rows, best);
     text += table_text(rows, best, style);
-    if (rival != nullptr) text += "\n" + labelled(style, "best", reason(*best, *rival));
-    if (best == nullptr) text += "\n" + labelled(style, "best", "none: every run has an error, see the notes");
+    const std::string lead = within.empty() ? "" : within + ": ";
+    if (rival != nullptr) text += "\n" + labelled(style, "best", lead + reason(*best, *rival));
+    if (best == nullptr)
+      text += "\n" + labelled(style, "best",
+                              within.empty() ? "none: every run has an error, see the notes" : "none fits " + within);
     text += legend_of(runs, style);
   }
   text += frameworks_list(runs, style) + list(style, "notes", notes);

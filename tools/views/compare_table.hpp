@@ -33,7 +33,12 @@ struct ComparedRun {
 };
 
 // In the order given. Best is the fastest run without an error finding; of equals, the one that needs less memory,
-// then fewer copies of the weights, then the first.
-[[nodiscard]] std::string compare_table(std::span<const ComparedRun> runs, const ViewStyle& style);
+// then fewer copies of the weights, then the first; a flush wins over none. `within` says the limit that "best" keeps
+// ("within 4.00 MiB"), or nothing.
+[[nodiscard]] std::string compare_table(std::span<const ComparedRun> runs, const std::string& within,
+                                        const ViewStyle& style);
+
+// Copies of a stage's weights that a device holds at most: replicas, versions and buffers.
+[[nodiscard]] int weight_copies(const Report& report);
 
 }  // namespace debubble

@@ -172,23 +172,27 @@ std::string deadlock_lines(const Deadlock& deadlock, const ViewStyle& style) {
 
 }  // namespace
 
-std::string heading(const Report& report, const ViewStyle& style) {
+std::string heading(const std::string& title, const std::vector<Assumption>& assumptions, const ViewStyle& style) {
   static constexpr std::array<Source, 5> kSources = {Source::kMeasured, Source::kPublished, Source::kModelled,
                                                      Source::kGiven, Source::kDefault};
   Table table = pairs();
   for (const Source source : kSources) {
     std::string text;
-    for (const Assumption& one : report.assumptions) {
+    for (const Assumption& one : assumptions) {
       if (one.source != source) continue;
       text += fmt::format("{}{} {}", text.empty() ? "" : "; ", one.what, one.value);
     }
     if (!text.empty()) table.add_row({to_string(source), text});
   }
   std::string text;
-  for (const std::string& line : wrap(title(report.schedule), static_cast<std::size_t>(style.width))) {
+  for (const std::string& line : wrap(title, static_cast<std::size_t>(style.width))) {
     text += paint(style.color, kBold, line) + "\n";
   }
   return text + table.text(static_cast<std::size_t>(style.width), 2);
+}
+
+std::string heading(const Report& report, const ViewStyle& style) {
+  return heading(title(report.schedule), report.assumptions, style);
 }
 
 std::string summary(const Report& report, const ViewStyle& style, const AdviceContext& context) {

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/analysis/report.hpp"
 #include "tools/views/advice.hpp"
@@ -26,6 +27,8 @@ namespace debubble {
 
 // What was run, on which assumptions.
 [[nodiscard]] std::string heading(const Report& report, const ViewStyle& style);
+[[nodiscard]] std::string heading(const std::string& title, const std::vector<Assumption>& assumptions,
+                                  const ViewStyle& style);
 
 // The results and, after them, the findings; of a deadlock, the cycle. `context` is for the command that is suggested.
 [[nodiscard]] std::string summary(const Report& report, const ViewStyle& style, const AdviceContext& context = {});

@@ -13,15 +13,8 @@ namespace debubble::live {
 namespace {
 
 Bytes resident(const Job& job, std::int32_t device) {
-  const Placement& placement = job.schedule().placement;
   Bytes sum = 0;
-  for (int replica = 0; replica < placement.replicas(); ++replica) {
-    for (int stage = 0; stage < placement.stages(); ++stage) {
-      if (placement.device_of(replica, stage) != device) continue;
-      const StageCost& cost = job.request().costs.stages[static_cast<std::size_t>(stage)];
-      sum += cost.weights + cost.gradients + cost.optimizer;
-    }
-  }
+  for (const Job::Resident& each : job.residents(device)) sum += each.bytes;
   return sum;
 }
 

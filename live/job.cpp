@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "live/fault.hpp"
+#include "sim/core/weight_versions.hpp"
 
 namespace debubble::live {
 
@@ -30,8 +31,24 @@ Job::Job(const LiveRequest& request)
   refuse_features();
   check_range();
   plan_ = make_plan(schedule_, request.p2p);
+  extra_weights_ = extra_weight_copies(schedule_);
   swap_rows();
   ops_.emplace(schedule_);
+}
+
+std::vector<Job::Resident> Job::residents(std::int32_t device) const {
+  std::vector<Resident> residents;
+  const Placement& placement = schedule_.placement;
+  for (int replica = 0; replica < placement.replicas(); ++replica) {
+    for (int stage = 0; stage < placement.stages(); ++stage) {
+      if (placement.device_of(replica, stage) != device) continue;
+      if (schedule_.replicas_share_weights && holds_before(placement, replica, stage)) continue;
+      const StageCost& cost = request_->costs.stages[at(stage)];
+      const Bytes copies = extra_weights_.empty() ? 1 : 1 + extra_weights_[at(replica * placement.stages() + stage)];
+      residents.push_back({stage, copies * cost.weights + cost.gradients + cost.optimizer});
+    }
+  }
+  return residents;
 }
 
 // What no executor does the work of. Equal pieces, slices and pairs one after the other run like any other rows.

@@ -42,6 +42,13 @@ class Job {
   // A size of a stage's cost for one piece.
   [[nodiscard]] Bytes piece(Bytes size) const { return piece_of(size, schedule_.pieces); }
 
+  // What a stage on a device holds whether or not it works, all versions of its weights included.
+  struct Resident {
+    std::int32_t stage = 0;
+    Bytes bytes = 0;
+  };
+  [[nodiscard]] std::vector<Resident> residents(std::int32_t device) const;
+
   // Whether a fault of this kind strikes the output of `op`.
   [[nodiscard]] bool strikes(Fault::Kind kind, const Op& op) const;
 
@@ -53,6 +60,7 @@ class Job {
   const LiveRequest* request_;
   Schedule schedule_;
   std::optional<OpIndex> ops_;
+  std::vector<std::int32_t> extra_weights_;  // copies beside the first, by replica, then stage; empty: none
   Plan plan_;
   Topology links_;
 };

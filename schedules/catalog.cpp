@@ -27,6 +27,7 @@
 #include "schedules/synchronous/seq1f1b.hpp"
 #include "schedules/synchronous/terapipe.hpp"
 #include "schedules/synchronous/wavelet.hpp"
+#include "schedules/transforms/catalog.hpp"
 #include "schedules/zero_bubble/dualpipe.hpp"
 #include "schedules/zero_bubble/dualpipe_v.hpp"
 #include "schedules/zero_bubble/gis.hpp"
@@ -81,6 +82,13 @@ void check_params(const ScheduleEntry& entry, const ScheduleRequest& request) {
     }
     refuse("S002", "--param " + name, entry.name + " has no parameter \"" + name + "\"", help);
   }
+}
+
+std::string unknown_name_help(std::string_view name, const std::string& guess) {
+  const std::string text(name);
+  if (find_transform(name) != nullptr) return text + " is a transform: --transform " + text;
+  if (!guess.empty()) return "did you mean " + guess + "?";
+  return "see `debubble list schedules`; a file ends in .csv or .json";
 }
 
 }  // namespace
@@ -143,14 +151,11 @@ Schedule build_schedule(std::string_view name, const ScheduleRequest& request) {
   const ScheduleEntry* entry = find_schedule(name);
   if (entry == nullptr) {
     std::vector<std::string> names;
-    std::string all;
     for (const ScheduleEntry& row : schedule_catalog()) {
       names.push_back(row.name);
-      all += " " + row.name;
     }
     const std::string guess = closest_name(name, names);
-    refuse("S001", "--schedule", "no schedule is called \"" + std::string(name) + "\"",
-           guess.empty() ? "known schedules:" + all + "; a file name ends in .csv" : "did you mean " + guess + "?");
+    refuse("S001", "--schedule", "no schedule is called \"" + std::string(name) + "\"", unknown_name_help(name, guess));
   }
   check_request(*entry, request);
   return entry->build(request);

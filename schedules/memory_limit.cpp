@@ -119,12 +119,22 @@ std::string as_size(Bytes bytes) {
   return std::to_string(bytes) + "B";
 }
 
-// "2 device shares of activations (2MiB)".
+// "2.00 MiB", as reports write sizes, rounded up.
+std::string as_reported(Bytes bytes) {
+  std::size_t k = kUnits.size() - 1;
+  while (k > 5 && bytes < kUnits[k].bytes) --k;
+  const auto unit = static_cast<Wide>(kUnits[k].bytes);
+  const auto hundredths = static_cast<std::uint64_t>((static_cast<Wide>(bytes) * 100 + unit - 1) / unit);
+  return std::to_string(hundredths / 100) + "." + std::to_string(hundredths % 100 + 100).substr(1) + " " +
+         std::string(kUnits[k].name);
+}
+
+// "2 device shares of activations (2.00 MiB)"
 std::string in_both_units(Bytes activations, const PlanningCosts& costs) {
-  if (costs.activation_unit == 0) return as_size(activations) + " of activations";
+  if (costs.activation_unit == 0) return as_reported(activations) + " of activations";
   const std::string shares = rounded_up(activations, costs.activation_unit);
-  return shares + (shares == "1" ? " device share" : " device shares") + " of activations (" + as_size(activations) +
-         ")";
+  return shares + (shares == "1" ? " device share" : " device shares") + " of activations (" +
+         as_reported(activations) + ")";
 }
 
 // One device's limit in the form that the person used.

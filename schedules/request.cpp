@@ -1,5 +1,6 @@
 #include "schedules/request.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 #include <vector>
@@ -13,6 +14,26 @@ void refuse(std::string code, std::string place, std::string message, std::strin
   throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
 }
 
+namespace {
+
+// "4,tokens=16" of --param slices=4,tokens=16: several parameters in one.
+std::string one_param_each(std::string_view name, std::string_view text, std::string otherwise) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos || text.find('=', comma) == std::string_view::npos) return otherwise;
+  std::string words = "one --param for each: --param " + std::string(name) + "=";
+  for (const char c : text) words += c == ',' ? std::string(" --param ") : std::string(1, c);
+  return words;
+}
+
+// "a, b or c"
+std::string either(const std::vector<std::string>& names) {
+  std::string text = names.front();
+  for (std::size_t k = 1; k < names.size(); ++k) text += (k + 1 < names.size() ? ", " : " or ") + names[k];
+  return text;
+}
+
+}  // namespace
+
 int int_param(const ScheduleRequest& request, std::string_view name, int fallback) {
   const auto found = request.params.find(std::string(name));
   if (found == request.params.end()) return fallback;
@@ -21,7 +42,7 @@ int int_param(const ScheduleRequest& request, std::string_view name, int fallbac
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
     refuse("S006", "--param " + std::string(name), "\"" + text + "\" is not a whole number",
-           "write --param " + std::string(name) + "=" + std::to_string(fallback));
+           one_param_each(name, text, "write --param " + std::string(name) + "=" + std::to_string(fallback)));
   }
   return value;
 }
@@ -38,9 +59,20 @@ std::string choice_param(const ScheduleRequest& request, std::string_view name, 
   for (const std::string& known : names) {
     if (known == found->second) return known;
   }
-  const std::string guess = closest_name(found->second, names);
+  // Of one letter each, none is nearer than the others.
+  const bool letters =
+      std::all_of(names.begin(), names.end(), [](const std::string& word) { return word.size() == 1; });
+  const std::string guess = letters ? "" : closest_name(found->second, names);
   refuse("S007", "--param " + std::string(name), "\"" + found->second + "\" is not one of " + std::string(choices),
-         guess.empty() ? "write --param " + std::string(name) + "=" + names.front() : "did you mean " + guess + "?");
+         !guess.empty() ? "did you mean " + guess + "?"
+         : letters      ? "write " + either(names)
+                        : "write --param " + std::string(name) + "=" + names.front());
+}
+
+std::string nearest_legal(const std::string& flag, const std::string& values, int devices) {
+  const bool several = values.find(" or ") != std::string::npos;
+  const std::string where = devices == 0 ? "" : " at p=" + std::to_string(devices);
+  return (several ? "nearest legal values" : "nearest legal value") + where + ": " + flag + values;
 }
 
 void require_one_chunk(const ScheduleRequest& request, std::string_view schedule) {

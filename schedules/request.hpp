@@ -17,6 +17,9 @@ namespace debubble {
 // Throws the InputError for a request that a schedule cannot honour.
 [[noreturn]] void refuse(std::string code, std::string place, std::string message, std::string help);
 
+// "nearest legal values: -p 2 or 4", or "nearest legal value: -p 2"; with `devices` also for which p.
+[[nodiscard]] std::string nearest_legal(const std::string& flag, const std::string& values, int devices = 0);
+
 // Refuses anything but one stage per device.
 void require_one_chunk(const ScheduleRequest& request, std::string_view schedule);
 

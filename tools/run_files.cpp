@@ -38,6 +38,13 @@ void add_run_file_flags(CLI::App& verb, RunFileFlags& flags) {
 RunFiles::RunFiles(const RunFileFlags& flags, const std::string& output)
     : trace_(checked(flags, output).trace), table_(flags.table), run_(flags.run) {}
 
+void RunFiles::require_words_for(const Schedule& schedule) const {
+  if (table_.file) {
+    refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, "pytorch-csv", "--export-schedule");
+  }
+  if (run_.file) refuse_what_cannot_be_read_back(schedule);
+}
+
 void RunFiles::write_schedule(const Schedule& schedule) {
   if (!table_.file) return;
   write_table(schedule, *table_.file);

@@ -32,6 +32,8 @@ class RunFiles {
   // Throws InputError: C066 when two results, `output` (the report's) among them, go to one file, and OutputFile's.
   RunFiles(const RunFileFlags& flags, const std::string& output);
 
+  // Throws InputError T054 or V028 when a wanted file has no words for the schedule: called before anything is shown.
+  void require_words_for(const Schedule& schedule) const;
   void write_schedule(const Schedule& schedule);
   // Of a run with a result: its trace, and the record.
   void write_result(const Run& run, const RunRecord& record, Progress& progress);

@@ -37,15 +37,7 @@ double most_bytes(const Job& job, std::int32_t device) {
         around, static_cast<double>(job.piece(cost.workspace)) * 2 + static_cast<double>(job.piece(cost.output)) * 8);
   }
   double state = 0;
-  const Placement& placement = job.schedule().placement;
-  for (int replica = 0; replica < placement.replicas(); ++replica) {
-    for (int stage = 0; stage < placement.stages(); ++stage) {
-      if (placement.device_of(replica, stage) != device) continue;
-      const StageCost& cost = job.request().costs.stages[at(stage)];
-      state +=
-          static_cast<double>(cost.weights) + static_cast<double>(cost.gradients) + static_cast<double>(cost.optimizer);
-    }
-  }
+  for (const Job::Resident& each : job.residents(device)) state += static_cast<double>(each.bytes);
   return state + peak + around;
 }
 

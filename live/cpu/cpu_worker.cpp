@@ -36,17 +36,12 @@ CpuWorker::CpuWorker(const Job& job, std::int32_t device, const WorkShape& shape
   for (Buffer* each : {&pattern_, &left_, &right_, &result_}) each->assign(block, 0.0F);
   fill(pattern_, block, 1, 1.0F);
   left_ = right_ = pattern_;
-  const Placement& placement = job.schedule().placement;
-  for (int replica = 0; replica < placement.replicas(); ++replica) {
-    for (int stage = 0; stage < placement.stages(); ++stage) {
-      if (placement.device_of(replica, stage) != device) continue;
-      const StageCost& cost = job.request().costs.stages[static_cast<std::size_t>(stage)];
-      Weights& weights = weights_[stage];
-      const std::size_t more = floats(cost.weights + cost.gradients + cost.optimizer);
-      weights.values.resize(std::max(weights.values.size() + more, side * side));
-      fill(weights.values, side * side, static_cast<std::uint64_t>(stage), std::sqrt(3.0F / static_cast<float>(side)));
-      weights.gradient.assign(side * side, 0.0F);
-    }
+  for (const Job::Resident& each : job.residents(device)) {
+    Weights& weights = weights_[each.stage];
+    weights.values.resize(std::max(weights.values.size() + floats(each.bytes), side * side));
+    fill(weights.values, side * side, static_cast<std::uint64_t>(each.stage),
+         std::sqrt(3.0F / static_cast<float>(side)));
+    weights.gradient.assign(side * side, 0.0F);
   }
 }
 

@@ -19,7 +19,7 @@ void launch_wait(LaneDevice& lane, DeviceAddress address, unsigned value) {
 
 }  // namespace
 
-ClockReading read_clocks(const Lanes& lanes, Executor& executor, Bench& bench) {
+GpuClockReading read_clocks(const Lanes& lanes, Executor& executor, Bench& bench) {
   const auto devices = static_cast<std::int32_t>(lanes.size());
   const DeviceAddress address = bench.flag().address();
   bench.flag().set(0);
@@ -27,7 +27,7 @@ ClockReading read_clocks(const Lanes& lanes, Executor& executor, Bench& bench) {
     launch_wait(*lane, address, 0);  // loads the kernel, where nothing waits yet
     lane->synchronise();
   }
-  ClockReading found;
+  GpuClockReading found;
   std::vector<std::vector<Nanoseconds>> rounds(lanes.size());
   for (unsigned round = 1; round <= kRounds; ++round) {
     const auto issue = [&] {

@@ -8,26 +8,26 @@
 
 namespace debubble::live {
 
-struct ClockReading {
+struct GpuClockReading {
   Nanoseconds at = 0;                // on device 0's clock
   std::vector<Nanoseconds> offsets;  // what to add to each device's times to get device 0's; empty: one clock
   Nanoseconds residual = 0;          // by how much two may still differ
 };
 
 // Throws UnavailableError U027 when a GPU fails, or stops.
-[[nodiscard]] ClockReading read_clocks(const Lanes& lanes, Executor& executor, Bench& bench);
+[[nodiscard]] GpuClockReading read_clocks(const Lanes& lanes, Executor& executor, Bench& bench);
 
 // Between two readings clocks drift evenly. Either may be empty; both are: one clock.
 class ClockFit {
  public:
   ClockFit() = default;
-  ClockFit(ClockReading before, ClockReading after) : before_(std::move(before)), after_(std::move(after)) {}
+  ClockFit(GpuClockReading before, GpuClockReading after) : before_(std::move(before)), after_(std::move(after)) {}
   // A device's time on device 0's clock.
   [[nodiscard]] Nanoseconds to_common(std::int32_t device, Nanoseconds time) const;
 
  private:
-  ClockReading before_;
-  ClockReading after_;
+  GpuClockReading before_;
+  GpuClockReading after_;
 };
 
 }  // namespace debubble::live

@@ -210,7 +210,7 @@ class CudaRun {
 
   // Once the clocks have been read again: they drift while the repetitions run.
   void make_timelines() {
-    ClockReading after;
+    GpuClockReading after;
     if (options_.one_gpu_each) {
       after = read_clocks(lanes_, *executor_, *bench_);
       result_.clocks = {"one word of host memory, seen by all GPUs before and after the iterations",
@@ -276,7 +276,7 @@ class CudaRun {
   Works works_;
   std::optional<Executor> executor_;
   std::optional<Bench> bench_;
-  ClockReading clocks_before_;     // empty: the devices have one clock
+  GpuClockReading clocks_before_;     // empty: the devices have one clock
   std::vector<Observation> seen_;  // of each repetition
   std::int32_t iterations_ = 0;
   std::int64_t checked_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -35,6 +36,8 @@ std::list<Exchange::Transfer>& Exchange::left_behind() {
 }
 
 Exchange::~Exchange() {
+  static std::mutex mutex;  // ranks may be threads
+  const std::lock_guard lock(mutex);
   for (std::list<Transfer>* const transfers : {&sending_, &receiving_}) {
     left_behind().splice(left_behind().end(), *transfers);
   }

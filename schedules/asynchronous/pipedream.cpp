@@ -153,15 +153,14 @@ const ScheduleEntry& pipedream_entry() {
       .build = build_pipedream,
       .family = ScheduleFamily::kAsynchronous,
       .certainty = Certainty::kReproduced,
-      .certainty_note =
-          "warm-up and numbers of versions follow the authors' runtime; staleness is tested by brute force",
-      .makespan =
-          {"(m + p - 1)(f + b) for one device per stage; in the stream a microbatch every max of (f + b)/r at best",
-           makespan},
-      .peak = {"min(floor((p - 1 - devices before the stage) / r) + 1, ceil(m / r)) p/S", peak},
-      .frameworks = "the authors' runtime (msr-fiddle/pipedream)",
+      .certainty_note = "warm-up and numbers of versions follow the authors' code; staleness is tested by brute force",
+      .makespan = {"(m + p - 1)(f + b) for one device per stage; in the stream a microbatch every max of (f + b)/r at "
+                   "best, r the replicas of a stage",
+                   makespan},
+      .peak = {"min(floor((p - 1 - devices before the stage) / r) + 1, ceil(m / r)) p/S, r the stage's replicas", peak},
+      .frameworks = "the authors' code (msr-fiddle/pipedream)",
       .advice =
-          "Keeps every device busy once the pipeline is full, at the price of gradients S-1-s updates old and as "
+          "Keeps every device busy once the pipeline is full, at the price of gradients S - 1 - s updates old and as "
           "many copies of the first stage's weights as it has microbatches in flight. Give slow stages more "
           "replicas.",
       .chunk_step = 0};

@@ -18,9 +18,10 @@ Schedule build_pipedream_2bw(const ScheduleRequest& request) {
   // The first stage runs p-1 forwards ahead: with fewer per update it would need a version before it is made.
   if (per_batch && every < request.devices - 1) {
     refuse("S064", "--param update_every",
-           "with " + std::to_string(every) + " microbatches per update two versions are not enough for " +
-               std::to_string(request.devices) + " stages: the first stage runs " +
-               std::to_string(request.devices - 1) + " forwards ahead",
+           "with " + std::to_string(every) + (every == 1 ? " microbatch" : " microbatches") +
+               " per update two versions are not enough for " + std::to_string(request.devices) +
+               " stages: the first stage runs " + std::to_string(request.devices - 1) +
+               (request.devices == 2 ? " forward ahead" : " forwards ahead"),
            "use --param update_every=" + std::to_string(request.devices - 1) +
                " or more, or --param version_at=forward-time, which keeps more versions");
   }
@@ -50,7 +51,7 @@ const ScheduleEntry& pipedream_2bw_entry() {
       .certainty = Certainty::kDerived,
       .certainty_note = "the order is 1f1b's; versions and staleness come from counting and are tested by brute force",
       .makespan = {"(m + p - 1)(f + b); in the stream a microbatch every f + b", fill_and_drain},
-      .peak = {"min(p - device, m)", one_engine_peak},
+      .peak = {"min(p - d, m)", one_engine_peak},
       .frameworks = "the authors' code (msr-fiddle/pipedream)",
       .advice =
           "The stream of pipedream at the memory of one more copy of the weights, whatever the depth. All stages "

@@ -61,14 +61,16 @@ const ScheduleEntry& pipelined_backprop_entry() {
       .family = ScheduleFamily::kAsynchronous,
       .certainty = Certainty::kDerived,
       .certainty_note = "from the published step model; delays and number of steps are tested against its formulas",
-      .makespan = {"m + 2p - 2 + turnaround steps where the last stage keeps the step; (m + p - 1)(f + b) with one "
-                   "engine; in the stream a microbatch every max(f, b), or f + b",
+      .makespan = {"(m + 2p - 1) f with turnaround=1 and f = b; (m + p - 1)(f + b) with one engine; in the stream a "
+                   "microbatch every max(f, b) with turnaround=1, else f + b",
                    makespan},
-      .peak = {"min(2(p - 1 - device) + 1 + turnaround, m); min(p - device, m) with one engine", peak},
+      .peak = {"min(2(p - 1 - d) + 1 + turnaround, m); min(p - d, m) with one engine", peak},
       .frameworks = "",
       .advice =
-          "For fine-grained pipelines of one layer per device. Twice the throughput of 1f1b where a device can "
-          "really run both passes at once; its delays need spike compensation or weight prediction.",
+          "For pipelines of one layer per device. Up to twice the throughput of 1f1b where f = b and a device can run "
+          "both "
+          "at once; needs turnaround=1, else the last stage sets 1f1b's pace. Its delays need spike compensation or "
+          "weight prediction.",
       .chunk_step = 0};
   return entry;
 }

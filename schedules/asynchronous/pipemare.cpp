@@ -45,7 +45,7 @@ const ScheduleEntry& pipemare_entry() {
       .needs = "no flush: stale and inconsistent gradients; one weight-sized buffer for the correction",
       .splits_backward = false,
       .default_chunks = 1,
-      .params = {{"update_every", "1..", "p", "microbatches per update, N"},
+      .params = {{"update_every", "1..", "p", "microbatches per update, u"},
                  {"correction", "on|off", "on", "keep the running difference of the weights that corrects B"},
                  {"engines", "1|2", "1",
                   "2: a forward and a backward side by side, the paper's fine-grained pipeline"}},
@@ -53,11 +53,11 @@ const ScheduleEntry& pipemare_entry() {
       .family = ScheduleFamily::kAsynchronous,
       .certainty = Certainty::kDerived,
       .certainty_note =
-          "with engines=2 F is (2(p - s) - 1)/N updates late, as published; with one engine (p - 1 - s)/N",
+          "with engines=2 F is (2(p - s) - 1)/u updates late, as published; with one engine (p - 1 - s)/u",
       .makespan = {"(m + p - 1)(f + b) with one engine, (m + 2p - 1) f with two and f = b; in the stream a microbatch "
                    "every f + b, or max(f, b)",
                    makespan},
-      .peak = {"min(p - device, m) with one engine, min(2(p - device), m) with two", peak},
+      .peak = {"min(p - d, m) with one engine, min(2(p - d), m) with two", peak},
       .frameworks = "",
       .advice =
           "The stream with the least memory: no stash, one buffer. Needs its learning-rate schedule and the "

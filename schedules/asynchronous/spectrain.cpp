@@ -51,7 +51,7 @@ const ScheduleEntry& spectrain_entry() {
       .certainty_note =
           "order 1f1b's; prediction distances those of the authors' code, v1's also found by event counts",
       .makespan = {"(m + p - 1)(f + b); in the stream a microbatch every f + b", fill_and_drain},
-      .peak = {"min(p - device, m)", one_engine_peak},
+      .peak = {"min(p - d, m)", one_engine_peak},
       .frameworks = "the authors' code (ntueclab/SpecTrain-PyTorch)",
       .advice =
           "pipedream's stream without its stash: predicting costs one copy of the weights and a pass over them "

@@ -33,13 +33,13 @@ const ScheduleEntry& xpipe_entry() {
       .needs = "no flush: stale gradients; one predicted copy of the weights",
       .splits_backward = false,
       .default_chunks = 1,
-      .params = {{"update_every", "1..", "p", "microbatches per minibatch and update, T"}},
+      .params = {{"update_every", "1..", "p", "microbatches per minibatch and update, u"}},
       .build = build_xpipe,
       .family = ScheduleFamily::kAsynchronous,
       .certainty = Certainty::kProposal,
       .certainty_note = "order and distances are ours: 1f1b, predicting up to the update that applies the gradient",
       .makespan = {"(m + p - 1)(f + b); in the stream a microbatch every f + b", fill_and_drain},
-      .peak = {"min(p - device, m)", one_engine_peak},
+      .peak = {"min(p - d, m)", one_engine_peak},
       .frameworks = "",
       .advice =
           "For Adam where pipedream-2bw's second version is too much: one prediction per minibatch, and at most "

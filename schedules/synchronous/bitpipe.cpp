@@ -23,13 +23,13 @@ void check_request(const ScheduleRequest& request) {
   }
   if (request.devices % 2 != 0) {
     refuse("S022", "--devices", "bitpipe needs an even number of devices; got " + std::to_string(request.devices),
-           "nearest legal values: -p " + nearest_multiples(request.devices, 2));
+           nearest_legal("-p ", nearest_multiples(request.devices, 2)));
   }
   if (request.microbatches % request.devices != 0) {
     refuse("S023", "--microbatches",
            "bitpipe needs a multiple of p=" + std::to_string(request.devices) + " microbatches; got " +
                std::to_string(request.microbatches),
-           "nearest legal values: -m " + nearest_multiples(request.microbatches, request.devices));
+           nearest_legal("-m ", nearest_multiples(request.microbatches, request.devices)));
   }
 }
 
@@ -46,20 +46,11 @@ Placement two_folded_replicas(int devices) {
 
 Schedule build_bitpipe(const ScheduleRequest& request) {
   check_request(request);
-  const int d = request.devices;
-  const int half = request.microbatches / 2;
   Schedule schedule = start_schedule(request, "bitpipe", 2);
-  schedule.placement = two_folded_replicas(d);
-  std::fill(schedule.replica_of.begin() + half, schedule.replica_of.end(), 1);
-  SlotRows rows(d);
-  for (int replica = 0; replica < 2; ++replica) {
-    for (int k = 0; k < half; ++k) {
-      const std::int64_t unit = k / (d / 2);
-      const std::int64_t within = k % (d / 2);
-      rows.put_piece(schedule, replica, unit * 4 * d + 2 * within, replica * half + k);
-    }
-  }
-  schedule.rows = rows.sorted();
+  schedule.placement = two_folded_replicas(request.devices);
+  const SlotUnits units(request.microbatches, request.devices, 1, {0, 1});
+  schedule.replica_of = units.replica_of();
+  schedule.rows = slot_rows(schedule, units);
   return schedule;
 }
 
@@ -92,14 +83,14 @@ const ScheduleEntry& bitpipe_entry() {
       .family = ScheduleFamily::kSynchronous,
       .certainty = Certainty::kReproduced,
       .certainty_note =
-          "the sequences of the authors' program, without its permutation of ranks, and the paper's bubble "
+          "the sequences of the authors' research code, without its permutation of ranks, and the paper's bubble "
           "(p - 2) / (3 m + p - 2) at m = p",
       .makespan = {"m(f + b) + (p/2 - 1)(b + (m/p - 1)(b - f)), where b >= f", bitpipe_makespan},
       .peak = {"(3 p + 2) / 4 + min(d, p - 1 - d) / 2", bitpipe_peak},
-      .frameworks = "",
+      .frameworks = "the authors' research code",
       .advice =
-          "For m = p and links that bear twice the messages: the least bubble of the synchronous schedules that do "
-          "not split the backward. Beyond m = p every unit pays again where a backward is longer than a forward.",
+          "For m = p and links that bear twice the messages: at m = p less bubble than interleaved with v=2. Beyond m "
+          "= p every unit pays again where a backward is longer than a forward.",
       .even_devices = true,
       .chunk_step = 0};
   return entry;

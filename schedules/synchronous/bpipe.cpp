@@ -71,7 +71,7 @@ Schedule build_bpipe(const ScheduleRequest& request) {
   if (p < 4 || p % 2 != 0) {
     refuse("S079", "--devices",
            "bpipe pairs device d with p - 1 - d of an even p of at least 4; got " + std::to_string(p),
-           "nearest legal values: -p " + (p < 4 ? "4" : std::to_string(p - 1) + " or " + std::to_string(p + 1)));
+           nearest_legal("-p ", p < 4 ? "4" : std::to_string(p - 1) + " or " + std::to_string(p + 1)));
   }
   Schedule schedule = one_f_one_b_entry().build(request);
   schedule.name = "bpipe";
@@ -109,7 +109,7 @@ const ScheduleEntry& bpipe_entry() {
       .family = ScheduleFamily::kSynchronous,
       .certainty = Certainty::kDerived,
       .certainty_note =
-          "the published rule of eviction; the bound p/2 + 1 is derived and tested on every device. The "
+          "the published rule of eviction; the bound p/2 + 1 is derived and tested on every device; the "
           "published placement of partners on one node is left to the topology",
       .makespan = {"(m + p - 1)(f + b) while copies hide behind compute", fill_and_drain},
       .peak = {"at most p/2 + 1; of d < p/2 exactly min(m, p/2 + 1), once m >= 2 p or m <= p/2 + 1", bpipe_peak},

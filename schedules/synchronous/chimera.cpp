@@ -25,65 +25,11 @@ Placement chimera_placement(int devices, int pairs) {
   return {2 * pairs, devices, std::move(device)};
 }
 
-// How many pieces each replica runs in each unit, and the number of the first of them.
-class Units {
- public:
-  // Full units of `unit` microbatches, then the rest; `order` says which replica gets an odd microbatch first.
-  Units(int microbatches, int unit, int pieces, const std::vector<int>& order) {
-    const int replicas = static_cast<int>(order.size());
-    for (int left = microbatches; left > 0; left -= unit) {
-      const int here = std::min(left, unit);
-      std::vector<int> counts(order.size(), here / replicas * pieces);
-      for (int k = 0; k < here % replicas; ++k) counts[at(order[at(k)])] += pieces;
-      counts_.push_back(std::move(counts));
-    }
-    int next = 0;
-    first_.resize(counts_.size(), std::vector<int>(order.size()));
-    for (int replica = 0; replica < replicas; ++replica) {  // replica 0's pieces come first, over all units
-      for (std::size_t u = 0; u < counts_.size(); ++u) {
-        first_[u][at(replica)] = next;
-        next += counts_[u][at(replica)];
-      }
-    }
-  }
-
-  [[nodiscard]] int size() const { return static_cast<int>(counts_.size()); }
-  [[nodiscard]] int count(int unit, int replica) const { return counts_[at(unit)][at(replica)]; }
-  [[nodiscard]] int number(int unit, int replica, int k) const { return first_[at(unit)][at(replica)] + k; }
-
- private:
-  std::vector<std::vector<int>> counts_;  // [unit][replica]
-  std::vector<std::vector<int>> first_;   // [unit][replica]
-};
-
-std::vector<std::int32_t> replicas_of_pieces(const Units& units, int replicas) {
-  std::vector<std::int32_t> replica_of;
-  for (int replica = 0; replica < replicas; ++replica) {
-    int total = 0;
-    for (int unit = 0; unit < units.size(); ++unit) total += units.count(unit, replica);
-    replica_of.insert(replica_of.end(), at(total), replica);
-  }
-  return replica_of;
-}
-
-void fill_direct(Schedule& schedule, const Units& units) {
-  SlotRows rows(schedule.devices);
-  for (int unit = 0; unit < units.size(); ++unit) {
-    for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
-      for (int k = 0; k < units.count(unit, replica); ++k) {
-        const std::int64_t first = std::int64_t{unit} * 2 * schedule.devices + 2 * std::int64_t{k};
-        rows.put_piece(schedule, replica, first, units.number(unit, replica, k));
-      }
-    }
-  }
-  schedule.rows = rows.sorted();
-}
-
 // Doubling and halving on one device, block by block as in the authors' program. "Main" is the replica whose pipeline
 // enters on this half of the devices, "other" the one that leaves here.
 class DoubledRow {
  public:
-  DoubledRow(const Units& units, int device, int devices, bool fused)
+  DoubledRow(const SlotUnits& units, int device, int devices, bool fused)
       : units_(units), devices_(devices), fused_(fused) {
     const bool first_half = device < devices / 2;
     main_ = first_half ? 0 : 1;
@@ -133,7 +79,7 @@ class DoubledRow {
     row_.push_back({OpKind::kBackward, false, stage(replica), units_.number(unit, replica, k)});
   }
 
-  const Units& units_;
+  const SlotUnits& units_;
   int devices_;
   bool fused_;
   int main_;
@@ -147,8 +93,7 @@ void check_request(const ScheduleRequest& request, int pairs, const std::string&
   require_one_chunk(request, "chimera");
   if (d < 2 || d % 2 != 0) {
     refuse("S011", "--devices", "chimera needs an even number of devices; got " + std::to_string(d),
-           d < 2 ? "nearest legal value: -p 2"
-                 : "nearest legal values: -p " + std::to_string(d - 1) + " or " + std::to_string(d + 1));
+           nearest_legal("-p ", d < 2 ? "2" : std::to_string(d - 1) + " or " + std::to_string(d + 1)));
   }
   if (pairs < 1 || (d / 2) % pairs != 0) {
     std::string legal;
@@ -195,10 +140,10 @@ Schedule build_chimera(const ScheduleRequest& request) {
   std::vector<int> order;  // odd microbatches go to down 0, up 0, down 1, up 1, ...
   for (int j = 0; j < pairs; ++j) order.insert(order.end(), {j, pairs + j});
   const int unit = mode == "doubling" ? 2 * request.devices : request.devices;
-  const Units units(request.microbatches, unit, schedule.pieces, order);
-  schedule.replica_of = replicas_of_pieces(units, 2 * pairs);
+  const SlotUnits units(request.microbatches, unit, schedule.pieces, order);
+  schedule.replica_of = units.replica_of();
   if (mode == "direct") {
-    fill_direct(schedule, units);
+    schedule.rows = slot_rows(schedule, units);
   } else {
     for (int device = 0; device < request.devices; ++device) {
       DoubledRow row(units, device, request.devices, mode == "halving" || fused == "true");
@@ -252,13 +197,13 @@ std::optional<double> chimera_peak(const FormCase& form) {
 const ScheduleEntry& chimera_entry() {
   static const ScheduleEntry entry{
       .name = "chimera",
-      .summary = "2f model replicas in opposite directions fill each other's bubbles",
+      .summary = "2 x pairs model replicas in opposite directions fill each other's bubbles",
       .citation = "Li & Hoefler, Chimera, SC 2021, arXiv 2107.06925",
       .constraints = "p even, pairs divides p/2, m >= 1",
       .needs = "several copies of the weights",
       .splits_backward = false,
       .default_chunks = 1,
-      .params = {{"pairs", "divisors of p/2", "1", "pairs of opposite pipelines (f); the model is held 2f times"},
+      .params = {{"pairs", "divisors of p/2", "1", "pairs of opposite pipelines; the model is held 2 x pairs times"},
                  {"mode", "direct|doubling|halving", "direct",
                   "basic units one after another, two microbatches per forward step, or two halves per backward step"},
                  {"fused", "false|true", "false",
@@ -273,12 +218,12 @@ const ScheduleEntry& chimera_entry() {
                    "b = 2 f: (3 m + 1.5(p - 2)) f, fused (3 m + 2(p - 2)) f; halving at b = 2 f: (3 m + p - 2) f",
                    chimera_makespan},
       .peak =
-          {"p - p / (2 pairs) + 1 + min(j, p/pairs - 1 - j), j = d mod (p/pairs); doubling: p more; halving: half of "
+          {"p - p / (2 x pairs) + 1 + min(j, p/pairs - 1 - j), j = d mod (p/pairs); doubling: p more; halving: half of "
            "doubling's",
            chimera_peak},
-      .frameworks = "",
+      .frameworks = "the authors' research code",
       .advice =
-          "For few microbatches (m = p) where memory holds the model 2 pairs times. Beyond m = p use doubling or "
+          "For few microbatches (m = p) where the model fits 2 x pairs times. Beyond m = p use doubling or "
           "halving: direct units pay their bubble again and again where a backward is longer than a forward.",
       .even_devices = true};
   return entry;

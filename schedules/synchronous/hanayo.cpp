@@ -18,16 +18,15 @@ int waves_of(const ScheduleRequest& request) {
     const int below = request.chunks - 1;
     refuse("S005", "--chunks",
            "hanayo has two stages per device and wave; got " + std::to_string(request.chunks) + " per device",
-           below < 2 ? "nearest legal value: -v 2"
-                     : "nearest legal values: -v " + std::to_string(below) + " or " + std::to_string(below + 2));
+           nearest_legal("-v ", below < 2 ? "2" : std::to_string(below) + " or " + std::to_string(below + 2)));
   }
   if (waves < 1 || waves > kMostWaves) {
-    refuse("S024", "--param waves", "hanayo needs at least 1 wave, and not millions; got " + std::to_string(waves),
+    refuse("S024", "--param waves", "hanayo needs at least 1 wave; got " + std::to_string(waves),
            "nearest legal value: --param waves=1");
   }
   if (request.chunks != 0 && request.chunks != 2 * waves) {
     refuse("S025", "--param waves",
-           std::to_string(waves) + " waves make " + std::to_string(2 * waves) +
+           std::to_string(waves) + (waves == 1 ? " wave makes " : " waves make ") + std::to_string(2 * waves) +
                " stages per device, but --chunks says " + std::to_string(request.chunks),
            "nearest legal value: --param waves=" + std::to_string(request.chunks / 2));
   }
@@ -45,12 +44,7 @@ Schedule build_hanayo(const ScheduleRequest& request) {
   Schedule schedule = start_schedule(request, "hanayo", 2 * waves);
   schedule.params = {{"waves", std::to_string(waves)}};
   schedule.placement = zigzag_placement(p, schedule.stages);
-  SlotRows rows(p);
-  for (int i = 0; i < m; ++i) {
-    const std::int64_t unit = i / p;
-    rows.put_piece(schedule, 0, unit * 2 * schedule.stages + 2 * std::int64_t{i % p}, i);
-  }
-  schedule.rows = rows.sorted();
+  schedule.rows = slot_rows(schedule, SlotUnits(m, p, 1, {0}));
   if (m % p != 0) {
     schedule.notes.push_back(
         "the last unit of " + std::to_string(p) +
@@ -81,7 +75,8 @@ std::optional<double> hanayo_peak(const FormCase& form) {
 const ScheduleEntry& hanayo_entry() {
   static const ScheduleEntry entry{
       .name = "hanayo",
-      .summary = "the model zig-zags over the devices in waves: chimera's bubble with one copy of the weights",
+      .summary =
+          "the model zig-zags over the devices in waves: near chimera's bubble at m = p with one copy of the weights",
       .citation = "Liu et al., Hanayo, SC 2023, arXiv 2308.15762",
       .constraints = "p >= 2, v = 2 waves, m >= 1",
       .needs = "more messages",
@@ -93,11 +88,10 @@ const ScheduleEntry& hanayo_entry() {
       .certainty = Certainty::kDerived,
       .certainty_note =
           "one wave is Chimera folded in the middle, as the paper builds it; the authors' order for several "
-          "waves or for m > p is not known to us, and a quoted bubble of (2p - 2) / (3 p W + p - 1) is not "
+          "waves or for m > p is not known to us, and a quoted bubble of (2p - 2) / (3 p waves + p - 1) is not "
           "what this order gives",
-      .makespan = {"m(f + b) + ((p - 1) / W)(b + (m/p - 1)(b - f)), W waves, where p divides m and b >= f",
-                   hanayo_makespan},
-      .peak = {"p - (p - 1 - d) / (2 W), W waves, where m >= p", hanayo_peak},
+      .makespan = {"m(f + b) + ((p - 1) / waves)(b + (m/p - 1)(b - f)) where p divides m and b >= f", hanayo_makespan},
+      .peak = {"p - (p - 1 - d) / (2 x waves) where m >= p", hanayo_peak},
       .frameworks = "",
       .advice =
           "For few microbatches per device on fast links: more waves shrink the bubble and lengthen every way "

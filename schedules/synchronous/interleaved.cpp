@@ -80,7 +80,7 @@ int pytorch_group(const ScheduleRequest& request) {
     refuse("S009", "--microbatches",
            "PyTorch makes max(1, m div p) = " + std::to_string(rounds) +
                " rounds, which do not divide m=" + std::to_string(m),
-           "nearest legal values at p=" + std::to_string(request.devices) + ": -m " + nearest_microbatches(m, legal));
+           nearest_legal("-m ", nearest_microbatches(m, legal), request.devices));
   }
   return m / rounds;
 }
@@ -119,9 +119,9 @@ void note_megatron_limits(Schedule& schedule, int group, int p) {
   if (remainder == 0 || remainder >= p) return;
   const auto legal = [&](int other) { return megatron_accepts(other, group, p); };
   schedule.notes.push_back("Megatron Core refuses this: m=" + std::to_string(m) + " leaves " +
-                           std::to_string(remainder) + " microbatches in the last group of " + std::to_string(group) +
-                           ", fewer than p=" + std::to_string(p) + ", which adds dependency bubbles; it accepts -m " +
-                           nearest_microbatches(m, legal));
+                           std::to_string(remainder) + (remainder == 1 ? " microbatch" : " microbatches") +
+                           " in the last group of " + std::to_string(group) + ", fewer than p=" + std::to_string(p) +
+                           ", which adds dependency bubbles; it accepts -m " + nearest_microbatches(m, legal));
 }
 
 // A last group of fewer than p microbatches mostly just adds bubbles, but with three chunks or more it may deadlock.
@@ -130,10 +130,10 @@ void refuse_deadlock(const ScheduleRequest& request, const Schedule& schedule, i
   if (m % group == 0 || m % group >= request.devices || !find_deadlock(schedule)) return;
   const auto legal = [&](int other) { return megatron_accepts(other, group, request.devices); };
   refuse("S016", "--microbatches",
-         "m=" + std::to_string(m) + " leaves " + std::to_string(m % group) + " microbatches in the last group of " +
-             std::to_string(group) + ", fewer than p=" + std::to_string(request.devices) +
-             "; with this many chunks that deadlocks",
-         "nearest legal values: -m " + nearest_microbatches(m, legal));
+         "m=" + std::to_string(m) + " leaves " + std::to_string(m % group) +
+             (m % group == 1 ? " microbatch" : " microbatches") + " in the last group of " + std::to_string(group) +
+             ", fewer than p=" + std::to_string(request.devices) + "; with this many chunks that deadlocks",
+         nearest_legal("-m ", nearest_microbatches(m, legal)));
 }
 
 Schedule build_as_interleaved(const ScheduleRequest& request) { return build_interleaved(request, "interleaved"); }

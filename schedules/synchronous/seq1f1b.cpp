@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schedules/closed_forms.hpp"
+#include "schedules/group_walk.hpp"
 #include "schedules/request.hpp"
 #include "schedules/synchronous/slices.hpp"
 #include "sim/core/check.hpp"
@@ -88,53 +89,57 @@ Cut counted(const ScheduleRequest& request) {
   return cut;
 }
 
-// One device's units in the order in which it meets them: the k-th forward and the k-th backward.
+// One device's units, forward and backward, in the order in which it meets them: without chunks one after another; with
+// them, p of them pass a chunk before the next one's turn.
 class Units {
  public:
-  Units(const Schedule& schedule, int device) : schedule_(schedule), device_(device) {}
+  Units(const Schedule& schedule, int device)
+      : schedule_(schedule),
+        device_(device),
+        forwards_(schedule.devices, schedule.chunks),
+        backwards_(schedule.devices, schedule.chunks) {}
 
   [[nodiscard]] std::int64_t count() const { return std::int64_t{schedule_.total_pieces()} * schedule_.chunks; }
-  [[nodiscard]] Op forward(std::int64_t k) const {
-    return {OpKind::kForward, false, chunk(k) * schedule_.devices + device_, unit(k)};
+  [[nodiscard]] Op next_forward() {
+    const Op op{OpKind::kForward, false, forwards_.chunk() * schedule_.devices + device_, forwards_.microbatch()};
+    forwards_.next();
+    return op;
   }
   // The same units, chunks from the last to the first, and the slices of a microbatch from its end.
-  [[nodiscard]] Op backward(std::int64_t k) const {
-    const std::int32_t j = unit(k);
-    const int slices = schedule_.pieces;
-    return {OpKind::kBackward, false, (schedule_.chunks - 1 - chunk(k)) * schedule_.devices + device_,
-            j / slices * slices + slices - 1 - j % slices};
+  [[nodiscard]] Op next_backward() {
+    const std::int32_t unit = backwards_.microbatch();
+    const std::int32_t from_end = schedule_.pieces - 1 - unit % schedule_.pieces;
+    const Op op{OpKind::kBackward, false, (schedule_.chunks - 1 - backwards_.chunk()) * schedule_.devices + device_,
+                unit - unit % schedule_.pieces + from_end};
+    backwards_.next();
+    return op;
   }
 
  private:
-  // Without chunks the units follow one another; with them, p of them pass a chunk before the next one's turn.
-  [[nodiscard]] int chunk(std::int64_t k) const { return static_cast<int>(k / schedule_.devices % schedule_.chunks); }
-  [[nodiscard]] std::int32_t unit(std::int64_t k) const {
-    const std::int64_t group = std::int64_t{schedule_.devices} * schedule_.chunks;
-    return static_cast<std::int32_t>(k / group * schedule_.devices + k % schedule_.devices);
-  }
-
   const Schedule& schedule_;
   int device_;
+  GroupWalk forwards_;
+  GroupWalk backwards_;
 };
 
 std::int64_t warmup_of(const Schedule& schedule, int device, std::int64_t units) {
   const std::int64_t p = schedule.devices;
   const std::int64_t slices = schedule.pieces;
   if (schedule.chunks == 1) return std::min(p - 1 - device + slices - 1, units);
-  if (schedule.microbatches == schedule.devices) return units;  // as the authors' code: all forwards first
+  if (schedule.microbatches == schedule.devices) return units;  // as the authors' research code: all forwards first
   return std::min((schedule.chunks - 1) * p + 2 * (p - 1 - device) + slices - 1, units);
 }
 
 std::vector<Op> seq1f1b_row(const Schedule& schedule, int device) {
-  const Units units(schedule, device);
+  Units units(schedule, device);
   const std::int64_t count = units.count();
   const std::int64_t warmup = warmup_of(schedule, device, count);
   std::vector<Op> row;
   row.reserve(2 * static_cast<std::size_t>(count));
-  for (std::int64_t k = 0; k < warmup; ++k) row.push_back(units.forward(k));
+  for (std::int64_t k = 0; k < warmup; ++k) row.push_back(units.next_forward());
   for (std::int64_t k = 0; k < count; ++k) {
-    if (warmup + k < count) row.push_back(units.forward(warmup + k));
-    row.push_back(units.backward(k));
+    if (warmup + k < count) row.push_back(units.next_forward());
+    row.push_back(units.next_backward());
   }
   return row;
 }
@@ -145,8 +150,7 @@ void check_interleaving(const ScheduleRequest& request, int chunks) {
   if (chunks < 2 || m % p == 0) return;
   refuse("S077", "--microbatches",
          "with several stages per device m must be a multiple of p=" + std::to_string(p) + "; got " + std::to_string(m),
-         "nearest legal values: -m " + (m > p ? std::to_string(m / p * p) + " or " : "") +
-             std::to_string((m / p + 1) * p));
+         nearest_legal("-m ", (m > p ? std::to_string(m / p * p) + " or " : "") + std::to_string((m / p + 1) * p)));
 }
 
 Schedule build_seq1f1b(const ScheduleRequest& request) {
@@ -156,6 +160,7 @@ Schedule build_seq1f1b(const ScheduleRequest& request) {
   Schedule schedule = start_schedule(request, "seq1f1b", chunks);
   cut_into_slices(schedule, cut.slices, std::move(cut.shares));
   schedule.params = std::move(cut.params);
+  if (cut.slices > 1 && schedule.piece_shares.empty()) note_equal_slices(schedule);
   for (int device = 0; device < request.devices; ++device) {
     schedule.rows[static_cast<std::size_t>(device)] = seq1f1b_row(schedule, device);
   }
@@ -192,7 +197,7 @@ std::optional<double> seq1f1b_peak(const FormCase& form) {
 const ScheduleEntry& seq1f1b_entry() {
   static const ScheduleEntry entry{
       .name = "seq1f1b",
-      .summary = "1f1b over slices of the sequence: bubble / k at about 1 / k of the activations",
+      .summary = "1f1b over slices of the sequence: bubble / k at (p - 1 + k) / k activations instead of p, k slices",
       .citation = "Sun et al., Seq1F1B, 2024, arXiv 2406.03488",
       .constraints = "p >= 1, m >= 1, causal attention; with v > 1 also m a multiple of p and k a divisor of p",
       .needs = "causal attention, keys and values of earlier slices, k times the messages",
@@ -205,15 +210,16 @@ const ScheduleEntry& seq1f1b_entry() {
            {"tokens", "1..", "not known",
             "length of the sequence, in blocks at which it may be cut: slices of equal computation are found"},
            {"attention", "0..1", "0.1",
-            "of tokens: what each earlier one adds to a token's cost; a Transformer of width h has about 1/(6 h)"}},
+            "of tokens: what each earlier one adds to a token's cost; a Transformer has about 1 / (6 x hidden size)"}},
       .build = build_seq1f1b,
       .family = ScheduleFamily::kSynchronous,
       .certainty = Certainty::kReproduced,
       .certainty_note =
-          "the authors' orders; which numbers of slices deadlock with several stages per device is derived",
+          "the orders of the authors' research code; which numbers of slices deadlock with several stages per device "
+          "is derived",
       .makespan = {"m (f + b) + (p - 1)(f + b) / (v k), slices alike", seq1f1b_makespan},
       .peak = {"min(p - 1 - d + k, m k) / k, slices alike and v = 1", seq1f1b_peak},
-      .frameworks = "",
+      .frameworks = "the authors' research code",
       .advice =
           "For long sequences: as little memory as fits a microbatch and a small bubble. Cut for equal computation "
           "(tokens): one slow slice sets the pace of all. Latency counts k times as often as in 1f1b."};

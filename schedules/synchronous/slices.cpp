@@ -173,4 +173,8 @@ void cut_into_slices(Schedule& schedule, int slices, std::vector<std::int64_t> s
   schedule.replica_of.assign(static_cast<std::size_t>(schedule.total_pieces()), 0);
 }
 
+void note_equal_slices(Schedule& schedule) {
+  schedule.notes.emplace_back("slices of equal cost; what cutting costs (kernels, attention) is not charged");
+}
+
 }  // namespace debubble

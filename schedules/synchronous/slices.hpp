@@ -55,4 +55,7 @@ struct SliceCost {
 // Cuts every microbatch of an empty schedule into `slices`; refuses what would become too large.
 void cut_into_slices(Schedule& schedule, int slices, std::vector<std::int64_t> shares);
 
+// Says in a note what slices of equal cost leave out.
+void note_equal_slices(Schedule& schedule);
+
 }  // namespace debubble

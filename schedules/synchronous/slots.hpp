@@ -6,9 +6,12 @@
 //
 //     F of stage s: 2k + s          B of stage s: 2k + S + (S - 1 - s)          and the next unit starts 2S slots later
 //
-// No two ops of a device may share a slot: that is what makes the construction a schedule.
+// No two ops of a device may share a slot: that is what makes the construction a schedule. A full unit fills 2S slots
+// of every device, so what a device runs repeats every 2S slots, and one unit's slots order all of them.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,24 +19,32 @@
 
 namespace debubble {
 
-class SlotRows {
+// How many pieces each replica runs in each unit, and their numbers: replica 0's first, over all units.
+class SlotUnits {
  public:
-  explicit SlotRows(int devices);
+  // Full units of `unit` microbatches, an equal share for every replica, then the rest; `order` says which replica gets
+  // an odd microbatch first.
+  SlotUnits(int microbatches, int unit, int pieces, const std::vector<int>& order);
 
-  void put(std::int32_t device, std::int64_t slot, const Op& op);
-
-  // All ops of one piece, placed by the schedule's placement and the rule above; its stage 0 starts in slot `first`.
-  void put_piece(const Schedule& schedule, int replica, std::int64_t first, std::int32_t piece);
-
-  // The rows; throws std::logic_error when two ops of a device share a slot.
-  [[nodiscard]] std::vector<std::vector<Op>> sorted();
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int replicas() const { return static_cast<int>(first_.size()) - 1; }
+  [[nodiscard]] int full() const { return full_; }  // pieces per replica in a full unit
+  // The number of a replica's first piece; that of replicas(): of all pieces.
+  [[nodiscard]] std::int32_t first(int replica) const { return first_[static_cast<std::size_t>(replica)]; }
+  [[nodiscard]] std::int32_t number(int unit, int replica, int k) const { return first(replica) + unit * full_ + k; }
+  [[nodiscard]] int count(int unit, int replica) const {
+    return std::clamp(first(replica + 1) - number(unit, replica, 0), 0, full_);
+  }
+  [[nodiscard]] std::vector<std::int32_t> replica_of() const;
 
  private:
-  struct Slotted {
-    std::int64_t slot;
-    Op op;
-  };
-  std::vector<std::vector<Slotted>> rows_;
+  int size_;
+  int full_;
+  std::vector<std::int32_t> first_;
 };
+
+// The rows of the schedule's placement by the rule above. Throws std::logic_error when two ops of a device share a
+// slot.
+[[nodiscard]] std::vector<std::vector<Op>> slot_rows(const Schedule& schedule, const SlotUnits& units);
 
 }  // namespace debubble

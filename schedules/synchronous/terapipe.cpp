@@ -55,9 +55,11 @@ Cut planned_cut(const ScheduleRequest& request) {
   const SliceCost cost = cost_params(request, cut);
   const SlicePlan plan = plan_slices(tokens, request.devices, request.microbatches, cost);
   cut.lengths = plan.lengths;
-  cut.notes.push_back("planned slices " + joined(plan.lengths) + ": their costs sum to " + cost_text(plan.total) +
-                      " and the longest is " + cost_text(plan.longest) +
-                      ", in tokens without context; a microbatch's time is divided in that relation");
+  cut.notes.push_back(
+      "planned slices " + joined(plan.lengths) + ": their costs sum to " + cost_text(plan.total) +
+      " and the longest is " + cost_text(plan.longest) +
+      ", in tokens without context; a microbatch's time is divided in that relation, and overhead shapes the plan: "
+      "it is not added to the times");
   return cut;
 }
 
@@ -126,6 +128,7 @@ Schedule build_terapipe(const ScheduleRequest& request) {
   schedule.params = {{"slices", lengths_matter ? joined(cut.lengths) : std::to_string(cut.slices)}};
   schedule.params.insert(schedule.params.end(), cut.params.begin(), cut.params.end());
   schedule.notes = cut.notes;
+  if (cut.slices > 1 && !lengths_matter) note_equal_slices(schedule);
   for (int device = 0; device < request.devices; ++device) {
     schedule.rows[static_cast<std::size_t>(device)] = terapipe_row(device, schedule.total_pieces());
   }
@@ -150,20 +153,21 @@ const ScheduleEntry& terapipe_entry() {
       .needs = "causal attention, keys and values of earlier slices",
       .splits_backward = false,
       .default_chunks = 1,
-      .params = {{"slices", "a count, lengths as 7,5,4, or auto", "4",
-                  "how each sequence is cut: slices that cost the same, given lengths, or the quickest plan"},
-                 {"tokens", "1..", "16",
-                  "length of the sequence, or of blocks of tokens; of slices=auto and of a count"},
-                 {"overhead", "0..1000", "4", "what every slice costs beside its tokens, in tokens without context"},
-                 {"attention", "0..1", "0.1",
-                  "what each earlier token adds to a token's cost; of a Transformer of width h about 1/(6 h)"}},
+      .params =
+          {{"slices", "a count, lengths as 7,5,4, or auto", "4",
+            "how each sequence is cut: slices that cost the same, given lengths, or the quickest plan"},
+           {"tokens", "1..", "16 with slices=auto",
+            "length of the sequence in tokens or blocks of them; a count has none: its slices cost the same without"},
+           {"overhead", "0..1000", "4", "what every slice costs beside its tokens, in tokens without context"},
+           {"attention", "0..1", "0.1",
+            "what each earlier token adds to a token's cost; of a Transformer about 1 / (6 x hidden size)"}},
       .build = build_terapipe,
       .family = ScheduleFamily::kSynchronous,
       .certainty = Certainty::kReproduced,
       .certainty_note =
           "the published order and planner for one cut of all microbatches; plans tested against every "
           "possible cut. Cutting the batch as well is left to -m",
-      .makespan = {"(m + (p - 1) max t / sum t)(f + b) where slice q costs t_q; max t / sum t = 1 / k for k alike",
+      .makespan = {"(m + (p - 1) max t / sum t)(f + b) where the slices cost t; max t / sum t = 1 / k for k alike",
                    terapipe_makespan},
       .peak = {"m", all_microbatches},
       .frameworks = "",

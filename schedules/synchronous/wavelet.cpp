@@ -12,26 +12,34 @@ namespace debubble {
 
 namespace {
 
-struct Slotted {
-  std::int64_t slot;
-  Op op;
-};
-
-// gpipe's order of one wave on one device, in slots of one op, its first forward on device 0 in slot `start`.
-void add_wave(std::vector<Slotted>& row, int stage, int stages, int wave, int size, std::int64_t start) {
-  const std::int64_t turn = start + size + stages - 1;  // the last stage's first backward
-  for (int i = 0; i < size; ++i) {
-    const std::int32_t microbatch = wave * size + i;
-    row.push_back({start + i + stage, {OpKind::kForward, false, stage, microbatch}});
-    row.push_back({turn + (size - 1 - i) + (stages - 1 - stage), {OpKind::kBackward, false, stage, microbatch}});
+// One device's row. In slots of one op, every wave is gpipe's, and sets off when the one before turns to its backwards:
+// so a wave's backwards share their slots with nothing but the next wave's forwards.
+std::vector<Op> wavelet_row(int stage, int stages, int waves, int size) {
+  std::vector<Op> row;
+  row.reserve(2 * static_cast<std::size_t>(waves) * static_cast<std::size_t>(size));
+  const int last = stages - 1;
+  for (int wave = -1; wave < waves; ++wave) {
+    // Slots from the turn on. Of two ops in a slot the earlier wave's goes first. Inputs are in earlier slots, so
+    // nothing can deadlock.
+    for (int slot = std::min(stage, last - stage); slot < size + std::max(stage, last - stage); ++slot) {
+      const int backward = slot - (last - stage);
+      if (wave >= 0 && backward >= 0 && backward < size) {
+        row.push_back({OpKind::kBackward, false, stage, wave * size + size - 1 - backward});
+      }
+      const int forward = slot - stage;
+      if (wave + 1 < waves && forward >= 0 && forward < size) {
+        row.push_back({OpKind::kForward, false, stage, (wave + 1) * size + forward});
+      }
+    }
   }
+  return row;
 }
 
 int wave_size(const ScheduleRequest& request) {
   const int m = request.microbatches;
   if (m % 2 != 0) {
     refuse("S080", "--microbatches", "two waves share the microbatches evenly; got " + std::to_string(m),
-           "nearest legal values: -m " + (m > 1 ? std::to_string(m - 1) + " or " : "") + std::to_string(m + 1));
+           nearest_legal("-m ", (m > 1 ? std::to_string(m - 1) + " or " : "") + std::to_string(m + 1)));
   }
   const int size = int_param(request, "wave", m / 2);
   if (size >= 1 && m / 2 % size == 0) return size;
@@ -52,17 +60,8 @@ Schedule build_wavelet(const ScheduleRequest& request) {
   for (int stage = 0; stage < 2 * p; ++stage) devices.push_back(stage % p);
   schedule.placement = Placement(2, p, devices);
   for (int i = 0; i < request.microbatches; ++i) schedule.replica_of[static_cast<std::size_t>(i)] = i / size % 2;
-  const std::int64_t phase = std::int64_t{size} + p - 1;  // all forwards of a wave, from the first device to the last
   for (int device = 0; device < p; ++device) {
-    std::vector<Slotted> slotted;
-    for (int wave = 0; wave < request.microbatches / size; ++wave) {
-      add_wave(slotted, device, p, wave, size, wave * phase);
-    }
-    // Of two ops in a slot the earlier wave's goes first. Inputs are in earlier slots, so nothing can deadlock.
-    std::stable_sort(slotted.begin(), slotted.end(),
-                     [](const Slotted& a, const Slotted& b) { return a.slot < b.slot; });
-    auto& row = schedule.rows[static_cast<std::size_t>(device)];
-    for (const Slotted& each : slotted) row.push_back(each.op);
+    schedule.rows[static_cast<std::size_t>(device)] = wavelet_row(device, p, request.microbatches / size, size);
   }
   return schedule;
 }

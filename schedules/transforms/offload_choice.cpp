@@ -56,7 +56,7 @@ OffloadChoice::OffloadChoice(const Schedule& schedule, const PlanningCosts& cost
                                        [](Nanoseconds time, const PlannedSpan& span) { return time < span.begin; });
     const auto begin = static_cast<std::size_t>(gone - spans.begin());
     auto end = static_cast<std::size_t>(late - spans.begin()) - 1;  // the copy back starts with this cell
-    if (row[end - (end > 0 ? 1 : 0)].paired_with_next && end > 0) --end;
+    if (end > 0 && row[end - 1].paired_with_next) --end;
     if (begin >= end) continue;
     const Bytes bytes = costs.costs.stages[static_cast<std::size_t>(stay.stage)].activation;
     candidates_.push_back({stay, begin, end, pieces.part(bytes, pieces.class_of(stay.microbatch))});

@@ -151,7 +151,8 @@ std::vector<Bytes> mario_limits(const Schedule& before, const std::vector<Bytes>
   try {
     const MemoryLimit limit = memory_limit_of(request, costs, "");
     for (std::size_t d = 0; d < needed.size(); ++d) {
-      if (needed[d] > limit.activations[d]) refuse_memory_limit("recompute with mario", limit, costs, needed);
+      if (needed[d] > limit.activations[d])
+        refuse_memory_limit("recompute with mario", limit, costs, needed, "--transform recompute:mario=true,");
     }
     return limit.activations;
   } catch (const InputError& error) {
@@ -201,8 +202,8 @@ const TransformEntry& recompute_entry() {
           "mario: Liu et al., PPoPP 2025, DOI 10.1145/3710848.3710878",
       .certainty = Certainty::kDerived,
       .certainty_note =
-          "Early and late against closed forms for GPipe, 1F1B, Chimera and interleaved. Mario's passes "
-          "after its abstract: the authors' order of moves is not known.",
+          "early and late against closed forms for GPipe, 1F1B, Chimera and interleaved; Mario's passes "
+          "after its abstract: the authors' order of moves is not known",
       .constraints =
           "refuses schedules that recompute already or move activations away, and when=late for backwards in pairs",
       .params =

@@ -69,7 +69,8 @@ double TransformParams::share(std::string_view key, double fallback) const {
   if (!given(key)) return fallback;
   double value = 0;
   if (!parse(text(key), value) || !(value >= 0 && value <= 1)) {
-    refuse("M005", key, "\"" + text(key) + "\" is not a share from 0 to 1", "write " + std::string(key) + "=0.5");
+    refuse("M005", key, "\"" + text(key) + "\" is not a share from 0 to 1",
+           "write a share from 0 to 1, e.g. " + std::string(key) + "=" + (key == "time" ? "1" : "0.5"));
   }
   return value;
 }

@@ -121,7 +121,7 @@ const TransformEntry& split_backward_entry() {
       .summary = "the weight gradients of every backward later: at the end, or where the device would wait",
       .citation = "Rae, Lee, Richings, 2BP: 2-Stage Backpropagation, arXiv 2405.18047",
       .certainty = Certainty::kDerived,
-      .certainty_note = "Makespans and peaks of GPipe and 1F1B by calculation; the paper's tables were not available.",
+      .certainty_note = "makespans and peaks of GPipe and 1F1B by calculation; the paper's tables were not available",
       .constraints = "refuses schedules without a flush, and those whose backward is split already",
       .params = {{"when", "end|idle", "end",
                   "all weight gradients last, or each in the first idle slot that holds it and delays nothing"}},

@@ -58,9 +58,9 @@ const TransformEntry& vocabulary_parallel_entry() {
       .citation = "Yeung, Qi, Lin, Wan, Balancing Pipeline Parallelism with Vocabulary Parallelism, arXiv 2411.05288",
       .certainty = Certainty::kDerived,
       .certainty_note =
-          "The insertion is ours: a run by list order. Tested for the paper's peaks (p + 1, p + 2), for "
-          "1F1B's bubble, and against every insertion on tiny cases. Which of the paper's algorithms "
-          "needs which peak is inferred.",
+          "the insertion is ours: a run by list order; tested for the paper's peaks (p + 1, p + 2), for "
+          "1F1B's bubble, and against every insertion for p = 2 and m <= 2; which of the paper's algorithms "
+          "needs which peak is inferred",
       .constraints = "refuses schedules of several replicas, without a flush, with copies, and with S and T already",
       .params = {{"barriers", "1|2", "1", "1: the last stage's backward waits for all S; 2: for all T"}},
       .advice =

@@ -37,6 +37,7 @@ class Compaction {
     for (int device = 0; device < grid_.devices(); ++device) {
       memory_.emplace_back(grid_, device, explicit_weights);
       cap_ = std::max(cap_, memory_.back().peak());
+      if (!explicit_weights) continue;
       input_grads_.emplace_back();
       for (int slot = 0; slot < grid_.length(); ++slot) {
         if (grid_.at(device, slot).is_input_grad()) input_grads_.back().push_back(slot);
@@ -72,8 +73,8 @@ class Compaction {
 
   void move_forward(int device, int slot, const Cell& cell) {
     int last_needed = grid_.last_needed(device, cell);
-    auto& input_grads = input_grads_[static_cast<std::size_t>(device)];
     if (cell.is_weight_grad()) {
+      const auto& input_grads = input_grads_[static_cast<std::size_t>(device)];
       last_needed = std::max(last_needed, input_grads[static_cast<std::size_t>(cell.number)]);
     }
     SlotMemory& memory = memory_[static_cast<std::size_t>(device)];
@@ -81,7 +82,8 @@ class Compaction {
     if (target == slot) return;
     grid_.move(device, slot, target);
     memory.moved(grid_, slot, target);
-    if (!cell.is_input_grad()) return;
+    if (!explicit_weights_ || !cell.is_input_grad()) return;
+    auto& input_grads = input_grads_[static_cast<std::size_t>(device)];
     const auto from = std::lower_bound(input_grads.begin(), input_grads.end(), slot);
     const auto to = std::lower_bound(input_grads.begin(), from, target);
     *from = target;
@@ -91,7 +93,7 @@ class Compaction {
   SlotGrid grid_;
   bool explicit_weights_;
   std::vector<SlotMemory> memory_;
-  std::vector<std::vector<int>> input_grads_;  // by device: their slots, in order
+  std::vector<std::vector<int>> input_grads_;  // by device: their slots, in order; for explicit weight gradients
   int cap_ = 0;
 };
 
@@ -141,8 +143,8 @@ int settled_slot(const SlotGrid& grid, BuildingBlock block) {
     for (std::size_t leg = 0; leg < slots.size(); ++leg) {
       const int entered = std::max(0, (drain - slots[leg] + kPeriod - 1) / kPeriod);  // microbatches before the drain
       for (std::int32_t i = entered - 1; i > 0; --i) {
-        const int step = grid.slot_of(device, static_cast<Leg>(leg), i) -
-                         grid.slot_of(device, static_cast<Leg>(leg), i - 1);
+        const int step =
+            grid.slot_of(device, static_cast<Leg>(leg), i) - grid.slot_of(device, static_cast<Leg>(leg), i - 1);
         if (step == kPeriod) continue;
         settled = std::max(settled, slots[leg] + kPeriod * (i - 1) + 1);
         break;

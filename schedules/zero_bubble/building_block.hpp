@@ -6,7 +6,8 @@
 //
 //     slots of device d   V-Min:  d, 2p-1-d, 2p+g+d, 4p+g-1-d        V-Half:  2d, 3p-2-d, 3p+g-1+2d, 6p+g-2-d
 //
-// The order depends on p and m only; closing up with real times does not change it.
+// The order depends on p and m only; closing up with real times does not change it. Between the ramps it repeats with
+// the block, so for many microbatches it is made for few and stretched.
 #pragma once
 
 #include <array>

@@ -16,9 +16,9 @@ void check_request(const ScheduleRequest& request) {
   const int p = request.devices;
   const int m = request.microbatches;
   if (p < 2 || p % 2 != 0) {
-    const std::string below = p > 2 ? std::to_string(p - 1) + " or " : "";
+    const std::string values = p > 2 ? std::to_string(p - 1) + " or " + std::to_string(p + 1) : "2";
     refuse("S050", "--devices", "dualpipe needs an even number of devices; got " + std::to_string(p),
-           "nearest legal value: -p " + below + std::to_string(p + 1) + ", or --schedule dualpipe-v");
+           nearest_legal("-p ", values) + "; or use --schedule dualpipe-v");
   }
   if (request.chunks > 1) {
     refuse("S005", "--chunks",

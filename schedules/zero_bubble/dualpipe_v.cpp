@@ -58,9 +58,10 @@ const ScheduleEntry& dualpipe_v_entry() {
       .certainty_note = "makespan, idle times and peaks of PyTorch's table and of the published points",
       .makespan = {"m(f + b) + (p - 1)(3f - w)/2, for f = i >= w and fb = f + b", dualpipe_v_makespan},
       .peak = {"p + 1/2", dualpipe_v_peak},
-      .frameworks = "PyTorch, torchtitan (DualPipeV); DeepSeek's DualPipe library",
+      .frameworks = "PyTorch and torchtitan (DualPipeV); DeepSeek's DualPipe library",
       .advice =
-          "Use it like dualpipe, with one copy of the weights and half the devices. It pays off where fb < f + b: "
+          "Use it like dualpipe, with one copy of the weights and for the same number of stages half the devices. It "
+          "pays off where fb < f + b: "
           "where the pair hides communication.",
       .chunk_step = 0};
   return entry;

@@ -75,13 +75,15 @@ const ScheduleEntry& gis_entry() {
       .build = build_gis,
       .family = ScheduleFamily::kZeroBubble,
       .certainty = Certainty::kReproduced,
-      .certainty_note = "all lengths and peaks of the authors' generator, groups that do not divide m included",
+      .certainty_note =
+          "all lengths and peaks of the authors' generator; the rule for m not a multiple of g is inferred from the "
+          "published lengths",
       .makespan =
           {"m(f + b) + ((p - 1)(f + i) + (p - g)(v - 1)(f + i - w))/v; g divides m, and g = p, or f = i = w, or "
            "g = p/2 and w <= f <= i + w, w <= i <= f + w",
            gis_makespan},
       .peak = {"(g(v - 1) + p - d)/v, for m >= p", gis_peak},
-      .frameworks = "the authors' Megatron-LM fork (sail-sg)",
+      .frameworks = "the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
           "Use it in place of interleaved 1f1b: p - 1 chunks of activations fewer, and less bubble. group=p/2 saves "
           "(v - 1)p/2 chunks more for some bubble; a group that divides m wastes nothing."};

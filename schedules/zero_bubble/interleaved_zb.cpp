@@ -26,8 +26,7 @@ void check_request(const ScheduleRequest& request, int chunks) {
   while (!rounds_are_even(above, p)) ++above;
   refuse("S009", "--microbatches",
          "PyTorch makes m div p = " + std::to_string(m / p) + " rounds, which do not divide m=" + std::to_string(m),
-         "nearest legal values at p=" + std::to_string(p) + ": -m " + std::to_string(below) + " or " +
-             std::to_string(above));
+         nearest_legal("-m ", std::to_string(below) + " or " + std::to_string(above), p));
 }
 
 int round_size(int m, int devices) { return m / std::max(1, m / devices); }
@@ -76,11 +75,11 @@ const ScheduleEntry& interleaved_zb_entry() {
       .certainty = Certainty::kReproduced,
       .certainty_note = "makespan, work and peaks of PyTorch's own tables and of the published points",
       .makespan = {"m(f + b) + (p - 1)(f + i - w)/v, for m >= p and w <= f, i", interleaved_zb_makespan},
-      .peak = {"((v - 1)q + p - d(1 - w_share))/v, q = m div (m div p), for m >= p", interleaved_zb_peak},
-      .frameworks = "PyTorch, torchtitan (InterleavedZeroBubble)",
+      .peak = {"((v - 1)q + p - d(1 - h))/v, q = m div (m div p), for m >= p", interleaved_zb_peak},
+      .frameworks = "PyTorch and torchtitan (InterleavedZeroBubble)",
       .advice =
           "Use it where PyTorch's interleaved 1f1b leaves bubbles: it has about a third of them and no more "
-          "activations. PyTorch cannot compile its stages."};
+          "activations. PyTorch refuses it for stages compiled with torch.compile."};
   return entry;
 }
 

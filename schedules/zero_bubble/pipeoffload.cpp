@@ -171,17 +171,17 @@ const ScheduleEntry& pipeoffload_entry() {
       .family = ScheduleFamily::kZeroBubble,
       .certainty = Certainty::kDerived,
       .certainty_note =
-          "derived from the even pace; the peaks of the authors' generator are reproduced, its lengths are "
-          "not (4 devices, 2 chunks, 8 microbatches: 75 passes, ours 57), so it waits where we do not know. "
-          "Devices that share a link are not staggered",
+          "built from the even pace; the peaks of the authors' research code are reproduced, its lengths are "
+          "not (4 devices, 2 chunks, 8 microbatches: 75 passes, ours 57), so it waits where we do not know; "
+          "devices that share a link are not staggered",
       .makespan = {},
       .peak = {"(g (v - 1) + p - d) / v before offloading, g the first number from p/2 on without a common factor "
                "with v, m >= 2 p",
                pipeoffload_peak},
-      .frameworks = "",
+      .frameworks = "the authors' research code",
       .advice =
           "When activations do not fit and the host link is idle: a round trip of copies must hide behind the "
-          "compute of a microbatch (k <= 1 offloads everything). Costs more bubble than interleaved.",
+          "compute of a microbatch, then everything may leave. Costs more bubble than interleaved.",
       .uses_costs = true};
   return entry;
 }

@@ -8,7 +8,11 @@ namespace debubble {
 SlotMemory::SlotMemory(const SlotGrid& grid, int device, bool explicit_weights)
     : device_(device), explicit_weights_(explicit_weights) {
   states_.reserve(static_cast<std::size_t>(grid.length()));
-  for (int slot = 0; slot < grid.length(); ++slot) states_.push_back(after(before(slot), grid.at(device, slot)));
+  State state;
+  for (int slot = 0; slot < grid.length(); ++slot) {
+    state = after(state, grid.at(device, slot));
+    states_.push_back(state);
+  }
 }
 
 SlotMemory::State SlotMemory::before(int slot) const {
@@ -62,8 +66,15 @@ int SlotMemory::earliest(const SlotGrid& grid, int slot, int first, int cap) con
 }
 
 void SlotMemory::moved(const SlotGrid& grid, int from, int to) {
+  if (explicit_weights_) {  // what counts from an earlier slot on
+    const SlotGrid::Cell cell = grid.at(device_, to);
+    const int more = cell.is_forward() ? 1 : cell.is_weight_grad() ? -1 : 0;
+    for (int slot = to; slot < from && more != 0; ++slot) states_[static_cast<std::size_t>(slot)].held += more;
+    return;
+  }
+  State state = before(to);
   for (int slot = to; slot < static_cast<int>(states_.size()); ++slot) {
-    const State state = after(before(slot), grid.at(device_, slot));
+    state = after(state, grid.at(device_, slot));
     State& stored = states_[static_cast<std::size_t>(slot)];
     if (slot >= from && state == stored) return;  // from here on nothing has changed
     stored = state;

@@ -3,34 +3,32 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+
+#include "schedules/group_walk.hpp"
 
 namespace debubble {
 
 namespace {
 
-class Row {
+// The device's ops of one kind, one after another: its forwards, or its backwards, which are the same microbatches,
+// chunks from the last to the first.
+class Ops {
  public:
-  Row(const SplitInterleaved& shape, int device) : shape_(shape), device_(device) {
-    row_.reserve(3 * static_cast<std::size_t>(shape.microbatches) * static_cast<std::size_t>(shape.chunks));
-  }
+  Ops(const SplitInterleaved& shape, std::int32_t device, OpKind kind)
+      : shape_(shape), device_(device), kind_(kind), walk_(shape.group, shape.chunks) {}
 
-  // The k-th forward of the device, or its k-th backward: the same microbatches, chunks from the last to the first.
-  void put(OpKind kind, std::int64_t k) {
-    const std::int64_t group = shape_.group;
-    const std::int64_t microbatch = k / (group * shape_.chunks) * group + k % group;
-    if (microbatch >= shape_.microbatches) return;
-    const auto turn = static_cast<std::int32_t>(k / group % shape_.chunks);
-    const std::int32_t chunk = kind == OpKind::kForward ? turn : shape_.chunks - 1 - turn;
-    row_.push_back({kind, false, chunk * shape_.devices + device_, static_cast<std::int32_t>(microbatch)});
+  Op next() {
+    const std::int32_t chunk = kind_ == OpKind::kForward ? walk_.chunk() : shape_.chunks - 1 - walk_.chunk();
+    const Op op{kind_, false, chunk * shape_.devices + device_, walk_.microbatch()};
+    walk_.next();
+    return op;
   }
-
-  [[nodiscard]] std::vector<Op> take() { return std::move(row_); }
 
  private:
-  const SplitInterleaved& shape_;
+  SplitInterleaved shape_;
   std::int32_t device_;
-  std::vector<Op> row_;
+  OpKind kind_;
+  GroupWalk walk_;
 };
 
 }  // namespace
@@ -40,16 +38,22 @@ std::vector<Op> split_interleaved_row(const SplitInterleaved& shape, int device,
   const std::int64_t groups = (shape.microbatches + group - 1) / group;
   const std::int64_t total = groups * group * shape.chunks;
   const std::int64_t warmup = std::min((shape.chunks - 1) * group + (shape.devices - 1 - device), total);
-  Row row(shape, device);
-  for (std::int64_t k = 0; k < warmup; ++k) row.put(OpKind::kForward, k);
-  std::int64_t weight = 0;
+  std::vector<Op> row;
+  row.reserve(3 * static_cast<std::size_t>(shape.microbatches) * static_cast<std::size_t>(shape.chunks));
+  const auto put = [&row, last = shape.microbatches - 1](const Op& op) {
+    if (op.microbatch <= last) row.push_back(op);
+  };
+  Ops forwards(shape, device, OpKind::kForward);
+  Ops input_grads(shape, device, OpKind::kInputGrad);
+  Ops weight_grads(shape, device, OpKind::kWeightGrad);
+  for (std::int64_t k = 0; k < warmup; ++k) put(forwards.next());
   for (std::int64_t k = 0; k < total; ++k) {
-    if (warmup + k < total) row.put(OpKind::kForward, warmup + k);
-    row.put(OpKind::kInputGrad, k);
-    if (k >= delay) row.put(OpKind::kWeightGrad, weight++);
+    if (warmup + k < total) put(forwards.next());
+    put(input_grads.next());
+    if (k >= delay) put(weight_grads.next());
   }
-  while (weight < total) row.put(OpKind::kWeightGrad, weight++);
-  return row.take();
+  for (std::int64_t k = std::max(total - delay, std::int64_t{0}); k < total; ++k) put(weight_grads.next());
+  return row;
 }
 
 }  // namespace debubble

@@ -32,7 +32,7 @@ std::optional<double> v_half_peak(const FormCase& form) {
 const ScheduleEntry& v_half_entry() {
   static const ScheduleEntry entry{
       .name = "v-half",
-      .summary = "V-shaped, split backward; half of 1f1b's activations at half of its bubble",
+      .summary = "V-shaped, split backward; p/2 + 1 activations, near half of 1f1b's for large p",
       .citation = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024, arXiv 2405.15362",
       .constraints = "p >= 2, v = 2",
       .needs = "splits the backward; twice the messages",
@@ -44,10 +44,11 @@ const ScheduleEntry& v_half_entry() {
       .certainty = Certainty::kReproduced,
       .certainty_note = "the authors' published orders, spans and peaks, up to p = 32; the makespan formula is our own",
       .makespan = {"(6m + 3p - 7) f/2, or 3p - 4 for odd p; for f = i = w, m >= 2p, p > 2", v_half_makespan},
-      .peak = {"(p + 2) div 2, for m >= 2p and w-share 1", v_half_peak},
-      .frameworks = "the authors' Megatron-LM fork (sail-sg)",
+      .peak = {"(p + 2) div 2, for m >= 2p and h = 1", v_half_peak},
+      .frameworks = "the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
-          "Use it to halve 1f1b's activations at about half of its bubble; give it 2p microbatches or more. "
+          "Use it for p/2 + 1 activations, near half of 1f1b's for large p, at about half of its bubble; give it 2p "
+          "microbatches or more. "
           "Each microbatch crosses every boundary of devices twice.",
       .chunk_step = 0};
   return entry;

@@ -34,7 +34,7 @@ std::optional<double> v_min_peak(const FormCase& form) {
 const ScheduleEntry& v_min_entry() {
   static const ScheduleEntry entry{
       .name = "v-min",
-      .summary = "V-shaped, split backward; the shortest lifespans: a third of 1f1b's activations",
+      .summary = "V-shaped, split backward; (p + 4) div 3 activations: half at p=4 and 8, near a third for large p",
       .citation = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024, arXiv 2405.15362",
       .constraints = "p >= 2, v = 2",
       .needs = "splits the backward; twice the messages",
@@ -46,10 +46,11 @@ const ScheduleEntry& v_min_entry() {
       .certainty = Certainty::kReproduced,
       .certainty_note = "the authors' published orders, spans and peaks, up to p = 32; the makespan formula is our own",
       .makespan = {"(6m + 4p - 5) f/2, or 4p - 7 where 3 divides p; for f = i = w, m >= 2p", v_min_makespan},
-      .peak = {"(p + 4) div 3, for m >= 2p and w-share 1", v_min_peak},
-      .frameworks = "the authors' Megatron-LM fork (sail-sg)",
+      .peak = {"(p + 4) div 3, for m >= 2p and h = 1", v_min_peak},
+      .frameworks = "the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
-          "Use it when activations are what does not fit: a third of 1f1b's. It pays with bubbles in every period as "
+          "Use it when activations are what does not fit: near a third of 1f1b's for large p. It pays with bubbles in "
+          "every period as "
           "soon as F, I and W take unequal times; v-half is steadier.",
       .chunk_step = 0};
   return entry;

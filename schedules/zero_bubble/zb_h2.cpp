@@ -64,7 +64,7 @@ const ScheduleEntry& zb_h2_entry() {
       .makespan = {.text = "m(f + i + w) + (p - 1) max(f, f + i - 2w), for w <= f, i; a device's span has "
                            "max(0, f + i - 2w) instead",
                    .value = makespan},
-      .peak = {.text = "2p - 1 - 2d + 2d h on device d, h of an activation held from I to W", .value = peak},
+      .peak = {.text = "2p - 1 - 2d + 2d h", .value = peak},
       .frameworks = "the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
           "Where memory for twice 1f1b's activations is free and passes take about equal times. zb-auto with "

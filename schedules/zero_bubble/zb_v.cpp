@@ -130,7 +130,7 @@ const ScheduleEntry& zb_v_entry() {
                        "(3m + (p - 1)/2) f for f = i = w and m >= 2p - 1; no device waits for longer than (p - 1)/2 f",
                    .value = makespan},
       .peak = {.text = "p on every device, for m >= 2p - 1", .value = peak},
-      .frameworks = "PyTorch, torchtitan (ZBVZeroBubble); the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
+      .frameworks = "PyTorch and torchtitan (ZBVZeroBubble); the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
           "The zero-bubble order at 1f1b's memory, where halves of a stage still keep a device busy: it pays each "
           "hop twice and its chunks must have equal depth. With slow links zb-auto at twice the memory is faster.",

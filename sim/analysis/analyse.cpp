@@ -91,8 +91,8 @@ double activation_share(const StageCosts& costs, int devices) {
 
 ScheduleFacts facts_of(const Schedule& schedule) {
   const int replicas = schedule.replicas_share_weights ? 1 : schedule.placement.replicas();
-  return {schedule.name,   schedule.devices, schedule.stages, schedule.microbatches,
-          schedule.chunks, replicas,         schedule.params};
+  return {schedule.name, schedule.devices, schedule.stages, schedule.microbatches, schedule.chunks,
+          replicas,      schedule.params,  schedule.pieces, schedule.sliced};
 }
 
 Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs) {
@@ -119,6 +119,7 @@ Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCo
     report.p2p_bytes += transfer.bytes;
     ++report.p2p_messages;
   }
+  report.copies = static_cast<std::int64_t>(timeline.copies.size());
   report.critical_path = sum_critical_path(timeline);
   if (schedule.asynchrony) {
     report.stream.emplace();

@@ -110,6 +110,8 @@ struct ScheduleFacts {
   int chunks = 1;
   int replicas = 1;
   std::vector<std::pair<std::string, std::string>> params;
+  int pieces = 1;       // parts of a microbatch that ops count
+  bool sliced = false;  // the parts are slices of the sequence
 };
 
 struct Report {
@@ -129,6 +131,7 @@ struct Report {
   int weight_copies = 1;  // copies of the model's weights in the pipeline group
   Bytes p2p_bytes = 0;    // sent between devices in one iteration
   std::int64_t p2p_messages = 0;
+  std::int64_t copies = 0;  // of activations to the host or a partner, and back
   CriticalPath critical_path;
   std::optional<FilledBubbles> extra_work;  // where work beside the schedule fills its bubbles
   std::optional<StreamReport> stream;       // only of schedules without a flush

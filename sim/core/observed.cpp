@@ -63,14 +63,8 @@ class Assembling {
   [[nodiscard]] std::int32_t id(const Op& op) const { return ops_.find(op.kind, op.stage, op.microbatch); }
   [[nodiscard]] const Span& span_of(std::int32_t op) const { return timeline_.spans[at(span_of_[at(op)])]; }
 
-  // Gates and ready times below know nothing of what copies and barriers add.
   void check_kinds() {
-    const bool has_copies = !schedule_.copies.empty();
-    if (!has_copies && schedule_.vocabulary_barriers == 0) return;
-    report("V028",
-           std::string("a run of a schedule with ") + (has_copies ? "copies" : "shards of the vocabulary") +
-               " cannot be put together from what was observed",
-           "only its simulation says when they run");
+    if (auto problem = not_observable(schedule_)) problems_.push_back(std::move(*problem));
   }
 
   void check_ops() {
@@ -256,6 +250,15 @@ class Assembling {
 };
 
 }  // namespace
+
+std::optional<Diagnostic> not_observable(const Schedule& schedule) {
+  const bool has_copies = !schedule.copies.empty();
+  if (!has_copies && schedule.vocabulary_barriers == 0) return std::nullopt;
+  return Diagnostic{"V028", schedule.name,
+                    std::string("a run of a schedule with ") + (has_copies ? "copies" : "shards of the vocabulary") +
+                        " cannot be put together from what was observed",
+                    "only its simulation says when they run"};
+}
 
 Timeline assemble_timeline(const Schedule& schedule, const Observation& observation) {
   return Assembling(schedule, observation).run();

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/core/error.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/p2p.hpp"
 #include "sim/core/schedule.hpp"
@@ -42,6 +44,10 @@ struct Observation {
   std::vector<ObservedTransfer> transfers;  // in any order
 };
 
+// V028 for schedules with copies or shards of the vocabulary: an Observation has no place for the times of copies and
+// barriers, so that no Timeline can be put together. Without a value for all others.
+[[nodiscard]] std::optional<Diagnostic> not_observable(const Schedule& schedule);
+
 // One iteration as a Timeline. Times are shifted so that the first op begins at 0 (only where `measured`). Spans stand
 // by device, then by begin (ties: by place in the schedule's row). An input from another device that nobody saw travel
 // gets a transfer of length 0 at its maker's end, marked as assumed. Measured clocks differ a little: an arrival later
@@ -49,8 +55,7 @@ struct Observation {
 // engine's times gives the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span)
 // here. Throws InputError V020 ... V029, with all that is wrong, when ops are missing, stand twice or on another device
 // than their stage's, end before they begin, or overlap on one device, for ops and transfers of another schedule, and
-// for measured times that span more than two years, and schedules with
-// copies or shards of the vocabulary, which nobody observes.
+// for measured times that span more than two years, and schedules that are not observable.
 [[nodiscard]] Timeline assemble_timeline(const Schedule& schedule, const Observation& observation);
 
 }  // namespace debubble

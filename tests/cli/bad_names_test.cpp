@@ -91,7 +91,12 @@ TEST_CASE("an unknown schedule is refused") {
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "vpp"}) == R"(error[S001]: no schedule is called "vpp"
   --> --schedule
-  = help: known schedules: gpipe 1f1b interleaved chimera zb-h1; a file name ends in .csv
+  = help: see `debubble list schedules`; a file ends in .csv or .json
+)");
+  CHECK(folder.refusal({"simulate", "--schedule", "recompute"}) ==
+        R"(error[S001]: no schedule is called "recompute"
+  --> --schedule
+  = help: recompute is a transform: --transform recompute
 )");
   CHECK(folder.refusal({"compare", "--schedule", "gpipe,zbh1"}) == R"(error[S001]: no schedule is called "zbh1"
   --> --schedule
@@ -119,6 +124,16 @@ TEST_CASE("an unknown parameter is refused") {
         R"(error[S002]: chimera has no parameter "foo"
   --> --param foo
   = help: chimera takes: pairs mode fused
+)");
+  CHECK(folder.refusal({"simulate", "--schedule", "seq1f1b", "--param", "slices=4,tokens=16"}) ==
+        R"(error[S006]: "4,tokens=16" is not a whole number
+  --> --param slices
+  = help: one --param for each: --param slices=4 --param tokens=16
+)");
+  CHECK(folder.refusal({"simulate", "--schedule", "dapple", "--param", "policy=c"}) ==
+        R"(error[S007]: "c" is not one of a|b
+  --> --param policy
+  = help: write a or b
 )");
   CHECK(folder.refusal({"compare", "--param", "foo=2"}) ==
         R"(error[S002]: none of the compared schedules has a parameter "foo"
@@ -193,7 +208,7 @@ TEST_CASE("an unknown format is refused") {
   --> --format
   = help: did you mean text?
 )");
-  CHECK(folder.refusal({"list", "--format", "csv"}) == R"(error[C002]: "csv" is not one of: text, json
+  CHECK(folder.refusal({"list", "--format", "csv"}) == R"(error[C002]: "csv" is not one of: text, json, markdown
   --> --format
   = help: write --format text
 )");
@@ -224,7 +239,7 @@ TEST_CASE("an unknown list is refused") {
 )");
   CHECK(folder.refusal({"list", "colours"}) == R"(error[C064]: there is no list of "colours"
   --> list
-  = help: known lists: schedules, topologies, cost-models, models
+  = help: known lists: schedules, transforms, topologies, cost-models, models
 )");
 }
 

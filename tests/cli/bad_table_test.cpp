@@ -164,14 +164,14 @@ error[T024]: "device" is not an action
 )");
 }
 
-TEST_CASE("communication actions are refused") {
+TEST_CASE("a table with communication actions is read as compute_comms, and a send to nobody is refused") {
   const Folder folder;
   folder.write("t.csv", R"(0F0,0SEND_F0,0B0
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-        R"(error[T027]: "0SEND_F0" is a communication action; this is a compute_comms table
+        R"(error[T043]: 0SEND_F0 has no stage at its other end
   --> t.csv:1:2
-  = help: give the compute_only table, which has F, B, I and W alone: transfers follow from it
+  = help: the last stage sends no outputs and receives no gradients
 )");
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/command.hpp"
@@ -103,6 +104,22 @@ TEST_CASE("--transform offload keeps a limit with the times given") {
   const Folder folder;
   CHECK(folder.refusal(joined({"simulate"}, joined(base, {"--transform", "offload:memory_limit=0.5"})))
             .find("error[M020]: gpipe + offload") == 0);
+  const std::string refusal =
+      folder.refusal({"simulate", "-p", "4", "-m", "8", "--transform", "offload:memory_limit=2"});
+  CHECK(refusal.find("with 2 device shares of activations (2.00 MiB) on device 0") != std::string::npos);
+  CHECK(refusal.find("smallest limit that works here: --transform offload:memory_limit=") != std::string::npos);
+}
+
+TEST_CASE("--transform offload lowers 1f1b's peak as it is, and with every limit that it names") {
+  const Arguments base{"-p", "4", "-m", "8"};
+  const json plain = simulated(base);
+  const json run = simulated(joined(base, {"--transform", "offload"}));
+  CHECK(run["makespan_ns"] == plain["makespan_ns"]);
+  for (std::size_t d = 0; d < 4; ++d) CHECK(peak(run, d) <= peak(plain, d));
+  CHECK(peak(plain, 0) == 4);
+  CHECK(peak(run, 0) == 3);
+  const json limited = simulated(joined(base, {"--transform", "offload:memory_limit=3"}));
+  CHECK(peak(limited, 0) == 3);
 }
 
 TEST_CASE("with a profile copies go over the host's link, or the pipeline's") {
@@ -139,6 +156,45 @@ TEST_CASE("what slices and copies cannot do is refused with advice") {
   CHECK(folder.refusal({"simulate", "--schedule", "bpipe", "-p", "5"}).find("error[S079]") == 0);
   CHECK(folder.refusal({"simulate", "--schedule", "seq1f1b", "-v", "2", "-m", "8", "--param", "slices=3"})
             .find("error[S078]") == 0);
+}
+
+TEST_CASE("a run that could not be read back is not saved") {
+  const std::vector<std::pair<Arguments, std::string>> cases{
+      {{"--schedule", "bpipe"}, "moves activations away and back"},
+      {{"--transform", "offload"}, "moves activations away and back"},
+      {{"--transform", "vocabulary-parallel", "--times", "f=1,b=2,s=0.5,t=0.5"}, "waits for shards of the vocabulary"},
+  };
+  for (const auto& [words, what] : cases) {
+    const Folder folder;
+    const std::string refusal = folder.refusal(joined({"simulate", "--save-run", "r.json"}, words));
+    CAPTURE(refusal);
+    CHECK(refusal.find("error[V028]: a run file cannot hold a run of ") == 0);
+    CHECK(refusal.find(what) != std::string::npos);
+    CHECK(refusal.find("--> --save-run") != std::string::npos);
+    CHECK(folder.files().empty());
+  }
+  const Folder folder;  // slices and recomputation can be saved
+  for (const Arguments& words : {Arguments{"--schedule", "terapipe"}, Arguments{"--transform", "recompute"}}) {
+    (void)folder.data(joined({"simulate", "-o", "report.txt", "--save-run", "r.json"}, words));
+    CHECK(folder.data({"diff", "r.json"}).find("predicted and measured") != std::string::npos);
+  }
+}
+
+TEST_CASE("a trace whose rows are not the whole schedule is shown, but not read back") {
+  const Folder folder;
+  for (const Arguments& words :
+       {Arguments{"--schedule", "bpipe"}, Arguments{"--schedule", "terapipe"}, Arguments{"--transform", "recompute"}}) {
+    (void)folder.data(joined({"simulate", "-o", "report.txt", "--trace", "t.json"}, words));
+    const std::string refusal = folder.refusal({"diff", "t.json"});
+    CAPTURE(refusal);
+    CHECK(refusal.find("error[D014]: the schedule cannot be read back from this trace: it ") == 0);
+    CHECK(refusal.find("--> t.json") != std::string::npos);
+  }
+}
+
+TEST_CASE("a table without words for the schedule is refused before anything is shown") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--schedule", "bpipe", "--export-schedule", "s.csv"}).find("error[T054]") == 0);
 }
 
 TEST_CASE("slices and copies survive the native file") {

@@ -95,8 +95,9 @@ TEST_CASE("a tight size holds received tensors too") {
 
 TEST_CASE("a limit that cannot work exits 2 with the smallest that does") {
   const Folder folder;
-  CHECK(folder.refusal(toy("simulate", "0.5")) ==
-        R"(error[S042]: zb-auto does not work with 512KiB for activations on device 0; it needs 1MiB there
+  CHECK(
+      folder.refusal(toy("simulate", "0.5")) ==
+      R"(error[S042]: zb-auto does not work with 0.5 device shares of activations (512.00 KiB) on device 0; it needs 1 device share of activations (1.00 MiB) there
   --> --param memory_limit
   = help: smallest limit that works here: --param memory_limit=1
 )");

@@ -90,12 +90,12 @@ TEST_CASE("hanayo's waves and stages per device go together") {
   = help: nearest legal values: -v 2 or 4
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "-v", "4", "--param", "waves=1"}) ==
-        R"(error[S025]: 1 waves make 2 stages per device, but --chunks says 4
+        R"(error[S025]: 1 wave makes 2 stages per device, but --chunks says 4
   --> --param waves
   = help: nearest legal value: --param waves=2
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "--param", "waves=0"}) ==
-        R"(error[S024]: hanayo needs at least 1 wave, and not millions; got 0
+        R"(error[S024]: hanayo needs at least 1 wave; got 0
   --> --param waves
   = help: nearest legal value: --param waves=1
 )");

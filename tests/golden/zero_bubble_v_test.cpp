@@ -61,6 +61,7 @@ TEST_CASE("golden: zb-v-auto, span, rate and peak in the nine settings of the pa
     for (const DeviceTotals& device : totals.devices) {
       CHECK(device.peak_activation == 2 * setting.devices * of.passes.front().activation);
     }
+    if (setting.microbatches > 3 * setting.devices) continue;  // the reference is slow, and learns nothing new there
     const auto rules = reference::simulate(schedule, of.costs(), of.hop, 0, reference::Mode::kOverlapped);
     CHECK(reference::span_of(rules) == setting.span);
   }

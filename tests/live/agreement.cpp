@@ -7,6 +7,7 @@
 #include "live/backends.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/check.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -136,7 +137,23 @@ live::LiveRequest request_for(const Schedule& schedule, const StageCosts& costs,
   return request;
 }
 
+bool only_simulated(const Schedule& schedule) {
+  const auto beyond_plain = [](const Op& op) { return op.kind == OpKind::kRecompute || is_vocabulary(op.kind); };
+  for (const auto& row : schedule.rows) {
+    if (std::any_of(row.begin(), row.end(), beyond_plain)) return true;
+  }
+  return !schedule.copies.empty() || !schedule.piece_shares.empty() || schedule.pairs_run_side_by_side;
+}
+
 std::string live_disagreement(const Schedule& schedule, const StageCosts& costs, const Link& link, P2p p2p) {
+  if (only_simulated(schedule)) {
+    try {
+      (void)live::run_on_cpu(request_for(schedule, costs, link, p2p), {});
+    } catch (const InputError& error) {
+      return error.diagnostics().front().code == "E040" ? "" : error.what();
+    }
+    return "a schedule that no executor can run ran";
+  }
   const EngineRun run = run_engine(schedule, costs, link, p2p);
   const live::LiveResult live = live::run_on_cpu(request_for(schedule, costs, link, p2p), {});
   if (run.deadlock && !live.stall) return "the live run did not get stuck";

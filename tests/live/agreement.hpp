@@ -17,6 +17,10 @@ namespace debubble::testing {
 [[nodiscard]] std::string difference(const Timeline& got, const Timeline& expected);
 [[nodiscard]] std::string difference(const Report& got, const Report& expected);
 
+// Whether the schedule holds what no executor does: copies, recomputation, a split output layer, unequal pieces, or
+// pairs side by side. Those are refused with E040.
+[[nodiscard]] bool only_simulated(const Schedule& schedule);
+
 [[nodiscard]] live::LiveRequest request_for(const Schedule& schedule, const StageCosts& costs, const Link& link,
                                             P2p p2p);
 

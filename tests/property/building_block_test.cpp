@@ -178,7 +178,7 @@ std::vector<std::vector<Op>> plain_rows(int p, int m, const std::function<std::v
 
 TEST_CASE("property: V-Half and V-Min are what the plain retelling of their construction gives") {
   for (int p = 2; p <= 7; ++p) {
-    for (const int m : {1, 2, 3, 4, 6, 9, 13}) {
+    for (const int m : {1, 2, 3, 4, 6, 9, 13, 20}) {
       CAPTURE(p);
       CAPTURE(m);
       const int half_gap = p % 2 == 0 ? 3 : 0;

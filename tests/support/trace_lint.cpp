@@ -208,7 +208,8 @@ class Linter {
     const auto name = event["name"].get<std::string>();
     const json args = event.value("args", json::object());
     if (category == "extra work") {
-      if (name.find(" of stage ") == std::string::npos) report("the name \"" + name + "\" does not say whose work it is");
+      if (name.find(" of stage ") == std::string::npos)
+        report("the name \"" + name + "\" does not say whose work it is");
       return require_integers(args, {"stage", "part", "step"});
     }
     if (category == "copy") {
@@ -225,7 +226,8 @@ class Linter {
 
   // "OFFLOAD 0F1", "RELOAD 0F1": a copy is no pass over the model, so its name does not begin with PP:.
   void check_copy(const std::string& name, const json& args) {
-    const std::string op = std::to_string(args.value("stage", -1)) + "F" + std::to_string(args.value("microbatch", -1));
+    const std::string op = std::to_string(args.value("stage", -1)) + "F" +
+                           std::to_string(args.value("piece", args.value("microbatch", -1)));
     if (name != "OFFLOAD " + op && name != "RELOAD " + op) {
       report("the name \"" + name + "\" of a copy is neither OFFLOAD nor RELOAD with its op " + op);
     }

@@ -32,7 +32,7 @@ Report deadlocked_report() {
 // be missing: those of another kind of run.
 using Keys = std::set<std::string>;
 
-void check_keys(const Json& value, const Json& schema, const std::string& where, const Keys& absent = {"deadlock"}) {
+void check_keys(const Json& value, const Json& schema, const std::string& where, const Keys& absent = {}) {
   CAPTURE(where);
   for (const auto& item : value.items()) {
     const std::string key = item.key();
@@ -226,7 +226,7 @@ TEST_CASE("the published schema and the writer know the same keys") {
   check_keys(full, run, "", {"deadlock", "needs"});
   const Json compared =
       Json::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool));
-  check_keys(compared, schema.at("definitions").at("runs"), "");
+  check_keys(compared.at("runs").at(0), run, "/runs/0", {"deadlock"});
   Report plain = small_report();
   plain.findings = full_report().findings;
   check_keys(Json::parse(report_json(plain, kTool)), run, "",

@@ -36,7 +36,7 @@ ScheduleExample schedule_example(const ScheduleEntry& entry, const ViewStyle& st
   ScheduleExample example;
   example.command = fmt::format("debubble simulate --schedule {} -p {} -m {}", entry.name, kDevices, kMicrobatches);
   if (!has_result(run.report)) return example;
-  example.drawing = gantt(run.timeline, style);
+  example.drawing = gantt(run.timeline, style, {&run.schedule, &run.costs});
   example.numbers = numbers_of(run.report);
   return example;
 }

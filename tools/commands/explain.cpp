@@ -129,7 +129,7 @@ class Explain : public Command {
     }
     text += "\n" + paint(style.color, kBold, "for example") + "\n";
     if (!has_result(own.report)) return text + findings_view(own.report.findings, style);
-    text += gantt(own.timeline, style) + "\n";
+    text += gantt(own.timeline, style, {&own.schedule, &own.costs}) + "\n";
     return text + numbers_of(entry, own, scenario, progress, style) + next(entry, own, style);
   }
 

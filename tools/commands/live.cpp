@@ -63,6 +63,7 @@ class Live : public Command {
 
     Progress progress;
     const LivePlan plan = plan_live(scenario, settings, name, progress);
+    files.require_words_for(plan.run.schedule);
     const LiveOutcome outcome = run_plan(plan, settings, invocation.command_line, progress);
     const bool ended = outcome.record.has_value();
     const bool fired = fail_if && ended && judge(*fail_if, outcome.report);
@@ -156,7 +157,8 @@ class Live : public Command {
     const RunRecord& record = *outcome.record;
     AdviceContext context;
     context.flags = repeated_flags(scenario_);
-    output.write(gantt(record.iterations[median_iteration(record)].timeline, style) + "\n");
+    output.write(gantt(record.iterations[median_iteration(record)].timeline, style, {&record.schedule, &record.costs}) +
+                 "\n");
     output.write(summary(outcome.report, style, context) + "\n");
     output.write(measured_view(plan, record, files_.run, style));
   }

@@ -14,6 +14,7 @@
 #include "tools/run_files.hpp"
 #include "tools/runs/predict.hpp"
 #include "tools/scenario.hpp"
+#include "tools/shell.hpp"
 #include "tools/version.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
@@ -46,6 +47,7 @@ class Simulate : public Command {
     Progress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     const Run run = run_schedule(scenario, name, progress);
+    files.require_words_for(run.schedule);
     const bool fired = fail_if && has_result(run.report) && judge(*fail_if, run.report);
     show(run, advice_context(scenario, name, run), invocation, output);
     files.write_schedule(run.schedule);
@@ -61,6 +63,7 @@ class Simulate : public Command {
   [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name, const Run& run) const {
     AdviceContext context;
     context.flags = repeated_flags(scenario_);
+    context.schedule = shell_quoted(name);
     context.own_partition = scenario.partition != "auto";
     context.auto_partition = scenario.profile && !context.own_partition;
     if (has_result(run.report)) context.more_microbatches = more_microbatches(scenario, name, run);
@@ -78,7 +81,8 @@ class Simulate : public Command {
       case Format::kMarkdown:  // not offered
       case Format::kText:
         output.write(heading(run.report, output.style()) + "\n");
-        if (has_result(run.report)) output.write(gantt(run.timeline, output.style()) + "\n");
+        if (has_result(run.report))
+          output.write(gantt(run.timeline, output.style(), {&run.schedule, &run.costs}) + "\n");
         output.write(summary(run.report, output.style(), context));
         break;
     }

@@ -9,6 +9,7 @@
 #include "tools/exporters/chrome_trace_facts.hpp"
 #include "tools/exporters/chrome_trace_lanes.hpp"
 #include "tools/exporters/chrome_trace_stream.hpp"
+#include "tools/exporters/chrome_trace_text.hpp"
 #include "tools/exporters/json_text.hpp"
 
 namespace debubble {
@@ -17,19 +18,18 @@ namespace {
 using trace_detail::process_name;
 using trace_detail::TracePart;
 using trace_detail::TraceStream;
-using trace_detail::word;
+using trace_detail::TraceText;
 using Event = trace_detail::TraceEvent;
 
-class TraceWriter {
+class TraceWriter : private TraceText {
  public:
   TraceWriter(const TracedRun& run, TraceStream& stream, TracePart part = {})
-      : timeline_(*run.timeline),
+      : TraceText(*run.schedule, stream, part.first_process),
+        timeline_(*run.timeline),
         schedule_(*run.schedule),
         memory_(*run.memory),
         part_(std::move(part)),
-        lanes_(*run.timeline),
-        out_(stream.out),
-        first_(stream.first) {
+        lanes_(*run.timeline) {
     for (const auto& curve : memory_) shown_.push_back(ever_nonzero(curve));
   }
 
@@ -122,14 +122,15 @@ class TraceWriter {
 
   void write_names(std::int32_t device) {
     open_metadata("process_name", device) << ",\"args\":{\"name\":";
-    append_json_string(out_.text(), part_.label + process_name(schedule_.placement, device));
+    append_json_string(out.text(), part_.label + process_name(schedule_.placement, device));
     close_event();
     open_metadata("process_sort_index", device)
         << ",\"args\":{\"sort_index\":" << std::int64_t{device} * part_.parts + part_.part;
     close_event();
     std::vector<TraceLanes::Lane> lanes = lanes_.lanes(device);
     for (std::int32_t step = 0; part_.extra_work != nullptr && step < part_.extra_work->iterations; ++step) {
-      const std::string name = step == 0 ? "extra work" : "extra work " + std::to_string(step + 1);
+      const std::string name =
+          "extra work, step " + std::to_string(step + 1) + " of " + std::to_string(part_.extra_work->iterations);
       lanes.push_back({extra_work_thread(device, step), name});
     }
     for (const TraceLanes::Lane& lane : lanes) {
@@ -140,46 +141,6 @@ class TraceWriter {
           << ",\"tid\":" << lane.thread << ",\"args\":{\"sort_index\":" << lane.thread;
       close_event();
     }
-  }
-
-  [[nodiscard]] std::int64_t process(std::int32_t device) const { return std::int64_t{part_.first_process} + device; }
-
-  void next_line() {
-    out_ << (first_ ? "\n" : ",\n");
-    first_ = false;
-  }
-
-  TextBuffer& open_metadata(std::string_view name, std::int32_t device) {
-    next_line();
-    return out_ << "{\"name\":\"" << name << "\",\"ph\":\"M\",\"pid\":" << process(device);
-  }
-
-  // Closes the event and its args.
-  void close_event() {
-    out_ << "}}";
-    out_.end_record();
-  }
-
-  void write_time(std::string_view key, Nanoseconds time) {
-    out_ << ",\"" << key << "\":";
-    append_microseconds(out_.text(), time);
-  }
-
-  void open_event(std::string_view phase, std::int32_t device, std::int64_t thread, Nanoseconds begin) {
-    out_ << "\",\"ph\":\"" << phase << "\",\"pid\":" << process(device) << ",\"tid\":" << thread;
-    write_time("ts", begin);
-  }
-
-  void write_op(const Op& op) { out_ << op.stage << std::string(1, letter(op.kind)) << op.microbatch; }
-
-  void write_cell(const Span& s) {
-    out_ << "PP:";
-    if (!s.paired) return write_op(s.op);
-    out_ << "(";
-    write_op(s.op);
-    out_ << ";";
-    write_op(s.partner);
-    out_ << ")OVERLAP_F_B";
   }
 
   // The op on the other end: of the stage behind or before it, or a device's shard of the vocabulary.
@@ -197,25 +158,20 @@ class TraceWriter {
   void write_transfer_name(const Transfer& t, bool sends) {
     const std::int32_t stage = sends ? t.op.stage : user_of(t).stage;
     const char* what = t.op.kind == OpKind::kForward ? "F" : "B";
-    out_ << "PP:" << stage << (sends ? "SEND_" : "RECV_") << what << t.op.microbatch;
-  }
-
-  void write_copy_name(const CopySpan& copy) {
-    out_ << (copy.way == Copy::Way::kOut ? "OFFLOAD " : "RELOAD ");
-    write_op(copy.op);
+    out << "PP:" << stage << (sends ? "SEND_" : "RECV_") << what << t.op.microbatch;
   }
 
   void write_copy(std::int32_t index) {
     const CopySpan& copy = timeline_.copies[static_cast<std::size_t>(index)];
     next_line();
-    out_ << "{\"name\":\"";
+    out << "{\"name\":\"";
     write_copy_name(copy);
-    out_ << "\",\"cat\":\"copy";
+    out << "\",\"cat\":\"copy";
     open_event("X", copy.device, lanes_.copy(copy.device), copy.begin);
     write_time("dur", copy.end - copy.begin);
-    write_op_args("", copy.op);
+    write_op_args("", copy.op, copy.way == Copy::Way::kOut ? "copy out" : "copy back");
     const std::string keeper = copy.peer < 0 ? "host" : "device " + std::to_string(copy.peer);
-    out_ << ",\"bytes\":" << copy.bytes << ",\"kept_on\":\"" << keeper << "\"";
+    out << ",\"bytes\":" << copy.bytes << ",\"kept_on\":\"" << keeper << "\"";
     write_wait(copy.begin, copy.gate, 0);
     close_event();
   }
@@ -223,9 +179,9 @@ class TraceWriter {
   void write_span(std::int32_t index) {
     const Span& s = span(index);
     next_line();
-    out_ << "{\"name\":\"";
+    out << "{\"name\":\"";
     write_cell(s);
-    out_ << "\",\"cat\":\"compute";
+    out << "\",\"cat\":\"compute";
     open_event("X", s.device, lanes_.compute(s.device), s.begin);
     write_time("dur", s.end - s.begin);
     write_op_args("", s.op);
@@ -245,33 +201,28 @@ class TraceWriter {
   void write_extra_work(std::int32_t index) {
     const PlacedWork& item = part_.extra_work->items[static_cast<std::size_t>(index)];
     next_line();
-    out_ << "{\"name\":\"" << to_string(item.kind) << " of stage " << item.stage;
-    if (item.microbatch >= 0) out_ << ", microbatch " << item.microbatch;
-    out_ << "\",\"cat\":\"extra work";
+    out << "{\"name\":\"" << to_string(item.kind) << " of stage " << item.stage;
+    if (item.microbatch >= 0) out << ", microbatch " << item.microbatch;
+    out << "\",\"cat\":\"extra work";
     open_event("X", item.device, extra_work_thread(item.device, item.iteration), item.begin);
     write_time("dur", item.end - item.begin);
-    out_ << ",\"args\":{\"stage\":" << item.stage << ",\"part\":" << item.part << ",\"step\":" << item.iteration;
+    out << ",\"args\":{\"stage\":" << item.stage << ",\"part\":" << item.part << ",\"step\":" << item.iteration;
     close_event();
-  }
-
-  void write_op_args(std::string_view prefix, const Op& op) {
-    out_ << (prefix.empty() ? ",\"args\":{\"" : ",\"") << prefix << "stage\":" << op.stage << ",\"" << prefix
-         << "microbatch\":" << op.microbatch << ",\"" << prefix << "kind\":\"" << word(op.kind) << "\"";
   }
 
   void write_transfer(std::int32_t index, bool sends) {
     const Transfer& t = transfer(index);
     const auto i = static_cast<std::size_t>(index);
     next_line();
-    out_ << "{\"name\":\"";
+    out << "{\"name\":\"";
     write_transfer_name(t, sends);
-    out_ << "\",\"cat\":\"transfer";
+    out << "\",\"cat\":\"transfer";
     open_event("X", sends ? t.from_device : t.to_device, sends ? lanes_.send(t, i) : lanes_.receive(t, i), t.begin);
     write_time("dur", t.end - t.begin);
     Op end = sends ? t.op : user_of(t);  // the receiver's slice stands for the stage that receives
     end.kind = t.op.kind;
     write_op_args("", end);
-    out_ << ",\"bytes\":" << t.bytes << ",\"from_device\":" << t.from_device << ",\"to_device\":" << t.to_device;
+    out << ",\"bytes\":" << t.bytes << ",\"from_device\":" << t.from_device << ",\"to_device\":" << t.to_device;
     write_time("latency_us", t.latency);
     const Nanoseconds ready = t.from_span < 0 ? t.begin : span(t.from_span).end;
     write_wait(ready, t.gate, t.begin - ready);
@@ -281,39 +232,39 @@ class TraceWriter {
   // What the slice waited for last, and for how long its lane (of a transfer: its tensor) had been waiting.
   void write_wait(Nanoseconds ready, const Gate& gate, Nanoseconds waited) {
     write_time("ready_us", ready);
-    out_ << ",\"waited_for\":\"";
+    out << ",\"waited_for\":\"";
     const auto index = static_cast<std::size_t>(std::max(gate.index, 0));
     switch (gate.index < 0 ? Gate::Kind::kStart : gate.kind) {
       case Gate::Kind::kStart:
-        out_ << "start";
+        out << "start";
         break;
       case Gate::Kind::kSpan:
         write_cell(timeline_.spans[index]);
-        out_ << " on device " << timeline_.spans[index].device;
+        out << " on device " << timeline_.spans[index].device;
         break;
       case Gate::Kind::kTransfer:
         write_transfer_name(timeline_.transfers[index], true);
-        out_ << " from device " << timeline_.transfers[index].from_device;
+        out << " from device " << timeline_.transfers[index].from_device;
         break;
       case Gate::Kind::kCopy:
         write_copy_name(timeline_.copies[index]);
         break;
       case Gate::Kind::kCollective:
-        out_ << "the barrier behind " << std::string(1, letter(timeline_.collectives[index].kind)) << " of microbatch "
-             << timeline_.collectives[index].microbatch;
+        out << "the barrier behind " << std::string(1, letter(timeline_.collectives[index].kind)) << " of microbatch "
+            << timeline_.collectives[index].microbatch;
         break;
     }
-    out_ << "\",\"wait_ns\":" << waited << ",\"source\":\"" << (timeline_.measured ? "measured" : "modelled") << "\"";
+    out << "\",\"wait_ns\":" << waited << ",\"source\":\"" << (timeline_.measured ? "measured" : "modelled") << "\"";
   }
 
   void write_arrow(const Event& event) {
     const bool begins = event.kind == Event::Kind::kArrowBegin;
     next_line();
-    out_ << "{\"name\":\"" << (transfer(event.index).op.kind == OpKind::kForward ? "activation" : "gradient")
-         << "\",\"cat\":\"transfer";
+    out << "{\"name\":\"" << (transfer(event.index).op.kind == OpKind::kForward ? "activation" : "gradient")
+        << "\",\"cat\":\"transfer";
     open_event(begins ? "s" : "f", event.device, lanes_.compute(event.device), event.begin);
-    out_ << ",\"id\":" << (part_.first_arrow + event.index) << (begins ? "}" : ",\"bp\":\"e\"}");
-    out_.end_record();
+    out << ",\"id\":" << (part_.first_arrow + event.index) << (begins ? "}" : ",\"bp\":\"e\"}");
+    out.end_record();
   }
 
   // Two tracks, for chrome://tracing stacks the keys of one counter: the total must not stand on top of its parts.
@@ -329,7 +280,7 @@ class TraceWriter {
     open_counter("memory by category", event);
     for (std::size_t i = 0; i < shown_[device].size(); ++i) {
       const std::size_t category = shown_[device][i];
-      out_ << (i == 0 ? "" : ",");
+      out << (i == 0 ? "" : ",");
       write_size(to_string(static_cast<MemoryCategory>(category)), bytes[category]);
     }
     close_event();
@@ -337,14 +288,14 @@ class TraceWriter {
 
   void open_counter(std::string_view name, const Event& event) {
     next_line();
-    out_ << "{\"name\":\"" << name << "\",\"ph\":\"C\",\"pid\":" << process(event.device);
+    out << "{\"name\":\"" << name << "\",\"ph\":\"C\",\"pid\":" << process(event.device);
     write_time("ts", event.begin);
-    out_ << ",\"args\":{";
+    out << ",\"args\":{";
   }
 
   void write_size(std::string_view key, Bytes bytes) {
-    out_ << "\"" << key << " MiB\":";
-    append_mebibytes(out_.text(), bytes);
+    out << "\"" << key << " MiB\":";
+    append_mebibytes(out.text(), bytes);
   }
 
   const Timeline& timeline_;
@@ -353,8 +304,6 @@ class TraceWriter {
   TracePart part_;
   TraceLanes lanes_;
   std::vector<Categories> shown_;  // by device
-  TextBuffer& out_;
-  bool& first_;
 };
 
 }  // namespace

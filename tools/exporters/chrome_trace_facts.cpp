@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "schedules/exchange/compute_table.hpp"
+#include "schedules/exchange/expressible.hpp"
 #include "tools/exporters/json_text.hpp"
 #include "tools/runs/run_words.hpp"
 
@@ -77,8 +78,11 @@ std::string list_text(const std::vector<Bytes>& values) {
   return text;
 }
 
-// What was planned, in the words of a run file: the slices show only what ran.
+// What was planned, in the words of a run file: the slices show only what ran. Rows that do not say all of the schedule
+// are marked, so that nobody reads another schedule from them.
 void add_rows(FlatObject& facts, const Schedule& schedule) {
+  const std::string reason = not_expressible(schedule, ExchangeFormat::kPytorchTable);
+  if (!reason.empty()) facts.add("rows_are_not_all", reason);
   const std::string table = write_compute_table(schedule);
   std::string_view rest = table;
   for (std::size_t row = 0; row < schedule.rows.size(); ++row) {

@@ -58,8 +58,12 @@ void add_lanes(std::vector<TraceLanes::Lane>& lanes, std::int64_t first_thread, 
 TraceLanes::TraceLanes(const Timeline& timeline)
     : send_(timeline.transfers.size(), 0), receive_(timeline.transfers.size(), 0) {
   const auto devices = static_cast<std::size_t>(timeline.devices);
-  copies_.assign(devices, false);
-  for (const CopySpan& copy : timeline.copies) copies_[static_cast<std::size_t>(copy.device)] = true;
+  copies_.assign(devices, "");
+  for (const CopySpan& copy : timeline.copies) {
+    std::string& name = copies_[static_cast<std::size_t>(copy.device)];
+    const std::string own = copy.peer < 0 ? "copy to host" : "copy to partner";
+    name = name.empty() || name == own ? own : "copy";  // one lane for both
+  }
   std::vector<FirstFit> sending(devices);
   std::vector<FirstFit> receiving(devices);
   for (const std::size_t i : in_order_of_begin(timeline)) {
@@ -79,7 +83,8 @@ std::vector<TraceLanes::Lane> TraceLanes::lanes(std::int32_t device) const {
   std::vector<Lane> lanes{{compute(device), "compute"}};
   add_lanes(lanes, thread(device, 1), sends, "send");
   add_lanes(lanes, thread(device, 1 + sends), receives_[static_cast<std::size_t>(device)], "recv");
-  if (copies_[static_cast<std::size_t>(device)]) lanes.push_back({copy(device), "copy"});
+  const std::string& copies = copies_[static_cast<std::size_t>(device)];
+  if (!copies.empty()) lanes.push_back({copy(device), copies});
   return lanes;
 }
 

@@ -18,7 +18,7 @@ class TraceLanes {
  public:
   struct Lane {
     std::int64_t thread = 0;
-    std::string name;  // "compute", "send", "send 2", ..., "recv", ..., "copy"
+    std::string name;  // "compute", "send", "send 2", ..., "recv", ..., "copy to host"
   };
 
   explicit TraceLanes(const Timeline& timeline);
@@ -58,7 +58,7 @@ class TraceLanes {
   std::vector<std::int32_t> receive_;   // by transfer: its lane among the receiver's receive lanes
   std::vector<std::int32_t> sends_;     // by device: how many send lanes
   std::vector<std::int32_t> receives_;  // by device: how many receive lanes
-  std::vector<bool> copies_;            // by device: whether it copies anything
+  std::vector<std::string> copies_;     // by device: the name of its copy lane; empty: it copies nothing
 };
 
 }  // namespace debubble

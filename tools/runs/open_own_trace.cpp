@@ -92,6 +92,15 @@ P2p read_p2p(Facts& facts) {
 
 constexpr std::int64_t kMostDevices = 1'000'000;
 
+// A trace is for people to look at. Its rows are in the words of PyTorch's table, which some schedules go beyond: a run
+// put together from such rows would be of another schedule.
+void require_whole_rows(const PipelineTrace& trace, const Facts& facts) {
+  const std::string* reason = facts.find("rows_are_not_all");
+  if (reason == nullptr) return;
+  throw InputError(Diagnostic{"D014", trace.file, "the schedule cannot be read back from this trace: " + *reason,
+                              "simulate it again, with --save-run where a run file can hold it"});
+}
+
 // The planned rows: what ran may have had another order.
 Schedule read_schedule(const PipelineTrace& trace, Facts& facts, std::int64_t devices) {
   std::string table;
@@ -202,6 +211,7 @@ void fill_in_transfers(RunRecord& record, bool all_seen) {
 RunRecord open_own_trace(const PipelineTrace& trace) {
   RunRecord record;
   Facts facts(trace);
+  require_whole_rows(trace, facts);
   const std::int64_t devices = facts.number("devices", kMostDevices);
   const std::int64_t stages = facts.number("stages", kMostDevices);
   record.p2p = read_p2p(facts);

@@ -10,7 +10,11 @@
 
 namespace debubble {
 
+// Throws InputError V028, at the flag `place`, for schedules whose runs could not be read back (not_observable).
+void refuse_what_cannot_be_read_back(const Schedule& schedule, const std::string& place = "--save-run");
+
 // Writes piece by piece: a run of millions of ops builds no tree. Integers only; the same record gives the same bytes.
+// Refuses what could not be read back, before the first piece.
 void write_run_file(const RunRecord& record, const std::function<void(std::string_view)>& sink);
 
 // Strict, like all our readers: unknown keys, wrong types, ops out of range, overlapping spans, ... are errors (V001...

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/observed.hpp"
 #include "tools/runs/json_lines.hpp"
 #include "tools/runs/run_file.hpp"
 #include "tools/runs/run_words.hpp"
@@ -179,8 +180,19 @@ void write_iterations(JsonLines& json, const RunRecord& record) {
 
 }  // namespace
 
+void refuse_what_cannot_be_read_back(const Schedule& schedule, const std::string& place) {
+  if (!not_observable(schedule)) return;
+  const char* what = schedule.copies.empty() ? "waits for shards of the vocabulary" : "moves activations away and back";
+  throw InputError(Diagnostic{"V028", place,
+                              "a run file cannot hold a run of " + schedule.name + ", which " + what +
+                                  ": it has times of ops and transfers alone",
+                              "--trace shows such a run in Perfetto; `debubble export --to schedule-json` keeps the "
+                              "schedule, to simulate it again"});
+}
+
 void write_run_file(const RunRecord& record, const std::function<void(std::string_view)>& sink) {
   if (record.iterations.empty()) throw std::logic_error("write_run_file: a run without iterations");
+  refuse_what_cannot_be_read_back(record.schedule);
   TextBuffer buffer(sink);
   JsonLines json(buffer);
   json.begin('{');

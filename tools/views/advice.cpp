@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "tools/quantities.hpp"
 
@@ -63,7 +65,8 @@ std::string compare_command(const Report& report, const AdviceContext& context) 
 // The same run with other numbers of microbatches and chunks.
 std::string simulate_command(const ScheduleFacts& facts, int microbatches, int chunks, const AdviceContext& context) {
   std::string command =
-      fmt::format("debubble simulate --schedule {} -p {} -m {}", facts.name, facts.devices, microbatches);
+      fmt::format("debubble simulate --schedule {} -p {} -m {}",
+                  context.schedule.empty() ? facts.name : context.schedule, facts.devices, microbatches);
   if (chunks > 1) command += fmt::format(" -v {}", chunks);
   return with_flags(std::move(command), context);
 }
@@ -86,8 +89,22 @@ Advice one_device_limits(const Report& report, const DeviceReport& busiest, cons
   return advice;
 }
 
+// Fill and drain of a stream are paid once, not every step: more microbatches are no way out of them.
+Advice stream_ends(const Report& report, const IdleGroups& groups, const AdviceContext& context) {
+  const std::optional<StreamPeriod>& period = report.stream->period;
+  if (!period) {
+    return {fmt::format("a stream fills and drains once: {} of the idle time",
+                        format_percent(share(groups.ramps, groups.all))),
+            compare_command(report, context)};
+  }
+  const auto each = static_cast<Nanoseconds>(std::llround(period->per_microbatch()));
+  return {fmt::format("a stream fills and drains once; then one microbatch every {}", format_duration(each)),
+          compare_command(report, context)};
+}
+
 Advice ramps_limit(const Report& report, const IdleGroups& groups, const AdviceContext& context) {
   const ScheduleFacts& facts = report.schedule;
+  if (report.stream) return stream_ends(report, groups, context);
   const double ramp_part = share(groups.ramps, groups.all);
   Advice advice;
   advice.limit = fmt::format("pipeline fill and drain: {} of the idle time", format_percent(ramp_part));
@@ -97,7 +114,8 @@ Advice ramps_limit(const Report& report, const IdleGroups& groups, const AdviceC
   if (bubble_ratio >= report.bubble_ratio) return advice;
   advice.limit += fmt::format("; with -m {} the bubble is {} of the step", microbatches, format_percent(bubble_ratio));
   // The two plain schedules have better ones beside them; the others are those, and need more microbatches.
-  const bool plain = facts.name == "gpipe" || facts.name == "1f1b";
+  const bool plain =
+      context.flags.find("--transform") == std::string::npos && (facts.name == "gpipe" || facts.name == "1f1b");
   if (!plain) advice.next = simulate_command(facts, microbatches, facts.chunks, context);
   return advice;
 }

@@ -17,6 +17,7 @@ struct Advice {
 // What the report itself does not know.
 struct AdviceContext {
   std::string flags;            // of costs, links and parameters, repeated in the command: "--times f=1,b=2"
+  std::string schedule;         // as it was asked for: a name or a file; empty: as the report calls it
   bool own_partition = false;   // the layers were cut by hand
   bool auto_partition = false;  // the layers were cut as evenly as they can be
   // The same schedule with more microbatches, simulated: how many, and its bubble_ratio. Absent: not to be had.

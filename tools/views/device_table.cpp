@@ -87,18 +87,6 @@ Table table_of(const Report& report, const std::vector<Field>& fields) {
   return table;
 }
 
-// The fields in as few tables as the width asks for; the device's name stands first in each.
-std::vector<std::vector<Field>> blocks_of(const Report& report, const std::vector<Field>& fields, std::size_t width) {
-  std::vector<std::vector<Field>> blocks = {{fields.front()}};
-  for (std::size_t i = 1; i < fields.size(); ++i) {
-    blocks.back().push_back(fields[i]);
-    if (blocks.back().size() == 2 || table_of(report, blocks.back()).natural_width() <= width) continue;
-    blocks.back().pop_back();
-    blocks.push_back({fields.front(), fields[i]});
-  }
-  return blocks;
-}
-
 }  // namespace
 
 std::string device_table(const Report& report, const ViewStyle& style) {
@@ -108,8 +96,7 @@ std::string device_table(const Report& report, const ViewStyle& style) {
   const Scale memory = size_scale(most);
   const auto width = static_cast<std::size_t>(style.width);
   const std::vector<Field> fields = fields_of(report, time, memory);
-  std::string text;
-  for (const std::vector<Field>& block : blocks_of(report, fields, width)) text += table_of(report, block).text(width);
+  std::string text = table_of(report, fields).folded(width);
   const std::string units =
       fmt::format("times in {}, memory in {}, activations in device shares", time.unit, memory.unit);
   for (const std::string& line : wrap(units, width)) text += line + "\n";

@@ -89,66 +89,99 @@ void add_scale(std::vector<LegendItem>& items, const Timeline& timeline, const G
   }
 }
 
-std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timeline& timeline, const Grid& grid) {
+// What the chart's numbers count.
+std::string digits_text(const Schedule* schedule, bool last_digit_only) {
+  std::string what = "microbatch";
+  if (schedule != nullptr && schedule->pieces > 1) {
+    what = std::string(schedule->sliced ? "slice" : "piece") + ", numbered over all microbatches";
+  }
+  return last_digit_only ? "digit: last digit of the " + what : "digits: " + what;
+}
+
+// What lower case tells apart.
+std::string lower_case_text(const Timeline& timeline, const Schedule* schedule) {
+  if (gantt_detail::shades_replicas(schedule)) {
+    return schedule->placement.replicas() == 2 ? "lower case: the second replica's stage"
+                                               : "lower case: every second replica's stage";
+  }
+  return gantt_detail::most_stages_on_a_device(timeline) == 2 ? "lower case: a device's second stage"
+                                                              : "lower case: every second stage";
+}
+
+// Where copies go: to the host, or to a device that has room (BPipe).
+std::string copy_out_text(const Timeline& timeline) {
+  const auto to_peer = [](const CopySpan& copy) { return copy.peer >= 0; };
+  if (std::all_of(timeline.copies.begin(), timeline.copies.end(), to_peer)) return "copy to its partner";
+  return std::any_of(timeline.copies.begin(), timeline.copies.end(), to_peer) ? "copy out" : "copy to the host";
+}
+
+std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timeline& timeline, const Grid& grid,
+                                     const Schedule* schedule) {
   static constexpr std::array<const char*, 9> kMeanings = {
       "forward",   "backward",          "input gradient",      "weight gradient",
       "recompute", "vocabulary logits", "vocabulary gradient", "overlapped pair",
       "transfer"};
   std::set<Ink> used;
   bool digits = false;
+  bool light = false;
   bool pair_letter = false;  // an X stands somewhere; pairs with room show their ops instead: F3B1
   for (const Row& row : rows) {
     for (const auto& pixel : row) {
       used.insert(pixel.ink);
       pair_letter = pair_letter || pixel.glyph == 'X' || pixel.glyph == 'x';
       digits = digits || (pixel.glyph >= '0' && pixel.glyph <= '9');
+      light = light || (pixel.glyph >= 'a' && pixel.glyph <= 'z');
     }
   }
   std::vector<LegendItem> items;
-  bool light = false;
   for (std::size_t kind = 0; kind < kMeanings.size(); ++kind) {
     const Ink ink = static_cast<Ink>(1 + 2 * kind);
     const bool lighter = ink != Ink::kTransfer && used.contains(static_cast<Ink>(2 + 2 * kind));
     const bool spelled_out = ink == Ink::kPair && !pair_letter;
     const std::string sign = spelled_out ? "FB" : std::string(1, letter_of(ink));
     if (used.contains(ink) || lighter) items.push_back({sign, kMeanings[kind], ink});
-    light = light || lighter;
   }
-  if (used.contains(Ink::kOut)) items.push_back({">", "copy out", Ink::kOut});
+  if (used.contains(Ink::kOut)) items.push_back({">", copy_out_text(timeline), Ink::kOut});
   if (used.contains(Ink::kBack)) items.push_back({"<", "copy back", Ink::kBack});
   if (used.contains(Ink::kIdle)) items.push_back({".", "idle", Ink::kIdle});
-  if (light) {
-    const bool two = gantt_detail::most_stages_on_a_device(timeline) == 2;
-    items.push_back({"", two ? "lower case: a device's second stage" : "lower case: every second stage"});
-  }
-  if (digits) items.push_back({"", grid.last_digit_only ? "digit: last of the microbatch" : "digits: microbatch"});
+  if (light) items.push_back({"", lower_case_text(timeline, schedule)});
+  if (digits) items.push_back({"", digits_text(schedule, grid.last_digit_only)});
   add_scale(items, timeline, grid);
   return items;
 }
 
-// The items in as many lines as the width asks for.
+// The items in as many lines as the width asks for. One that is longer than a line goes on in the next.
 std::string legend(const std::vector<LegendItem>& items, std::size_t margin, const ViewStyle& style) {
   const std::string gap = "   ";
+  const auto width = static_cast<std::size_t>(style.width);
   std::string text;
   std::size_t used = 0;
   for (const LegendItem& item : items) {
-    const std::size_t length = columns_of(item.sign) + (item.sign.empty() ? 0 : 1) + item.meaning.size();
-    const bool fits = used > 0 && used + gap.size() + length <= static_cast<std::size_t>(style.width);
+    const std::size_t sign = columns_of(item.sign) + (item.sign.empty() ? 0 : 1);
+    const bool fits = used > 0 && used + gap.size() + sign + item.meaning.size() <= width;
     text += fits ? gap : (used == 0 ? "" : "\n") + std::string(margin, ' ');
-    used = (fits ? used + gap.size() : margin) + length;
+    used = (fits ? used + gap.size() : margin) + sign;
     if (!item.sign.empty()) text += paint(style.color, gantt_detail::ansi_codes(item.ink), item.sign) + " ";
-    text += item.meaning;
+    const std::vector<std::string> lines = wrap(item.meaning, fits ? item.meaning.size() : width - margin - sign);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (i > 0) text += "\n" + std::string(margin, ' ');
+      text += lines[i];
+      used = (i > 0 ? margin : used) + lines[i].size();
+    }
   }
   return text + "\n";
 }
 
 }  // namespace
 
-std::string gantt(const Timeline& timeline, const ViewStyle& style) {
+std::string gantt(const Timeline& timeline, const ViewStyle& style, const GanttFacts& facts) {
   if (timeline.makespan <= 0 || timeline.spans.empty()) return "nothing to draw: no op takes any time\n";
+  if (std::any_of(timeline.spans.begin(), timeline.spans.end(), gantt_detail::is_late_recompute)) {
+    return gantt(gantt_detail::with_members_apart(timeline, facts.costs), style, facts);
+  }
   const std::size_t margin = fmt::format("d{} ", timeline.devices - 1).size();
   const Grid grid = gantt_detail::choose_grid(timeline, static_cast<std::size_t>(style.width) - margin);
-  std::vector<Row> rows = gantt_detail::draw(timeline, grid);
+  std::vector<Row> rows = gantt_detail::draw(timeline, grid, facts.schedule);
   const std::vector<Row> copies = gantt_detail::draw_copies(timeline, grid);
   const bool all = style.max_rows <= 0 || timeline.devices <= style.max_rows;
   const int head = all ? timeline.devices : (style.max_rows + 1) / 2;
@@ -156,7 +189,7 @@ std::string gantt(const Timeline& timeline, const ViewStyle& style) {
   const auto row = [&](int device) {
     const auto d = static_cast<std::size_t>(device);
     std::string lines = pad_right(fmt::format("d{}", device), margin) + render(rows[d], style) + "\n";
-    if (!copies.empty()) lines += std::string(margin, ' ') + render(copies[d], style) + "\n";
+    if (!copies.empty() && !copies[d].empty()) lines += pad_right("cp", margin) + render(copies[d], style) + "\n";
     return lines;
   };
   std::string text;
@@ -168,7 +201,7 @@ std::string gantt(const Timeline& timeline, const ViewStyle& style) {
   for (int device = timeline.devices - tail; device < timeline.devices; ++device) text += row(device);
   text += std::string(margin, ' ') + axis(timeline, grid) + "\n";
   rows.insert(rows.end(), copies.begin(), copies.end());
-  return text + legend(legend_items(rows, timeline, grid), margin, style);
+  return text + legend(legend_items(rows, timeline, grid, facts.schedule), margin, style);
 }
 
 }  // namespace debubble

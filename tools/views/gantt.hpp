@@ -8,7 +8,9 @@
 //        F forward   B backward   . idle   digits: microbatch   2 columns = 1 ms
 //
 // An op is its letter (F forward, B backward, I input gradient, W weight gradient, X an overlapped pair), its
-// microbatch where there is room, and dashes to its end; lower case marks every second stage of a device. The dots
+// microbatch where there is room, and dashes to its end; lower case marks every second stage of a device, or, where the
+// schedule has replicas, the second one's stages. A late recomputation and its backward, one cell of the engine, are
+// drawn one after the other. Below a device that moves activations away stands its copy lane, "cp". The dots
 // are the bubble: a triangle at the left while the pipeline fills, one at the right while it drains, and whatever
 // stands between is waiting that a better order or cut could avoid. '~' is a transfer that holds the lane.
 //
@@ -19,12 +21,20 @@
 
 #include <string>
 
+#include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
 #include "sim/core/timeline.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {
 
+// What the timeline does not know: whose stages and pieces these are, and how long the ops of a cell are.
+struct GanttFacts {
+  const Schedule* schedule = nullptr;
+  const StageCosts* costs = nullptr;
+};
+
 // Ends in a newline; no line is wider than style.width. Linear in spans and transfers.
-[[nodiscard]] std::string gantt(const Timeline& timeline, const ViewStyle& style);
+[[nodiscard]] std::string gantt(const Timeline& timeline, const ViewStyle& style, const GanttFacts& facts = {});
 
 }  // namespace debubble

@@ -9,14 +9,20 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// "F12", or "F3B1" for an overlapped pair; with `last_digit_only` one digit of each number.
-std::string label_of(const Span& span, bool lower, bool last_digit_only) {
-  const auto one = [&](const Op& op) {
+// Which member of a cell is in the lighter shade, and so in lower case.
+struct Lighter {
+  bool op = false;
+  bool partner = false;
+};
+
+// "F12", or "F3b1" for an overlapped pair; with `last_digit_only` one digit of each number.
+std::string label_of(const Span& span, Lighter lighter, bool last_digit_only) {
+  const auto one = [&](const Op& op, bool lower) {
     const int number = last_digit_only ? op.microbatch % 10 : op.microbatch;
     const char capital = letter(op.kind);
     return (lower ? static_cast<char>(capital - 'A' + 'a') : capital) + std::to_string(number);
   };
-  return span.paired ? one(span.op) + one(span.partner) : one(span.op);
+  return one(span.op, lighter.op) + (span.paired ? one(span.partner, lighter.partner) : "");
 }
 
 // Common unit of all begins and ends that are drawn; 0 when there are none.
@@ -49,7 +55,7 @@ std::size_t index_in(const std::vector<std::int32_t>& sorted, std::int32_t stage
 bool labels_fit(const Timeline& timeline, const Grid& grid) {
   return std::all_of(timeline.spans.begin(), timeline.spans.end(), [&](const Span& span) {
     const std::size_t room = grid.column_of(span.end) - grid.column_of(span.begin);
-    return room < 2 || label_of(span, false, false).size() <= room;
+    return room < 2 || label_of(span, {}, false).size() <= room;
   });
 }
 
@@ -58,17 +64,17 @@ std::size_t wanted_per_unit(const Timeline& timeline, Nanoseconds unit) {
   std::size_t wanted = 1;
   for (const Span& span : timeline.spans) {
     const auto units = static_cast<std::size_t>((span.end - span.begin) / unit);
-    if (units > 0) wanted = std::max(wanted, (label_of(span, false, false).size() + units - 1) / units);
+    if (units > 0) wanted = std::max(wanted, (label_of(span, {}, false).size() + units - 1) / units);
   }
   return wanted;
 }
 
-void draw_exact(const Span& span, Ink ink, const Grid& grid, Row& row) {
+void draw_exact(const Span& span, Lighter lighter, const Grid& grid, Row& row) {
   const std::size_t begin = grid.column_of(span.begin);
   const std::size_t room = grid.column_of(span.end) - begin;
-  const char first = letter_of(ink);
-  std::string text = label_of(span, first >= 'a', grid.last_digit_only);
-  if (text.size() > room) text = std::string(1, first);
+  const Ink ink = ink_of(span, lighter.op);
+  std::string text = label_of(span, lighter, grid.last_digit_only);
+  if (text.size() > room) text = std::string(1, letter_of(ink));
   for (std::size_t i = 0; i < room; ++i) row[begin + i] = {i < text.size() ? text[i] : '-', ink};
 }
 
@@ -136,14 +142,47 @@ std::size_t most_stages_on_a_device(const Timeline& timeline) {
 
 char letter_of(Ink ink) { return ".FfBbIiWwRrSsTtXx~><"[static_cast<std::size_t>(ink)]; }
 
-Ink ink_of(const Span& span, std::size_t stage_index) {
-  // A pair of one kind (Chimera's fused forwards) looks like that kind, a late recomputation like an R that takes its
-  // backward along: R3B3.
-  const bool late = span.op.kind == OpKind::kRecompute && span.partner.microbatch == span.op.microbatch;
-  const bool mixed = span.paired && span.partner.kind != span.op.kind && !late;
-  if (!mixed && is_vocabulary(span.op.kind)) stage_index = 0;
+Ink ink_of(const Span& span, bool lighter) {
+  // A pair of one kind (Chimera's fused forwards) looks like that kind.
+  const bool mixed = span.paired && span.partner.kind != span.op.kind;
   const std::size_t kind = mixed ? kOpKinds : static_cast<std::size_t>(span.op.kind);
-  return static_cast<Ink>(1 + 2 * kind + stage_index % 2);
+  return static_cast<Ink>(1 + 2 * kind + (lighter ? 1 : 0));
+}
+
+bool shades_replicas(const Schedule* schedule) {
+  return schedule != nullptr && schedule->placement.replicas() > 1 && !schedule->replicas_share_weights;
+}
+
+bool is_late_recompute(const Span& span) {
+  return span.paired && span.op.kind == OpKind::kRecompute && span.partner.stage == span.op.stage &&
+         span.partner.microbatch == span.op.microbatch;
+}
+
+Timeline with_members_apart(const Timeline& timeline, const StageCosts* costs) {
+  Timeline apart = timeline;
+  apart.spans.clear();
+  for (const Span& span : timeline.spans) {
+    apart.spans.push_back(span);
+    if (!is_late_recompute(span)) continue;
+    const auto stage = static_cast<std::size_t>(span.op.stage);
+    Nanoseconds first = 1;
+    Nanoseconds second = 1;
+    if (costs != nullptr && stage < costs->stages.size()) {
+      first = duration_of(span.op.kind, costs->stages[stage]);
+      second = duration_of(span.partner.kind, costs->stages[stage]);
+    }
+    if (first + second == 0) first = second = 1;
+    const auto part = static_cast<Wide>(span.end - span.begin) * static_cast<Wide>(first);
+    Span& recompute = apart.spans.back();
+    recompute.paired = false;
+    recompute.end = span.begin + static_cast<Nanoseconds>(part / static_cast<Wide>(first + second));
+    Span backward = recompute;
+    backward.op = span.partner;
+    backward.begin = recompute.end;
+    backward.end = span.end;
+    apart.spans.push_back(backward);
+  }
+  return apart;
 }
 
 std::size_t Grid::column_of(Nanoseconds at) const {
@@ -187,12 +226,23 @@ std::vector<Row> draw_copies(const Timeline& timeline, const Grid& grid) {
     }
   }
   for (std::size_t d = 0; d < shares.size(); ++d) draw_shares(shares[d], grid, rows[d]);
+  std::vector<bool> copies(devices, false);
+  for (const CopySpan& copy : timeline.copies) copies[static_cast<std::size_t>(copy.device)] = true;
+  for (std::size_t d = 0; d < devices; ++d) {
+    if (!copies[d]) rows[d].clear();
+  }
   return rows;
 }
 
-std::vector<Row> draw(const Timeline& timeline, const Grid& grid) {
+std::vector<Row> draw(const Timeline& timeline, const Grid& grid, const Schedule* schedule) {
   const auto devices = static_cast<std::size_t>(timeline.devices);
   const auto stages = stages_by_device(timeline);
+  const bool replicas = shades_replicas(schedule);
+  const auto lighter = [&](const Op& op, std::size_t device) {
+    if (is_vocabulary(op.kind)) return false;
+    if (replicas) return schedule->replica_of[static_cast<std::size_t>(op.microbatch)] % 2 == 1;
+    return index_in(stages[device], op.stage) % 2 == 1;
+  };
   std::vector<Row> rows(devices, Row(grid.columns));
   std::vector<Shares> shares(grid.exact ? 0 : devices, Shares(grid.columns));
   if (timeline.transfers_hold_lanes) {
@@ -208,11 +258,11 @@ std::vector<Row> draw(const Timeline& timeline, const Grid& grid) {
   }
   for (const Span& span : timeline.spans) {
     const auto device = static_cast<std::size_t>(span.device);
-    const Ink ink = ink_of(span, index_in(stages[device], span.op.stage));
+    const bool light = lighter(span.op, device);
     if (grid.exact) {
-      draw_exact(span, ink, grid, rows[device]);
+      draw_exact(span, {light, span.paired && lighter(span.partner, device)}, grid, rows[device]);
     } else {
-      add_share(shares[device], grid, span.begin, span.end, ink);
+      add_share(shares[device], grid, span.begin, span.end, ink_of(span, light));
     }
   }
   for (std::size_t d = 0; d < shares.size(); ++d) draw_shares(shares[d], grid, rows[d]);

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
 #include "sim/core/timeline.hpp"
 
 namespace debubble::gantt_detail {
 
 // Colour classes, two for each kind of op in the order of OpKind: the second one is the lighter shade, for every second
-// stage of a device.
+// stage of a device or for the second replica's.
 enum class Ink : std::uint8_t {
   kIdle,
   kF,
@@ -63,16 +65,26 @@ struct Grid {
 // Chooses the grid for a timeline that takes some time, given the columns there are.
 [[nodiscard]] Grid choose_grid(const Timeline& timeline, std::size_t available);
 
-// One row per device.
-[[nodiscard]] std::vector<Row> draw(const Timeline& timeline, const Grid& grid);
+// Whether the cell is a recomputation together with the backward that needs it.
+[[nodiscard]] bool is_late_recompute(const Span& span);
 
-// One row per device of what its copy lane does; none without copies.
+// The timeline with late recomputations apart: a cell of R and its own B or I becomes two spans, in proportion to what
+// they cost (halves where nobody knows).
+[[nodiscard]] Timeline with_members_apart(const Timeline& timeline, const StageCosts* costs);
+
+// Whether lower case tells replicas apart, not stages: they have weights of their own.
+[[nodiscard]] bool shades_replicas(const Schedule* schedule);
+
+// One row per device. `schedule` may be null: then shades tell stages apart.
+[[nodiscard]] std::vector<Row> draw(const Timeline& timeline, const Grid& grid, const Schedule* schedule);
+
+// One row per device of what its copy lane does, empty where it has none; no rows at all without copies.
 [[nodiscard]] std::vector<Row> draw_copies(const Timeline& timeline, const Grid& grid);
 
 // How many stages the fullest device runs: what lower case means depends on it.
 [[nodiscard]] std::size_t most_stages_on_a_device(const Timeline& timeline);
 
-// The ink of a span; `stage_index` is the place of its stage among those of its device.
-[[nodiscard]] Ink ink_of(const Span& span, std::size_t stage_index);
+// The ink of a span, in the lighter shade or not.
+[[nodiscard]] Ink ink_of(const Span& span, bool lighter);
 
 }  // namespace debubble::gantt_detail

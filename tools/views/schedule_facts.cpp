@@ -19,7 +19,7 @@ std::string certainty_text(const ScheduleEntry& entry) {
 std::vector<std::pair<std::string, std::string>> schedule_facts(const ScheduleEntry& entry) {
   Facts facts{{"what", entry.summary}};
   if (!entry.advice.empty()) facts.emplace_back("use", entry.advice);
-  facts.emplace_back("needs", entry.needs.empty() ? "nothing beside one copy of the weights" : entry.needs);
+  facts.emplace_back("needs", entry.needs.empty() ? "nothing but one copy of the weights" : entry.needs);
   facts.emplace_back("legal", entry.constraints);
   for (const ParamSpec& param : entry.params) {
     facts.emplace_back("--param",
@@ -41,8 +41,10 @@ std::string schedule_facts_text(const ScheduleEntry& entry, const ViewStyle& sty
 }
 
 std::string formula_letters() {
-  return "p devices, d the device (0 first), m microbatches, v stages per device; f, b, i, w: forward, whole backward, "
-         "input and weight gradient of one device share; peaks in activations of one device share";
+  return "p devices, d the device (0 first), m microbatches, v stages per device, S stages, s the stage (0 first), "
+         "g the group, k the slices per microbatch; f, b, i, w: forward, whole backward, input and weight gradient of "
+         "one device share, fb an overlapped pair; h the share of an activation held from I to W (--w-share); peaks in "
+         "activations of one device share";
 }
 
 }  // namespace debubble

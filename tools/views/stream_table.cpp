@@ -40,13 +40,12 @@ std::vector<std::string> row_of(const StageVersions& stage, bool ahead) {
 std::string legend(const StreamReport& stream, bool ahead) {
   std::string text = fmt::format(
       "no flush: weights {}, an update every {}; late: updates between the weights that F or B read and the update "
-      "that "
-      "takes their gradient; ",
+      "that takes their gradient; ",
       stream.versions, stream.update_every == 1 ? "microbatch" : fmt::format("{} microbatches", stream.update_every));
   if (ahead) text += "ahead: updates that F / B predict; ";
   return text +
-         "F against B: versions between them; versions and buffers: copies of the stage's weights; stable step: the "
-         "largest on a quadratic, of the largest without delay";
+         "F against B: versions between them; versions and buffers: copies of the stage's weights; stable step: "
+         "largest learning rate that is stable on a quadratic, as a share of the one without delay";
 }
 
 }  // namespace
@@ -70,7 +69,7 @@ std::string stream_table(const Report& report, const ViewStyle& style) {
     table.add_row(row_of(stream.stages[s], ahead));
   }
   const auto width = static_cast<std::size_t>(style.width);
-  std::string text = table.text(width);
+  std::string text = table.folded(width);
   for (const std::string& line : wrap(legend(stream, ahead), width)) text += line + "\n";
   return text;
 }

@@ -13,7 +13,8 @@
 
 namespace debubble {
 
-// The table and what its columns mean, within the style's width. The report must have a stream.
+// The table and what its columns mean, within the style's width: columns that do not fit follow in a second table. The
+// report must have a stream.
 [[nodiscard]] std::string stream_table(const Report& report, const ViewStyle& style);
 
 // "one microbatch per 3.000 ms once the pipeline is full"; "" where the pace is not known.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "tools/exporters/report_json.hpp"
 #include "tools/quantities.hpp"
@@ -43,13 +44,33 @@ std::string composition(const DeviceReport& device) {
   return text;
 }
 
+// "0F31 (microbatch 7, slice 3)": where microbatches are cut, the numbers of ops count their parts.
+std::string with_microbatch(const std::string& op, const ScheduleFacts& facts) {
+  const std::size_t letter =
+      op.find_first_of("FBIWRST", op.starts_with("OFFLOAD ") || op.starts_with("RELOAD ") ? op.find(' ') : 0);
+  if (facts.pieces == 1 || letter == std::string::npos) return op;
+  const int number = std::atoi(op.c_str() + letter + 1);
+  return fmt::format("{} (microbatch {}, {} {})", op, number / facts.pieces, facts.sliced ? "slice" : "piece",
+                     number % facts.pieces);
+}
+
+// "2F3 (microbatch 1, slice 1) with 1B0 (microbatch 0, slice 0)"
+std::string in_words(const std::string& cell, const ScheduleFacts& facts) {
+  constexpr std::string_view kWith = " with ";
+  const std::size_t with = cell.find(kWith);
+  if (with == std::string::npos) return with_microbatch(cell, facts);
+  return with_microbatch(cell.substr(0, with), facts) + std::string(kWith) +
+         with_microbatch(cell.substr(with + kWith.size()), facts);
+}
+
 std::string peak_memory(const Report& report) {
   const DeviceReport& worst =
       *std::max_element(report.devices.begin(), report.devices.end(),
                         [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
   std::string text = fmt::format("{} on d{}", format_size(worst.peak_memory), worst.device);
   if (!worst.peak_memory_op.empty()) {
-    text += fmt::format(", reached by {} at {}", worst.peak_memory_op, format_duration(worst.peak_memory_at));
+    text += fmt::format(", reached by {} at {}", in_words(worst.peak_memory_op, report.schedule),
+                        format_duration(worst.peak_memory_at));
   }
   const std::string parts = composition(worst);
   return parts.empty() ? text : text + ": " + parts;
@@ -67,16 +88,17 @@ std::string critical_path(const CriticalPath& path) {
 std::string volume(const Report& report) {
   std::string text = fmt::format("{} messages", report.p2p_messages);
   if (report.p2p_bytes > 0) text += ", " + format_size(report.p2p_bytes);
+  if (report.copies > 0) text += fmt::format("; {} cop{}", report.copies, report.copies == 1 ? "y" : "ies");
   return report.weight_copies > 1 ? text + fmt::format("; {} copies of the weights", report.weight_copies) : text;
 }
 
 std::string rate(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
 
-// "36 items, fresh every 3 steps (3 at least); in use 57.1 % -> 89.3 %; ..."
+// "36 items, fresh every 3 steps (3 at least); devices busy 57.1 %, with it 89.3 %; ..."
 std::string extra_work(const FilledBubbles& filled) {
   std::string text = fmt::format("{} items, fresh every {}", filled.items.size(), counted(filled.iterations, "step"));
   text += filled.least ? fmt::format(" ({} at least)", *filled.least) : " (a device has no bubble)";
-  text += fmt::format("; in use {} -> {}", format_percent(filled.utilisation_before),
+  text += fmt::format("; devices busy {}, with it {}", format_percent(filled.utilisation_before),
                       format_percent(filled.utilisation_after));
   Nanoseconds outside = 0;
   double ratio = 0;
@@ -84,10 +106,11 @@ std::string extra_work(const FilledBubbles& filled) {
     outside = std::max(outside, device.outside);
     if (device.bubble > 0) ratio = std::max(ratio, device.work_over_bubble());
   }
-  text += fmt::format("; work up to {:.2f} times a device's bubble", ratio);
+  text += fmt::format("; the fullest device has work for {:.2f} steps' bubbles", ratio);
   if (outside > 0) text += fmt::format("; up to {} fit no bubble and run after a step", format_duration(outside));
   if (filled.precondition == 0) return text;
-  return text + fmt::format("; each step takes {} more to precondition", format_duration(filled.precondition));
+  return text + fmt::format("; each step takes {} more to precondition, not counted in the step time above",
+                            format_duration(filled.precondition));
 }
 
 std::string numbers(const Report& report, const ViewStyle& style) {

@@ -54,6 +54,31 @@ std::size_t Table::natural_width() const {
   return sum;
 }
 
+Table Table::with_columns(const std::vector<std::size_t>& indices) const {
+  std::vector<Column> columns;
+  for (const std::size_t index : indices) columns.push_back(columns_[index]);
+  Table table(std::move(columns));
+  for (const auto& row : rows_) {
+    std::vector<std::string> fields;
+    for (const std::size_t index : indices) fields.push_back(row[index]);
+    table.add_row(std::move(fields));
+  }
+  return table;
+}
+
+std::string Table::folded(std::size_t width) const {
+  std::string result;
+  std::vector<std::size_t> block = {0};
+  for (std::size_t i = 1; i < columns_.size(); ++i) {
+    block.push_back(i);
+    if (block.size() == 2 || with_columns(block).natural_width() <= width) continue;
+    block.pop_back();
+    result += with_columns(block).text(width);
+    block = {0, i};
+  }
+  return result + with_columns(block).text(width);
+}
+
 std::vector<std::string> Table::layout(const std::vector<std::string>& fields, std::size_t width) const {
   const std::vector<std::size_t> sizes = widths();
   std::string line;

@@ -38,11 +38,16 @@ class Table {
   [[nodiscard]] std::vector<std::string> headings(std::size_t width) const;
   [[nodiscard]] std::vector<std::vector<std::string>> rows(std::size_t width) const;  // one row: one or more lines
 
+  // As text, in as few tables one below the other as the width asks for; the first column stands first in each. For
+  // tables whose columns cannot be wrapped.
+  [[nodiscard]] std::string folded(std::size_t width) const;
+
   // Everything as text, each line after `indent` blanks and within `width` columns, as far as wrapping can make it so.
   [[nodiscard]] std::string text(std::size_t width, std::size_t indent = 0) const;
 
  private:
   [[nodiscard]] std::vector<std::size_t> widths() const;
+  [[nodiscard]] Table with_columns(const std::vector<std::size_t>& indices) const;
   [[nodiscard]] std::vector<std::string> layout(const std::vector<std::string>& fields, std::size_t width) const;
 
   std::vector<Column> columns_;

@@ -108,6 +108,10 @@ TEST_CASE("every catalog row runs on parts of a GPU") {
     const Schedule schedule = build(entry.name, 4, 8);
     SmallRun run = small_run(schedule, true);
     run.request.repetitions = 1;
+    if (!schedule.copies.empty()) {  // nobody moves activations away yet
+      CHECK_THROWS_WITH_AS(run_small(run), doctest::Contains("E040"), InputError);
+      continue;
+    }
     const live::LiveResult result = run_small(run);
     REQUIRE_FALSE(result.stall.has_value());
     CHECK_EQ(illegal(result.iterations.front().timeline, schedule), "");

@@ -124,7 +124,10 @@ void explain(const Profile& profile, const TrainingState& state, double weight_s
     add("memory held for the weight gradient",
         decimal(weight_share) + " of the activation, in " + layers_text(gaps.held, all), Source::kDefault);
   }
-  add("gradients", decimal(state.gradients_per_weight) + (state.gradients_per_weight == 1 ? " byte" : " bytes") + std::string(" per byte of weights"), Source::kDefault);
+  add("gradients",
+      decimal(state.gradients_per_weight) + (state.gradients_per_weight == 1 ? " byte" : " bytes") +
+          std::string(" per byte of weights"),
+      Source::kDefault);
   add("optimizer state", decimal(state.optimizer_per_weight) + " bytes per byte of weights", Source::kDefault);
 }
 

@@ -46,9 +46,6 @@ namespace debubble {
 
 namespace {
 
-// Each of them becomes two ops or more; a program of this size already takes gigabytes.
-constexpr double kMostCells = 100'000'000;
-
 void check_sizes(const ScheduleEntry& entry, const ScheduleRequest& request) {
   if (request.devices < 1) {
     refuse("S003", "--devices", "a pipeline needs at least 1 device; got " + std::to_string(request.devices),
@@ -64,7 +61,7 @@ void check_sizes(const ScheduleEntry& entry, const ScheduleRequest& request) {
   }
   const int chunks = request.chunks == 0 ? entry.default_chunks : request.chunks;
   if (static_cast<double>(request.devices) * request.microbatches * chunks > kMostCells) {
-    refuse("S015", "--microbatches", "stages x microbatches are beyond 100 million",
+    refuse("S015", "--microbatches", "stages x microbatches are beyond 20 million",
            "simulate fewer microbatches: the steady state repeats");
   }
 }

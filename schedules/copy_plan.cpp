@@ -97,8 +97,12 @@ std::vector<Move> plan_moves(std::vector<Stay> stays) {
   moves.clear();
   Nanoseconds lane = 0;
   std::size_t next = 0;
+  Move last;  // times never fall, so what found no place before its start leaves none there for a copy as long
   for (Move& move : kept) {
-    move.out = first_start(move.stay.copy, std::max(lane, move.stay.from), taken, next);
+    Nanoseconds ready = std::max(lane, move.stay.from);
+    if (move.stay.copy >= last.stay.copy) ready = std::max(ready, last.out);
+    move.out = first_start(move.stay.copy, ready, taken, next);
+    last = move;
     if (move.out + move.stay.copy > move.back) continue;
     lane = move.out + move.stay.copy;
     moves.push_back(move);
@@ -147,39 +151,49 @@ std::vector<Copy> copies_of(const std::vector<Move>& moves, const std::vector<Op
   return copies;
 }
 
-Bytes planned_peak(const Schedule& schedule, const PlanningCosts& costs, const ListTiming& timing, int device,
-                   const std::vector<Move>& moves) {
-  const auto& row = schedule.rows[at(device)];
-  const auto& spans = timing.rows[at(device)];
-  const PieceShares pieces(schedule);
-  const std::set<Piece> recomputed = recomputed_of(row);
-  std::vector<std::pair<Nanoseconds, Bytes>> events;
-  const auto part = [&](Bytes bytes, std::int32_t piece) { return pieces.part(bytes, pieces.class_of(piece)); };
-  for (std::size_t k = 0; k < row.size(); ++k) {
-    const Op& op = row[k];
+PlannedMemory::PlannedMemory(const Schedule& schedule, const PlanningCosts& costs, const ListTiming& timing, int device)
+    : row_(&schedule.rows[at(device)]), spans_(&timing.rows[at(device)]), costs_(&costs.costs), pieces_(schedule) {
+  const auto& spans = *spans_;
+  const std::set<Piece> recomputed = recomputed_of(*row_);
+  const auto part = [&](Bytes bytes, std::int32_t piece) { return pieces_.part(bytes, pieces_.class_of(piece)); };
+  for (std::size_t k = 0; k < row_->size(); ++k) {
+    const Op& op = (*row_)[k];
     if (is_vocabulary(op.kind)) continue;
-    const StageCost& stage = costs.costs.stages[at(op.stage)];
+    const StageCost& stage = costs_->stages[at(op.stage)];
     const bool again = recomputed.contains({op.stage, op.microbatch});
     const Bytes activation = part(stage.activation, op.microbatch);
     const Bytes checkpoint = again ? part(stage.checkpoint, op.microbatch) : 0;
     const Bytes held = part(stage.weight_grad_held, op.microbatch);
-    if (op.kind == OpKind::kForward) events.emplace_back(spans[k].begin, again ? checkpoint : activation);
-    if (op.kind == OpKind::kRecompute) events.emplace_back(spans[k].begin, activation);
-    if (uses_activation(op.kind)) events.emplace_back(spans[k].end, -activation - checkpoint);
-    if (op.kind == OpKind::kInputGrad) events.emplace_back(spans[k].end, held);
-    if (op.kind == OpKind::kWeightGrad) events.emplace_back(spans[k].end, -held);
+    if (op.kind == OpKind::kForward) events_.emplace_back(spans[k].begin, again ? checkpoint : activation);
+    if (op.kind == OpKind::kRecompute) events_.emplace_back(spans[k].begin, activation);
+    if (uses_activation(op.kind)) events_.emplace_back(spans[k].end, -activation - checkpoint);
+    if (op.kind == OpKind::kInputGrad) events_.emplace_back(spans[k].end, held);
+    if (op.kind == OpKind::kWeightGrad) events_.emplace_back(spans[k].end, -held);
   }
+  std::sort(events_.begin(), events_.end());
+}
+
+Bytes PlannedMemory::peak(const std::vector<Move>& moves) const {
+  std::vector<Event> moved;
   for (const Move& move : moves) {
-    if (returns_at_once(move, row, spans)) continue;
-    const Bytes bytes = part(costs.costs.stages[at(move.stay.stage)].activation, move.stay.microbatch);
-    events.emplace_back(move.out + move.stay.copy, -bytes);
+    const std::int32_t back = back_cell(move, *row_, *spans_);
+    if (back == move.stay.forward) continue;
+    const int piece_class = pieces_.class_of(move.stay.microbatch);
+    const Bytes bytes = pieces_.part(costs_->stages[at(move.stay.stage)].activation, piece_class);
+    const Nanoseconds gone = move.out + move.stay.copy;
+    moved.emplace_back(gone, -bytes);
     // The lane may be free earlier than planned: then the copy starts with its cell.
-    events.emplace_back(std::max(move.out + move.stay.copy, spans[at(back_cell(move, row, spans))].begin), bytes);
+    moved.emplace_back(std::max(gone, (*spans_)[at(back)].begin), bytes);
   }
-  std::sort(events.begin(), events.end());  // at one time what is freed comes first
+  std::sort(moved.begin(), moved.end());
   Bytes now = 0;
   Bytes peak = 0;
-  for (const auto& event : events) peak = std::max(peak, now += event.second);
+  auto next = moved.begin();
+  for (const Event& event : events_) {
+    for (; next != moved.end() && *next <= event; ++next) peak = std::max(peak, now += next->second);
+    peak = std::max(peak, now += event.second);
+  }
+  for (; next != moved.end(); ++next) peak = std::max(peak, now += next->second);
   return peak;
 }
 

@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "schedules/contract.hpp"
 #include "schedules/list_timing.hpp"
+#include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
 
 namespace debubble {
@@ -47,8 +49,23 @@ struct Move {
 [[nodiscard]] std::vector<Copy> copies_of(const std::vector<Move>& moves, const std::vector<Op>& row,
                                           const std::vector<PlannedSpan>& spans);
 
-// The most bytes of activations that a device holds in the timetable, without what has been moved away.
-[[nodiscard]] Bytes planned_peak(const Schedule& schedule, const PlanningCosts& costs, const ListTiming& timing,
-                                 int device, const std::vector<Move>& moves);
+// The bytes of activations that a device holds in the timetable, without what has been moved away. Asked for many plans
+// of one row, so what the row itself takes and frees is put in order once.
+class PlannedMemory {
+ public:
+  PlannedMemory(const Schedule& schedule, const PlanningCosts& costs, const ListTiming& timing, int device);
+
+  // The most at once.
+  [[nodiscard]] Bytes peak(const std::vector<Move>& moves) const;
+
+ private:
+  using Event = std::pair<Nanoseconds, Bytes>;
+
+  const std::vector<Op>* row_;
+  const std::vector<PlannedSpan>* spans_;
+  const StageCosts* costs_;
+  PieceShares pieces_;
+  std::vector<Event> events_;  // of the row; at one time what is freed comes first
+};
 
 }  // namespace debubble

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 
@@ -63,6 +64,12 @@ Bytes times(const Decimal& value, Bytes factor) {
   return static_cast<Bytes>(std::min(product, static_cast<Wide>(kLargestSize)));
 }
 
+bool is_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error != std::errc::invalid_argument && end == text.data() + text.size() && value > 0;
+}
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -89,6 +96,10 @@ Item read_item(std::string_view whole, const PlanningCosts& costs, int devices) 
     for (const Unit& known : kUnits) {
       if (known.name == unit) return {times(*number, known.bytes), true};
     }
+  }
+  if (is_number(text.substr(0, text.find_last_not_of("pBkKMGTi ") + 1))) {
+    const char* why = "\" is a number, but too large, too finely written or with an exponent, for a memory limit";
+    refuse("S040", kPlace, "\"" + std::string(whole) + why, kHelp);
   }
   refuse("S040", kPlace, "\"" + std::string(whole) + "\" is not a memory limit", kHelp);
 }

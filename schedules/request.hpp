@@ -8,6 +8,9 @@
 
 namespace debubble {
 
+// Stages x microbatches (or slices of them). Each becomes two ops or more; a program of this size takes gigabytes.
+inline constexpr double kMostCells = 20'000'000;
+
 // The parameter as a whole number, or `fallback` when it was not given. Throws InputError for anything else.
 [[nodiscard]] int int_param(const ScheduleRequest& request, std::string_view name, int fallback);
 

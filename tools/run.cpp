@@ -22,6 +22,7 @@
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
 #include "tools/stream.hpp"
+#include "tools/transform_findings.hpp"
 
 namespace debubble {
 
@@ -353,6 +354,7 @@ void simulate_run(Run& run, P2p p2p, Progress& progress) {
     if (run.extra_work) run.report.extra_work = fill_bubbles(run.timeline, run.schedule, *run.extra_work);
   }
   run.report.assumptions = std::move(assumptions);
+  add_transform_findings(run);
   add_notes(run.schedule, run.report);
 }
 

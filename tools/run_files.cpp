@@ -8,10 +8,14 @@
 #include "tools/commands/trace.hpp"
 #include "tools/output.hpp"
 #include "tools/runs/run_file.hpp"
+#include "tools/transforms.hpp"
 
 namespace debubble {
 
 namespace {
+
+constexpr const char* kPlacedBySimulation =
+    "the simulation places the work of fill-bubbles, which is no part of the schedule or of the run's ops";
 
 // The check comes before any file is opened.
 const RunFileFlags& checked(const RunFileFlags& flags, const std::string& output) {
@@ -39,6 +43,8 @@ RunFiles::RunFiles(const RunFileFlags& flags, const std::string& output)
     : trace_(checked(flags, output).trace), table_(flags.table), run_(flags.run) {}
 
 void RunFiles::require_words_for(const Schedule& schedule) const {
+  if (table_.file) refuse_filled_bubbles(schedule, "--export-schedule", kPlacedBySimulation);
+  if (run_.file) refuse_filled_bubbles(schedule, "--save-run", kPlacedBySimulation);
   if (table_.file) {
     refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, "pytorch-csv", "--export-schedule");
   }

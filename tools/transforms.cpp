@@ -145,6 +145,14 @@ std::optional<ExtraWork> extra_work(const std::vector<TransformSpec>& transforms
   return work;
 }
 
+void refuse_filled_bubbles(const Schedule& schedule, const std::string& place, const std::string& because) {
+  const bool filled = std::any_of(schedule.params.begin(), schedule.params.end(),
+                                  [](const auto& param) { return param.first.starts_with("fill-bubbles."); });
+  if (!filled) return;
+  throw InputError(Diagnostic{"M028", place, because,
+                              "leave --transform fill-bubbles out; `debubble simulate --trace FILE` shows the work"});
+}
+
 void set_recompute_costs(const Schedule& schedule, bool toy, bool time_given, StageCosts& costs,
                          std::vector<Assumption>& assumptions) {
   if (!recomputes(schedule)) return;

@@ -36,6 +36,11 @@ bool has_replicas_alike(const Schedule& schedule) {
   return false;
 }
 
+// All its pairs are an R with the backward that needs it.
+bool recomputes_late(const Schedule& schedule) {
+  return !any_op(schedule, [&](const Op& op) { return op.paired_with_next && op.kind != OpKind::kRecompute; });
+}
+
 // What none of them can say.
 std::string not_sayable(const Schedule& schedule) {
   if (any_op(schedule, [](const Op& op) { return is_vocabulary(op.kind); })) {
@@ -63,6 +68,10 @@ std::string not_expressible(const Schedule& schedule, ExchangeFormat format) {
     return "";
   }
   if (schedule.placement.replicas() > 1) return "it has several replicas of each stage";
+  if (pairs && recomputes_late(schedule)) {
+    return "it recomputes late, R in one cell with its backward, and a node of a list waits for its own inputs alone; "
+           "recompute:when=early has words";
+  }
   if (pairs) return "it has overlapped pairs";
   if (schedule.pieces > 1 && !schedule.sliced) return "it cuts microbatches into parts that are no slices";
   return "";

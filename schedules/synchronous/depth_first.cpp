@@ -31,7 +31,7 @@ const ScheduleEntry& depth_first_entry() {
       .name = "depth-first",
       .summary = "p microbatches through all chunks before the next p: interleaved by its other name",
       .citation = "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023, arXiv 2211.05953",
-      .constraints = "p >= 2, v >= 2",
+      .constraints = "p >= 2, v >= 2; m mod p > 0, which Megatron refuses, runs here unless it deadlocks (S016)",
       .needs = "more messages and activations",
       .splits_backward = false,
       .default_chunks = 2,

@@ -1,7 +1,5 @@
 #include "schedules/synchronous/hanayo.hpp"
 
-#include <limits>
-
 #include "schedules/closed_forms.hpp"
 #include "schedules/request.hpp"
 #include "schedules/synchronous/slots.hpp"
@@ -38,8 +36,8 @@ Schedule build_hanayo(const ScheduleRequest& request) {
   const int m = request.microbatches;
   if (p < 2) refuse("S021", "--devices", "hanayo needs at least 2 devices; got 1", "nearest legal value: -p 2");
   const int waves = waves_of(request);
-  if (2.0 * waves * p * m > std::numeric_limits<int>::max() / 2.0) {
-    refuse("S015", "--param waves", "stages x microbatches are beyond what can be simulated", "use fewer waves");
+  if (2.0 * waves * p * m > kMostCells) {
+    refuse("S015", "--param waves", "stages x microbatches are beyond 20 million", "use fewer waves");
   }
   Schedule schedule = start_schedule(request, "hanayo", 2 * waves);
   schedule.params = {{"waves", std::to_string(waves)}};

@@ -184,7 +184,9 @@ const ScheduleEntry& interleaved_entry() {
       .name = "interleaved",
       .summary = "1f1b over v stages per device: bubble / v for more messages and activations",
       .citation = "Narayanan et al., Megatron-LM, SC 2021, arXiv 2104.04473",
-      .constraints = "p >= 2, v >= 2, group >= p (or one group of all m)",
+      .constraints =
+          "p >= 2, v >= 2, group >= p (or one group of all m); a last group below p, which Megatron refuses, runs here "
+          "unless it deadlocks (S016)",
       .needs = "more messages and activations",
       .splits_backward = false,
       .default_chunks = 2,

@@ -15,8 +15,7 @@ namespace debubble {
 
 namespace {
 
-constexpr double kMostCells = 100'000'000;  // as the catalog's limit of stages x microbatches
-constexpr int kMostTokens = 1'000'000;      // beyond it the costs of a sequence may leave 64 bits
+constexpr int kMostTokens = 1'000'000;  // beyond it the costs of a sequence may leave 64 bits
 constexpr std::size_t kPlaces = 6;
 
 // "12.5" in millionths; nothing for text of another form, and for what needs more than six places.
@@ -164,7 +163,7 @@ std::string joined(const std::vector<int>& lengths) {
 
 void cut_into_slices(Schedule& schedule, int slices, std::vector<std::int64_t> shares) {
   if (static_cast<double>(schedule.stages) * schedule.microbatches * slices > kMostCells) {
-    refuse("S072", "--param slices", "stages x microbatches x slices are beyond 100 million",
+    refuse("S072", "--param slices", "stages x microbatches x slices are beyond 20 million",
            "simulate fewer slices or microbatches: the steady state repeats");
   }
   schedule.pieces = slices;

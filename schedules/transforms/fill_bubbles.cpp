@@ -1,10 +1,20 @@
 #include "schedules/transforms/fill_bubbles.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include "schedules/transforms/request.hpp"
 
 namespace debubble {
 
 namespace {
+
+// Each is placed on its own; a million take some seconds.
+constexpr double kMostItems = 1'000'000;
+
+int most_layers(const Schedule& schedule) {
+  return std::max(1, static_cast<int>(kMostItems / (2.0 * schedule.stages * schedule.total_pieces())));
+}
 
 Schedule mark_filled(const Schedule& before, const TransformRequest& request) {
   const TransformParams params(request, "fill-bubbles");
@@ -19,7 +29,12 @@ Schedule mark_filled(const Schedule& before, const TransformRequest& request) {
     if (!key.starts_with("fill-bubbles.")) continue;
     params.refuse("M024", "", "the bubbles of " + before.name + " are filled already", "give all work at once");
   }
-  (void)params.whole("layers", 1, 1);
+  const int layers = params.whole("layers", 1, 1);
+  // A forward and a backward half for each cell of the schedule.
+  if (layers > 1 && 2.0 * before.stages * before.total_pieces() * layers > kMostItems) {
+    params.refuse("M027", "layers", "2 x stages x microbatches x layers are beyond 1 million pieces of work to place",
+                  "use fewer layers: layers=" + std::to_string(most_layers(before)) + " at most here");
+  }
   Schedule schedule = before;
   std::vector<std::pair<std::string, std::string>> used;
   for (const auto& [key, value] : request.params) used.emplace_back(key, value);

@@ -31,12 +31,13 @@ PlanningCosts plan_costs(const TransformRequest& request, const Schedule& schedu
 class Offloader {
  public:
   Offloader(const Schedule& schedule, const PlanningCosts& costs, const std::vector<bool>& stages)
-      : schedule_(schedule), costs_(costs), timing_(time_rows(schedule, costs)) {
+      : schedule_(schedule), timing_(time_rows(schedule, costs)) {
     for (int device = 0; device < schedule.devices; ++device) {
       std::vector<Stay> stays = stays_of(schedule, costs, timing_, device);
       all_.push_back(stays.size());
       std::erase_if(stays, [&](const Stay& stay) { return !stages[static_cast<std::size_t>(stay.stage)]; });
       choices_.emplace_back(schedule, costs, timing_, device, stays);
+      memory_.emplace_back(schedule, costs, timing_, device);
     }
   }
 
@@ -47,9 +48,7 @@ class Offloader {
   [[nodiscard]] std::vector<Move> moves(int device, Bytes level) const {
     return plan_moves(choices_[at(device)].above(level));
   }
-  [[nodiscard]] Bytes peak(int device, const std::vector<Move>& moves) const {
-    return planned_peak(schedule_, costs_, timing_, device, moves);
-  }
+  [[nodiscard]] Bytes peak(int device, const std::vector<Move>& moves) const { return memory_[at(device)].peak(moves); }
   [[nodiscard]] std::vector<Copy> copies(int device, const std::vector<Move>& moves) const {
     return copies_of(moves, schedule_.rows[at(device)], timing_.rows[at(device)]);
   }
@@ -58,8 +57,8 @@ class Offloader {
   static std::size_t at(int device) { return static_cast<std::size_t>(device); }
 
   const Schedule& schedule_;
-  const PlanningCosts& costs_;
   ListTiming timing_;
+  std::vector<PlannedMemory> memory_;   // by device
   std::vector<std::size_t> all_;        // by device: activations that could be moved at all
   std::vector<OffloadChoice> choices_;  // by device: among those of the chosen stages
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <iterator>
+#include <map>
 
 #include "schedules/list_timing.hpp"
 #include "schedules/transforms/request.hpp"
@@ -42,33 +42,49 @@ class GapFiller {
       now_ = spans_[at].end;
       const bool owes = row_[at].kind == OpKind::kInputGrad &&
                         std::binary_search(owed.begin(), owed.end(), weight_gradient_of(row_[at]), by_stage);
-      if (owes) ready_.push_back(weight_gradient_of(row_[at]));
+      if (owes) wait(weight_gradient_of(row_[at]));
     }
-    std::sort(ready_.begin(), ready_.end(), by_stage);
-    result_.insert(result_.end(), ready_.begin(), ready_.end());
+    std::vector<Op> rest;
+    for (const auto& [duration, queue] : ready_) {
+      for (const Waiting& waiting : queue) rest.push_back(waiting.op);
+    }
+    std::sort(rest.begin(), rest.end(), by_stage);
+    result_.insert(result_.end(), rest.begin(), rest.end());
     return std::move(result_);
   }
 
  private:
   static Op weight_gradient_of(const Op& op) { return {OpKind::kWeightGrad, false, op.stage, op.microbatch}; }
 
+  struct Waiting {
+    std::size_t turn = 0;
+    Op op;
+  };
+
+  void wait(const Op& op) { ready_[times_.duration(op)].push_back({turns_++, op}); }
+
+  // The oldest that fits, again and again: what does not fit now fits no better later.
   void fill_until(Nanoseconds limit) {
-    for (auto next = ready_.begin(); next != ready_.end();) {
-      const Nanoseconds end = now_ + times_.duration(*next);
-      if (end > limit) {
-        ++next;  // another stage's may be shorter
-        continue;
+    for (;;) {
+      auto oldest = ready_.end();
+      for (auto queue = ready_.begin(); queue != ready_.end() && now_ + queue->first <= limit; ++queue) {
+        const bool older = oldest == ready_.end() || queue->second.front().turn < oldest->second.front().turn;
+        if (older) oldest = queue;
       }
-      result_.push_back(*next);
-      now_ = end;
-      next = ready_.erase(next);
+      if (oldest == ready_.end()) return;
+      result_.push_back(oldest->second.front().op);
+      now_ += oldest->first;
+      oldest->second.pop_front();
+      if (oldest->second.empty()) ready_.erase(oldest);
     }
   }
 
   const std::vector<Op>& row_;
   const std::vector<PlannedSpan>& spans_;
   const PlanTimes& times_;
-  std::deque<Op> ready_;  // oldest first
+  // By duration, and of one duration the oldest first: a row may owe thousands, but of few durations.
+  std::map<Nanoseconds, std::deque<Waiting>> ready_;
+  std::size_t turns_ = 0;
   std::vector<Op> result_;
   Nanoseconds now_ = 0;
 };

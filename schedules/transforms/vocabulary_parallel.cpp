@@ -64,8 +64,8 @@ const TransformEntry& vocabulary_parallel_entry() {
       .constraints = "refuses schedules of several replicas, without a flush, with copies, and with S and T already",
       .params = {{"barriers", "1|2", "1", "1: the last stage's backward waits for all S; 2: for all T"}},
       .advice =
-          "For large vocabularies, whose output layer makes the last stage the slowest. Each device holds one "
-          "microbatch more per barrier.",
+          "For large vocabularies, whose output layer makes the last stage the slowest. With 1F1B each device "
+          "holds one microbatch more per barrier.",
       .apply = vocabulary_parallel,
       .uses_costs = true};
   return entry;

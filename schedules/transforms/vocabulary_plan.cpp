@@ -50,8 +50,10 @@ class VocabularyPlan {
     for (;;) {
       Candidate best;
       for (std::int32_t device = 0; device < ops_.rows(); ++device) {
-        const Candidate candidate = best_of(device);
-        if (candidate.before(best)) best = candidate;
+        Device& state = devices_[at(device)];
+        if (state.changed) state.best = best_of(device);
+        state.changed = false;
+        if (state.best.before(best)) best = state.best;
       }
       if (best.begin == kNever) return std::move(rows_);
       take(best);
@@ -65,6 +67,8 @@ class VocabularyPlan {
     int early = 0;                        // forwards that ran before their turn
     std::vector<std::int32_t> logits;     // microbatches whose last forward has ended, S not run; oldest first
     std::vector<std::int32_t> gradients;  // microbatches whose S is done everywhere, T not run
+    Candidate best;                       // what it would begin next
+    bool changed = true;                  // since `best` was found, what it depends on
   };
   struct Barrier {
     int missing = 0;
@@ -149,10 +153,14 @@ class VocabularyPlan {
     queue.erase(queue.begin());
     rows_[at(candidate.device)].push_back(candidate.op);
     device.free = candidate.begin + times_.duration(candidate.op);
+    device.changed = true;
     Barrier& barrier = (logits ? logits_ : gradients_)[at(piece)];
     barrier.end = std::max(barrier.end, device.free);
-    if (--barrier.missing > 0 || !logits) return;
-    for (Device& each : devices_) each.gradients.push_back(piece);
+    if (--barrier.missing > 0) return;
+    for (Device& each : devices_) {
+      each.changed = true;
+      if (logits) each.gradients.push_back(piece);
+    }
   }
 
   void take_cell(const Candidate& candidate) {
@@ -164,8 +172,13 @@ class VocabularyPlan {
       const Op& op = ops_.op(id);
       rows_[at(candidate.device)].push_back(op);
       end_[at(id)] = device.free;
+      device.changed = true;
+      if (const std::int32_t user = ops_.user(op); user >= 0) devices_[at(ops_.device(user))].changed = true;
       if (op.kind != OpKind::kForward || op.stage + 1 != schedule_.stages) continue;
-      for (Device& each : devices_) each.logits.push_back(op.microbatch);
+      for (Device& each : devices_) {
+        each.changed = true;
+        each.logits.push_back(op.microbatch);
+      }
     }
     if (candidate.cell != device.next) ++device.early;
     const std::int32_t row_end = ops_.row_begin(candidate.device + 1);

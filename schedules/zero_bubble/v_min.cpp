@@ -44,7 +44,7 @@ const ScheduleEntry& v_min_entry() {
       .build = build_v_min,
       .family = ScheduleFamily::kZeroBubble,
       .certainty = Certainty::kReproduced,
-      .certainty_note = "the authors' published orders, spans and peaks, up to p = 32; the makespan formula is our own",
+      .certainty_note = "the authors' published orders, spans and peaks, up to p = 16; the makespan formula is our own",
       .makespan = {"(6m + 4p - 5) f/2, or 4p - 7 where 3 divides p; for f = i = w, m >= 2p", v_min_makespan},
       .peak = {"(p + 4) div 3, for m >= 2p and h = 1", v_min_peak},
       .frameworks = "the authors' fork of Megatron-LM (sail-sg/zero-bubble)",

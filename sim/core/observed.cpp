@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "sim/core/error.hpp"
 #include "sim/core/observed_gates.hpp"
@@ -252,7 +253,8 @@ class Assembling {
 }  // namespace
 
 std::optional<Diagnostic> not_observable(const Schedule& schedule) {
-  const bool has_copies = !schedule.copies.empty();
+  const bool has_copies = std::any_of(schedule.copies.begin(), schedule.copies.end(),
+                                      [](const std::vector<Copy>& row) { return !row.empty(); });
   if (!has_copies && schedule.vocabulary_barriers == 0) return std::nullopt;
   return Diagnostic{"V028", schedule.name,
                     std::string("a run of a schedule with ") + (has_copies ? "copies" : "shards of the vocabulary") +

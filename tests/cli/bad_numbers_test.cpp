@@ -114,17 +114,17 @@ TEST_CASE("whole numbers too large to hold are refused") {
 TEST_CASE("runs too large to simulate are refused at once") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "-m", "1000000000", "-p", "8"}) ==
-        R"(error[S015]: stages x microbatches are beyond 100 million
+        R"(error[S015]: stages x microbatches are beyond 20 million
   --> --microbatches
   = help: simulate fewer microbatches: the steady state repeats
 )");
   CHECK(folder.refusal({"simulate", "-m", "2147483647", "-p", "2147483647"}) ==
-        R"(error[S015]: stages x microbatches are beyond 100 million
+        R"(error[S015]: stages x microbatches are beyond 20 million
   --> --microbatches
   = help: simulate fewer microbatches: the steady state repeats
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "interleaved", "-p", "2", "-v", "2147483647"}) ==
-        R"(error[S015]: stages x microbatches are beyond 100 million
+        R"(error[S015]: stages x microbatches are beyond 20 million
   --> --microbatches
   = help: simulate fewer microbatches: the steady state repeats
 )");

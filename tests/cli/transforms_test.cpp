@@ -108,8 +108,8 @@ TEST_CASE("extra work fills the bubbles: report, text and lanes of the trace") {
     if (event["name"] == "thread_name") lanes.insert(event["args"]["name"].get<std::string>());
     slices += event.value("cat", "") == "extra work" ? 1U : 0U;
   }
-  CHECK(lanes.contains("extra work"));
-  CHECK(lanes.contains("extra work 3"));
+  CHECK(lanes.contains("extra work, step 1 of 3"));
+  CHECK(lanes.contains("extra work, step 3 of 3"));
   CHECK(slices == extra["items"]);
 }
 

@@ -47,7 +47,8 @@ void check_cost(const Setting& setting, const Schedule& schedule, Nanoseconds mi
   CAPTURE(describe(schedule));
   const StageCosts costs = costs_of(setting, schedule);
   const Totals totals = totals_of(schedule, costs, setting.link());
-  // The reference is slow, and learns nothing new from many microbatches: their spans are held against the papers' alone.
+  // The reference is slow, and learns nothing new from many microbatches: their spans are held against the papers'
+  // alone.
   if (setting.microbatches <= 4 * setting.devices) {
     const auto rules = reference::simulate(schedule, costs, setting.link().latency, 0, reference::Mode::kOverlapped);
     CHECK(totals.span == reference::span_of(rules));

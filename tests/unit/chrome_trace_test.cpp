@@ -10,6 +10,7 @@
 
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tests/support/trace_lint.hpp"
 
@@ -152,6 +153,10 @@ TEST_CASE("traces of every schedule keep the rules, however transfers go") {
       // The fused exchanges of an eager 1F1B runtime do not fit every order: then there is no run to write.
       const Schedule schedule =
           build_schedule(entry.name, {.devices = 4, .microbatches = 8, .chunks = 0, .params = {}});
+      if (p2p != P2p::kOverlapped && !schedule.copies.empty()) {  // copies have lanes of their own only beside compute
+        CHECK_THROWS_WITH_AS((void)lower(schedule, p2p), doctest::Contains("X012"), InputError);
+        continue;
+      }
       if (p2p == P2p::kCoupled && std::holds_alternative<Deadlock>(lower(schedule, p2p))) continue;
       for (const Nanoseconds latency : {0, 1, 700, 40'000}) {
         CAPTURE(entry.name);
@@ -241,6 +246,41 @@ TEST_CASE("an overlapped pair is one slice with both ops in its name and its arg
   CHECK(trace.find(R"("args":{"stage":1,"microbatch":12,"kind":"forward","partner_stage":1,"partner_microbatch":7,)"
                    R"("partner_kind":"input gradient",)") != std::string::npos);
   CHECK(problems_of(trace) == "");
+}
+
+TEST_CASE("a late recomputation and its backward do not overlap, and their slice does not say so") {
+  Run run = small_run();
+  Span& span = run.timeline.spans[3];
+  span.paired = true;
+  span.op = Op{OpKind::kRecompute, true, 1, 0};
+  span.partner = Op{OpKind::kBackward, false, 1, 0};
+  CHECK(trace_of(run).find(R"({"name":"PP:1R0;1B0","cat":"compute")") != std::string::npos);
+}
+
+TEST_CASE("where microbatches are cut into slices, args name the microbatch and its slice") {
+  Run run = small_run();
+  run.schedule.pieces = 4;
+  run.schedule.sliced = true;
+  run.timeline.spans[0].op.microbatch = 31;
+  CHECK(trace_of(run).find(R"({"stage":0,"microbatch":7,"kind":"forward","piece":31,"slice":3,)") != std::string::npos);
+}
+
+TEST_CASE("copies say which way they go, and their lane where to") {
+  Run run = small_run();
+  CopySpan copy;
+  copy.op = {OpKind::kForward, false, 0, 0};
+  copy.begin = 1001;
+  copy.end = 1500;
+  run.timeline.copies = {copy};
+  std::string trace = trace_of(run);
+  CHECK(trace.find("\"name\":\"copy to host\"") != std::string::npos);
+  CHECK(trace.find("\"kind\":\"copy out\"") != std::string::npos);
+  CHECK(problems_of(trace) == "");
+  run.timeline.copies[0].way = Copy::Way::kBack;
+  run.timeline.copies[0].peer = 1;
+  trace = trace_of(run);
+  CHECK(trace.find("\"name\":\"copy to partner\"") != std::string::npos);
+  CHECK(trace.find("\"kind\":\"copy back\"") != std::string::npos);
 }
 
 TEST_CASE("the process name lists the stages of all replicas") {

@@ -83,7 +83,7 @@ TEST_CASE("every default is named, with the number of layers it touches") {
         "input and weight gradient time: half of the backward each, in 1 of 3 layers [default]\n"
         "backward time: input gradient + weight gradient, in 1 of 3 layers [modelled]\n"
         "memory held for the weight gradient: 0.5 of the activation, in 1 of 3 layers [default]\n"
-        "gradients: 1 bytes per byte of weights [default]\n"
+        "gradients: 1 byte per byte of weights [default]\n"
         "optimizer state: 0.1 bytes per byte of weights [default]\n");
 }
 

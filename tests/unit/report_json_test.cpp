@@ -56,6 +56,7 @@ void check_keys(const Json& value, const Json& schema, const std::string& where,
 Report full_report() {
   Report report = small_report();
   report.findings = {{"note", "S020", "x"}};
+  report.copies = 6;
   report.devices[0].peak_host_memory = kMebibyte;
   report.stream.emplace();
   report.stream->versions = "stashed";
@@ -230,7 +231,7 @@ TEST_CASE("the published schema and the writer know the same keys") {
   Report plain = small_report();
   plain.findings = full_report().findings;
   check_keys(Json::parse(report_json(plain, kTool)), run, "",
-             {"deadlock", "needs", "stream", "extra_work", "peak_host_bytes"});
+             {"deadlock", "needs", "stream", "extra_work", "copies", "peak_host_bytes"});
   const Json& rule = run.at("properties").at("deadlock");
   check_keys(Json::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
 }

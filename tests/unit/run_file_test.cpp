@@ -65,7 +65,8 @@ void check_refused(const RunRecord& record) {
   CHECK(!wrote);
 }
 
-TEST_CASE("a simulated run of every catalog row survives the round trip, in every mode of transfer, or is not written") {
+TEST_CASE(
+    "a simulated run of every catalog row survives the round trip, in every mode of transfer, or is not written") {
   int runs = 0;
   int refused = 0;
   for (const ScheduleEntry& entry : schedule_catalog()) {
@@ -75,6 +76,7 @@ TEST_CASE("a simulated run of every catalog row survives the round trip, in ever
       testing::Dice dice(k);
       const StageCosts costs = testing::random_costs(schedules[k].stages, dice);
       for (const P2p p2p : {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled}) {
+        if (p2p != P2p::kOverlapped && not_observable(schedules[k])) continue;  // not even simulated: X012
         for (const RunRecord& record : simulated(schedules[k], costs, Topology::ideal(1234, 1'000'000'007), p2p)) {
           if (not_observable(record.schedule)) {
             check_refused(record);

@@ -61,7 +61,7 @@ TEST_CASE("numbers are cut to their last digit for all ops, not for some") {
   timeline.spans.back().end = timeline.makespan;
   const std::string text = gantt(timeline, wide(40));
   CHECK(text.find("d0 F0F1....B0--..B1--..................\n") == 0);
-  CHECK(text.find("digit: last of the microbatch") != std::string::npos);
+  CHECK(text.find("digit: last digit of the microbatch") != std::string::npos);
 }
 
 TEST_CASE("every second stage of a device is in lower case") {
@@ -89,6 +89,52 @@ TEST_CASE("an overlapped pair is one cell with both its ops, or an X") {
   timeline.spans[2].end = 5 * kNanosecondsPerMillisecond;
   CHECK(first_row(gantt(timeline, wide(64))).substr(0, 17) == "d0 F.F1....X-....");
   CHECK(gantt(timeline, wide(64)).find("X overlapped pair") != std::string::npos);
+}
+
+TEST_CASE("a late recomputation and its backward are drawn one after the other") {
+  Timeline timeline = small_timeline();
+  Span& pair = timeline.spans[2];
+  pair.begin -= kNanosecondsPerMillisecond;
+  pair.paired = true;
+  pair.op = {OpKind::kRecompute, true, 0, 0};
+  pair.partner = {OpKind::kBackward, false, 0, 0};
+  StageCosts costs;
+  costs.stages.resize(2);
+  costs.stages[0].recompute = 1;
+  costs.stages[0].backward = 2;
+  const std::string text = gantt(timeline, wide(80), {nullptr, &costs});
+  CHECK(first_row(text) == "d0 F0F1..R0B0--..B1--");
+  CHECK(text.find("B backward   R recompute") != std::string::npos);
+}
+
+TEST_CASE("lower case is the second replica where there is one, and numbers of pieces are named so") {
+  const Timeline timeline = small_timeline();
+  Schedule schedule;
+  schedule.placement = Placement(2, 2, {0, 1, 1, 0});
+  schedule.replica_of = {0, 1};
+  std::string text = gantt(timeline, wide(80), {&schedule, nullptr});
+  CHECK(text.find("d0 F0f1....B0--..b1--\nd1 ..F0B0--f1b1--....\n") == 0);
+  CHECK(text.find("lower case: the second replica's stage") != std::string::npos);
+  schedule.placement = Placement(1, 2, {0, 1});
+  schedule.pieces = 2;
+  schedule.sliced = true;
+  text = gantt(timeline, wide(kNarrowest), {&schedule, nullptr});
+  CHECK(text.find("digits: slice, numbered over all\n   microbatches") != std::string::npos);
+  CHECK(widest_line(text) <= kNarrowest);
+}
+
+TEST_CASE("only devices that copy have a copy lane") {
+  Timeline timeline = small_timeline();
+  CopySpan copy;
+  copy.op = {OpKind::kForward, false, 0, 0};
+  copy.begin = kNanosecondsPerMillisecond;
+  copy.end = 2 * kNanosecondsPerMillisecond;
+  timeline.copies = {copy};
+  std::string text = gantt(timeline, wide(80));
+  CHECK(text.find("d0 F0F1....B0--..B1--\ncp ..>>..............\nd1 ..F0B0") == 0);
+  CHECK(text.find("> copy to the host") != std::string::npos);
+  timeline.copies[0].peer = 1;
+  CHECK(gantt(timeline, wide(80)).find("> copy to its partner") != std::string::npos);
 }
 
 TEST_CASE("transfers that hold lanes are drawn, others are not") {

@@ -229,3 +229,26 @@ TEST_CASE("a device that works most of the step limits it when another does not"
   report.devices[1].busy = 8'099'999;
   CHECK(advise(report, {}).limit.find("pipeline fill and drain") == 0);
 }
+
+TEST_CASE("a suggested command names the schedule as it was asked for") {
+  Report report = small_report();
+  report.schedule.name = "interleaved + recompute";
+  AdviceContext context = repeating("--transform recompute");
+  context.schedule = "interleaved";
+  context.more_microbatches = {4, 0.1};
+  CHECK(advise(report, context).next == "debubble simulate --schedule interleaved -p 2 -m 4 --transform recompute");
+  report.stream.emplace();
+  report.stream->period = StreamPeriod{6'000'000, 2};
+  CHECK(advise(report, context).limit == "a stream fills and drains once; then one microbatch every 3.000 ms");
+  CHECK(advise(report, context).next == "debubble compare -p 2 -m 2 --transform recompute");
+}
+
+TEST_CASE("where microbatches are cut, the peak names microbatch and slice, and copies are counted") {
+  Report report = small_report();
+  report.schedule.pieces = 2;
+  report.schedule.sliced = true;
+  report.copies = 10;
+  const std::string text = summary(report, ViewStyle{});
+  CHECK(text.find("reached by 0F1 (microbatch 0, slice 1) at") != std::string::npos);
+  CHECK(text.find("4 messages; 10 copies\n") != std::string::npos);
+}

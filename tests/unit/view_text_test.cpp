@@ -43,6 +43,13 @@ TEST_CASE("a table aligns its columns and wraps the last one") {
   CHECK(table.text(35, 2).find("  zb-h1   7.00  splits the backward\n") != std::string::npos);
 }
 
+TEST_CASE("columns that do not fit follow in a second table, behind the first column") {
+  Table table({{"stage", Table::Side::kLeft}, {"one", Table::Side::kRight}, {"two", Table::Side::kRight}});
+  table.add_row({"s0", "1", "2"});
+  CHECK(table.folded(15) == "stage  one  two\ns0       1    2\n");
+  CHECK(table.folded(14) == "stage  one\ns0       1\nstage  two\ns0       2\n");
+}
+
 TEST_CASE("a table without headings starts with its first row") {
   Table table({{"", Table::Side::kLeft}, {"", Table::Side::kRight}});
   table.add_row({"a", "1"});

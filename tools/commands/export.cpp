@@ -21,6 +21,7 @@
 #include "tools/output.hpp"
 #include "tools/run.hpp"
 #include "tools/scenario.hpp"
+#include "tools/transforms.hpp"
 #include "tools/views/diagnostics.hpp"
 
 namespace debubble {
@@ -29,6 +30,9 @@ namespace {
 
 const std::array<std::string, 6> kFormats{"pytorch-csv",   "pytorch-comms",   "zero-bubble-json",
                                           "schedule-json", "megatron-layout", "chrome-trace"};
+
+constexpr const char* kPlacedBySimulation =
+    "the simulation places the work of fill-bubbles, which is no part of the schedule";
 
 // Megatron puts stage s on rank s mod p; a layout cannot say anything else.
 void refuse_other_placements(const Schedule& schedule) {
@@ -60,6 +64,7 @@ class Export : public Command {
     if (to_ == "megatron-layout") {
       Progress progress;
       const Run run = prepare_run(scenario, name, progress);
+      refuse_filled_bubbles(run.schedule, "--to", kPlacedBySimulation);
       refuse_other_placements(run.schedule);
       file.write(write_layout(run.partition, *scenario.profile) + "\n");
     } else {
@@ -79,6 +84,7 @@ class Export : public Command {
 
   // What needs no costs.
   void write_order(const Schedule& schedule, OutputFile& file) const {
+    refuse_filled_bubbles(schedule, "--to", kPlacedBySimulation);
     if (to_ == "schedule-json") {
       write_schedule_file(schedule, [&](std::string_view text) { file.write(text); });
       return;
@@ -96,6 +102,7 @@ class Export : public Command {
   int write_run(const Scenario& scenario, const std::string& name, const Invocation& invocation, OutputFile& file) {
     Progress progress;
     const Run run = run_schedule(scenario, name, progress);
+    if (to_ == "zero-bubble-json") refuse_filled_bubbles(run.schedule, "--to", kPlacedBySimulation);
     if (to_ == "zero-bubble-json") refuse_what_is_not_expressible(run.schedule, ExchangeFormat::kNodeList, to_, "--to");
     if (!has_result(run.report)) {
       std::fputs(findings_view(run.report.findings, stderr_style()).c_str(), stderr);

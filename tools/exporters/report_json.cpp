@@ -129,6 +129,7 @@ void add_numbers(Json& json, const Report& report) {
   json["weight_copies"] = report.weight_copies;
   json["p2p_bytes"] = report.p2p_bytes;
   json["p2p_messages"] = report.p2p_messages;
+  if (report.copies > 0) json["copies"] = report.copies;
   const CriticalPath& path = report.critical_path;
   json["critical_path"] = {{"compute_ns", path.compute},
                            {"transfer_ns", path.transfer},

@@ -8,6 +8,7 @@
 
 #include "live/backends.hpp"
 #include "tools/live/model.hpp"
+#include "tools/transforms.hpp"
 #include "tools/version.hpp"
 
 namespace debubble {
@@ -75,6 +76,8 @@ LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const
   } else {
     plan.run = prepare_run(scenario, name, progress);
   }
+  refuse_filled_bubbles(plan.run.schedule, "--transform fill-bubbles",
+                        "no executor runs the work that fill-bubbles places beside the schedule");
   plan.clock = choose_clock(settings, plan.run.schedule.devices);
   choose_iterations(settings, plan);
   for (const std::string& fault : settings.faults) {

@@ -182,7 +182,8 @@ void write_iterations(JsonLines& json, const RunRecord& record) {
 
 void refuse_what_cannot_be_read_back(const Schedule& schedule, const std::string& place) {
   if (!not_observable(schedule)) return;
-  const char* what = schedule.copies.empty() ? "waits for shards of the vocabulary" : "moves activations away and back";
+  const char* what =
+      schedule.vocabulary_barriers > 0 ? "waits for shards of the vocabulary" : "moves activations away and back";
   throw InputError(Diagnostic{"V028", place,
                               "a run file cannot hold a run of " + schedule.name + ", which " + what +
                                   ": it has times of ops and transfers alone",

@@ -11,22 +11,123 @@ namespace debubble {
 
 namespace {
 
-// One round over all rows, by the times at its beginning: what moves ends before the op that it passes began, so those
-// times hold for all others.
-class Round {
+// The times of rows whose ops change places and nothing else: what an op needs is looked up once, by id.
+class RowClock {
  public:
-  Round(Schedule& schedule, const PlanningCosts& costs, std::vector<RowMemory>& memory,
-        const std::vector<Bytes>& limits)
+  RowClock(const Schedule& schedule, const OpIndex& ops, const PlanTimes& times) : ops_(ops) {
+    for (std::int32_t id = 0; id < ops.size(); ++id) {
+      const std::int32_t device = ops.device(id);
+      const auto& row = schedule.rows[at(device)];
+      const auto position = at(ops.position(id));
+      duration_.push_back(ends_pair(row, position) ? 0 : times.cell(row, position));
+      need_begin_.push_back(needs_.size());
+      const Op& op = ops.op(id);
+      for (const std::int32_t input : ops.inputs(op)) {
+        const bool remote = ops.device(input) != device && !is_vocabulary(op.kind);
+        needs_.push_back({input, remote ? times.hop(ops.op(input).stage, op.stage) : 0});
+      }
+      if (!ops.gathers(op)) continue;
+      for (const std::int32_t shard : ops.gathered(op)) needs_.push_back({shard, times.barrier()});
+    }
+    need_begin_.push_back(needs_.size());
+  }
+
+  // By id, for rows of ids.
+  std::vector<PlannedSpan> run(const std::vector<std::vector<std::int32_t>>& rows) {
+    spans_.assign(duration_.size(), {0, kNotYet});
+    waiters_.assign(duration_.size(), -1);
+    std::vector<Cursor> cursors(rows.size());
+    std::vector<std::int32_t> runnable;
+    for (std::size_t d = 0; d < rows.size(); ++d) runnable.push_back(static_cast<std::int32_t>(d));
+    while (!runnable.empty()) {
+      const std::int32_t device = runnable.back();
+      runnable.pop_back();
+      advance(device, rows[at(device)], cursors, runnable);
+    }
+    return std::move(spans_);
+  }
+
+ private:
+  static constexpr Nanoseconds kNotYet = -1;
+
+  struct Need {
+    std::int32_t input = 0;
+    Nanoseconds delay = 0;
+  };
+  struct Cursor {
+    std::size_t next = 0;
+    Nanoseconds free = 0;
+    std::int32_t next_waiter = -1;  // another device that waits for the same op
+  };
+
+  static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+  // Runs the row up to the first cell whose inputs are not all there, and has the missing one wake it.
+  void advance(std::int32_t device, const std::vector<std::int32_t>& row, std::vector<Cursor>& cursors,
+               std::vector<std::int32_t>& runnable) {
+    Cursor& cursor = cursors[at(device)];
+    while (cursor.next < row.size()) {
+      const std::int32_t begin = row[cursor.next];
+      const std::int32_t end = ops_.cell_end(begin);  // a pair keeps together and does not move
+      Nanoseconds start = cursor.free;
+      if (const std::int32_t missing = latest_input(begin, end, start); missing >= 0) {
+        cursor.next_waiter = waiters_[at(missing)];
+        waiters_[at(missing)] = device;
+        return;
+      }
+      cursor.free = start + duration_[at(begin)];
+      for (std::int32_t id = begin; id < end; ++id, ++cursor.next) {
+        spans_[at(id)] = {start, cursor.free};
+        for (std::int32_t waiter = waiters_[at(id)]; waiter >= 0; waiter = cursors[at(waiter)].next_waiter) {
+          runnable.push_back(waiter);
+        }
+      }
+    }
+  }
+
+  // Moves `start` to the last arrival, or returns an input that has not run.
+  std::int32_t latest_input(std::int32_t begin, std::int32_t end, Nanoseconds& start) const {
+    for (std::size_t k = need_begin_[at(begin)]; k < need_begin_[at(end)]; ++k) {
+      const Need& need = needs_[k];
+      if (need.input >= begin && need.input < end) continue;
+      const Nanoseconds made = spans_[at(need.input)].end;
+      if (made == kNotYet) return need.input;
+      start = std::max(start, made + need.delay);
+    }
+    return -1;
+  }
+
+  const OpIndex& ops_;
+  std::vector<Nanoseconds> duration_;    // by id, of a cell's first op
+  std::vector<std::size_t> need_begin_;  // by id, and the end
+  std::vector<Need> needs_;
+  std::vector<PlannedSpan> spans_;     // by id
+  std::vector<std::int32_t> waiters_;  // by id: the first device that waits for it
+};
+
+// Rounds over all rows, each by the times at its beginning: what moves ends before the op that it passes began, so
+// those times hold for all others.
+class Advance {
+ public:
+  Advance(Schedule& schedule, const PlanningCosts& costs, const std::vector<Bytes>& limits)
       : schedule_(schedule),
         before_(schedule),
         ops_(before_),
         times_(before_, costs),
-        timing_(time_rows(before_, costs)),
-        memory_(memory),
-        limits_(limits) {}
+        clock_(before_, ops_, times_),
+        pieces_(before_),
+        limits_(limits) {
+    for (const auto& row : before_.rows) memory_.emplace_back(row, costs.costs, pieces_);
+    for (std::int32_t device = 0; device < ops_.rows(); ++device) {
+      ids_.emplace_back();
+      for (std::int32_t id = ops_.row_begin(device); id < ops_.row_begin(device + 1); ++id) ids_.back().push_back(id);
+    }
+  }
 
   // Whether anything moved.
   bool run() {
+    made_ = clock_.run(ids_);
+    spans_ = made_;
     bool moved = false;
     for (std::size_t device = 0; device < schedule_.rows.size(); ++device) moved |= run_row(device);
     return moved;
@@ -35,23 +136,23 @@ class Round {
  private:
   bool run_row(std::size_t device) {
     std::vector<Op>& row = schedule_.rows[device];
-    std::vector<PlannedSpan>& spans = timing_.rows[device];
+    std::vector<std::int32_t>& ids = ids_[device];
     bool moved = false;
     Nanoseconds now = 0;
     std::size_t forward = 0;
-    for (std::size_t at = 0; at < row.size(); now = spans[at].end, ++at) {
+    for (std::size_t at = 0; at < row.size(); now = span(ids[at]).end, ++at) {
       forward = next_forward(row, std::max(forward, at));
       if (forward == row.size()) break;
       if (forward == at || ends_pair(row, at) || row[forward].paired_with_next || ends_pair(row, forward)) continue;
-      const PlannedSpan span = earliest(device, row[forward], now);
+      const PlannedSpan earlier = earliest(device, row[forward], now);
       // One that takes no time could move at the same moment as what it feeds, elsewhere, and each wait for the other.
-      if (span.end == span.begin || span.end > spans[at].begin || !fits(device, forward, at)) continue;
+      if (earlier.end == earlier.begin || earlier.end > span(ids[at]).begin || !fits(device, forward, at)) continue;
       const auto begin = static_cast<std::ptrdiff_t>(at);
       const auto from = static_cast<std::ptrdiff_t>(forward);
       memory_[device].move(forward, at, row[forward]);
       std::rotate(row.begin() + begin, row.begin() + from, row.begin() + from + 1);
-      std::rotate(spans.begin() + begin, spans.begin() + from, spans.begin() + from + 1);
-      spans[at] = span;
+      std::rotate(ids.begin() + begin, ids.begin() + from, ids.begin() + from + 1);
+      span(ids[at]) = earlier;
       moved = true;
     }
     return moved;
@@ -62,39 +163,41 @@ class Round {
     return at;
   }
 
+  PlannedSpan& span(std::int32_t id) { return spans_[static_cast<std::size_t>(id)]; }
+
   // When the forward would run once its device is free at `now`.
   [[nodiscard]] PlannedSpan earliest(std::size_t device, const Op& op, Nanoseconds now) const {
     Nanoseconds begin = now;
     if (const std::int32_t input = ops_.feeder(op); input >= 0) {
       const auto from = static_cast<std::size_t>(ops_.device(input));
       // The rows of this round have moved on; the times of an op that moved are earlier than these.
-      const PlannedSpan& made = original_span(input);
+      const PlannedSpan& made = made_[static_cast<std::size_t>(input)];
       begin = std::max(begin, made.end + (from != device ? times_.hop(ops_.op(input).stage, op.stage) : 0));
     }
     return {begin, begin + times_.duration(op)};
-  }
-
-  [[nodiscard]] const PlannedSpan& original_span(std::int32_t id) const {
-    return original_.rows[static_cast<std::size_t>(ops_.device(id))][static_cast<std::size_t>(ops_.position(id))];
   }
 
   [[nodiscard]] bool fits(std::size_t device, std::size_t from, std::size_t to) const {
     const RowMemory& memory = memory_[device];
     const Op& forward = schedule_.rows[device][from];
     if (memory.during_at(to, forward) > limits_[device]) return false;
+    const Bytes taken = memory.taken(forward);
     for (std::size_t at = to; at < from; ++at) {
-      if (memory.during(at) + memory.taken(forward) > limits_[device]) return false;
+      if (memory.during(at) + taken > limits_[device]) return false;
     }
     return true;
   }
 
   Schedule& schedule_;
-  Schedule before_;  // what the index and the times are of
+  Schedule before_;  // what the index is of
   OpIndex ops_;
   PlanTimes times_;
-  ListTiming timing_;              // follows the moves
-  ListTiming original_ = timing_;  // stays
-  std::vector<RowMemory>& memory_;
+  RowClock clock_;
+  PieceShares pieces_;
+  std::vector<RowMemory> memory_;               // by device
+  std::vector<std::vector<std::int32_t>> ids_;  // by device, in the order of the rows as they are now
+  std::vector<PlannedSpan> made_;               // by id, at the beginning of the round
+  std::vector<PlannedSpan> spans_;              // by id; follows the moves
   const std::vector<Bytes>& limits_;
 };
 
@@ -120,10 +223,8 @@ std::vector<Bytes> row_peaks(const Schedule& schedule, const StageCosts& costs) 
 }
 
 void advance_forwards(Schedule& schedule, const PlanningCosts& costs, const std::vector<Bytes>& limits) {
-  const PieceShares pieces(schedule);
-  std::vector<RowMemory> memory;
-  for (const auto& row : schedule.rows) memory.emplace_back(row, costs.costs, pieces);
-  while (Round(schedule, costs, memory, limits).run()) {
+  Advance advance(schedule, costs, limits);
+  while (advance.run()) {
   }
 }
 

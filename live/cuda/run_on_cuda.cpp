@@ -276,7 +276,7 @@ class CudaRun {
   Works works_;
   std::optional<Executor> executor_;
   std::optional<Bench> bench_;
-  GpuClockReading clocks_before_;     // empty: the devices have one clock
+  GpuClockReading clocks_before_;  // empty: the devices have one clock
   std::vector<Observation> seen_;  // of each repetition
   std::int32_t iterations_ = 0;
   std::int64_t checked_ = 0;

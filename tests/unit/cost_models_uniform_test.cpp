@@ -36,7 +36,7 @@ TEST_CASE("a chunk costs and holds its part, rounded to nearest") {
   CHECK(stage.backward == 8);     // 24 / 3: the whole is rounded, not its halves
   CHECK(costs.overlapped_pair == 10);
   CHECK(stage.activation == 349'525);
-  CHECK(stage.weight_grad_held == 174'763);                                       // 174762.5
+  CHECK(stage.weight_grad_held == 174'763);  // 174762.5
   times.forward = 5;
   CHECK(uniform_costs(times, 2, 2).stages.front().forward == 3);  // 2.5 goes up
 }

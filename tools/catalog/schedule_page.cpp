@@ -70,7 +70,8 @@ std::string section_of(const ScheduleEntry& entry) {
   ViewStyle style;
   style.width = kChartWidth;
   const ScheduleExample example = schedule_example(entry, style);
-  text += fmt::format("\n`{}`: {}.\n\n```text\n{}```\n\n", example.command, example.numbers, example.drawing);
+  text += "\n" + wrapped(fmt::format("`{}`: {}.", example.command, example.numbers), "");
+  text += "\n```text\n" + example.drawing + "```\n\n";
   return text;
 }
 

@@ -82,8 +82,9 @@ TEST_CASE("a scenario file with a profile finds it from where the command runs")
 
 TEST_CASE("compare hands -v and --param to the schedules that know them") {
   const Folder folder;
-  const json all = json::parse(
-      folder.data({"compare", "-v", "3", "-m", "12", "--param", "group=6", "--param", "pairs=2", "--format", "json"}));
+  const json all =
+      json::parse(folder.data({"compare", "--schedules", "gpipe,1f1b,interleaved,chimera,zb-h1", "-v", "3", "-m", "12",
+                               "--param", "group=6", "--param", "pairs=2", "--format", "json"}));
   REQUIRE(all["runs"].size() == 5);
   for (const json& run : all["runs"]) {
     const std::string name = run["schedule"]["name"];
@@ -103,7 +104,9 @@ TEST_CASE("compare gives each schedule the numbers that simulate gives it") {
   for (json run : all["runs"]) {
     std::vector<std::string> simulate{"simulate", "--schedule", run["schedule"]["name"]};
     simulate.insert(simulate.end(), costs.begin(), costs.end());
+    if (!run.contains("makespan_ns")) continue;  // listed with the reason why it does not run
     run.erase("command_line");
+    run.erase("needs");  // compare's own
     CHECK(run == result(folder, simulate));
   }
 }

@@ -83,12 +83,12 @@ TEST_CASE("--fail-if ends with 1 when it holds, and only then") {
 
 TEST_CASE("--fail-if of compare names the schedules for which it holds") {
   const Folder folder;
-  const Outcome fired = folder.run({"compare", "--fail-if", "bubble>25%"});
+  const Outcome fired = folder.run({"compare", "--schedules", "gpipe,1f1b,zb-h1", "--fail-if", "bubble>25%"});
   CHECK(fired.status == 1);
   CHECK(fired.err ==
         "debubble: --fail-if: gpipe: bubble > 25%: it is 27.3 %\n"
         "debubble: --fail-if: 1f1b: bubble > 25%: it is 27.3 %\n");
-  CHECK(folder.run({"compare", "--fail-if", "bubble>30%"}).status == 0);
+  CHECK(folder.run({"compare", "--schedules", "gpipe,1f1b,zb-h1", "--fail-if", "bubble>30%"}).status == 0);
 }
 
 TEST_CASE("without a verb the overview goes to stderr with status 2, asked for to stdout with 0") {

@@ -171,8 +171,7 @@ void Executor::lengthen(std::int32_t device, const Op& op) {
   const double more = job_.slowness(device) - 1.0;
   if (more <= 0.0 || costs_.stages.empty()) return;
   const StageCost& cost = costs_.stages[static_cast<std::size_t>(op.stage)];
-  const std::array<Nanoseconds, kOpKinds> times{cost.forward, cost.backward, cost.input_grad, cost.weight_grad};
-  const Nanoseconds whole = piece_of(times[static_cast<std::size_t>(op.kind)], job_.schedule().pieces);
+  const Nanoseconds whole = piece_of(duration_of(op.kind, cost), job_.schedule().pieces);
   long long duration = std::llround(static_cast<double>(whole) * more);
   const std::array<void*, 1> arguments{&duration};
   lane(device).launch({kHoldKernel, 1, 1, 0, arguments});
@@ -198,6 +197,7 @@ void Executor::issue_cell(std::int32_t device, const Action& action, const Mode&
     finish_op(device, position++);
   }
   for (const Hop& hop : action.sends) {
+    on.enter();  // a pair sends twice, and a send leaves the context of the transfers behind
     if (mode.payloads) checksum(device, work(device).outgoing(hop.tensor), board.of_send(hop.tensor, SendWord::kSum));
     const cuda::Event ready = event(made_, hop.tensor, on.part());
     on.enter();

@@ -33,7 +33,7 @@ constexpr std::string_view kCertainties = R"(**Certainty** says how we know that
 
 std::string wrapped(std::string_view text, std::string_view hanging) {
   std::string result;
-  for (const std::string& line : wrap(text, kTextWidth)) {
+  for (const std::string& line : wrap(text, kTextWidth - hanging.size())) {
     if (!result.empty()) result += hanging;
     result += line + "\n";
   }

@@ -188,8 +188,7 @@ class Compare : public Command {
     std::set<std::string> seen;
     for (const Report& run : reports) {
       for (const Assumption& assumption : run.assumptions) {
-        const bool in_row = assumption.what == "stages per device" || assumption.what == "devices" ||
-                            assumption.what == "microbatches";  // "interleaved v=2"; the title
+        const bool in_row = assumption.what == "stages per device";  // "interleaved v=2"
         if (in_row || !seen.insert(assumption.what).second || differs(assumption, reports)) continue;
         common.push_back(assumption);
       }

@@ -21,7 +21,10 @@ using Key = std::tuple<OpKind, int, int>;
 // Every op begins behind what it needs; "" or the first that does not. Independent of plan and executor.
 std::string illegal(const Timeline& timeline, const Schedule& schedule) {
   std::map<Key, const Span*> spans;
-  for (const Span& span : timeline.spans) spans[{span.op.kind, span.op.stage, span.op.microbatch}] = &span;
+  for (const Span& span : timeline.spans) {
+    spans[{span.op.kind, span.op.stage, span.op.microbatch}] = &span;
+    if (span.paired) spans[{span.partner.kind, span.partner.stage, span.partner.microbatch}] = &span;
+  }
   const auto find = [&spans](OpKind kind, int stage, int piece) -> const Span* {
     const auto found = spans.find({kind, stage, piece});
     return found == spans.end() ? nullptr : found->second;

@@ -87,10 +87,10 @@ Json stream_json(const StreamReport& stream) {
                       {"microbatches_in_flight", stage.in_flight},
                       {"stable_step_ratio", real(stable_step_ratio(stage))}});
   }
-  const std::optional<double> period = stream.period ? std::optional(stream.period->per_microbatch()) : std::nullopt;
+  const Json period = stream.period ? real(stream.period->per_microbatch()) : Json(nullptr);
   return {{"versions", stream.versions},
           {"update_every", stream.update_every},
-          {"period_per_microbatch_ns", real(period)},
+          {"period_per_microbatch_ns", period},
           {"throughput_samples_per_s", real(stream.samples_per_second)},
           {"throughput_tokens_per_s", real(stream.tokens_per_second)},
           {"stages", stages}};

@@ -24,12 +24,17 @@ Bytes RowMemory::peak() const {
   return most;
 }
 
+// Of S and T: what a shard of the output layer holds between them. They belong to no stage.
+Bytes RowMemory::shard(const Op& op) const { return costs_->vocabulary ? part(costs_->vocabulary->held, op) : 0; }
+
 Bytes RowMemory::taken(const Op& op) const {
+  if (is_vocabulary(op.kind)) return op.kind == OpKind::kVocabularyLogits ? shard(op) : 0;
   if (op.kind == OpKind::kForward) return part(is_recomputed(op) ? cost(op).checkpoint : cost(op).activation, op);
   return op.kind == OpKind::kRecompute ? part(cost(op).activation, op) : 0;
 }
 
 Bytes RowMemory::freed(const Op& op) const {
+  if (is_vocabulary(op.kind)) return op.kind == OpKind::kVocabularyGradient ? shard(op) : 0;
   const Bytes held = part(cost(op).weight_grad_held, op);
   if (op.kind == OpKind::kWeightGrad) return held;
   if (op.kind != OpKind::kBackward && op.kind != OpKind::kInputGrad) return 0;

@@ -22,6 +22,7 @@ class RowMemory {
   // While the forward `op` would run if it stood before the op at `at`.
   [[nodiscard]] Bytes during_at(std::size_t at, const Op& op) const { return before_[at] + taken(op); }
   // What an op takes when it begins.
+  [[nodiscard]] Bytes shard(const Op& op) const;
   [[nodiscard]] Bytes taken(const Op& op) const;
   // The single forward at `from` moves before the op at `to`, which stands earlier.
   void move(std::size_t from, std::size_t to, const Op& forward);

@@ -16,9 +16,6 @@ namespace debubble {
 
 namespace {
 
-constexpr int kDefaultSlices = 4;
-constexpr int kMostSlices = 1'000'000;
-
 // What the slices of a microbatch cost, and how the person said so.
 struct Cut {
   int slices = kDefaultSlices;
@@ -64,23 +61,13 @@ std::vector<int> lengths_of(int tokens, int slices, const SliceCost& cost) {
 // With `tokens` the slices are cut for equal computation, as far as whole tokens go; without, all cost the same.
 Cut counted(const ScheduleRequest& request) {
   Cut cut;
-  cut.slices = int_param(request, "slices", kDefaultSlices);
-  if (cut.slices < 1 || cut.slices > kMostSlices) {
-    refuse("S074", "--param slices", "a sequence is cut into 1 to a million slices; got " + std::to_string(cut.slices),
-           "nearest legal value: --param slices=" + std::to_string(cut.slices < 1 ? 1 : kMostSlices));
-  }
+  cut.slices = slice_count_param(request);
   cut.params = {{"slices", std::to_string(cut.slices)}};
   if (!request.params.contains("tokens")) {
     refuse_beside(request, "attention", "without tokens, all slices cost the same", "add --param tokens=N");
     return cut;
   }
-  const int tokens = int_param(request, "tokens", 0);
-  if (tokens < cut.slices || tokens > kMostSlices) {
-    refuse(
-        "S073", "--param tokens",
-        std::to_string(tokens) + " tokens do not make " + std::to_string(cut.slices) + " slices of at most a million",
-        "nearest legal value: --param tokens=" + std::to_string(tokens < cut.slices ? cut.slices : kMostSlices));
-  }
+  const int tokens = token_count_param(request, cut.slices);
   if (cut.slices == 1) return cut;
   const SliceCost cost{0, decimal_param(request, "attention", kMillionth / 10, kMillionth)};
   cut.shares = as_shares(slice_costs(cost, lengths_of(tokens, cut.slices, cost)));

@@ -161,6 +161,25 @@ std::string joined(const std::vector<int>& lengths) {
   return text;
 }
 
+int slice_count_param(const ScheduleRequest& request) {
+  const int slices = int_param(request, "slices", kDefaultSlices);
+  if (slices < 1 || slices > kMostTokens) {
+    refuse("S074", "--param slices", "a sequence is cut into 1 to a million slices; got " + std::to_string(slices),
+           "nearest legal value: --param slices=" + std::to_string(slices < 1 ? 1 : kMostTokens));
+  }
+  return slices;
+}
+
+int token_count_param(const ScheduleRequest& request, int slices) {
+  const int tokens = int_param(request, "tokens", slices);
+  if (tokens < slices || tokens > kMostTokens) {
+    refuse("S073", "--param tokens",
+           std::to_string(tokens) + " tokens do not make " + std::to_string(slices) + " slices of at most a million",
+           "nearest legal value: --param tokens=" + std::to_string(tokens < slices ? slices : kMostTokens));
+  }
+  return tokens;
+}
+
 void cut_into_slices(Schedule& schedule, int slices, std::vector<std::int64_t> shares) {
   if (static_cast<double>(schedule.stages) * schedule.microbatches * slices > kMostCells) {
     refuse("S072", "--param slices", "stages x microbatches x slices are beyond 20 million",

@@ -52,6 +52,12 @@ struct SliceCost {
 [[nodiscard]] std::string decimal_text(std::int64_t millionths);    // "0.1"
 [[nodiscard]] std::string joined(const std::vector<int>& lengths);  // "7,5,4"
 
+// Where nobody says how many slices there are.
+inline constexpr int kDefaultSlices = 4;
+// `slices` as a count, kDefaultSlices where it was not given, and `tokens`, which must be given, of so many slices.
+[[nodiscard]] int slice_count_param(const ScheduleRequest& request);
+[[nodiscard]] int token_count_param(const ScheduleRequest& request, int slices);
+
 // Cuts every microbatch of an empty schedule into `slices`; refuses what would become too large.
 void cut_into_slices(Schedule& schedule, int slices, std::vector<std::int64_t> shares);
 

@@ -15,9 +15,7 @@ namespace debubble {
 
 namespace {
 
-constexpr int kDefaultSlices = 4;
 constexpr int kDefaultTokens = 16;
-constexpr int kMostSlices = 1'000'000;
 constexpr int kMostPlanned = 1'000'000;  // devices, microbatches: their product with a sequence's cost fits 64 bits
 constexpr std::int64_t kMostOverhead = 1000 * kMillionth;
 
@@ -65,11 +63,7 @@ Cut planned_cut(const ScheduleRequest& request) {
 
 Cut counted_cut(const ScheduleRequest& request) {
   Cut cut;
-  cut.slices = int_param(request, "slices", kDefaultSlices);
-  if (cut.slices < 1 || cut.slices > kMostSlices) {
-    refuse("S074", "--param slices", "a sequence is cut into 1 to a million slices; got " + std::to_string(cut.slices),
-           "nearest legal value: --param slices=" + std::to_string(cut.slices < 1 ? 1 : kMostSlices));
-  }
+  cut.slices = slice_count_param(request);
   if (!request.params.contains("tokens")) {
     for (const char* name : {"overhead", "attention"}) {
       if (!request.params.contains(name)) continue;
@@ -78,14 +72,7 @@ Cut counted_cut(const ScheduleRequest& request) {
     }
     return cut;
   }
-  const int tokens = int_param(request, "tokens", kDefaultTokens);
-  if (tokens < cut.slices || tokens > kMostSlices) {
-    refuse(
-        "S073", "--param tokens",
-        std::to_string(tokens) + " tokens do not make " + std::to_string(cut.slices) + " slices of at most a million",
-        "nearest legal value: --param tokens=" + std::to_string(tokens < cut.slices ? cut.slices : kMostSlices));
-  }
-  cut.lengths = even_lengths(tokens, cut.slices);
+  cut.lengths = even_lengths(token_count_param(request, cut.slices), cut.slices);
   return cut;
 }
 

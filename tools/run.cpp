@@ -15,6 +15,7 @@
 #include "schedules/transforms/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
+#include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tools/copy_costs.hpp"
 #include "tools/exchange/schedule_file.hpp"
@@ -242,6 +243,18 @@ void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
   run.report.deadlock = std::move(deadlock);
 }
 
+// On a modelled cluster all replicas of the pipeline that differ; the slowest is shown.
+Timeline simulate_prepared(const Run& run, const Program& program) {
+  if (!run.topology.contended() && run.step.empty() && run.variation.none()) {
+    return simulate(program, run.schedule, run.costs, run.topology);
+  }
+  const int replicas = run.variation.replicas_differ() ? run.pipeline_replicas : 1;
+  std::vector<Timeline> timelines =
+      simulate_cluster(program, run.schedule, run.costs, run.topology, {&run.step, &run.variation, replicas});
+  return std::move(*std::max_element(timelines.begin(), timelines.end(),
+                                     [](const Timeline& a, const Timeline& b) { return a.makespan < b.makespan; }));
+}
+
 }  // namespace
 
 bool is_table_file(const std::string& name) {
@@ -345,7 +358,7 @@ void simulate_run(Run& run, P2p p2p, Progress& progress) {
   } else {
     const Program& program = std::get<Program>(lowered);
     progress.phase("simulating " + ops);
-    run.timeline = simulate(program, run.schedule, run.costs, run.topology);
+    run.timeline = simulate_prepared(run, program);
     progress.phase("analysing " + ops);
     run.report = analyse(run.timeline, run.schedule, run.costs);
     run.report.steady_period = steady_period(program, run.costs, run.topology, iterations_for(program.nodes.size()));

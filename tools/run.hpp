@@ -9,7 +9,9 @@
 #include "sim/analysis/report.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
+#include "sim/core/step_work.hpp"
 #include "sim/core/timeline.hpp"
+#include "sim/core/variation.hpp"
 #include "tools/progress.hpp"
 #include "tools/scenario.hpp"
 
@@ -26,6 +28,9 @@ struct Run {
   std::int64_t samples_per_microbatch = 0;  // 0: unknown
   std::int64_t tokens_per_sample = 0;       // 0: unknown
   P2p p2p = P2p::kOverlapped;               // what it was simulated or run with
+  StepWork step;                            // empty: the schedule's ops only
+  Variation variation;
+  int pipeline_replicas = 1;  // data-parallel replicas of the pipeline
 };
 
 // `name` is a catalog name or a file (tools/exchange/schedule_file.hpp). Throws InputError when the scenario is illegal

@@ -160,6 +160,11 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
       ->group(network)
       ->type_name("NAME");
   verb.add_option("--p2p", flags.p2p, "overlapped (default), blocking or coupled")->group(network)->type_name("MODE");
+  add_transformer_flags(verb, flags.transformer);
+  add_cluster_flags(verb, flags.cluster);
+  add_step_flags(verb, flags.step);
+  add_memory_flags(verb, flags.memory);
+  add_variation_flags(verb, flags.variation);
 }
 
 std::string repeated_flags(const ScenarioFlags& flags) {
@@ -176,6 +181,11 @@ std::string repeated_flags(const ScenarioFlags& flags) {
   add("--bandwidth", flags.bandwidth);
   add("--host-bandwidth", flags.host_bandwidth);
   if (flags.p2p != "overlapped") add("--p2p", flags.p2p);
+  for (const std::string& part : {repeated_transformer_flags(flags.transformer), repeated_cluster_flags(flags.cluster),
+                                  repeated_step_flags(flags.step), repeated_memory_flags(flags.memory),
+                                  repeated_variation_flags(flags.variation)}) {
+    if (!part.empty()) text += (text.empty() ? "" : " ") + part;
+  }
   return text;
 }
 
@@ -242,6 +252,11 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         if (flags.profile.empty()) return;
         scenario.profile = read_profile(read_file(flags.profile, "--profile"), flags.profile);
       },
+      [&] { scenario.transformer = check_transformer(flags.transformer); },
+      [&] { scenario.cluster = check_cluster(flags.cluster); },
+      [&] { scenario.step = check_step(flags.step); },
+      [&] { scenario.memory = check_memory(flags.memory); },
+      [&] { scenario.variation = check_variation(flags.variation); },
   });
   if (!flags.partition.empty()) scenario.partition = flags.partition;
   return scenario;

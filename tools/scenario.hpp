@@ -12,7 +12,12 @@
 #include "sim/core/profile.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/engine/program.hpp"
+#include "tools/cluster/cluster_flags.hpp"
+#include "tools/memory/memory_flags.hpp"
+#include "tools/step/step_flags.hpp"
+#include "tools/transformer/transformer_flags.hpp"
 #include "tools/transforms.hpp"
+#include "tools/variation/variation_flags.hpp"
 
 namespace CLI {
 class App;
@@ -37,6 +42,11 @@ struct ScenarioFlags {
   std::string partition;
   std::string topology = "ideal";
   std::string p2p = "overlapped";
+  TransformerFlags transformer;
+  ClusterFlags cluster;
+  StepFlags step;
+  MemoryFlags memory;
+  VariationFlags variation;
 };
 
 // Adds the shared flags to a verb. `several` allows more than one schedule.
@@ -59,6 +69,11 @@ struct Scenario {
   std::optional<Profile> profile;
   std::string partition = "auto";
   P2p p2p = P2p::kOverlapped;
+  TransformerScenario transformer;
+  ClusterScenario cluster;
+  StepScenario step;
+  MemoryScenario memory;
+  VariationScenario variation;
 };
 
 // Throws InputError with everything that is wrong with the flags, and for an unreadable or faulty profile.

@@ -21,6 +21,8 @@ Gate cause_of(Gate::Kind kind, std::size_t index, const Timeline& timeline) {
       return timeline.copies[index].gate;
     case Gate::Kind::kCollective:
       return timeline.collectives[index].gate;
+    case Gate::Kind::kStep:
+      return timeline.steps[index].gate;
   }
   return {};
 }
@@ -71,6 +73,11 @@ CriticalPath sum_critical_path(const Timeline& timeline) {
       case Gate::Kind::kCollective:
         take(timeline.collectives[index], sums.collective, sums.wait, at);
         break;
+      case Gate::Kind::kStep: {
+        const StepSpan& step = timeline.steps[index];
+        take(step, step.lane == StepTask::Lane::kCompute ? sums.compute : sums.collective, sums.wait, at);
+        break;
+      }
     }
   }
   sums.wait += timeline.makespan - at;

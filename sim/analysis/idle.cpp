@@ -38,6 +38,11 @@ class GapWalk {
         case Gate::Kind::kCollective:
           gate = through(timeline_.collectives, IdleCause::kCollective, gate, from, at);
           break;
+        case Gate::Kind::kStep: {
+          const bool computes = timeline_.steps[static_cast<std::size_t>(gate.index)].lane == StepTask::Lane::kCompute;
+          gate = through(timeline_.steps, computes ? compute_cause_ : IdleCause::kCollective, gate, from, at);
+          break;
+        }
       }
     }
   }

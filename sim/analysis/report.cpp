@@ -14,6 +14,8 @@ const char* to_string(IdleCause cause) {
       return "transfer_latency";
     case IdleCause::kTransferBandwidth:
       return "transfer_bandwidth";
+    case IdleCause::kContention:
+      return "transfer_contention";
     case IdleCause::kCollective:
       return "collective";
     case IdleCause::kStraggler:

@@ -23,12 +23,13 @@ enum class IdleCause {
   kDependency,  // waiting for compute elsewhere in between: stages are not equal, or the order is not ideal
   kTransferLatency,
   kTransferBandwidth,
-  kCollective,  // waiting for all devices' parts of an output layer that is split over them
-  kStraggler,
+  kContention,   // waiting for a transfer that shared its links with others: the time beyond what it takes alone
+  kCollective,   // waiting for a collective: of a split output layer, of gradients, of parameters
+  kStraggler,    // waiting for compute elsewhere that took longer than its stage costs, or for a slower replica
   kMemoryLimit,  // waiting for an activation that was moved away
   kLaunchGap,    // measured runs only
 };
-inline constexpr int kIdleCauses = 9;
+inline constexpr int kIdleCauses = 10;
 [[nodiscard]] const char* to_string(IdleCause cause);  // "fill", "transfer_latency", ...: the JSON keys
 
 enum class MemoryCategory {
@@ -102,6 +103,45 @@ struct StreamReport {
   std::vector<StageVersions> stages;
 };
 
+// One kind of task of a training step, over all devices.
+struct StepPart {
+  std::string what;  // "gradient_reduce", "optimizer", ...: to_string(StepTask::Kind)
+  int tasks = 0;
+  Nanoseconds time = 0;     // the longest sum on one device
+  Nanoseconds exposed = 0;  // of these, on that device, while its compute lane was idle or held by it
+  Nanoseconds contention = 0;
+  Bytes bytes = 0;  // per rank of that device
+};
+
+struct StepReport {
+  Nanoseconds pipeline_end = 0;  // when the last op of the schedule ended
+  std::vector<StepPart> parts;   // in the order of StepTask::Kind
+};
+
+// The cluster that a run was laid on, and how its pipeline replicas went.
+struct ClusterReport {
+  std::string topology;      // "dgx-h100:8"
+  std::string network;       // "fluid", "fifo", "uncontended"
+  std::int64_t devices = 0;  // of the cluster
+  std::int64_t ranks = 0;    // of the job
+  int tensor = 1, context = 1, expert = 1, data = 1;
+  int simulated_replicas = 1;  // of the pipeline; the report shows the slowest
+  Nanoseconds fastest_replica = 0;
+  Nanoseconds slowest_replica = 0;
+};
+
+// Whether the run fits the devices' memory.
+struct MemoryFit {
+  Bytes capacity = 0;                 // of every device
+  int device = 0;                     // the one with the least to spare
+  Bytes allocated = 0;                // its peak
+  Bytes reserved = 0;                 // what a caching allocator takes from the device for it
+  Bytes spare = 0;                    // capacity less reserved; below 0: out of memory
+  Nanoseconds at = 0;                 // when the peak is reached, or, out of memory, when the first allocation fails
+  std::string op;                     // by which op
+  std::vector<std::string> remedies;  // out of memory only: what would make it fit, each tried
+};
+
 struct ScheduleFacts {
   std::string name;
   int devices = 0;
@@ -135,6 +175,11 @@ struct Report {
   CriticalPath critical_path;
   std::optional<FilledBubbles> extra_work;  // where work beside the schedule fills its bubbles
   std::optional<StreamReport> stream;       // only of schedules without a flush
+  std::optional<ClusterReport> cluster;
+  std::optional<StepReport> step;
+  std::optional<MemoryFit> memory_fit;
+  std::optional<double> mfu;           // model FLOPs per second over what the devices could do, 0..1
+  Nanoseconds inside_collectives = 0;  // of all compute time, collectives inside stages
   std::vector<DeviceReport> devices;
   std::vector<Finding> findings;
 };

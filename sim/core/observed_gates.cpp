@@ -128,6 +128,7 @@ class GateFinder {
         return transfer(gate.index).end;
       case Gate::Kind::kCopy:
       case Gate::Kind::kCollective:
+      case Gate::Kind::kStep:
         break;  // nobody observes them: assemble_timeline refuses such schedules
     }
     return 0;

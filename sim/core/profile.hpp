@@ -49,6 +49,18 @@ struct ProfileLayer {
   Bytes parameters = 0;
   Bytes workspace = 0;
   GradSplit grad_split = GradSplit::kNone;
+
+  // Of modelled layers only; where absent, the rules of a measured profile hold (TrainingState).
+  std::optional<Bytes> gradients;
+  std::optional<Bytes> optimizer;
+  std::optional<Bytes> checkpoint;  // kept instead of `activation` where the layer is recomputed
+  std::optional<Bytes> comm_buffers;
+  Nanoseconds forward_collective = 0;  // parts of the times above that are collectives and not hidden
+  Nanoseconds backward_collective = 0;
+  std::int32_t activation_tensors = 0;  // into how many tensors `activation` falls; 0: unknown
+  double forward_flops = 0;             // of one microbatch on one rank; 0: unknown
+  double model_flops = 0;               // forward and backward of one microbatch, over all ranks, without recomputation
+
   std::vector<KernelSummary> kernels;  // of all phases, the longest in total first
 
   friend bool operator==(const ProfileLayer&, const ProfileLayer&) = default;
@@ -121,6 +133,7 @@ struct Profile {
   std::int64_t sequence_length = 0;           // tokens per sample; 0 when the model has none (images)
   std::optional<Nanoseconds> hop_latency;     // of one transfer between neighbouring stages, where it was measured
   std::optional<std::int64_t> hop_bandwidth;  // bytes per second
+  double peak_flops = 0;                      // of one device in this dtype, per second; 0: unknown
   ProfileOrigin origin;
   std::optional<Measurement> measurement;  // of measured profiles
   std::vector<ProfileLayer> layers;        // in model order

@@ -29,7 +29,15 @@ struct StageCost {
   Nanoseconds recompute = 0;  // R
   Bytes checkpoint = 0;       // where the microbatch is recomputed: held from the start of F to the end of B or I; the
                               // activation then counts from the start of R
-  Nanoseconds copy = 0;       // one way of one microbatch's activation to the host or to a peer, or back
+  // Parts of the durations above that are collectives inside the stage (tensor, sequence, context, expert parallel) and
+  // not hidden behind its compute.
+  Nanoseconds forward_collective = 0;
+  Nanoseconds backward_collective = 0;  // of B; of I and W together
+  Bytes comm_buffers = 0;               // all the time
+  // Into how many tensors an activation falls, as an allocator sees it; 0: unknown.
+  std::int32_t activation_tensors = 0;
+
+  Nanoseconds copy = 0;  // one way of one microbatch's activation to the host or to a peer, or back
 
   friend bool operator==(const StageCost&, const StageCost&) = default;
 };

@@ -12,6 +12,7 @@
 
 #include "sim/core/op.hpp"
 #include "sim/core/schedule.hpp"
+#include "sim/core/step_work.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -19,9 +20,9 @@ namespace debubble {
 // What a span or transfer waited for last. In a simulated run it begins exactly when its gate ends; in a measured one
 // the difference is a launch gap.
 struct Gate {
-  enum class Kind : std::uint8_t { kStart, kSpan, kTransfer, kCopy, kCollective };
+  enum class Kind : std::uint8_t { kStart, kSpan, kTransfer, kCopy, kCollective, kStep };
   Kind kind = Kind::kStart;  // kStart: nothing; it begins at time 0
-  std::int32_t index = -1;   // into Timeline::spans, transfers, copies or collectives
+  std::int32_t index = -1;   // into Timeline::spans, transfers, copies, collectives or steps
 };
 
 // One cell on a device's compute lane: one op, or two that run as an overlapped pair.
@@ -33,6 +34,9 @@ struct Span {
   Nanoseconds ready = 0;  // when its last input had arrived
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
+  // Part of its duration beyond what its stage costs: a slow device, a long sequence, noise. Below 0: it was faster.
+  Nanoseconds straggled = 0;
+  Nanoseconds slowed = 0;  // part of its duration because a collective ran beside it
   Gate gate;
 };
 
@@ -45,7 +49,8 @@ struct Transfer {
   std::int32_t to_device = 0;
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
-  Nanoseconds latency = 0;  // the part of end - begin that is latency; it comes last
+  Nanoseconds latency = 0;     // the part of end - begin that is latency; it comes last
+  Nanoseconds contention = 0;  // the part of end - begin - latency because other flows took their share of its links
   Bytes bytes = 0;
   Gate gate;
   // Nobody saw it travel: it stands with no length at its maker's end, and its times and size mean nothing.
@@ -74,6 +79,23 @@ struct Collective {
   Gate gate;
 };
 
+// A task of the training step (sim/core/step_work.hpp) on one of its devices.
+struct StepSpan {
+  std::int32_t task = -1;  // its number in the StepWork
+  StepTask::Kind kind = StepTask::Kind::kOther;
+  StepTask::Lane lane = StepTask::Lane::kCollective;
+  std::string what;
+  std::int32_t device = 0;
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  Nanoseconds contention = 0;  // the part of its duration because other flows took their share of its links
+  Bytes bytes = 0;
+  // One that waits for its counterpart in another pipeline replica, which this timeline does not show, has a gate that
+  // ends before it begins; `waited_for_replica` is that wait.
+  Nanoseconds waited_for_replica = 0;
+  Gate gate;
+};
+
 struct Timeline {
   int devices = 0;
   Nanoseconds makespan = 0;  // latest end; runs begin at 0
@@ -85,6 +107,7 @@ struct Timeline {
   std::vector<Transfer> transfers;         // in the order of the lowered program
   std::vector<CopySpan> copies;            // by device, then in running order
   std::vector<Collective> collectives;     // in the order in which they are first waited for
+  std::vector<StepSpan> steps;             // by device, then lane, then in running order
 };
 
 }  // namespace debubble

@@ -1,9 +1,14 @@
-// Topology: how long a transfer between two devices takes.
+// Topology: how long a transfer between two devices of the pipeline takes, and over which links it travels.
 //
-// Links are ideal: any number of transfers at once, each with the full bandwidth. Sharing a link belongs behind this
-// interface and into an event-driven simulate, once there are link graphs; nothing else has to know.
+// Ideal: every pair of devices has its own link, any number of transfers at once. Over a network: the devices are GPUs
+// of a LinkGraph, placed by a RankLayout; flows that meet on a link share it (sim/engine/cluster.hpp).
 #pragma once
 
+#include <memory>
+
+#include "sim/core/flow.hpp"
+#include "sim/core/link_graph.hpp"
+#include "sim/core/rank_layout.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -16,19 +21,40 @@ struct TransferTime {
   [[nodiscard]] Nanoseconds total() const { return serialisation + latency; }
 };
 
+// A cluster with a job laid on it.
+struct Network {
+  LinkGraph graph;
+  RankLayout layout;
+  NetworkModel model = NetworkModel::kFluid;
+  Nanoseconds message_latency = 0;  // of every transfer, beside its links': launch and protocol
+  std::int64_t transfer_bound = 0;  // bytes per second that one rank's transfer never exceeds; 0: none
+};
+
 class Topology {
  public:
   // Every pair of different devices is joined by its own link. `bandwidth` is in bytes per second; 0 means unlimited.
   static Topology ideal(Nanoseconds latency, std::int64_t bandwidth);
+  static Topology over(std::shared_ptr<const Network> network);
 
-  // Time for `bytes` from one device to another; nothing between stages on one device.
+  // Time for `bytes` from one device of the pipeline to another, alone in the network; nothing between stages on one
+  // device. Over a network each of the device's tensor and context ranks sends so many bytes to its counterpart.
   [[nodiscard]] TransferTime transfer(int from_device, int to_device, Bytes bytes) const;
+  // Over a network: the way of such a transfer in a data-parallel replica of the pipeline.
+  [[nodiscard]] FlowPath path(int pipeline_replica, int from_device, int to_device) const;
+
+  [[nodiscard]] const Network* network() const { return network_.get(); }
+  // Whether flows may slow each other down.
+  [[nodiscard]] bool contended() const { return network_ != nullptr && network_->model != NetworkModel::kUncontended; }
   [[nodiscard]] Nanoseconds latency() const { return latency_; }
   [[nodiscard]] std::int64_t bandwidth() const { return bandwidth_; }
 
  private:
   Nanoseconds latency_ = 0;
   std::int64_t bandwidth_ = 0;
+  std::shared_ptr<const Network> network_;
 };
+
+// How long a flow takes alone: fluid and uncontended, the slowest of its links by weight; FIFO, link after link.
+[[nodiscard]] TransferTime alone(const Flow& flow, const LinkGraph& graph, NetworkModel model);
 
 }  // namespace debubble

@@ -133,6 +133,8 @@ class SpanRecorder {
         return timeline_.copies[static_cast<std::size_t>(gate.index)].end;
       case Gate::Kind::kCollective:
         return timeline_.collectives[static_cast<std::size_t>(gate.index)].end;
+      case Gate::Kind::kStep:
+        return timeline_.steps[static_cast<std::size_t>(gate.index)].end;
     }
     return 0;
   }

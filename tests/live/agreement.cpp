@@ -28,6 +28,8 @@ std::string text_of(const Gate& gate, const Timeline& timeline) {
       return "copy " + number(gate.index);
     case Gate::Kind::kCollective:
       return "collective " + number(gate.index);
+    case Gate::Kind::kStep:
+      return "step " + number(gate.index);
   }
   return "";
 }

@@ -253,6 +253,9 @@ class TraceWriter : private TraceText {
         out << "the barrier behind " << std::string(1, letter(timeline_.collectives[index].kind)) << " of microbatch "
             << timeline_.collectives[index].microbatch;
         break;
+      case Gate::Kind::kStep:
+        out << timeline_.steps[index].what;
+        break;
     }
     out << "\",\"wait_ns\":" << waited << ",\"source\":\"" << (timeline_.measured ? "measured" : "modelled") << "\"";
   }

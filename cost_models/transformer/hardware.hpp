@@ -1,0 +1,40 @@
+// Hardware: what one accelerator can do at best, and the share of it that work reaches.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cost_models/transformer/setup.hpp"
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+struct Hardware {
+  std::string name;       // "h100"
+  std::string source;     // where the figures come from
+  double fp32_flops = 0;  // dense, per second
+  double half_flops = 0;  // fp16 and bf16
+  double fp8_flops = 0;   // 0: none
+  int multiprocessors = 0;
+  Bytes memory = 0;
+  std::int64_t memory_bandwidth = 0;  // bytes per second
+  std::int64_t host_bandwidth = 0;    // one way
+  int tile_rows = 128;                // of the matrix product's output that one multiprocessor makes at a time
+  int tile_columns = 128;
+};
+
+// Shares of the peak, and what every kernel costs beside its work. Two numbers of these may be calibrated.
+struct Efficiency {
+  double matrix = 1;           // of matrix products, beside what tiles and waves lose
+  double memory = 1;           // of the memory bandwidth
+  Nanoseconds per_kernel = 0;  // launch and fill, of every kernel
+  double compute_scale = 1;    // calibration: all compute times are divided by it
+  double network_scale = 1;    // calibration: all collective and transfer times are divided by it
+};
+
+[[nodiscard]] const std::vector<Hardware>& hardware_presets();
+[[nodiscard]] const Hardware* find_hardware(std::string_view name);  // null: unknown
+
+}  // namespace debubble

@@ -1,0 +1,50 @@
+// The kernels and collectives of one layer on one rank, for one microbatch: what a cost model times one by one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cost_models/collectives/collective.hpp"
+#include "cost_models/transformer/setup.hpp"
+#include "sim/core/rank_layout.hpp"
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+struct LayerOp {
+  enum class Kind : std::uint8_t {
+    kMatrix,       // `batch` products of rows x inner by inner x columns
+    kAttention,    // fused (flash) attention: `flops` on matrix units, scores never leave the chip
+    kElementwise,  // norms, activations, residuals, softmax, dropout, rotary positions, lookups: memory bound
+    kCollective,   // inside the layer, over the ranks of `group`
+  };
+  // What of B it belongs to, where a schedule splits B; a full backward runs both. Recomputation belongs to kInputGrad.
+  enum class Phase : std::uint8_t { kForward, kInputGrad, kWeightGrad };
+
+  Kind kind = Kind::kMatrix;
+  Phase phase = Phase::kForward;
+  std::string name;        // "qkv", "attention", "mlp up", "all-reduce of the MLP's output"
+  bool recompute = false;  // runs the forward again
+  std::int64_t batch = 1, rows = 0, columns = 0, inner = 0;  // kMatrix
+  double flops = 0;                                          // multiply and add count as two
+  Bytes bytes = 0;                                           // read and written, of the device's memory
+  NumberFormat format = NumberFormat::kBf16;
+  int kernels = 1;                       // how many launches it stands for
+  Dimension group = Dimension::kTensor;  // kCollective
+  CollectiveKind collective = CollectiveKind::kAllReduce;
+  Bytes collective_bytes = 0;  // every rank's full buffer, as in plan_collective
+  double imbalance = 1;        // of experts: the busiest rank's tokens over the mean
+};
+
+// In running order, forward first. One rank's share: tensor, context, expert and sequence parallelism are applied.
+[[nodiscard]] std::vector<LayerOp> layer_ops(const TrainingSetup& setup, const LayerPlace& layer);
+
+// The model's layers in order: embedding, blocks, head, predictors.
+[[nodiscard]] std::vector<LayerPlace> layer_places(const TransformerShape& shape);
+
+// Forward and backward FLOPs of one sample's tokens in that layer over all ranks, without recomputation: what MFU
+// counts.
+[[nodiscard]] double model_flops(const TrainingSetup& setup, const LayerPlace& layer);
+
+}  // namespace debubble

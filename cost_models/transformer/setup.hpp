@@ -1,0 +1,46 @@
+// TrainingSetup: a transformer and how it is trained: all that its layers' costs and sizes depend on, but the hardware.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/core/rank_layout.hpp"
+#include "sim/core/transformer.hpp"
+
+namespace debubble {
+
+enum class NumberFormat : std::uint8_t { kFp32, kFp16, kBf16, kFp8 };
+[[nodiscard]] const char* to_string(NumberFormat format);  // "fp32", "fp16", "bf16", "fp8"
+[[nodiscard]] int bytes_of(NumberFormat format);
+
+enum class Recompute : std::uint8_t {
+  kNone,
+  kSelective,  // the attention core (scores, softmax, dropout, weighted values) again before its backward
+  kFull        // every block's forward again from its input, as a part of its B (or I)
+};
+
+struct TrainingSetup {
+  TransformerShape shape;
+  Parallelism parallel;
+  std::int64_t sequence = 0;                     // tokens of a sample
+  std::int64_t microbatch_size = 1;              // samples
+  NumberFormat compute = NumberFormat::kBf16;    // of matrix products
+  NumberFormat weights = NumberFormat::kBf16;    // as stored for compute
+  NumberFormat gradients = NumberFormat::kFp32;  // as accumulated
+  bool master_weights = true;                    // an fp32 copy beside 16-bit weights
+  int moments = 2;                               // fp32 numbers per weight the optimizer keeps (Adam: 2)
+  bool flash_attention = true;                   // scores are never stored; the backward computes them again
+  bool dropout = false;                          // masks of one byte per number
+  bool causal = true;
+  Recompute recompute = Recompute::kNone;
+};
+
+// One of a model's layers, as a partition sees them: the embedding, the blocks, the head (and extra prediction heads).
+struct LayerPlace {
+  enum class Kind : std::uint8_t { kEmbedding, kBlock, kHead, kPredictor };
+  Kind kind = Kind::kBlock;
+  std::int64_t number = 0;  // of a block: counts all blocks from 0
+  bool moe = false;         // a block with experts
+};
+
+}  // namespace debubble

@@ -1,0 +1,14 @@
+#include "sim/core/step_work.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace debubble {
+
+const char* to_string(StepTask::Kind kind) {
+  constexpr std::array<const char*, 6> kNames{"gradient_reduce", "embedding_reduce", "parameter_gather",
+                                              "global_norm",     "optimizer",        "other"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace debubble

@@ -1,0 +1,52 @@
+// simulate_cluster: the whole training step on a modelled cluster, event by event: transfers and collectives that meet
+// on a link share it, step tasks run beside compute, replicas of the pipeline wait for each other.
+//
+// Where nothing is shared it gives the times of `simulate` to the nanosecond.
+#pragma once
+
+#include <vector>
+
+#include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
+#include "sim/core/step_work.hpp"
+#include "sim/core/timeline.hpp"
+#include "sim/core/topology.hpp"
+#include "sim/core/variation.hpp"
+#include "sim/engine/program.hpp"
+#include "sim/engine/simulate.hpp"
+
+namespace debubble {
+
+struct ClusterOptions {
+  const StepWork* step = nullptr;        // null: the schedule's ops only
+  const Variation* variation = nullptr;  // null: every op takes what its stage costs
+  int pipeline_replicas = 1;             // how many data-parallel replicas of the pipeline are simulated together
+};
+
+// One per simulated replica of the pipeline.
+[[nodiscard]] std::vector<Timeline> simulate_cluster(const Program& program, const Schedule& schedule,
+                                                     const StageCosts& costs, const Topology& topology,
+                                                     const ClusterOptions& options);
+
+struct ClusterTotals {
+  Nanoseconds makespan = 0;                   // of all replicas
+  std::vector<Nanoseconds> replica_makespan;  // by replica
+  std::vector<Totals> replicas;               // times only: peaks are not computed
+};
+
+// The same without spans, for sweeps and large clusters.
+[[nodiscard]] ClusterTotals simulate_cluster_totals(const Program& program, const Schedule& schedule,
+                                                    const StageCosts& costs, const Topology& topology,
+                                                    const ClusterOptions& options);
+
+// Makespan of a run whose ops vary, without a network or step: the walk of simulate_totals. For thousands of seeds.
+// `durations` holds one entry per node of the program (transfers: ignored), see varied_durations.
+[[nodiscard]] Nanoseconds simulate_varied(const Program& program, const StageCosts& costs, const Topology& topology,
+                                          const std::vector<Nanoseconds>& durations);
+
+// What each node takes in that replica under that variation.
+[[nodiscard]] std::vector<Nanoseconds> varied_durations(const Program& program, const Schedule& schedule,
+                                                        const StageCosts& costs, const Variation& variation,
+                                                        int pipeline_replica);
+
+}  // namespace debubble

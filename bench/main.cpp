@@ -89,6 +89,17 @@ bool print_schedule_promises(const Collector& results) {
   return kept;
 }
 
+// The modelled cluster: contention costs so much more than none, a step of 16,384 GPUs (16 x 128 x 8) is quick and no
+// dearer per replica than a quarter of them, and so are a thousand seeds.
+bool print_cluster_promises(const Collector& results) {
+  bool kept = promise("contended / contention-free, p=64 m=1024",
+                      ratio(results.seconds("contended/"), results.seconds("contended_free/")), 15, "");
+  const double whole = results.seconds("cluster_step/128");
+  kept &= promise("step of 16,384 GPUs, CPU time", whole, 2, " s");
+  kept &= promise("the same per replica, over 4,096 GPUs", ratio(whole / 4, results.seconds("cluster_step/32")), 2, "");
+  return promise("1,000 jitter seeds, p=16 m=64, CPU time", results.seconds("jitter_seeds/"), 1, " s") && kept;
+}
+
 bool print_promises(const Collector& results) {
   std::printf("\n");
   bool kept = true;
@@ -120,6 +131,7 @@ bool print_promises(const Collector& results) {
                     results.seconds(std::string(what) + "/10000000"), 2, " s");
   }
   kept &= print_schedule_promises(results);
+  kept &= print_cluster_promises(results);
   return kept;
 }
 

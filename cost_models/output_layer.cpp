@@ -33,8 +33,10 @@ OutputShard take_output_layer(Profile& profile, int devices, int barriers, const
   shard.cost.gradient = piece_of(head.forward.median + backward - logits, devices);
   shard.cost.held = piece_of(head.activation, devices);
   shard.weights = piece_of(head.parameters, devices);
-  shard.gradients = scaled(shard.weights, state.gradients_per_weight);
-  shard.optimizer = scaled(shard.weights, state.optimizer_per_weight);
+  shard.gradients =
+      head.gradients ? piece_of(*head.gradients, devices) : scaled(shard.weights, state.gradients_per_weight);
+  shard.optimizer =
+      head.optimizer ? piece_of(*head.optimizer, devices) : scaled(shard.weights, state.optimizer_per_weight);
   assumptions.push_back(
       {"output layer",
        "layer \"" + head.name + "\" in " + std::to_string(devices) + " equal shards; " +

@@ -19,6 +19,10 @@ namespace debubble {
 // Throws InputError when there are fewer layers than stages, less than one stage, or times whose sum overflows.
 [[nodiscard]] std::vector<int> balanced_partition(const Profile& profile, int stages);
 
+// As many blocks on each stage; the embedding on the first stage, the head and what follows it on the last: Megatron-LM's
+// own partition. Throws InputError F006 where the blocks cannot be shared evenly.
+[[nodiscard]] std::vector<int> even_partition(const Profile& profile, int stages);
+
 // Parses "a,b,c". Throws InputError unless it holds exactly `stages` positive numbers that add up to `layers`; the
 // message says "layers in model / layers placed".
 [[nodiscard]] std::vector<int> parse_partition(std::string_view text, int stages, int layers);

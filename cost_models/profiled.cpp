@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,7 +21,12 @@ struct Gaps {
   std::size_t whole = 0;  // only the halves of the backward are known
   std::size_t halves = 0;
   std::size_t held = 0;
+  std::size_t gradients = 0;
+  std::size_t optimizer = 0;
 };
+
+// Whether a layer's sizes are a model's: then they say when within the layer they are held.
+bool is_modelled(const ProfileLayer& layer) { return layer.gradients.has_value() && layer.optimizer.has_value(); }
 
 [[noreturn]] void complain_overflow(std::size_t stage, const std::string& what) {
   throw InputError({"L008", "", "the " + what + " of stage " + std::to_string(stage) + " overflows",
@@ -37,13 +44,22 @@ class StageSum {
     add_size(cost_.activation, layer.activation, "activation");
     add_size(cost_.weight_grad_held, held(layer, weight_share, gaps), "memory held for the weight gradient");
     add_size(cost_.weights, layer.parameters, "weights");
-    cost_.workspace = std::max(cost_.workspace, layer.workspace);
+    add_workspace(layer);
     cost_.output = layer.output;
+    add_states(layer, gaps);
+    add_time(cost_.forward_collective, layer.forward_collective);
+    add_time(cost_.backward_collective, layer.backward_collective);
+    cost_.activation_tensors += layer.activation_tensors;
+    for (const SharedBuffer& buffer : layer.buffers) {
+      Bytes& size = buffers_[buffer.name];
+      size = std::max(size, buffer.bytes);
+    }
   }
 
   [[nodiscard]] StageCost finish(const TrainingState& state) {
-    cost_.gradients = scaled(state.gradients_per_weight, "gradients");
-    cost_.optimizer = scaled(state.optimizer_per_weight, "optimizer state");
+    add_size(cost_.gradients, scaled(state.gradients_per_weight, "gradients", of_gradients_), "gradients");
+    add_size(cost_.optimizer, scaled(state.optimizer_per_weight, "optimizer state", of_optimizer_), "optimizer state");
+    for (const auto& [name, bytes] : buffers_) add_size(cost_.comm_buffers, bytes, "buffers");
     return cost_;
   }
 
@@ -56,6 +72,29 @@ class StageSum {
   void add_size(Bytes& sum, Bytes size, const char* what) const {
     if (size > kLargestSize - sum) complain_overflow(stage_, what);
     sum += size;
+  }
+
+  // When a modelled layer is at its most, the activations of the layers behind it are not there, or not any more: with
+  // the workspace of all before, less this one's activation, the stage's peak is that of its worst moment.
+  void add_workspace(const ProfileLayer& layer) {
+    const Bytes before =
+        is_modelled(layer) ? cost_.workspace - std::min(cost_.workspace, layer.activation) : cost_.workspace;
+    cost_.workspace = std::max(before, layer.workspace);
+  }
+
+  void add_states(const ProfileLayer& layer, Gaps& gaps) {
+    if (layer.gradients) {
+      add_size(cost_.gradients, *layer.gradients, "gradients");
+    } else {
+      add_size(of_gradients_, layer.parameters, "weights");
+      ++gaps.gradients;
+    }
+    if (layer.optimizer) {
+      add_size(cost_.optimizer, *layer.optimizer, "optimizer state");
+    } else {
+      add_size(of_optimizer_, layer.parameters, "weights");
+      ++gaps.optimizer;
+    }
   }
 
   void add_backward(const ProfileLayer& layer, Gaps& gaps) {
@@ -75,14 +114,17 @@ class StageSum {
     return std::llround(static_cast<double>(layer.activation) * weight_share);
   }
 
-  [[nodiscard]] Bytes scaled(double factor, const char* what) const {
-    const double size = std::round(static_cast<double>(cost_.weights) * factor);
+  [[nodiscard]] Bytes scaled(double factor, const char* what, Bytes weights) const {
+    const double size = std::round(static_cast<double>(weights) * factor);
     if (!(size <= static_cast<double>(kLargestSize))) complain_overflow(stage_, what);
     return static_cast<Bytes>(size);
   }
 
   std::size_t stage_;
   StageCost cost_;
+  Bytes of_gradients_ = 0;  // weights of the layers that do not say how large their gradients are
+  Bytes of_optimizer_ = 0;
+  std::map<std::string, Bytes> buffers_;
 };
 
 // Shortest decimal that reads back as the same number: "2", "0.5".
@@ -124,11 +166,15 @@ void explain(const Profile& profile, const TrainingState& state, double weight_s
     add("memory held for the weight gradient",
         decimal(weight_share) + " of the activation, in " + layers_text(gaps.held, all), Source::kDefault);
   }
-  add("gradients",
-      decimal(state.gradients_per_weight) + (state.gradients_per_weight == 1 ? " byte" : " bytes") +
-          std::string(" per byte of weights"),
-      Source::kDefault);
-  add("optimizer state", decimal(state.optimizer_per_weight) + " bytes per byte of weights", Source::kDefault);
+  if (gaps.gradients > 0) {
+    add("gradients",
+        decimal(state.gradients_per_weight) + (state.gradients_per_weight == 1 ? " byte" : " bytes") +
+            std::string(" per byte of weights"),
+        Source::kDefault);
+  }
+  if (gaps.optimizer > 0) {
+    add("optimizer state", decimal(state.optimizer_per_weight) + " bytes per byte of weights", Source::kDefault);
+  }
 }
 
 void check_request(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
@@ -172,11 +218,13 @@ StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partit
   auto layer = profile.layers.begin();
   for (const int size : partition) {
     StageSum sum(costs.stages.size());
+    const std::optional<Bytes> checkpoint = layer->checkpoint;
     for (int k = 0; k < size; ++k) sum.add(*layer++, weight_share, gaps);
     costs.stages.push_back(sum.finish(state));
     StageCost& stage = costs.stages.back();
     stage.recompute = stage.forward;
     stage.checkpoint = costs.stages.size() == 1 ? stage.output : costs.stages[costs.stages.size() - 2].output;
+    if (checkpoint) stage.checkpoint = *checkpoint;
   }
   explain(profile, state, weight_share, gaps, assumptions);
   return costs;

@@ -1,6 +1,7 @@
 #include "tools/copy_costs.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "sim/core/topology.hpp"
@@ -25,12 +26,50 @@ struct Rate {
   Source source = Source::kDefault;
 };
 
-Rate host_rate(const Scenario& scenario) {
-  if (scenario.host_bandwidth) return {*scenario.host_bandwidth, Source::kGiven};
-  return {kDefaultHostBandwidth, Source::kDefault};
+// What the narrowest of these links carries.
+std::int64_t narrowest(const LinkGraph& graph, const std::vector<std::int32_t>& links) {
+  std::int64_t bandwidth = 0;
+  for (const std::int32_t link : links) {
+    const std::int64_t own = graph.links[static_cast<std::size_t>(link)].bandwidth;
+    if (own != 0 && (bandwidth == 0 || own < bandwidth)) bandwidth = own;
+  }
+  return bandwidth;
 }
 
-Rate link_rate(const Scenario& scenario) {
+// The rate at which a device of the cluster reaches its host, alone; nothing where it has none.
+std::optional<Rate> cluster_host_rate(const Scenario& scenario, int devices) {
+  const ClusterScenario& cluster = scenario.cluster;
+  if (cluster.graph == nullptr) return std::nullopt;
+  std::vector<std::int32_t> links;
+  const std::int32_t device = cluster.layout(devices).device(0, 0, 0, 0);
+  if (!cluster.graph->router->host_route(device, true, links)) return std::nullopt;
+  return Rate{narrowest(*cluster.graph, links), Source::kModelled};
+}
+
+Rate host_rate(const Scenario& scenario, int devices) {
+  if (scenario.host_bandwidth) return {*scenario.host_bandwidth, Source::kGiven};
+  return cluster_host_rate(scenario, devices).value_or(Rate{kDefaultHostBandwidth, Source::kDefault});
+}
+
+// Over a cluster: of the pair of partners with the narrowest way between them.
+Rate partner_rate(const ClusterScenario& cluster, const Schedule& schedule) {
+  const RankLayout layout = cluster.layout(schedule.devices);
+  Rate rate{0, Source::kModelled};
+  for (std::size_t device = 0; device < schedule.copies.size(); ++device) {
+    for (const Copy& copy : schedule.copies[device]) {
+      if (copy.peer < 0) continue;
+      std::vector<std::int32_t> links;
+      cluster.graph->router->route(layout.device(0, 0, 0, static_cast<int>(device)), layout.device(0, 0, 0, copy.peer),
+                                   links);
+      const std::int64_t own = narrowest(*cluster.graph, links);
+      if (own != 0 && (rate.bandwidth == 0 || own < rate.bandwidth)) rate.bandwidth = own;
+    }
+  }
+  return rate;
+}
+
+Rate link_rate(const Scenario& scenario, const Schedule& schedule) {
+  if (scenario.cluster.graph != nullptr) return partner_rate(scenario.cluster, schedule);
   if (scenario.bandwidth) return {*scenario.bandwidth, Source::kGiven};
   if (scenario.profile->hop_bandwidth) return {*scenario.profile->hop_bandwidth, scenario.profile->origin.times};
   return {0, Source::kDefault};
@@ -50,7 +89,7 @@ void set_copy_costs(const Scenario& scenario, const Schedule& schedule, StageCos
                            given ? Source::kGiven : Source::kDefault});
     return;
   }
-  const Rate rate = to_peer ? link_rate(scenario) : host_rate(scenario);
+  const Rate rate = to_peer ? link_rate(scenario, schedule) : host_rate(scenario, schedule.devices);
   const Topology lane = Topology::ideal(0, rate.bandwidth);
   for (StageCost& stage : costs.stages) stage.copy = lane.transfer(0, 1, stage.activation).serialisation;
   if (to_peer) assumptions.push_back({"link between partners", rate_text(rate.bandwidth), rate.source});

@@ -43,9 +43,33 @@ constexpr Metric maybe_time(std::string_view name, std::string_view key, std::in
   return {name, key, "", MetricUnit::kNanoseconds, get, nullptr, known};
 }
 
+// Of one kind of task of the step; where the run has a step but no such task, 0.
+template <StepTask::Kind kKind, auto kMember>
+std::int64_t of_step(const Report& report) {
+  if (!report.step) return 0;
+  for (const StepPart& part : report.step->parts) {
+    if (part.what == to_string(kKind)) return part.*kMember;
+  }
+  return 0;
+}
+
+bool has_step(const Report& report) { return report.step.has_value(); }
+
+constexpr Metric step_time(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&)) {
+  return {name, key, "", MetricUnit::kNanoseconds, get, nullptr, has_step};
+}
+
 constexpr Metric size(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&),
                       std::string_view alias = "") {
   return {name, key, alias, MetricUnit::kBytes, get, nullptr};
+}
+
+// Of runs whose devices' memory is known.
+bool has_fit(const Report& report) { return report.memory_fit.has_value(); }
+
+constexpr Metric maybe_size(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&),
+                            bool (*known)(const Report&)) {
+  return {name, key, "", MetricUnit::kBytes, get, nullptr, known};
 }
 
 constexpr Metric count(std::string_view name, std::int64_t (*get)(const Report&)) {
@@ -83,7 +107,7 @@ constexpr std::array kMetrics = {
     ratio("span_bubble_ratio", [](R r) { return MaybeReal(r.span_bubble_ratio); }),
     number("throughput_samples", "throughput_samples_per_s", [](R r) { return r.samples_per_second; }),
     number("throughput_tokens", "throughput_tokens_per_s", [](R r) { return r.tokens_per_second; }),
-    ratio("mfu", [](R) { return MaybeReal(); }),
+    ratio("mfu", [](R r) { return r.mfu; }),
     count("weight_copies", [](R r) { return std::int64_t{r.weight_copies}; }),
     size("p2p", "p2p_bytes", [](R r) { return r.p2p_bytes; }),
     count("p2p_messages", [](R r) { return r.p2p_messages; }),
@@ -100,10 +124,44 @@ constexpr std::array kMetrics = {
     time("idle_by_cause.transfer_latency", "idle_by_cause_ns.transfer_latency", idle_by<IdleCause::kTransferLatency>),
     time("idle_by_cause.transfer_bandwidth", "idle_by_cause_ns.transfer_bandwidth",
          idle_by<IdleCause::kTransferBandwidth>),
+    time("idle_by_cause.transfer_contention", "idle_by_cause_ns.transfer_contention", idle_by<IdleCause::kContention>),
     time("idle_by_cause.collective", "idle_by_cause_ns.collective", idle_by<IdleCause::kCollective>),
     time("idle_by_cause.straggler", "idle_by_cause_ns.straggler", idle_by<IdleCause::kStraggler>),
     time("idle_by_cause.memory_limit", "idle_by_cause_ns.memory_limit", idle_by<IdleCause::kMemoryLimit>),
     time("idle_by_cause.launch_gap", "idle_by_cause_ns.launch_gap", idle_by<IdleCause::kLaunchGap>),
+    step_time("step.pipeline_end", "step.pipeline_end_ns", [](R r) { return r.step ? r.step->pipeline_end : 0; }),
+    step_time("step.gradient_reduce", "step.parts.gradient_reduce.time_ns",
+              of_step<StepTask::Kind::kGradientReduce, &StepPart::time>),
+    step_time("step.gradient_reduce.exposed", "step.parts.gradient_reduce.exposed_ns",
+              of_step<StepTask::Kind::kGradientReduce, &StepPart::exposed>),
+    step_time("step.embedding_reduce", "step.parts.embedding_reduce.time_ns",
+              of_step<StepTask::Kind::kEmbeddingReduce, &StepPart::time>),
+    step_time("step.embedding_reduce.exposed", "step.parts.embedding_reduce.exposed_ns",
+              of_step<StepTask::Kind::kEmbeddingReduce, &StepPart::exposed>),
+    step_time("step.parameter_gather", "step.parts.parameter_gather.time_ns",
+              of_step<StepTask::Kind::kParameterGather, &StepPart::time>),
+    step_time("step.parameter_gather.exposed", "step.parts.parameter_gather.exposed_ns",
+              of_step<StepTask::Kind::kParameterGather, &StepPart::exposed>),
+    step_time("step.global_norm", "step.parts.global_norm.time_ns",
+              of_step<StepTask::Kind::kGlobalNorm, &StepPart::time>),
+    step_time("step.global_norm.exposed", "step.parts.global_norm.exposed_ns",
+              of_step<StepTask::Kind::kGlobalNorm, &StepPart::exposed>),
+    step_time("step.optimizer", "step.parts.optimizer.time_ns", of_step<StepTask::Kind::kOptimizer, &StepPart::time>),
+    step_time("step.optimizer.exposed", "step.parts.optimizer.exposed_ns",
+              of_step<StepTask::Kind::kOptimizer, &StepPart::exposed>),
+    maybe_time(
+        "replicas.fastest", "cluster.fastest_replica_ns",
+        [](R r) { return r.cluster ? r.cluster->fastest_replica : 0; }, [](R r) { return r.cluster.has_value(); }),
+    maybe_time(
+        "replicas.slowest", "cluster.slowest_replica_ns",
+        [](R r) { return r.cluster ? r.cluster->slowest_replica : 0; }, [](R r) { return r.cluster.has_value(); }),
+    time("inside_collectives", "inside_collectives_ns", [](R r) { return r.inside_collectives; }),
+    maybe_size(
+        "memory_fit.spare", "memory_fit.spare_bytes", [](R r) { return r.memory_fit ? r.memory_fit->spare : 0; },
+        has_fit),
+    maybe_size(
+        "memory_fit.reserved", "memory_fit.reserved_bytes",
+        [](R r) { return r.memory_fit ? r.memory_fit->reserved : 0; }, has_fit),
     size(
         "peak_memory", "peak_memory_bytes", [](R r) { return largest(r, [](D d) { return d.peak_memory; }); }, "mem"),
     size("peak_activation", "peak_activation_bytes",

@@ -18,7 +18,9 @@ PlanningCosts known_costs(const ScheduleRequest& request, const StageCosts& cost
   Bytes activations = 0;
   for (std::size_t s = 0; s < costs.stages.size(); ++s) {
     activations += costs.stages[s].activation;
-    if (s > 0) known.hops.push_back(topology.transfer(0, 1, costs.stages[s - 1].output).total());
+    if (s == 0) continue;
+    const int before = static_cast<int>(s) - 1;
+    known.hops.push_back(topology.to_next_stage(before, request.devices, costs.stages[s - 1].output).total());
   }
   known.activation_unit = activations / std::max(request.devices, 1);
   return known;

@@ -11,13 +11,19 @@
 #include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tools/cluster/cluster_topology.hpp"
+#include "tools/cluster_report.hpp"
 #include "tools/exchange/schedule_file.hpp"
+#include "tools/memory/memory_verdict.hpp"
 #include "tools/planning.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
 #include "tools/stage_costs.hpp"
+#include "tools/step/run_step.hpp"
 #include "tools/stream.hpp"
 #include "tools/transform_findings.hpp"
+#include "tools/transformer/model_profile.hpp"
+#include "tools/variation/make_variation.hpp"
 
 namespace debubble {
 
@@ -41,7 +47,7 @@ void check_against_table(const Schedule& table, const Scenario& scenario, const 
   }
 }
 
-Topology make_topology(const Scenario& scenario, Report& report) {
+Topology ideal_topology(const Scenario& scenario, Report& report) {
   Nanoseconds latency = scenario.comm.value_or(0);
   std::int64_t bandwidth = scenario.bandwidth.value_or(0);
   Source latency_source = given_or_default(scenario.comm.has_value());
@@ -56,11 +62,19 @@ Topology make_topology(const Scenario& scenario, Report& report) {
   }
   assume(report, "hop latency", format_duration_exact(latency), latency_source);
   assume(report, "link bandwidth", bandwidth == 0 ? "unlimited" : format_size(bandwidth) + "/s", bandwidth_source);
+  return Topology::ideal(latency, bandwidth);
+}
+
+// For a pipeline of so many devices.
+Topology make_topology(const Scenario& scenario, int devices, Report& report) {
+  assume_ranks(scenario.cluster, devices, report);
+  Topology topology = scenario.cluster.graph == nullptr ? ideal_topology(scenario, report)
+                                                        : cluster_topology(scenario, devices, report);
   const std::array<const char*, 3> modes{"overlapped with compute", "blocking: holds both compute lanes",
                                          "coupled: fused exchanges between ops"};
   assume(report, "transfers", modes[static_cast<std::size_t>(scenario.p2p)],
          given_or_default(scenario.p2p != P2p::kOverlapped));
-  return Topology::ideal(latency, bandwidth);
+  return topology;
 }
 
 // Long runs repeat the walk fewer times: the pattern shows after a few iterations or not at all.
@@ -90,7 +104,8 @@ Schedule plan_schedule(const Scenario& scenario, const ScheduleEntry& entry, con
   draft.schedule.chunks = request.chunks == 0 ? entry.default_chunks : request.chunks;
   draft.schedule.stages = request.devices * draft.schedule.chunks;
   set_stage_costs(scenario, draft);
-  return build_planned(entry.name, request, draft.costs, make_topology(scenario, draft.report), scenario.p2p);
+  return build_planned(entry.name, request, draft.costs, make_topology(scenario, request.devices, draft.report),
+                       scenario.p2p);
 }
 
 void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
@@ -105,14 +120,19 @@ void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
   run.report.deadlock = std::move(deadlock);
 }
 
+// Whether the walk without contention says it all.
+bool walks(const Run& run) { return !run.topology.contended() && run.step.empty() && run.variation.none(); }
+
 // On a modelled cluster all replicas of the pipeline that differ; the slowest is shown.
-Timeline simulate_prepared(const Run& run, const Program& program) {
-  if (!run.topology.contended() && run.step.empty() && run.variation.none()) {
-    return simulate(program, run.schedule, run.costs, run.topology);
-  }
+Timeline simulate_prepared(Run& run, const Program& program) {
+  run.replica_makespans.clear();
+  if (walks(run)) return simulate(program, run.schedule, run.costs, run.topology);
   const int replicas = run.variation.replicas_differ() ? run.pipeline_replicas : 1;
   std::vector<Timeline> timelines =
       simulate_cluster(program, run.schedule, run.costs, run.topology, {&run.step, &run.variation, replicas});
+  if (replicas > 1) {
+    for (const Timeline& timeline : timelines) run.replica_makespans.push_back(timeline.makespan);
+  }
   return std::move(*std::max_element(timelines.begin(), timelines.end(),
                                      [](const Timeline& a, const Timeline& b) { return a.makespan < b.makespan; }));
 }
@@ -153,18 +173,20 @@ Schedule make_schedule(const Scenario& scenario, const std::string& name) {
       Run draft;  // the costs of what the transform gets
       draft.schedule = schedule;
       set_stage_costs(scenario, draft);
-      request.costs = &costs.emplace(costs_to_plan_with(schedule, draft.costs, make_topology(scenario, draft.report)));
+      request.costs = &costs.emplace(
+          costs_to_plan_with(schedule, draft.costs, make_topology(scenario, schedule.devices, draft.report)));
     }
     schedule = apply_transform(spec.name, schedule, request);
   }
   return schedule;
 }
 
-void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample) {
+void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample,
+                    int pipeline_replicas) {
   if (report.makespan == 0 || samples_per_microbatch == 0) return;
   constexpr double kNanosecondsPerSecond = 1e9;
-  const double samples =
-      static_cast<double>(report.schedule.microbatches) * static_cast<double>(samples_per_microbatch);
+  const double samples = static_cast<double>(report.schedule.microbatches) *
+                         static_cast<double>(samples_per_microbatch) * pipeline_replicas;
   report.samples_per_second = samples * kNanosecondsPerSecond / static_cast<double>(report.makespan);
   if (tokens_per_sample > 0) {
     report.tokens_per_second = *report.samples_per_second * static_cast<double>(tokens_per_sample);
@@ -203,7 +225,12 @@ Run prepare_run(const Scenario& scenario, const std::string& name, Progress& pro
     assume(run.report, "extra weight version", "the stage's weights, in the precision of the profile",
            Source::kDefault);
   }
-  run.topology = make_topology(scenario, run.report);
+  run.topology = make_topology(scenario, run.schedule.devices, run.report);
+  run.pipeline_replicas = scenario.cluster.sizes.data;
+  run.variation = make_variation(scenario.variation, run.schedule, run.pipeline_replicas, run.report.assumptions);
+  set_step_work(scenario, run);
+  add_model_facts(scenario, run);
+  set_memory_limits(scenario, run);
   run.extra_work = extra_work(scenario.transforms, run.report.assumptions);
   for (Assumption& assumption : run.report.assumptions) assumption.value = printable(assumption.value);
   return run;
@@ -223,8 +250,13 @@ void simulate_run(Run& run, P2p p2p, Progress& progress) {
     run.timeline = simulate_prepared(run, program);
     progress.phase("analysing " + ops);
     run.report = analyse(run.timeline, run.schedule, run.costs);
-    run.report.steady_period = steady_period(program, run.costs, run.topology, iterations_for(program.nodes.size()));
-    add_throughput(run.report, run.samples_per_microbatch, run.tokens_per_sample);
+    if (walks(run)) {
+      run.report.steady_period = steady_period(program, run.costs, run.topology, iterations_for(program.nodes.size()));
+    }
+    run.report.cluster = cluster_report(run);
+    add_throughput(run.report, run.samples_per_microbatch, run.tokens_per_sample, run.pipeline_replicas);
+    add_model_results(run);
+    judge_memory(run);
     if (run.report.stream) add_pace(run, p2p);
     if (run.extra_work) run.report.extra_work = fill_bubbles(run.timeline, run.schedule, *run.extra_work);
   }
@@ -242,7 +274,7 @@ Run run_schedule(const Scenario& scenario, const std::string& name, Progress& pr
 std::optional<std::pair<int, double>> more_microbatches(const Scenario& scenario, const std::string& name,
                                                         const Run& run) {
   constexpr std::size_t kQuick = 2'000'000;  // ops that take no time that anybody notices
-  if (is_table_file(name) || run.schedule.total_ops() > kQuick) return std::nullopt;
+  if (is_table_file(name) || run.schedule.total_ops() > kQuick || !walks(run)) return std::nullopt;
   Scenario doubled = scenario;
   doubled.microbatches = 2 * run.schedule.microbatches;
   doubled.chunks = run.schedule.chunks;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/analysis/memory_fit.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
@@ -17,6 +18,12 @@
 
 namespace debubble {
 
+// What each device's allocator may take; nothing: whether the run fits is not judged.
+struct MemoryLimits {
+  std::vector<Bytes> capacities;  // one for all devices, or one each
+  AllocatorKind allocator = AllocatorKind::kCaching;
+};
+
 struct Run {
   Schedule schedule;
   StageCosts costs;
@@ -27,10 +34,16 @@ struct Run {
   std::optional<ExtraWork> extra_work;      // to be placed into the bubbles
   std::int64_t samples_per_microbatch = 0;  // 0: unknown
   std::int64_t tokens_per_sample = 0;       // 0: unknown
-  P2p p2p = P2p::kOverlapped;               // what it was simulated or run with
-  StepWork step;                            // empty: the schedule's ops only
+  double microbatch_flops = 0;              // of the model, forward and backward; 0: unknown
+  std::vector<std::string> model_notes;     // what a modelled transformer leaves out, for the findings
+  double peak_flops = 0;                    // of all devices that work on a microbatch, per second; 0: unknown
+  MemoryLimits memory;
+  P2p p2p = P2p::kOverlapped;  // what it was simulated or run with
+  StepWork step;               // empty: the schedule's ops only
   Variation variation;
   int pipeline_replicas = 1;  // data-parallel replicas of the pipeline
+  // The step of each replica that was simulated, the slowest of which is `timeline`; empty: all are alike.
+  std::vector<Nanoseconds> replica_makespans;
 };
 
 // `name` is a catalog name or a file (tools/exchange/schedule_file.hpp). Throws InputError when the scenario is illegal
@@ -54,8 +67,10 @@ struct Run {
 // Simulates and analyses what is prepared: timeline and report. The report keeps its assumptions and notes.
 void simulate_run(Run& run, P2p p2p, Progress& progress);
 
-// Samples and tokens per second of a report with a makespan, where the run knows its sizes.
-void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample);
+// Samples and tokens per second of a report with a makespan, where the run knows its sizes: of all data-parallel
+// replicas of the pipeline together.
+void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample,
+                    int pipeline_replicas = 1);
 
 // A note for each thing a person should know about the schedule.
 void add_notes(const Schedule& schedule, Report& report);

@@ -5,8 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/core/error.hpp"
 #include "tools/commands/trace.hpp"
 #include "tools/output.hpp"
+#include "tools/runs/predict.hpp"
 #include "tools/runs/run_file.hpp"
 #include "tools/transforms.hpp"
 
@@ -49,6 +51,14 @@ void RunFiles::require_words_for(const Schedule& schedule) const {
     refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, "pytorch-csv", "--export-schedule");
   }
   if (run_.file) refuse_what_cannot_be_read_back(schedule);
+}
+
+void RunFiles::require_words_for(const Run& run) const {
+  require_words_for(run.schedule);
+  const std::string reason = run_.file ? not_in_run_files(run) : "";
+  if (reason.empty()) return;
+  throw InputError(Diagnostic{"Y001", "--save-run", "a run file cannot hold this run: " + reason,
+                              "--trace shows it in Perfetto, and --format json has its numbers"});
 }
 
 void RunFiles::write_schedule(const Schedule& schedule) {

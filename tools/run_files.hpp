@@ -34,6 +34,8 @@ class RunFiles {
 
   // Throws InputError T054 or V028 when a wanted file has no words for the schedule: called before anything is shown.
   void require_words_for(const Schedule& schedule) const;
+  // The same for a simulated run; Y001 when a run file cannot hold it.
+  void require_words_for(const Run& run) const;
   void write_schedule(const Schedule& schedule);
   // Of a run with a result: its trace, and the record.
   void write_result(const Run& run, const RunRecord& record, Progress& progress);

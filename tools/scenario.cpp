@@ -17,6 +17,7 @@
 #include "sim/core/suggest.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
+#include "tools/transformer/model_profile.hpp"
 
 namespace debubble {
 
@@ -74,11 +75,14 @@ void check_combination(const ScenarioFlags& flags) {
   if (!flags.profile.empty() && !flags.times.empty()) {
     fail("C009", "--times", "--times and --profile both say what the stages cost", "give one of them");
   }
-  if (flags.profile.empty() && !flags.partition.empty()) {
+  const std::string& model = flags.transformer.model;
+  if (!model.empty() && (!flags.profile.empty() || !flags.times.empty())) {
+    const std::string other = flags.profile.empty() ? "--times" : "--profile";
+    fail("F010", "--model", "--model and " + other + " both say what the stages cost", "give one of them");
+  }
+  if (flags.profile.empty() && model.empty() && !flags.partition.empty()) {
     fail("C004", "--partition", "there are no layers to partition without a profile", "add --profile FILE");
   }
-  const std::array<std::string, 1> topologies{"ideal"};
-  one_of(topologies, flags.topology, "C003", "--topology");
 }
 
 // The keys that --times names; parse_times has checked its form.
@@ -143,7 +147,7 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
       ->group(costs)
       ->type_name("SHARE");
   verb.add_option("--profile", flags.profile, "measured or published layer times")->group(costs)->type_name("FILE");
-  verb.add_option("--partition", flags.partition, "layers per stage: a,b,c, auto, Megatron's layout")
+  verb.add_option("--partition", flags.partition, "layers per stage: a,b,c, auto, even, a layout")
       ->group(costs)
       ->type_name("LIST");
   const std::string network = "Network";
@@ -153,12 +157,9 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
   verb.add_option("--bandwidth", flags.bandwidth, "per link, e.g. 25GB/s (default: profile's, none)")
       ->group(network)
       ->type_name("RATE");
-  verb.add_option("--host-bandwidth", flags.host_bandwidth, "for offloading, one way (default: 25GB/s)")
+  verb.add_option("--host-bandwidth", flags.host_bandwidth, "for offloading (default: topology's or 25GB/s)")
       ->group(network)
       ->type_name("RATE");
-  verb.add_option("--topology", flags.topology, "ideal (default); see `debubble list topologies`")
-      ->group(network)
-      ->type_name("NAME");
   verb.add_option("--p2p", flags.p2p, "overlapped (default), blocking or coupled")->group(network)->type_name("MODE");
   add_transformer_flags(verb, flags.transformer);
   add_cluster_flags(verb, flags.cluster);
@@ -213,6 +214,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
   const std::array<std::string, 3> modes{"overlapped", "blocking", "coupled"};
   run_all({
       [&] { check_combination(flags); },
+      [&] { scenario.cluster = check_cluster(flags.cluster); },
       [&] { scenario.params = parse_params(flags.params); },
       [&] { scenario.transforms = parse_transforms(flags.transforms); },
       [&] {
@@ -236,14 +238,14 @@ Scenario check_scenario(const ScenarioFlags& flags) {
       [&] {
         if (flags.bandwidth.empty()) return;
         scenario.bandwidth = parse_bandwidth(flags.bandwidth, "--bandwidth");
-        if (!flags.profile.empty()) return;
+        if (!flags.profile.empty() || !flags.transformer.model.empty()) return;
         fail("C067", "--bandwidth", "without a profile transfers have no size, so a bandwidth would change nothing",
              "use --comm for the time of a hop, or add --profile FILE");
       },
       [&] {
         if (flags.host_bandwidth.empty()) return;
         scenario.host_bandwidth = parse_bandwidth(flags.host_bandwidth, "--host-bandwidth");
-        if (!flags.profile.empty()) return;
+        if (!flags.profile.empty() || !flags.transformer.model.empty()) return;
         fail("C067", "--host-bandwidth", "without a profile activations have no size, so it would change nothing",
              "use --times copy=1 for the time of a copy, or add --profile FILE");
       },
@@ -253,12 +255,12 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         scenario.profile = read_profile(read_file(flags.profile, "--profile"), flags.profile);
       },
       [&] { scenario.transformer = check_transformer(flags.transformer); },
-      [&] { scenario.cluster = check_cluster(flags.cluster); },
       [&] { scenario.step = check_step(flags.step); },
       [&] { scenario.memory = check_memory(flags.memory); },
       [&] { scenario.variation = check_variation(flags.variation); },
   });
   if (!flags.partition.empty()) scenario.partition = flags.partition;
+  set_modelled_profile(scenario);
   return scenario;
 }
 

@@ -40,7 +40,6 @@ struct ScenarioFlags {
   std::string weight_share;
   std::string profile;
   std::string partition;
-  std::string topology = "ideal";
   std::string p2p = "overlapped";
   TransformerFlags transformer;
   ClusterFlags cluster;

@@ -9,6 +9,7 @@
 #include "cost_models/partition.hpp"
 #include "cost_models/profiled.hpp"
 #include "cost_models/uniform.hpp"
+#include "tools/cluster/cluster_topology.hpp"
 #include "tools/copy_costs.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
@@ -121,12 +122,17 @@ void profile_costs(const Scenario& scenario, Run& run) {
   const auto layers = static_cast<int>(profile.layers.size());
   const bool automatic = scenario.partition == "auto";
   run.partition = automatic                       ? balanced_partition(profile, run.schedule.stages)
+                  : scenario.partition == "even"  ? even_partition(profile, run.schedule.stages)
                   : is_layout(scenario.partition) ? parse_layout(scenario.partition, run.schedule.stages, profile)
                                                   : parse_partition(scenario.partition, run.schedule.stages, layers);
   const int placed = std::accumulate(run.partition.begin(), run.partition.end(), 0);
   std::string parts;
   for (const int part : run.partition) parts += (parts.empty() ? "" : ",") + std::to_string(part);
-  assume(run.report, "partition", parts + (automatic ? " (auto)" : ""), automatic ? Source::kModelled : Source::kGiven);
+  assume(run.report, "partition",
+         parts + (automatic                      ? " (auto)"
+                  : scenario.partition == "even" ? " (even)"
+                                                 : ""),
+         automatic ? Source::kModelled : Source::kGiven);
   assume(run.report, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);
   std::vector<Assumption>& assumptions = run.report.assumptions;
@@ -144,6 +150,7 @@ void profile_costs(const Scenario& scenario, Run& run) {
 }  // namespace
 
 void set_stage_costs(const Scenario& scenario, Run& run) {
+  check_ranks_fit(scenario.cluster, run.schedule.devices);
   if (scenario.profile) {
     profile_costs(scenario, run);
   } else {

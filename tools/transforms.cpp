@@ -108,6 +108,7 @@ PlanningCosts costs_to_plan_with(const Schedule& schedule, const StageCosts& cos
   PlanningCosts planning;
   planning.costs = costs;
   planning.static_bytes.assign(static_cast<std::size_t>(schedule.devices), 0);
+  std::vector<Bytes> buffers(planning.static_bytes.size(), 0);  // a device's stages share them
   Bytes activations = 0;
   for (int stage = 0; stage < schedule.stages; ++stage) {
     const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
@@ -115,10 +116,13 @@ PlanningCosts costs_to_plan_with(const Schedule& schedule, const StageCosts& cos
     for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
       const std::int32_t device = schedule.placement.device_of(replica, stage);
       planning.static_bytes[static_cast<std::size_t>(device)] += cost.weights + cost.gradients + cost.optimizer;
+      Bytes& largest = buffers[static_cast<std::size_t>(device)];
+      largest = std::max(largest, cost.comm_buffers);
     }
     if (stage + 1 == schedule.stages || schedule.devices < 2) continue;
-    planning.hops.push_back(topology.transfer(0, 1, cost.output).total());
+    planning.hops.push_back(topology.to_next_stage(stage, schedule.devices, cost.output).total());
   }
+  for (std::size_t d = 0; d < buffers.size(); ++d) planning.static_bytes[d] += buffers[d];
   planning.activation_unit = activations / std::max(schedule.devices, 1);
   return planning;
 }

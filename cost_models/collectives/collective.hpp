@@ -14,17 +14,29 @@ namespace debubble {
 enum class CollectiveKind : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast };
 
 enum class CollectiveAlgorithm : std::uint8_t {
-  kAuto,  // the fastest of ring, tree, hierarchical and (where the switches can) in-network
+  kAuto,  // the fastest of those that fit: ring, tree, hierarchical, (where the switches can) in-network; pairwise
   kRing,
   kTree,
   kHalvingDoubling,
   kHierarchical,
   kTorus,
   kInNetwork,
-  kSparse,  // Ok-Topk
+  kSparse,    // Ok-Topk
+  kPairwise,  // all-to-all: everybody sends to everybody, one after the other
 };
 [[nodiscard]] const char* to_string(CollectiveKind kind);            // "all-reduce", ...
 [[nodiscard]] const char* to_string(CollectiveAlgorithm algorithm);  // "auto", "ring", ...
+
+// One way in which a library runs an algorithm: NCCL's ring with its LL protocol, for one.
+struct CollectiveProtocol {
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::kRing;
+  std::string name;              // "LL128"
+  Nanoseconds base_latency = 0;  // these four as in CollectiveModel
+  Nanoseconds step_latency = 0;
+  Nanoseconds far_latency = 0;
+  double efficiency = 1;
+  int least_ranks = 2;  // auto does not take it for fewer
+};
 
 struct CollectiveModel {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
@@ -34,6 +46,11 @@ struct CollectiveModel {
   double efficiency = 1;         // of the links' bandwidth that the protocol reaches
   double slow_down = 0;          // of compute that runs beside it (StepTask::slow_down)
   double density = 1;            // kSparse: share of numbers that are sent
+  double entry_size = 2;         // kSparse: a sent number and its index, in sizes of a number: 2 is fp32 + int32
+  std::int64_t selection_bandwidth = 0;  // kSparse: bytes per second at which it looks for them; 0: no time
+  bool step_includes_links = false;      // within a domain `step_latency` is all of a hop: link latencies are in it
+  // Where there are any for an algorithm, the fastest of them counts, and not the four figures above.
+  std::vector<CollectiveProtocol> protocols;
 };
 
 struct CollectivePlan {

@@ -21,6 +21,8 @@ struct Hardware {
   Bytes memory = 0;
   std::int64_t memory_bandwidth = 0;  // bytes per second
   std::int64_t host_bandwidth = 0;    // one way
+  std::int64_t link_bandwidth = 0;    // to its neighbours, one way, that collectives reach; for use without a topology
+  Nanoseconds link_latency = 0;       // of one message to a neighbour
   int tile_rows = 128;                // of the matrix product's output that one multiprocessor makes at a time
   int tile_columns = 128;
 };
@@ -28,6 +30,9 @@ struct Hardware {
 // Shares of the peak, and what every kernel costs beside its work. Two numbers of these may be calibrated.
 struct Efficiency {
   double matrix = 1;           // of matrix products, beside what tiles and waves lose
+  double sustained = 1;        // of matrix products, too: what power and clocks allow however large they are
+  double half_inner = 0;       // inner size at which a product reaches half of what an endless one does
+  double attention = 1;        // of fused attention that fills the device
   double memory = 1;           // of the memory bandwidth
   Nanoseconds per_kernel = 0;  // launch and fill, of every kernel
   double compute_scale = 1;    // calibration: all compute times are divided by it

@@ -34,7 +34,9 @@ struct LayerOp {
   Dimension group = Dimension::kTensor;  // kCollective
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Bytes collective_bytes = 0;  // every rank's full buffer, as in plan_collective
-  double imbalance = 1;        // of experts: the busiest rank's tokens over the mean
+  double imbalance = 1;        // of experts: the busiest rank's tokens over the mean; `rows` count it already
+  // kCollective: runs while the next op computes. Where B is split it does so only if both belong to one half.
+  bool beside_next = false;
 };
 
 // In running order, forward first. One rank's share: tensor, context, expert and sequence parallelism are applied.

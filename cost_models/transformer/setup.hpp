@@ -33,6 +33,12 @@ struct TrainingSetup {
   bool dropout = false;                          // masks of one byte per number
   bool causal = true;
   Recompute recompute = Recompute::kNone;
+  bool tensor_overlap = true;  // collectives of input gradients run beside the weight gradients' products
+  // Context ranks exchange heads for tokens (Ulysses), instead of sending keys and values around (ring attention).
+  bool context_all_to_all = false;
+  bool fused_loss = false;      // cross entropy in few kernels, without 32-bit copies between them
+  double expert_imbalance = 1;  // tokens of the busiest rank's experts over the mean
+  double capacity_factor = 0;   // every expert works on so many times the mean of its tokens; 0: on what it gets
 };
 
 // One of a model's layers, as a partition sees them: the embedding, the blocks, the head (and extra prediction heads).

@@ -176,11 +176,19 @@ void ConfigReader::refuse(std::string_view key, const std::string& meaning) {
            "profile the real script instead: debubble profile -- python train.py");
 }
 
-void ConfigReader::finish() {
+std::vector<std::string> ConfigReader::unknown_keys() const {
+  std::vector<std::string> unknown;
   for (const JsonValue& member : object_.children) {
     if (is_irrelevant(member.key) || std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
-    const std::string meant = closest_name(member.key, known_);
-    complain("W016", "", "unknown key " + in_quotes(member.key) + ", which may change what is computed",
+    unknown.push_back(member.key);
+  }
+  return unknown;
+}
+
+void ConfigReader::finish() {
+  for (const std::string& key : unknown_keys()) {
+    const std::string meant = closest_name(key, known_);
+    complain("W016", "", "unknown key " + in_quotes(key) + ", which may change what is computed",
              meant.empty() ? "remove it if it does not change the sizes or steps of the model"
                            : "did you mean " + in_quotes(meant) + "? else remove it if it changes no size or step");
   }

@@ -33,7 +33,9 @@ class ConfigReader {
   void refuse(std::string_view key, const std::string& meaning);
   void complain(const char* code, std::string_view key, const std::string& message, const std::string& help);
 
-  // Names every member that nobody asked for and that is not known to be irrelevant to the computation (W016).
+  // Every member that nobody asked for and that is not known to be irrelevant to the computation.
+  [[nodiscard]] std::vector<std::string> unknown_keys() const;
+  // Names them (W016).
   void finish();
 
  private:

@@ -7,6 +7,7 @@
 #include "sim/analysis/critical_path.hpp"
 #include "sim/analysis/idle.hpp"
 #include "sim/analysis/memory.hpp"
+#include "sim/analysis/step_report.hpp"
 
 namespace debubble {
 
@@ -50,6 +51,9 @@ DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, int
     const Span& span = timeline.spans[static_cast<std::size_t>(k)];
     report.busy += span.end - span.begin;
   }
+  for (const StepSpan& step : timeline.steps) {
+    if (step.device == device && step.lane == StepTask::Lane::kCompute) report.busy += step.end - step.begin;
+  }
   report.idle = timeline.makespan - report.busy;
   report.bubble_ratio = ratio(report.idle, static_cast<double>(timeline.makespan));
   report.idle_by_cause = idle_by_cause(timeline, device);
@@ -58,13 +62,22 @@ DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, int
   return report;
 }
 
+// Of the compute lane, with the steps that hold it.
 Nanoseconds longest_span(const Timeline& timeline) {
-  Nanoseconds longest = 0;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(timeline.devices); ++d) {
-    const auto first = static_cast<std::size_t>(timeline.device_begin[d]);
-    const auto last = static_cast<std::size_t>(timeline.device_begin[d + 1]);
-    if (first < last) longest = std::max(longest, timeline.spans[last - 1].end - timeline.spans[first].begin);
+  const auto devices = static_cast<std::size_t>(timeline.devices);
+  std::vector<Nanoseconds> begin(devices, timeline.makespan);
+  std::vector<Nanoseconds> end(devices, 0);
+  const auto add = [&](const auto& thing) {
+    const auto d = static_cast<std::size_t>(thing.device);
+    begin[d] = std::min(begin[d], thing.begin);
+    end[d] = std::max(end[d], thing.end);
+  };
+  for (const Span& span : timeline.spans) add(span);
+  for (const StepSpan& step : timeline.steps) {
+    if (step.lane == StepTask::Lane::kCompute) add(step);
   }
+  Nanoseconds longest = 0;
+  for (std::size_t d = 0; d < devices; ++d) longest = std::max(longest, end[d] - begin[d]);
   return longest;
 }
 
@@ -121,6 +134,8 @@ Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCo
   }
   report.copies = static_cast<std::int64_t>(timeline.copies.size());
   report.critical_path = sum_critical_path(timeline);
+  report.step = report_step(timeline);
+  report.inside_collectives = inside_collectives(timeline, schedule, costs);
   if (schedule.asynchrony) {
     report.stream.emplace();
     report.stream->versions = to_string(schedule.asynchrony->versions);

@@ -1,6 +1,7 @@
 // analyse: Timeline -> Report.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/analysis/report.hpp"
@@ -25,7 +26,10 @@ namespace debubble {
 [[nodiscard]] std::vector<std::vector<MemoryPoint>> memory_curves(const Timeline& timeline, const Schedule& schedule,
                                                                   const StageCosts& costs);
 
-// The spans and transfers of the critical path, first to last: what to shorten to shorten the step.
+// The wait of a span's device just before it, split as in DeviceReport; all 0 where the device had work until then.
+[[nodiscard]] NanosecondsByCause wait_by_cause(const Timeline& timeline, std::int32_t span);
+
+// The spans, transfers and other things of the critical path, first to last: what to shorten to shorten the step.
 [[nodiscard]] std::vector<Gate> critical_path(const Timeline& timeline);
 
 }  // namespace debubble

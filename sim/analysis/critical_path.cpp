@@ -1,4 +1,4 @@
-// The critical path: from the span that ends last, back along the gates to time 0.
+// The critical path: from what ends last, a span or a task of the step, back along the gates to time 0.
 #include <algorithm>
 #include <cstddef>
 
@@ -37,12 +37,25 @@ void take(const Thing& thing, Nanoseconds& sum, Nanoseconds& wait, Nanoseconds& 
 
 }  // namespace
 
+Gate last_event(const Timeline& timeline) {
+  const auto ends_first = [](const auto& a, const auto& b) { return a.end < b.end; };
+  Gate last;
+  Nanoseconds end = 0;
+  if (!timeline.spans.empty()) {
+    const auto span = std::max_element(timeline.spans.begin(), timeline.spans.end(), ends_first);
+    last = {Gate::Kind::kSpan, static_cast<std::int32_t>(span - timeline.spans.begin())};
+    end = span->end;
+  }
+  if (!timeline.steps.empty()) {
+    const auto step = std::max_element(timeline.steps.begin(), timeline.steps.end(), ends_first);
+    if (step->end >= end) last = {Gate::Kind::kStep, static_cast<std::int32_t>(step - timeline.steps.begin())};
+  }
+  return last;
+}
+
 std::vector<Gate> critical_path(const Timeline& timeline) {
   std::vector<Gate> path;
-  if (timeline.spans.empty()) return path;
-  const auto latest = std::max_element(timeline.spans.begin(), timeline.spans.end(),
-                                       [](const Span& a, const Span& b) { return a.end < b.end; });
-  Gate gate{Gate::Kind::kSpan, static_cast<std::int32_t>(latest - timeline.spans.begin())};
+  Gate gate = last_event(timeline);
   while (gate.kind != Gate::Kind::kStart) {
     path.push_back(gate);
     const auto index = static_cast<std::size_t>(gate.index);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
+
+#include "sim/analysis/analyse.hpp"
+#include "sim/analysis/critical_path.hpp"
 
 namespace debubble {
 
@@ -14,105 +18,178 @@ bool has_kind(const Span& span, OpKind kind) {
 }
 bool is_backward(const Span& span) { return has_kind(span, OpKind::kBackward) || has_kind(span, OpKind::kInputGrad); }
 
-// Splits the gap [from, at) before something gated by `gate`.
+// Splits the gap [from, at) before something gated by `gate`. What took longer than it might have took that time last:
+// without it, whatever waits would have gone on so much earlier.
 class GapWalk {
  public:
-  GapWalk(const Timeline& timeline, IdleCause compute_cause, NanosecondsByCause& causes)
-      : timeline_(timeline), compute_cause_(compute_cause), causes_(causes) {}
+  // Behind a device's last work nothing of its own waits, so there all that is not known to be somebody's fault counts
+  // as `compute_cause`.
+  GapWalk(const Timeline& timeline, IdleCause compute_cause, bool tail, NanosecondsByCause& causes)
+      : timeline_(timeline), compute_cause_(compute_cause), tail_(tail), causes_(causes) {}
 
   void explain(Gate gate, Nanoseconds from, Nanoseconds at) {
-    while (at > from) {
+    from_ = from;
+    at_ = at;
+    while (at_ > from_) {
+      const auto index = static_cast<std::size_t>(gate.index);
       switch (gate.kind) {
         case Gate::Kind::kStart:
-          of(causes_, IdleCause::kLaunchGap) += at - from;
+          take(unless_tail(IdleCause::kLaunchGap), from_);
           return;
         case Gate::Kind::kSpan:
-          gate = through(timeline_.spans, compute_cause_, gate, from, at);
+          gate = through(timeline_.spans[index]);
           break;
         case Gate::Kind::kTransfer:
-          gate = through_transfer(gate, from, at);
+          gate = through(timeline_.transfers[index]);
           break;
         case Gate::Kind::kCopy:
-          gate = through(timeline_.copies, IdleCause::kMemoryLimit, gate, from, at);
+          gate = through(timeline_.copies[index], unless_tail(IdleCause::kMemoryLimit));
           break;
         case Gate::Kind::kCollective:
-          gate = through(timeline_.collectives, IdleCause::kCollective, gate, from, at);
+          gate = through(timeline_.collectives[index], unless_tail(IdleCause::kCollective));
           break;
-        case Gate::Kind::kStep: {
-          const bool computes = timeline_.steps[static_cast<std::size_t>(gate.index)].lane == StepTask::Lane::kCompute;
-          gate = through(timeline_.steps, computes ? compute_cause_ : IdleCause::kCollective, gate, from, at);
+        case Gate::Kind::kStep:
+          gate = through(timeline_.steps[index]);
           break;
-        }
       }
     }
   }
 
- private:
-  // Moves `at` back over what ended at `end`; a measured run may have started later than it could.
-  void skip_launch_gap(Nanoseconds end, Nanoseconds from, Nanoseconds& at) {
-    const Nanoseconds until = std::max(end, from);
-    if (until >= at) return;
-    of(causes_, IdleCause::kLaunchGap) += at - until;
-    at = until;
+  // The wait for the step's counterpart in another replica of the pipeline, just before it.
+  void explain_before(const StepSpan& step, Nanoseconds from) {
+    from_ = from;
+    at_ = step.begin;
+    take(IdleCause::kStraggler, at_ - step.waited_for_replica);
+    explain(step.gate, from, at_);
   }
 
-  void take(IdleCause cause, Nanoseconds begin, Nanoseconds from, Nanoseconds& at) {
-    const Nanoseconds until = std::max(begin, from);
-    if (until >= at) return;
-    of(causes_, cause) += at - until;
-    at = until;
+ private:
+  [[nodiscard]] IdleCause unless_tail(IdleCause cause) const { return tail_ ? compute_cause_ : cause; }
+
+  // Moves `at_` back to `begin`, or to where the gap begins.
+  void take(IdleCause cause, Nanoseconds begin) {
+    const Nanoseconds until = std::max(begin, from_);
+    if (until >= at_) return;
+    of(causes_, cause) += at_ - until;
+    at_ = until;
   }
+
+  // A measured run may have started later than it could.
+  void skip_launch_gap(Nanoseconds end) { take(unless_tail(IdleCause::kLaunchGap), end); }
 
   template <typename Thing>
-  Gate through(const std::vector<Thing>& things, IdleCause cause, Gate gate, Nanoseconds from, Nanoseconds& at) {
-    const Thing& thing = things[static_cast<std::size_t>(gate.index)];
-    skip_launch_gap(thing.end, from, at);
-    take(cause, thing.begin, from, at);
+  Gate through(const Thing& thing, IdleCause cause) {
+    skip_launch_gap(thing.end);
+    take(cause, thing.begin);
     return thing.gate;
   }
 
-  Gate through_transfer(Gate gate, Nanoseconds from, Nanoseconds& at) {
-    const Transfer& transfer = timeline_.transfers[static_cast<std::size_t>(gate.index)];
-    skip_launch_gap(transfer.end, from, at);
-    take(IdleCause::kTransferLatency, transfer.end - transfer.latency, from, at);
-    take(IdleCause::kTransferBandwidth, transfer.begin, from, at);
+  Gate through(const Span& span) {
+    skip_launch_gap(span.end);
+    const Nanoseconds extra = std::max<Nanoseconds>(0, span.straggled) + std::max<Nanoseconds>(0, span.slowed);
+    take(IdleCause::kStraggler, std::max(span.begin, span.end - extra));
+    take(compute_cause_, span.begin);
+    return span.gate;
+  }
+
+  Gate through(const Transfer& transfer) {
+    skip_launch_gap(transfer.end);
+    const Nanoseconds sent = transfer.end - transfer.latency;
+    take(unless_tail(IdleCause::kTransferLatency), sent);
+    take(IdleCause::kContention, std::max(transfer.begin, sent - transfer.contention));
+    take(unless_tail(IdleCause::kTransferBandwidth), transfer.begin);
     return transfer.gate;
+  }
+
+  Gate through(const StepSpan& step) {
+    const bool computes = step.lane == StepTask::Lane::kCompute;
+    skip_launch_gap(step.end);
+    take(computes ? compute_cause_ : IdleCause::kCollective, step.begin);
+    take(IdleCause::kStraggler, step.begin - step.waited_for_replica);
+    return step.gate;
   }
 
   const Timeline& timeline_;
   IdleCause compute_cause_;
+  bool tail_;
   NanosecondsByCause& causes_;
+  Nanoseconds from_ = 0;
+  Nanoseconds at_ = 0;
+};
+
+// What a device's compute lane does, in order: its spans, and among them the steps that hold it.
+class DeviceWalk {
+ public:
+  DeviceWalk(const Timeline& timeline, int device) : timeline_(timeline) {
+    const auto d = static_cast<std::size_t>(device);
+    first_ = static_cast<std::size_t>(timeline.device_begin[d]);
+    last_ = static_cast<std::size_t>(timeline.device_begin[d + 1]);
+    first_backward_ = last_;
+    last_forward_ = first_;
+    for (std::size_t k = first_; k < last_; ++k) {
+      if (first_backward_ == last_ && is_backward(timeline.spans[k])) first_backward_ = k;
+      if (has_kind(timeline.spans[k], OpKind::kForward)) last_forward_ = k;
+    }
+    for (const StepSpan& step : timeline.steps) {
+      if (step.device == device && step.lane == StepTask::Lane::kCompute) steps_.push_back(&step);
+    }
+    std::stable_sort(steps_.begin(), steps_.end(),
+                     [](const StepSpan* a, const StepSpan* b) { return a->begin < b->begin; });
+  }
+
+  NanosecondsByCause causes() {
+    auto step = steps_.begin();
+    for (std::size_t k = first_; k < last_; ++k) {
+      const Span& span = timeline_.spans[k];
+      for (; step != steps_.end() && (*step)->begin < span.begin; ++step) pass(**step, k);
+      if (span.begin > end_) GapWalk(timeline_, cause_at(k), false, causes_).explain(span.gate, end_, span.begin);
+      end_ = span.end;
+    }
+    for (; step != steps_.end(); ++step) pass(**step, last_);
+    GapWalk(timeline_, IdleCause::kDrain, true, causes_).explain(last_event(timeline_), end_, timeline_.makespan);
+    return causes_;
+  }
+
+  // Of the gap before one span.
+  NanosecondsByCause before(std::size_t wanted) {
+    const Span& span = timeline_.spans[wanted];
+    if (wanted > first_) end_ = timeline_.spans[wanted - 1].end;
+    for (const StepSpan* step : steps_) {
+      if (step->begin < span.begin) end_ = std::max(end_, step->end);
+    }
+    if (span.begin > end_) GapWalk(timeline_, cause_at(wanted), false, causes_).explain(span.gate, end_, span.begin);
+    return causes_;
+  }
+
+ private:
+  // A wait just before span `k`, or before a step that stands before it, for compute elsewhere.
+  [[nodiscard]] IdleCause cause_at(std::size_t k) const {
+    if (k <= first_backward_) return IdleCause::kFill;
+    return k > last_forward_ ? IdleCause::kDrain : IdleCause::kDependency;
+  }
+
+  void pass(const StepSpan& step, std::size_t next_span) {
+    if (step.begin > end_) GapWalk(timeline_, cause_at(next_span), false, causes_).explain_before(step, end_);
+    end_ = std::max(end_, step.end);
+  }
+
+  const Timeline& timeline_;
+  std::size_t first_ = 0;
+  std::size_t last_ = 0;
+  std::size_t first_backward_ = 0;
+  std::size_t last_forward_ = 0;
+  std::vector<const StepSpan*> steps_;
+  Nanoseconds end_ = 0;
+  NanosecondsByCause causes_{};
 };
 
 }  // namespace
 
-NanosecondsByCause idle_by_cause(const Timeline& timeline, int device) {
-  NanosecondsByCause causes{};
-  const auto d = static_cast<std::size_t>(device);
-  const auto first = static_cast<std::size_t>(timeline.device_begin[d]);
-  const auto last = static_cast<std::size_t>(timeline.device_begin[d + 1]);
-  std::size_t first_backward = last;
-  std::size_t last_forward = first;
-  for (std::size_t k = first; k < last; ++k) {
-    if (first_backward == last && is_backward(timeline.spans[k])) first_backward = k;
-    if (has_kind(timeline.spans[k], OpKind::kForward)) last_forward = k;
-  }
-  Nanoseconds end = 0;
-  for (std::size_t k = first; k < last; ++k) {
-    const Span& span = timeline.spans[k];
-    if (span.begin > end) {
-      IdleCause cause = IdleCause::kDependency;
-      if (k <= first_backward) {
-        cause = IdleCause::kFill;
-      } else if (k > last_forward) {
-        cause = IdleCause::kDrain;
-      }
-      GapWalk(timeline, cause, causes).explain(span.gate, end, span.begin);
-    }
-    end = span.end;
-  }
-  of(causes, IdleCause::kDrain) += timeline.makespan - end;
-  return causes;
+NanosecondsByCause idle_by_cause(const Timeline& timeline, int device) { return DeviceWalk(timeline, device).causes(); }
+
+NanosecondsByCause wait_by_cause(const Timeline& timeline, std::int32_t span) {
+  const auto index = static_cast<std::size_t>(span);
+  return DeviceWalk(timeline, timeline.spans[index].device).before(index);
 }
 
 }  // namespace debubble

@@ -75,6 +75,8 @@ void MemoryWalk::add_residents() {
       of(bytes, MemoryCategory::kWeights) += cost.weights;
       of(bytes, MemoryCategory::kGradients) += cost.gradients;
       of(bytes, MemoryCategory::kOptimizer) += cost.optimizer;
+      Bytes& buffers = of(bytes, MemoryCategory::kCommBuffers);
+      buffers = std::max(buffers, cost.comm_buffers);  // a device's stages share them
       if (extra.empty()) continue;
       of(bytes, MemoryCategory::kExtraWeights) +=
           extra[static_cast<std::size_t>(replica * placement.stages() + stage)] * cost.weights;
@@ -86,7 +88,11 @@ void MemoryWalk::add_arrivals() {
   for (const Transfer& transfer : timeline_.transfers) {
     if (transfer.bytes == 0 || transfer.to_span < 0) continue;
     events_[static_cast<std::size_t>(transfer.to_device)].push_back(
-        {transfer.end, transfer.bytes, MemoryCategory::kReceived, {Gate::Kind::kSpan, transfer.to_span}});
+        {transfer.end,
+         transfer.bytes,
+         MemoryCategory::kReceived,
+         {Gate::Kind::kSpan, transfer.to_span},
+         {HeldThing::What::kReceived, -1, transfer.to_span}});
     received_[static_cast<std::size_t>(transfer.to_span)] += transfer.bytes;
   }
   // Whoever made the timeline, what arrives together counts in one order.
@@ -104,9 +110,12 @@ void MemoryWalk::add_copies() {
     const auto device = static_cast<std::size_t>(copy.device);
     const Gate cause{Gate::Kind::kCopy, static_cast<std::int32_t>(k)};
     const Bytes change = leaves ? -copy.bytes : copy.bytes;
-    events_[device].push_back({leaves ? copy.end : copy.begin, change, MemoryCategory::kActivations, cause});
+    const HeldThing moved{is_recomputed(copy.op) ? HeldThing::What::kCheckpoint : HeldThing::What::kActivation,
+                          copy.op.stage, copy.op.microbatch};
+    const HeldThing kept{HeldThing::What::kKept, copy.op.stage, copy.op.microbatch};
+    events_[device].push_back({leaves ? copy.end : copy.begin, change, MemoryCategory::kActivations, cause, moved});
     auto& keeper = copy.peer < 0 ? hosts_[device] : events_[static_cast<std::size_t>(copy.peer)];
-    keeper.push_back({leaves ? copy.begin : copy.end, -change, MemoryCategory::kActivations, cause});
+    keeper.push_back({leaves ? copy.begin : copy.end, -change, MemoryCategory::kActivations, cause, kept});
   }
 }
 
@@ -120,45 +129,59 @@ Bytes MemoryWalk::peak_host(int device) const {
   return peak;
 }
 
-void MemoryWalk::begin(const Op& op, BytesByCategory& bytes) const {
+template <typename Visit>
+void MemoryWalk::begin(const Op& op, const Visit& visit) const {
+  using What = HeldThing::What;
+  const auto activations = [&](What what, Bytes bytes) {
+    visit(Change{MemoryCategory::kActivations, {what, op.stage, op.microbatch}, part(bytes, op)});
+  };
   if (op.kind == OpKind::kVocabularyLogits) {
-    if (costs_.vocabulary) of(bytes, MemoryCategory::kActivations) += part(costs_.vocabulary->held, op);
+    if (costs_.vocabulary) activations(What::kVocabulary, costs_.vocabulary->held);
     return;
   }
   if (op.kind == OpKind::kVocabularyGradient) return;
   const StageCost& cost = cost_of(op);
-  of(bytes, MemoryCategory::kWorkspace) += part(cost.workspace, op);
   if (op.kind == OpKind::kForward) {
-    of(bytes, MemoryCategory::kActivations) += part(is_recomputed(op) ? cost.checkpoint : cost.activation, op);
+    if (is_recomputed(op)) {
+      activations(What::kCheckpoint, cost.checkpoint);
+    } else {
+      activations(What::kActivation, cost.activation);
+    }
   }
-  if (op.kind == OpKind::kRecompute) of(bytes, MemoryCategory::kActivations) += part(cost.activation, op);
+  if (op.kind == OpKind::kRecompute) activations(What::kActivation, cost.activation);
+  visit(Change{MemoryCategory::kWorkspace, {What::kWorkspace, op.stage, op.microbatch}, part(cost.workspace, op)});
 }
 
-void MemoryWalk::end(const Op& op, BytesByCategory& bytes) const {
+template <typename Visit>
+void MemoryWalk::end(const Op& op, const Visit& visit) const {
+  using What = HeldThing::What;
+  const auto change = [&](MemoryCategory category, What what, Bytes bytes) {
+    visit(Change{category, {what, op.stage, op.microbatch}, bytes});
+  };
   if (op.kind == OpKind::kVocabularyLogits) return;
   if (op.kind == OpKind::kVocabularyGradient) {
-    if (costs_.vocabulary) of(bytes, MemoryCategory::kActivations) -= part(costs_.vocabulary->held, op);
+    if (costs_.vocabulary) change(MemoryCategory::kActivations, What::kVocabulary, -part(costs_.vocabulary->held, op));
     return;
   }
   const StageCost& cost = cost_of(op);
-  of(bytes, MemoryCategory::kWorkspace) -= part(cost.workspace, op);
+  change(MemoryCategory::kWorkspace, What::kWorkspace, -part(cost.workspace, op));
   if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) {
-    of(bytes, MemoryCategory::kActivations) -= part(cost.activation, op);
-    if (is_recomputed(op)) of(bytes, MemoryCategory::kActivations) -= part(cost.checkpoint, op);
+    change(MemoryCategory::kActivations, What::kActivation, -part(cost.activation, op));
+    if (is_recomputed(op)) change(MemoryCategory::kActivations, What::kCheckpoint, -part(cost.checkpoint, op));
   }
   const Bytes held = part(cost.weight_grad_held, op);
-  if (op.kind == OpKind::kInputGrad) of(bytes, MemoryCategory::kHeldForWeightGrad) += held;
-  if (op.kind == OpKind::kWeightGrad) of(bytes, MemoryCategory::kHeldForWeightGrad) -= held;
+  if (op.kind == OpKind::kInputGrad) change(MemoryCategory::kHeldForWeightGrad, What::kWeightGradInputs, held);
+  if (op.kind == OpKind::kWeightGrad) change(MemoryCategory::kHeldForWeightGrad, What::kWeightGradInputs, -held);
 }
 
-void MemoryWalk::run(int device, const MemoryObserver& observe) const {
-  BytesByCategory bytes = resident(device);
+template <typename Changed, typename Settled>
+void MemoryWalk::walk(int device, const Changed& changed, const Settled& settled) const {
   const auto& events = events_[static_cast<std::size_t>(device)];
   std::size_t next = 0;
   const auto run_next = [&] {
     const Event& event = events[next++];
-    of(bytes, event.category) += event.change;
-    observe(event.at, bytes, event.cause);
+    changed(event.at, event.cause, Change{event.category, event.thing, event.change});
+    settled(event.at, event.cause);
   };
   const auto first = static_cast<std::size_t>(timeline_.device_begin[static_cast<std::size_t>(device)]);
   const auto last = static_cast<std::size_t>(timeline_.device_begin[static_cast<std::size_t>(device) + 1]);
@@ -166,14 +189,39 @@ void MemoryWalk::run(int device, const MemoryObserver& observe) const {
     const Span& span = timeline_.spans[k];
     const Gate cause{Gate::Kind::kSpan, static_cast<std::int32_t>(k)};
     while (next < events.size() && events[next].at <= span.begin) run_next();
-    for_each_op(span, [&](const Op& op) { begin(op, bytes); });
-    observe(span.begin, bytes, cause);
+    for_each_op(span,
+                [&](const Op& op) { begin(op, [&](const Change& change) { changed(span.begin, cause, change); }); });
+    settled(span.begin, cause);
     while (next < events.size() && events[next].at < span.end) run_next();
-    of(bytes, MemoryCategory::kReceived) -= received_[k];
-    for_each_op(span, [&](const Op& op) { end(op, bytes); });
-    observe(span.end, bytes, cause);
+    changed(span.end, cause,
+            Change{MemoryCategory::kReceived, {HeldThing::What::kReceived, -1, cause.index}, -received_[k]});
+    // A pair gives back what both leave before either takes more.
+    for (const bool takes : {false, true}) {
+      for_each_op(span, [&](const Op& op) {
+        end(op, [&](const Change& change) {
+          if ((change.bytes > 0) == takes) changed(span.end, cause, change);
+        });
+      });
+    }
+    settled(span.end, cause);
   }
   while (next < events.size()) run_next();
+}
+
+void MemoryWalk::run(int device, const MemoryObserver& observe) const {
+  BytesByCategory bytes = resident(device);
+  walk(
+      device, [&](Nanoseconds, const Gate&, const Change& change) { of(bytes, change.category) += change.bytes; },
+      [&](Nanoseconds at, const Gate& cause) { observe(at, bytes, cause); });
+}
+
+void MemoryWalk::run_changes(int device, const ChangeObserver& observe) const {
+  walk(
+      device,
+      [&](Nanoseconds at, const Gate& cause, const Change& change) {
+        if (change.bytes != 0) observe(at, change.thing, change.bytes, cause);
+      },
+      [](Nanoseconds, const Gate&) {});
 }
 
 std::vector<std::vector<MemoryPoint>> memory_curves(const Timeline& timeline, const Schedule& schedule,

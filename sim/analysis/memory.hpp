@@ -5,7 +5,9 @@
 // arrives or copies take, the next begin.
 #pragma once
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -21,6 +23,27 @@ namespace debubble {
 // arrived), or the copy.
 using MemoryObserver = std::function<void(Nanoseconds at, const BytesByCategory& bytes, const Gate& cause)>;
 
+// What is allocated and freed as one: every change of a level is that of one of these.
+struct HeldThing {
+  enum class What : std::uint8_t {
+    kActivation,
+    kCheckpoint,
+    kWeightGradInputs,
+    kReceived,
+    kWorkspace,
+    kVocabulary,
+    kKept
+  };
+  What what = What::kActivation;
+  std::int32_t stage = 0;  // kReceived: -1
+  std::int32_t piece = 0;  // kReceived: the span that uses it
+
+  friend auto operator<=>(const HeldThing&, const HeldThing&) = default;
+};
+
+// Called with every change, in order, before the level that it leads to is observed.
+using ChangeObserver = std::function<void(Nanoseconds at, const HeldThing& thing, Bytes change, const Gate& cause)>;
+
 class MemoryWalk {
  public:
   MemoryWalk(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs);
@@ -31,6 +54,8 @@ class MemoryWalk {
   }
 
   void run(int device, const MemoryObserver& observe) const;
+  // The same walk, change by change.
+  void run_changes(int device, const ChangeObserver& observe) const;
 
   // The most that the device's copies have in the host's memory at once.
   [[nodiscard]] Bytes peak_host(int device) const;
@@ -42,14 +67,26 @@ class MemoryWalk {
     Bytes change = 0;
     MemoryCategory category = MemoryCategory::kReceived;
     Gate cause;
+    HeldThing thing;
+  };
+  struct Change {
+    MemoryCategory category = MemoryCategory::kActivations;
+    HeldThing thing;
+    Bytes bytes = 0;
   };
 
   void find_recomputed();
   void add_residents();
   void add_arrivals();
   void add_copies();
-  void begin(const Op& op, BytesByCategory& bytes) const;
-  void end(const Op& op, BytesByCategory& bytes) const;
+  // Calls visit(Change) for each change that the op's begin or end makes.
+  template <typename Visit>
+  void begin(const Op& op, const Visit& visit) const;
+  template <typename Visit>
+  void end(const Op& op, const Visit& visit) const;
+  // changed(at, cause, Change) for each change, settled(at, cause) where they have led to a level.
+  template <typename Changed, typename Settled>
+  void walk(int device, const Changed& changed, const Settled& settled) const;
   [[nodiscard]] Bytes part(Bytes value, const Op& op) const {
     return shares_.part(value, shares_.class_of(op.microbatch));
   }

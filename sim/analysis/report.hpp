@@ -72,11 +72,13 @@ struct DeviceReport {
 };
 
 struct CriticalPath {
-  Nanoseconds compute = 0;
+  Nanoseconds compute = 0;     // the optimizer, too
   Nanoseconds transfer = 0;    // copies to the host or a peer count too
-  Nanoseconds collective = 0;  // barriers of a vocabulary that is split over the devices
-  Nanoseconds wait = 0;        // launch gaps of measured runs; the four add up to the makespan exactly
-  int hops = 0;                // transfers on the path
+  Nanoseconds collective = 0;  // barriers of a vocabulary that is split over the devices, and the step's collectives
+  // Launch gaps of measured runs, and waits for another replica of the pipeline. The four add up to the makespan
+  // exactly.
+  Nanoseconds wait = 0;
+  int hops = 0;  // transfers on the path
 };
 
 struct Finding {

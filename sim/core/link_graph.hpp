@@ -17,7 +17,8 @@ namespace debubble {
 struct GraphNode {
   enum class Kind : std::uint8_t { kDevice, kSwitch, kNic, kHost };
   Kind kind = Kind::kDevice;
-  std::string name;  // "gpu3", "leaf0"
+  std::string name;      // "gpu3", "leaf0"
+  bool reduces = false;  // of a switch: it adds up and copies what flows through it (NVLink SHARP, Flare)
 };
 
 // One direction of a wire.
@@ -28,6 +29,7 @@ struct Link {
   Nanoseconds latency = 0;
   bool shared = true;  // false: every flow gets the whole bandwidth (a crossbar's inside)
   std::string name;    // "gpu3>leaf0"
+  bool cut = false;    // failed: it keeps its number, and no route takes it
 };
 
 // A topology that knows a better way than the fewest links (XY on a mesh, clockwise on a ring, up and down a tree).
@@ -37,6 +39,8 @@ class Router {
   // Appends the links from one device to another, in order; nothing when they are the same. The same input gives the
   // same route. Throws InputError when there is no way (a link was cut).
   virtual void route(std::int32_t from_device, std::int32_t to_device, std::vector<std::int32_t>& links) const = 0;
+  // Appends the links from a device to its host's memory, or back. False, and nothing appended, where it has no host.
+  virtual bool host_route(std::int32_t device, bool to_host, std::vector<std::int32_t>& links) const;
 };
 
 struct LinkGraph {
@@ -50,7 +54,8 @@ struct LinkGraph {
   [[nodiscard]] std::int32_t device_count() const { return static_cast<std::int32_t>(devices.size()); }
 };
 
-// Fewest links, then least latency, then the lowest link numbers; what a graph without a router of its own uses.
+// Fewest links, then least latency, then the lowest link numbers; what a graph without a router of its own uses. Links
+// that are cut are no part of it. May be asked from several threads at once. Throws InputError B007 for no way.
 [[nodiscard]] std::shared_ptr<const Router> shortest_paths(const LinkGraph& graph);
 
 }  // namespace debubble

@@ -34,6 +34,14 @@ struct KernelSummary {
 enum class GradSplit { kNone, kRange, kShape, kName, kOrder };
 [[nodiscard]] const char* to_string(GradSplit split);  // "none", "range", ...
 
+// Held all the time beside a layer's sizes. Layers of a stage that name the same one share it: the largest counts.
+struct SharedBuffer {
+  std::string name;
+  Bytes bytes = 0;
+
+  friend bool operator==(const SharedBuffer&, const SharedBuffer&) = default;
+};
+
 struct ProfileLayer {
   std::string name;
   std::string kind;  // "transformer", "embedding", "conv", ...: free text, for people
@@ -54,7 +62,7 @@ struct ProfileLayer {
   std::optional<Bytes> gradients;
   std::optional<Bytes> optimizer;
   std::optional<Bytes> checkpoint;  // kept instead of `activation` where the layer is recomputed
-  std::optional<Bytes> comm_buffers;
+  std::vector<SharedBuffer> buffers;
   Nanoseconds forward_collective = 0;  // parts of the times above that are collectives and not hidden
   Nanoseconds backward_collective = 0;
   std::int32_t activation_tensors = 0;  // into how many tensors `activation` falls; 0: unknown

@@ -33,7 +33,7 @@ struct StageCost {
   // not hidden behind its compute.
   Nanoseconds forward_collective = 0;
   Nanoseconds backward_collective = 0;  // of B; of I and W together
-  Bytes comm_buffers = 0;               // all the time
+  Bytes comm_buffers = 0;  // and other buffers, all the time; the stages of a device share them: the largest counts
   // Into how many tensors an activation falls, as an allocator sees it; 0: unknown.
   std::int32_t activation_tensors = 0;
 

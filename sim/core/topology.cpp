@@ -18,6 +18,12 @@ Nanoseconds serialisation_time(Bytes bytes, std::int64_t bandwidth) {
   return static_cast<Nanoseconds>(std::min(rounded_up, Wide{1} << 62));
 }
 
+Nanoseconds truncated_time(double bytes, std::int64_t bandwidth) {
+  constexpr double kNanosecondsPerSecond = 1e9;
+  return static_cast<Nanoseconds>(
+      std::min(std::floor(bytes * kNanosecondsPerSecond / static_cast<double>(bandwidth)), 0x1p62));
+}
+
 }  // namespace
 
 Topology Topology::ideal(Nanoseconds latency, std::int64_t bandwidth) {
@@ -50,9 +56,9 @@ void add_route(const std::vector<std::int32_t>& route, std::vector<LinkShare>& l
 
 }  // namespace
 
-FlowPath Topology::path(int pipeline_replica, int from_device, int to_device) const {
-  FlowPath path;
-  if (network_ == nullptr || from_device == to_device) return path;
+std::vector<FlowPath> Topology::rank_paths(int pipeline_replica, int from_device, int to_device) const {
+  std::vector<FlowPath> paths;
+  if (network_ == nullptr || from_device == to_device) return paths;
   const LinkGraph& graph = network_->graph;
   const RankLayout& layout = network_->layout;
   std::vector<std::int32_t> route;
@@ -61,24 +67,39 @@ FlowPath Topology::path(int pipeline_replica, int from_device, int to_device) co
       route.clear();
       graph.router->route(layout.device(tensor, context, pipeline_replica, from_device),
                           layout.device(tensor, context, pipeline_replica, to_device), route);
-      Nanoseconds latency = network_->message_latency;
-      for (const std::int32_t link : route) latency += graph.links[static_cast<std::size_t>(link)].latency;
-      path.latency = std::max(path.latency, latency);
+      FlowPath& path = paths.emplace_back();
+      path.latency = network_->message_latency;
+      for (const std::int32_t link : route) path.latency += graph.links[static_cast<std::size_t>(link)].latency;
       add_route(route, path.links);
+      path.bound = network_->transfer_bound;
     }
   }
-  if (network_->model != NetworkModel::kFifo) {
-    std::sort(path.links.begin(), path.links.end(),
+  return paths;
+}
+
+FlowPath Topology::path(int pipeline_replica, int from_device, int to_device) const {
+  FlowPath all;
+  std::vector<std::int32_t> route;
+  for (const FlowPath& path : rank_paths(pipeline_replica, from_device, to_device)) {
+    route.clear();
+    for (const LinkShare& share : path.links) route.push_back(share.link);
+    add_route(route, all.links);
+    all.latency = std::max(all.latency, path.latency);
+    all.bound = path.bound;
+  }
+  if (network_ != nullptr && network_->model != NetworkModel::kFifo) {
+    std::sort(all.links.begin(), all.links.end(),
               [](const LinkShare& a, const LinkShare& b) { return a.link < b.link; });
   }
-  path.bound = network_->transfer_bound;
-  return path;
+  return all;
 }
 
 TransferTime alone(const Flow& flow, const LinkGraph& graph, NetworkModel model) {
   TransferTime time{0, flow.path.latency};
   const auto slower = [&](double weight, std::int64_t bandwidth) {
     if (bandwidth == 0) return Nanoseconds{0};
+    // Link after link, as ASTRA-sim counts: whole nanoseconds, the rest cut off.
+    if (model == NetworkModel::kFifo) return truncated_time(static_cast<double>(flow.bytes) * weight, bandwidth);
     if (weight == 1) return serialisation_time(flow.bytes, bandwidth);
     constexpr double kNanosecondsPerSecond = 1e9;
     const double taken =
@@ -96,10 +117,24 @@ TransferTime alone(const Flow& flow, const LinkGraph& graph, NetworkModel model)
 
 TransferTime Topology::transfer(int from_device, int to_device, Bytes bytes) const {
   if (from_device == to_device) return {};
+  if (network_ != nullptr && network_->model == NetworkModel::kFifo) {
+    // Each rank's message goes from link to link by itself; the last one counts.
+    TransferTime last;
+    for (const FlowPath& path : rank_paths(0, from_device, to_device)) {
+      const TransferTime time = alone(Flow{path, bytes}, network_->graph, network_->model);
+      if (time.total() > last.total()) last = time;
+    }
+    return last;
+  }
   if (network_ != nullptr) {
     return alone(Flow{path(0, from_device, to_device), bytes}, network_->graph, network_->model);
   }
   return {bandwidth_ == 0 ? 0 : serialisation_time(bytes, bandwidth_), latency_};
+}
+
+TransferTime Topology::to_next_stage(int stage, int devices, Bytes bytes) const {
+  if (network_ == nullptr) return transfer(0, 1, bytes);
+  return devices < 2 ? TransferTime{} : transfer(stage % devices, (stage + 1) % devices, bytes);
 }
 
 }  // namespace debubble

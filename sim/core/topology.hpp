@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "sim/core/flow.hpp"
 #include "sim/core/link_graph.hpp"
@@ -39,7 +40,13 @@ class Topology {
   // Time for `bytes` from one device of the pipeline to another, alone in the network; nothing between stages on one
   // device. Over a network each of the device's tensor and context ranks sends so many bytes to its counterpart.
   [[nodiscard]] TransferTime transfer(int from_device, int to_device, Bytes bytes) const;
-  // Over a network: the way of such a transfer in a data-parallel replica of the pipeline.
+  // The same from the device of `stage` to that of the next, where stages go round `devices` in order: for planners,
+  // which know no placement yet. On ideal links all are alike.
+  [[nodiscard]] TransferTime to_next_stage(int stage, int devices, Bytes bytes) const;
+  // Over a network: the ways of the messages that make up such a transfer in a data-parallel replica of the pipeline,
+  // one for each tensor and context rank.
+  [[nodiscard]] std::vector<FlowPath> rank_paths(int pipeline_replica, int from_device, int to_device) const;
+  // The same as one flow, of so many bytes per rank.
   [[nodiscard]] FlowPath path(int pipeline_replica, int from_device, int to_device) const;
 
   [[nodiscard]] const Network* network() const { return network_.get(); }

@@ -51,8 +51,15 @@ struct TransformerShape {
 
 // Trainable numbers of one block, of the embedding (with positions), and of the head (with the final norm; the
 // projection counts here even when it is tied).
-[[nodiscard]] std::int64_t block_parameters(const TransformerShape& shape);
+[[nodiscard]] std::int64_t block_parameters(const TransformerShape& shape, bool moe = false);
 [[nodiscard]] std::int64_t embedding_parameters(const TransformerShape& shape);
 [[nodiscard]] std::int64_t head_parameters(const TransformerShape& shape);
+// Of one routed expert, and of one extra module that predicts a token further ahead, which shares embedding and head.
+[[nodiscard]] std::int64_t expert_parameters(const TransformerShape& shape);
+[[nodiscard]] std::int64_t predictor_parameters(const TransformerShape& shape);
+// Whether a block, counted from 0, has experts.
+[[nodiscard]] bool has_experts(const TransformerShape& shape, std::int64_t block);
+// Of the whole model; tied weights count once.
+[[nodiscard]] std::int64_t model_parameters(const TransformerShape& shape);
 
 }  // namespace debubble

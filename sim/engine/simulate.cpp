@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
-#include <stdexcept>
-#include <vector>
 
+#include "sim/engine/span_recorder.hpp"
 #include "sim/engine/tables.hpp"
 #include "sim/engine/walk.hpp"
 
@@ -14,331 +12,19 @@ namespace debubble {
 
 namespace {
 
-class SpanRecorder {
- public:
-  SpanRecorder(const Program& program, const Schedule& schedule, const Tables& tables, const Walk& walk,
-               Timeline& timeline)
-      : program_(program),
-        schedule_(schedule),
-        tables_(tables),
-        walk_(walk),
-        timeline_(timeline),
-        span_of_node_(program.nodes.size(), -1),
-        made_at_(kMade * static_cast<std::size_t>(program.placement.stages())),
-        lanes_(static_cast<std::size_t>(program.devices)) {
-    lay_out();
-  }
+// Everything takes what the tables say.
+struct WalkTimes {
+  const Tables& tables;
+  const Walk& walk;
 
-  void cell(std::size_t k, Nanoseconds begin, Nanoseconds end) {
-    const Program::Node& node = program_.nodes[k];
-    const Program::Cell& cell = program_.cells[node.cell()];
-    if (cell.is_copy) return copy(k, cell.device - program_.devices, begin, end);
-    LaneState& lane = lanes_[static_cast<std::size_t>(cell.device)];
-    const std::int32_t index = lane.next_span++;
-    span_of_node_[k] = index;
-    Span& span = timeline_.spans[static_cast<std::size_t>(index)];
-    const auto& row = schedule_.rows[static_cast<std::size_t>(cell.device)];
-    span.op = row[lane.position++];
-    span.paired = cell.paired;
-    if (span.paired) span.partner = row[lane.position++];
-    span.device = cell.device;
-    span.begin = begin;
-    span.end = end;
-    span.gate = lane.last;
-    take_local_inputs(span);
-    const bool first_receives = receives(span, span.op);
-    take_input(span, first_receives ? span.op : span.partner, node.input, cell.input_channel, index);
-    for (; has_extra(k); ++next_extra_) take_extra(span, program_.extra_inputs[next_extra_], index);
-    lane.last = {Gate::Kind::kSpan, index};
-    lane.last_span = lane.last;
-    lane.last_end = end;
-    remember(span.op, end);
-    if (span.paired) remember(span.partner, end);
+  [[nodiscard]] Nanoseconds end(std::int32_t node) const { return walk.end(node); }
+  [[nodiscard]] Nanoseconds arrival(const Input& input) const { return walk.arrival(input.maker, input.channel); }
+  [[nodiscard]] TransferTime alone(std::int32_t channel) const {
+    return tables.channels[static_cast<std::size_t>(channel)];
   }
-
-  // Blocking and coupled only: overlapped transfers are recorded by the cell that receives them.
-  void transfer(std::size_t k, Nanoseconds begin, Nanoseconds end) {
-    const Program::Node& node = program_.nodes[k];
-    const auto& channel = program_.channels[node.channel()];
-    LaneState& sender = lanes_[static_cast<std::size_t>(channel.from_device)];
-    LaneState& receiver = lanes_[static_cast<std::size_t>(channel.to_device)];
-    const auto index = add_transfer(node.input, static_cast<std::int32_t>(node.channel()), begin, end);
-    span_of_node_[k] = index;
-    // A coupled exchange is gated by the cell before it, not by other transfers of the exchange.
-    const bool coupled = program_.p2p == P2p::kCoupled;
-    const Gate& senders = coupled ? sender.last_span : sender.last;
-    const Gate& receivers = coupled ? receiver.last_span : receiver.last;
-    timeline_.transfers[static_cast<std::size_t>(index)].gate =
-        end_of(receivers) > end_of(senders) ? receivers : senders;
-    for (LaneState* lane : {&sender, &receiver}) {
-      if (lane->last.kind == Gate::Kind::kStart || end >= lane->last_end) {
-        lane->last = {Gate::Kind::kTransfer, index};
-        lane->last_end = end;
-      }
-    }
-  }
-
- private:
-  using Wait = Program::ExtraInput::Wait;
-
-  struct LaneState {
-    std::int32_t next_span = 0;
-    std::size_t next_copy = 0;  // in the device's list
-    std::int32_t first_copy = 0;
-    Gate last_copy;            // on the device's copy lane
-    std::size_t position = 0;  // in the device's row
-    Gate last;                 // what held the lane last
-    Gate last_span;            // the last cell
-    Nanoseconds last_end = 0;
-  };
-
-  // Spans stand by device; count them first so that each device's run of indexes is known.
-  void lay_out() {
-    std::vector<std::int32_t> counts(lanes_.size() + 1, 0);
-    for (const Program::Node& node : program_.nodes) {
-      if (node.is_transfer() || program_.cells[node.cell()].is_copy) continue;
-      ++counts[static_cast<std::size_t>(program_.device_of(node)) + 1];
-    }
-    check_rows(counts);
-    for (std::size_t d = 0; d < lanes_.size(); ++d) counts[d + 1] += counts[d];
-    for (std::size_t d = 0; d < lanes_.size(); ++d) lanes_[d].next_span = counts[d];
-    timeline_.spans.resize(static_cast<std::size_t>(counts.back()));
-    timeline_.device_begin = std::move(counts);
-    timeline_.copies.resize(program_.copies.size());
-    if (program_.copies.empty()) return;
-    for (std::size_t d = 1; d < lanes_.size(); ++d) {
-      lanes_[d].first_copy = lanes_[d - 1].first_copy + static_cast<std::int32_t>(schedule_.copies.at(d - 1).size());
-    }
-  }
-
-  // The rows name the ops, so they must be those that were lowered: as many cells on each device.
-  void check_rows(const std::vector<std::int32_t>& counts) const {
-    for (std::size_t d = 0; d < lanes_.size(); ++d) {
-      const std::vector<Op>* row = d < schedule_.rows.size() ? &schedule_.rows[d] : nullptr;
-      const auto starts_cell = [&](const Op& op) { return !op.paired_with_next; };
-      const auto cells = row == nullptr ? -1 : std::count_if(row->begin(), row->end(), starts_cell);
-      if (cells != counts[d + 1]) throw std::logic_error("simulate: not the schedule that was lowered");
-    }
-  }
-
-  [[nodiscard]] Nanoseconds end_of(const Gate& gate) const {
-    switch (gate.kind) {
-      case Gate::Kind::kStart:
-        break;
-      case Gate::Kind::kSpan:
-        return timeline_.spans[static_cast<std::size_t>(gate.index)].end;
-      case Gate::Kind::kTransfer:
-        return timeline_.transfers[static_cast<std::size_t>(gate.index)].end;
-      case Gate::Kind::kCopy:
-        return timeline_.copies[static_cast<std::size_t>(gate.index)].end;
-      case Gate::Kind::kCollective:
-        return timeline_.collectives[static_cast<std::size_t>(gate.index)].end;
-      case Gate::Kind::kStep:
-        return timeline_.steps[static_cast<std::size_t>(gate.index)].end;
-    }
-    return 0;
-  }
-
-  [[nodiscard]] bool has_extra(std::size_t k) const {
-    return next_extra_ < program_.extra_inputs.size() &&
-           program_.extra_inputs[next_extra_].node == static_cast<std::int32_t>(k);
-  }
-
-  void take_extra(Span& span, const Program::ExtraInput& extra, std::int32_t index) {
-    switch (extra.wait) {
-      case Wait::kArrival:
-        take_input(span, span.partner, extra.input, extra.what, index);
-        return;
-      case Wait::kEnd:
-        wait_for(span, {Gate::Kind::kCopy, span_of_node_[static_cast<std::size_t>(extra.input)]});
-        return;
-      case Wait::kGathered: {
-        const std::int32_t collective = gather(extra);
-        if (!has_more_of(extra)) wait_for(span, {Gate::Kind::kCollective, collective});
-        return;
-      }
-      case Wait::kBegin:
-        throw std::logic_error("simulate: only copies wait for a cell to begin");
-    }
-  }
-
-  // On a tie what the span waited for before counts: nothing was lost by waiting for this.
-  void wait_for(Span& span, const Gate& gate) const {
-    span.ready = std::max(span.ready, end_of(gate));
-    if (end_of(gate) > end_of(span.gate)) span.gate = gate;
-  }
-
-  [[nodiscard]] bool has_more_of(const Program::ExtraInput& extra) const {
-    const std::size_t next = next_extra_ + 1;
-    return next < program_.extra_inputs.size() && program_.extra_inputs[next].node == extra.node &&
-           program_.extra_inputs[next].wait == Wait::kGathered && program_.extra_inputs[next].what == extra.what;
-  }
-
-  // Every reader of a barrier brings all it gathers, so the first one makes it whole.
-  std::int32_t gather(const Program::ExtraInput& extra) {
-    const auto next = static_cast<std::int32_t>(timeline_.collectives.size());
-    const auto [found, is_new] = collectives_.try_emplace(extra.what, next);
-    if (is_new) {
-      const auto pieces = static_cast<std::int32_t>(schedule_.replica_of.size());
-      Collective made;
-      made.kind = extra.what < pieces ? OpKind::kVocabularyLogits : OpKind::kVocabularyGradient;
-      made.microbatch = extra.what % pieces;
-      timeline_.collectives.push_back(made);
-    }
-    Collective& collective = timeline_.collectives[static_cast<std::size_t>(found->second)];
-    const Nanoseconds end = walk_.end(extra.input);
-    if (collective.gate.kind == Gate::Kind::kStart || end > collective.begin) {
-      collective.gate = {Gate::Kind::kSpan, span_of_node_[static_cast<std::size_t>(extra.input)]};
-      collective.begin = end;
-      collective.end = end + tables_.barrier;
-    }
-    return found->second;
-  }
-
-  void copy(std::size_t k, std::int32_t device, Nanoseconds begin, Nanoseconds end) {
-    LaneState& lane = lanes_[static_cast<std::size_t>(device)];
-    const auto index = lane.first_copy + static_cast<std::int32_t>(lane.next_copy);
-    const Copy& moved = schedule_.copies[static_cast<std::size_t>(device)][lane.next_copy++];
-    CopySpan& made = timeline_.copies[static_cast<std::size_t>(index)];
-    made.op = {OpKind::kForward, false, moved.stage, moved.microbatch};
-    made.way = moved.way;
-    made.device = device;
-    made.peer = moved.peer;
-    made.begin = begin;
-    made.end = end;
-    made.bytes = tables_.cells[program_.nodes[k].cell()].moved;
-    made.gate = lane.last_copy;
-    for (; has_extra(k); ++next_extra_) {
-      const Program::ExtraInput& extra = program_.extra_inputs[next_extra_];
-      Gate gate{Gate::Kind::kSpan, span_of_node_[static_cast<std::size_t>(extra.input)]};
-      if (extra.wait == Wait::kBegin) gate = timeline_.spans[static_cast<std::size_t>(gate.index)].gate;
-      if (made.gate.kind == Gate::Kind::kStart || end_of(gate) > end_of(made.gate)) made.gate = gate;
-    }
-    span_of_node_[k] = index;
-    lane.last_copy = {Gate::Kind::kCopy, index};
-  }
-
-  // What it carries and for whom is known when its user runs.
-  std::int32_t add_transfer(std::int32_t maker, std::int32_t channel, Nanoseconds begin, Nanoseconds end) {
-    const auto& way = program_.channels[static_cast<std::size_t>(channel)];
-    const auto index = static_cast<std::int32_t>(timeline_.transfers.size());
-    Transfer transfer;
-    transfer.from_span = span_of_node_[static_cast<std::size_t>(maker)];
-    transfer.from_device = way.from_device;
-    transfer.to_device = way.to_device;
-    transfer.begin = begin;
-    transfer.end = end;
-    transfer.latency = tables_.channels[static_cast<std::size_t>(channel)].latency;
-    transfer.bytes = tables_.channel_bytes[static_cast<std::size_t>(channel)];
-    transfer.gate = {Gate::Kind::kSpan, transfer.from_span};
-    timeline_.transfers.push_back(transfer);
-    return index;
-  }
-
-  // The member of the maker's cell that feeds `user`.
-  [[nodiscard]] Op feeding_op(const Span& maker, const Op& user) const {
-    const bool forward = user.kind == OpKind::kForward || is_vocabulary(user.kind);
-    const std::int32_t feeding = feeder(user);
-    const auto feeds = [&](const Op& op) {
-      const bool right_kind =
-          forward ? op.kind == OpKind::kForward : op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-      return right_kind && op.microbatch == user.microbatch && op.stage == feeding;
-    };
-    return maker.paired && !feeds(maker.op) ? maker.partner : maker.op;
-  }
-
-  void take_input(Span& span, const Op& user, std::int32_t input, std::int32_t channel, std::int32_t index) {
-    if (input < 0) return;
-    const Nanoseconds arrival = walk_.arrival(input, channel);
-    span.ready = std::max(span.ready, arrival);
-    const bool held = program_.nodes[static_cast<std::size_t>(input)].is_transfer();
-    const std::int32_t number =
-        held ? span_of_node_[static_cast<std::size_t>(input)] : add_transfer(input, channel, walk_.end(input), arrival);
-    Transfer& transfer = timeline_.transfers[static_cast<std::size_t>(number)];
-    transfer.to_span = index;
-    transfer.op = feeding_op(timeline_.spans[static_cast<std::size_t>(transfer.from_span)], user);
-    // On a tie the lane counts as what released the span: nothing was lost by waiting for the transfer.
-    if (!held && arrival > end_of(span.gate)) span.gate = {Gate::Kind::kTransfer, number};
-  }
-
-  // Inputs from the same device: its own forward, R or I, and neighbouring stages on the device.
-  void take_local_inputs(Span& span) {
-    for (const Op& op : {span.op, span.partner}) {
-      take_local_inputs(span, op);
-      if (!span.paired) break;
-    }
-  }
-
-  void take_local_inputs(Span& span, const Op& op) {
-    const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-    if (op.kind != OpKind::kForward && !is_vocabulary(op.kind))
-      take_made(span, Made::kForward, op.stage, op.microbatch);
-    if (op.kind == OpKind::kWeightGrad) take_made(span, Made::kGradient, op.stage, op.microbatch);
-    if (gradient) take_made(span, Made::kRecomputed, op.stage, op.microbatch);
-    const std::int32_t feeding = feeder(op);
-    if (feeding < 0 || device_of(op, feeding) != span.device) return;
-    take_made(span, gradient ? Made::kGradient : Made::kForward, feeding, op.microbatch);
-  }
-
-  // The stage whose output the op needs; -1 when it needs none.
-  [[nodiscard]] std::int32_t feeder(const Op& op) const {
-    switch (op.kind) {
-      case OpKind::kForward:
-        return op.stage - 1;
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        return op.stage + 1 < program_.placement.stages() ? op.stage + 1 : -1;
-      case OpKind::kVocabularyLogits:
-        return program_.placement.stages() - 1;
-      case OpKind::kWeightGrad:
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyGradient:
-        break;
-    }
-    return -1;
-  }
-  [[nodiscard]] std::int32_t device_of(const Op& op, std::int32_t stage) const {
-    return program_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(op.microbatch)], stage);
-  }
-  [[nodiscard]] bool receives(const Span& span, const Op& op) const {
-    const std::int32_t feeding = feeder(op);
-    return feeding >= 0 && device_of(op, feeding) != span.device;
-  }
-
-  // What later ops on the same device may need of a (stage, piece).
-  enum class Made { kForward, kGradient, kRecomputed };
-  static constexpr std::size_t kMade = 3;
-  [[nodiscard]] std::vector<Nanoseconds>& ends_of(Made made, std::int32_t stage) {
-    return made_at_[kMade * static_cast<std::size_t>(stage) + static_cast<std::size_t>(made)];
-  }
-
-  // What has not run says nothing.
-  void take_made(Span& span, Made made, std::int32_t stage, std::int32_t piece) {
-    const auto& ends = ends_of(made, stage);
-    if (static_cast<std::size_t>(piece) >= ends.size()) return;
-    span.ready = std::max(span.ready, ends[static_cast<std::size_t>(piece)]);
-  }
-
-  void remember(const Op& op, Nanoseconds end) {
-    if (op.kind == OpKind::kWeightGrad || is_vocabulary(op.kind)) return;
-    Made made = Made::kGradient;
-    if (op.kind == OpKind::kForward) made = Made::kForward;
-    if (op.kind == OpKind::kRecompute) made = Made::kRecomputed;
-    auto& ends = ends_of(made, op.stage);
-    ends.resize(std::max(ends.size(), schedule_.replica_of.size()));
-    ends[static_cast<std::size_t>(op.microbatch)] = end;
-  }
-
-  const Program& program_;
-  const Schedule& schedule_;
-  const Tables& tables_;
-  const Walk& walk_;
-  Timeline& timeline_;
-  std::vector<std::int32_t> span_of_node_;  // of a transfer or copy node: its index in timeline.transfers or copies
-  std::vector<std::vector<Nanoseconds>> made_at_;     // by stage and Made: by piece
-  std::map<std::int32_t, std::int32_t> collectives_;  // by barrier number: index in timeline.collectives
-  std::vector<LaneState> lanes_;
-  std::size_t next_extra_ = 0;
+  static bool copy_engines() { return false; }
+  static void add_parts(std::size_t, const Span&) {}
+  static void add_gate(std::size_t, Nanoseconds, const Gate&, Nanoseconds) {}
 };
 
 }  // namespace
@@ -349,7 +35,8 @@ Timeline simulate(const Program& program, const Schedule& schedule, const StageC
   timeline.devices = program.devices;
   timeline.transfers_hold_lanes = program.p2p != P2p::kOverlapped;
   Walk walk(program, tables, Ends::kAll);
-  SpanRecorder recorder(program, schedule, tables, walk, timeline);
+  const WalkTimes times{tables, walk};
+  SpanRecorder<WalkTimes> recorder(program, schedule, tables, times, timeline);
   walk.run(recorder);
   for (const Span& span : timeline.spans) timeline.makespan = std::max(timeline.makespan, span.end);
   check_device_time(timeline.makespan, program.devices);

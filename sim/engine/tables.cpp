@@ -26,6 +26,14 @@ class CellCosts {
  public:
   CellCosts(const Program& program, const StageCosts& costs) : program_(program), costs_(costs) {}
 
+  [[nodiscard]] MemberDurations members_of(const Program::Cell& cell) const {
+    MemberDurations durations{of_member({cell.kind, cell.stage, cell.piece_class, cell.recomputed}).duration, 0};
+    if (!cell.paired) return durations;
+    const Member second{cell.partner_kind, cell.partner_stage, cell.partner_class, cell.partner_recomputed};
+    durations.second = of_member(second).duration;
+    return durations;
+  }
+
   [[nodiscard]] CellCost of(const Program::Cell& cell) const {
     const Member first{cell.kind, cell.stage, cell.piece_class, cell.recomputed};
     if (cell.is_copy) return of_copy(first, cell.device);
@@ -160,12 +168,15 @@ void check_range(const Program& program, const Tables& tables) {
 
 void add_static(const Program& program, const StageCosts& costs, Tables& tables) {
   tables.static_bytes.assign(static_cast<std::size_t>(program.devices), 0);
+  std::vector<Bytes> buffers(tables.static_bytes.size(), 0);  // a device's stages share them
   const Placement& placement = program.placement;
   for (int replica = 0; replica < placement.replicas(); ++replica) {
     for (int stage = 0; stage < placement.stages(); ++stage) {
       if (program.replicas_share_weights && holds_before(placement, replica, stage)) continue;
       const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
-      Bytes& sum = tables.static_bytes[static_cast<std::size_t>(placement.device_of(replica, stage))];
+      const auto device = static_cast<std::size_t>(placement.device_of(replica, stage));
+      buffers[device] = std::max(buffers[device], cost.comm_buffers);
+      Bytes& sum = tables.static_bytes[device];
       for (const Bytes more : {cost.weights, cost.gradients, cost.optimizer}) {
         if (more > kMost - sum) refuse_sizes();
         sum += more;
@@ -175,6 +186,10 @@ void add_static(const Program& program, const StageCosts& costs, Tables& tables)
       if (extra > 0 && cost.weights > (kMost - sum) / extra) refuse_sizes();
       sum += extra * cost.weights;
     }
+  }
+  for (std::size_t d = 0; d < buffers.size(); ++d) {
+    if (buffers[d] > kMost - tables.static_bytes[d]) refuse_sizes();
+    tables.static_bytes[d] += buffers[d];
   }
 }
 
@@ -196,9 +211,9 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
     tables.channels.push_back(topology.transfer(channel.from_device, channel.to_device, bytes));
     tables.has_arrivals_or_workspace |= bytes > 0;
   }
-  const CellCosts cell_costs(program, costs);
+  const CellCosts costs_of(program, costs);
   for (const Program::Cell& cell : program.cells) {
-    tables.cells.push_back(cell_costs.of(cell));
+    tables.cells.push_back(costs_of.of(cell));
     if (cell.input_channel < 0) continue;
     tables.cells.back().input_delay = tables.channels[static_cast<std::size_t>(cell.input_channel)].total();
   }
@@ -208,6 +223,24 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   add_static(program, costs, tables);
   check_range(program, tables);
   return tables;
+}
+
+std::vector<CellCost> cell_costs(const Program& program, const StageCosts& costs) {
+  const CellCosts costs_of(program, costs);
+  std::vector<CellCost> made;
+  for (const Program::Cell& cell : program.cells) made.push_back(costs_of.of(cell));
+  return made;
+}
+
+std::vector<MemberDurations> member_durations(const Program& program, const StageCosts& costs) {
+  const CellCosts costs_of(program, costs);
+  std::vector<MemberDurations> made;
+  for (const Program::Cell& cell : program.cells) made.push_back(costs_of.members_of(cell));
+  return made;
+}
+
+void check_total_time(double nanoseconds) {
+  if (nanoseconds > static_cast<double>(kMost)) refuse_times();
 }
 
 void check_device_time(Nanoseconds makespan, int devices) {

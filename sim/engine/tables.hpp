@@ -24,7 +24,7 @@ struct Tables {
   std::vector<CellCost> cells;         // by cell
   std::vector<TransferTime> channels;  // by channel
   std::vector<Bytes> channel_bytes;    // by channel
-  std::vector<Bytes> static_bytes;     // by device: weights, gradients, optimizer state
+  std::vector<Bytes> static_bytes;     // by device: weights, gradients, optimizer state, buffers
   Nanoseconds barrier = 0;             // behind what several nodes gather
   // True when memory has parts that do not follow the compute lane alone (received tensors, workspace, copies), so that
   // peaks need the arrival times too.
@@ -33,6 +33,19 @@ struct Tables {
 
 // Throws InputError when the whole run could exceed a 64-bit count.
 [[nodiscard]] Tables make_tables(const Program& program, const StageCosts& costs, const Topology& topology);
+
+// The first of the tables alone: what cells cost without any transfer.
+[[nodiscard]] std::vector<CellCost> cell_costs(const Program& program, const StageCosts& costs);
+
+// What the ops of a cell would take by themselves; `second` is 0 where it holds one.
+struct MemberDurations {
+  Nanoseconds first = 0;
+  Nanoseconds second = 0;
+};
+[[nodiscard]] std::vector<MemberDurations> member_durations(const Program& program, const StageCosts& costs);
+
+// Throws InputError when so many nanoseconds of work, of varied ops, could exceed what a run may take.
+void check_total_time(double nanoseconds);
 
 // Reports add up times over devices: throws InputError when `devices` times the makespan could exceed a 64-bit count.
 void check_device_time(Nanoseconds makespan, int devices);

@@ -33,9 +33,16 @@ struct NoRecorder {
 // long the run is.
 enum class Ends { kAll, kInReach };
 
-class Walk {
+// Every node takes what its cell costs.
+struct CellDurations {
+  [[nodiscard]] static Nanoseconds of(std::size_t, const CellCost& cost) { return cost.duration; }
+};
+
+template <typename Durations>
+class BasicWalk {
  public:
-  Walk(const Program& program, const Tables& tables, Ends keep) : program_(program), tables_(tables) {
+  BasicWalk(const Program& program, const Tables& tables, Ends keep, const Durations& durations = {})
+      : program_(program), tables_(tables), durations_(durations) {
     const std::size_t reach = std::bit_ceil(static_cast<std::size_t>(program.reach) + 1);
     const bool all = keep == Ends::kAll || reach >= program.nodes.size();
     mask_ = all ? ~std::size_t{0} : reach - 1;
@@ -83,7 +90,8 @@ class Walk {
   }
   // Of a cell.
   [[nodiscard]] Nanoseconds begin(std::int32_t node) const {
-    return end(node) - tables_.cells[program_.nodes[static_cast<std::size_t>(node)].cell()].duration;
+    const auto k = static_cast<std::size_t>(node);
+    return end(node) - durations_.of(k, tables_.cells[program_.nodes[k].cell()]);
   }
 
  private:
@@ -134,13 +142,14 @@ class Walk {
 
   template <typename Recorder>
   void finish_cell(std::size_t k, const CellCost& cost, Lane& lane, Nanoseconds begin, Recorder& recorder) {
-    const Nanoseconds end = begin + cost.duration;
+    const Nanoseconds duration = durations_.of(k, cost);
+    const Nanoseconds end = begin + duration;
     recorder.cell(k, begin, end);
     ends_[k & mask_] = end;
     if (lane.first_begin < 0) lane.first_begin = begin;
     lane.free = end;
     lane.posted = end;
-    lane.busy += cost.duration;
+    lane.busy += duration;
     lane.activation += cost.at_begin;
     lane.peak_activation = std::max(lane.peak_activation, lane.activation);
     lane.activation += cost.at_end;
@@ -148,10 +157,13 @@ class Walk {
 
   const Program& program_;
   const Tables& tables_;
+  Durations durations_;
   std::unique_ptr<Nanoseconds[]> ends_;  // by node, or by node modulo a power of two; the last entry means "no input"
   std::size_t mask_ = 0;
   std::size_t none_ = 0;
   std::vector<Lane> lanes_;
 };
+
+using Walk = BasicWalk<CellDurations>;
 
 }  // namespace debubble

@@ -170,11 +170,15 @@ TEST_CASE("a parameter that is no KEY=VALUE, or comes twice, is refused") {
 
 TEST_CASE("an unknown topology is refused") {
   const Folder folder;
-  CHECK(folder.refusal({"simulate", "--topology", "idea"}) == R"(error[C003]: "idea" is not one of: ideal
+  CHECK(
+      folder.refusal({"simulate", "--topology", "idea"}) ==
+      R"(error[C003]: "idea" is not one of: ideal, dgx-a100, dgx-h100, dgx-h200, dgx-b200, gb200-nvl72, v100-mesh, pcie, ring, fully-connected, switch, fat-tree, dragonfly, hxmesh
   --> --topology
   = help: did you mean ideal?
 )");
-  CHECK(folder.refusal({"simulate", "--topology", "nvl72"}) == R"(error[C003]: "nvl72" is not one of: ideal
+  CHECK(
+      folder.refusal({"simulate", "--topology", "nvl72"}) ==
+      R"(error[C003]: "nvl72" is not one of: ideal, dgx-a100, dgx-h100, dgx-h200, dgx-b200, gb200-nvl72, v100-mesh, pcie, ring, fully-connected, switch, fat-tree, dragonfly, hxmesh
   --> --topology
   = help: write --topology ideal
 )");
@@ -239,7 +243,7 @@ TEST_CASE("an unknown list is refused") {
 )");
   CHECK(folder.refusal({"list", "colours"}) == R"(error[C064]: there is no list of "colours"
   --> list
-  = help: known lists: schedules, transforms, topologies, cost-models, models
+  = help: known lists: schedules, transforms, topologies, cost-models, models, hardware
 )");
 }
 
@@ -258,7 +262,7 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   CHECK(folder.refusal({"import", "--from", "megatron", "g.txt"}) ==
         R"(error[C062]: "megatron" is not a tool debubble can import from
   --> --from
-  = help: known tools: kineto, nsys, records, pipedream
+  = help: known tools: kineto, nsys, records, pipedream, megatron
 )");
 }
 

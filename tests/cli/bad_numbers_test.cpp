@@ -333,8 +333,10 @@ TEST_CASE("too few columns are refused") {
 
 TEST_CASE("what is wrong with several flags is said at once") {
   const Folder folder;
-  CHECK(folder.refusal({"simulate", "--times", "f=-1", "--comm", "x", "--p2p", "x", "--w-share", "7", "--topology",
-                        "x"}) == R"(error[C003]: "x" is not one of: ideal
+  CHECK(
+      folder.refusal(
+          {"simulate", "--times", "f=-1", "--comm", "x", "--p2p", "x", "--w-share", "7", "--topology", "x"}) ==
+      R"(error[C003]: "x" is not one of: ideal, dgx-a100, dgx-h100, dgx-h200, dgx-b200, gb200-nvl72, v100-mesh, pcie, ring, fully-connected, switch, fat-tree, dragonfly, hxmesh
   --> --topology
   = help: write --topology ideal
 error[C012]: a duration cannot be negative: '-1'

@@ -276,6 +276,7 @@ void add_feature_costs(StageCosts& costs, Dice& dice) {
     cost.recompute = of_time();
     cost.copy = of_time();
     cost.checkpoint = dice.from(size.low, size.high);
+    cost.comm_buffers = dice.from(size.low, size.high);
   }
   costs.vocabulary = VocabularyCost{of_time(), of_time(), of_time(), Bytes{dice.from(size.low, size.high)}};
 }

@@ -12,7 +12,7 @@ namespace debubble::reference {
 namespace {
 
 struct Level {
-  Bytes fixed = 0;     // weights, gradients, optimizer state
+  Bytes fixed = 0;     // weights, gradients, optimizer state, buffers
   Bytes kept = 0;      // activations, and what is held from I to W
   Bytes received = 0;  // inputs that came from another device
   Bytes workspace = 0;
@@ -27,6 +27,7 @@ struct Level {
 
 Bytes fixed_on(int device, const Schedule& schedule, const StageCosts& costs) {
   Bytes sum = 0;
+  Bytes buffers = 0;  // the device's stages take turns
   std::set<int> counted;
   for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
     for (int stage = 0; stage < schedule.stages; ++stage) {
@@ -34,9 +35,10 @@ Bytes fixed_on(int device, const Schedule& schedule, const StageCosts& costs) {
       if (schedule.replicas_share_weights && !counted.insert(stage).second) continue;
       const StageCost& cost = costs.stages.at(static_cast<std::size_t>(stage));
       sum += cost.weights + cost.gradients + cost.optimizer;
+      buffers = std::max(buffers, cost.comm_buffers);
     }
   }
-  return sum;
+  return sum + buffers;
 }
 
 // One change of what a device holds. Within an instant: what ends, what copies release, what arrives or copies take,

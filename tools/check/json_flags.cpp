@@ -65,7 +65,7 @@ class FlagReader {
   // Nothing, after a complaint, for a value that is none of a flag.
   std::optional<std::vector<std::string>> arguments_of(const JsonValue& member, const CLI::Option& option) {
     const std::string flag = "--" + member.key;
-    if (option.get_type_size_max() == 0) {
+    if (option.get_type_size_max() == 0 || option.get_items_expected_max() == 0) {
       if (member.kind == JsonValue::Kind::kBoolean) {
         return member.text == "true" ? std::vector{flag} : std::vector<std::string>{};
       }

@@ -81,6 +81,8 @@ void resolve_paths(SuiteScenario& scenario, const std::string& file) {
     schedule = beside(file, schedule);
   }
   if (!flags.profile.empty()) flags.profile = beside(file, flags.profile);
+  if (flags.transformer.model.ends_with(".json")) flags.transformer.model = beside(file, flags.transformer.model);
+  if (!flags.transformer.efficiency.empty()) flags.transformer.efficiency = beside(file, flags.transformer.efficiency);
 }
 
 // Unlike `debubble live` a gate never chooses the clock by the machine's cores: without a word of the suite it is the

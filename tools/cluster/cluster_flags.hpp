@@ -1,7 +1,16 @@
-// Flags about the cluster; part of every verb that takes a scenario.
+// Flags about the cluster: its wires, how the job is laid on it, and how flows meet; part of every verb that takes a
+// scenario.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "sim/core/flow.hpp"
+#include "sim/core/link_graph.hpp"
+#include "sim/core/rank_layout.hpp"
+#include "sim/core/stage_costs.hpp"
 
 namespace CLI {
 class App;
@@ -10,17 +19,47 @@ class App;
 namespace debubble {
 
 // As typed.
-struct ClusterFlags {};
+struct ClusterFlags {
+  std::string topology = "ideal";
+  std::string network;
+  std::optional<int> tensor;
+  std::optional<int> context;
+  std::optional<int> expert;
+  std::optional<int> data;
+  std::optional<int> zero;
+  bool sequence_parallel = false;
+  std::string rank_order;
+  std::string rank_devices;
+  std::string transfer_latency;
+  std::string transfer_bandwidth;
+};
 
 void add_cluster_flags(CLI::App& verb, ClusterFlags& flags);
 
 // The flags, checked.
-struct ClusterScenario {};
+struct ClusterScenario {
+  std::string topology = "ideal";          // as typed
+  std::shared_ptr<const LinkGraph> graph;  // null: ideal
+  std::vector<Assumption> rates;           // of the graph's links, with who says so
+  Parallelism sizes;                       // without the pipeline, whose length the schedule says
+  std::vector<Dimension> order = RankLayout{}.order;
+  std::vector<std::int32_t> devices;  // by rank; empty: rank r is device r
+  NetworkModel model = NetworkModel::kFluid;
+  Nanoseconds message_latency = 0;
+  std::int64_t transfer_bound = 0;
+  bool given = false;  // whether any of these flags stood on the command line
 
-// Throws InputError with everything that is wrong with them.
+  // The job on the cluster, with a pipeline of so many devices; on `ideal`, too.
+  [[nodiscard]] RankLayout layout(int pipeline_devices) const;
+};
+
+// Throws InputError with everything that is wrong with them: C003, B001 to B029.
 [[nodiscard]] ClusterScenario check_cluster(const ClusterFlags& flags);
 
 // Those that were given, quoted for a shell, to be repeated in a command that is suggested.
 [[nodiscard]] std::string repeated_cluster_flags(const ClusterFlags& flags);
+
+// Throws InputError B019: `verb` runs or replays something real, whose links nobody chooses.
+void refuse_cluster(const ClusterScenario& cluster, const std::string& verb);
 
 }  // namespace debubble

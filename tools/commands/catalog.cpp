@@ -1,5 +1,6 @@
 #include <array>
 
+#include "tools/commands/accuracy.hpp"
 #include "tools/commands/check.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/commands/compare.hpp"
@@ -12,6 +13,7 @@
 #include "tools/commands/live.hpp"
 #include "tools/commands/profile.hpp"
 #include "tools/commands/simulate.hpp"
+#include "tools/commands/whatif.hpp"
 
 namespace debubble {
 
@@ -21,6 +23,10 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble simulate --schedule zb-h1 -p 8 -m 24 --trace run.json.gz", make_simulate},
       CommandEntry{"compare", "several schedules on equal devices, and which is best",
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
+      CommandEntry{"whatif", "one schedule with something changed, beside itself as it is",
+                   "debubble whatif -p 4 -m 8 --slow device=3:1.25\n"
+                   "  debubble whatif -p 8 -m 32 --jitter lognormal:0.05 --seeds 1000",
+                   make_whatif},
       CommandEntry{"live", "one schedule run for real: on threads, GPUs or MPI processes",
                    "debubble live --schedule zb-h1 -p 4 -m 8 --save-run run.json", make_live},
       CommandEntry{"diff", "a predicted and a measured run, op by op, and why they differ",
@@ -29,6 +35,8 @@ std::span<const CommandEntry> command_catalog() {
                    make_diff_command},
       CommandEntry{"check", "the gate: predictions against their baseline and measured runs",
                    "debubble check ci/nightly.suite.json --junit junit.xml", make_check},
+      CommandEntry{"accuracy", "predictions of published results against what was measured",
+                   "debubble accuracy --source korthikanti", make_accuracy},
       CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU",
                    "debubble profile --model gpt-1.3b --microbatch 2 -o gpt.json\n"
                    "  debubble profile -o gpt.json -- python -m debubble_hooks train.py",
@@ -37,8 +45,8 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble import --from kineto rank0.json.gz rank1.json.gz -o bert.json", make_import},
       CommandEntry{"export", "a schedule or its simulated run, for other tools",
                    "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv", make_export},
-      CommandEntry{"explain", "a schedule: when to use it, what it costs, how it looks",
-                   "debubble explain schedule zb-v -p 4 -m 12", make_explain},
+      CommandEntry{"explain", "a step, an op, a schedule or an error code: why it is so",
+                   "debubble explain step --schedule 1f1b -p 4 -m 8", make_explain},
       CommandEntry{"list", "schedules, topologies, cost models and models that exist", "debubble list schedules",
                    make_list},
       CommandEntry{"doctor", "what works on this machine, and what is missing", "debubble doctor", make_doctor},

@@ -14,6 +14,7 @@
 #include "tools/exporters/report_csv.hpp"
 #include "tools/exporters/report_json.hpp"
 #include "tools/fail_if.hpp"
+#include "tools/memory/memory_verdict.hpp"
 #include "tools/output.hpp"
 #include "tools/quantities.hpp"
 #include "tools/run.hpp"
@@ -100,6 +101,7 @@ class Compare : public Command {
     int status = kExitOk;
     for (const Contender& contender : contenders) {
       if (contender.report.deadlock && !terms.all) status = kExitFinding;  // of "all that fit", this one does not
+      if (out_of_memory(contender.report) && !terms.all) status = kExitFinding;
       if (fail_if && has_result(contender.report) && judge(*fail_if, contender.report)) status = kExitFinding;
     }
     show(contenders, terms, invocation, output);

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,147 +10,131 @@
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/exit_status.hpp"
+#include "tools/explain/error_codes.hpp"
+#include "tools/explain/explain_json.hpp"
+#include "tools/explain/op_story.hpp"
+#include "tools/explain/schedule_story.hpp"
+#include "tools/explain/step_view.hpp"
 #include "tools/exporters/report_json.hpp"
 #include "tools/output.hpp"
-#include "tools/quantities.hpp"
 #include "tools/run.hpp"
 #include "tools/scenario.hpp"
+#include "tools/shell.hpp"
+#include "tools/version.hpp"
 #include "tools/views/ansi.hpp"
-#include "tools/views/compare_table.hpp"
-#include "tools/views/diagnostics.hpp"
-#include "tools/views/gantt.hpp"
-#include "tools/views/schedule_facts.hpp"
-#include "tools/views/table.hpp"
+#include "tools/views/summary.hpp"
 
 namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text";
-constexpr const char* kYardstick = "1f1b";  // what everybody has
+constexpr std::string_view kFormats = "text|json";
 
-double peak_shares(const Report& report) {
-  double peak = 0;
-  for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_activation_shares);
-  return peak;
-}
-
-std::string change(double own, double other) {
-  if (other <= 0) return "";
-  const double by = own / other - 1;
-  if (std::abs(by) < 0.0005) return "the same";
-  return fmt::format("{} {}", format_percent(std::abs(by)), by < 0 ? "less" : "more");
-}
-
-// The example's numbers beside those of 1f1b for the same job (null: it is 1f1b, or 1f1b does not take the job).
-std::string numbers_text(const Report& own, const Report* yardstick, const ViewStyle& style) {
-  using enum Table::Side;
-  Table table(
-      {{"", kLeft}, {own.schedule.name, kRight}, {yardstick == nullptr ? "" : kYardstick, kRight}, {"", kLeft}});
-  const auto add = [&](const char* what, const auto& text_of, const auto& value_of) {
-    std::vector<std::string> fields{what, text_of(own)};
-    if (yardstick != nullptr) {
-      fields.push_back(text_of(*yardstick));
-      fields.push_back(change(static_cast<double>(value_of(own)), static_cast<double>(value_of(*yardstick))));
-    }
-    table.add_row(fields);
-  };
-  const auto count = [&](const char* what, const auto& value_of) {
-    add(
-        what, [&](const Report& report) { return fmt::format("{}", value_of(report)); }, value_of);
-  };
-  const auto step = [](const Report& report) { return report.makespan; };
-  const auto bubble = [](const Report& report) { return report.bubble_ratio; };
-  add(
-      "step", [&](const Report& report) { return format_duration(step(report)); }, step);
-  if (own.stream && own.stream->period && yardstick != nullptr) {  // what no flush is for
-    const auto pace = [](const Report& report) {
-      return report.stream && report.stream->period ? std::llround(report.stream->period->per_microbatch())
-                                                    : report.makespan / std::max(1, report.schedule.microbatches);
-    };
-    add(
-        "per microbatch, in a stream", [&](const Report& report) { return format_duration(pace(report)); }, pace);
-  }
-  add(
-      "bubble", [&](const Report& report) { return format_percent(bubble(report)); }, bubble);
-  add(
-      "peak activations", [](const Report& report) { return fmt::format("{:.2f}", peak_shares(report)); }, peak_shares);
-  count("copies of the weights", [](const Report& report) { return weight_copies(report); });
-  count("messages", [](const Report& report) { return report.p2p_messages; });
-  return table.text(static_cast<std::size_t>(style.width), 2);
-}
-
-const ScheduleEntry& known_schedule(const std::string& name) {
-  if (const ScheduleEntry* entry = find_schedule(name)) return *entry;
-  std::vector<std::string> names;
+[[noreturn]] void nothing_called(const std::string& name) {
+  std::vector<std::string> names{"schedule", "step"};
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
+  for (const ErrorCode& row : error_codes()) names.push_back(row.code);
   const std::string guess = closest_name(name, names);
-  throw InputError(Diagnostic{"S001", "explain schedule", "no schedule is called \"" + name + "\"",
-                              guess.empty() ? "see `debubble list schedules`" : "did you mean " + guess + "?"});
+  throw InputError(Diagnostic{"Y003", "explain", "nothing here is called \"" + name + "\"",
+                              guess.empty() ? "an op is called 3F7; the others: step, a schedule's name, an error code"
+                                            : "did you mean " + guess + "?"});
 }
 
 class Explain : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("topic", topic_, "schedule")->type_name("TOPIC")->required();
-    verb.add_option("name", name_, "of the schedule")->type_name("NAME")->required();
+    verb.add_option("topic", topic_, "step, an op (3F7), an error code, or: schedule")->type_name("TOPIC")->required();
+    verb.add_option("name", name_, "of the schedule")->type_name("NAME");
     add_scenario_flags(verb, flags_, false);
     add_output_flags(verb, output_, kFormats);
   }
 
-  int run(const Invocation&) override {
-    if (topic_ != "schedule") {
+  int run(const Invocation& invocation) override {
+    if (!name_.empty() && topic_ != "schedule") {
       throw InputError(Diagnostic{"C064", "explain", "\"" + topic_ + "\" cannot be explained",
                                   "write `debubble explain schedule NAME`"});
     }
+    if (topic_ == "step" || is_op_name(topic_)) return explain_run(invocation);
+    if (is_error_code(topic_)) return explain_code();
+    if (topic_ != "schedule") {
+      if (find_schedule(topic_) == nullptr) nothing_called(topic_);
+      name_ = topic_;
+    } else if (name_.empty()) {
+      throw InputError(Diagnostic{"C064", "explain schedule", "which schedule?", "see `debubble list schedules`"});
+    }
+    return explain_schedule();
+  }
+
+ private:
+  // Only numbers have a form for programs.
+  void require_text() const {
+    if (output_.format == "text") return;
+    throw InputError(Diagnostic{"C002", "--format", "\"" + output_.format + "\" is not one of: text",
+                                "json tells of a step or an op: debubble explain step --format json"});
+  }
+
+  int explain_code() {
+    require_text();
+    const auto code = find_error_code(topic_);
+    if (!code) nothing_called(topic_);
+    Output output(output_, kFormats);
+    std::string text = paint(output.style().color, kBold, code->code) + "  " + code->area + "\n";
+    for (const std::string& line : wrap(code->meaning, static_cast<std::size_t>(output.style().width) - 6)) {
+      text += "      " + line + "\n";
+    }
+    output.write(text);
+    output.commit();
+    return kExitOk;
+  }
+
+  int explain_schedule() {
     if (!flags_.schedules.empty()) {
       throw InputError(Diagnostic{"C001", "--schedule", "the schedule to explain is named without a flag",
                                   "write `debubble explain schedule " + name_ + "`"});
     }
+    require_text();
     const ScheduleEntry& entry = known_schedule(name_);
     const Scenario scenario = check_scenario(flags_);
     Output output(output_, kFormats);
     Progress progress;
     const Run own = run_schedule(scenario, entry.name, progress);
-    output.write(text(entry, own, scenario, progress, output.style()));
+    output.write(schedule_story(entry, own, scenario, flags_, progress, output.style()));
     output.commit();
     return has_result(own.report) ? kExitOk : kExitFinding;
   }
 
- private:
-  [[nodiscard]] std::string text(const ScheduleEntry& entry, const Run& own, const Scenario& scenario,
-                                 Progress& progress, const ViewStyle& style) const {
-    std::string text = schedule_facts_text(entry, style);
-    const auto width = static_cast<std::size_t>(style.width);
-    for (const std::string& line : wrap(formula_letters(), width - 2)) {
-      text += "  " + paint(style.color, kDim, line) + "\n";
+  int explain_run(const Invocation& invocation) {
+    const Scenario scenario = check_scenario(flags_);
+    Output output(output_, kFormats);
+    Progress progress;
+    const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
+    const Run run = run_schedule(scenario, name, progress);
+    const ToolFacts tool{std::string(kVersion), invocation.command_line};
+    const bool json = output.format() == Format::kJson;
+    if (!has_result(run.report)) {
+      output.write(json ? report_json(run.report, tool) : summary(run.report, output.style()));
+    } else if (topic_ == "step") {
+      progress.phase("trying changes");
+      const StepStory story = story_of_step({flags_, scenario, name, run}, advice_context(scenario, name, run));
+      output.write(json ? step_story_json(story, run, tool)
+                        : heading(run.report, output.style()) + "\n" + step_story_text(story, run, output.style()));
+    } else {
+      const OpStory story = story_of(topic_, run);
+      output.write(json ? op_story_json(story, run, tool)
+                        : heading(run.report, output.style()) + "\n" + op_story_text(story, run, output.style().width));
     }
-    text += "\n" + paint(style.color, kBold, "for example") + "\n";
-    if (!has_result(own.report)) return text + findings_view(own.report.findings, style);
-    text += gantt(own.timeline, style, {&own.schedule, &own.costs}) + "\n";
-    return text + numbers_of(entry, own, scenario, progress, style) + next(entry, own, style);
+    output.commit();
+    return has_result(run.report) ? kExitOk : kExitFinding;
   }
 
-  static std::string numbers_of(const ScheduleEntry& entry, const Run& own, const Scenario& scenario,
-                                Progress& progress, const ViewStyle& style) {
-    if (entry.name == kYardstick) return numbers_text(own.report, nullptr, style);
-    Scenario plain = scenario;
-    plain.params.clear();
-    plain.chunks = 0;
-    try {
-      const Run other = run_schedule(plain, kYardstick, progress);
-      return numbers_text(own.report, has_result(other.report) ? &other.report : nullptr, style);
-    } catch (const InputError&) {
-      return numbers_text(own.report, nullptr, style);  // 1f1b does not take this job: nothing to compare with
-    }
-  }
-
-  [[nodiscard]] std::string next(const ScheduleEntry& entry, const Run& own, const ViewStyle& style) const {
-    const std::string flags = repeated_flags(flags_);
-    const std::string size = fmt::format("-p {} -m {}{}{}", own.schedule.devices, own.schedule.microbatches,
-                                         flags.empty() ? "" : " ", flags);
-    return "\n" + paint(style.color, kBold, "next") + "  debubble simulate --schedule " + entry.name + " " + size +
-           "\n      debubble compare --schedules all " + size + "\n";
+  [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name, const Run& run) const {
+    AdviceContext context;
+    context.flags = repeated_flags(flags_);
+    context.schedule = shell_quoted(name);
+    context.own_partition = scenario.partition != "auto";
+    context.auto_partition = scenario.profile && !context.own_partition;
+    context.more_microbatches = more_microbatches(scenario, name, run);
+    return context;
   }
 
   std::string topic_;

@@ -12,6 +12,7 @@
 #include "schedules/exchange/comms_table.hpp"
 #include "schedules/exchange/expressible.hpp"
 #include "sim/core/error.hpp"
+#include "tools/cluster/topology_file.hpp"
 #include "tools/commands/trace.hpp"
 #include "tools/exchange/node_list.hpp"
 #include "tools/exchange/schedule_file.hpp"
@@ -28,8 +29,8 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 6> kFormats{"pytorch-csv",   "pytorch-comms",   "zero-bubble-json",
-                                          "schedule-json", "megatron-layout", "chrome-trace"};
+const std::array<std::string, 7> kFormats{"pytorch-csv",     "pytorch-comms", "zero-bubble-json", "schedule-json",
+                                          "megatron-layout", "chrome-trace",  "topology-json"};
 
 constexpr const char* kPlacedBySimulation =
     "the simulation places the work of fill-bubbles, which is no part of the schedule";
@@ -59,6 +60,10 @@ class Export : public Command {
       throw InputError(Diagnostic{"J037", "--to", "a layout places layers, and there are none without a profile",
                                   "add --profile FILE"});
     }
+    if (to_ == "topology-json" && scenario.cluster.graph == nullptr) {
+      throw InputError(Diagnostic{"B014", "--to", "ideal links have no graph that could be written",
+                                  "add --topology, e.g. --topology dgx-h100:2"});
+    }
     OutputFile file(output_);
     if (to_ == "chrome-trace" || to_ == "zero-bubble-json") return write_run(scenario, name, invocation, file);
     if (to_ == "megatron-layout") {
@@ -67,6 +72,8 @@ class Export : public Command {
       refuse_filled_bubbles(run.schedule, "--to", kPlacedBySimulation);
       refuse_other_placements(run.schedule);
       file.write(write_layout(run.partition, *scenario.profile) + "\n");
+    } else if (to_ == "topology-json") {
+      write_topology(*scenario.cluster.graph, [&](std::string_view text) { file.write(text); });
     } else {
       write_order(make_schedule(scenario, name), file);
     }

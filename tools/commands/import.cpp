@@ -11,6 +11,7 @@
 #include "tools/commands/import_trace.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/exporters/output_file.hpp"
+#include "tools/megatron/import_megatron.hpp"
 #include "tools/scenario.hpp"
 
 namespace debubble {
@@ -26,9 +27,7 @@ class Import : public Command {
         ->required()
         ->type_name("FILE")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    verb.add_option("--from", flags_.from, "kineto (torch.profiler), nsys, records, pipedream")
-        ->required()
-        ->type_name("TOOL");
+    verb.add_option("--from", flags_.from, "kineto, nsys, records, pipedream, megatron")->required()->type_name("TOOL");
     add_attribution_flags(verb, flags_.attribution);
     add_model_flags(verb, flags_.model);
     add_output_flags(verb, flags_.output, "text|json");
@@ -41,16 +40,20 @@ class Import : public Command {
       flags_.output_given = output_->count() > 0;
       return import_traces(flags_);
     }
-    if (flags_.from != "pipedream") {
+    if (flags_.from != "pipedream" && flags_.from != "megatron") {
       throw InputError(Diagnostic{"C062", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
-                                  "known tools: kineto, nsys, records, pipedream"});
+                                  "known tools: kineto, nsys, records, pipedream, megatron"});
     }
+    const bool megatron = flags_.from == "megatron";
+    refuse_trace_flags(megatron ? "a Megatron script" : "a PipeDream graph",
+                       megatron ? "a Megatron script" : "a PipeDream profile");
+    if (megatron) return import_megatron(flags_.files.front(), flags_.output.output);
     return import_graph();
   }
 
  private:
-  // A graph has its times already: nothing to attribute.
-  void refuse_trace_flags() const {
+  // A graph has its times already, a script has none: nothing to attribute.
+  void refuse_trace_flags(const std::string& what, const std::string& file) const {
     const AttributionFlags& attribution = flags_.attribution;
     const ModelFlags& model = flags_.model;
     const char* flag = nullptr;
@@ -65,14 +68,12 @@ class Import : public Command {
     if (!model.hooks.empty()) flag = "--hooks";
     if (flag == nullptr && flags_.files.size() == 1) return;
     throw InputError(Diagnostic{"C072", flag == nullptr ? "FILE" : flag,
-                                flag == nullptr
-                                    ? "a PipeDream profile is one file; got " + std::to_string(flags_.files.size())
-                                    : "means nothing for a PipeDream graph",
+                                flag == nullptr ? file + " is one file; got " + std::to_string(flags_.files.size())
+                                                : "means nothing for " + what,
                                 flag == nullptr ? "import them one by one" : std::string("leave ") + flag + " out"});
   }
 
   int import_graph() {
-    refuse_trace_flags();
     const std::string& file = flags_.files.front();
     const PipedreamImport imported = import_pipedream(read_file(file, "FILE"), file);
     OutputFile output(flags_.output.output);

@@ -1,21 +1,24 @@
 #include "tools/commands/list.hpp"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "profiler/workload/model_config.hpp"
+#include "cost_models/transformer/hardware.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/catalog/schedule_page.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/output.hpp"
+#include "tools/transformer/model_choice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/schedule_facts.hpp"
 #include "tools/views/table.hpp"
+#include "tools/views/topology_facts.hpp"
 #include "tools/views/transform_facts.hpp"
 
 namespace debubble {
@@ -31,16 +34,11 @@ struct Item {
   std::string summary;
 };
 
-const std::vector<Item>& topologies() {
-  static const std::vector<Item> items{
-      {"ideal", "every pair of devices has its own link: --comm latency, --bandwidth, no sharing"}};
-  return items;
-}
-
 const std::vector<Item>& cost_models() {
   static const std::vector<Item> items{
       {"uniform", "every stage alike: --times f=1,i=1,w=1, 1 MiB of activations per device share (the default)"},
-      {"profiled", "measured or published layer times: --profile FILE, cut by --partition"}};
+      {"profiled", "measured or published layer times: --profile FILE, cut by --partition"},
+      {"transformer", "layer times modelled from sizes: --model NAME --hardware NAME, cut by --partition"}};
   return items;
 }
 
@@ -49,13 +47,18 @@ std::string sizes_text(const TransformerShape& shape) {
                      std::to_string(shape.heads) + " heads";
   if (shape.kv_heads != shape.heads) text += " (" + std::to_string(shape.kv_heads) + " of keys and values)";
   text += ", feed-forward " + std::to_string(shape.feed_forward) + ", vocabulary " + std::to_string(shape.vocabulary);
+  if (shape.experts > 0) {
+    text += ", " + std::to_string(shape.experts_per_token) + " of " + std::to_string(shape.experts) + " experts of " +
+            std::to_string(shape.expert_feed_forward);
+  }
+  if (shape.kv_rank > 0) text += ", latent attention of rank " + std::to_string(shape.kv_rank);
   return text;
 }
 
 std::vector<Item> models() {
   std::vector<Item> items;
-  for (const ModelPreset& preset : model_presets()) {
-    items.push_back({preset.shape.name, sizes_text(preset.shape) + "; " + preset.source});
+  for (const NamedModel& model : all_models()) {
+    items.push_back({model.shape.name, sizes_text(model.shape) + "; " + model.source});
   }
   return items;
 }
@@ -85,9 +88,23 @@ Json schedule_json(const ScheduleEntry& entry) {
           {"even_devices", entry.even_devices}};
 }
 
+std::vector<Item> hardware() {
+  std::vector<Item> items;
+  for (const Hardware& one : hardware_presets()) {
+    const auto tera = [](double rate) { return fmt::format("{:.0f}", rate / 1e12); };
+    std::string text = tera(one.half_flops) + " TFLOP/s in 16 bits";
+    if (one.fp8_flops > 0) text += ", " + tera(one.fp8_flops) + " in 8";
+    text += fmt::format(", {} multiprocessors, {} GiB at {} GB/s; {}", one.multiprocessors, one.memory >> 30,
+                        one.memory_bandwidth / 1'000'000'000, one.source);
+    items.push_back({one.name, std::move(text)});
+  }
+  return items;
+}
+
 std::vector<Item> items_of(const std::string& family) {
   if (family == "models") return models();
-  return family == "topologies" ? topologies() : cost_models();
+  if (family == "hardware") return hardware();
+  return cost_models();
 }
 
 std::string items_text(const std::vector<Item>& items, const ViewStyle& style) {
@@ -110,12 +127,15 @@ class List : public Command {
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 5> families{"schedules", "transforms", "topologies", "cost-models", "models"};
+    const std::array<std::string, 6> families{"schedules",   "transforms", "topologies",
+                                              "cost-models", "models",     "hardware"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
       throw InputError(Diagnostic{"C064", "list", "there is no list of \"" + family_ + "\"",
-                                  guess.empty() ? "known lists: schedules, transforms, topologies, cost-models, models"
-                                                : "did you mean " + guess + "?"});
+                                  guess.empty()
+                                      ? "known lists: schedules, transforms, topologies, cost-models, models, "
+                                        "hardware"
+                                      : "did you mean " + guess + "?"});
     }
     Output output(output_, kFormats);
     const bool json = output.format() == Format::kJson;
@@ -127,6 +147,8 @@ class List : public Command {
       output.write(schedules(output));
     } else if (family_ == "transforms") {
       output.write(json ? transforms_json() : transforms_text(output.style()));
+    } else if (family_ == "topologies") {
+      output.write(json ? topologies_json() : topologies_text(output.style()));
     } else {
       const std::vector<Item> items = items_of(family_);
       output.write(json ? items_json(family_ == "cost-models" ? "cost_models" : family_, items)

@@ -9,6 +9,7 @@
 #include "tools/exporters/report_csv.hpp"
 #include "tools/exporters/report_json.hpp"
 #include "tools/fail_if.hpp"
+#include "tools/memory/memory_verdict.hpp"
 #include "tools/output.hpp"
 #include "tools/run.hpp"
 #include "tools/run_files.hpp"
@@ -46,8 +47,9 @@ class Simulate : public Command {
 
     Progress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
-    const Run run = run_schedule(scenario, name, progress);
-    files.require_words_for(run.schedule);
+    Run run = run_schedule(scenario, name, progress);
+    if (out_of_memory(run.report)) add_remedies(scenario, name, run, progress);
+    files.require_words_for(run);
     const bool fired = fail_if && has_result(run.report) && judge(*fail_if, run.report);
     show(run, advice_context(scenario, name, run), invocation, output);
     files.write_schedule(run.schedule);
@@ -56,7 +58,7 @@ class Simulate : public Command {
     }
     files.commit();
     output.commit();
-    return fired || !has_result(run.report) ? kExitFinding : kExitOk;
+    return fired || !has_result(run.report) || out_of_memory(run.report) ? kExitFinding : kExitOk;
   }
 
  private:

@@ -20,6 +20,7 @@ TraceInfo trace_info(const Run& run, const std::string& command_line) {
   info.hop_bandwidth = run.topology.bandwidth();
   info.samples_per_microbatch = run.samples_per_microbatch;
   info.tokens_per_sample = run.tokens_per_sample;
+  info.not_read_back = not_in_run_files(run);
   return info;
 }
 

@@ -33,6 +33,11 @@ void halve(Profile& profile) {
     if (layer.weight_grad_held) layer.weight_grad_held = piece_of(*layer.weight_grad_held, 2);
     layer.output = piece_of(layer.output, 2);
     layer.workspace = piece_of(layer.workspace, 2);
+    if (layer.checkpoint) layer.checkpoint = piece_of(*layer.checkpoint, 2);
+    layer.forward_collective = piece_of(layer.forward_collective, 2);
+    layer.backward_collective = piece_of(layer.backward_collective, 2);
+    layer.forward_flops /= 2;
+    layer.model_flops /= 2;
   }
 }
 

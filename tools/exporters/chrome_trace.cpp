@@ -53,6 +53,10 @@ class TraceWriter : private TraceText {
       const CopySpan& c = timeline_.copies[i];
       events.push_back({c.begin, c.end - c.begin, Event::Kind::kCopy, c.device, static_cast<std::int32_t>(i)});
     }
+    for (std::size_t i = 0; i < timeline_.steps.size(); ++i) {
+      const StepSpan& s = timeline_.steps[i];
+      events.push_back({s.begin, s.end - s.begin, Event::Kind::kStep, s.device, static_cast<std::int32_t>(i)});
+    }
     for (std::size_t i = 0; part_.extra_work != nullptr && i < part_.extra_work->items.size(); ++i) {
       const PlacedWork& item = part_.extra_work->items[i];
       const Nanoseconds duration = item.end - item.begin;
@@ -78,6 +82,8 @@ class TraceWriter : private TraceText {
         return write_transfer(event.index, event.kind == Event::Kind::kSend);
       case Event::Kind::kCopy:
         return write_copy(event.index);
+      case Event::Kind::kStep:
+        return write_step(event.index);
       case Event::Kind::kExtraWork:
         return write_extra_work(event.index);
       case Event::Kind::kMemory:
@@ -186,8 +192,27 @@ class TraceWriter : private TraceText {
     write_time("dur", s.end - s.begin);
     write_op_args("", s.op);
     if (s.paired) write_op_args("partner_", s.partner);
+    if (s.straggled != 0) write_time("beyond_its_cost_us", s.straggled);
+    if (s.slowed != 0) write_time("slowed_by_collectives_us", s.slowed);
     const bool first = index == timeline_.device_begin[static_cast<std::size_t>(s.device)];
     write_wait(s.ready, s.gate, s.begin - (first ? 0 : span(index - 1).end));
+    close_event();
+  }
+
+  // A task of the training step, such as "all-reduce of stage 3's gradients".
+  void write_step(std::int32_t index) {
+    const StepSpan& s = timeline_.steps[static_cast<std::size_t>(index)];
+    next_line();
+    std::string name;
+    append_json_string(name, s.what.empty() ? to_string(s.kind) : s.what);
+    name.pop_back();  // open_event closes it
+    out << "{\"name\":" << name << "\",\"cat\":\"step";
+    open_event("X", s.device, lanes_.step(s), s.begin);
+    write_time("dur", s.end - s.begin);
+    out << ",\"args\":{\"kind\":\"" << to_string(s.kind) << "\",\"bytes\":" << s.bytes;
+    if (s.contention != 0) write_time("contention_us", s.contention);
+    if (s.waited_for_replica != 0) write_time("waited_for_replica_us", s.waited_for_replica);
+    write_wait(s.begin, s.gate, s.waited_for_replica);
     close_event();
   }
 
@@ -224,6 +249,7 @@ class TraceWriter : private TraceText {
     write_op_args("", end);
     out << ",\"bytes\":" << t.bytes << ",\"from_device\":" << t.from_device << ",\"to_device\":" << t.to_device;
     write_time("latency_us", t.latency);
+    if (t.contention != 0) write_time("contention_us", t.contention);
     const Nanoseconds ready = t.from_span < 0 ? t.begin : span(t.from_span).end;
     write_wait(ready, t.gate, t.begin - ready);
     close_event();

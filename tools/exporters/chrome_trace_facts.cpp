@@ -67,6 +67,7 @@ void add_results(FlatObject& facts, const Timeline& timeline, const Report& repo
 std::string cost_text(const StageCost& cost) {
   std::string text;
   for (const CostField& field : cost_fields()) {
+    if (field.rare && cost.*field.value == 0) continue;
     text += (text.empty() ? "" : " ") + std::string(field.key) + "=" + std::to_string(cost.*field.value);
   }
   return text;
@@ -125,6 +126,7 @@ std::string trace_facts(const Timeline& timeline, const Schedule& schedule, cons
   facts.add("source", timeline.measured ? "measured" : "modelled");
   add_schedule(facts, schedule);
   add_results(facts, timeline, report);
+  if (!info.not_read_back.empty()) facts.add("run_is_not_all", info.not_read_back);
   if (info.costs != nullptr) {
     add_origin(facts, timeline, info);
     add_costs(facts, info);

@@ -64,6 +64,10 @@ TraceLanes::TraceLanes(const Timeline& timeline)
     const std::string own = copy.peer < 0 ? "copy to host" : "copy to partner";
     name = name.empty() || name == own ? own : "copy";  // one lane for both
   }
+  collectives_.assign(devices, false);
+  for (const StepSpan& step : timeline.steps) {
+    if (step.lane == StepTask::Lane::kCollective) collectives_[static_cast<std::size_t>(step.device)] = true;
+  }
   std::vector<FirstFit> sending(devices);
   std::vector<FirstFit> receiving(devices);
   for (const std::size_t i : in_order_of_begin(timeline)) {
@@ -74,7 +78,7 @@ TraceLanes::TraceLanes(const Timeline& timeline)
   for (std::size_t d = 0; d < devices; ++d) {
     sends_.push_back(sending[d].lanes());
     receives_.push_back(receiving[d].lanes());
-    while (2 + sends_[d] + receives_[d] >= stride_) stride_ *= 10;
+    while (3 + sends_[d] + receives_[d] >= stride_) stride_ *= 10;
   }
 }
 
@@ -85,6 +89,9 @@ std::vector<TraceLanes::Lane> TraceLanes::lanes(std::int32_t device) const {
   add_lanes(lanes, thread(device, 1 + sends), receives_[static_cast<std::size_t>(device)], "recv");
   const std::string& copies = copies_[static_cast<std::size_t>(device)];
   if (!copies.empty()) lanes.push_back({copy(device), copies});
+  if (collectives_[static_cast<std::size_t>(device)]) {
+    lanes.push_back({thread(device, 2 + sends + receives_[static_cast<std::size_t>(device)]), "collective"});
+  }
   return lanes;
 }
 

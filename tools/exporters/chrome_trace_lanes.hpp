@@ -1,8 +1,8 @@
 // Which lane (thread) of a Chrome trace every slice stands on.
 //
 // Thread ids are unique over all devices and never 0, which Perfetto would take for something else: 100 d + 1 is the
-// compute lane of device d, then come its send lanes, its receive lanes and its copy lane; with more than 99 lanes on a
-// device, 1000 takes the place of 100, and so on.
+// compute lane of device d, then come its send lanes, its receive lanes, its copy lane and that of the training step's
+// collectives; with more than 99 lanes on a device, 1000 takes the place of 100, and so on.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class TraceLanes {
  public:
   struct Lane {
     std::int64_t thread = 0;
-    std::string name;  // "compute", "send", "send 2", ..., "recv", ..., "copy to host"
+    std::string name;  // "compute", "send", "send 2", ..., "recv", ..., "copy to host", "collective"
   };
 
   explicit TraceLanes(const Timeline& timeline);
@@ -44,6 +44,12 @@ class TraceLanes {
     const auto d = static_cast<std::size_t>(device);
     return thread(device, 1 + sends_[d] + receives_[d]);
   }
+  // A task of the training step: beside compute, or on its lane.
+  [[nodiscard]] std::int64_t step(const StepSpan& step) const {
+    if (step.lane == StepTask::Lane::kCompute) return compute(step.device);
+    const auto d = static_cast<std::size_t>(step.device);
+    return thread(step.device, 2 + sends_[d] + receives_[d]);
+  }
   // All lanes of a device, in the order in which to show them.
   [[nodiscard]] std::vector<Lane> lanes(std::int32_t device) const;
 
@@ -59,6 +65,7 @@ class TraceLanes {
   std::vector<std::int32_t> sends_;     // by device: how many send lanes
   std::vector<std::int32_t> receives_;  // by device: how many receive lanes
   std::vector<std::string> copies_;     // by device: the name of its copy lane; empty: it copies nothing
+  std::vector<bool> collectives_;       // by device: whether it has that lane
 };
 
 }  // namespace debubble

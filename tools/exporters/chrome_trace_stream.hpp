@@ -18,13 +18,23 @@ namespace debubble::trace_detail {
 // One event to come. In the file events stand in order of (begin, longest first, kind): a slice comes before those
 // within it, and both come before an arrow that ends on them at that time.
 struct TraceEvent {
-  enum class Kind : std::int32_t { kCompute, kSend, kReceive, kCopy, kExtraWork, kMemory, kArrowBegin, kArrowEnd };
+  enum class Kind : std::int32_t {
+    kCompute,
+    kSend,
+    kReceive,
+    kCopy,
+    kStep,
+    kExtraWork,
+    kMemory,
+    kArrowBegin,
+    kArrowEnd
+  };
 
   Nanoseconds begin = 0;
   Nanoseconds duration = 0;
   Kind kind = Kind::kCompute;
   std::int32_t device = 0;
-  std::int32_t index = 0;  // into spans, transfers, copies, extra work, or the device's memory curve
+  std::int32_t index = 0;  // into spans, transfers, copies, steps, extra work, or the device's memory curve
 
   friend bool operator<(const TraceEvent& a, const TraceEvent& b) {
     if (a.begin != b.begin) return a.begin < b.begin;

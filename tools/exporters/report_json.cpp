@@ -115,6 +115,44 @@ Json extra_work_json(const FilledBubbles& filled) {
           {"devices", devices}};
 }
 
+Json cluster_json(const ClusterReport& cluster) {
+  return {{"topology", cluster.topology},
+          {"network", cluster.network},
+          {"devices", cluster.devices},
+          {"ranks", cluster.ranks},
+          {"tensor", cluster.tensor},
+          {"context", cluster.context},
+          {"expert", cluster.expert},
+          {"data", cluster.data},
+          {"simulated_replicas", cluster.simulated_replicas},
+          {"fastest_replica_ns", cluster.fastest_replica},
+          {"slowest_replica_ns", cluster.slowest_replica}};
+}
+
+Json step_json(const StepReport& step) {
+  Json parts = Json::object();
+  for (const StepPart& part : step.parts) {
+    parts[part.what] = {{"tasks", part.tasks},
+                        {"time_ns", part.time},
+                        {"exposed_ns", part.exposed},
+                        {"contention_ns", part.contention},
+                        {"bytes", part.bytes}};
+  }
+  return {{"pipeline_end_ns", step.pipeline_end}, {"parts", parts}};
+}
+
+Json memory_fit_json(const MemoryFit& fit) {
+  return {{"capacity_bytes", fit.capacity},
+          {"fits", fit.spare >= 0},
+          {"device", fit.device},
+          {"allocated_bytes", fit.allocated},
+          {"reserved_bytes", fit.reserved},
+          {"spare_bytes", fit.spare},
+          {"at_ns", fit.at},
+          {"op", fit.op.empty() ? Json(nullptr) : Json(fit.op)},
+          {"remedies", fit.remedies}};
+}
+
 void add_numbers(Json& json, const Report& report) {
   json["makespan_ns"] = report.makespan;
   json["span_ns"] = report.span;
@@ -125,7 +163,7 @@ void add_numbers(Json& json, const Report& report) {
   json["span_bubble_ratio"] = real(report.span_bubble_ratio);
   json["throughput_samples_per_s"] = real(report.samples_per_second);
   json["throughput_tokens_per_s"] = real(report.tokens_per_second);
-  json["mfu"] = nullptr;  // needs the operations of the model, which no cost model states yet
+  json["mfu"] = real(report.mfu);
   json["weight_copies"] = report.weight_copies;
   json["p2p_bytes"] = report.p2p_bytes;
   json["p2p_messages"] = report.p2p_messages;
@@ -136,6 +174,10 @@ void add_numbers(Json& json, const Report& report) {
                            {"collective_ns", path.collective},
                            {"wait_ns", path.wait},
                            {"hops", path.hops}};
+  if (report.inside_collectives > 0) json["inside_collectives_ns"] = report.inside_collectives;
+  if (report.cluster) json["cluster"] = cluster_json(*report.cluster);
+  if (report.step) json["step"] = step_json(*report.step);
+  if (report.memory_fit) json["memory_fit"] = memory_fit_json(*report.memory_fit);
   if (report.extra_work) json["extra_work"] = extra_work_json(*report.extra_work);
   if (report.stream) json["stream"] = stream_json(*report.stream);
   Json devices = Json::array();

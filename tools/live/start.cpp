@@ -9,6 +9,7 @@
 #include "live/backends.hpp"
 #include "tools/live/model.hpp"
 #include "tools/transforms.hpp"
+#include "tools/variation/make_variation.hpp"
 #include "tools/version.hpp"
 
 namespace debubble {
@@ -65,6 +66,9 @@ std::string now() {
 
 LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const std::string& name,
                    Progress& progress) {
+  refuse_variation(scenario.variation, "debubble live");
+  refuse_cluster(scenario.cluster, "debubble live");
+  refuse_step(scenario.step, "debubble live");
   LivePlan plan;
   if (settings.on_gpus()) {
     plan.run = prepare_schedule(scenario, name, progress);

@@ -1,7 +1,12 @@
 // Flags about the memory; part of every verb that takes a scenario.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "sim/analysis/memory_fit.hpp"
+#include "sim/core/units.hpp"
 
 namespace CLI {
 class App;
@@ -10,12 +15,27 @@ class App;
 namespace debubble {
 
 // As typed.
-struct MemoryFlags {};
+struct MemoryFlags {
+  std::string memory;
+  std::string outside;
+  std::string allocator;
+};
 
 void add_memory_flags(CLI::App& verb, MemoryFlags& flags);
 
 // The flags, checked.
-struct MemoryScenario {};
+struct MemoryScenario {
+  enum class From {
+    kModel,     // where a transformer is modelled: what its hardware has; else nothing is judged
+    kHardware,  // --memory auto
+    kGiven,
+    kNothing  // --memory off
+  };
+  From from = From::kModel;
+  std::vector<Bytes> sizes;      // kGiven: of every device, or of each
+  std::optional<Bytes> outside;  // of each device, not the allocator's
+  AllocatorKind allocator = AllocatorKind::kCaching;
+};
 
 // Throws InputError with everything that is wrong with them.
 [[nodiscard]] MemoryScenario check_memory(const MemoryFlags& flags);

@@ -59,7 +59,7 @@ class Facts {
   std::vector<Diagnostic> problems_;
 };
 
-// "forward_ns=1000000 backward_ns=2000000 ...", every field once.
+// "forward_ns=1000000 backward_ns=2000000 ...", every field once, but rare ones.
 StageCost read_cost(Facts& facts, const std::string& key) {
   StageCost cost;
   std::set<std::string_view> seen;
@@ -75,6 +75,9 @@ StageCost read_cost(Facts& facts, const std::string& key) {
       cost.*field.value = std::min(*value, kLargestSize);
       seen.insert(field.key);
     }
+  }
+  for (const CostField& field : cost_fields()) {
+    if (field.rare) seen.insert(field.key);
   }
   if (seen.size() != cost_fields().size()) facts.complain(key, "must hold every cost once: forward_ns=1000 ...");
   return cost;
@@ -99,6 +102,14 @@ void require_whole_rows(const PipelineTrace& trace, const Facts& facts) {
   if (reason == nullptr) return;
   throw InputError(Diagnostic{"D014", trace.file, "the schedule cannot be read back from this trace: " + *reason,
                               "simulate it again, with --save-run where a run file can hold it"});
+}
+
+// Nor can all that a run holds be put together again from its slices: tasks of a training step, a modelled network.
+void require_whole_run(const PipelineTrace& trace, const Facts& facts) {
+  const std::string* reason = facts.find("run_is_not_all");
+  if (reason == nullptr) return;
+  throw InputError(Diagnostic{"D014", trace.file, "the run cannot be read back from this trace: " + *reason,
+                              "simulate it again, without what a run file cannot hold"});
 }
 
 // The planned rows: what ran may have had another order.
@@ -212,6 +223,7 @@ RunRecord open_own_trace(const PipelineTrace& trace) {
   RunRecord record;
   Facts facts(trace);
   require_whole_rows(trace, facts);
+  require_whole_run(trace, facts);
   const std::int64_t devices = facts.number("devices", kMostDevices);
   const std::int64_t stages = facts.number("stages", kMostDevices);
   record.p2p = read_p2p(facts);

@@ -25,9 +25,21 @@ RunRecord record_of(const Run& run, P2p p2p, const std::string& command_line) {
   record.origin.method = "simulated from the costs and links in this file";
   record.origin.command_line = command_line;
   record.origin.version = std::string(kVersion);
+  if (!run.variation.none()) {
+    record.origin.notes.emplace_back(
+        "ops vary from the costs in this file; what others waited for because of that shows as dependency, fill and "
+        "drain");
+  }
   record.clocks.method = "one clock";
   record.iterations.push_back({run.timeline, {}, {}});
   return record;
+}
+
+std::string not_in_run_files(const Run& run) {
+  if (!run.step.empty() || !run.timeline.steps.empty())
+    return "it has tasks of a training step beside the schedule's ops";
+  if (run.topology.network() != nullptr) return "its transfers travel over a modelled network";
+  return "";
 }
 
 Run simulate_record(const RunRecord& record) {

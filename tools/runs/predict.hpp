@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "sim/analysis/report.hpp"
 #include "sim/core/run_record.hpp"
@@ -11,6 +12,10 @@ namespace debubble {
 
 // A simulated run as a record, for --save-run and for comparisons.
 [[nodiscard]] RunRecord record_of(const Run& run, P2p p2p, const std::string& command_line);
+
+// Why neither a run file nor a trace holds the whole run: it has tasks of a training step, or its transfers travel over
+// a modelled network. "" when they do.
+[[nodiscard]] std::string not_in_run_files(const Run& run);
 
 // Simulates the record's schedule with the record's costs and links: the prediction that belongs to a measured run.
 // The result has one iteration, backend "simulator", and the same assumptions. A deadlock is in the Run's report.

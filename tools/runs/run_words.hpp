@@ -30,8 +30,9 @@ struct CostField {
   std::int64_t StageCost::*value;
   bool is_time;
   bool optional = false;  // absent where it is 0
+  bool rare = false;      // absent where it is 0 from the facts of a trace, too
 };
-[[nodiscard]] constexpr std::array<CostField, 14> cost_fields() {
+[[nodiscard]] constexpr std::array<CostField, 17> cost_fields() {
   return {{{"forward_ns", &StageCost::forward, true},
            {"backward_ns", &StageCost::backward, true},
            {"input_grad_ns", &StageCost::input_grad, true},
@@ -45,7 +46,10 @@ struct CostField {
            {"workspace_bytes", &StageCost::workspace, false},
            {"recompute_ns", &StageCost::recompute, true, true},
            {"checkpoint_bytes", &StageCost::checkpoint, false, true},
-           {"copy_ns", &StageCost::copy, true, true}}};
+           {"copy_ns", &StageCost::copy, true, true},
+           {"forward_collective_ns", &StageCost::forward_collective, true, true, true},
+           {"backward_collective_ns", &StageCost::backward_collective, true, true, true},
+           {"comm_buffers_bytes", &StageCost::comm_buffers, false, true, true}}};
 }
 
 }  // namespace debubble

@@ -1,11 +1,291 @@
 #include "tools/transformer/transformer_flags.hpp"
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <sstream>
+#include <utility>
+
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+#include "tools/scenario.hpp"
+#include "tools/shell.hpp"
+#include "tools/transformer/efficiency_file.hpp"
+#include "tools/transformer/model_choice.hpp"
+
 namespace debubble {
+namespace {
 
-void add_transformer_flags(CLI::App&, TransformerFlags&) {}
+// Tokens of a sample where neither a flag nor the model says.
+constexpr std::int64_t kUsualSequence = 4096;
 
-TransformerScenario check_transformer(const TransformerFlags&) { return {}; }
+[[noreturn]] void fail(const char* code, const char* place, std::string message, std::string help) {
+  throw InputError(Diagnostic{code, place, std::move(message), std::move(help)});
+}
 
-std::string repeated_transformer_flags(const TransformerFlags&) { return {}; }
+// Index of a word among the legal ones; an empty one is the first.
+template <std::size_t N>
+std::size_t word_of(const std::array<std::string, N>& words, const std::string& word, const char* place) {
+  if (word.empty()) return 0;
+  std::string all;
+  for (std::size_t k = 0; k < N; ++k) {
+    if (words[k] == word) return k;
+    all += (k == 0 ? "" : ", ") + words[k];
+  }
+  const std::string meant = closest_name(word, words);
+  fail("C002", place, "\"" + word + "\" is not one of: " + all,
+       meant.empty() ? std::string("write ") + place + " " + words[0] : "did you mean " + meant + "?");
+}
+
+double number_of(const std::string& text, const char* place, double least, double most) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most) return number;
+  std::ostringstream range;
+  range << least << " to " << most;
+  fail("F015", place, "\"" + text + "\" is not a number from " + range.str(),
+       std::string("write it like ") + place + " 1.2");
+}
+
+const std::array<std::string, 4>& formats() {
+  static const std::array<std::string, 4> words{"fp32", "fp16", "bf16", "fp8"};
+  return words;
+}
+
+NumberFormat format_of(const std::string& word, NumberFormat usual, const char* place) {
+  return word.empty() ? usual : static_cast<NumberFormat>(word_of(formats(), word, place));
+}
+
+// Collects what several checks find and throws it together.
+class Checks {
+ public:
+  void run(const std::function<void()>& check) {
+    try {
+      check();
+    } catch (const InputError& error) {
+      found_.insert(found_.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  void finish() {
+    if (!found_.empty()) throw InputError(std::move(found_));
+  }
+
+ private:
+  std::vector<Diagnostic> found_;
+};
+
+// Every flag that means something beside --model only.
+void refuse_without_model(const TransformerFlags& flags) {
+  const std::array<std::pair<const char*, bool>, 16> given{{{"--model-size", !flags.model_size.empty()},
+                                                            {"--hardware", !flags.hardware.empty()},
+                                                            {"--sequence", flags.sequence.has_value()},
+                                                            {"--microbatch-size", flags.microbatch_size.has_value()},
+                                                            {"--dtype", !flags.dtype.empty()},
+                                                            {"--grad-dtype", !flags.grad_dtype.empty()},
+                                                            {"--attention", !flags.attention.empty()},
+                                                            {"--recompute", !flags.recompute.empty()},
+                                                            {"--loss", !flags.loss.empty()},
+                                                            {"--tensor-overlap", !flags.tensor_overlap.empty()},
+                                                            {"--context-exchange", !flags.context_exchange.empty()},
+                                                            {"--expert-imbalance", !flags.expert_imbalance.empty()},
+                                                            {"--capacity-factor", !flags.capacity_factor.empty()},
+                                                            {"--efficiency", !flags.efficiency.empty()},
+                                                            {"--calibrate", !flags.calibrate.empty()},
+                                                            {"--dropout", flags.dropout}}};
+  std::vector<Diagnostic> found;
+  for (const auto& [name, is_given] : given) {
+    if (is_given) {
+      found.push_back({"F014", name, "it describes a modelled transformer, but there is no --model",
+                       "add --model NAME; `debubble list models` shows the names"});
+    }
+  }
+  if (!found.empty()) throw InputError(std::move(found));
+}
+
+void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario) {
+  if (flags.hardware.empty()) return;
+  std::vector<std::string> names;
+  for (const Hardware& hardware : hardware_presets()) names.push_back(hardware.name);
+  scenario.hardware = flags.hardware;
+  if (find_hardware(flags.hardware) != nullptr) return;
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  const std::string meant = closest_name(flags.hardware, names);
+  fail("F013", "--hardware", "no hardware is named \"" + flags.hardware + "\"",
+       meant.empty() ? "known: " + all : "did you mean " + meant + "? known: " + all);
+}
+
+void check_calibration(const std::string& text, TransformerScenario& scenario) {
+  if (text.empty()) return;
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    const std::size_t equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    if (equals == std::string::npos || (key != "compute" && key != "network")) {
+      fail("F016", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
+           "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it");
+    }
+    const double factor = number_of(item.substr(equals + 1), "--calibrate", 0.01, 100);
+    (key == "compute" ? scenario.calibration.compute_scale : scenario.calibration.network_scale) = factor;
+  }
+  scenario.assumptions.push_back({"calibration", text, Source::kGiven});
+}
+
+void check_table(const std::string& file, TransformerScenario& scenario) {
+  if (file.empty()) return;
+  EfficiencyTable table = read_efficiency(read_file(file, "--efficiency"), file);
+  scenario.assumptions.push_back(
+      {"kernel efficiency where a measured shape fits",
+       table.device + ", " + std::to_string(table.shapes.size()) + " shapes, " + table.source, Source::kMeasured});
+  scenario.measured = std::move(table.shapes);
+  scenario.measured_hardware = std::move(table.hardware);
+}
+
+// What the setup is made of, where it comes from.
+void explain(const TransformerFlags& flags, const ChosenModel& model, const TrainingSetup& setup,
+             TransformerScenario& scenario) {
+  const auto given = [](bool is_given) { return is_given ? Source::kGiven : Source::kDefault; };
+  const auto add = [&scenario](const char* what, std::string value, Source source) {
+    scenario.assumptions.push_back({what, std::move(value), source});
+  };
+  const bool file = flags.model.ends_with(".json") || flags.model.find('/') != std::string::npos;
+  add("model", setup.shape.name + ", " + model.source + (flags.model_size.empty() ? "" : ", with " + flags.model_size),
+      file || !flags.model_size.empty() ? Source::kGiven : Source::kPublished);
+  add("sample", std::to_string(setup.sequence) + " tokens", given(flags.sequence.has_value()));
+  add("microbatch", std::to_string(setup.microbatch_size) + (setup.microbatch_size == 1 ? " sample" : " samples"),
+      given(flags.microbatch_size.has_value()));
+  add("number formats",
+      std::string(to_string(setup.compute)) + " products, " + to_string(setup.gradients) + " gradients",
+      given(!flags.dtype.empty()));
+  add("attention", setup.flash_attention ? "fused (flash)" : "scores in memory", given(!flags.attention.empty()));
+  if (setup.recompute != Recompute::kNone) {
+    add("recomputation", setup.recompute == Recompute::kFull ? "of every block, inside B" : "of attention's core",
+        Source::kGiven);
+  }
+  if (setup.shape.experts > 0) {
+    std::ostringstream text;
+    if (setup.capacity_factor > 0) {
+      text << "every expert works on " << setup.capacity_factor << " times the mean";
+    } else {
+      text << "the busiest rank's experts get " << setup.expert_imbalance << " times the mean";
+    }
+    add("tokens of experts", text.str(), given(!flags.expert_imbalance.empty() || !flags.capacity_factor.empty()));
+  }
+}
+
+void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
+  ChosenModel model = choose_model(flags.model, flags.model_size);
+  TrainingSetup setup;
+  setup.shape = std::move(model.shape);
+  setup.sequence =
+      flags.sequence.value_or(model.longest > 0 ? std::min(model.longest, 2 * kUsualSequence) : kUsualSequence);
+  setup.microbatch_size = flags.microbatch_size.value_or(1);
+  Checks checks;
+  checks.run([&] { setup.compute = format_of(flags.dtype, NumberFormat::kBf16, "--dtype"); });
+  checks.run([&] { setup.gradients = format_of(flags.grad_dtype, NumberFormat::kFp32, "--grad-dtype"); });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"flash", "unfused"};
+    setup.flash_attention = word_of(words, flags.attention, "--attention") == 0;
+  });
+  checks.run([&] {
+    const std::array<std::string, 3> words{"none", "selective", "full"};
+    setup.recompute = static_cast<Recompute>(word_of(words, flags.recompute, "--recompute"));
+  });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"unfused", "fused"};
+    setup.fused_loss = word_of(words, flags.loss, "--loss") == 1;
+  });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"on", "off"};
+    setup.tensor_overlap = word_of(words, flags.tensor_overlap, "--tensor-overlap") == 0;
+  });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"ring", "all-to-all"};
+    setup.context_all_to_all = word_of(words, flags.context_exchange, "--context-exchange") == 1;
+  });
+  checks.run([&] {
+    if (flags.expert_imbalance.empty()) return;
+    setup.expert_imbalance = number_of(flags.expert_imbalance, "--expert-imbalance", 1, 1e4);
+  });
+  checks.run([&] {
+    if (flags.capacity_factor.empty()) return;
+    setup.capacity_factor = number_of(flags.capacity_factor, "--capacity-factor", 0.01, 1e4);
+  });
+  checks.finish();
+  setup.weights = setup.compute == NumberFormat::kFp8 ? NumberFormat::kBf16 : setup.compute;
+  setup.master_weights = setup.compute != NumberFormat::kFp32;
+  setup.dropout = flags.dropout;
+  scenario.notes = model.notes;
+  explain(flags, model, setup, scenario);
+  scenario.setup = std::move(setup);
+}
+
+}  // namespace
+
+void add_transformer_flags(CLI::App& verb, TransformerFlags& flags) {
+  if (verb.get_name() == "live") return;
+  const auto add = [&](const char* name, auto& target, const char* help, const char* type) {
+    verb.add_option(name, target, help)->group("Model")->type_name(type);
+  };
+  add("--model", flags.model, "see `debubble list models`; or a config.json", "NAME|FILE");
+  add("--model-size", flags.model_size, "sizes that differ: layers=12,hidden=4096,...", "LIST");
+  add("--hardware", flags.hardware, "see `debubble list hardware` (default: topology's)", "NAME");
+  add("--sequence", flags.sequence, "tokens of a sample (default: the model's)", "N");
+  add("--microbatch-size", flags.microbatch_size, "samples of a microbatch (default: 1)", "B");
+  add("--dtype", flags.dtype, "of products: bf16 (default), fp16, fp32, fp8", "TYPE");
+  add("--grad-dtype", flags.grad_dtype, "of gradients: fp32 (default), bf16, fp16", "TYPE");
+  add("--attention", flags.attention, "flash (default) or unfused", "KIND");
+  add("--recompute", flags.recompute, "inside B: none (default), selective, full", "WHAT");
+  add("--loss", flags.loss, "cross entropy: unfused (default) or fused", "KIND");
+  add("--tensor-overlap", flags.tensor_overlap, "of its collectives with B: on (default), off", "WHEN");
+  add("--context-exchange", flags.context_exchange, "over --cp: ring (default) or all-to-all", "KIND");
+  add("--expert-imbalance", flags.expert_imbalance, "busiest rank's tokens over the mean", "X");
+  add("--capacity-factor", flags.capacity_factor, "of experts: pads or drops tokens to it", "X");
+  add("--efficiency", flags.efficiency, "measured shares of kernels, JSON", "FILE");
+  add("--calibrate", flags.calibrate, "divides times: compute=0.95,network=0.9", "LIST");
+  verb.add_flag("--dropout", flags.dropout, "the model is trained with dropout")->group("Model");
+}
+
+TransformerScenario check_transformer(const TransformerFlags& flags) {
+  TransformerScenario scenario;
+  if (flags.model.empty()) {
+    refuse_without_model(flags);
+    return scenario;
+  }
+  Checks checks;
+  checks.run([&] { set_setup(flags, scenario); });
+  checks.run([&] { check_hardware(flags, scenario); });
+  checks.run([&] { check_calibration(flags.calibrate, scenario); });
+  checks.run([&] { check_table(flags.efficiency, scenario); });
+  checks.finish();
+  return scenario;
+}
+
+std::string repeated_transformer_flags(const TransformerFlags& flags) {
+  std::string text;
+  const auto add = [&text](const char* name, const std::string& value) {
+    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + shell_quoted(value)));
+  };
+  add("--model", flags.model);
+  add("--model-size", flags.model_size);
+  add("--hardware", flags.hardware);
+  if (flags.sequence) add("--sequence", std::to_string(*flags.sequence));
+  if (flags.microbatch_size) add("--microbatch-size", std::to_string(*flags.microbatch_size));
+  add("--dtype", flags.dtype);
+  add("--grad-dtype", flags.grad_dtype);
+  add("--attention", flags.attention);
+  add("--recompute", flags.recompute);
+  add("--loss", flags.loss);
+  add("--tensor-overlap", flags.tensor_overlap);
+  add("--context-exchange", flags.context_exchange);
+  add("--expert-imbalance", flags.expert_imbalance);
+  add("--capacity-factor", flags.capacity_factor);
+  add("--efficiency", flags.efficiency);
+  add("--calibrate", flags.calibrate);
+  if (flags.dropout) text += text.empty() ? "--dropout" : " --dropout";
+  return text;
+}
 
 }  // namespace debubble

@@ -1,7 +1,14 @@
 // Flags about the transformer that is modelled; part of every verb that takes a scenario.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "cost_models/transformer/kernel_time.hpp"
+#include "cost_models/transformer/setup.hpp"
+#include "sim/core/stage_costs.hpp"
 
 namespace CLI {
 class App;
@@ -10,12 +17,39 @@ class App;
 namespace debubble {
 
 // As typed.
-struct TransformerFlags {};
+struct TransformerFlags {
+  std::string model;
+  std::string model_size;
+  std::string hardware;
+  std::string dtype;
+  std::string grad_dtype;
+  std::string attention;
+  std::string recompute;
+  std::string loss;
+  std::string tensor_overlap;
+  std::string context_exchange;
+  std::string expert_imbalance;
+  std::string capacity_factor;
+  std::string efficiency;
+  std::string calibrate;
+  std::optional<std::int64_t> sequence;
+  std::optional<std::int64_t> microbatch_size;
+  bool dropout = false;
+};
 
+// The verb `live` runs what it measures: it has a --model of its own.
 void add_transformer_flags(CLI::App& verb, TransformerFlags& flags);
 
-// The flags, checked.
-struct TransformerScenario {};
+// The flags, checked. Without --model there is no setup.
+struct TransformerScenario {
+  std::optional<TrainingSetup> setup;  // but for its parallelism, which the cluster's flags say
+  std::string hardware;                // as given; empty: follows from the topology
+  Efficiency calibration;              // compute_scale and network_scale only
+  std::vector<MeasuredShape> measured;
+  std::string measured_hardware;  // what the table is of
+  std::vector<Assumption> assumptions;
+  std::vector<std::string> notes;  // what the model leaves out
+};
 
 // Throws InputError with everything that is wrong with them.
 [[nodiscard]] TransformerScenario check_transformer(const TransformerFlags& flags);

@@ -32,8 +32,11 @@ struct IdleGroups {
   Nanoseconds between = 0;
   Nanoseconds latency = 0;
   Nanoseconds bandwidth = 0;
+  Nanoseconds contention = 0;
   Nanoseconds worst_other = 0;
   IdleCause other = IdleCause::kCollective;
+
+  [[nodiscard]] Nanoseconds transfers() const { return latency + bandwidth + contention; }
 };
 
 IdleGroups group_idle(const Report& report) {
@@ -43,6 +46,7 @@ IdleGroups group_idle(const Report& report) {
   groups.between = idle_by(report, IdleCause::kDependency);
   groups.latency = idle_by(report, IdleCause::kTransferLatency);
   groups.bandwidth = idle_by(report, IdleCause::kTransferBandwidth);
+  groups.contention = idle_by(report, IdleCause::kContention);
   for (const IdleCause cause :
        {IdleCause::kCollective, IdleCause::kStraggler, IdleCause::kMemoryLimit, IdleCause::kLaunchGap}) {
     if (idle_by(report, cause) <= groups.worst_other) continue;
@@ -121,13 +125,13 @@ Advice ramps_limit(const Report& report, const IdleGroups& groups, const AdviceC
 }
 
 Advice transfers_limit(const Report& report, const IdleGroups& groups, const AdviceContext& context) {
-  const bool latency = groups.latency >= groups.bandwidth;
+  const char* most = groups.latency >= groups.bandwidth ? "latency" : "bandwidth";
+  if (groups.contention > std::max(groups.latency, groups.bandwidth)) most = "contention with other traffic";
   const CriticalPath& path = report.critical_path;
   Advice advice;
-  advice.limit =
-      fmt::format("transfers: {} of the idle time, most of it {}; {} hops and {} of the critical path are transfers",
-                  format_percent(share(groups.latency + groups.bandwidth, groups.all)),
-                  latency ? "latency" : "bandwidth", path.hops, format_duration(path.transfer));
+  advice.limit = fmt::format(
+      "transfers: {} of the idle time, most of it {}; {} hops and {} of the critical path are transfers",
+      format_percent(share(groups.transfers(), groups.all)), most, path.hops, format_duration(path.transfer));
   advice.next = report.schedule.chunks > 2 ? simulate_command(report.schedule, report.schedule.microbatches,
                                                               report.schedule.chunks / 2, context)
                                            : compare_command(report, context);
@@ -146,7 +150,7 @@ Advice advise(const Report& report, const AdviceContext& context) {
     return one_device_limits(report, *busiest, *laziest, context);
   }
   const IdleGroups groups = group_idle(report);
-  const Nanoseconds transfers = groups.latency + groups.bandwidth;
+  const Nanoseconds transfers = groups.transfers();
   const Nanoseconds most = std::max({groups.ramps, groups.between, transfers, groups.worst_other});
   if (groups.ramps == most) return ramps_limit(report, groups, context);
   if (transfers == most) return transfers_limit(report, groups, context);

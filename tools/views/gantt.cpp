@@ -143,6 +143,10 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
   }
   if (used.contains(Ink::kOut)) items.push_back({">", copy_out_text(timeline), Ink::kOut});
   if (used.contains(Ink::kBack)) items.push_back({"<", "copy back", Ink::kBack});
+  if (used.contains(Ink::kStep)) items.push_back({"O", "optimizer", Ink::kStep});
+  if (used.contains(Ink::kCollective)) {
+    items.push_back({"=", "collective that nothing hides", Ink::kCollective});
+  }
   if (used.contains(Ink::kIdle)) items.push_back({".", "idle", Ink::kIdle});
   if (light) items.push_back({"", lower_case_text(timeline, schedule)});
   if (digits) items.push_back({"", digits_text(schedule, grid.last_digit_only)});

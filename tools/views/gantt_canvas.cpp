@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace debubble::gantt_detail {
 namespace {
@@ -30,6 +31,7 @@ Nanoseconds common_unit(const Timeline& timeline) {
   Nanoseconds unit = timeline.makespan;
   for (const Span& span : timeline.spans) unit = std::gcd(std::gcd(unit, span.begin), span.end);
   for (const CopySpan& copy : timeline.copies) unit = std::gcd(std::gcd(unit, copy.begin), copy.end);
+  for (const StepSpan& step : timeline.steps) unit = std::gcd(std::gcd(unit, step.begin), step.end);
   if (!timeline.transfers_hold_lanes) return unit;
   for (const Transfer& transfer : timeline.transfers) unit = std::gcd(std::gcd(unit, transfer.begin), transfer.end);
   return unit;
@@ -115,6 +117,38 @@ void draw_shares(const Shares& shares, const Grid& grid, Row& row) {
   }
 }
 
+// The tasks of the step as the chart shows them: those that hold the compute lane whole, of the others what the device
+// does nothing beside.
+std::vector<StepSpan> shown_steps(const Timeline& timeline) {
+  std::vector<std::vector<std::pair<Nanoseconds, Nanoseconds>>> busy(static_cast<std::size_t>(timeline.devices));
+  const auto add = [&](const auto& thing) {
+    busy[static_cast<std::size_t>(thing.device)].emplace_back(thing.begin, thing.end);
+  };
+  std::vector<StepSpan> shown;
+  if (!timeline.steps.empty()) std::for_each(timeline.spans.begin(), timeline.spans.end(), add);
+  for (const StepSpan& step : timeline.steps) {
+    if (step.lane != StepTask::Lane::kCompute) continue;
+    add(step);
+    shown.push_back(step);
+  }
+  for (auto& lane : busy) std::sort(lane.begin(), lane.end());
+  for (StepSpan step : timeline.steps) {
+    if (step.lane == StepTask::Lane::kCompute) continue;
+    const auto& lane = busy[static_cast<std::size_t>(step.device)];
+    const Nanoseconds end = step.end;
+    auto next =
+        std::partition_point(lane.begin(), lane.end(), [&](const auto& one) { return one.second <= step.begin; });
+    for (; next != lane.end() && next->first < end; ++next) {
+      step.end = next->first;
+      if (step.begin < step.end) shown.push_back(step);
+      step.begin = std::max(step.begin, next->second);
+    }
+    step.end = end;
+    if (step.begin < step.end) shown.push_back(step);
+  }
+  return shown;
+}
+
 }  // namespace
 
 const char* ansi_codes(Ink ink) {
@@ -130,7 +164,9 @@ const char* ansi_codes(Ink ink) {
       "48;5;133;38;5;231", "48;5;175;38;5;16",   // overlapped pair: purple
       "48;5;240;38;5;255",                       // transfer: grey
       "48;5;250;38;5;16",                        // copy out: light grey
-      "48;5;245;38;5;16"};                       // copy back: grey
+      "48;5;245;38;5;16",                        // copy back: grey
+      "48;5;246;38;5;16",                        // optimizer: grey
+      "48;5;117;38;5;16"};                       // collective: sky blue
   return kCodes[static_cast<std::size_t>(ink)];
 }
 
@@ -140,7 +176,7 @@ std::size_t most_stages_on_a_device(const Timeline& timeline) {
   return most;
 }
 
-char letter_of(Ink ink) { return ".FfBbIiWwRrSsTtXx~><"[static_cast<std::size_t>(ink)]; }
+char letter_of(Ink ink) { return ".FfBbIiWwRrSsTtXx~><O="[static_cast<std::size_t>(ink)]; }
 
 Ink ink_of(const Span& span, bool lighter) {
   // A pair of one kind (Chimera's fused forwards) looks like that kind.
@@ -263,6 +299,17 @@ std::vector<Row> draw(const Timeline& timeline, const Grid& grid, const Schedule
       draw_exact(span, {light, span.paired && lighter(span.partner, device)}, grid, rows[device]);
     } else {
       add_share(shares[device], grid, span.begin, span.end, ink_of(span, light));
+    }
+  }
+  for (const StepSpan& step : shown_steps(timeline)) {
+    const auto device = static_cast<std::size_t>(step.device);
+    const Ink ink = step.lane == StepTask::Lane::kCompute ? Ink::kStep : Ink::kCollective;
+    if (!grid.exact) {
+      add_share(shares[device], grid, step.begin, step.end, ink);
+      continue;
+    }
+    for (std::size_t c = grid.column_of(step.begin); c < grid.column_of(step.end); ++c) {
+      rows[device][c] = {letter_of(ink), ink};
     }
   }
   for (std::size_t d = 0; d < shares.size(); ++d) draw_shares(shares[d], grid, rows[d]);

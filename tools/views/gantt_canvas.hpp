@@ -32,10 +32,12 @@ enum class Ink : std::uint8_t {
   kPair,
   kPair2,
   kTransfer,
-  kOut,   // a copy of an activation away from the device
-  kBack,  // and back
+  kOut,        // a copy of an activation away from the device
+  kBack,       // and back
+  kStep,       // a task of the training step that holds the compute lane: the optimizer
+  kCollective  // one that the device does nothing beside
 };
-inline constexpr int kInks = 20;
+inline constexpr int kInks = 22;
 
 // ANSI codes of an ink: backgrounds near the Okabe-Ito colours, which people with colour blindness can tell apart.
 [[nodiscard]] const char* ansi_codes(Ink ink);

@@ -10,7 +10,9 @@
 #include "tools/quantities.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/cluster_lines.hpp"
 #include "tools/views/device_table.hpp"
+#include "tools/views/memory_fit.hpp"
 #include "tools/views/stream_table.hpp"
 #include "tools/views/table.hpp"
 
@@ -76,11 +78,13 @@ std::string peak_memory(const Report& report) {
   return parts.empty() ? text : text + ": " + parts;
 }
 
-std::string critical_path(const CriticalPath& path) {
+// Simulated runs wait only for another replica of the pipeline, which is a thing of the training step.
+std::string critical_path(const CriticalPath& path, bool has_step) {
   std::string text = format_duration(path.compute) + " compute";
   if (path.transfer != 0) text += fmt::format(" + {} transfer", format_duration(path.transfer));
   if (path.collective != 0) text += fmt::format(" + {} collective", format_duration(path.collective));
-  if (path.wait != 0) text += fmt::format(" + {} launch gaps", format_duration(path.wait));
+  if (path.wait != 0)
+    text += fmt::format(" + {} {}", format_duration(path.wait), has_step ? "for another replica" : "launch gaps");
   return path.hops == 0 ? text : text + fmt::format(", {} between devices", counted(path.hops, "hop"));
 }
 
@@ -136,9 +140,14 @@ std::string numbers(const Report& report, const ViewStyle& style) {
     if (report.tokens_per_second) text += fmt::format(", {} tokens/s", rate(*report.tokens_per_second));
     table.add_row({"throughput", text});
   }
+  if (report.mfu) {
+    table.add_row({"MFU", format_percent(*report.mfu) + " of what the devices could do (model FLOPs)"});
+  }
+  for (const auto& [label, text] : cluster_lines(report)) table.add_row({label, text});
   if (report.extra_work) table.add_row({"extra work", extra_work(*report.extra_work)});
   table.add_row({"peak memory", peak_memory(report)});
-  table.add_row({"critical path", critical_path(report.critical_path)});
+  if (report.memory_fit && report.memory_fit->spare >= 0) table.add_row({"memory", memory_fit_words(report)});
+  table.add_row({"critical path", critical_path(report.critical_path, report.step.has_value())});
   table.add_row({"p2p", volume(report)});
   return table.text(static_cast<std::size_t>(style.width));
 }

@@ -1,0 +1,58 @@
+// The algorithms, each as phases over the links. All groups hold the same number of ranks, at least 2, and run side by
+// side; broadcasts start at the first rank of each. What an algorithm cannot do ends in nothing.
+//
+// Sources: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH" (IJHPCA 2005);
+// Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Parallel Computing
+// 2009); the others stand with their function.
+#pragma once
+
+#include <vector>
+
+#include "cost_models/collectives/collective.hpp"
+#include "cost_models/collectives/wires.hpp"
+
+namespace debubble::collectives {
+
+using Drafts = std::vector<PhaseDraft>;  // one after the other; empty: it does not fit
+using Groups = std::vector<Ranks>;
+
+// Every rank to the next one, around. Over several domains as many rings as a domain has ranks, each leaving it by
+// another of them, so that all network cards work (NCCL's channels).
+[[nodiscard]] Drafts draft_ring(Wires& wires, const Groups& groups, CollectiveKind kind);
+
+// Chains within domains, two binary trees between them: a rank is an inner node of one and a leaf of the other.
+// All-reduce and broadcast only.
+[[nodiscard]] Drafts draft_tree(Wires& wires, const Groups& groups, CollectiveKind kind);
+
+// Recursive vector halving and distance doubling, and back (Rabenseifner): the largest messages go to neighbours.
+// Powers of two only; not all-to-all or broadcast.
+[[nodiscard]] Drafts draft_halving_doubling(Wires& wires, const Groups& groups, CollectiveKind kind);
+
+// Rings inside the domains, then rings across between ranks of the same place, then inside again. Several domains of
+// the same size, at least 2, only.
+[[nodiscard]] Drafts draft_hierarchical(Wires& wires, const Groups& groups, CollectiveKind kind);
+
+// All-reduce on a grid of rows and columns, rings both ways: one half of the data along rows, then columns, the other
+// half columns first (Hoefler et al., "HammingMesh", SC'22). Rows are domains where there are several of one size, else
+// the most square grid of the group's ranks.
+[[nodiscard]] Drafts draft_torus(Wires& wires, const Groups& groups, CollectiveKind kind);
+
+// Switches add up and copy (NVLink SHARP; De Sensi et al., "Flare", SC'21): nothing travels twice over a link. Where
+// every switch between the ranks can; not all-to-all.
+[[nodiscard]] Drafts draft_in_network(Wires& wires, const Groups& groups, CollectiveKind kind);
+
+// Everybody to everybody, one after the other. All-to-all only.
+[[nodiscard]] Drafts draft_pairwise(Wires& wires, const Groups& groups, CollectiveKind kind);
+
+// Sparse all-reduce (Li and Hoefler, "Near-optimal sparse allreduce", PPoPP'22) at its upper bound of 6 k (p-1)/p
+// numbers, k kept with their indices: a third in the split and reduce, the rest in balancing and gathering.
+[[nodiscard]] Drafts draft_sparse(Wires& wires, const Groups& groups, CollectiveKind kind, double density,
+                                  double entry_size);
+
+[[nodiscard]] Drafts draft(CollectiveAlgorithm algorithm, Wires& wires, const Groups& groups, CollectiveKind kind,
+                           const CollectiveModel& model);
+
+// What the ring of one order costs: its edges, and the chain of its p - 1 messages.
+void add_ring(Wires& wires, const Ranks& order, double count, std::int64_t rounds, PhaseDraft& phase);
+
+}  // namespace debubble::collectives

@@ -1,0 +1,112 @@
+// Algorithms that see a group as rows and columns.
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "cost_models/collectives/algorithms.hpp"
+
+namespace debubble::collectives {
+
+namespace {
+
+using Grid = std::vector<Ranks>;  // rows
+
+Grid transposed(const Grid& grid) {
+  Grid columns(grid.front().size());
+  for (const Ranks& row : grid) {
+    for (std::size_t k = 0; k < row.size(); ++k) columns[k].push_back(row[k]);
+  }
+  return columns;
+}
+
+// Rings in every row: `share` of the buffer, gathered or reduced over `rounds` rounds.
+void add_rings(Wires& wires, const Grid& rows, double share, std::int64_t rounds, PhaseDraft& phase) {
+  const auto p = static_cast<double>(rows.front().size());
+  for (const Ranks& row : rows) add_ring(wires, row, share * static_cast<double>(rounds) * (p - 1) / p, rounds, phase);
+}
+
+// Everybody of a row to everybody else of it: 1/p of `share` each.
+void add_exchange(Wires& wires, const Grid& rows, double share, PhaseDraft& phase) {
+  for (const Ranks& row : rows) {
+    for (const std::int32_t from : row) {
+      Messages chain;
+      for (const std::int32_t to : row) {
+        if (from == to) continue;
+        wires.send(from, to, share / static_cast<double>(row.size()), phase);
+        chain.append(wires.message(from, to));
+      }
+      phase.messages.keep_longer(chain);
+    }
+  }
+}
+
+void add_inside(Wires& wires, const Grid& domains, CollectiveKind kind, PhaseDraft& phase) {
+  if (kind == CollectiveKind::kAllToAll) {
+    add_exchange(wires, domains, 1, phase);
+  } else {
+    add_rings(wires, domains, 1, 1, phase);
+  }
+}
+
+void add_across(Wires& wires, const Grid& domains, CollectiveKind kind, PhaseDraft& phase) {
+  const double share = 1.0 / static_cast<double>(domains.front().size());
+  if (kind == CollectiveKind::kAllToAll) {
+    add_exchange(wires, transposed(domains), 1, phase);
+  } else {
+    add_rings(wires, transposed(domains), share, kind == CollectiveKind::kAllReduce ? 2 : 1, phase);
+  }
+}
+
+// Both ways around, so that all four links of a rank work: a quarter of the buffer in each direction.
+void add_both_ways(Wires& wires, Grid rows, PhaseDraft& phase) {
+  constexpr double kQuarter = 0.25;
+  add_rings(wires, rows, kQuarter, 2, phase);
+  for (Ranks& row : rows) std::reverse(row.begin(), row.end());
+  add_rings(wires, rows, kQuarter, 2, phase);
+}
+
+// Rows of the grid, or nothing where there is none.
+Grid grid_of(const Wires& wires, const Ranks& group) {
+  const std::vector<Ranks> domains = by_domain(wires, group);
+  if (domains.size() > 1 && domains.front().size() > 1 && even(domains)) return domains;
+  std::size_t rows = 0;
+  for (std::size_t k = 2; k * k <= group.size(); ++k) {
+    if (group.size() % k == 0) rows = k;
+  }
+  if (rows == 0) return {};
+  const std::size_t columns = group.size() / rows;
+  Grid grid(rows);
+  for (std::size_t k = 0; k < group.size(); ++k) grid[k / columns].push_back(group[k]);
+  return grid;
+}
+
+}  // namespace
+
+Drafts draft_hierarchical(Wires& wires, const Groups& groups, CollectiveKind kind) {
+  if (kind == CollectiveKind::kBroadcast) return {};
+  PhaseDraft inside;
+  PhaseDraft across;
+  for (const Ranks& group : groups) {
+    const std::vector<Ranks> domains = by_domain(wires, group);
+    if (domains.size() < 2 || domains.front().size() < 2 || !even(domains)) return {};
+    add_inside(wires, domains, kind, inside);
+    add_across(wires, domains, kind, across);
+  }
+  if (kind == CollectiveKind::kAllReduce) return {inside, across, inside};
+  if (kind == CollectiveKind::kAllGather) return {across, inside};
+  return {inside, across};
+}
+
+Drafts draft_torus(Wires& wires, const Groups& groups, CollectiveKind kind) {
+  if (kind != CollectiveKind::kAllReduce) return {};
+  PhaseDraft phase;
+  for (const Ranks& group : groups) {
+    const Grid rows = grid_of(wires, group);
+    if (rows.empty()) return {};
+    add_both_ways(wires, rows, phase);
+    add_both_ways(wires, transposed(rows), phase);
+  }
+  return {phase, phase};  // rows and columns change places between the halves
+}
+
+}  // namespace debubble::collectives

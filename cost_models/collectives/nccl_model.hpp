@@ -1,0 +1,35 @@
+// nccl_model: latencies and efficiencies of NVIDIA's NCCL, as its tuner assumes them.
+//
+// Source: NVIDIA/nccl (BSD-3), src/graph/tuning.cc and topo.h, snapshot of mid 2026; older versions differ. A ring pays
+// its base once and a hop's latency for each of its steps, a tree one hop per GPU of the chain inside a domain and one
+// per level between domains. The latency of an NVLink hop is all of it; of a network hop the wires come on top.
+// What the tuner knows and this table does not: caps per channel of trees, corrections for middle sizes, PAT.
+//
+// In-network efficiencies are measured: bus bandwidths of 473 (8 H200) and 838 GB/s (8 B200) in nccl-tests, 8 GiB
+// (stas00/ml-engineering, network/README.md); with 4 H200 or 5 B200 NCCL did no better than with its ring.
+// All-to-all: SimuMax's fit for 8 B200 (7.3 us, 0.597 of 900 GB/s); we take its efficiency for all generations.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "cost_models/collectives/collective.hpp"
+
+namespace debubble {
+
+enum class LinkGeneration : std::uint8_t { kPcie, kVolta, kAmpere, kHopper, kBlackwell };
+[[nodiscard]] const char* to_string(LinkGeneration generation);  // "PCIe", "NVLink 2", ...
+
+// By what a topology or accelerator is called: "dgx-h100:8" and "h200" are Hopper. Nothing: it does not say.
+[[nodiscard]] std::optional<LinkGeneration> link_generation(std::string_view name);
+
+// Whether any of the groups has ranks in several domains.
+[[nodiscard]] bool leaves_domain(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups);
+
+// Bandwidths stay with the graph, whose links say what payload reaches (370.8 GB/s for an H100, not 450).
+// `slow_down`: calculon (Apache-2) reserves 15 % of the multiprocessors for NCCL's kernels over NVLink, 2 % over a
+// network; what is left takes 1 / 0.85 or 1 / 0.98 times as long.
+[[nodiscard]] CollectiveModel nccl_model(LinkGeneration generation, bool leaves_domain, CollectiveKind kind);
+
+}  // namespace debubble

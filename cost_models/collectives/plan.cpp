@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "cost_models/collectives/algorithms.hpp"
+#include "cost_models/collectives/collective.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/topology.hpp"
+
+namespace debubble {
+
+namespace {
+
+using collectives::Drafts;
+using collectives::Groups;
+using collectives::PhaseDraft;
+using collectives::Wires;
+
+constexpr std::array kAll{CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kTree,
+                          CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kInNetwork,
+                          CollectiveAlgorithm::kPairwise,     CollectiveAlgorithm::kHalvingDoubling,
+                          CollectiveAlgorithm::kTorus,        CollectiveAlgorithm::kSparse};
+constexpr std::size_t kAutomatic = 5;  // the first ones, among which kAuto chooses
+
+// "1.5 GiB", for people.
+std::string size_text(Bytes bytes) {
+  constexpr std::array<const char*, 5> kUnits{" B", " KiB", " MiB", " GiB", " TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  const auto tenths = std::llround(value * 10);
+  const std::string rest = tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10);
+  return std::to_string(tenths / 10) + rest + kUnits[unit];
+}
+
+Nanoseconds latency_of(const collectives::Messages& messages, const CollectiveProtocol& protocol, bool step_has_links) {
+  return messages.near * protocol.step_latency + messages.far * protocol.far_latency +
+         (step_has_links ? 0 : messages.near_links) + messages.far_links;
+}
+
+// Draft and protocol make flows. The protocol's bytes that carry no payload take their part of the links.
+CollectivePlan realize(const LinkGraph& graph, const Drafts& drafts, Bytes bytes, const CollectiveProtocol& protocol,
+                       const CollectiveModel& model) {
+  CollectivePlan plan;
+  plan.algorithm = protocol.algorithm;
+  for (const PhaseDraft& draft : drafts) {
+    Flow flow;
+    flow.bytes = bytes;
+    flow.path.links = draft.links;
+    collectives::merge(flow.path.links);
+    for (LinkShare& share : flow.path.links) share.weight *= draft.scale / protocol.efficiency;
+    flow.path.latency = latency_of(draft.messages, protocol, model.step_includes_links);
+    if (plan.phases.empty()) flow.path.latency += protocol.base_latency;
+    plan.phases.push_back(std::move(flow));
+  }
+  if (protocol.algorithm == CollectiveAlgorithm::kSparse && model.selection_bandwidth > 0) {
+    const double seconds = static_cast<double>(bytes) / static_cast<double>(model.selection_bandwidth);
+    plan.phases.front().path.latency += std::llround(seconds * 1e9);
+  }
+  for (const Flow& phase : plan.phases) plan.duration += alone(phase, graph, NetworkModel::kFluid).total();
+  return plan;
+}
+
+// Those that a library may take; all of an algorithm that somebody asked for.
+std::vector<CollectiveProtocol> protocols_of(const CollectiveModel& model, CollectiveAlgorithm algorithm,
+                                             std::size_t ranks) {
+  std::vector<CollectiveProtocol> found;
+  bool known = false;
+  for (const CollectiveProtocol& protocol : model.protocols) {
+    if (protocol.algorithm != algorithm) continue;
+    known = true;
+    const bool enough = ranks >= static_cast<std::size_t>(protocol.least_ranks);
+    if (enough || model.algorithm == algorithm) found.push_back(protocol);
+  }
+  if (!known) {
+    found.push_back({algorithm, "", model.base_latency, model.step_latency, model.far_latency, model.efficiency});
+  }
+  return found;
+}
+
+std::optional<CollectivePlan> fastest(Wires& wires, const Groups& groups, CollectiveKind kind, Bytes bytes,
+                                      const CollectiveModel& model, CollectiveAlgorithm algorithm) {
+  const Drafts drafts = collectives::draft(algorithm, wires, groups, kind, model);
+  if (drafts.empty()) return std::nullopt;
+  std::optional<CollectivePlan> best;
+  for (const CollectiveProtocol& protocol : protocols_of(model, algorithm, groups.front().size())) {
+    CollectivePlan plan = realize(wires.graph(), drafts, bytes, protocol, model);
+    plan.text = std::string(to_string(kind)) + " of " + size_text(bytes) + ", " + to_string(algorithm) +
+                (protocol.name.empty() ? "" : " " + protocol.name) + " over " + std::to_string(groups.front().size());
+    if (!best || plan.duration < best->duration) best = std::move(plan);
+  }
+  return best;
+}
+
+[[noreturn]] void refuse(Wires& wires, const Groups& groups, CollectiveKind kind, const CollectiveModel& model) {
+  std::string fit;
+  for (const CollectiveAlgorithm algorithm : kAll) {
+    if (collectives::draft(algorithm, wires, groups, kind, model).empty()) continue;
+    fit += (fit.empty() ? "" : ", ") + std::string(to_string(algorithm));
+  }
+  const std::string where = wires.graph().name.empty() ? "this cluster" : wires.graph().name;
+  throw InputError(Diagnostic{"B030", "--collective",
+                              std::string(to_string(model.algorithm)) + " does no " + to_string(kind) + " over " +
+                                  std::to_string(groups.front().size()) + " devices of " + where,
+                              "these can: " + fit});
+}
+
+// Groups of more than one rank; all of one size.
+Groups working(const std::vector<std::vector<std::int32_t>>& groups) {
+  Groups found;
+  for (const auto& group : groups) {
+    if (group.size() > 1) found.push_back(group);
+  }
+  for (const auto& group : found) {
+    if (group.size() != found.front().size()) throw std::logic_error("groups side by side differ in size");
+  }
+  return found;
+}
+
+}  // namespace
+
+const char* to_string(CollectiveKind kind) {
+  constexpr std::array<const char*, 5> kNames{"all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* to_string(CollectiveAlgorithm algorithm) {
+  constexpr std::array<const char*, 9> kNames{"auto",  "ring",       "tree",   "halving-doubling", "hierarchical",
+                                              "torus", "in-network", "sparse", "pairwise"};
+  return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+namespace collectives {
+
+Drafts draft(CollectiveAlgorithm algorithm, Wires& wires, const Groups& groups, CollectiveKind kind,
+             const CollectiveModel& model) {
+  switch (algorithm) {
+    case CollectiveAlgorithm::kRing:
+      return draft_ring(wires, groups, kind);
+    case CollectiveAlgorithm::kTree:
+      return draft_tree(wires, groups, kind);
+    case CollectiveAlgorithm::kHalvingDoubling:
+      return draft_halving_doubling(wires, groups, kind);
+    case CollectiveAlgorithm::kHierarchical:
+      return draft_hierarchical(wires, groups, kind);
+    case CollectiveAlgorithm::kTorus:
+      return draft_torus(wires, groups, kind);
+    case CollectiveAlgorithm::kInNetwork:
+      return draft_in_network(wires, groups, kind);
+    case CollectiveAlgorithm::kSparse:
+      return draft_sparse(wires, groups, kind, model.density, model.entry_size);
+    case CollectiveAlgorithm::kPairwise:
+      return draft_pairwise(wires, groups, kind);
+    case CollectiveAlgorithm::kAuto:
+      break;
+  }
+  return {};
+}
+
+}  // namespace collectives
+
+CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups,
+                               CollectiveKind kind, Bytes bytes, const CollectiveModel& model) {
+  const Groups busy = working(groups);
+  if (busy.empty() || bytes == 0) return {{}, 0, model.algorithm, std::string(to_string(kind)) + " of nothing"};
+  Wires wires(graph);
+  if (model.algorithm != CollectiveAlgorithm::kAuto) {
+    std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, model.algorithm);
+    if (!plan) refuse(wires, busy, kind, model);
+    return std::move(*plan);
+  }
+  std::optional<CollectivePlan> best;
+  for (std::size_t k = 0; k < kAutomatic; ++k) {
+    std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, kAll[k]);
+    if (plan && (!best || plan->duration < best->duration)) best = std::move(plan);
+  }
+  return std::move(best.value());
+}
+
+}  // namespace debubble

@@ -1,0 +1,98 @@
+// make_step_work: what a synchronous training step does beside the ops of its schedule.
+//
+//     stage's last B or W --> reduce over the data ranks --+--> norm (all devices) --> optimizer --> gather parameters
+//     tied embedding: first and last stage add up theirs --+
+//
+// ZeRO (Rajbhandari et al., SC 2020) decides what each step carries:
+//   0  gradients are all-reduced, every rank updates all of its weights;
+//   1  gradients are reduce-scattered, every rank updates its part, the weights are gathered again;
+//   2  as 1; gradients are scattered after every microbatch, so that only a part is kept, or once per step (`keep`);
+//   3  as 2, and weights are gathered inside every op, or once per step (`keep`).
+// What happens inside ops is not a task of the step: sharded_stage_costs puts it into the stages' times.
+//
+// Ranks that see other samples or other parts of the sequence (data, context) hold the same weights and reduce
+// together; experts' weights are the same on every `expert`-th of them only. Replicas of a stage inside the pipeline
+// (Chimera) reduce together, too.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cost_models/collectives/collective.hpp"
+#include "cost_models/collectives/nccl_model.hpp"
+#include "sim/core/rank_layout.hpp"
+#include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
+#include "sim/core/step_work.hpp"
+#include "sim/core/topology.hpp"
+
+namespace debubble {
+
+// Of one stage on one rank, as if nothing were sharded by ZeRO.
+struct StageState {
+  Bytes parameters = 0;  // as gathered: in the precision of compute
+  Bytes gradients = 0;
+  Bytes optimizer = 0;
+  Bytes expert_parameters = 0;  // of these, experts'
+  Bytes expert_gradients = 0;
+  Bytes expert_optimizer = 0;
+};
+
+enum class GradientReduce : std::uint8_t {
+  kOverlap,  // a stage's as soon as its last backward (or W) has ended
+  kAtEnd     // when the last op of its device has ended
+};
+enum class NormMode : std::uint8_t {
+  kBarrier,         // every device waits for the norm of all gradients
+  kPostValidation,  // zero-bubble's: the partial norm is handed on from stage to stage; the verdict comes later
+  kNone             // every device updates when its own gradients are reduced
+};
+enum class ParameterGather : std::uint8_t {
+  kAfterOptimizer,  // at the end of the step
+  kBeforeForward    // of each stage, before its first forward
+};
+
+// Durations that were given and not computed, each for one device's share: a stage of v on a device takes 1/v of it.
+struct StepTimes {
+  std::optional<Nanoseconds> reduce;
+  std::optional<Nanoseconds> embedding;
+  std::optional<Nanoseconds> norm;  // of the barrier, or of one message of the post-validation
+  std::optional<Nanoseconds> optimizer;
+  std::optional<Nanoseconds> gather;
+};
+
+struct StepOptions {
+  GradientReduce reduce = GradientReduce::kOverlap;
+  NormMode norm = NormMode::kBarrier;
+  ParameterGather gather = ParameterGather::kAfterOptimizer;
+  bool keep = false;  // ZeRO-2: all gradients, ZeRO-3: all weights and gradients stay for the whole step
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
+  std::optional<double> slow_down;    // of compute beside a collective; absent: the collective model's
+  double density = 1;                 // of sparse reductions: the share of numbers that are sent
+  double network_scale = 1;           // all collectives' times are divided by it
+  std::int64_t memory_bandwidth = 0;  // bytes per second that an optimizer reaches; 0: it takes no time
+  bool master_weights = true;         // else the weights themselves are read and written
+  StepTimes times;
+};
+
+struct StepRequest {
+  const Schedule* schedule = nullptr;
+  std::vector<StageState> stages;  // by stage; empty: only what `options.times` names is done
+  Parallelism parallel;
+  const Topology* topology = nullptr;  // ideal: ranks with a port each, of its bandwidth, and its latency per message
+  // Of what the topology does not say by its name; nothing: collectives have no latency beside their links'.
+  std::optional<LinkGeneration> generation;
+  Bytes tied_embedding = 0;  // gradient bytes on a rank, held by first and last stage; 0: not tied
+  StepOptions options;
+};
+
+// Says in `assumptions` what was assumed. Empty where there is nothing to do.
+[[nodiscard]] StepWork make_step_work(const StepRequest& request, std::vector<Assumption>& assumptions);
+
+// The stages' costs with what ZeRO-2 and ZeRO-3 do inside their ops. Over the `layers` of a stage the network runs
+// beside compute: the first layer's weights are waited for, the last one's gradients too. Unchanged below ZeRO-2 and
+// where the request keeps everything; then gradients (ZeRO-3: weights, too) take their full size.
+[[nodiscard]] StageCosts sharded_stage_costs(const StepRequest& request, StageCosts costs,
+                                             const std::vector<int>& layers, std::vector<Assumption>& assumptions);
+
+}  // namespace debubble

@@ -1,0 +1,196 @@
+#include <algorithm>
+
+#include "cost_models/transformer/block_ops.hpp"
+
+namespace debubble {
+namespace {
+
+using Phase = LayerOp::Phase;
+
+// Heads of one rank, and what a head's query, key and value measure.
+struct HeadSizes {
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t key = 0;
+  std::int64_t value = 0;
+};
+
+// A key/value head that serves heads of several ranks is on all of them.
+HeadSizes head_sizes(const TransformerShape& shape, std::int64_t tensor) {
+  if (shape.kv_rank > 0) {
+    const std::int64_t heads = share_of(shape.heads, tensor);
+    return {heads, heads, shape.head_size + shape.rope_size, shape.value_size};
+  }
+  return {share_of(shape.heads, tensor), share_of(shape.kv_heads, tensor), shape.head_size, shape.head_size};
+}
+
+// Latent attention: queries, keys and values come out of a narrow space that every tensor rank computes.
+void add_latent_projections(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
+  const TransformerShape& shape = setup.shape;
+  const RankSizes& sizes = list.sizes();
+  const Bytes narrow = sizes.row_share * sizes.element;
+  list.begin_part();
+  if (shape.query_rank > 0) {
+    list.linear({"query down", sizes.row_share, shape.hidden, shape.query_rank});
+    list.elementwise("query norm", 2 * narrow * shape.query_rank, 3 * narrow * shape.query_rank, 1, 2);
+    list.begin_part();
+  }
+  const std::int64_t query_width = shape.query_rank > 0 ? shape.query_rank : shape.hidden;
+  list.linear({"query up", sizes.tokens, query_width, head.heads * head.key}, TensorSide::kColumn);
+  list.begin_part();
+  list.linear({"key and value down", sizes.row_share, shape.hidden, shape.kv_rank + shape.rope_size});
+  list.elementwise("key and value norm", 2 * narrow * shape.kv_rank, 3 * narrow * shape.kv_rank, 1, 2);
+  list.begin_part();
+  const std::int64_t up = head.heads * (shape.head_size + shape.value_size);
+  list.linear({"key and value up", sizes.tokens, shape.kv_rank, up}, TensorSide::kColumn);
+  list.begin_part();
+  // Parts with and without positions are joined: queries once, keys with one shared part for all heads.
+  const Bytes joined = 2 * 2 * sizes.tokens * head.heads * head.key * sizes.element;
+  list.elementwise("rotary positions and joining", joined, joined, 4, 6);
+}
+
+void add_projections(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
+  const RankSizes& sizes = list.sizes();
+  list.begin_part();
+  const std::int64_t out = (head.heads + 2 * head.kv_heads) * head.key;
+  list.linear({"qkv", sizes.tokens, setup.shape.hidden, out}, TensorSide::kColumn);
+  if (setup.shape.positions > 0) return;
+  list.begin_part();
+  const Bytes turned = 2 * sizes.tokens * (head.heads + head.kv_heads) * head.key * sizes.element;
+  list.elementwise("rotary positions", turned, turned, 2, 2);
+}
+
+LayerOp context_collective(const char* name, CollectiveKind kind, Phase phase, Bytes bytes) {
+  LayerOp op;
+  op.kind = LayerOp::Kind::kCollective;
+  op.phase = phase;
+  op.name = name;
+  op.group = Dimension::kContext;
+  op.collective = kind;
+  op.collective_bytes = bytes;
+  return op;
+}
+
+// Keys and values go around the context ranks while attention computes; their gradients follow back.
+void add_context_ring(const TrainingSetup& setup, const HeadSizes& head, OpList& list, bool before) {
+  const Bytes bytes =
+      setup.sequence * setup.microbatch_size * head.kv_heads * (head.key + head.value) * list.sizes().element;
+  for (const Phase phase : {Phase::kForward, Phase::kInputGrad}) {
+    LayerOp op = context_collective("all-gather of keys and values", CollectiveKind::kAllGather, phase, bytes);
+    op.beside_next = true;
+    if (!before) continue;
+    phase == Phase::kForward ? list.forward(op) : list.backward(op);
+  }
+  if (before) return;
+  list.backward(context_collective("reduce-scatter of the gradients of keys and values", CollectiveKind::kReduceScatter,
+                                   Phase::kInputGrad, bytes));
+}
+
+// Each context rank gets all tokens of its part of the heads, and gives its tokens of the others (Jacobs et al.,
+// DeepSpeed Ulysses, 2023); heads of keys and values that are fewer than the ranks are repeated.
+void add_heads_for_tokens(const TrainingSetup& setup, const HeadSizes& head, OpList& list, bool before) {
+  const std::int64_t kv_heads = std::max<std::int64_t>(head.kv_heads, setup.parallel.context);
+  const std::int64_t numbers =
+      before ? head.heads * head.key + kv_heads * (head.key + head.value) : head.heads * head.value;
+  const Bytes bytes = list.sizes().tokens * numbers * list.sizes().element;
+  const char* name = before ? "all-to-all of queries, keys and values" : "all-to-all of attention's output";
+  list.forward(context_collective(name, CollectiveKind::kAllToAll, Phase::kForward, bytes));
+  list.backward(context_collective(name, CollectiveKind::kAllToAll, Phase::kInputGrad, bytes));
+}
+
+void add_context_exchange(const TrainingSetup& setup, const HeadSizes& head, OpList& list, bool before) {
+  if (setup.parallel.context < 2) return;
+  if (!setup.context_all_to_all) return add_context_ring(setup, head, list, before);
+  list.begin_part();
+  add_heads_for_tokens(setup, head, list, before);
+  if (before) list.begin_part();
+}
+
+// What one rank's attention works on: its tokens against all, or all tokens of its heads.
+struct AttentionSizes {
+  AttentionSizes(const TrainingSetup& setup, const HeadSizes& head, const RankSizes& sizes)
+      : heads(head.heads), kv_heads(head.kv_heads), queries(sizes.sequence) {
+    if (!setup.context_all_to_all) return;
+    heads = share_of(heads, setup.parallel.context);
+    kv_heads = share_of(kv_heads, setup.parallel.context);
+    queries = setup.sequence;
+  }
+
+  std::int64_t heads;
+  std::int64_t kv_heads;
+  std::int64_t queries;
+};
+
+// Scores never leave the chip; the backward computes them again: five products for the forward's two.
+void add_flash(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
+  const RankSizes& sizes = list.sizes();
+  const AttentionSizes mine(setup, head, sizes);
+  LayerOp op;
+  op.kind = LayerOp::Kind::kAttention;
+  op.name = "attention";
+  op.batch = setup.microbatch_size * mine.heads;
+  op.rows = mine.queries;
+  op.columns = setup.sequence;
+  op.inner = head.key;
+  const double pairs =
+      static_cast<double>(op.batch * op.rows) * static_cast<double>(op.columns) * (setup.causal ? 0.5 : 1.0);
+  const auto key = static_cast<double>(head.key);
+  const auto value = static_cast<double>(head.value);
+  op.flops = 2 * pairs * (key + value);
+  const std::int64_t width = (head.key + head.value) * setup.microbatch_size * sizes.element;
+  const Bytes own = mine.queries * mine.heads * width;
+  const Bytes others = setup.sequence * mine.kv_heads * width;
+  op.bytes = own + others;
+  op.format = sizes.element == 4 ? NumberFormat::kFp32 : NumberFormat::kBf16;
+  list.forward(op);
+  op.phase = Phase::kInputGrad;
+  op.flops = 2 * pairs * (3 * key + 2 * value);
+  op.bytes = 2 * own + 2 * others + own;
+  op.kernels = 3;
+  list.backward(op);
+}
+
+// Two products around a softmax over all pairs, which the mask does not shorten.
+void add_scores(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
+  const AttentionSizes mine(setup, head, list.sizes());
+  const std::int64_t batch = setup.microbatch_size * mine.heads;
+  const std::int64_t pairs = batch * mine.queries * setup.sequence;
+  const Bytes element = list.sizes().element;
+  list.product("scores", batch, mine.queries, setup.sequence, head.key);
+  list.begin_part();
+  list.elementwise("softmax", 2 * element * pairs, 3 * element * pairs);
+  if (setup.dropout) {
+    list.begin_part();
+    list.elementwise("attention dropout", (2 * element + 1) * pairs, (2 * element + 1) * pairs);
+  }
+  list.begin_part();
+  list.product("weighted values", batch, mine.queries, head.value, setup.sequence);
+}
+
+}  // namespace
+
+void add_attention(const TrainingSetup& setup, OpList& list) {
+  const TransformerShape& shape = setup.shape;
+  const HeadSizes head = head_sizes(shape, list.sizes().tensor);
+  add_norm(setup, list, "norm before attention");
+  if (shape.kv_rank > 0) {
+    add_latent_projections(setup, head, list);
+  } else {
+    add_projections(setup, head, list);
+  }
+  list.begin_part();
+  add_context_exchange(setup, head, list, true);
+  const std::size_t core = list.parts() - 1;
+  if (setup.flash_attention) {
+    add_flash(setup, head, list);
+  } else {
+    add_scores(setup, head, list);
+  }
+  if (setup.recompute == Recompute::kSelective) list.recompute_from(core);
+  add_context_exchange(setup, head, list, false);
+  list.begin_part();
+  list.linear({"attention out", list.sizes().tokens, head.heads * head.value, shape.hidden}, TensorSide::kRow);
+  add_residual(setup, list);
+}
+
+}  // namespace debubble

@@ -1,0 +1,21 @@
+// The parts of a transformer block, added to an OpList.
+#pragma once
+
+#include "cost_models/transformer/op_list.hpp"
+
+namespace debubble {
+
+// Norm, attention of any kind, residual.
+void add_attention(const TrainingSetup& setup, OpList& list);
+// Norm, dense MLP, residual.
+void add_dense_mlp(const TrainingSetup& setup, OpList& list);
+// Norm, router, routed and shared experts, residual.
+void add_experts(const TrainingSetup& setup, OpList& list);
+
+void add_norm(const TrainingSetup& setup, OpList& list, const char* name);
+// The vocabulary's projection and the loss, after a norm.
+void add_output_layer(const TrainingSetup& setup, OpList& list);
+// Dropout, where there is any, and the addition to what went around the part.
+void add_residual(const TrainingSetup& setup, OpList& list);
+
+}  // namespace debubble

@@ -1,0 +1,92 @@
+// Collectives inside a layer: over a cluster's links, or with the hardware's own link figures.
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cost_models/transformer/modelled_profile.hpp"
+
+namespace debubble {
+namespace {
+
+int group_size(Dimension dimension, const Parallelism& sizes) {
+  switch (dimension) {
+    case Dimension::kTensor:
+      return sizes.tensor;
+    case Dimension::kContext:
+      return sizes.context;
+    case Dimension::kExpert:
+      return sizes.expert;
+    case Dimension::kData:
+      return sizes.data;
+    case Dimension::kPipeline:
+      return sizes.pipeline;
+  }
+  return 1;
+}
+
+// All groups of that dimension in the first stage, each once.
+std::vector<std::vector<std::int32_t>> groups_of(Dimension dimension, const RankLayout& layout) {
+  std::set<std::vector<std::int32_t>> groups;
+  for (int tensor = 0; tensor < layout.sizes.tensor; ++tensor) {
+    for (int context = 0; context < layout.sizes.context; ++context) {
+      for (int data = 0; data < layout.sizes.data; ++data) {
+        groups.insert(layout.group(dimension, tensor, context, data, 0));
+      }
+    }
+  }
+  return {groups.begin(), groups.end()};
+}
+
+// A switch that only this group uses.
+LinkGraph own_switch(int ranks, const Hardware& hardware) {
+  LinkGraph graph;
+  graph.name = "one switch";
+  graph.nodes.push_back({GraphNode::Kind::kSwitch, "switch"});
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto node = static_cast<std::int32_t>(graph.nodes.size());
+    graph.nodes.push_back({GraphNode::Kind::kDevice, "gpu" + std::to_string(rank)});
+    graph.devices.push_back(node);
+    graph.domain.push_back(0);
+    for (const bool up : {true, false}) {
+      Link link;
+      link.from = up ? node : 0;
+      link.to = up ? 0 : node;
+      link.bandwidth = hardware.link_bandwidth;
+      link.latency = hardware.link_latency / 2;
+      graph.links.push_back(link);
+    }
+  }
+  graph.router = shortest_paths(graph);
+  return graph;
+}
+
+OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups, const LayerOp& op,
+               Bytes bytes, const ModelRequest& request) {
+  const CollectiveModel model = request.generation
+                                    ? nccl_model(*request.generation, leaves_domain(graph, groups), op.collective)
+                                    : request.collectives;
+  return {plan_collective(graph, groups, op.collective, bytes, model).duration, model.slow_down};
+}
+
+}  // namespace
+
+OpTime collective_time(const LayerOp& op, const ModelRequest& request) {
+  const int ranks = group_size(op.group, request.setup.parallel);
+  if (ranks < 2 || op.collective_bytes == 0) return {};
+  // All wait for the rank that gets most.
+  const auto bytes = static_cast<Bytes>(std::llround(static_cast<double>(op.collective_bytes) * op.imbalance));
+  OpTime time;
+  if (request.graph != nullptr && request.layout != nullptr) {
+    time = time_on(*request.graph, groups_of(op.group, *request.layout), op, bytes, request);
+  } else {
+    std::vector<std::int32_t> all(static_cast<std::size_t>(ranks));
+    std::iota(all.begin(), all.end(), 0);
+    time = time_on(own_switch(ranks, request.kernels.hardware), {all}, op, bytes, request);
+  }
+  time.alone = std::llround(static_cast<double>(time.alone) / request.kernels.efficiency.network_scale);
+  return time;
+}
+
+}  // namespace debubble

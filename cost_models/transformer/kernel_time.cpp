@@ -1,0 +1,109 @@
+#include "cost_models/transformer/kernel_time.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+#include "cost_models/transformer/measured_shapes.hpp"
+
+namespace debubble {
+namespace {
+
+std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
+
+double tiled(std::int64_t batch, std::int64_t rows, std::int64_t columns, std::int64_t tile_rows,
+             std::int64_t tile_columns, int multiprocessors) {
+  const std::int64_t tiles = batch * parts(rows, tile_rows) * parts(columns, tile_columns);
+  if (tiles == 0 || multiprocessors == 0) return 1;
+  const std::int64_t waves = parts(tiles, multiprocessors);
+  const auto wanted = static_cast<double>(batch * rows) * static_cast<double>(columns);
+  return wanted / (static_cast<double>(waves * multiprocessors) * static_cast<double>(tile_rows * tile_columns));
+}
+
+// How fast a multiprocessor works on a tile half, a quarter, an eighth as large, fitted with the shares of
+// kernel_efficiency.cpp.
+constexpr std::array<double, 4> kTileShares{1.0, 0.87, 0.70, 0.55};
+
+double peak_of(const Hardware& hardware, NumberFormat format) {
+  switch (format) {
+    case NumberFormat::kFp32:
+      return hardware.fp32_flops;
+    case NumberFormat::kFp16:
+    case NumberFormat::kBf16:
+      return hardware.half_flops;
+    case NumberFormat::kFp8:
+      return hardware.fp8_flops > 0 ? hardware.fp8_flops : hardware.half_flops;
+  }
+  return hardware.half_flops;
+}
+
+double matrix_share(const LayerOp& op, const KernelModel& model) {
+  const Efficiency& efficiency = model.efficiency;
+  const double waves = best_wave_efficiency(op.batch, op.rows, op.columns, model.hardware);
+  const auto inner = static_cast<double>(op.inner);
+  const double filled = inner > 0 ? inner / (inner + efficiency.half_inner) : 1;
+  return std::min(efficiency.matrix * waves * filled, efficiency.sustained);
+}
+
+// A fused kernel works on 128 queries of one head at a time. Few of them leave multiprocessors idle at the end:
+// SimuMax's A100 attention reaches half of its best where 1.3 such blocks come on a multiprocessor.
+double attention_share(const LayerOp& op, const KernelModel& model) {
+  constexpr std::int64_t kQueries = 128;
+  constexpr double kHalfFilled = 1.3;
+  if (op.rows == 0) return model.efficiency.attention;
+  const auto blocks = static_cast<double>(op.batch * parts(op.rows, kQueries));
+  return model.efficiency.attention * blocks / (blocks + kHalfFilled * model.hardware.multiprocessors);
+}
+
+double seconds_for(double work, double rate) { return work > 0 && rate > 0 ? work / rate : 0; }
+
+double compute_seconds(const LayerOp& op, const KernelModel& model) {
+  const Hardware& hardware = model.hardware;
+  const double peak = peak_of(hardware, op.format);
+  const double memory = seconds_for(static_cast<double>(op.bytes),
+                                    static_cast<double>(hardware.memory_bandwidth) * model.efficiency.memory);
+  switch (op.kind) {
+    case LayerOp::Kind::kMatrix:
+    case LayerOp::Kind::kAttention: {
+      const auto modelled = [&model](const LayerOp& other) {
+        return other.kind == LayerOp::Kind::kMatrix ? matrix_share(other, model) : attention_share(other, model);
+      };
+      // A measurement has all of it in: memory, launch, waves.
+      const std::optional<double> measured = measured_share(op, model.measured, modelled);
+      if (measured) return seconds_for(op.flops, peak * *measured);
+      return std::max(memory, seconds_for(op.flops, peak * modelled(op)));
+    }
+    case LayerOp::Kind::kElementwise:
+      return memory;
+    case LayerOp::Kind::kCollective:
+      break;
+  }
+  throw std::logic_error("kernel_time of a collective: " + op.name);
+}
+
+}  // namespace
+
+double wave_efficiency(std::int64_t batch, std::int64_t rows, std::int64_t columns, const Hardware& hardware) {
+  return tiled(batch, rows, columns, hardware.tile_rows, hardware.tile_columns, hardware.multiprocessors);
+}
+
+double best_wave_efficiency(std::int64_t batch, std::int64_t rows, std::int64_t columns, const Hardware& hardware) {
+  std::int64_t high = hardware.tile_rows;
+  std::int64_t wide = hardware.tile_columns;
+  double best = 0;
+  for (const double share : kTileShares) {
+    best = std::max(best, share * tiled(batch, rows, columns, high, wide, hardware.multiprocessors));
+    best = std::max(best, share * tiled(batch, rows, columns, wide, high, hardware.multiprocessors));
+    (high >= wide ? high : wide) /= 2;
+  }
+  return best;
+}
+
+Nanoseconds kernel_time(const LayerOp& op, const KernelModel& model) {
+  const double seconds = compute_seconds(op, model) / model.efficiency.compute_scale;
+  return std::llround(seconds * 1e9) + op.kernels * model.efficiency.per_kernel;
+}
+
+}  // namespace debubble

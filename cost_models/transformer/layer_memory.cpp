@@ -1,0 +1,76 @@
+#include "cost_models/transformer/layer_memory.hpp"
+
+#include <algorithm>
+
+#include "cost_models/transformer/memory_parts.hpp"
+
+namespace debubble {
+namespace {
+
+MemoryPart block_memory(const TrainingSetup& setup, bool moe) {
+  MemoryPart block = attention_memory(setup);
+  if (setup.recompute == Recompute::kSelective) block.recompute_core();
+  block.then(moe ? experts_memory(setup) : dense_mlp_memory(setup));
+  return block;
+}
+
+MemoryPart part_of(const TrainingSetup& setup, const LayerPlace& layer) {
+  switch (layer.kind) {
+    case LayerPlace::Kind::kEmbedding:
+      return embedding_memory(setup);
+    case LayerPlace::Kind::kBlock:
+      return block_memory(setup, layer.moe);
+    case LayerPlace::Kind::kHead:
+      return head_memory(setup);
+    case LayerPlace::Kind::kPredictor:
+      break;
+  }
+  MemoryPart predictor = predictor_input_memory(setup);
+  predictor.then(block_memory(setup, layer.moe));
+  predictor.then(head_memory(setup));
+  return predictor;
+}
+
+void add_states(const TrainingSetup& setup, const LayerPlace& layer, ModelledMemory& memory) {
+  const RankParameters numbers = rank_parameters(setup, layer);
+  const Parallelism& parallel = setup.parallel;
+  const std::int64_t replicas = std::int64_t{parallel.data} * parallel.context;
+  const std::int64_t expert_replicas = std::max<std::int64_t>(1, replicas / parallel.expert);
+  const TrainingStates dense = training_states(numbers.dense, setup, replicas);
+  const TrainingStates experts = training_states(numbers.experts, setup, expert_replicas);
+  memory.weights = dense.weights + experts.weights;
+  memory.gradients = dense.gradients + experts.gradients;
+  memory.optimizer = dense.optimizer + experts.optimizer;
+  // What is sharded between uses is whole while its layer runs.
+  const std::int64_t all = numbers.dense + numbers.experts;
+  if (parallel.zero >= 2 && replicas > 1) memory.workspace += all * bytes_of(setup.gradients);
+  if (parallel.zero >= 3 && replicas > 1) memory.workspace += all * bytes_of(setup.weights);
+}
+
+}  // namespace
+
+ModelledMemory layer_memory(const TrainingSetup& setup, const LayerPlace& layer) {
+  const RankSizes sizes(setup);
+  const MemoryPart part = part_of(setup, layer);
+  const Bytes plane = sizes.row_share * setup.shape.hidden * sizes.element;
+  ModelledMemory memory;
+  memory.activation = part.kept();
+  memory.weight_grad_held = part.held();
+  memory.activation_tensors = part.tensors();
+  memory.workspace = part.transient();
+  constexpr Bytes kTokenNumber = 8;
+  memory.checkpoint = layer.kind == LayerPlace::Kind::kEmbedding ? sizes.tokens * kTokenNumber : plane;
+  const bool last = layer.kind == LayerPlace::Kind::kHead && setup.shape.predicted_tokens == 0;
+  memory.output = last ? 0 : plane;
+  if (setup.recompute == Recompute::kFull && layer.kind == LayerPlace::Kind::kBlock) {
+    // Everything is made again when its backward begins.
+    memory.workspace += memory.activation;
+    memory.activation = memory.checkpoint;
+    memory.activation_tensors = 1;
+  }
+  memory.buffers = layer_buffers(setup, layer);
+  add_states(setup, layer, memory);
+  return memory;
+}
+
+}  // namespace debubble

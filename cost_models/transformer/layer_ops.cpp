@@ -1,0 +1,157 @@
+#include "cost_models/transformer/layer_ops.hpp"
+
+#include "cost_models/transformer/block_ops.hpp"
+
+namespace debubble {
+
+using Phase = LayerOp::Phase;
+
+void add_norm(const TrainingSetup& setup, OpList& list, const char* name) {
+  list.begin_part();
+  const Bytes plane = list.sizes().row_share * setup.shape.hidden * list.sizes().element;
+  list.elementwise(name, 2 * plane, 3 * plane, 1, 2);
+}
+
+void add_residual(const TrainingSetup& setup, OpList& list) {
+  list.begin_part();
+  const std::int64_t numbers = list.sizes().row_share * setup.shape.hidden;
+  const Bytes plane = numbers * list.sizes().element;
+  // Backward, the gradients of both ways add up; dropout needs its mask of one byte each way.
+  const Bytes mask = setup.dropout ? numbers : 0;
+  list.elementwise("residual", 3 * plane + mask, 3 * plane + (setup.dropout ? 2 * plane + mask : 0), 1,
+                   setup.dropout ? 2 : 1);
+}
+
+namespace {
+
+// Each number of the logits is read and written so often, in bytes. In many kernels: to 32 bits, maximum, subtraction,
+// exponential, sum, division; backward the label's subtraction and the way back to 16 bits. Fused: to 32 bits, maximum,
+// one pass for the loss, one for the gradient.
+struct LossBytes {
+  Bytes forward, backward;
+  int forward_kernels, backward_kernels;
+};
+constexpr LossBytes kUnfusedLoss{38, 14, 9, 4};
+constexpr LossBytes kFusedLoss{22, 14, 4, 2};
+
+void add_loss(const TrainingSetup& setup, OpList& list) {
+  const RankSizes& sizes = list.sizes();
+  const std::int64_t logits = sizes.tokens * share_of(setup.shape.vocabulary, sizes.tensor);
+  const LossBytes& loss = setup.fused_loss ? kFusedLoss : kUnfusedLoss;
+  list.begin_part();
+  list.elementwise("loss", logits * loss.forward, logits * loss.backward, loss.forward_kernels, loss.backward_kernels);
+  if (sizes.tensor == 1) return;
+  // Maximum, label's logit and sum of exponentials of every token.
+  LayerOp op;
+  op.kind = LayerOp::Kind::kCollective;
+  op.name = "all-reduce of the loss";
+  op.collective_bytes = sizes.tokens * 4;
+  for (int k = 0; k < 3; ++k) list.forward(op);
+}
+
+void add_embedding(const TrainingSetup& setup, OpList& list) {
+  const TransformerShape& shape = setup.shape;
+  const RankSizes& sizes = list.sizes();
+  const Bytes all = sizes.tokens * shape.hidden * sizes.element;
+  list.begin_part();
+  list.forward(elementwise_op("lookup", Phase::kForward, 2 * all));
+  if (sizes.tensor > 1) {
+    LayerOp op;
+    op.kind = LayerOp::Kind::kCollective;
+    op.collective = setup.parallel.sequence ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce;
+    op.name = std::string(to_string(op.collective)) + " of the embedding";
+    op.collective_bytes = all;
+    list.forward(op);
+    if (setup.parallel.sequence) {
+      op.phase = Phase::kWeightGrad;
+      op.collective = CollectiveKind::kAllGather;
+      op.name = "all-gather of the embedding's gradient";
+      list.backward(op);
+    }
+  }
+  // A table of gradients is cleared, filled and added to the accumulated one.
+  const Bytes table = share_of(shape.vocabulary, sizes.tensor) * shape.hidden;
+  const Bytes touched = table * (2 * sizes.element + 2 * bytes_of(setup.gradients)) + 2 * all;
+  list.backward(elementwise_op("gradient of the lookup", Phase::kWeightGrad, touched, 4));
+  const Bytes plane = sizes.row_share * shape.hidden * sizes.element;
+  if (shape.positions > 0) {
+    list.begin_part();
+    list.forward(elementwise_op("positions", Phase::kForward, 3 * plane));
+    list.backward(elementwise_op("gradient of the positions", Phase::kWeightGrad, 2 * plane));
+  }
+  if (setup.dropout) {
+    list.begin_part();
+    const Bytes mask = plane / sizes.element;
+    list.forward(elementwise_op("embedding dropout", Phase::kForward, 2 * plane + mask));
+    list.backward(elementwise_op("embedding dropout", Phase::kWeightGrad, 2 * plane + mask));
+  }
+}
+
+void add_block(const TrainingSetup& setup, bool moe, OpList& list) {
+  add_attention(setup, list);
+  if (moe) {
+    add_experts(setup, list);
+  } else {
+    add_dense_mlp(setup, list);
+  }
+}
+
+// DeepSeek-V3's multi-token prediction: the last block's output and the next token's embedding, each normed, are
+// projected from twice the width and go through one more block and the shared output layer.
+void add_predictor(const TrainingSetup& setup, bool moe, OpList& list) {
+  const RankSizes& sizes = list.sizes();
+  const std::int64_t hidden = setup.shape.hidden;
+  list.begin_part();
+  const Bytes all = sizes.tokens * hidden * sizes.element;
+  list.elementwise("lookup of the next token", 2 * all, 2 * all);
+  add_norm(setup, list, "norm of the hidden state");
+  add_norm(setup, list, "norm of the next token");
+  list.begin_part();
+  list.linear({"projection of both", sizes.tokens, 2 * hidden, share_of(hidden, sizes.tensor)}, TensorSide::kColumn);
+  add_block(setup, moe, list);
+  add_output_layer(setup, list);
+}
+
+}  // namespace
+
+void add_output_layer(const TrainingSetup& setup, OpList& list) {
+  const RankSizes& sizes = list.sizes();
+  add_norm(setup, list, "last norm");
+  list.begin_part();
+  list.linear({"logits", sizes.tokens, setup.shape.hidden, share_of(setup.shape.vocabulary, sizes.tensor)},
+              TensorSide::kColumn);
+  add_loss(setup, list);
+}
+
+std::vector<LayerOp> layer_ops(const TrainingSetup& setup, const LayerPlace& layer) {
+  OpList list(setup);
+  switch (layer.kind) {
+    case LayerPlace::Kind::kEmbedding:
+      add_embedding(setup, list);
+      break;
+    case LayerPlace::Kind::kBlock:
+      add_block(setup, layer.moe, list);
+      break;
+    case LayerPlace::Kind::kHead:
+      add_output_layer(setup, list);
+      break;
+    case LayerPlace::Kind::kPredictor:
+      add_predictor(setup, layer.moe, list);
+      break;
+  }
+  return list.finish(setup.recompute == Recompute::kFull && layer.kind == LayerPlace::Kind::kBlock);
+}
+
+std::vector<LayerPlace> layer_places(const TransformerShape& shape) {
+  std::vector<LayerPlace> places{{LayerPlace::Kind::kEmbedding, 0, false}};
+  for (std::int64_t block = 0; block < shape.layers; ++block) {
+    places.push_back({LayerPlace::Kind::kBlock, block, has_experts(shape, block)});
+  }
+  places.push_back({LayerPlace::Kind::kHead, 0, false});
+  for (std::int64_t k = 0; k < shape.predicted_tokens; ++k) {
+    places.push_back({LayerPlace::Kind::kPredictor, k, shape.experts > 0});
+  }
+  return places;
+}
+
+}  // namespace debubble

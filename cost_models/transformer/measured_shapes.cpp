@@ -1,0 +1,49 @@
+#include "cost_models/transformer/measured_shapes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace debubble {
+namespace {
+
+double octaves(std::int64_t a, std::int64_t b) {
+  return std::abs(std::log2(static_cast<double>(a)) - std::log2(static_cast<double>(b)));
+}
+
+// Between kernels of different kinds nothing can be said; a batch of products is another kernel than one.
+double distance(const LayerOp& op, const MeasuredShape& shape) {
+  const bool other = shape.kind != op.kind || shape.phase != op.phase || (shape.batch > 1) != (op.batch > 1);
+  if (other || op.batch < 1 || op.rows < 1 || op.columns < 1 || op.inner < 1) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const double rest = octaves(shape.columns, op.columns) + octaves(shape.inner, op.inner);
+  // Attention works on queries of all heads alike: how many there are together fills the device.
+  if (op.kind == LayerOp::Kind::kAttention) return octaves(shape.batch * shape.rows, op.batch * op.rows) + rest;
+  return octaves(shape.batch, op.batch) + octaves(shape.rows, op.rows) + rest;
+}
+
+}  // namespace
+
+std::optional<double> measured_share(const LayerOp& op, const std::vector<MeasuredShape>& measured,
+                                     const std::function<double(const LayerOp&)>& modelled) {
+  constexpr double kFurthest = 2;  // octaves
+  const MeasuredShape* nearest = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const MeasuredShape& shape : measured) {
+    const double away = distance(op, shape);
+    if (away >= least) continue;
+    least = away;
+    nearest = &shape;
+  }
+  if (nearest == nullptr || least > kFurthest) return std::nullopt;
+  if (least == 0) return nearest->efficiency;  // for attention, too: as many queries on as many keys
+  LayerOp other = op;
+  other.batch = nearest->batch;
+  other.rows = nearest->rows;
+  other.columns = nearest->columns;
+  other.inner = nearest->inner;
+  return std::min(1.0, nearest->efficiency * modelled(op) / modelled(other));
+}
+
+}  // namespace debubble

@@ -1,0 +1,206 @@
+#include "cost_models/transformer/memory_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cost_models/transformer/layer_memory.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr Bytes kSingle = 4;  // bytes of a 32-bit number
+
+Bytes plane(const TrainingSetup& setup, const RankSizes& sizes) {
+  return sizes.row_share * setup.shape.hidden * sizes.element;
+}
+
+// All tokens of the rank, where sequence parallelism has gathered them.
+Bytes gathered_plane(const TrainingSetup& setup, const RankSizes& sizes) {
+  return sizes.tokens * setup.shape.hidden * sizes.element;
+}
+
+bool gathers(const TrainingSetup& setup) { return setup.parallel.sequence && setup.parallel.tensor > 1; }
+
+// A norm keeps its input, which is the residual stream too; what it makes is the input of the products behind it.
+void add_norm(const TrainingSetup& setup, const RankSizes& sizes, MemoryPart& part) {
+  part.keep(plane(setup, sizes));
+  part.keep_input(plane(setup, sizes));
+}
+
+// The projection's gradient is that of the residual stream, on all tokens of this rank.
+void add_end(const TrainingSetup& setup, const RankSizes& sizes, MemoryPart& part) {
+  part.hold_gradient(plane(setup, sizes));
+  if (setup.dropout) part.keep(sizes.row_share * setup.shape.hidden);  // a mask of one byte per number
+}
+
+struct HeadSizes {
+  Bytes queries = 0, keys = 0, values = 0;
+  Bytes result = 0;
+};
+
+// Heads: queries, keys and values as the attention core reads them. Fewer key/value heads than ranks: each has one.
+HeadSizes head_sizes(const TrainingSetup& setup, const RankSizes& sizes) {
+  const TransformerShape& shape = setup.shape;
+  const std::int64_t heads = share_of(shape.heads, sizes.tensor);
+  const std::int64_t row = sizes.tokens * sizes.element;
+  if (shape.kv_rank > 0) {
+    const std::int64_t key = shape.head_size + shape.rope_size;
+    const Bytes value = row * heads * shape.value_size;
+    return {row * heads * key, row * heads * key, value, value};
+  }
+  const Bytes keys = row * share_of(shape.kv_heads, sizes.tensor) * shape.head_size;
+  const Bytes queries = row * heads * shape.head_size;
+  return {queries, keys, keys, queries};
+}
+
+// The narrow space of latent attention: what was projected down, before and after its norm. Every tensor rank makes it
+// whole for its own tokens.
+void add_latents(const TrainingSetup& setup, const RankSizes& sizes, MemoryPart& part) {
+  const TransformerShape& shape = setup.shape;
+  const Bytes row = sizes.row_share * sizes.element;
+  if (shape.query_rank > 0) {
+    part.keep(row * shape.query_rank);
+    part.keep_input(row * shape.query_rank);
+    part.hold_gradient(row * shape.query_rank);
+  }
+  part.keep(row * (shape.kv_rank + shape.rope_size));
+  part.keep_input(row * shape.kv_rank);
+  part.hold_gradient(row * (shape.kv_rank + shape.rope_size));
+}
+
+void add_core(const TrainingSetup& setup, const RankSizes& sizes, const HeadSizes& heads, MemoryPart& part) {
+  const std::int64_t own_heads = share_of(setup.shape.heads, sizes.tensor);
+  if (setup.flash_attention) {
+    part.keep(sizes.tokens * own_heads * kSingle);  // the logarithm of each row's sum
+    const bool ring = setup.parallel.context > 1 && !setup.context_all_to_all;
+    if (ring) part.keep(heads.queries);  // its own copy of the result beside what the caller keeps
+    part.at_most(heads.result + heads.queries + heads.keys + heads.values);
+    return;
+  }
+  const std::int64_t scores = own_heads * sizes.tokens * setup.sequence;
+  part.keep_core(scores * sizes.element);  // softmax
+  if (setup.dropout) {
+    part.keep_core(scores);                  // mask
+    part.keep_core(scores * sizes.element);  // what dropout leaves
+  }
+  part.at_most(2 * scores * sizes.element);  // gradients behind and before the softmax
+}
+
+// Up and down: what goes up makes gate and value where gated.
+void add_mlp(const TrainingSetup& setup, std::int64_t tokens, std::int64_t width, const RankSizes& sizes,
+             MemoryPart& part) {
+  const Bytes inner = tokens * share_of(width, sizes.tensor) * sizes.element;
+  const Bytes up = (setup.shape.gated ? 2 : 1) * inner;
+  part.keep(up);
+  part.keep_input(inner);
+  part.hold_gradient(up);
+  // Behind the second product its input is gone; then there are the gradients of both sides of the activation function.
+  part.at_most(up);
+}
+
+}  // namespace
+
+MemoryPart attention_memory(const TrainingSetup& setup) {
+  const RankSizes sizes(setup);
+  const HeadSizes heads = head_sizes(setup, sizes);
+  MemoryPart part;
+  add_norm(setup, sizes, part);
+  if (setup.shape.kv_rank > 0) {
+    add_latents(setup, sizes, part);
+    part.hold_gradient(heads.queries);
+    // One product makes what keys and values need; positions of keys come beside it.
+    const std::int64_t own_heads = share_of(setup.shape.heads, sizes.tensor);
+    part.hold_gradient(sizes.tokens * sizes.element * own_heads * (setup.shape.head_size + setup.shape.value_size));
+  } else {
+    part.hold_gradient(heads.queries + heads.keys + heads.values);
+  }
+  part.keep(heads.queries);
+  part.keep(heads.keys);
+  part.keep(heads.values);
+  add_core(setup, sizes, heads, part);
+  part.keep_input(heads.result);
+  add_end(setup, sizes, part);
+  return part;
+}
+
+MemoryPart dense_mlp_memory(const TrainingSetup& setup) {
+  const RankSizes sizes(setup);
+  const std::int64_t width = setup.shape.feed_forward;
+  MemoryPart part;
+  add_norm(setup, sizes, part);
+  add_mlp(setup, sizes.tokens, width, sizes, part);
+  if (gathers(setup)) {
+    // Input gathered again and its gradient before it is scattered, when the rest but `up`'s gradient is gone.
+    const Bytes inner = sizes.tokens * share_of(width, sizes.tensor) * sizes.element;
+    part.at_most(2 * gathered_plane(setup, sizes) - inner);
+  }
+  add_end(setup, sizes, part);
+  return part;
+}
+
+MemoryPart experts_memory(const TrainingSetup& setup) {
+  const TransformerShape& shape = setup.shape;
+  const RankSizes sizes(setup);
+  const double factor = setup.capacity_factor > 0 ? setup.capacity_factor : setup.expert_imbalance;
+  const auto routed = static_cast<double>(sizes.tokens * shape.experts_per_token);
+  const std::int64_t arrived = std::llround(std::ceil(routed * factor));
+  const Bytes copies = arrived * shape.hidden * sizes.element;
+  MemoryPart part;
+  add_norm(setup, sizes, part);
+  part.keep(sizes.row_share * shape.experts * kSingle);  // scores
+  part.keep(sizes.row_share * shape.experts * kSingle);  // probabilities
+  part.keep(sizes.row_share * shape.experts);            // which token goes where
+  part.hold_gradient(sizes.row_share * shape.experts * kSingle);
+  part.keep_input(copies);  // sorted by expert
+  add_mlp(setup, arrived, shape.expert_feed_forward, sizes, part);
+  part.hold_gradient(copies);
+  if (shape.shared_feed_forward > 0) {
+    add_mlp(setup, sizes.tokens, shape.shared_feed_forward, sizes, part);
+    part.hold_gradient(plane(setup, sizes));
+  }
+  // Until the layer returns it holds the tokens as permuted and as they arrived, its experts' results, and these as
+  // sorted for the way back, or as they came back; and the sum of the shared and of the routed experts.
+  part.at_most(4 * copies + 2 * plane(setup, sizes));
+  add_end(setup, sizes, part);
+  return part;
+}
+
+MemoryPart embedding_memory(const TrainingSetup& setup) {
+  const RankSizes sizes(setup);
+  constexpr Bytes kTokenNumber = 8;
+  MemoryPart part;
+  part.keep(sizes.tokens * kTokenNumber);
+  if (setup.dropout) part.keep(sizes.row_share * setup.shape.hidden);
+  // The table's gradient is made whole before it is added to what is accumulated.
+  part.at_most(padded_vocabulary(setup) / sizes.tensor * setup.shape.hidden * bytes_of(setup.weights));
+  return part;
+}
+
+MemoryPart head_memory(const TrainingSetup& setup) {
+  const RankSizes sizes(setup);
+  const std::int64_t logits = sizes.tokens * (padded_vocabulary(setup) / sizes.tensor);
+  MemoryPart part;
+  add_norm(setup, sizes, part);
+  // A fused loss turns the logits into their gradient in place; else a 32-bit copy becomes the softmax, and the 16-bit
+  // one, or its gradient, is there at the same time.
+  part.keep(logits * (setup.fused_loss ? sizes.element : kSingle));
+  part.hold_gradient(logits * sizes.element);
+  if (!setup.fused_loss && sizes.element < kSingle) part.at_most(logits * sizes.element);
+  const Bytes scattered = gathers(setup) ? plane(setup, sizes) : 0;
+  part.at_most(gathered_plane(setup, sizes) + scattered);  // the input's gradient
+  return part;
+}
+
+MemoryPart predictor_input_memory(const TrainingSetup& setup) {
+  const RankSizes sizes(setup);
+  MemoryPart part = embedding_memory(setup);
+  // Two norms, side by side the input of one product.
+  for (int k = 0; k < 2; ++k) {
+    part.keep(plane(setup, sizes));
+    part.keep_input(plane(setup, sizes));
+  }
+  part.hold_gradient(sizes.tokens * share_of(setup.shape.hidden, sizes.tensor) * sizes.element);
+  return part;
+}
+
+}  // namespace debubble

@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <cmath>
+
+#include "cost_models/transformer/block_ops.hpp"
+
+namespace debubble {
+namespace {
+
+// Up, activation, down: of a dense block, of shared experts, or of `experts` routed ones on this rank.
+struct MlpSizes {
+  const char* name = "mlp";
+  std::int64_t rows = 0;  // tokens each works on
+  std::int64_t width = 0;
+  std::int64_t experts = 1;
+  double imbalance = 1;
+};
+
+void add_mlp(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide up, TensorSide down, OpList& list) {
+  const TransformerShape& shape = setup.shape;
+  const std::int64_t width = share_of(mlp.width, list.sizes().tensor);
+  const std::int64_t inputs = shape.gated ? 2 : 1;
+  const std::string name = mlp.name;
+  list.begin_part();
+  list.linear({name + " up", mlp.rows, shape.hidden, inputs * width, mlp.experts, mlp.imbalance}, up);
+  list.begin_part();
+  const Bytes plane = mlp.experts * mlp.rows * width * list.sizes().element;
+  // GELU: reads one, writes one; its gradient reads two. Gated: reads two; its gradient reads three, writes two.
+  list.elementwise(name + " activation", (inputs + 1) * plane, (2 * inputs + 1) * plane);
+  list.begin_part();
+  list.linear({name + " down", mlp.rows, width, shape.hidden, mlp.experts, mlp.imbalance}, down);
+}
+
+// Tokens that one expert works on: capacity pads or drops to the same for all, else the busiest rank's decide.
+std::int64_t expert_rows(const TrainingSetup& setup, const RankSizes& sizes) {
+  const TransformerShape& shape = setup.shape;
+  const auto routed = static_cast<double>(sizes.tokens * shape.experts_per_token * setup.parallel.expert);
+  const double factor = setup.capacity_factor > 0 ? setup.capacity_factor : setup.expert_imbalance;
+  return std::max<std::int64_t>(1, std::llround(std::ceil(routed * factor / static_cast<double>(shape.experts))));
+}
+
+void add_router(const TrainingSetup& setup, OpList& list) {
+  const TransformerShape& shape = setup.shape;
+  const RankSizes& sizes = list.sizes();
+  list.begin_part();
+  list.linear({"router", sizes.row_share, shape.hidden, shape.experts});
+  // Scores in 32 bits: softmax or sigmoid, the largest few, their normalisation, and the map of tokens to experts.
+  const Bytes scores = sizes.row_share * shape.experts * 4;
+  list.elementwise("routing", 8 * scores, 4 * scores, 10, 6);
+}
+
+// Tokens travel to their experts' ranks, and their results back.
+void add_routed_experts(const TrainingSetup& setup, OpList& list) {
+  const TransformerShape& shape = setup.shape;
+  const RankSizes& sizes = list.sizes();
+  const Parallelism& parallel = setup.parallel;
+  const double imbalance = setup.capacity_factor > 0 ? 1.0 : setup.expert_imbalance;
+  const std::int64_t local = share_of(shape.experts, parallel.expert);
+  const std::int64_t rows = expert_rows(setup, sizes);
+  const Bytes token = shape.hidden * sizes.element;
+  // Each tensor rank sends its part of the tokens; before the experts, which are split over them, they are gathered.
+  const std::int64_t own = sizes.tensor > 1 ? share_of(sizes.tokens, sizes.tensor) : sizes.tokens;
+  const Bytes sent = own * shape.experts_per_token * token;
+  const Bytes arrived = local * rows * token;
+  const bool split = sizes.tensor > 1;
+
+  list.begin_part();
+  list.elementwise("permute", own * token + sent, own * token + sent, 2, 2);
+  if (parallel.expert > 1) {
+    list.begin_part();
+    list.collective("tokens to their experts", Dimension::kExpert, CollectiveKind::kAllToAll, CollectiveKind::kAllToAll,
+                    sent, imbalance);
+  }
+  if (split) {
+    list.begin_part();
+    list.collective("tokens of the experts", Dimension::kTensor, CollectiveKind::kAllGather,
+                    CollectiveKind::kReduceScatter, arrived);
+  }
+  const bool sorted = parallel.expert > 1 && local > 1;
+  if (sorted) {
+    list.begin_part();
+    list.elementwise("sort by expert", 2 * arrived, 2 * arrived);
+  }
+  add_mlp(setup, {"experts", rows, shape.expert_feed_forward, local, imbalance}, TensorSide::kNone, TensorSide::kNone,
+          list);
+  if (sorted) {
+    list.begin_part();
+    list.elementwise("sort by rank", 2 * arrived, 2 * arrived);
+  }
+  if (split) {
+    list.begin_part();
+    list.collective("results of the experts", Dimension::kTensor, CollectiveKind::kReduceScatter,
+                    CollectiveKind::kAllGather, arrived);
+  }
+  if (parallel.expert > 1) {
+    list.begin_part();
+    list.collective("results to their tokens", Dimension::kExpert, CollectiveKind::kAllToAll, CollectiveKind::kAllToAll,
+                    sent, imbalance);
+  }
+  list.begin_part();
+  list.elementwise("unpermute", sent + own * token, sent + own * token, 2, 2);
+}
+
+}  // namespace
+
+void add_dense_mlp(const TrainingSetup& setup, OpList& list) {
+  add_norm(setup, list, "norm before the mlp");
+  add_mlp(setup, {"mlp", list.sizes().tokens, setup.shape.feed_forward}, TensorSide::kColumn, TensorSide::kRow, list);
+  add_residual(setup, list);
+}
+
+void add_experts(const TrainingSetup& setup, OpList& list) {
+  add_norm(setup, list, "norm before the experts");
+  add_router(setup, list);
+  add_routed_experts(setup, list);
+  if (setup.shape.shared_feed_forward > 0) {
+    add_mlp(setup, {"shared experts", list.sizes().tokens, setup.shape.shared_feed_forward}, TensorSide::kColumn,
+            TensorSide::kRow, list);
+    list.begin_part();
+    const Bytes plane = list.sizes().row_share * setup.shape.hidden * list.sizes().element;
+    list.elementwise("sum of shared and routed experts", 3 * plane, 3 * plane);
+  }
+  add_residual(setup, list);
+}
+
+}  // namespace debubble

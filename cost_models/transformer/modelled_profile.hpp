@@ -1,0 +1,47 @@
+// modelled_profile: a Profile computed from a transformer's sizes, one accelerator's figures and the wires between
+// them, in the form of a measured one, so that everything that takes a profile takes a modelled model.
+//
+// A layer's time is the sum of its kernels' (kernel_time) and of its collectives that nothing hides.
+#pragma once
+
+#include <optional>
+
+#include "cost_models/collectives/collective.hpp"
+#include "cost_models/collectives/nccl_model.hpp"
+#include "cost_models/transformer/kernel_time.hpp"
+#include "cost_models/transformer/setup.hpp"
+#include "sim/core/link_graph.hpp"
+#include "sim/core/profile.hpp"
+#include "sim/core/rank_layout.hpp"
+
+namespace debubble {
+
+struct ModelRequest {
+  TrainingSetup setup;
+  KernelModel kernels;
+  CollectiveModel collectives;               // where there is no generation
+  std::optional<LinkGeneration> generation;  // NCCL's latencies and efficiencies on such links
+  // The cluster and the job's place on it; null: every group has a switch of its own, with the hardware's link figures.
+  const LinkGraph* graph = nullptr;
+  const RankLayout* layout = nullptr;
+};
+
+// Collectives run in all groups of the first pipeline stage side by side. Throws InputError F001... where the model
+// does not fit the split (more tensor ranks than heads, more expert ranks than experts, ...), all reasons at once.
+[[nodiscard]] Profile modelled_profile(const ModelRequest& request);
+
+// Throws InputError with everything that makes the setup impossible.
+void check_setup(const TrainingSetup& setup);
+
+// How long one collective of a layer takes with nothing else around, calibration included, and how much longer compute
+// beside it does (CollectiveModel::slow_down).
+struct OpTime {
+  Nanoseconds alone = 0;
+  double slow_down = 0;
+};
+[[nodiscard]] OpTime collective_time(const LayerOp& op, const ModelRequest& request);
+
+// Of one device in the format that the setup computes in, per second; 0: it has no such units.
+[[nodiscard]] double peak_flops(const Hardware& hardware, NumberFormat format);
+
+}  // namespace debubble

@@ -1,0 +1,182 @@
+#include "cost_models/transformer/op_list.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace debubble {
+
+using Phase = LayerOp::Phase;
+
+namespace {
+
+// Between products numbers are never narrower than 16 bits.
+Bytes element_size(NumberFormat compute) { return std::max(2, bytes_of(compute)); }
+
+}  // namespace
+
+RankSizes::RankSizes(const TrainingSetup& setup)
+    : tensor(setup.parallel.tensor),
+      sequence(share_of(setup.sequence, setup.parallel.context)),
+      tokens(sequence * setup.microbatch_size),
+      row_share(setup.parallel.sequence ? share_of(tokens, tensor) : tokens),
+      element(element_size(setup.compute)) {}
+
+LayerOp elementwise_op(const std::string& name, Phase phase, Bytes bytes, int kernels) {
+  LayerOp op;
+  op.kind = LayerOp::Kind::kElementwise;
+  op.phase = phase;
+  op.name = name;
+  op.bytes = bytes;
+  op.kernels = kernels;
+  return op;
+}
+
+void OpList::begin_part() { parts_.emplace_back(); }
+
+void OpList::forward(LayerOp op) { parts_.back().forward.push_back(std::move(op)); }
+
+void OpList::backward(LayerOp op) { parts_.back().backward.push_back(std::move(op)); }
+
+LayerOp OpList::matrix(const Linear& product, Phase phase) const {
+  LayerOp op;
+  op.phase = phase;
+  op.name = product.name;
+  op.batch = product.batch;
+  op.rows = product.rows;
+  op.columns = product.columns;
+  op.inner = product.inner;
+  if (phase == Phase::kInputGrad) std::swap(op.columns, op.inner);
+  if (phase == Phase::kWeightGrad) {
+    op.rows = product.columns;
+    op.columns = product.inner;
+    op.inner = product.rows;
+  }
+  op.imbalance = product.imbalance;
+  op.format = setup_.compute;
+  op.flops = 2.0 * static_cast<double>(op.batch) * static_cast<double>(op.rows) * static_cast<double>(op.columns) *
+             static_cast<double>(op.inner);
+  // Weight gradients are added to what earlier microbatches left.
+  const Bytes result = phase == Phase::kWeightGrad ? 2 * bytes_of(setup_.gradients) : sizes_.element;
+  const Bytes operand = bytes_of(setup_.compute);
+  op.bytes = op.batch * (operand * (op.rows + op.columns) * op.inner + result * op.rows * op.columns);
+  return op;
+}
+
+LayerOp OpList::tensor_collective(const std::string& name, CollectiveKind kind, Bytes bytes, Phase phase) const {
+  LayerOp op;
+  op.kind = LayerOp::Kind::kCollective;
+  op.phase = phase;
+  op.name = std::string(to_string(kind)) + " of " + name;
+  op.collective = kind;
+  op.collective_bytes = bytes;
+  return op;
+}
+
+// 8-bit products need both operands in 8 bits, once as they are and once transposed for the backward.
+void OpList::cast(const Linear& product) {
+  if (setup_.compute != NumberFormat::kFp8) return;
+  const Bytes per_number = sizes_.element + 2;
+  const std::int64_t rows = product.batch * product.rows;
+  forward(elementwise_op(product.name + ": cast to fp8", Phase::kForward, rows * product.inner * per_number));
+  backward(elementwise_op(product.name + ": cast to fp8", Phase::kInputGrad, rows * product.columns * per_number));
+}
+
+void OpList::linear(const Linear& product, TensorSide side) {
+  const bool split = sizes_.tensor > 1 && side != TensorSide::kNone;
+  const bool sequence = setup_.parallel.sequence;
+  const CollectiveKind sum = sequence ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce;
+  const Bytes in = product.rows * product.inner * sizes_.element;
+  const Bytes out = product.rows * product.columns * sizes_.element;
+  const bool column = split && side == TensorSide::kColumn;
+  const bool row = split && side == TensorSide::kRow;
+
+  cast(product);
+  if (column && sequence) {
+    forward(tensor_collective("the input of " + product.name, CollectiveKind::kAllGather, in, Phase::kForward));
+    LayerOp again =
+        tensor_collective("the input of " + product.name, CollectiveKind::kAllGather, in, Phase::kWeightGrad);
+    again.beside_next = setup_.tensor_overlap;
+    backward(again);
+  }
+  forward(matrix(product, Phase::kForward));
+  if (row) forward(tensor_collective("the output of " + product.name, sum, out, Phase::kForward));
+  if (row && sequence) {
+    backward(tensor_collective("the gradient of " + product.name, CollectiveKind::kAllGather, out, Phase::kInputGrad));
+  }
+  backward(matrix(product, Phase::kInputGrad));
+  if (column) {
+    LayerOp gradient = tensor_collective("the input gradient of " + product.name, sum, in, Phase::kInputGrad);
+    gradient.beside_next = setup_.tensor_overlap;
+    backward(gradient);
+  }
+  backward(matrix(product, Phase::kWeightGrad));
+}
+
+void OpList::elementwise(const std::string& name, Bytes forward_bytes, Bytes backward_bytes, int kernels,
+                         int backward_kernels) {
+  if (forward_bytes > 0) forward(elementwise_op(name, Phase::kForward, forward_bytes, kernels));
+  if (backward_bytes > 0) backward(elementwise_op(name, Phase::kInputGrad, backward_bytes, backward_kernels));
+}
+
+void OpList::product(const std::string& name, std::int64_t batch, std::int64_t rows, std::int64_t columns,
+                     std::int64_t inner) {
+  LayerOp op;
+  op.name = name;
+  op.format = sizes_.element == 4 ? NumberFormat::kFp32 : NumberFormat::kBf16;
+  const auto add = [&](Phase phase, std::int64_t r, std::int64_t c, std::int64_t k) {
+    op.phase = phase;
+    op.batch = batch;
+    op.rows = r;
+    op.columns = c;
+    op.inner = k;
+    op.flops = 2.0 * static_cast<double>(batch * r) * static_cast<double>(c) * static_cast<double>(k);
+    op.bytes = batch * (r * k + c * k + r * c) * sizes_.element;
+    if (phase == Phase::kForward) {
+      forward(op);
+    } else {
+      backward(op);
+    }
+  };
+  add(Phase::kForward, rows, columns, inner);
+  add(Phase::kInputGrad, rows, inner, columns);
+  add(Phase::kInputGrad, columns, inner, rows);
+}
+
+void OpList::collective(const std::string& name, Dimension group, CollectiveKind forward_kind,
+                        CollectiveKind backward_kind, Bytes bytes, double imbalance) {
+  LayerOp op = tensor_collective(name, forward_kind, bytes, Phase::kForward);
+  op.group = group;
+  op.imbalance = imbalance;
+  forward(op);
+  op = tensor_collective(name + "'s gradient", backward_kind, bytes, Phase::kInputGrad);
+  op.group = group;
+  op.imbalance = imbalance;
+  backward(op);
+}
+
+void OpList::recompute_from(std::size_t first_part) { again_.emplace_back(first_part, parts_.size()); }
+
+std::vector<LayerOp> OpList::finish(bool recompute_all) {
+  std::vector<LayerOp> ops;
+  for (const Part& part : parts_) ops.insert(ops.end(), part.forward.begin(), part.forward.end());
+  const auto repeat = [&](std::size_t first, std::size_t end) {
+    for (std::size_t k = first; k < end; ++k) {
+      for (LayerOp op : parts_[k].forward) {
+        op.phase = Phase::kInputGrad;
+        op.recompute = true;
+        ops.push_back(std::move(op));
+      }
+    }
+  };
+  if (recompute_all) repeat(0, parts_.size());
+  for (std::size_t k = parts_.size(); k > 0; --k) {
+    for (const auto& [first, end] : again_) {
+      if (end == k && !recompute_all) repeat(first, end);
+    }
+    ops.insert(ops.end(), parts_[k - 1].backward.begin(), parts_[k - 1].backward.end());
+  }
+  return ops;
+}
+
+}  // namespace debubble

@@ -1,0 +1,90 @@
+// OpList: collects a layer's ops part by part: forwards in their order, backwards in the opposite one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cost_models/transformer/layer_ops.hpp"
+
+namespace debubble {
+
+// A share of `value` among `ranks`, rounded up.
+[[nodiscard]] constexpr std::int64_t share_of(std::int64_t value, std::int64_t ranks) {
+  return (value + ranks - 1) / ranks;
+}
+
+// Sizes of one microbatch on one rank that every part needs.
+struct RankSizes {
+  explicit RankSizes(const TrainingSetup& setup);
+
+  std::int64_t tensor = 1;
+  std::int64_t sequence = 0;   // tokens of a sample on this context rank
+  std::int64_t tokens = 0;     // of the microbatch inside tensor-parallel regions
+  std::int64_t row_share = 0;  // of these between them: split over the tensor ranks with sequence parallelism
+  Bytes element = 2;           // of an activation
+};
+
+// One matrix product with weights, `batch` of them for experts.
+struct Linear {
+  std::string name;
+  std::int64_t rows = 0;
+  std::int64_t inner = 0;
+  std::int64_t columns = 0;
+  std::int64_t batch = 1;
+  double imbalance = 1;
+};
+
+// What surrounds a product over the tensor ranks.
+enum class TensorSide {
+  kNone,    // every rank has its own weights, or there is one rank
+  kColumn,  // outputs are split: gathers its input with sequence parallelism, sums its input gradient
+  kRow      // inputs are split: sums its output
+};
+
+class OpList {
+ public:
+  explicit OpList(const TrainingSetup& setup) : setup_(setup), sizes_(setup) {}
+
+  [[nodiscard]] const RankSizes& sizes() const { return sizes_; }
+
+  // Ops that belong together; their backward runs in the order in which it is added.
+  void begin_part();
+  void linear(const Linear& product, TensorSide side = TensorSide::kNone);
+  void elementwise(const std::string& name, Bytes forward, Bytes backward, int kernels = 1, int backward_kernels = 1);
+  // `batch` products of rows x inner by inner x columns without weights: two products backward.
+  void product(const std::string& name, std::int64_t batch, std::int64_t rows, std::int64_t columns,
+               std::int64_t inner);
+  // A collective forward, and another one backward.
+  void collective(const std::string& name, Dimension group, CollectiveKind forward, CollectiveKind backward,
+                  Bytes bytes, double imbalance = 1);
+  void forward(LayerOp op);
+  void backward(LayerOp op);
+  // The forwards of the parts from `first_part` on run again before their backwards.
+  void recompute_from(std::size_t first_part);
+  [[nodiscard]] std::size_t parts() const { return parts_.size(); }
+
+  [[nodiscard]] std::vector<LayerOp> finish(bool recompute_all);
+
+ private:
+  struct Part {
+    std::vector<LayerOp> forward;
+    std::vector<LayerOp> backward;
+  };
+
+  [[nodiscard]] LayerOp matrix(const Linear& product, LayerOp::Phase phase) const;
+  void cast(const Linear& product);
+  [[nodiscard]] LayerOp tensor_collective(const std::string& name, CollectiveKind kind, Bytes bytes,
+                                          LayerOp::Phase phase) const;
+
+  const TrainingSetup& setup_;
+  RankSizes sizes_;
+  std::vector<Part> parts_;
+  std::vector<std::pair<std::size_t, std::size_t>> again_;  // [first part, one past the last)
+};
+
+[[nodiscard]] LayerOp elementwise_op(const std::string& name, LayerOp::Phase phase, Bytes bytes, int kernels = 1);
+
+}  // namespace debubble

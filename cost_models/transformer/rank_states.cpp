@@ -1,0 +1,160 @@
+// Weights of a layer on one rank, and what their training holds all the time.
+#include <algorithm>
+#include <string>
+
+#include "cost_models/transformer/layer_memory.hpp"
+#include "cost_models/transformer/memory_parts.hpp"
+
+namespace debubble {
+namespace {
+
+// Of one weight matrix on one rank.
+struct Matrix {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
+// Numbers of a block that every tensor rank holds whole: norms, biases behind split inputs, the router, and what
+// latent attention projects down to.
+std::int64_t replicated_in_block(const TransformerShape& shape, bool moe) {
+  const std::int64_t per_norm = shape.norm == NormKind::kLayerNorm ? 2 : 1;
+  std::int64_t numbers = 2 * per_norm * shape.hidden;
+  if (shape.biases) numbers += 2 * shape.hidden;
+  if (moe) numbers += shape.hidden * shape.experts;
+  if (shape.kv_rank == 0) return numbers;
+  const bool biases = shape.biases || shape.qkv_biases;
+  for (const std::int64_t width : {shape.query_rank, shape.kv_rank + shape.rope_size}) {
+    numbers += width * shape.hidden + (biases ? width : 0);
+  }
+  return numbers + per_norm * (shape.query_rank + shape.kv_rank);
+}
+
+RankParameters block_on_rank(const TrainingSetup& setup, bool moe) {
+  const TransformerShape& shape = setup.shape;
+  const int tensor = setup.parallel.tensor;
+  const std::int64_t experts = moe ? shape.experts * expert_parameters(shape) : 0;
+  const std::int64_t whole = block_parameters(shape, moe) - experts;
+  const std::int64_t replicated = tensor > 1 ? replicated_in_block(shape, moe) : 0;
+  RankParameters numbers;
+  numbers.dense = replicated + share_of(whole - replicated, tensor);
+  if (moe)
+    numbers.experts = share_of(shape.experts, setup.parallel.expert) * share_of(expert_parameters(shape), tensor);
+  return numbers;
+}
+
+std::int64_t table_on_rank(const TrainingSetup& setup) {
+  return padded_vocabulary(setup) / setup.parallel.tensor * setup.shape.hidden;
+}
+
+void add_attention(const TrainingSetup& setup, std::vector<Matrix>& list) {
+  const TransformerShape& shape = setup.shape;
+  const std::int64_t heads = share_of(shape.heads, setup.parallel.tensor);
+  if (shape.kv_rank == 0) {
+    const std::int64_t pairs = share_of(shape.kv_heads, setup.parallel.tensor);
+    list.push_back({(heads + 2 * pairs) * shape.head_size, shape.hidden});
+    list.push_back({shape.hidden, heads * shape.head_size});
+    return;
+  }
+  const std::int64_t queries = heads * (shape.head_size + shape.rope_size);
+  if (shape.query_rank > 0) list.push_back({shape.query_rank, shape.hidden});
+  list.push_back({queries, shape.query_rank > 0 ? shape.query_rank : shape.hidden});
+  list.push_back({shape.kv_rank + shape.rope_size, shape.hidden});
+  list.push_back({heads * (shape.head_size + shape.value_size), shape.kv_rank});
+  list.push_back({shape.hidden, heads * shape.value_size});
+}
+
+void add_mlp(const TrainingSetup& setup, std::int64_t width, std::vector<Matrix>& list) {
+  const std::int64_t own = share_of(width, setup.parallel.tensor);
+  list.push_back({(setup.shape.gated ? 2 : 1) * own, setup.shape.hidden});
+  list.push_back({setup.shape.hidden, own});
+}
+
+void add_block(const TrainingSetup& setup, bool moe, std::vector<Matrix>& list) {
+  add_attention(setup, list);
+  if (!moe) return add_mlp(setup, setup.shape.feed_forward, list);
+  add_mlp(setup, setup.shape.expert_feed_forward, list);
+  if (setup.shape.shared_feed_forward > 0) add_mlp(setup, setup.shape.shared_feed_forward, list);
+}
+
+// Every weight matrix that a matrix product with accumulated gradients trains. The embedding's is not one.
+std::vector<Matrix> matrices(const TrainingSetup& setup, const LayerPlace& layer) {
+  std::vector<Matrix> list;
+  const bool predictor = layer.kind == LayerPlace::Kind::kPredictor;
+  if (layer.kind == LayerPlace::Kind::kBlock || predictor) add_block(setup, layer.moe, list);
+  if (layer.kind == LayerPlace::Kind::kHead || predictor) {
+    list.push_back({padded_vocabulary(setup) / setup.parallel.tensor, setup.shape.hidden});
+  }
+  if (predictor) list.push_back({share_of(setup.shape.hidden, setup.parallel.tensor), 2 * setup.shape.hidden});
+  return list;
+}
+
+}  // namespace
+
+std::int64_t padded_vocabulary(const TrainingSetup& setup) {
+  constexpr std::int64_t kRows = 128;
+  const std::int64_t unit = kRows * setup.parallel.tensor;
+  return share_of(setup.shape.vocabulary, unit) * unit;
+}
+
+RankParameters rank_parameters(const TrainingSetup& setup, const LayerPlace& layer) {
+  const TransformerShape& shape = setup.shape;
+  const std::int64_t norm = shape.hidden * (shape.norm == NormKind::kLayerNorm ? 2 : 1);
+  const bool one_stage = setup.parallel.pipeline == 1;
+  RankParameters numbers;
+  switch (layer.kind) {
+    case LayerPlace::Kind::kEmbedding:
+      numbers.dense = table_on_rank(setup) + shape.positions * shape.hidden;
+      break;
+    case LayerPlace::Kind::kBlock:
+      numbers = block_on_rank(setup, layer.moe);
+      break;
+    case LayerPlace::Kind::kHead:
+      // Tied weights lie twice where the first stage is not the last.
+      numbers.dense = norm + (shape.tied_embedding && one_stage ? 0 : table_on_rank(setup));
+      break;
+    case LayerPlace::Kind::kPredictor:
+      numbers = block_on_rank(setup, layer.moe);
+      numbers.dense += 3 * norm + share_of(2 * shape.hidden * shape.hidden, setup.parallel.tensor);
+      // It looks tokens up; a tied head on its stage is the table.
+      if (layer.number == 0 && !one_stage && !shape.tied_embedding) numbers.dense += table_on_rank(setup);
+      break;
+  }
+  return numbers;
+}
+
+TrainingStates training_states(std::int64_t parameters, const TrainingSetup& setup, std::int64_t replicas) {
+  constexpr Bytes kSingle = 4;
+  const bool master = setup.master_weights && bytes_of(setup.weights) < kSingle;
+  TrainingStates states;
+  states.weights = parameters * bytes_of(setup.weights);
+  states.gradients = parameters * bytes_of(setup.gradients);
+  states.optimizer = parameters * kSingle * (setup.moments + (master ? 1 : 0));
+  if (setup.parallel.zero >= 1) states.optimizer = share_of(states.optimizer, replicas);
+  if (setup.parallel.zero >= 2) states.gradients = share_of(states.gradients, replicas);
+  if (setup.parallel.zero >= 3) states.weights = share_of(states.weights, replicas);
+  return states;
+}
+
+std::vector<SharedBuffer> layer_buffers(const TrainingSetup& setup, const LayerPlace& layer) {
+  std::vector<SharedBuffer> buffers;
+  if (layer.kind == LayerPlace::Kind::kEmbedding) return buffers;
+  // 32 MiB each for PyTorch's products and for Transformer Engine's; products of many experts run on four streams.
+  constexpr Bytes kWorkspace = 32 * kMebibyte;
+  buffers.push_back({"matrix workspace", 2 * kWorkspace});
+  if (layer.moe) buffers.push_back({"matrix workspaces of experts", 4 * kWorkspace});
+  // A product that adds to the accumulated gradient itself still hands one on: an empty one, kept once per shape.
+  if (bytes_of(setup.gradients) > bytes_of(setup.weights)) {
+    for (const Matrix& matrix : matrices(setup, layer)) {
+      buffers.push_back({"gradient of " + std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns),
+                         matrix.rows * matrix.columns * bytes_of(setup.weights)});
+    }
+  }
+  const bool has_head = layer.kind == LayerPlace::Kind::kHead || layer.kind == LayerPlace::Kind::kPredictor;
+  if (has_head && setup.parallel.sequence && setup.parallel.tensor > 1) {
+    const RankSizes sizes(setup);
+    buffers.push_back({"gathered activations", sizes.tokens * setup.shape.hidden * sizes.element});
+  }
+  return buffers;
+}
+
+}  // namespace debubble

@@ -1,0 +1,85 @@
+// A model of PyTorch's caching allocator: what a device's memory must give for what a run allocates.
+//
+//     20 MiB segment   |AAAAAAA|.......|BBBB|..........|     reserved: all segments; allocated: the blocks in use
+//
+// Sizes are rounded to 512 bytes. Up to 1 MiB they are cut from segments of 2 MiB, below 10 MiB from segments of
+// 20 MiB, larger ones get segments of their own size rounded to 2 MiB. A request takes the smallest free block of its
+// pool that holds it, the lowest of these; the rest is split off where it is 512 bytes (small pool) or more than 1 MiB
+// (large pool). Freed blocks join free neighbours and stay cached. Where the device has no room for a new segment, all
+// segments that are free are given back first. Rules of c10/cuda/CUDACachingAllocator.cpp, PyTorch 2, default settings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+class CachingAllocator {
+ public:
+  using Block = std::int32_t;
+
+  // `capacity`: what the device gives; 0: without end.
+  explicit CachingAllocator(Bytes capacity = 0) : capacity_(capacity) {}
+
+  // Nothing where the device has no room for it. `bytes` > 0.
+  [[nodiscard]] std::optional<Block> allocate(Bytes bytes);
+  void free(Block block);
+
+  [[nodiscard]] Bytes allocated() const { return allocated_; }  // blocks in use, rounded as they are
+  [[nodiscard]] Bytes reserved() const { return reserved_; }
+  [[nodiscard]] Bytes peak_allocated() const { return peak_allocated_; }
+  [[nodiscard]] Bytes peak_reserved() const { return peak_reserved_; }
+  [[nodiscard]] std::size_t segments() const { return segments_; }
+
+ private:
+  // Blocks of a segment form a list in address order.
+  struct Part {
+    Bytes size = 0;
+    Bytes address = 0;  // segments never share addresses
+    Block before = -1;
+    Block after = -1;
+    bool small = false;
+    bool used = false;
+  };
+  struct Free {
+    Bytes size = 0;
+    Bytes address = 0;
+    Block block = -1;
+    friend bool operator<(const Free& a, const Free& b) {
+      return a.size != b.size ? a.size < b.size : a.address < b.address;
+    }
+  };
+
+  [[nodiscard]] std::set<Free>& pool(bool small) { return small ? small_ : large_; }
+  [[nodiscard]] Part& at(Block block) { return parts_[static_cast<std::size_t>(block)]; }
+  [[nodiscard]] Block new_part(const Part& part);
+  [[nodiscard]] std::optional<Block> new_segment(Bytes size, bool small);
+  void split(Block block, Bytes size);
+  void join(Block block, Block next);
+  void remember(Block block);
+  void forget(Block block);
+  void release_free_segments();
+
+  Bytes capacity_;
+  Bytes allocated_ = 0;
+  Bytes reserved_ = 0;
+  Bytes peak_allocated_ = 0;
+  Bytes peak_reserved_ = 0;
+  Bytes next_address_ = 0;
+  std::size_t segments_ = 0;
+  std::vector<Part> parts_;
+  std::vector<Block> unused_;  // numbers to be given again
+  std::set<Free> small_;
+  std::set<Free> large_;
+};
+
+// Size of the block that a request gets, and of the segment that is made for one of that size.
+[[nodiscard]] Bytes rounded_block(Bytes bytes);
+[[nodiscard]] Bytes segment_for(Bytes block);
+
+}  // namespace debubble

@@ -1,0 +1,160 @@
+#include "sim/analysis/memory_fit.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <stdexcept>
+
+#include "sim/analysis/allocator.hpp"
+#include "sim/analysis/memory.hpp"
+
+namespace debubble {
+namespace {
+
+// "2F3", "2F3 with 1B0", "OFFLOAD 0F3": what reports call it.
+std::string name_of(const Gate& cause, const Timeline& timeline) {
+  const auto index = static_cast<std::size_t>(cause.index);
+  if (cause.kind == Gate::Kind::kCopy) {
+    const CopySpan& copy = timeline.copies[index];
+    return (copy.way == Copy::Way::kOut ? "OFFLOAD " : "RELOAD ") + to_string(copy.op);
+  }
+  const Span& span = timeline.spans[index];
+  return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
+}
+
+class Replay {
+ public:
+  Replay(const StageCosts& costs, Bytes capacity) : costs_(costs), allocator_(capacity) {}
+
+  // False where there is no room.
+  bool change(const HeldThing& thing, Bytes bytes) {
+    if (bytes > 0) return take(thing, bytes);
+    const auto found = held_.find(thing);
+    if (found == held_.end()) return true;
+    for (const CachingAllocator::Block block : found->second) allocator_.free(block);
+    held_.erase(found);
+    return true;
+  }
+
+  bool take_resident(Bytes bytes) { return bytes == 0 || allocator_.allocate(bytes).has_value(); }
+
+  [[nodiscard]] Bytes reserved() const { return allocator_.reserved(); }
+
+ private:
+  [[nodiscard]] std::int32_t tensors(const HeldThing& thing) const {
+    if (thing.what != HeldThing::What::kActivation && thing.what != HeldThing::What::kKept) return 1;
+    return std::max(1, costs_.stages[static_cast<std::size_t>(thing.stage)].activation_tensors);
+  }
+
+  bool take(const HeldThing& thing, Bytes bytes) {
+    const std::int32_t count = tensors(thing);
+    std::vector<CachingAllocator::Block>& blocks = held_[thing];
+    for (std::int32_t k = 0; k < count; ++k) {
+      const Bytes part = bytes / count + (k < bytes % count ? 1 : 0);
+      if (part == 0) continue;
+      const auto block = allocator_.allocate(part);
+      if (!block) return false;
+      blocks.push_back(*block);
+    }
+    return true;
+  }
+
+  const StageCosts& costs_;
+  CachingAllocator allocator_;
+  std::map<HeldThing, std::vector<CachingAllocator::Block>> held_;
+};
+
+// Without an allocator: levels only.
+class Level {
+ public:
+  explicit Level(Bytes capacity) : capacity_(capacity) {}
+  bool change(const HeldThing&, Bytes bytes) { return take_resident(bytes); }
+  bool take_resident(Bytes bytes) {
+    level_ += bytes;
+    return capacity_ == 0 || level_ <= capacity_;
+  }
+  [[nodiscard]] Bytes reserved() const { return level_; }
+
+ private:
+  Bytes capacity_;
+  Bytes level_ = 0;
+};
+
+// Fills at, op, reserved, and where it does not fit, missing; false then.
+template <typename Memory>
+bool replay(const MemoryWalk& walk, const Timeline& timeline, int device, Memory memory, DeviceMemory& result) {
+  result.reserved = 0;
+  result.at = 0;
+  result.op.clear();
+  for (const Bytes bytes : walk.resident(device)) {
+    if (memory.take_resident(bytes)) continue;
+    result.missing = bytes;
+    return false;
+  }
+  result.reserved = memory.reserved();
+  bool fits = true;
+  walk.run_changes(device, [&](Nanoseconds at, const HeldThing& thing, Bytes change, const Gate& cause) {
+    if (!fits) return;
+    fits = memory.change(thing, change);
+    if (fits && memory.reserved() <= result.reserved) return;
+    result.at = at;
+    result.op = name_of(cause, timeline);
+    result.reserved = std::max(result.reserved, memory.reserved());
+    if (!fits) result.missing = change;
+  });
+  return fits;
+}
+
+template <typename MakeMemory>
+void measure(const MemoryWalk& walk, const Timeline& timeline, int device, const MakeMemory& memory,
+             DeviceMemory& result) {
+  result.fits = replay(walk, timeline, device, memory(result.capacity), result);
+  if (result.fits) return;
+  DeviceMemory without_end;
+  if (!replay(walk, timeline, device, memory(0), without_end)) throw std::logic_error("memory without end is full");
+  result.reserved = without_end.reserved;
+}
+
+}  // namespace
+
+std::vector<DeviceMemory> device_memories(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs,
+                                          const std::vector<Bytes>& capacities, AllocatorKind kind) {
+  const MemoryWalk walk(timeline, schedule, costs);
+  std::vector<DeviceMemory> devices(static_cast<std::size_t>(timeline.devices));
+  for (int device = 0; device < timeline.devices; ++device) {
+    DeviceMemory& result = devices[static_cast<std::size_t>(device)];
+    result.capacity = capacities.size() == 1 ? capacities.front() : capacities.at(static_cast<std::size_t>(device));
+    result.allocated = total(walk.resident(device));
+    walk.run(device, [&](Nanoseconds, const BytesByCategory& bytes, const Gate&) {
+      result.allocated = std::max(result.allocated, total(bytes));
+    });
+    if (kind == AllocatorKind::kExact) {
+      measure(
+          walk, timeline, device, [](Bytes capacity) { return Level(capacity); }, result);
+    } else {
+      measure(
+          walk, timeline, device, [&](Bytes capacity) { return Replay(costs, capacity); }, result);
+    }
+  }
+  return devices;
+}
+
+MemoryFit memory_fit(const std::vector<DeviceMemory>& devices) {
+  const auto worse = [](const DeviceMemory& a, const DeviceMemory& b) {
+    if (a.fits != b.fits) return !a.fits;
+    return a.fits ? a.spare() < b.spare() : a.at < b.at;
+  };
+  const auto worst = std::min_element(devices.begin(), devices.end(), worse);
+  MemoryFit fit;
+  if (worst == devices.end()) return fit;
+  fit.capacity = worst->capacity;
+  fit.device = static_cast<int>(worst - devices.begin());
+  fit.allocated = worst->allocated;
+  fit.reserved = worst->reserved;
+  fit.spare = worst->spare();
+  fit.at = worst->at;
+  fit.op = worst->op;
+  return fit;
+}
+
+}  // namespace debubble

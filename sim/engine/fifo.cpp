@@ -1,0 +1,99 @@
+#include "sim/engine/fifo.hpp"
+
+#include <algorithm>
+
+#include "sim/core/topology.hpp"
+
+namespace debubble {
+
+std::int32_t FifoNetwork::add_way(const std::vector<FlowPath>& paths, Form form) {
+  ways_.push_back({paths, form});
+  return static_cast<std::int32_t>(ways_.size()) - 1;
+}
+
+// Link after link, each link's latency is paid on the way; what a message costs beside them comes last.
+Nanoseconds FifoNetwork::latency_after(std::int32_t way) const {
+  const Way& of = ways_[static_cast<std::size_t>(way)];
+  if (of.form == Form::kTogether) return of.paths.front().latency;
+  Nanoseconds most = 0;
+  for (const FlowPath& path : of.paths) {
+    Nanoseconds left = path.latency;
+    for (const LinkShare& share : path.links) left -= graph_.links[static_cast<std::size_t>(share.link)].latency;
+    most = std::max(most, left);
+  }
+  return most;
+}
+
+std::size_t FifoNetwork::new_message(std::int32_t way, std::size_t path, Bytes bytes, std::size_t group) {
+  if (unused_.empty()) {
+    unused_.push_back(messages_.size());
+    messages_.emplace_back();
+  }
+  const std::size_t slot = unused_.back();
+  unused_.pop_back();
+  messages_[slot] = {way, path, 0, bytes, group};
+  return slot;
+}
+
+void FifoNetwork::begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::int64_t owner, Nanoseconds now) {
+  if (unused_groups_.empty()) {
+    unused_groups_.push_back(groups_.size());
+    groups_.emplace_back();
+  }
+  const std::size_t group = unused_groups_.back();
+  unused_groups_.pop_back();
+  const Way& of = ways_[static_cast<std::size_t>(way)];
+  groups_[group] = {owner, of.paths.size()};
+  for (std::size_t path = 0; path < of.paths.size(); ++path) {
+    const std::size_t slot = new_message(way, path, bytes, group);
+    if (of.form == Form::kTogether) {
+      hold_all(slot, alone, now);
+    } else {
+      enter_next_link(slot, now);
+    }
+  }
+}
+
+std::int64_t FifoNetwork::fire(std::uint64_t number, Nanoseconds now) {
+  const auto slot = static_cast<std::size_t>(number);
+  const Message& message = messages_[slot];
+  const Way& way = ways_[static_cast<std::size_t>(message.way)];
+  if (way.form == Form::kLinkAfterLink && message.next < path_of(message).links.size()) {
+    enter_next_link(slot, now);
+    return kUnderWay;
+  }
+  const std::size_t group = message.group;
+  unused_.push_back(slot);
+  if (--groups_[group].under_way > 0) return kUnderWay;
+  unused_groups_.push_back(group);
+  return groups_[group].owner;
+}
+
+void FifoNetwork::enter_next_link(std::size_t slot, Nanoseconds now) {
+  Message& message = messages_[slot];
+  const LinkShare& share = path_of(message).links[message.next++];
+  const Link& link = graph_.links[static_cast<std::size_t>(share.link)];
+  Nanoseconds& free = free_[static_cast<std::size_t>(share.link)];
+  const FlowPath one_link{{share}, 0, 0};
+  const Nanoseconds taken = alone({one_link, message.bytes}, graph_, NetworkModel::kFifo).serialisation;
+  const Nanoseconds sent = (link.shared ? std::max(free, now) : now) + taken;
+  free = std::max(free, sent);
+  queue_.push({sent + link.latency, first_event_ + static_cast<std::uint64_t>(slot)});
+}
+
+void FifoNetwork::hold_all(std::size_t slot, Nanoseconds alone, Nanoseconds now) {
+  const FlowPath& path = path_of(messages_[slot]);
+  const auto is_shared = [&](const LinkShare& share) {
+    return graph_.links[static_cast<std::size_t>(share.link)].shared;
+  };
+  Nanoseconds begin = now;
+  for (const LinkShare& share : path.links) {
+    if (is_shared(share)) begin = std::max(begin, free_[static_cast<std::size_t>(share.link)]);
+  }
+  for (const LinkShare& share : path.links) {
+    if (is_shared(share)) free_[static_cast<std::size_t>(share.link)] = begin + alone;
+  }
+  queue_.push({begin + alone, first_event_ + static_cast<std::uint64_t>(slot)});
+}
+
+}  // namespace debubble

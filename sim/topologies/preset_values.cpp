@@ -1,0 +1,253 @@
+#include "sim/topologies/preset_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "sim/core/suggest.hpp"
+#include "sim/topologies/catalog.hpp"
+
+namespace debubble {
+
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array<Unit, 12> kRates{{{"B/s", 1},
+                                       {"kB/s", 1e3},
+                                       {"MB/s", 1e6},
+                                       {"GB/s", 1e9},
+                                       {"TB/s", 1e12},
+                                       {"KiB/s", 0x1p10},
+                                       {"MiB/s", 0x1p20},
+                                       {"GiB/s", 0x1p30},
+                                       {"TiB/s", 0x1p40},
+                                       {"Mbit/s", 125e3},
+                                       {"Gbit/s", 125e6},
+                                       {"Tbit/s", 125e9}}};
+constexpr std::array<Unit, 4> kTimes{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+constexpr std::array<Unit, 1> kCounts{{{"", 1}}};
+constexpr std::array<Unit, 1> kRatios{{{"", 1e3}}};
+
+template <std::size_t N>
+std::optional<double> factor_of(const std::array<Unit, N>& units, std::string_view name) {
+  for (const Unit& unit : units) {
+    if (unit.name == name) return unit.factor;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> factor_of(TopologyParam::Kind kind, std::string_view unit) {
+  switch (kind) {
+    case TopologyParam::Kind::kRate:
+      return factor_of(kRates, unit);
+    case TopologyParam::Kind::kTime:
+      return factor_of(kTimes, unit);
+    case TopologyParam::Kind::kCount:
+      return factor_of(kCounts, unit);
+    case TopologyParam::Kind::kRatio:
+      return factor_of(kRatios, unit);
+  }
+  return std::nullopt;
+}
+
+// Rates and times up to 2^53 are exact in a double.
+std::optional<std::int64_t> parse_value(const TopologyParam& param, std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || text.front() == '-') return std::nullopt;
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  const std::optional<double> factor = factor_of(param.kind, unit);
+  if (!factor) return std::nullopt;
+  const double value = number * *factor;
+  if (!(value <= static_cast<double>(param.most))) return std::nullopt;
+  const auto whole = static_cast<std::int64_t>(value + 0.5);
+  if (param.kind == TopologyParam::Kind::kCount && static_cast<double>(whole) != value) return std::nullopt;
+  if (whole < param.least) return std::nullopt;
+  return whole;
+}
+
+std::string wanted(const TopologyParam& param) {
+  const std::string range =
+      " from " + preset_value_text(param.kind, param.least) + " to " + preset_value_text(param.kind, param.most);
+  switch (param.kind) {
+    case TopologyParam::Kind::kRate:
+      return "a rate of at least 1 B/s, like 50GB/s or 400Gbit/s";
+    case TopologyParam::Kind::kTime:
+      return "a time, like 500ns or 1.8us";
+    case TopologyParam::Kind::kCount:
+      return "a whole number" + range;
+    case TopologyParam::Kind::kRatio:
+      return "a number" + range;
+  }
+  return {};
+}
+
+class Reader {
+ public:
+  Reader(const TopologyEntry& entry, std::string_view text, const std::string& place) : entry_(entry), place_(place) {
+    values_.text = text;
+    values_.units = entry.default_units;
+    for (const TopologyParam& param : entry.params) values_.values[param.name] = param.value;
+  }
+
+  PresetValues run(std::string_view rest, bool colon) {
+    bool first = true;
+    while (colon) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      item(rest.substr(0, comma), first);
+      first = false;
+      colon = comma < rest.size();
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    if (values_.units == 0 && !entry_.units.empty() && problems_.empty()) {
+      complain("B001", entry_.name + " needs a number: how many " + entry_.units);
+    }
+    if (!problems_.empty()) throw InputError(std::move(problems_));
+    return std::move(values_);
+  }
+
+ private:
+  void complain(std::string code, std::string message, std::string help = "") {
+    if (help.empty()) help = "write it like " + example();
+    problems_.push_back({std::move(code), place_, std::move(message), std::move(help)});
+  }
+
+  [[nodiscard]] std::string example() const {
+    const std::string::size_type n = entry_.form.find(":N");
+    if (n == std::string::npos) return entry_.form;
+    return entry_.form.substr(0, n) + ":8" + entry_.form.substr(n + 2);
+  }
+
+  void item(std::string_view text, bool first) {
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) return key_value(text.substr(0, equals), text.substr(equals + 1));
+    if (!first || entry_.units.empty()) {
+      complain("B002", "\"" + std::string(text) + "\" is not KEY=VALUE");
+      return;
+    }
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > entry_.most_units) {
+      complain("B001", "\"" + std::string(text) + "\" is not a number of " + entry_.units + " from 1 to " +
+                           std::to_string(entry_.most_units));
+      return;
+    }
+    values_.units = number;
+  }
+
+  void key_value(std::string_view key, std::string_view value) {
+    const auto param = std::find_if(entry_.params.begin(), entry_.params.end(),
+                                    [&](const TopologyParam& candidate) { return candidate.name == key; });
+    if (param == entry_.params.end()) return unknown(key);
+    if (!values_.given.emplace(param->name, true).second) {
+      complain("B005", "\"" + param->name + "\" is given twice", "give each parameter once");
+      return;
+    }
+    const std::optional<std::int64_t> number = value.empty() ? std::nullopt : parse_value(*param, value);
+    if (!number) {
+      complain("B004", "\"" + std::string(value) + "\" is no value of " + param->name,
+               param->name + " is " + wanted(*param));
+      return;
+    }
+    values_.values[param->name] = *number;
+  }
+
+  void unknown(std::string_view key) {
+    std::vector<std::string> names;
+    std::string all;
+    for (const TopologyParam& param : entry_.params) {
+      names.push_back(param.name);
+      all += (all.empty() ? "" : ", ") + param.name;
+    }
+    const std::string guess = closest_name(key, names);
+    complain("B003", entry_.name + " has no parameter \"" + std::string(key) + "\"",
+             guess.empty() ? "it has: " + all : "did you mean " + guess + "?");
+  }
+
+  const TopologyEntry& entry_;
+  const std::string& place_;
+  PresetValues values_;
+  std::vector<Diagnostic> problems_;
+};
+
+// At most `decimals` of them, and no zeros at the end.
+std::string decimal(std::int64_t value, std::int64_t divisor, int decimals) {
+  std::string digits;
+  std::int64_t rest = value % divisor;
+  for (int k = 0; k < decimals && rest != 0; ++k) {
+    rest *= 10;
+    digits += static_cast<char>('0' + rest / divisor);
+    rest %= divisor;
+  }
+  while (!digits.empty() && digits.back() == '0') digits.pop_back();
+  return std::to_string(value / divisor) + (digits.empty() ? "" : "." + digits);
+}
+
+}  // namespace
+
+TopologyParam rate_param(std::string name, std::int64_t value, std::string help, Source source, std::string origin) {
+  return {std::move(name), TopologyParam::Kind::kRate, value, 1, kLargestSize,
+          std::move(help), std::move(origin),          source};
+}
+
+TopologyParam time_param(std::string name, Nanoseconds value, std::string help, Source source, std::string origin) {
+  return {std::move(name), TopologyParam::Kind::kTime, value, 0, 1'000'000'000,
+          std::move(help), std::move(origin),          source};
+}
+
+TopologyParam count_param(std::string name, std::int64_t value, std::int64_t least, std::int64_t most,
+                          std::string help) {
+  return {std::move(name), TopologyParam::Kind::kCount, value, least, most, std::move(help), "", Source::kDefault};
+}
+
+TopologyParam ratio_param(std::string name, std::int64_t thousandths, std::string help) {
+  return {std::move(name), TopologyParam::Kind::kRatio, thousandths, 1000, 64'000, std::move(help), "",
+          Source::kDefault};
+}
+
+std::string preset_value_text(TopologyParam::Kind kind, std::int64_t value) {
+  switch (kind) {
+    case TopologyParam::Kind::kRate:
+      return decimal(value, 1'000'000'000, 4) + " GB/s";
+    case TopologyParam::Kind::kTime:
+      return std::to_string(value) + " ns";
+    case TopologyParam::Kind::kCount:
+      return std::to_string(value);
+    case TopologyParam::Kind::kRatio:
+      return decimal(value, 1000, 3);
+  }
+  return {};
+}
+
+PresetValues read_preset_values(const TopologyEntry& entry, std::string_view text, std::string_view rest,
+                                const std::string& place) {
+  return Reader(entry, text, place).run(rest, text.size() > entry.name.size());
+}
+
+namespace {
+
+void check_size(const PresetValues& values, std::int64_t count, std::int64_t most, const char* what) {
+  if (count <= most) return;
+  throw InputError(Diagnostic{"B006", "--topology",
+                              values.text + " has " + std::to_string(count) + " " + what +
+                                  ", and a graph holds at most " + std::to_string(most),
+                              "make it smaller"});
+}
+
+}  // namespace
+
+void check_devices(const PresetValues& values, std::int64_t devices) {
+  check_size(values, devices, kMostGraphDevices, "devices");
+}
+
+void check_links(const PresetValues& values, std::int64_t links) {
+  check_size(values, links, kMostGraphLinks, "links");
+}
+
+}  // namespace debubble

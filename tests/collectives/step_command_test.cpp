@@ -1,0 +1,198 @@
+// The training step through the command line.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+json simulated(const Folder& folder, Arguments more) {
+  Arguments arguments{"simulate", "--format", "json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return json::parse(folder.data(arguments));
+}
+
+double milliseconds(const Folder& folder, Arguments more) {
+  return simulated(folder, std::move(more)).at("makespan_ns").get<double>() / 1e6;
+}
+
+bool assumes(const json& run, const std::string& what, const std::string& part, const std::string& source) {
+  for (const json& line : run.at("assumptions")) {
+    if (line.at("what") == what && line.at("value").get<std::string>().find(part) != std::string::npos) {
+      return line.at("source") == source;
+    }
+  }
+  return false;
+}
+
+const Arguments kToy{"-p", "4", "-m", "8", "--times", "f=1,b=2"};
+
+Arguments toy(Arguments more) {
+  Arguments all = kToy;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
+// 1F1B of 4 devices and 8 microbatches takes (8 + 3) x 3 = 33 ms; device d ends at 33 - 2 d.
+TEST_CASE("toy step: reduction, norm, optimizer and gathering follow the last backward") {
+  const Folder folder;
+  CHECK(milliseconds(folder, toy({})) == 33);
+  CHECK(milliseconds(folder, toy({"--step", "reduce=2"})) == 35);
+  CHECK(milliseconds(folder, toy({"--step", "reduce=2,optimizer=0.5,norm=0.1,gather=1"})) == doctest::Approx(36.6));
+  CHECK(milliseconds(folder, toy({"--step", "reduce=2,optimizer=0.5,gather=1ms"})) == 36.5);
+  CHECK(milliseconds(folder, toy({"--step", "off"})) == 33);
+  // Device 3 gets the partial norm of device 0 over three messages: 33 + 2 + 0.3, then 0.5 and 1.
+  CHECK(milliseconds(folder, toy({"--step", "reduce=2,optimizer=0.5,norm=0.1,gather=1", "--norm",
+                                  "post-validation"})) == doctest::Approx(36.8));
+  // In front of the first forward it holds up the pipeline's start instead of the end.
+  CHECK(milliseconds(folder, toy({"--step", "gather=1", "--gather", "before-forward"})) == 34);
+}
+
+TEST_CASE("a long reduction hides behind compute only where it starts early") {
+  const Folder folder;
+  const Arguments chunks{"--schedule", "interleaved", "-p",      "2",       "-m",     "4",
+                         "-v",         "2",           "--times", "f=1,b=2", "--step", "reduce=2"};
+  Arguments at_end = chunks;
+  at_end.insert(at_end.end(), {"--grad-reduce", "at-end"});
+  // 2 devices, 4 microbatches: 4 x 3 + 1 x 1.5 without a step; each of the two chunks takes 1 ms to reduce.
+  const double plain = milliseconds(folder, {chunks.begin(), chunks.end() - 2});
+  CHECK(milliseconds(folder, chunks) == plain + 1);
+  CHECK(milliseconds(folder, at_end) == plain + 2);
+}
+
+TEST_CASE("compute beside a reduction takes longer by the slow-down") {
+  const Folder folder;
+  Arguments chunks{"--schedule", "interleaved", "-p",      "2",       "-m",     "4",
+                   "-v",         "2",           "--times", "f=1,b=2", "--step", "reduce=2"};
+  const double plain = milliseconds(folder, chunks);
+  chunks.insert(chunks.end(), {"--slow-down", "0.5"});
+  CHECK(milliseconds(folder, chunks) > plain);
+}
+
+TEST_CASE("with a profile and data ranks the step is on, without them off") {
+  const Folder folder;
+  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
+  const Arguments base{"-p", "4", "-m", "8", "--profile", profile, "--comm", "10us", "--bandwidth", "25GB/s"};
+  const auto with = [&](Arguments more) {
+    Arguments all = base;
+    all.insert(all.end(), more.begin(), more.end());
+    return simulated(folder, all);
+  };
+  const json alone = with({});
+  CHECK(alone.find("step") == alone.end());
+  const json several = with({"--dp", "8"});
+  CHECK(several.at("makespan_ns") > alone.at("makespan_ns"));
+  CHECK(assumes(several, "gradients are reduced", "as soon as", "default"));
+  CHECK(assumes(several, "norm of all gradients", "barrier", "default"));
+  CHECK(with({"--dp", "8", "--step", "off"}).at("makespan_ns") == alone.at("makespan_ns"));
+  // ZeRO-1 keeps an eighth of the optimizer's state.
+  const json sharded = with({"--dp", "8", "--zero", "1"});
+  const auto optimizer = [](const json& run) {
+    return run.at("devices").at(0).at("peak_by_category_bytes").at("optimizer").get<std::int64_t>();
+  };
+  CHECK(optimizer(sharded) == (optimizer(alone) + 7) / 8);
+  CHECK(assumes(sharded, "weights are gathered", "after the optimizer", "default"));
+  // At the end is never earlier; with everything given, the time is what was given.
+  CHECK(with({"--dp", "8", "--grad-reduce", "at-end"}).at("makespan_ns") >= several.at("makespan_ns"));
+  const json given = with({"--dp", "8", "--step", "reduce=0,norm=0,optimizer=1"});
+  CHECK(given.at("makespan_ns").get<std::int64_t>() == alone.at("makespan_ns").get<std::int64_t>() + 1'000'000);
+}
+
+TEST_CASE("a sparse reduction of 1 % takes a fraction of a dense one") {
+  const Folder folder;
+  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
+  Arguments base{"-p", "4", "-m", "8", "--profile", profile, "--comm", "1us", "--bandwidth", "5GB/s", "--dp", "32"};
+  const double dense = milliseconds(folder, base);
+  base.insert(base.end(), {"--collective", "sparse", "--density", "0.01"});
+  CHECK(milliseconds(folder, base) < dense);
+}
+
+// Zero-bubble's devices end one after the other; a barrier holds the first ones until the last has ended.
+TEST_CASE("post-validation keeps the span of a zero-bubble schedule, a barrier does not") {
+  const Folder folder;
+  const auto span = [&](const char* norm) {
+    const json run = simulated(
+        folder, {"--schedule", "zb-h2", "-p", "4", "-m", "12", "--step", "norm=0.1,optimizer=0.5", "--norm", norm});
+    return run.at("span_ns").get<double>() / 1e6;
+  };
+  CHECK(span("none") == 36.5);             // 12 x 3 and the optimizer
+  CHECK(span("post-validation") == 36.5);  // partial norms arrive before they are needed
+  CHECK(span("barrier") == doctest::Approx(39 + 0.6));
+}
+
+TEST_CASE("a model on a cluster: what ZeRO sends, keeps and costs") {
+  const Folder folder;
+  const auto run = [&](Arguments more) {
+    Arguments all{"--model", "llama3-8b", "--topology", "dgx-h100:8", "--tp", "4", "--dp", "4", "-p", "4", "-m", "16"};
+    all.insert(all.end(), more.begin(), more.end());
+    return simulated(folder, all);
+  };
+  const auto bytes = [](const json& report, const char* part) {
+    return report.at("step").at("parts").at(part).at("bytes").get<std::int64_t>();
+  };
+  const auto held = [](const json& report, const char* category) {
+    return report.at("devices").at(0).at("peak_by_category_bytes").at(category).get<std::int64_t>();
+  };
+  const json replicated = run({"--zero", "0"});
+  const json first = run({"--zero", "1"});
+  const json second = run({"--zero", "2"});
+  const json third = run({"--zero", "3"});
+  const json kept = run({"--zero", "3", "--keep-whole"});
+  // fp32 gradients, bf16 weights.
+  CHECK(bytes(first, "gradient_reduce") == 2 * bytes(first, "parameter_gather"));
+  CHECK(bytes(first, "gradient_reduce") == bytes(replicated, "gradient_reduce"));
+  CHECK(!second.at("step").at("parts").contains("gradient_reduce"));
+  CHECK(!third.at("step").at("parts").contains("parameter_gather"));
+  CHECK(bytes(kept, "parameter_gather") == bytes(first, "parameter_gather"));
+  CHECK(held(kept, "weights") == held(first, "weights"));
+  CHECK(held(third, "weights") * 4 - held(first, "weights") < 4);
+  CHECK(second.at("makespan_ns") > first.at("makespan_ns"));
+  CHECK(third.at("makespan_ns") > second.at("makespan_ns"));
+  CHECK(assumes(first, "collectives of the step", "NVLink 4", "published"));
+  CHECK(assumes(first, "compute beside collectives", "calculon", "published"));
+}
+
+TEST_CASE("what cannot be is refused") {
+  const Folder folder;
+  const auto refused = [&](Arguments more) {
+    Arguments arguments{"simulate", "-p", "4", "-m", "8"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return folder.refusal(arguments);
+  };
+  const auto contains = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  CHECK(contains(refused({"--step", "on"}), "error[B033]"));
+  CHECK(contains(refused({"--norm", "none"}), "error[B033]"));
+  CHECK(contains(refused({"--step", "reduce=1", "--keep-whole"}), "error[B033]"));
+  CHECK(contains(refused({"--step", "reduce=1", "--gather", "before-forward"}), "nothing to gather"));
+  CHECK(contains(refused({"--step", "redcue=1"}), "did you mean reduce?"));
+  CHECK(contains(refused({"--step", "reduce"}), "error[B032]"));
+  CHECK(contains(refused({"--step", "reduce=1,reduce=2"}), "given twice"));
+  CHECK(contains(refused({"--step", "reduce=x"}), "error[C011]"));
+  CHECK(contains(refused({"--step", "reduce=1", "--norm", "barier"}), "did you mean barrier?"));
+  CHECK(contains(refused({"--step", "reduce=1", "--slow-down", "-1"}), "error[B034]"));
+  CHECK(contains(refused({"--step", "reduce=1", "--density", "0.1"}), "--collective sparse"));
+  CHECK(contains(refused({"--step", "reduce=1", "--collective", "sparse"}), "--density 0.01"));
+  CHECK(contains(refused({"--step", "reduce=1", "--schedule", "pipedream"}), "error[B031]"));
+  // All of them at once.
+  const std::string both = refused({"--step", "reduce", "--norm", "x"});
+  CHECK(contains(both, "error[B032]"));
+  CHECK(contains(both, "error[C002]"));
+}
+
+TEST_CASE("an algorithm that does not fit says which would") {
+  const Folder folder;
+  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
+  const std::string text = folder.refusal(
+      {"simulate", "-p", "4", "-m", "8", "--profile", profile, "--dp", "6", "--collective", "halving-doubling"});
+  CHECK(text.find("error[B030]") != std::string::npos);
+  CHECK(text.find("these can: ring, tree") != std::string::npos);
+}
+
+}  // namespace debubble::testing

@@ -1,0 +1,126 @@
+// Layers beyond GPT: latent attention, experts, prediction modules, buffers.
+#include "cost_models/transformer/layer_memory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/memory/models.hpp"
+
+namespace debubble::testing {
+namespace {
+
+constexpr std::int64_t kTokens = 64;
+constexpr std::int64_t kHidden = 256;
+
+LayerPlace block(bool moe) { return {LayerPlace::Kind::kBlock, moe ? 1 : 0, moe}; }
+
+TrainingSetup small_deepseek() { return deepseek(2, kHidden, 512, {16, 2, 96, 160}, 1024, kTokens); }
+
+// Heads of 128 + 64 for queries and keys, 128 for values; latents of 1536 and of 512 beside 64 positions.
+constexpr std::int64_t kLatentAttention =
+    4 * kHidden + 4 * 1536 + 2 * (512 + 64) + 2 * 512 + 2 * 128 * (192 + 192 + 128 + 128) + 4 * 128;
+
+TEST_CASE("latent attention keeps its narrow tensors, full queries, keys and values, and its result") {
+  const TrainingSetup setup = small_deepseek();
+  CHECK(layer_memory(setup, block(false)).activation == kTokens * (kLatentAttention + 4 * kHidden + 6 * 512));
+}
+
+TEST_CASE("experts keep their tokens' copies; shared experts work on all tokens") {
+  const TrainingSetup setup = small_deepseek();
+  const std::int64_t router = 9 * 16;
+  const std::int64_t routed = 2 * (2 * kHidden + 6 * 96);
+  const std::int64_t shared = 6 * 160;
+  CHECK(layer_memory(setup, block(true)).activation ==
+        kTokens * (kLatentAttention + 4 * kHidden + router + routed + shared));
+}
+
+TEST_CASE("four copies of the routed tokens and two of all are there at once") {
+  const TrainingSetup setup = deepseek(2, 8192, 512, {16, 8, 96, 160}, 1024, kTokens);
+  CHECK(layer_memory(setup, block(true)).workspace == kTokens * (4 * 8 * 2 * 8192 + 2 * 2 * 8192));
+}
+
+TEST_CASE("the busiest expert rank, or a capacity, says how many tokens' copies there are") {
+  TrainingSetup setup = small_deepseek();
+  const Bytes even = layer_memory(setup, block(true)).activation;
+  const Bytes routed = kTokens * 2 * (2 * kHidden + 6 * 96);
+  setup.expert_imbalance = 1.5;
+  CHECK(layer_memory(setup, block(true)).activation == even + routed / 2);
+  setup.capacity_factor = 2;
+  CHECK(layer_memory(setup, block(true)).activation == even + routed);
+}
+
+TEST_CASE("context ranks keep their part of the sequence, and the ring a copy more") {
+  TrainingSetup setup = llama(2, kHidden, 512, 2, 1, kTokens);
+  const Bytes alone = layer_memory(setup, block(false)).activation;
+  setup.parallel.context = 4;
+  CHECK(layer_memory(setup, block(false)).activation == alone / 4 + kTokens / 4 * 2 * kHidden);
+}
+
+TEST_CASE("full recomputation holds one block's activations while it runs") {
+  TrainingSetup setup = llama(2, kHidden, 512, 2, 1, kTokens);
+  const ModelledMemory all = layer_memory(setup, block(false));
+  setup.recompute = Recompute::kFull;
+  const ModelledMemory recomputed = layer_memory(setup, block(false));
+  CHECK(recomputed.activation == kTokens * 2 * kHidden);
+  CHECK(recomputed.activation_tensors == 1);
+  CHECK(recomputed.workspace == all.activation + all.workspace);
+  CHECK(recomputed.checkpoint == kTokens * 2 * kHidden);
+}
+
+TEST_CASE("an unfused loss keeps 32 bits per logit, a fused one 16") {
+  TrainingSetup setup = llama(2, kHidden, 512, 2, 1, kTokens);
+  const LayerPlace head{LayerPlace::Kind::kHead, 0, false};
+  CHECK(layer_memory(setup, head).activation == kTokens * (4 * kHidden + 4 * 128256));
+  CHECK(layer_memory(setup, head).workspace == kTokens * 2 * 128256);
+  setup.fused_loss = true;
+  CHECK(layer_memory(setup, head).activation == kTokens * (4 * kHidden + 2 * 128256));
+  CHECK(layer_memory(setup, head).workspace == kTokens * 2 * kHidden);
+}
+
+Bytes buffer(const ModelledMemory& memory, const std::string& name) {
+  const auto found = std::find_if(memory.buffers.begin(), memory.buffers.end(),
+                                  [&](const SharedBuffer& one) { return one.name == name; });
+  return found == memory.buffers.end() ? -1 : found->bytes;
+}
+
+TEST_CASE("one empty weight gradient per shape, where products add to 32-bit gradients themselves") {
+  TrainingSetup setup = llama(2, kHidden, 512, 2, 1, kTokens);
+  const ModelledMemory memory = layer_memory(setup, block(false));
+  CHECK(buffer(memory, "gradient of 512 x 256") == 512 * 256 * 2);    // queries, keys, values
+  CHECK(buffer(memory, "gradient of 1024 x 256") == 1024 * 256 * 2);  // gate and up
+  CHECK(buffer(memory, "gradient of 256 x 512") == 512 * 256 * 2);
+  CHECK(buffer(layer_memory(setup, {LayerPlace::Kind::kHead, 0, false}), "gradient of 128256 x 256") ==
+        128256 * 256 * 2);
+  setup.gradients = NumberFormat::kBf16;
+  CHECK(buffer(layer_memory(setup, block(false)), "gradient of 512 x 256") == -1);
+}
+
+TEST_CASE("the head gathers its input where tokens are split over tensor ranks") {
+  TrainingSetup setup = llama(2, kHidden, 512, 2, 2, kTokens);
+  const LayerPlace head{LayerPlace::Kind::kHead, 0, false};
+  CHECK(buffer(layer_memory(setup, head), "gathered activations") == -1);
+  setup.parallel.tensor = 2;
+  setup.parallel.sequence = true;
+  CHECK(buffer(layer_memory(setup, head), "gathered activations") == kTokens * 2 * kHidden);
+  CHECK(layer_memory(setup, block(false)).output == kTokens / 2 * 2 * kHidden);
+}
+
+TEST_CASE("a prediction module is a projection of two normed inputs, a block and a head without weights") {
+  TrainingSetup setup = small_deepseek();
+  setup.shape.predicted_tokens = 1;
+  const LayerPlace predictor{LayerPlace::Kind::kPredictor, 0, true};
+  const LayerPlace head{LayerPlace::Kind::kHead, 0, false};
+  const Bytes parts = layer_memory(setup, block(true)).activation + layer_memory(setup, head).activation;
+  CHECK(layer_memory(setup, predictor).activation == parts + kTokens * (8 + 8 * kHidden));
+  setup.parallel.pipeline = 1;
+  CHECK(rank_parameters(setup, predictor).dense ==
+        rank_parameters(setup, block(true)).dense + 3 * kHidden + 2 * kHidden * kHidden);
+  setup.parallel.pipeline = 2;  // it looks up tokens on the last stage, too
+  CHECK(rank_parameters(setup, predictor).dense ==
+        rank_parameters(setup, block(true)).dense + 3 * kHidden + 2 * kHidden * kHidden + 1024 * kHidden);
+}
+
+}  // namespace
+}  // namespace debubble::testing

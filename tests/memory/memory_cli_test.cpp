@@ -1,0 +1,169 @@
+// --memory through the real command: the verdict in words and as data, exit statuses, remedies, refusals.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kOneMebibyte = 1 << 20;
+
+// In toy units an activation of one device share is 1 MiB: the first device of 1F1B holds four, the last one.
+std::vector<std::string> toy(const std::string& memory, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments{"simulate", "-p", "4", "-m", "8", "--times", "f=1,b=2", "--memory", memory};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST_CASE("a run that fits says with how much to spare, on which device, when and by which op") {
+  const Folder folder;
+  const Outcome run = folder.run(toy("5MiB", {"--allocator", "exact"}));
+  CHECK(run.status == 0);
+  CHECK(run.out.find("fits with 1.00 MiB to spare: d0 takes 4.00 MiB of 5.00 MiB, most") != std::string::npos);
+  const json fit = json::parse(folder.data(toy("5MiB", {"--allocator", "exact", "--format", "json"})))["memory_fit"];
+  CHECK(fit["fits"] == true);
+  CHECK(fit["device"] == 0);
+  CHECK(fit["spare_bytes"] == kOneMebibyte);
+  CHECK(fit["allocated_bytes"] == 4 * kOneMebibyte);
+  CHECK(fit["reserved_bytes"] == 4 * kOneMebibyte);
+  CHECK(fit["op"] == "0F3");
+  CHECK(fit["remedies"].empty());
+}
+
+TEST_CASE("out of memory: exit status 1, the op, the instant, and only what truly makes it fit") {
+  const Folder folder;
+  const Outcome run = folder.run(toy("3MiB", {"--allocator", "exact", "--format", "json"}));
+  CHECK(run.status == 1);
+  const json report = json::parse(run.out);
+  const json& fit = report["memory_fit"];
+  CHECK(fit["fits"] == false);
+  CHECK(fit["op"] == "0F3");
+  CHECK(fit["at_ns"] == 3'000'000);
+  CHECK(fit["spare_bytes"] == -kOneMebibyte);
+  const json& findings = report["findings"];
+  CHECK(std::any_of(findings.begin(), findings.end(),
+                    [](const json& finding) { return finding["code"] == "F040" && finding["severity"] == "error"; }));
+  REQUIRE(fit["remedies"].size() >= 2);
+  for (const json& remedy : fit["remedies"]) {
+    // "--transform offload: 0 B to spare, ...": with these flags it runs and fits.
+    const std::string words = remedy;
+    CAPTURE(words);
+    const std::size_t blank = words.find(' ');
+    const std::size_t colon = words.find(": ");
+    const json again =
+        json::parse(folder.data(toy("3MiB", {"--allocator", "exact", "--format", "json", words.substr(0, blank),
+                                             words.substr(blank + 1, colon - blank - 1)})));
+    CHECK(again["memory_fit"]["fits"] == true);
+  }
+}
+
+TEST_CASE("a device of its own size each") {
+  const Folder folder;
+  const Outcome run = folder.run(toy("4MiB,3MiB,2MiB,512KiB", {"--allocator", "exact", "--format", "json"}));
+  CHECK(run.status == 1);
+  const json fit = json::parse(run.out)["memory_fit"];
+  CHECK(fit["device"] == 3);
+  CHECK(fit["op"] == "3F0");
+  CHECK(fit["capacity_bytes"] == kOneMebibyte / 2);
+  CHECK(folder.run(toy("4MiB,3MiB,2MiB,1MiB", {"--allocator", "exact"})).status == 0);
+}
+
+TEST_CASE("the caching allocator takes whole segments") {
+  const Folder folder;
+  const json fit = json::parse(folder.data(toy("64MiB", {"--format", "json"})))["memory_fit"];
+  CHECK(fit["allocated_bytes"] == 4 * kOneMebibyte);
+  CHECK(fit["reserved_bytes"] == 4 * kOneMebibyte);  // two activations of 1 MiB in each segment of 2 MiB
+  const json three = json::parse(
+      folder.data({"simulate", "-p", "3", "-m", "8", "--memory", "64MiB", "--format", "json"}))["memory_fit"];
+  CHECK(three["allocated_bytes"] == 3 * kOneMebibyte);
+  CHECK(three["reserved_bytes"] == 4 * kOneMebibyte);
+}
+
+TEST_CASE("what is not the allocator's is not there for it") {
+  const Folder folder;
+  CHECK(folder.run(toy("5MiB", {"--allocator", "exact", "--memory-outside", "1MiB"})).status == 0);
+  CHECK(folder.run(toy("5MiB", {"--allocator", "exact", "--memory-outside", "2MiB"})).status == 1);
+}
+
+TEST_CASE("compare says which schedules do not fit") {
+  const Folder folder;
+  const std::vector<std::string> both{"compare", "--schedules", "gpipe,1f1b",  "-p",   "4",
+                                      "-m",      "8",           "--allocator", "exact"};
+  const auto with = [&](const char* memory) {
+    std::vector<std::string> arguments = both;
+    arguments.insert(arguments.end(), {"--memory", memory});
+    return folder.run(arguments).status;
+  };
+  CHECK(with("8MiB") == 0);
+  CHECK(with("4MiB") == 1);  // gpipe holds eight
+}
+
+TEST_CASE("without a limit nothing is judged") {
+  const Folder folder;
+  const json report = json::parse(folder.data({"simulate", "--format", "json"}));
+  CHECK_FALSE(report.contains("memory_fit"));
+  CHECK(json::parse(folder.data(toy("off", {"--format", "json"})))["makespan_ns"] == report["makespan_ns"]);
+}
+
+TEST_CASE("what is wrong with the flags is refused with a way out") {
+  const Folder folder;
+  CHECK(folder.refusal(toy("auto")).find("error[F042]") != std::string::npos);
+  CHECK(folder.refusal(toy("1MiB,2MiB")).find("error[F043]: there are 2 sizes for 4 devices") != std::string::npos);
+  CHECK(folder.refusal(toy("0B")).find("error[F041]") != std::string::npos);
+  CHECK(folder.refusal(toy("80")).find("error[C014]") != std::string::npos);
+  CHECK(folder.refusal(toy("4MiB", {"--memory-outside", "4MiB"})).find("error[F044]") != std::string::npos);
+  CHECK(folder.refusal(toy("4MiB", {"--allocator", "slab"})).find("error[C002]") != std::string::npos);
+}
+
+// A GPT of 22 B on one DGX: all kept does not fit, and selective recomputation and sequence parallelism do their part.
+std::vector<std::string> gpt22b(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments{"simulate",
+                                     "--model",
+                                     "gpt",
+                                     "--model-size",
+                                     "layers=48,hidden=6144,heads=64,vocabulary=51200,positions=2048",
+                                     "--hardware",
+                                     "a100-80",
+                                     "--sequence",
+                                     "2048",
+                                     "--microbatch-size",
+                                     "4",
+                                     "--tp",
+                                     "8",
+                                     "-p",
+                                     "1",
+                                     "-m",
+                                     "1",
+                                     "--attention",
+                                     "unfused",
+                                     "--dropout",
+                                     "--schedule",
+                                     "1f1b",
+                                     "--format",
+                                     "json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST_CASE("a modelled transformer is judged by its hardware's memory") {
+  const Folder folder;
+  const Outcome run = folder.run(gpt22b({}));
+  CAPTURE(run.err);
+  CHECK(run.status == 1);
+  const json fit = json::parse(run.out)["memory_fit"];
+  CHECK(fit["capacity_bytes"] == 79 * 1024 * kOneMebibyte);  // 80 GiB, 1 GiB of it outside the allocator
+  CHECK(fit["fits"] == false);
+  CHECK(fit["remedies"].dump().find("--recompute selective") != std::string::npos);
+  const json less = json::parse(folder.data(gpt22b({"--recompute", "selective", "--sequence-parallel"})))["memory_fit"];
+  CHECK(less["fits"] == true);
+}
+
+}  // namespace
+}  // namespace debubble::testing

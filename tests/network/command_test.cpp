@@ -1,0 +1,118 @@
+// Clusters through the real command: flags, files, lists, and what is refused.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/inputs.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+json simulated(const Folder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"simulate", "--format", "json"});
+  return json::parse(folder.data(arguments));
+}
+
+std::string assumed(const json& run, const std::string& what) {
+  for (const json& one : run["assumptions"]) {
+    if (one["what"] == what) return one["value"].get<std::string>() + " [" + one["source"].get<std::string>() + "]";
+  }
+  return "";
+}
+
+TEST_CASE("a pipeline on a cluster pays its links' latency on every hop") {
+  const Folder folder;
+  // gpipe-like fill of 1F1B: p = 2, m = 1: F, hop, F, B, hop, B, two hops of two links of 1 us each.
+  const json ideal = simulated(folder, {"-p", "2", "-m", "1", "--comm", "2us"});
+  const json ring = simulated(folder, {"-p", "2", "-m", "1", "--topology", "switch:2,latency=1us"});
+  CHECK(ring["makespan_ns"] == ideal["makespan_ns"]);
+  CHECK(ring["makespan_ns"].get<std::int64_t>() > simulated(folder, {"-p", "2", "-m", "1"})["makespan_ns"]);
+  CHECK(assumed(ring, "topology") == "switch:2,latency=1us [given]");
+  CHECK(assumed(ring, "latency: each link") == "1000 ns [given]");
+}
+
+TEST_CASE("bytes on a cluster take the time of its narrowest link") {
+  const Folder folder;
+  folder.write("p.json", kProfile);
+  const std::vector<std::string> base{"--profile", "p.json", "-p", "2", "-m", "1"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), base.begin(), base.end());
+    return simulated(folder, more)["makespan_ns"].get<std::int64_t>();
+  };
+  const std::int64_t slow = with({"--topology", "ring:2,bandwidth=1MB/s,latency=0ns"});
+  CHECK(slow == with({"--bandwidth", "1MB/s", "--comm", "0"}));
+  CHECK(slow > with({"--topology", "ring:2,bandwidth=1GB/s,latency=0ns"}));
+  CHECK(slow == with({"--topology", "ring:2,bandwidth=1GB/s,latency=0ns", "--transfer-bandwidth", "1MB/s"}));
+}
+
+TEST_CASE("an exported topology gives the same run") {
+  const Folder folder;
+  for (const std::string preset : {"dgx-h100:2", "hxmesh:a=2,b=2,x=2,y=2", "pcie:16"}) {
+    CAPTURE(preset);
+    CHECK(folder.data({"export", "--to", "topology-json", "--topology", preset, "-o", "t.json"}).empty());
+    const json from_file = simulated(folder, {"-p", "16", "--topology", "t.json"});
+    const json from_name = simulated(folder, {"-p", "16", "--topology", preset});
+    CHECK(from_file["makespan_ns"] == from_name["makespan_ns"]);
+    CHECK(from_file["devices"] == from_name["devices"]);
+    folder.data({"export", "--to", "topology-json", "--topology", "t.json", "-o", "again.json"});
+    CHECK(folder.read("again.json") == folder.read("t.json"));
+  }
+}
+
+TEST_CASE("list topologies names all of them, with parameters and sources") {
+  const Folder folder;
+  const json list = json::parse(folder.data({"list", "topologies", "--format", "json"}))["topologies"];
+  CHECK(list[0]["name"] == "ideal");
+  const std::string text = folder.data({"list", "topologies"});
+  for (const std::string name : {"dgx-a100:N", "dgx-h100:N", "dgx-h200:N", "dgx-b200:N", "gb200-nvl72:N", "pcie:N",
+                                 "v100-mesh:N", "ring:N", "fully-connected:N", "fat-tree:N", "dragonfly:", "hxmesh:"}) {
+    CAPTURE(name);
+    CHECK(text.find("\n" + name) != std::string::npos);
+  }
+  for (const json& one : list) {
+    for (const json& param : one["params"]) CHECK_FALSE(param["source"].get<std::string>().empty());
+  }
+}
+
+TEST_CASE("ideal links take parallel sizes and give the same step as without them") {
+  const Folder folder;
+  const json alone = simulated(folder, {});
+  const json parallel = simulated(folder, {"--tp", "2", "--dp", "2"});
+  CHECK(parallel["makespan_ns"] == alone["makespan_ns"]);
+  CHECK(assumed(parallel, "ranks") == "tp 2, dp 2, pp 4: 16 ranks [given]");
+  CHECK(assumed(alone, "ranks").empty());
+}
+
+TEST_CASE("a job that does not fit, and flags that contradict a cluster, are refused") {
+  const Folder folder;
+  CHECK(folder.refusal({"simulate", "--topology", "dgx-h100:1", "-p", "16"}).find("error[B017]") == 0);
+  CHECK(folder.refusal({"simulate", "--topology", "ring:4", "--comm", "1"}).find("error[B018]") == 0);
+  CHECK(folder.refusal({"simulate", "--network", "fifo"}).find("error[B014]") == 0);
+  CHECK(folder.refusal({"export", "--to", "topology-json"}).find("error[B014]") == 0);
+  CHECK(folder.refusal({"simulate", "--topology", "dgx-h100:2x"}).find("error[B001]") == 0);
+  CHECK(folder.refusal({"simulate", "--topology", "missing.json"}).find("error[C005]") == 0);
+  CHECK(folder.refusal({"live", "--clock", "logical", "--topology", "ring:4"}).find("error[B019]") == 0);
+  folder.write("bad.json", "{\"schema\": \"debubble.topology/1\", \"nam\": 1}");
+  const std::string bad = folder.refusal({"simulate", "--topology", "bad.json"});
+  CHECK(bad.find("error[B024]: ") != std::string::npos);
+  CHECK(bad.find("--> bad.json#\n") != std::string::npos);
+  CHECK(bad.find("did you mean \"name\"?") != std::string::npos);
+}
+
+TEST_CASE("every catalog schedule runs on a cluster") {
+  const Folder folder;
+  const json all = json::parse(folder.data({"compare", "--format", "json", "--topology", "dgx-h100:1"}));
+  int simulated_runs = 0;
+  for (const json& run : all["runs"]) simulated_runs += run.contains("makespan_ns") ? 1 : 0;
+  const json before = json::parse(folder.data({"compare", "--format", "json"}));
+  int usual = 0;
+  for (const json& run : before["runs"]) usual += run.contains("makespan_ns") ? 1 : 0;
+  CHECK(simulated_runs == usual);
+}
+
+}  // namespace
+}  // namespace debubble::testing

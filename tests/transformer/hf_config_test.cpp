@@ -1,0 +1,133 @@
+// Hugging Face configs: sizes of every family, and notes for what costs and is not modelled.
+#include "tools/transformer/hf_config.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "sim/core/error.hpp"
+#include "tools/transformer/model_choice.hpp"
+
+namespace debubble {
+namespace {
+
+// Sizes of the released config.json files of DeepSeek-V3 and Mixtral-8x7B, and of Gemma-7B.
+constexpr const char* kDeepSeek = R"({"model_type": "deepseek_v3", "num_hidden_layers": 61, "hidden_size": 7168,
+  "num_attention_heads": 128, "num_key_value_heads": 128, "intermediate_size": 18432, "moe_intermediate_size": 2048,
+  "n_routed_experts": 256, "num_experts_per_tok": 8, "n_shared_experts": 1, "first_k_dense_replace": 3,
+  "moe_layer_freq": 1, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+  "v_head_dim": 128, "vocab_size": 129280, "max_position_embeddings": 163840, "hidden_act": "silu",
+  "num_nextn_predict_layers": 1, "n_group": 8, "topk_group": 4, "scoring_func": "sigmoid", "topk_method": "noaux_tc",
+  "norm_topk_prob": true, "routed_scaling_factor": 2.5, "ep_size": 1, "rope_theta": 10000,
+  "tie_word_embeddings": false, "attention_bias": false, "rms_norm_eps": 1e-6})";
+constexpr const char* kMixtral = R"({"model_type": "mixtral", "num_hidden_layers": 32, "hidden_size": 4096,
+  "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "num_local_experts": 8,
+  "num_experts_per_tok": 2, "vocab_size": 32000, "max_position_embeddings": 32768, "hidden_act": "silu",
+  "sliding_window": null, "rope_theta": 1000000.0, "router_aux_loss_coef": 0.02, "output_router_logits": false})";
+constexpr const char* kGemma = R"({"model_type": "gemma", "num_hidden_layers": 28, "hidden_size": 3072,
+  "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 256, "intermediate_size": 24576,
+  "vocab_size": 256000, "max_position_embeddings": 8192, "hidden_act": "gelu_pytorch_tanh"})";
+
+std::string with(std::string text, const std::string& member) { return text.insert(1, member + ", "); }
+
+std::string problems_of(const std::string& text) {
+  try {
+    (void)read_hf_config(text, "config.json");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("published configs give the presets' sizes") {
+  for (const auto& [text, name] : {std::pair{kDeepSeek, "deepseek-v3"}, std::pair{kMixtral, "mixtral-8x7b"}}) {
+    CAPTURE(name);
+    const ModelFile file = read_hf_config(text, name);
+    CHECK(file.notes.empty());
+    const TransformerShape preset = choose_model(name, "").shape;
+    CHECK(file.shape == preset);
+  }
+}
+
+TEST_CASE("gemma: wide heads, a gated GELU and a tied embedding") {
+  const ModelFile file = read_hf_config(kGemma, "gemma-7b");
+  CHECK(file.notes.empty());
+  CHECK(file.longest == 8192);
+  CHECK(file.shape.tied_embedding);
+  CHECK(file.shape.gated);
+  CHECK(file.shape.activation == ActivationKind::kGelu);
+  // The Gemma report (2024), table 2: 7,751,248,896 beside the embedding.
+  CHECK(model_parameters(file.shape) == 7'751'248'896 + std::int64_t{256000} * 3072);
+}
+
+TEST_CASE("unknown keys are named, never guessed; harmless ones pass") {
+  const ModelFile odd = read_hf_config(with(kGemma, R"("moe_of_my_own": 4, "torch_dtype": "bfloat16")"), "x");
+  REQUIRE(odd.notes.size() == 1);
+  CHECK(has(odd.notes[0], "moe_of_my_own"));
+  CHECK(odd.shape.experts == 0);
+  const ModelFile quantised = read_hf_config(with(kGemma, R"("quantization_config": {"bits": 4})"), "x");
+  REQUIRE(quantised.notes.size() == 1);
+  CHECK(has(quantised.notes[0], "--dtype"));
+}
+
+TEST_CASE("a window is not modelled, and said so") {
+  std::string text = kMixtral;
+  text.replace(text.find("\"sliding_window\": null"), 22, "\"sliding_window\": 4096");
+  const ModelFile file = read_hf_config(text, "x");
+  REQUIRE(file.notes.size() == 1);
+  CHECK(has(file.notes[0], "4096 tokens"));
+}
+
+TEST_CASE("what is no config is refused") {
+  CHECK(has(problems_of("[]"), "F020"));
+  CHECK(has(problems_of("{}"), "F020"));
+  CHECK(has(problems_of(R"({"model_type": "mixtrol"})"), "did you mean \"mixtral\"?"));
+  CHECK(has(problems_of(R"({"model_type": "bert"})"), "F021"));
+  CHECK(has(problems_of(R"({"model_type": "llama"})"), "num_hidden_layers"));
+  std::string uneven = kMixtral;
+  uneven.replace(uneven.find("\"num_key_value_heads\": 8"), 24, "\"num_key_value_heads\": 7");
+  CHECK(has(problems_of(uneven), "F022"));
+}
+
+TEST_CASE("sizes given by hand override a preset's, or make a model of nothing") {
+  const TransformerShape twelve = choose_model("llama3-70b", "layers=12").shape;
+  CHECK(twelve.layers == 12);
+  CHECK(twelve.hidden == 8192);
+  const TransformerShape made =
+      choose_model("gpt", "layers=2,hidden=1024,heads=16,vocabulary=51200,positions=2048,biases=no,norm=rms").shape;
+  CHECK(made.feed_forward == 4096);
+  CHECK(made.head_size == 64);
+  CHECK(made.kv_heads == 16);
+  CHECK_FALSE(made.biases);
+  CHECK(made.norm == NormKind::kRmsNorm);
+  const auto refusal = [](const std::string& sizes) {
+    try {
+      (void)choose_model("gpt", sizes);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(has(refusal("layer=2"), "did you mean layers?"));
+  CHECK(has(refusal("layers=-2"), "F012"));
+  CHECK(has(refusal("layers"), "KEY=VALUE"));
+  CHECK(has(refusal("gated=1"), "yes or no"));
+}
+
+TEST_CASE("every model has a name of its own and a source") {
+  std::vector<std::string> names;
+  for (const NamedModel& model : all_models()) {
+    CAPTURE(model.shape.name);
+    CHECK_FALSE(model.source.empty());
+    CHECK(std::find(names.begin(), names.end(), model.shape.name) == names.end());
+    names.push_back(model.shape.name);
+    CHECK(choose_model(model.shape.name, "").shape == model.shape);
+  }
+}
+
+}  // namespace debubble

@@ -1,0 +1,219 @@
+// What a layer's ops add up to on one rank: traffic, split, order.
+#include "cost_models/transformer/layer_ops.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "cost_models/transformer/model_catalog.hpp"
+#include "cost_models/transformer/op_list.hpp"
+
+namespace debubble {
+namespace {
+
+using Kind = LayerOp::Kind;
+using Phase = LayerOp::Phase;
+
+TransformerShape model(const std::string& name) {
+  for (const CatalogModel& known : model_catalog()) {
+    if (known.shape.name == name) return known.shape;
+  }
+  FAIL("no model " << name);
+  return {};
+}
+
+TrainingSetup setup_of(const std::string& name, int tensor = 1, bool sequence = false) {
+  TrainingSetup setup;
+  setup.shape = model(name);
+  setup.sequence = 4096;
+  setup.microbatch_size = 2;
+  setup.parallel.tensor = tensor;
+  setup.parallel.sequence = sequence;
+  return setup;
+}
+
+constexpr LayerPlace kBlock{LayerPlace::Kind::kBlock, 0, false};
+constexpr LayerPlace kExpertBlock{LayerPlace::Kind::kBlock, 5, true};
+
+struct Traffic {
+  int count = 0;
+  Bytes bytes = 0;
+};
+
+Traffic traffic(const std::vector<LayerOp>& ops, Dimension group, CollectiveKind kind, bool forward) {
+  Traffic sum;
+  for (const LayerOp& op : ops) {
+    const bool matches = op.kind == Kind::kCollective && op.group == group && op.collective == kind;
+    if (!matches || (op.phase == Phase::kForward) != forward) continue;
+    ++sum.count;
+    sum.bytes += op.collective_bytes;
+  }
+  return sum;
+}
+
+double matrix_flops(const std::vector<LayerOp>& ops) {
+  double sum = 0;
+  for (const LayerOp& op : ops) sum += op.kind == Kind::kMatrix ? op.flops : 0;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("tensor parallelism: two all-reduces of 2bsh bytes forward, two backward") {
+  const std::vector<LayerOp> ops = layer_ops(setup_of("gpt3-22b", 8), kBlock);
+  const Bytes each = Bytes{2} * 2 * 4096 * 6144;
+  for (const bool forward : {true, false}) {
+    const Traffic sums = traffic(ops, Dimension::kTensor, CollectiveKind::kAllReduce, forward);
+    CHECK(sums.count == 2);
+    CHECK(sums.bytes == 2 * each);
+  }
+}
+
+TEST_CASE("sequence parallelism moves as much as an all-reduce, and gathers saved inputs once more") {
+  const std::vector<LayerOp> ops = layer_ops(setup_of("gpt3-22b", 8, true), kBlock);
+  const Bytes each = Bytes{2} * 2 * 4096 * 6144;
+  CHECK(traffic(ops, Dimension::kTensor, CollectiveKind::kAllReduce, true).count == 0);
+  CHECK(traffic(ops, Dimension::kTensor, CollectiveKind::kAllGather, true).bytes == 2 * each);
+  CHECK(traffic(ops, Dimension::kTensor, CollectiveKind::kReduceScatter, true).bytes == 2 * each);
+  CHECK(traffic(ops, Dimension::kTensor, CollectiveKind::kAllGather, false).bytes == 4 * each);
+  CHECK(traffic(ops, Dimension::kTensor, CollectiveKind::kReduceScatter, false).bytes == 2 * each);
+}
+
+TEST_CASE("context parallelism sends keys and values around forward, and twice as much backward") {
+  TrainingSetup setup = setup_of("llama3-8b");
+  setup.parallel.context = 4;
+  const std::vector<LayerOp> ops = layer_ops(setup, kBlock);
+  // (c - 1) steps of 2 * 2 b (s/c) h g/a bytes: an all-gather whose result is the whole.
+  const Bytes whole = Bytes{2} * 2 * 2 * 4096 * 8 * 128;
+  CHECK(traffic(ops, Dimension::kContext, CollectiveKind::kAllGather, true).bytes == whole);
+  CHECK(traffic(ops, Dimension::kContext, CollectiveKind::kAllGather, false).bytes == whole);
+  CHECK(traffic(ops, Dimension::kContext, CollectiveKind::kReduceScatter, false).bytes == whole);
+}
+
+TEST_CASE("context ranks may exchange heads for tokens: the same products over all tokens of fewer heads") {
+  TrainingSetup setup = setup_of("llama3-8b");
+  setup.parallel.context = 4;
+  const auto attention = [&setup] {
+    double flops = 0;
+    for (const LayerOp& op : layer_ops(setup, kBlock)) flops += op.kind == Kind::kAttention ? op.flops : 0;
+    return flops;
+  };
+  const double ring = attention();
+  setup.context_all_to_all = true;
+  CHECK(attention() == ring);
+  const std::vector<LayerOp> ops = layer_ops(setup, kBlock);
+  // Queries, keys and values of 1024 tokens and two samples; then the output.
+  const Bytes there = Bytes{2} * 2 * 1024 * (32 + 8 + 8) * 128;
+  const Bytes back = Bytes{2} * 2 * 1024 * 32 * 128;
+  for (const bool forward : {true, false}) {
+    CHECK(traffic(ops, Dimension::kContext, CollectiveKind::kAllToAll, forward).bytes == there + back);
+    CHECK(traffic(ops, Dimension::kContext, CollectiveKind::kAllGather, forward).count == 0);
+  }
+  const auto op = std::find_if(ops.begin(), ops.end(), [](const LayerOp& one) { return one.kind == Kind::kAttention; });
+  CHECK(op->batch == 2 * 32 / 4);
+  CHECK(op->rows == 4096);
+}
+
+TEST_CASE("expert parallelism: dispatch and combine of 2bsh topk bytes, forward and backward") {
+  TrainingSetup setup = setup_of("mixtral-8x7b");
+  setup.parallel.data = 8;
+  setup.parallel.expert = 8;
+  for (const double imbalance : {1.0, 1.5}) {
+    setup.expert_imbalance = imbalance;
+    const std::vector<LayerOp> ops = layer_ops(setup, kExpertBlock);
+    for (const bool forward : {true, false}) {
+      const Traffic sums = traffic(ops, Dimension::kExpert, CollectiveKind::kAllToAll, forward);
+      CHECK(sums.count == 2);
+      CHECK(sums.bytes == 2 * Bytes{2} * 2 * 4096 * 4096 * 2);
+    }
+    const auto busiest =
+        std::find_if(ops.begin(), ops.end(), [](const LayerOp& op) { return op.name == "experts up"; });
+    CHECK(busiest->batch == 1);
+    CHECK(busiest->rows == static_cast<std::int64_t>(2 * 4096 * 2 * imbalance));
+  }
+  setup.expert_imbalance = 1;
+  setup.capacity_factor = 1.25;
+  const std::vector<LayerOp> padded = layer_ops(setup, kExpertBlock);
+  const auto experts =
+      std::find_if(padded.begin(), padded.end(), [](const LayerOp& op) { return op.name == "experts up"; });
+  CHECK(experts->rows == 2 * 4096 * 2 * 5 / 4);
+}
+
+TEST_CASE("tensor ranks share the work of every layer") {
+  for (const char* name : {"gpt3-22b", "llama3-405b", "deepseek-v3", "mixtral-8x7b"}) {
+    for (const LayerPlace& place : {kBlock, LayerPlace{LayerPlace::Kind::kHead, 0, false}}) {
+      CAPTURE(name);
+      const double alone = matrix_flops(layer_ops(setup_of(name), place));
+      const double eighth = matrix_flops(layer_ops(setup_of(name, 8, true), place));
+      CHECK(8 * eighth == doctest::Approx(alone).epsilon(1e-9));
+    }
+  }
+}
+
+TEST_CASE("forwards come first, backwards in the opposite order, recomputation between them") {
+  TrainingSetup setup = setup_of("llama3-8b", 8, true);
+  setup.recompute = Recompute::kFull;
+  const std::vector<LayerOp> ops = layer_ops(setup, kBlock);
+  const auto first_back =
+      std::find_if(ops.begin(), ops.end(), [](const LayerOp& op) { return op.phase != Phase::kForward; });
+  const auto first_gradient = std::find_if(first_back, ops.end(), [](const LayerOp& op) { return !op.recompute; });
+  CHECK(std::none_of(first_back, ops.end(), [](const LayerOp& op) { return op.phase == Phase::kForward; }));
+  CHECK(std::none_of(first_gradient, ops.end(), [](const LayerOp& op) { return op.recompute; }));
+  const auto forwards = static_cast<std::size_t>(first_back - ops.begin());
+  REQUIRE(static_cast<std::size_t>(first_gradient - first_back) == forwards);
+  for (std::size_t k = 0; k < forwards; ++k) {
+    CHECK(ops[forwards + k].name == ops[k].name);
+    CHECK(ops[forwards + k].phase == Phase::kInputGrad);
+  }
+  CHECK(ops.front().name == "norm before attention");
+  CHECK(ops.back().name == "norm before attention");
+}
+
+TEST_CASE("collectives run beside products only where that is allowed") {
+  TrainingSetup setup = setup_of("llama3-8b", 8, true);
+  const auto hidden = [&setup] {
+    const std::vector<LayerOp> ops = layer_ops(setup, kBlock);
+    return std::count_if(ops.begin(), ops.end(), [](const LayerOp& op) { return op.beside_next; });
+  };
+  CHECK(hidden() == 4);  // of two column products: the gathered input and the summed gradient
+  setup.tensor_overlap = false;
+  CHECK(hidden() == 0);
+}
+
+TEST_CASE("8-bit products cast what they read") {
+  TrainingSetup setup = setup_of("llama3-8b");
+  setup.compute = NumberFormat::kFp8;
+  int casts = 0;
+  for (const LayerOp& op : layer_ops(setup, kBlock)) {
+    if (op.name.ends_with("cast to fp8")) ++casts;
+    if (op.kind == Kind::kMatrix) CHECK(op.format == NumberFormat::kFp8);
+    if (op.kind == Kind::kAttention) CHECK(op.format == NumberFormat::kBf16);
+  }
+  CHECK(casts == 8);
+}
+
+TEST_CASE("layers of a model: embedding, blocks, head, predictors; experts where they belong") {
+  const std::vector<LayerPlace> places = layer_places(model("deepseek-v3"));
+  REQUIRE(places.size() == 1 + 61 + 1 + 1);
+  CHECK(places.front().kind == LayerPlace::Kind::kEmbedding);
+  CHECK_FALSE(places[3].moe);
+  CHECK(places[4].moe);
+  CHECK(places[62].kind == LayerPlace::Kind::kHead);
+  CHECK(places[63].kind == LayerPlace::Kind::kPredictor);
+}
+
+TEST_CASE("FLOPs of ops are those that utilisation counts, but for what only some of them do") {
+  for (const char* name : {"gpt3-175b", "llama3-405b", "mixtral-8x7b", "deepseek-v2", "deepseek-v3"}) {
+    TrainingSetup setup = setup_of(name);
+    setup.flash_attention = false;
+    for (const LayerPlace& place : layer_places(setup.shape)) {
+      CAPTURE(name);
+      double flops = 0;
+      for (const LayerOp& op : layer_ops(setup, place)) flops += op.flops;
+      CHECK(flops == doctest::Approx(model_flops(setup, place) * 2).epsilon(0.001));
+    }
+  }
+}
+
+}  // namespace debubble

@@ -1,0 +1,173 @@
+// Launch scripts of Megatron-LM: the shell's words, and what they mean as a scenario.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "sim/core/error.hpp"
+#include "tools/megatron/scenario_of.hpp"
+#include "tools/megatron/shell_words.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr const char* kScript = R"sh(#!/bin/bash
+# A GPT of 2.7 billion, as examples/gpt3 starts it.
+export CUDA_DEVICE_MAX_CONNECTIONS=1
+GPUS_PER_NODE=8
+NUM_NODES=2
+WORLD_SIZE=$(($GPUS_PER_NODE*$NUM_NODES))
+TP=${TP:-4}
+HIDDEN="2560"
+
+DISTRIBUTED_ARGS=(
+    --nproc_per_node $GPUS_PER_NODE   # per node
+    --nnodes $NUM_NODES
+    --master_addr localhost
+)
+GPT_MODEL_ARGS=(
+    --num-layers 32
+    --hidden-size ${HIDDEN}
+    --num-attention-heads 32
+    --seq-length 2048 --max-position-embeddings 2048
+)
+TRAINING_ARGS=(--micro-batch-size 2 --global-batch-size 64 --train-iters 500000 --lr 6.0e-5 --fp16 --clip-grad 1.0)
+TRAINING_ARGS+=(--frobnicate 3)
+PARALLEL="--tensor-model-parallel-size $TP \
+  --pipeline-model-parallel-size 2"
+
+torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py \
+    "${GPT_MODEL_ARGS[@]}" \
+    ${TRAINING_ARGS[@]} $PARALLEL --sequence-parallel \
+    --tokenizer-type GPT2BPETokenizer --data-path "my data_text_document" --recompute-activations \
+    --use-distributed-optimizer --attention-dropout=0 --hidden-dropout 0.0
+)sh";
+
+std::string flag(const MegatronScenario& scenario, const std::string& name) {
+  for (const auto& [key, value] : scenario.flags) {
+    if (key == name) return value;
+  }
+  return "(none)";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+bool found(const MegatronScenario& scenario, const std::string& part) {
+  return std::any_of(scenario.findings.begin(), scenario.findings.end(),
+                     [&](const std::string& finding) { return has(finding, part); });
+}
+
+}  // namespace
+
+TEST_CASE("a script's words: continuations, quotes, variables, arrays, arithmetic") {
+  const LaunchWords words = launch_words(kScript);
+  REQUIRE(words.launcher.size() == 7);
+  CHECK(words.launcher[2] == "8");
+  const auto value = [&](const std::string& name) {
+    const auto at = std::find(words.program.begin(), words.program.end(), name);
+    REQUIRE(at != words.program.end());
+    return *(at + 1);
+  };
+  CHECK(value("--hidden-size") == "2560");
+  CHECK(value("--tensor-model-parallel-size") == "4");
+  CHECK(value("--data-path") == "my data_text_document");
+  CHECK(std::find(words.program.begin(), words.program.end(), "#") == words.program.end());
+}
+
+TEST_CASE("words of odd scripts") {
+  CHECK(launch_words("").program.empty());
+  CHECK(launch_words("--num-layers 2\n--hidden-size 8\n").program ==
+        std::vector<std::string>{"--num-layers", "2", "--hidden-size", "8"});
+  CHECK(launch_words("  --bf16: true\n  --fp16: false\n  --lr: 1e-4 # slow\n").program ==
+        std::vector<std::string>{"--bf16", "--lr", "1e-4"});
+  CHECK(launch_words("python a.py --x $UNSET --y ${ALSO} --z $((2*(3+4)))").program ==
+        std::vector<std::string>{"--x", "${UNSET}", "--y", "${ALSO}", "--z", "14"});
+  CHECK(launch_words("A=1; B=\"$A 2\"\npython a.py --x $B --y '$A' --w \\\n 5").program ==
+        std::vector<std::string>{"--x", "1", "2", "--y", "$A", "--w", "5"});
+  for (const char* broken : {"\"", "'", "$(", "${", "$((", "A=(", "python a.py --x \"", "\\", "$((1/0))", "a=(b"}) {
+    (void)launch_words(broken);
+  }
+}
+
+TEST_CASE("a script as a scenario") {
+  const MegatronScenario scenario = read_megatron(kScript, "pretrain.sh");
+  CHECK(flag(scenario, "model") == "gpt");
+  const std::string sizes = flag(scenario, "model-size");
+  for (const char* part : {"layers=32", "hidden=2560", "heads=32", "feed_forward=10240", "positions=2048", "biases=yes",
+                           "tied_embedding=yes", "norm=layer"}) {
+    CHECK(has(sizes, part));
+  }
+  CHECK(has(sizes, "vocabulary=50688"));  // 50257, padded to a multiple of 128 * 4
+  CHECK(flag(scenario, "tp") == "4");
+  CHECK(flag(scenario, "sequence-parallel") == "true");
+  CHECK(flag(scenario, "dp") == "2");
+  CHECK(flag(scenario, "devices") == "2");
+  CHECK(flag(scenario, "microbatches") == "16");
+  CHECK(flag(scenario, "microbatch-size") == "2");
+  CHECK(flag(scenario, "dtype") == "fp16");
+  CHECK(flag(scenario, "recompute") == "selective");
+  CHECK(flag(scenario, "zero") == "1");
+  CHECK(flag(scenario, "schedule") == "1f1b");
+  CHECK(flag(scenario, "dropout") == "(none)");
+  CHECK(scenario.findings.size() == 1);
+  CHECK(found(scenario, "--frobnicate 3: not known"));
+}
+
+TEST_CASE("experts, latent attention and interleaving") {
+  const MegatronScenario scenario = read_megatron(
+      "torchrun --nproc_per_node 8 --nnodes 32 pretrain_gpt.py --num-layers 64 --hidden-size 7168 "
+      "--num-attention-heads 128 --seq-length 4096 --ffn-hidden-size 18432 --swiglu --normalization RMSNorm "
+      "--multi-latent-attention --q-lora-rank 1536 --kv-lora-rank 512 --num-experts 256 --moe-router-topk 8 "
+      "--moe-ffn-hidden-size 2048 --moe-shared-expert-intermediate-size 2048 --moe-layer-freq ([0]*3+[1]*61) "
+      "--expert-model-parallel-size 32 --pipeline-model-parallel-size 8 --num-layers-per-virtual-pipeline-stage 4 "
+      "--position-embedding-type rope --disable-bias-linear --untie-embeddings-and-output-weights --bf16 "
+      "--micro-batch-size 1 --global-batch-size 2048 --vocab-size 129280 --mtp-num-layers 1 "
+      "--attention-dropout 0 --hidden-dropout 0 --recompute-granularity full --recompute-method uniform",
+      "x.sh");
+  CHECK(flag(scenario, "model") == "llama");
+  const std::string sizes = flag(scenario, "model-size");
+  for (const char* part :
+       {"dense_layers=3", "experts=256", "experts_per_token=8", "query_rank=1536", "kv_rank=512", "rope_size=64",
+        "value_size=128", "shared_feed_forward=2048", "vocabulary=129280", "predicted_tokens=1"}) {
+    CAPTURE(part);
+    CHECK(has(sizes, part));
+  }
+  CHECK(flag(scenario, "schedule") == "interleaved");
+  CHECK(flag(scenario, "chunks") == "2");
+  CHECK(flag(scenario, "ep") == "32");
+  CHECK(flag(scenario, "dp") == "32");
+  CHECK(flag(scenario, "microbatches") == "64");
+  CHECK(flag(scenario, "recompute") == "full");
+  CHECK(scenario.findings.empty());
+}
+
+TEST_CASE("what a script does not say is refused or said") {
+  const auto refusal = [](const std::string& text) {
+    try {
+      (void)read_megatron(text, "x.sh");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(has(refusal("echo hello"), "F031"));
+  CHECK(has(refusal("python a.py --num-layers 2"), "--hidden-size, --num-attention-heads, --seq-length"));
+  CHECK(has(refusal("python a.py --num-layers $L --hidden-size 8 --num-attention-heads 1 --seq-length 2"),
+            "--num-layers"));
+  const MegatronScenario bare =
+      read_megatron("--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --bf16", "x");
+  CHECK(found(bare, "vocabulary"));
+  CHECK(found(bare, "number of ranks"));
+  CHECK(found(bare, "global batch"));
+}
+
+TEST_CASE("the file has a line per flag, and the findings as comments") {
+  MegatronScenario scenario;
+  scenario.flags = {{"devices", "4"}, {"sequence-parallel", "true"}, {"model-size", "layers=2"}, {"dtype", "bf16"}};
+  scenario.findings = {"--x: not known"};
+  CHECK(write_scenario(scenario, "a.sh") ==
+        "# From a.sh, by debubble import --from megatron.\n# note: --x: not known\ndevices = 4\n"
+        "sequence-parallel = true\nmodel-size = \"layers=2\"\ndtype = \"bf16\"\n");
+}
+
+}  // namespace debubble

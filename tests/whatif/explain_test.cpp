@@ -1,0 +1,193 @@
+// `debubble explain`, as people run it: a step, an op, an error code, a schedule.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+json explained(const Folder& folder, const std::string& topic, const Words& flags) {
+  return json::parse(folder.data(with({"explain", topic, "--format", "json"}, flags)));
+}
+
+std::int64_t sum_of(const json& list, const char* key) {
+  std::int64_t sum = 0;
+  for (const json& item : list) sum += item[key].get<std::int64_t>();
+  return sum;
+}
+
+const std::vector<Words> kScenarios{
+    {"-p", "4", "-m", "8"},
+    {"-p", "4", "-m", "8", "--times", "f=1,b=2", "--comm", "0.1"},
+    {"--schedule", "interleaved", "-p", "4", "-m", "8", "--comm", "0.1", "--p2p", "blocking"},
+    {"--schedule", "zb-v", "-p", "4", "-m", "8", "--step", "reduce=2,optimizer=0.5", "--dp", "2"},
+    {"-p", "4", "-m", "8", "--slow", "device=2:1.5", "--step", "reduce=2,optimizer=0.5", "--dp", "2"},
+    {"--schedule", "chimera", "-p", "4", "-m", "8", "--jitter", "lognormal:0.1"}};
+
+TEST_CASE("explain step: the shares of the critical path are the step, and its stretches are in order") {
+  const Folder folder;
+  for (const Words& flags : kScenarios) {
+    CAPTURE(flags);
+    const json step = explained(folder, "step", flags);
+    CHECK(sum_of(step["critical_path_shares"], "time_ns") == step["makespan_ns"]);
+    std::int64_t at = 0;
+    for (const json& stretch : step["critical_path"]) {
+      CHECK(stretch["begin_ns"] >= at);
+      CHECK(stretch["end_ns"] >= stretch["begin_ns"]);
+      at = stretch["end_ns"];
+    }
+    CHECK(at == step["makespan_ns"]);
+  }
+}
+
+// `debubble simulate ...` as words, without the program's name; only for commands without quotes.
+Words words_of(const std::string& command) {
+  std::istringstream text(command);
+  Words words;
+  for (std::string word; text >> word;) words.push_back(word);
+  words.erase(words.begin());
+  return words;
+}
+
+TEST_CASE("explain step: a change with a command takes what the command says it takes") {
+  const Folder folder;
+  int commands = 0;
+  for (const Words& flags : kScenarios) {
+    CAPTURE(flags);
+    const json step = explained(folder, "step", flags);
+    const double own = step["makespan_ns"].get<double>() / step["microbatches"].get<double>();
+    double best = 1;
+    for (const json& change : step["changes"]) {
+      CAPTURE(change.dump());
+      const double gain = change["gain_ratio"].get<double>();
+      CHECK(gain >= 0.001);
+      CHECK(gain ==
+            doctest::Approx(1 - change["makespan_ns"].get<double>() / change["microbatches"].get<double>() / own));
+      if (change["what"] != "every op 10 % faster") {
+        CHECK(gain <= best);
+        best = gain;
+      }
+      if (change["command"].is_null()) continue;
+      ++commands;
+      const json run = json::parse(folder.data(with(words_of(change["command"]), {"--format", "json"})));
+      CHECK(run["makespan_ns"] == change["makespan_ns"]);
+    }
+  }
+  CHECK(commands >= 6);
+}
+
+TEST_CASE("explain step: a straggler, an uneven stage and transfers that hold compute are found") {
+  const Folder folder;
+  const auto has = [](const json& step, const std::string& what) {
+    return std::any_of(step["changes"].begin(), step["changes"].end(),
+                       [&](const json& change) { return change["what"].get<std::string>().find(what) == 0; });
+  };
+  const json slow = explained(folder, "step", {"-p", "4", "-m", "8", "--slow", "device=2:1.5"});
+  CHECK(has(slow, "no stragglers"));
+  // 1F1B's step is (m + p - 1)(F + B) without the straggler.
+  for (const json& change : slow["changes"]) {
+    if (change["what"].get<std::string>().find("no stragglers") == 0) CHECK(change["makespan_ns"] == 33'000'000);
+  }
+  const json blocking = explained(folder, "step", {"-p", "4", "-m", "8", "--comm", "0.5", "--p2p", "blocking"});
+  CHECK(has(blocking, "transfers beside compute"));
+  const json step = explained(folder, "step", {"-p", "4", "-m", "8", "--step", "reduce=2,optimizer=0.5", "--dp", "2"});
+  CHECK(has(step, "the step's collectives in half the time"));
+  CHECK(has(step, "the optimizer in half the time"));
+}
+
+TEST_CASE("explain op: the causes are the wait, and the chain covers it") {
+  const Folder folder;
+  for (const Words& flags : kScenarios) {
+    CAPTURE(flags);
+    for (const char* name : {"0F0", "3F0", "2F5", "0B0", "3B7", "1B3"}) {
+      if (flags[1] == "zb-v" && name[1] == 'B') continue;
+      CAPTURE(name);
+      const json op = explained(folder, name, flags)["op"];
+      std::int64_t causes = 0;
+      for (const auto& [cause, time] : op["waited_by_cause_ns"].items()) causes += time.get<std::int64_t>();
+      CHECK(causes == op["waited_ns"]);
+      std::int64_t covered = 0;
+      std::int64_t at = op["begin_ns"];
+      for (const json& thing : op["waited_for"]) {
+        CHECK(thing["waited_to_ns"] == at);
+        at = thing["waited_from_ns"];
+        covered += thing["waited_to_ns"].get<std::int64_t>() - at;
+      }
+      CHECK(covered == op["waited_ns"]);
+    }
+  }
+}
+
+TEST_CASE("explain op: where it began at once, that is said, and what it waited for stands in words") {
+  const Folder folder;
+  const Words flags{"-p", "4", "-m", "8", "--times", "f=1,b=2", "--comm", "0.1"};
+  const auto says = [&](const char* op, const char* words) {
+    std::string text = folder.data(with({"explain", op}, flags));
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text.find(words) != std::string::npos;
+  };
+  CHECK(says("0F0", "It began at time 0 and waited for nothing."));
+  CHECK(says("0F1", "Nothing was lost before it: device 0 worked until then, on 0F0."));
+  CHECK(
+      says("3F0", "Before it device 3 was idle for 3.300 ms, since time 0: fill 3.000 ms, transfer latency 300.0 us."));
+  CHECK(says("3F0", "the transfer of 2F0 from device 2 to device 3 (100.0 us latency)"));
+  CHECK(says("3F0", "It lies on the critical path"));
+}
+
+TEST_CASE("explain: codes, schedules without a word before them, and what nobody knows") {
+  const Folder folder;
+  CHECK(folder.data({"explain", "X010"}) == "X010  the run\n      a finding: the schedule deadlocks\n");
+  CHECK(folder.data({"explain", "zb-h1"}) == folder.data({"explain", "schedule", "zb-h1"}));
+  CHECK(folder.refusal({"explain", "X099"}).find("error[Y003]: nothing here is called \"X099\"") == 0);
+  CHECK(folder.refusal({"explain", "zbh1"}) ==
+        "error[Y003]: nothing here is called \"zbh1\"\n  --> explain\n  = help: did you mean zb-h1?\n");
+  CHECK(folder.refusal({"explain", "7F0"}) ==
+        "error[Y002]: 1f1b has no op 7F0\n  --> explain\n  = help: stages are 0 to 3, numbers 0 to 7, ops F, B\n");
+  CHECK(folder.refusal({"explain", "zb-h1", "--format", "json"}).find("error[C002]") == 0);
+}
+
+TEST_CASE("explain: a run that deadlocks says so") {
+  const Folder folder;
+  for (const char* topic : {"step", "0F0"}) {
+    const Outcome outcome = folder.run({"explain", topic, "--schedule", "interleaved", "--p2p", "coupled"});
+    CHECK(outcome.status == 1);
+    CHECK(outcome.out.find("devices wait for each other") != std::string::npos);
+  }
+}
+
+TEST_CASE("run files: what they cannot hold is refused, and a trace of it is for looking at") {
+  const Folder folder;
+  const Words step{"simulate", "-p", "2", "-m", "4", "--dp", "2", "--step", "reduce=2,optimizer=0.5"};
+  CHECK(folder.refusal(with(step, {"--save-run", "run.json"})).find("error[Y001]: a run file cannot hold this run") ==
+        0);
+  static_cast<void>(folder.data(with(step, {"--trace", "step.json"})));
+  CHECK(folder.run({"diff", "step.json"}).err.find("error[D014]: the run cannot be read back") == 0);
+  const Words ring{"simulate", "-p", "2", "-m", "4", "--topology", "ring:2"};
+  CHECK(folder.refusal(with(ring, {"--save-run", "run.json"})).find("over a modelled network") != std::string::npos);
+  CHECK(folder.files() == "step.json");
+}
+
+TEST_CASE("--fail-if knows the step's parts") {
+  const Folder folder;
+  const Words step{"simulate", "-p", "2", "-m", "4", "--dp", "2", "--step", "reduce=2,optimizer=0.5"};
+  CHECK(folder.run(with(step, {"--fail-if", "step.gradient_reduce>1.9ms"})).status == 1);
+  CHECK(folder.run(with(step, {"--fail-if", "step.gradient_reduce.exposed>2.1ms"})).status == 0);
+  CHECK(folder.run(with(step, {"--fail-if", "idle_by_cause.collective<1ms"})).status == 0);
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,232 @@
+// `debubble whatif` as people run it: what changed and by how much, in every format; seeds; sensitivity; exit statuses.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+json answer(const Folder& folder, Arguments arguments) {
+  arguments.insert(arguments.begin(), "whatif");
+  arguments.insert(arguments.end(), {"--format", "json"});
+  return json::parse(folder.data(arguments));
+}
+
+json simulated(const Folder& folder, Arguments arguments) {
+  arguments.insert(arguments.begin(), "simulate");
+  arguments.insert(arguments.end(), {"--format", "json"});
+  return json::parse(folder.data(arguments));
+}
+
+// Idle times and busy times of a run are its step, on every device.
+void check_sums(const json& report) {
+  for (const json& device : report["devices"]) {
+    std::int64_t causes = 0;
+    for (const auto& [cause, time] : device["idle_by_cause_ns"].items()) causes += time.get<std::int64_t>();
+    CHECK(causes == device["idle_ns"].get<std::int64_t>());
+    CHECK(causes + device["busy_ns"].get<std::int64_t>() == report["makespan_ns"].get<std::int64_t>());
+  }
+}
+
+TEST_CASE("where a slow device stands decides what it costs") {
+  // 1F1B, F = 1, B = 2, p = 4, m = 8: 11.4 % as rank 0, 18.2 % as the last rank.
+  const Folder folder;
+  const json first = answer(folder, {"--slow", "device=0:1.25"});
+  const json last = answer(folder, {"--slow", "device=3:1.25"});
+  CHECK(first["base"]["makespan_ns"] == 33'000'000);
+  CHECK(first["changed"]["makespan_ns"] == 36'750'000);
+  CHECK(last["changed"]["makespan_ns"] == 39'000'000);
+  CHECK(first["difference"]["makespan_ratio"].get<double>() == doctest::Approx(0.1136).epsilon(0.001));
+  CHECK(last["difference"]["makespan_ratio"].get<double>() == doctest::Approx(0.1818).epsilon(0.001));
+  CHECK(last["changes"] == json{"device 3 takes 1.25 times as long"});
+  check_sums(last["base"]);
+  check_sums(last["changed"]);
+}
+
+TEST_CASE("the time that others wait for a slow device is called by its name") {
+  const Folder folder;
+  const json changes = answer(folder, {"--slow", "device=3:1.25"})["difference"]["devices"];
+  for (std::size_t d = 0; d < 3; ++d) {
+    CAPTURE(d);
+    CHECK(changes[d]["busy_ns"] == 0);
+    CHECK(changes[d]["idle_by_cause_ns"]["straggler"].get<std::int64_t>() > 0);
+  }
+  // It works itself, and waits for nobody more than before.
+  CHECK(changes[3]["busy_ns"] == 6'000'000);
+  CHECK(changes[3]["idle_by_cause_ns"]["straggler"] == 0);
+}
+
+TEST_CASE("the changed run is what simulate makes of the same flags") {
+  const Folder folder;
+  for (const Arguments& flags : std::vector<Arguments>{{"--slow", "stage=1:1.5", "--slow", "device=0:2"},
+                                                       {"--slow", "devices=1,2,1,1"},
+                                                       {"--jitter", "lognormal:0.1", "--seed", "5"},
+                                                       {"--factors", "zipf:1.2"},
+                                                       {"--factors", "experts:8:0.5", "--schedule", "zb-h1"}}) {
+    CAPTURE(flags[1]);
+    const json both = answer(folder, flags);
+    json alone = simulated(folder, flags);
+    CHECK(both["changed"]["makespan_ns"] == alone["makespan_ns"]);
+    CHECK(both["changed"]["devices"] == alone["devices"]);
+    CHECK(both["base"]["makespan_ns"] != both["changed"]["makespan_ns"]);
+    check_sums(alone);
+  }
+}
+
+TEST_CASE("several changes are shown together and one by one") {
+  const Folder folder;
+  const json result = answer(folder, {"--slow", "device=3:1.25", "--overlap", "off", "--comm", "0.1"});
+  REQUIRE(result["alone"].size() == 2);
+  CHECK(result["alone"][0]["change"] == "device 3 takes 1.25 times as long");
+  CHECK(result["alone"][1]["makespan_ns"] == simulated(folder, {"--comm", "0.1", "--p2p", "blocking"})["makespan_ns"]);
+  CHECK(result["changed"]["makespan_ns"] ==
+        simulated(folder, {"--comm", "0.1", "--p2p", "blocking", "--slow", "device=3:1.25"})["makespan_ns"]);
+}
+
+TEST_CASE("the base varies too where it is asked to") {
+  const Folder folder;
+  const json result =
+      answer(folder, {"--slow", "device=3:1.25", "--base", "varied", "--comm", "0.1", "--latency", "x2"});
+  CHECK(result["base"]["makespan_ns"] ==
+        simulated(folder, {"--slow", "device=3:1.25", "--comm", "0.1"})["makespan_ns"]);
+  CHECK(result["changed"]["makespan_ns"] ==
+        simulated(folder, {"--slow", "device=3:1.25", "--comm", "0.2"})["makespan_ns"]);
+}
+
+TEST_CASE("seeds: each is a run of its own, on any number of threads the same") {
+  const Folder folder;
+  const Arguments flags{"--jitter", "lognormal:0.1", "--factors", "lognormal:0.2", "--seed", "3", "--seeds", "25"};
+  json one = answer(folder, flags);
+  const json seeds = one["seeds"];
+  REQUIRE(seeds["makespan_ns"].size() == 25);
+  for (const int k : {0, 7, 24}) {
+    const json run =
+        simulated(folder, {"--jitter", "lognormal:0.1", "--factors", "lognormal:0.2", "--seed", std::to_string(3 + k)});
+    CHECK(seeds["makespan_ns"][static_cast<std::size_t>(k)] == run["makespan_ns"]);
+  }
+  CHECK(seeds["makespan_ns"][0] == one["changed"]["makespan_ns"]);
+  CHECK(seeds["least_ns"] <= seeds["p50_ns"]);
+  CHECK(seeds["p50_ns"] <= seeds["p95_ns"]);
+  CHECK(seeds["p95_ns"] <= seeds["p99_ns"]);
+  CHECK(seeds["p99_ns"] <= seeds["most_ns"]);
+  one.erase("command_line");
+  for (const char* threads : {"1", "2", "13"}) {
+    Arguments more = flags;
+    more.insert(more.end(), {"--threads", threads});
+    json other = answer(folder, more);
+    other.erase("command_line");
+    CHECK(other == one);
+  }
+}
+
+TEST_CASE("derivatives tell what a small change does") {
+  const Folder folder;
+  const Arguments scenario{"--schedule", "1f1b", "-p", "4", "-m", "8", "--times", "f=1,b=2.5", "--comm", "0.3"};
+  Arguments flags = scenario;
+  flags.emplace_back("--sensitivity");
+  const json result = answer(folder, flags);
+  CHECK_FALSE(result.contains("changed"));
+  const json& sensitivity = result["sensitivity"];
+  CHECK(sensitivity["method"] == "critical paths");
+  CHECK(sensitivity["makespan_ns"] == result["base"]["makespan_ns"]);
+  int links = 0;
+  for (const json& derivative : sensitivity["derivatives"]) {
+    const std::string cost = derivative["cost"];
+    CAPTURE(cost);
+    if (!cost.starts_with("link ")) continue;
+    ++links;
+    const std::string link = cost.substr(5, cost.find(' ', 5) - 5);
+    Arguments change = scenario;
+    change.insert(change.end(), {"--link", link + ":latency=300001ns"});
+    CHECK(answer(folder, change)["difference"]["makespan_ns"].get<double>() == derivative["growing"].get<double>());
+    change.back() = link + ":latency=299999ns";
+    CHECK(-answer(folder, change)["difference"]["makespan_ns"].get<double>() == derivative["shrinking"].get<double>());
+  }
+  CHECK(links == 6);
+  CHECK(result["candidates"].size() >= 8);
+}
+
+TEST_CASE("a threshold fires on the changed run") {
+  const Folder folder;
+  const Arguments flags{"whatif", "--slow", "device=3:1.25", "--fail-if", "makespan > 38ms"};
+  const Outcome fired = folder.run(flags);
+  CHECK(fired.status == 1);
+  CHECK(fired.err.find("makespan > 38ms: it is 39.00 ms") != std::string::npos);
+  CHECK(folder.run({"whatif", "--slow", "device=3:1.25", "--fail-if", "makespan > 39ms"}).status == 0);
+}
+
+TEST_CASE("a change that deadlocks is a finding") {
+  const Folder folder;
+  const Outcome outcome = folder.run(
+      {"whatif", "--schedule", "interleaved", "--p2p", "coupled", "--slow", "device=0:2", "--format", "json"});
+  CHECK(outcome.status == 1);
+  CHECK(json::parse(outcome.out)["base"]["findings"][0]["code"] == "X010");
+}
+
+TEST_CASE("a CSV has as many fields in each line as in its header") {
+  const Folder folder;
+  const std::string table = folder.data({"whatif", "--slow", "device=3:1.25", "--jitter", "lognormal:0.1", "--seeds",
+                                         "5", "--comm", "0.1", "--sensitivity", "--format", "csv"});
+  std::set<std::ptrdiff_t> commas;
+  std::set<std::string> parts;
+  for (std::size_t begin = 0; begin < table.size();) {
+    const std::size_t end = table.find('\n', begin);
+    const std::string line = table.substr(begin, end - begin);
+    bool inside = false;  // quotes
+    std::ptrdiff_t count = 0;
+    for (const char c : line) {
+      inside = inside != (c == '"');
+      if (c == ',' && !inside) ++count;
+    }
+    commas.insert(count);
+    parts.insert(line.substr(0, line.find(',')));
+    begin = end + 1;
+  }
+  CHECK(commas.size() == 1);
+  CHECK(parts == std::set<std::string>{"part", "base", "changed", "alone", "seed", "derivative", "candidate"});
+}
+
+TEST_CASE("the text fits into 80 columns and into 60") {
+  const Folder folder;
+  for (const char* width : {"80", "60"}) {
+    const std::string text =
+        folder.data({"whatif", "-p", "20", "-m", "8", "--slow", "devices=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2",
+                     "--factors", "lognormal:0.3", "--jitter", "lognormal:0.1", "--seeds", "9", "--comm", "0.1",
+                     "--sensitivity", "--width", width});
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
+      CAPTURE(text.substr(begin, end - begin));
+      CHECK(end - begin <= static_cast<std::size_t>(std::stoi(width)));
+      begin = end + 1;
+    }
+  }
+}
+
+TEST_CASE("compare takes the same variations") {
+  const Folder folder;
+  const json runs = json::parse(
+      folder.data({"compare", "--schedules", "1f1b,gpipe", "--slow", "device=3:1.25", "--format", "json"}))["runs"];
+  CHECK(runs[0]["makespan_ns"] == 39'000'000);
+  CHECK(runs[1]["makespan_ns"] == 39'000'000);
+}
+
+TEST_CASE("factors come from files") {
+  const Folder folder;
+  folder.write("lengths.csv", "microbatch,tokens\n0,1000\n1,3000\n2,1000\n3,3000\n");
+  const json run = simulated(folder, {"-p", "1", "-m", "4", "--factors", "lengths.csv"});
+  CHECK(run["makespan_ns"] == 12'000'000);  // the same work
+  const json two = simulated(folder, {"-p", "2", "-m", "4", "--factors", "lengths.csv"});
+  CHECK(two["makespan_ns"] > simulated(folder, {"-p", "2", "-m", "4"})["makespan_ns"]);
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,60 @@
+// ResultsFile: published results as traces/published/results.json holds them, `debubble.results/1`.
+//
+// A record gives the flags of `debubble simulate` that describe its run, and what was measured. The flags of its source
+// hold for all of the source's records; a record's own come later and win. `"model": "models/x.json"` is a file beside
+// the results.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace debubble {
+
+enum class Quantity { kStepTime, kPeakMemory, kBubble };
+[[nodiscard]] const char* to_string(Quantity quantity);  // "step_time", "peak_memory", "bubble": the JSON's words
+[[nodiscard]] const char* words_for(Quantity quantity);  // "step time", ...: for people
+[[nodiscard]] std::string with_unit(Quantity quantity, double value);  // "1.42 s", "66.6 GiB", "0.1585"
+
+struct MeasuredQuantity {
+  Quantity quantity = Quantity::kStepTime;
+  double value = 0;  // seconds; GiB; a ratio
+};
+
+struct ResultRecord {
+  std::string id;
+  std::string source;
+  std::vector<std::string> arguments;  // "--schedule=1f1b", ...: of `debubble simulate`, the source's included
+  std::vector<MeasuredQuantity> measured;
+  std::string note;
+};
+
+struct ResultSource {
+  std::string name;
+  std::string title;
+  std::string where;  // publication or repository, commit, path
+  std::string licence;
+  std::string kind;                                  // "measured", ...
+  std::vector<std::string> constants;                // what is fitted: "compute", "network"; at most two
+  std::vector<std::pair<Quantity, double>> targets;  // mean absolute error, in per cent
+  std::string assumed;                               // what the source leaves open and we assume
+  std::vector<std::string> not_modelled;             // effects that stand between prediction and measurement
+};
+
+struct UnusableResult {
+  std::string id;
+  std::string source;
+  std::string reason;
+};
+
+struct ResultsFile {
+  std::vector<ResultSource> sources;
+  std::vector<ResultRecord> records;  // of a source by id
+  std::vector<UnusableResult> unusable;
+};
+
+// Throws InputError I001 to I013 with everything that is wrong with it, and for flags that `simulate` does not know.
+[[nodiscard]] ResultsFile read_results(std::string_view text, const std::string& file);
+
+}  // namespace debubble

@@ -1,0 +1,52 @@
+#include "tools/cluster_report.hpp"
+
+#include <algorithm>
+
+namespace debubble {
+namespace {
+
+const char* word(NetworkModel model) {
+  switch (model) {
+    case NetworkModel::kFluid:
+      return "fluid";
+    case NetworkModel::kFifo:
+      return "fifo";
+    case NetworkModel::kUncontended:
+      break;
+  }
+  return "uncontended";
+}
+
+}  // namespace
+
+std::optional<ClusterReport> cluster_report(const Run& run) {
+  const Network* network = run.topology.network();
+  if (network == nullptr && run.pipeline_replicas == 1) return std::nullopt;
+  ClusterReport cluster;
+  cluster.topology = "ideal";
+  cluster.network = word(NetworkModel::kUncontended);
+  cluster.data = run.pipeline_replicas;
+  cluster.ranks = std::int64_t{run.schedule.devices} * run.pipeline_replicas;
+  cluster.devices = cluster.ranks;
+  if (network != nullptr) {
+    const Parallelism& sizes = network->layout.sizes;
+    cluster.topology = network->graph.name;
+    cluster.network = word(network->model);
+    cluster.devices = network->graph.device_count();
+    cluster.ranks = sizes.ranks();
+    cluster.tensor = sizes.tensor;
+    cluster.context = sizes.context;
+    cluster.expert = sizes.expert;
+    cluster.data = sizes.data;
+  }
+  cluster.fastest_replica = cluster.slowest_replica = run.report.makespan;
+  if (!run.replica_makespans.empty()) {
+    const auto [fastest, slowest] = std::minmax_element(run.replica_makespans.begin(), run.replica_makespans.end());
+    cluster.simulated_replicas = static_cast<int>(run.replica_makespans.size());
+    cluster.fastest_replica = *fastest;
+    cluster.slowest_replica = *slowest;
+  }
+  return cluster;
+}
+
+}  // namespace debubble

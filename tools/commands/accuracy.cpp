@@ -1,0 +1,96 @@
+#include "tools/commands/accuracy.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+#include "tools/accuracy/views.hpp"
+#include "tools/check/suite.hpp"
+#include "tools/exit_status.hpp"
+#include "tools/output.hpp"
+#include "tools/progress.hpp"
+#include "tools/scenario.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::string_view kFormats = "text|json|markdown";
+
+void require_source(const ResultsFile& results, const std::string& name) {
+  if (name.empty()) return;
+  std::vector<std::string> names;
+  for (const ResultSource& source : results.sources) names.push_back(source.name);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  std::string all;
+  for (const std::string& one : names) all += (all.empty() ? "" : ", ") + one;
+  const std::string guess = closest_name(name, names);
+  throw InputError(Diagnostic{"I014", "--source", "there is no source \"" + name + "\"",
+                              guess.empty() ? "the file has: " + all : "did you mean " + guess + "?"});
+}
+
+class Accuracy : public Command {
+ public:
+  void add_flags(CLI::App& verb) override {
+    verb.add_option("--records", records_, "results to predict (default: traces/published's)")->type_name("FILE");
+    verb.add_option("--calibration", calibration_, "constants (default: calibration.json beside them)")
+        ->type_name("FILE");
+    verb.add_option("--source", source_, "only records of this source")->type_name("NAME");
+    verb.add_flag("--fit", fit_, "fit the constants anew and write them to their file");
+    add_output_flags(verb, output_, kFormats);
+  }
+
+  int run(const Invocation& invocation) override {
+    Output output(output_, kFormats);
+    const ResultsFile results = read_results(read_file(records_, "--records"), records_);
+    require_source(results, source_);
+    const std::string file = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;
+    Calibrations calibrations;
+    if (!fit_ || std::filesystem::exists(file)) {
+      calibrations = read_calibrations(read_file(file, "--calibration"), file);
+    }
+    Progress progress;
+    if (fit_) {
+      progress.phase("fitting " + (source_.empty() ? "all sources" : source_));
+      for (const auto& [source, constants] : fit_constants(results, source_)) calibrations[source] = constants;
+      OutputFile fitted(file);
+      fitted.write(calibrations_json(calibrations));
+      fitted.commit();
+    }
+    progress.phase("predicting " + (source_.empty() ? "all records" : "the records of " + source_));
+    const std::vector<JudgedSource> judged = judge_results(results, calibrations, source_);
+    output.write(text_of(judged, results, invocation, output));
+    output.commit();
+    return kExitOk;
+  }
+
+ private:
+  static std::string text_of(const std::vector<JudgedSource>& judged, const ResultsFile& results,
+                             const Invocation& invocation, const Output& output) {
+    switch (output.format()) {
+      case Format::kJson:
+        return accuracy_json(judged, results, invocation.command_line);
+      case Format::kMarkdown:
+        return accuracy_markdown(judged, results);
+      case Format::kText:
+      case Format::kCsv:  // not offered
+        break;
+    }
+    return accuracy_text(judged, results, output.style());
+  }
+
+  std::string records_ = "traces/published/results.json";
+  std::string calibration_;
+  std::string source_;
+  bool fit_ = false;
+  OutputFlags output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_accuracy() { return std::make_unique<Accuracy>(); }
+
+}  // namespace debubble

@@ -1,0 +1,12 @@
+// debubble accuracy: predictions of published results against what was measured, and the fit of the two constants.
+#pragma once
+
+#include <memory>
+
+#include "tools/commands/command.hpp"
+
+namespace debubble {
+
+[[nodiscard]] std::unique_ptr<Command> make_accuracy();
+
+}  // namespace debubble

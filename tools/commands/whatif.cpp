@@ -1,0 +1,145 @@
+#include "tools/commands/whatif.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "tools/exit_status.hpp"
+#include "tools/exporters/report_json.hpp"
+#include "tools/fail_if.hpp"
+#include "tools/output.hpp"
+#include "tools/run.hpp"
+#include "tools/variation/numbers.hpp"
+#include "tools/version.hpp"
+#include "tools/views/diagnostics.hpp"
+#include "tools/whatif/changes.hpp"
+#include "tools/whatif/result.hpp"
+#include "tools/whatif/step_time.hpp"
+#include "tools/whatif/whatif_flags.hpp"
+#include "tools/whatif/whatif_json.hpp"
+#include "tools/whatif/whatif_view.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::string_view kFormats = "text|json|csv";
+
+std::string drawn_of(const VariationScenario& variation) {
+  std::string text;
+  if (variation.factors.random()) text = "microbatches " + variation.factors.text;
+  if (variation.jitter != 0)
+    text += (text.empty() ? "jitter lognormal:" : ", jitter lognormal:") + plain(variation.jitter);
+  return text;
+}
+
+// Each change by itself, where there are several.
+std::vector<AloneChange> run_alone(const WhatIfQuestion& question, const Run& prepared) {
+  std::vector<AloneChange> alone;
+  if (question.changes.size() < 2) return alone;
+  for (const NamedChange& change : question.changes) {
+    const Run run = changed_run(question.base, prepared, change.changes);
+    const auto program = lowered(run, run.p2p);
+    alone.push_back({change.label, program ? std::optional(step_time(run, *program)) : std::nullopt});
+  }
+  return alone;
+}
+
+WhatIfResult answer(const WhatIfQuestion& question, const std::string& name, Progress& progress) {
+  WhatIfResult result;
+  const Run prepared = prepare_run(question.base, name, progress);
+  Run base = prepared;
+  simulate_run(base, base.p2p, progress);
+  result.base = std::move(base.report);
+  if (!has_result(result.base)) return result;
+  const Changes changes = together(question.changes);
+  const Run changed = changed_run(question.base, prepared, changes);
+  if (!question.changes.empty()) {
+    Run run = changed;
+    for (const NamedChange& change : question.changes) {
+      result.changes.push_back(change.label);
+      run.report.assumptions.push_back({"what if", change.label, Source::kGiven});
+    }
+    simulate_run(run, run.p2p, progress);
+    result.changed = std::move(run.report);
+    result.alone = run_alone(question, prepared);
+  }
+  const auto program = lowered(changed, changed.p2p);
+  if (!program) return result;
+  if (question.seeds > 0) {
+    progress.phase(fmt::format("simulating {} seeds", question.seeds));
+    const VariationScenario variation = changed_variation(question.base, changes);
+    result.drawn = drawn_of(variation);
+    result.seeds = run_seeds(changed, variation, question.seeds, question.threads);
+  }
+  if (question.sensitivity) {
+    progress.phase("finding what the step time depends on");
+    result.sensitivity =
+        find_sensitivity(changed_scenario(question.base, changes), changed, *program, question.threads);
+    result.candidates =
+        rank_candidates({question.base, name, prepared, changes}, *result.sensitivity, question.threads);
+  }
+  return result;
+}
+
+class WhatIf : public Command {
+ public:
+  void add_flags(CLI::App& verb) override {
+    add_scenario_flags(verb, scenario_, false);
+    add_whatif_flags(verb, flags_);
+    add_output_flags(verb, output_, kFormats);
+    verb.add_option("--fail-if", fail_if_, "exit 1 if it holds for the changed run")
+        ->group("Output")
+        ->type_name("EXPR");
+  }
+
+  int run(const Invocation& invocation) override {
+    const WhatIfQuestion question = check_whatif(flags_, check_scenario(scenario_));
+    std::optional<FailIf> fail_if;
+    if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
+    Output output(output_, kFormats);
+    Progress progress;
+    const std::string name = question.base.schedules.empty() ? "1f1b" : question.base.schedules.front();
+    const WhatIfResult result = answer(question, name, progress);
+    const bool ran = has_result(result.base) && has_result(result.subject());
+    const bool fired = fail_if && ran && judge(*fail_if, result.subject());
+    show(result, invocation, output);
+    output.commit();
+    return fired || !ran ? kExitFinding : kExitOk;
+  }
+
+ private:
+  static void show(const WhatIfResult& result, const Invocation& invocation, Output& output) {
+    const ToolFacts tool{std::string(kVersion), invocation.command_line};
+    switch (output.format()) {
+      case Format::kJson:
+        output.write(whatif_json(result, tool));
+        break;
+      case Format::kCsv:
+        output.write(whatif_csv(result));
+        break;
+      case Format::kMarkdown:  // not offered
+      case Format::kText:
+        output.write(whatif_view(result, output.style()));
+        break;
+    }
+    const Report& failed = has_result(result.base) ? result.subject() : result.base;
+    if (!has_result(failed) && output.format() != Format::kText) {
+      std::fputs(findings_view(failed.findings, stderr_style()).c_str(), stderr);
+    }
+  }
+
+  ScenarioFlags scenario_;
+  WhatIfFlags flags_;
+  OutputFlags output_;
+  std::string fail_if_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_whatif() { return std::make_unique<WhatIf>(); }
+
+}  // namespace debubble

@@ -1,0 +1,36 @@
+// Megatron-LM's arguments by name, and which of them were asked for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace debubble {
+
+class MegatronArguments {
+ public:
+  // "--name value", "--name=value", "--flag"; a name that comes again replaces the first.
+  explicit MegatronArguments(const std::vector<std::string>& words);
+
+  [[nodiscard]] bool empty() const { return values_.empty(); }
+  [[nodiscard]] bool flag(const std::string& name);
+  [[nodiscard]] std::optional<std::string> word(const std::string& name);
+  // Nothing, and a finding, where it is no whole number.
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& name);
+  [[nodiscard]] std::optional<double> fraction(const std::string& name);
+
+  // What was found that somebody should know, arguments that nobody asked for among it.
+  void find(std::string text) { findings_.push_back(std::move(text)); }
+  [[nodiscard]] std::vector<std::string> findings() const;
+
+ private:
+  std::map<std::string, std::vector<std::string>> values_;  // by name without dashes
+  std::set<std::string> asked_;
+  std::vector<std::string> findings_;
+};
+
+}  // namespace debubble

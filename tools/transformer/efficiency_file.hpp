@@ -1,0 +1,23 @@
+// Files of measured kernel efficiency, `debubble.efficiency/1` (docs/models.md): which share of the peak a matrix
+// product or a fused attention of exactly that shape reached.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cost_models/transformer/kernel_time.hpp"
+
+namespace debubble {
+
+struct EfficiencyTable {
+  std::string hardware;  // name of the preset
+  std::string device;    // that was measured
+  std::string source;
+  std::vector<MeasuredShape> shapes;
+};
+
+// Throws InputError F017 with everything that is wrong.
+[[nodiscard]] EfficiencyTable read_efficiency(std::string_view text, const std::string& name);
+
+}  // namespace debubble

@@ -1,0 +1,33 @@
+// --model and --model-size: which transformer is meant.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/transformer.hpp"
+
+namespace debubble {
+
+struct ChosenModel {
+  TransformerShape shape;
+  std::string source;              // citation or file
+  std::int64_t longest = 0;        // tokens of the longest sample it is made for; 0: not known
+  std::vector<std::string> notes;  // what its file says and the model leaves out
+};
+
+// A preset, "gpt" or "llama" without sizes, or a Hugging Face config.json; then the sizes that are given:
+// "layers=12,hidden=4096,...". Throws InputError F011 for an unknown name, F012 for sizes that are none.
+[[nodiscard]] ChosenModel choose_model(const std::string& model, const std::string& sizes);
+
+struct NamedModel {
+  TransformerShape shape;
+  std::string source;
+};
+// All presets: those that the built-in workload can measure, then the others.
+[[nodiscard]] std::vector<NamedModel> all_models();
+
+// The keys of --model-size, for help and documents.
+[[nodiscard]] std::vector<std::string> model_size_keys();
+
+}  // namespace debubble

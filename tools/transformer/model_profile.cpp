@@ -1,0 +1,123 @@
+#include "tools/transformer/model_profile.hpp"
+
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "cost_models/transformer/modelled_profile.hpp"
+#include "sim/core/error.hpp"
+#include "tools/cluster/cluster_topology.hpp"
+#include "tools/quantities.hpp"
+#include "tools/run.hpp"
+#include "tools/stage_costs.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr const char* kUsualHardware = "h100";
+
+// "dgx-h100:8": its machines hold these. Empty: the topology does not say.
+std::string hardware_of_topology(const std::string& topology) {
+  constexpr std::array<std::pair<const char*, const char*>, 6> kMachines{{{"dgx-a100", "a100-80"},
+                                                                          {"dgx-h100", "h100"},
+                                                                          {"dgx-h200", "h200"},
+                                                                          {"dgx-b200", "b200"},
+                                                                          {"gb200-nvl72", "gb200"},
+                                                                          {"v100-mesh", "v100"}}};
+  for (const auto& [machine, hardware] : kMachines) {
+    if (topology.starts_with(machine)) return hardware;
+  }
+  return {};
+}
+
+std::string hardware_name(const Scenario& scenario) {
+  if (!scenario.transformer.hardware.empty()) return scenario.transformer.hardware;
+  const std::string name = hardware_of_topology(scenario.cluster.topology);
+  return name.empty() ? kUsualHardware : name;
+}
+
+std::optional<LinkGeneration> generation_of(const Scenario& scenario) {
+  const std::optional<LinkGeneration> links = link_generation(scenario.cluster.topology);
+  return links ? links : link_generation(hardware_name(scenario));
+}
+
+void check_format(const Hardware& hardware, NumberFormat format) {
+  if (peak_flops(hardware, format) > 0) return;
+  throw InputError(Diagnostic{"F018", "--dtype", hardware.name + " has no units for " + to_string(format) + " products",
+                              "write --dtype bf16, or take --hardware h100 or newer"});
+}
+
+void check_table(const Scenario& scenario, const Hardware& hardware) {
+  const std::string& measured = scenario.transformer.measured_hardware;
+  if (measured.empty() || measured == hardware.name) return;
+  throw InputError(Diagnostic{"F019", "--efficiency",
+                              "the table was measured on " + measured + ", not " + hardware.name,
+                              "leave --efficiency out, or take --hardware " + measured});
+}
+
+}  // namespace
+
+const Hardware& modelled_hardware(const Scenario& scenario) { return *find_hardware(hardware_name(scenario)); }
+
+void set_modelled_profile(Scenario& scenario) {
+  if (!scenario.transformer.setup) return;
+  const Hardware& hardware = modelled_hardware(scenario);
+  check_table(scenario, hardware);
+  ModelRequest request;
+  request.setup = *scenario.transformer.setup;
+  check_format(hardware, request.setup.compute);
+  const int devices = scenario.devices.value_or(kDefaultDevices);
+  const RankLayout layout = scenario.cluster.layout(devices);
+  request.setup.parallel = layout.sizes;
+  scenario.transformer.setup->parallel = layout.sizes;
+  check_setup(request.setup);
+  request.kernels.hardware = hardware;
+  request.kernels.efficiency = usual_efficiency(hardware);
+  request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;
+  request.kernels.efficiency.network_scale = scenario.transformer.calibration.network_scale;
+  request.kernels.measured = scenario.transformer.measured;
+  request.generation = generation_of(scenario);
+  if (scenario.cluster.graph != nullptr) {
+    Report draft;  // only whether the job fits matters here
+    (void)cluster_topology(scenario, devices, draft);
+    request.graph = scenario.cluster.graph.get();
+    request.layout = &layout;
+  }
+  scenario.profile = modelled_profile(request);
+  if (scenario.cluster.graph != nullptr) return;
+  // Stages on ideal links: each pair is joined as neighbours in one machine are.
+  scenario.profile->hop_latency = hardware.link_latency;
+  scenario.profile->hop_bandwidth = hardware.link_bandwidth;
+}
+
+void add_model_facts(const Scenario& scenario, Run& run) {
+  if (!scenario.transformer.setup) return;
+  const Hardware& hardware = modelled_hardware(scenario);
+  for (const Assumption& fact : scenario.transformer.assumptions) {
+    assume(run.report, fact.what, fact.value, fact.source);
+  }
+  const bool given = !scenario.transformer.hardware.empty();
+  const bool known = given || !hardware_of_topology(scenario.cluster.topology).empty();
+  assume(run.report, "hardware", hardware.name + ", " + hardware.source, known ? Source::kPublished : Source::kDefault);
+  assume(run.report, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
+  const std::optional<LinkGeneration> generation = generation_of(scenario);
+  if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
+    assume(run.report, "collectives inside layers",
+           std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm", Source::kModelled);
+  }
+  run.model_notes = scenario.transformer.notes;
+  const Profile& profile = *scenario.profile;
+  run.microbatch_flops = std::accumulate(profile.layers.begin(), profile.layers.end(), 0.0,
+                                         [](double sum, const ProfileLayer& layer) { return sum + layer.model_flops; });
+  const Parallelism& sizes = scenario.transformer.setup->parallel;
+  run.peak_flops = profile.peak_flops * run.schedule.devices * sizes.tensor * sizes.context;
+}
+
+void add_model_results(Run& run) {
+  for (const std::string& note : run.model_notes) run.report.findings.push_back({"warning", "F030", note});
+  if (run.peak_flops <= 0 || run.report.makespan <= 0) return;
+  const double seconds = static_cast<double>(run.report.makespan) / 1e9;
+  run.report.mfu = run.microbatch_flops * run.report.schedule.microbatches / (seconds * run.peak_flops);
+}
+
+}  // namespace debubble

@@ -1,0 +1,34 @@
+// --slow: what takes longer (or, below 1, less long) than its stages cost.
+//
+//     device=3:1.25        stage=0:1.1        replica=7:1.3        device=0-3:1.1
+//     devices=1,1,1.25,1   one factor for each: heterogeneous devices
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+struct SlowItem {
+  enum class What { kDevice, kStage, kReplica };
+  What what = What::kDevice;
+  // The list form names all of them; otherwise `first` to `last` take factors.front().
+  bool list = false;
+  int first = 0;
+  int last = 0;
+  std::vector<double> factors;
+  std::string text;  // as typed
+};
+
+// Throws InputError O001 to O003 with everything that is wrong with the items.
+[[nodiscard]] std::vector<SlowItem> parse_slow(const std::vector<std::string>& texts);
+
+// One factor for each of `count`; empty where no item speaks of them. What does not fit goes to `problems` (O004 to
+// O006).
+[[nodiscard]] std::vector<double> slow_factors(const std::vector<SlowItem>& items, SlowItem::What what, int count,
+                                               std::vector<Diagnostic>& problems);
+
+}  // namespace debubble

@@ -1,0 +1,16 @@
+// What the catalog of topologies says, for people and as JSON.
+#pragma once
+
+#include <string>
+
+#include "tools/views/style.hpp"
+
+namespace debubble {
+
+// All topologies, `ideal` first; under each what it can be told, and who says what it is otherwise.
+[[nodiscard]] std::string topologies_text(const ViewStyle& style);
+
+// {"schema_version": 1, "topologies": [...]}
+[[nodiscard]] std::string topologies_json();
+
+}  // namespace debubble

@@ -1,0 +1,45 @@
+// Changes of links: slower, farther, cut.
+//
+//     --link 3-4:x0.5             both directions at half the bandwidth
+//     --link '3>4:latency=x10'    one direction, ten times the latency; latency=50us sets it
+//     --fail link 3-4             no route takes it any more
+//     --latency x2                of every link, and of every message
+//
+// A link is named by two devices, "3-4": all links on the way between them, both ways ("3>4": one way); or by two nodes
+// of the topology, "gpu3-nvswitch0" (sim/topologies/changes.hpp). With the ideal topology the devices are the
+// pipeline's, every two of them are joined, and what a failed link carried travels over a third device.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/core/topology.hpp"
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+struct LinkChange {
+  std::string link;      // "3-4"; empty: all of them
+  double bandwidth = 1;  // factors
+  double latency = 1;
+  std::optional<Nanoseconds> latency_is;  // instead of the factor
+  bool cut = false;
+};
+
+// Throws InputError O022 for what is not of the form, with everything that is wrong.
+[[nodiscard]] std::vector<LinkChange> parse_links(const std::vector<std::string>& texts);
+[[nodiscard]] std::vector<LinkChange> parse_failures(const std::vector<std::string>& words);
+// "x2" or "x0"; `flag` is --latency or --bandwidth-scale. Throws InputError O025.
+[[nodiscard]] double parse_scale(const std::string& text, const char* flag);
+
+// "link 3-4 at 0.5 times the bandwidth"
+[[nodiscard]] std::string to_string(const LinkChange& change);
+
+// The topology after all changes. `devices` are the pipeline's, `replicas` how many of it there are. Throws InputError
+// O023 for a link that is not there and O024 for a change that changes nothing: bandwidth of a link without limit,
+// latency of one without latency.
+[[nodiscard]] Topology changed_topology(const Topology& topology, const std::vector<LinkChange>& changes, int devices,
+                                        int replicas = 1);
+
+}  // namespace debubble

@@ -21,9 +21,10 @@ std::string percent(double share) {
 
 void describe_collectives(const StepRequest& request, const StepWork& work, std::vector<Assumption>& assumptions) {
   const auto planned = [](const StepTask& task) { return task.lane == StepTask::Lane::kCollective && task.bytes > 0; };
-  if (std::none_of(work.tasks.begin(), work.tasks.end(), planned)) return;
+  const bool any = std::any_of(work.tasks.begin(), work.tasks.end(), planned);
+  if (!any && (work.empty() || !request.options.slow_down)) return;
   const StepPlanner planner(request);
-  assumptions.push_back({"collectives of the step", planner.model_text(), planner.model_source()});
+  if (any) assumptions.push_back({"collectives of the step", planner.model_text(), planner.model_source()});
   double most = 0;
   for (const StepTask& task : work.tasks) most = std::max(most, task.slow_down);
   const bool given = request.options.slow_down.has_value();

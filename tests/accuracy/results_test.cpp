@@ -100,7 +100,7 @@ TEST_CASE("halves: in turn by id, twins together, and never by what was measured
   source.constants = {"compute"};
   CHECK(halves_of(make({"a", "b", "c", "d", "e"}, 1)) == "fjfjf");
   CHECK(halves_of(make({"a", "b", "c", "d", "e"}, -7)) == "fjfjf");
-  CHECK(halves_of(make({"a", "a", "b", "c", "b"}, 1)) == "ffjfj");
+  CHECK(halves_of(make({"a", "a", "b", "c", "b", "d"}, 1)) == "ffjfjj");
 }
 
 TEST_CASE("errors: mean of sizes, bias with signs, the worst by size") {

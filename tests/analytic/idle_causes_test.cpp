@@ -62,7 +62,7 @@ TEST_CASE("idle: GPipe's first device waits for one pass down and up, and for th
 TEST_CASE("idle: time on a slow link is told from its latency") {
   for (int p = 2; p <= 6; ++p) {
     const Schedule schedule = build("gpipe", p, 8);
-    const Link link{units(0.1), bandwidth_for(units(0.2))};
+    const HopFigures link{units(0.1), bandwidth_for(units(0.2))};
     const DeviceReport device = run_engine(schedule, slow_first_stage(schedule), link).report.devices[0];
     CAPTURE(p);
     CHECK(idle(device, IdleCause::kTransferLatency) == 2 * (p - 1) * units(0.1));

@@ -219,6 +219,8 @@ TEST_CASE("toy times: per device share, divided among chunks; nothing else is do
   CHECK(of_kind(work, Kind::kGradientReduce).at(0).slow_down == 0);
   run.request.options.slow_down = 0.25;
   CHECK(of_kind(run.make(), Kind::kGradientReduce).at(0).slow_down == 0.25);
+  REQUIRE(run.assumptions.size() == 1);
+  CHECK(run.assumptions[0].source == Source::kGiven);
 }
 
 TEST_CASE("one rank and no bytes: nothing to do; without a flush: no step") {

@@ -54,7 +54,7 @@ TEST_CASE("a run compared with itself differs in nothing, in every mode of trans
     Dice dice(seed);
     const Schedule schedule = random_schedule(dice);
     const StageCosts costs = random_costs(schedule.stages, dice);
-    const Link link = random_link(dice);
+    const HopFigures link = random_link(dice);
     for (const P2p p2p : kModes) {
       const EngineRun run = run_engine(schedule, costs, link, p2p);
       if (run.deadlock) continue;
@@ -79,8 +79,8 @@ TEST_CASE(
     const Schedule schedule = random_schedule(dice);
     const StageCosts costs = random_costs(schedule.stages, dice);
     const StageCosts other_costs = random_costs(schedule.stages, dice);
-    const Link link = random_link(dice);
-    const Link other_link = random_link(dice);
+    const HopFigures link = random_link(dice);
+    const HopFigures other_link = random_link(dice);
     for (const P2p p2p : kModes) {
       const EngineRun predicted = run_engine(schedule, costs, link, p2p);
       const EngineRun measured = run_engine(schedule, other_costs, other_link, p2p);
@@ -103,7 +103,7 @@ TEST_CASE("one slower kind of op on one stage gets all the blame") {
     const Schedule schedule = random_schedule(dice);
     StageCosts costs = random_costs(schedule.stages, dice);
     costs.overlapped_pair = 1000;  // so that pairs stay as they are
-    const Link link = random_link(dice);
+    const HopFigures link = random_link(dice);
     const EngineRun predicted = run_engine(schedule, costs, link);
     const int stage = dice.from(0, schedule.stages - 1);
     costs.stages[static_cast<std::size_t>(stage)].forward += 5000;
@@ -129,7 +129,7 @@ TEST_CASE("a slower link gets all the blame") {
     Dice dice(seed);
     const Schedule schedule = random_schedule(dice);
     const StageCosts costs = random_costs(schedule.stages, dice);
-    Link link = random_link(dice);
+    HopFigures link = random_link(dice);
     const EngineRun predicted = run_engine(schedule, costs, link);
     link.latency = 3 * link.latency + 777;
     const EngineRun measured = run_engine(schedule, costs, link);
@@ -226,7 +226,7 @@ TEST_CASE("an op that begins before its input arrived leaves an unexplained part
 TEST_CASE("transfers that nobody saw are not matched and take the predicted time, wherever the maker ended") {
   const Schedule schedule = build("1f1b", 4, 8);
   const StageCosts costs = toy_costs(schedule, 1, 2);
-  Link link;
+  HopFigures link;
   link.latency = kUnit / 4;
   const EngineRun predicted = run_engine(schedule, costs, link);
   Timeline measured = perturbed(predicted.timeline, {}, {{{OpKind::kForward, 0, 0}, kUnit}});

@@ -46,7 +46,7 @@ StageCosts chunk_costs(const Schedule& schedule, double f, double i, double w) {
 void check_point(const Schedule& schedule, const Point& point, double span, int peak) {
   CAPTURE(describe(schedule));
   const StageCosts costs = chunk_costs(schedule, point.f, point.i, point.w);
-  const Link link{units(point.hop), 0};
+  const HopFigures link{units(point.hop), 0};
   CHECK_EQ(mismatch(schedule, costs, link, units(span)), "");
   const Totals totals = totals_of(schedule, costs, link);
   CHECK(totals.span == units(span));
@@ -99,7 +99,7 @@ TEST_CASE("golden: V-Half and V-Min with latency, p=4 m=8") {
   for (const Row& row : {Row{10, 10, 10, 1, 335, 287}, Row{10, 11, 7, 2, 398.5, 306}, Row{20, 22, 14, 5, 837, 642}}) {
     CAPTURE(row.f);
     CAPTURE(row.i);
-    const Link link{units(row.hop), 0};
+    const HopFigures link{units(row.hop), 0};
     const Schedule smallest = build("v-min", 4, 8);
     CHECK_EQ(mismatch(smallest, split_costs(smallest, row.f, row.i, row.w), link, units(row.v_min)), "");
     const Schedule half = build("v-half", 4, 8);

@@ -238,7 +238,7 @@ TEST_CASE("offload: any schedule, no deadlock, no higher peak, and no time where
     const Schedule before = random_schedule_with(features, dice);
     StageCosts costs = random_costs(before.stages, dice);
     add_feature_costs(costs, dice);
-    const Link link = random_link(dice);
+    const HopFigures link = random_link(dice);
     Schedule after;
     if (dice.once_in(2)) {
       const PlanningCosts planned = planning(costs);

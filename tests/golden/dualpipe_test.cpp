@@ -108,7 +108,7 @@ TEST_CASE("golden: DualPipe and DualPipeV with latency, p=4 m=8") {
   for (const Row& row : {Row{10, 10, 10, 1, 287, 269}, {10, 11, 7, 2, 300.5, 266}, {20, 22, 14, 5, 623, 541}}) {
     CAPTURE(row.f);
     CAPTURE(row.i);
-    const Link link{units(row.hop), 0};
+    const HopFigures link{units(row.hop), 0};
     const Schedule two_ways = build("dualpipe", 4, 8);
     CHECK_EQ(mismatch(two_ways, stage_costs(two_ways, row.f, row.i, row.w), link, units(row.dualpipe)), "");
     const Schedule folded = build("dualpipe-v", 4, 8);

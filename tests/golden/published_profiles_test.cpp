@@ -48,7 +48,7 @@ TEST_CASE("golden: the twelve published A100 profiles give the paper's costs to 
     std::vector<Assumption> assumptions;
     const std::vector<int> partition(static_cast<std::size_t>(row.devices), row.layers_per_device);
     const StageCosts costs = profiled_costs(profile, partition, {}, 1.0, assumptions);
-    const Link link{*profile.hop_latency, 0};
+    const HopFigures link{*profile.hop_latency, 0};
     CHECK(totals_of(build("1f1b", row.devices, row.microbatches), costs, link).span == row.cost_1f1b * 1'000);
     CHECK(totals_of(build("zb-h1", row.devices, row.microbatches), costs, link).span == row.cost_zb_h1 * 1'000);
   }

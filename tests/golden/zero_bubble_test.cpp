@@ -22,7 +22,7 @@ struct Setting {
   Nanoseconds forward, input_grad, weight_grad, hop;
 
   [[nodiscard]] Nanoseconds work() const { return microbatches * (forward + input_grad + weight_grad) * kMicrosecond; }
-  [[nodiscard]] Link link() const { return {hop * kMicrosecond, 0}; }
+  [[nodiscard]] HopFigures link() const { return {hop * kMicrosecond, 0}; }
 };
 
 // Every stage gets 1/chunks of the setting's times, to the nearest nanosecond.

@@ -129,7 +129,7 @@ std::string difference(const Report& got, const Report& expected) {
   return first_difference(lines_of(got), lines_of(expected));
 }
 
-live::LiveRequest request_for(const Schedule& schedule, const StageCosts& costs, const Link& link, P2p p2p) {
+live::LiveRequest request_for(const Schedule& schedule, const StageCosts& costs, const HopFigures& link, P2p p2p) {
   live::LiveRequest request;
   request.schedule = schedule;
   request.costs = costs;
@@ -147,7 +147,7 @@ bool only_simulated(const Schedule& schedule) {
   return !schedule.copies.empty() || !schedule.piece_shares.empty() || schedule.pairs_run_side_by_side;
 }
 
-std::string live_disagreement(const Schedule& schedule, const StageCosts& costs, const Link& link, P2p p2p) {
+std::string live_disagreement(const Schedule& schedule, const StageCosts& costs, const HopFigures& link, P2p p2p) {
   if (only_simulated(schedule)) {
     try {
       (void)live::run_on_cpu(request_for(schedule, costs, link, p2p), {});

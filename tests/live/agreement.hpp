@@ -21,12 +21,12 @@ namespace debubble::testing {
 // pairs side by side. Those are refused with E040.
 [[nodiscard]] bool only_simulated(const Schedule& schedule);
 
-[[nodiscard]] live::LiveRequest request_for(const Schedule& schedule, const StageCosts& costs, const Link& link,
+[[nodiscard]] live::LiveRequest request_for(const Schedule& schedule, const StageCosts& costs, const HopFigures& link,
                                             P2p p2p);
 
 // Runs on the cpu backend's logical clock with given costs, and simulates: "" when they agree in times, memory and
 // report, or in the devices of the deadlock.
-[[nodiscard]] std::string live_disagreement(const Schedule& schedule, const StageCosts& costs, const Link& link,
+[[nodiscard]] std::string live_disagreement(const Schedule& schedule, const StageCosts& costs, const HopFigures& link,
                                             P2p p2p);
 
 }  // namespace debubble::testing

@@ -39,7 +39,7 @@ TEST_CASE("every catalog row runs live as it is simulated, with unequal stages a
     for (std::size_t k = 0; k < schedules.size(); k += step) {
       Dice dice(k);
       const StageCosts costs = random_costs(schedules[k].stages, dice);
-      const Link link = random_link(dice);
+      const HopFigures link = random_link(dice);
       for (const P2p p2p : kModes) {
         CAPTURE(describe(schedules[k]));
         CAPTURE(name_of(p2p));
@@ -55,7 +55,7 @@ TEST_CASE("random schedules run live as they are simulated") {
       Dice dice(seed);
       const Schedule schedule = random_schedule(dice);
       const StageCosts costs = random_costs(schedule.stages, dice);
-      const Link link = random_link(dice);
+      const HopFigures link = random_link(dice);
       CAPTURE(seed);
       CAPTURE(name_of(p2p));
       REQUIRE_EQ(live_disagreement(schedule, costs, link, p2p), "");

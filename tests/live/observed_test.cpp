@@ -24,7 +24,7 @@ namespace {
 constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled};
 
 // The engine's run, observed and assembled again.
-std::string lost_in_assembly(const Schedule& schedule, const StageCosts& costs, const Link& link, P2p p2p) {
+std::string lost_in_assembly(const Schedule& schedule, const StageCosts& costs, const HopFigures& link, P2p p2p) {
   const EngineRun run = run_engine(schedule, costs, link, p2p);
   if (run.deadlock) return "";
   const Timeline timeline = assemble_timeline(schedule, observation_of(run.timeline, p2p));
@@ -70,7 +70,7 @@ TEST_CASE("an observation with the engine's times gives the engine's timeline, f
       Dice dice(seed);
       const Schedule schedule = random_schedule(dice);
       const StageCosts costs = random_costs(schedule.stages, dice);
-      const Link link = random_link(dice);
+      const HopFigures link = random_link(dice);
       CAPTURE(seed);
       CAPTURE(name_of(p2p));
       REQUIRE_EQ(lost_in_assembly(schedule, costs, link, p2p), "");
@@ -85,7 +85,7 @@ TEST_CASE("an observation with the engine's times gives the engine's timeline, f
     for (std::size_t k = 0; k < schedules.size(); k += step) {
       Dice dice(k);
       const StageCosts costs = random_costs(schedules[k].stages, dice);
-      const Link link = random_link(dice);
+      const HopFigures link = random_link(dice);
       for (const P2p p2p : kModes) {
         CAPTURE(describe(schedules[k]));
         CAPTURE(name_of(p2p));

@@ -51,7 +51,7 @@ std::string agreement_problem(const Schedule& schedule, std::uint64_t seed) {
   StageCosts costs = random_costs(schedule.stages, dice);
   // The reference does not know of weight versions, which have tests of their own; weightless, they cost nothing.
   for (StageCost& stage : costs.stages) stage.weights = schedule.asynchrony ? 0 : stage.weights;
-  const Link link = random_link(dice);
+  const HopFigures link = random_link(dice);
   for (const P2p p2p : modes_of(schedule)) {
     const std::string problem = disagreement(schedule, costs, link, p2p);
     if (!problem.empty()) return problem + ", " + name_of(p2p) + ", seed " + std::to_string(seed);

@@ -97,7 +97,7 @@ TEST_CASE("copies in any order are refused exactly where they would wait for eve
     shuffle_copies(schedule, dice);
     StageCosts costs = random_costs(schedule.stages, dice);
     add_feature_costs(costs, dice);
-    const Link link = random_link(dice);
+    const HopFigures link = random_link(dice);
     CAPTURE(seed);
     const auto expected =
         reference::simulate(schedule, costs, link.latency, link.bandwidth, reference::Mode::kOverlapped);

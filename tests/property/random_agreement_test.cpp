@@ -23,7 +23,7 @@ void agree_on_seeds(std::uint64_t first_seed, int count, P2p p2p) {
     Dice dice(seed);
     const Schedule schedule = random_schedule(dice);
     const StageCosts costs = random_costs(schedule.stages, dice);
-    const Link link = random_link(dice);
+    const HopFigures link = random_link(dice);
     CAPTURE(seed);
     CAPTURE(name_of(p2p));
     REQUIRE_EQ(disagreement(schedule, costs, link, p2p), "");

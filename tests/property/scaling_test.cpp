@@ -43,7 +43,7 @@ TEST_CASE("doubling all times and latencies and halving the bandwidth doubles th
       Dice dice(seed);
       const Schedule schedule = random_schedule(dice);
       const StageCosts costs = even_costs(schedule, dice);
-      const Link link{dice.from(0, 9), dice.once_in(2) ? 2'000'000'000 : 0};
+      const HopFigures link{dice.from(0, 9), dice.once_in(2) ? 2'000'000'000 : 0};
       const EngineRun once = run_engine(schedule, costs, link, p2p);
       const EngineRun twice = run_engine(schedule, doubled(costs), {2 * link.latency, link.bandwidth / 2}, p2p);
       CAPTURE(seed);
@@ -65,7 +65,7 @@ TEST_CASE("no op starts earlier on a slower link when transfers are overlapped")
     Dice dice(seed);
     const Schedule schedule = random_schedule(dice);
     const StageCosts costs = random_costs(schedule.stages, dice);
-    const Link link = random_link(dice);
+    const HopFigures link = random_link(dice);
     const EngineRun fast = run_engine(schedule, costs, link);
     const EngineRun slow = run_engine(schedule, costs, {link.latency + dice.from(1, 7), link.bandwidth});
     CAPTURE(seed);

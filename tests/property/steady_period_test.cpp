@@ -40,7 +40,7 @@ Schedule chained(const Schedule& once) {
 }
 
 // What each of the last iterations adds on every device; nothing when they do not all add the same.
-std::optional<Nanoseconds> period_by_the_rules(const Schedule& once, const StageCosts& costs, const Link& link) {
+std::optional<Nanoseconds> period_by_the_rules(const Schedule& once, const StageCosts& costs, const HopFigures& link) {
   const auto run =
       reference::simulate(chained(once), costs, link.latency, link.bandwidth, reference::Mode::kOverlapped);
   std::optional<Nanoseconds> period;
@@ -66,7 +66,7 @@ TEST_CASE("the steady period is what one more iteration adds when iterations are
       if (schedules[i].total_ops() > 120 || find_deadlock(schedules[i])) continue;
       Dice dice(i);
       const StageCosts costs = random_costs(schedules[i].stages, dice);
-      const Link link = random_link(dice);
+      const HopFigures link = random_link(dice);
       const auto expected = period_by_the_rules(schedules[i], costs, link);
       if (!expected) continue;
       CAPTURE(describe(schedules[i]));
@@ -84,7 +84,7 @@ TEST_CASE("the steady period lies between the busiest device and the makespan") 
     Dice dice(seed);
     const Schedule schedule = random_schedule(dice);
     const StageCosts costs = random_costs(schedule.stages, dice);
-    const Link link = random_link(dice);
+    const HopFigures link = random_link(dice);
     const Program program = std::get<Program>(lower(schedule));
     const Topology topology = Topology::ideal(link.latency, link.bandwidth);
     const Totals totals = simulate_totals(program, costs, topology);

@@ -53,7 +53,7 @@ std::string spans_difference(const Timeline& timeline, const Outcome& expected) 
   return "";
 }
 
-std::string transfers_difference(const Timeline& timeline, const Outcome& expected, const Link& link) {
+std::string transfers_difference(const Timeline& timeline, const Outcome& expected, const HopFigures& link) {
   DEBUBBLE_SAME("transfers", static_cast<std::int64_t>(timeline.transfers.size()),
                 static_cast<std::int64_t>(expected.hops.size()));
   std::map<std::tuple<OpKind, int, int, std::int64_t>, const Hop*> hops;
@@ -146,7 +146,7 @@ std::string report_difference(const Report& report, const Outcome& expected) {
 
 }  // namespace
 
-EngineRun run_engine(const Schedule& schedule, const StageCosts& costs, const Link& link, P2p p2p) {
+EngineRun run_engine(const Schedule& schedule, const StageCosts& costs, const HopFigures& link, P2p p2p) {
   EngineRun run;
   const auto lowered = lower(schedule, p2p);
   if (const auto* deadlock = std::get_if<Deadlock>(&lowered)) {
@@ -172,7 +172,7 @@ std::string name_of(P2p p2p) {
   return p2p == P2p::kCoupled ? "coupled" : "overlapped";
 }
 
-std::string difference(const EngineRun& run, const Outcome& expected, const Link& link) {
+std::string difference(const EngineRun& run, const Outcome& expected, const HopFigures& link) {
   DEBUBBLE_SAME("deadlock", run.deadlock ? 1 : 0, expected.deadlock ? 1 : 0);
   if (expected.deadlock) return "";
   DEBUBBLE_SAME("makespan of the timeline", run.timeline.makespan, expected.makespan);
@@ -183,7 +183,7 @@ std::string difference(const EngineRun& run, const Outcome& expected, const Link
   return report_difference(run.report, expected);
 }
 
-std::string disagreement(const Schedule& schedule, const StageCosts& costs, const Link& link, P2p p2p) {
+std::string disagreement(const Schedule& schedule, const StageCosts& costs, const HopFigures& link, P2p p2p) {
   const Outcome expected = reference::simulate(schedule, costs, link.latency, link.bandwidth, reference_mode(p2p));
   const EngineRun run = run_engine(schedule, costs, link, p2p);
   if (auto text = difference(run, expected, link); !text.empty()) return text;

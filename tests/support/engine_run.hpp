@@ -14,7 +14,7 @@
 
 namespace debubble::testing {
 
-struct Link {
+struct HopFigures {
   Nanoseconds latency = 0;
   std::int64_t bandwidth = 0;  // bytes per second, 0: unlimited
 };
@@ -27,14 +27,14 @@ struct EngineRun {
   std::vector<std::vector<MemoryPoint>> curves;
 };
 
-[[nodiscard]] EngineRun run_engine(const Schedule& schedule, const StageCosts& costs, const Link& link,
+[[nodiscard]] EngineRun run_engine(const Schedule& schedule, const StageCosts& costs, const HopFigures& link,
                                    P2p p2p = P2p::kOverlapped);
 
 [[nodiscard]] reference::Mode reference_mode(P2p p2p);
 [[nodiscard]] std::string name_of(P2p p2p);
 
 // The first thing in which the engine and the reference simulator do not agree, in words; "" when they agree.
-[[nodiscard]] std::string difference(const EngineRun& run, const reference::Outcome& expected, const Link& link);
+[[nodiscard]] std::string difference(const EngineRun& run, const reference::Outcome& expected, const HopFigures& link);
 
 // The first promise of Timeline, Report and MemoryPoint that the run breaks, in words; "" when it keeps them all.
 [[nodiscard]] std::string broken_promise(const EngineRun& run, const reference::Outcome& expected);
@@ -43,6 +43,7 @@ struct EngineRun {
 [[nodiscard]] std::string broken_cycle(const Deadlock& deadlock, const Schedule& schedule);
 
 // Runs both, in `p2p` mode; "" when verdicts, times and bytes agree and all promises are kept.
-[[nodiscard]] std::string disagreement(const Schedule& schedule, const StageCosts& costs, const Link& link, P2p p2p);
+[[nodiscard]] std::string disagreement(const Schedule& schedule, const StageCosts& costs, const HopFigures& link,
+                                       P2p p2p);
 
 }  // namespace debubble::testing

@@ -47,7 +47,9 @@ Schedule plan(const std::string& name, const Case& of, const Params& params) {
   return build_schedule(name, request);
 }
 
-Totals totals_of(const Schedule& schedule, const Case& of) { return totals_of(schedule, of.costs(), Link{of.hop, 0}); }
+Totals totals_of(const Schedule& schedule, const Case& of) {
+  return totals_of(schedule, of.costs(), HopFigures{of.hop, 0});
+}
 
 std::string peaks_of(const Totals& totals, const Case& of, int decimals) {
   std::string text;

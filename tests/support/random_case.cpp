@@ -292,7 +292,7 @@ StageCosts random_costs(int stages, Dice& dice) {
   return costs;
 }
 
-Link random_link(Dice& dice) {
+HopFigures random_link(Dice& dice) {
   const std::vector<Nanoseconds> latencies{0, 0, 1, 2, 5, 777'777};
   const std::vector<std::int64_t> bandwidths{0, 0, 1, 3, 1'000'000'000, 1'500'000'000, 123'456'789'123, 7'000'000};
   return {latencies[at(dice.from(0, static_cast<int>(latencies.size()) - 1))],

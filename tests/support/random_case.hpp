@@ -55,6 +55,6 @@ void shuffle_rows(Schedule& schedule, Dice& dice);
 // Times and sizes of what Features add.
 void add_feature_costs(StageCosts& costs, Dice& dice);
 
-[[nodiscard]] Link random_link(Dice& dice);
+[[nodiscard]] HopFigures random_link(Dice& dice);
 
 }  // namespace debubble::testing

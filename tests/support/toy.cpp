@@ -66,13 +66,13 @@ Schedule build(const std::string& name, int devices, int microbatches, int chunk
   return build_schedule(name, {devices, microbatches, chunks, params});
 }
 
-Totals totals_of(const Schedule& schedule, const StageCosts& costs, const Link& link) {
+Totals totals_of(const Schedule& schedule, const StageCosts& costs, const HopFigures& link) {
   const auto lowered = lower(schedule);
   if (!std::holds_alternative<Program>(lowered)) throw std::logic_error(schedule.name + " deadlocks");
   return simulate_totals(std::get<Program>(lowered), costs, Topology::ideal(link.latency, link.bandwidth));
 }
 
-std::string mismatch(const Schedule& schedule, const StageCosts& costs, const Link& link, Nanoseconds makespan,
+std::string mismatch(const Schedule& schedule, const StageCosts& costs, const HopFigures& link, Nanoseconds makespan,
                      const std::vector<double>& peaks) {
   const auto rules = reference::simulate(schedule, costs, link.latency, link.bandwidth, reference::Mode::kOverlapped);
   if (rules.deadlock) return "the reference simulator deadlocks";

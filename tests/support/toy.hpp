@@ -37,11 +37,11 @@ using Params = std::map<std::string, std::string>;
                              const Params& params = {});
 
 // Lowers and simulates without recording; the schedule must not deadlock.
-[[nodiscard]] Totals totals_of(const Schedule& schedule, const StageCosts& costs, const Link& link = {});
+[[nodiscard]] Totals totals_of(const Schedule& schedule, const StageCosts& costs, const HopFigures& link = {});
 
 // "" when the reference simulator and the engine both find this makespan and these activation peaks (in device shares,
 // as printed: to four decimals; empty: not checked); otherwise who finds what.
-[[nodiscard]] std::string mismatch(const Schedule& schedule, const StageCosts& costs, const Link& link,
+[[nodiscard]] std::string mismatch(const Schedule& schedule, const StageCosts& costs, const HopFigures& link,
                                    Nanoseconds makespan, const std::vector<double>& peaks = {});
 
 // A row as people write it, for comparing orders: "F0 F1 B0 B1"; with chunks "F0.0 F0.1", numbered on the device.

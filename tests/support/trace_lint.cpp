@@ -212,6 +212,10 @@ class Linter {
         report("the name \"" + name + "\" does not say whose work it is");
       return require_integers(args, {"stage", "part", "step"});
     }
+    if (category == "step") {  // a task of the training step: of a device, not of a stage and microbatch
+      require_integers(args, {"bytes", "wait_ns"});
+      return require_texts(args, {"kind", "waited_for", "source"});
+    }
     if (category == "copy") {
       check_copy(name, args);
     } else if (category != "compute" && category != "transfer") {

@@ -189,7 +189,7 @@ TEST_CASE("the list timing that plans agrees with the engine") {
     for (StageCost& stage : costs.costs.stages) stage.output = 0;
     const Nanoseconds latency = dice.from(0, 5);
     costs.hops.assign(static_cast<std::size_t>(schedule.stages), schedule.vocabulary_barriers > 0 ? 0 : latency);
-    const Link link{schedule.vocabulary_barriers > 0 ? 0 : latency, 0};
+    const HopFigures link{schedule.vocabulary_barriers > 0 ? 0 : latency, 0};
     CHECK(time_rows(schedule, costs).makespan == totals_of(schedule, costs.costs, link).makespan);
   }
 }

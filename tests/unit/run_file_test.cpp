@@ -99,7 +99,7 @@ TEST_CASE("runs of random schedules, with pairs, pieces and replicas, survive th
     testing::Dice dice(seed);
     const Schedule schedule = testing::random_schedule(dice);
     const StageCosts costs = testing::random_costs(schedule.stages, dice);
-    const testing::Link link = testing::random_link(dice);
+    const testing::HopFigures link = testing::random_link(dice);
     for (const RunRecord& record :
          simulated(schedule, costs, Topology::ideal(link.latency, link.bandwidth), P2p::kOverlapped)) {
       check_round_trip(record);

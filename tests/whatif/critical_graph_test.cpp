@@ -51,12 +51,12 @@ bool plain(const Schedule& schedule, const StageCosts& costs) {
   return schedule.pieces == 1 && !costs.overlapped_pair && !schedule.pairs_run_side_by_side;
 }
 
-Nanoseconds makespan(const Program& program, const StageCosts& costs, const Link& link) {
+Nanoseconds makespan(const Program& program, const StageCosts& costs, const HopFigures& link) {
   return simulate_totals(program, costs, Topology::ideal(link.latency, link.bandwidth)).makespan;
 }
 
 // Every cost that is large enough to be shrunk, times 1000 so that the nearest other path is farther than one step.
-int compare_with_differences(const Schedule& schedule, StageCosts costs, Link link, P2p p2p) {
+int compare_with_differences(const Schedule& schedule, StageCosts costs, HopFigures link, P2p p2p) {
   for (StageCost& cost : costs.stages) {
     for (Nanoseconds* each : {&cost.forward, &cost.backward, &cost.input_grad, &cost.weight_grad}) *each *= 100'000;
   }
@@ -91,7 +91,7 @@ TEST_CASE("derivatives are those of finite differences, on both sides, over rand
       Dice dice(seed);
       const Schedule schedule = random_schedule(dice);
       const StageCosts costs = random_costs(schedule.stages, dice);
-      const Link link = random_link(dice);
+      const HopFigures link = random_link(dice);
       if (!plain(schedule, costs)) continue;
       CAPTURE(seed);
       CAPTURE(name_of(p2p));

@@ -1,8 +1,8 @@
 // Accuracy: all records predicted, compared with what was measured, grouped by source; and the fit of its constants.
 //
-// A source with constants is divided: of its records, ordered by id, the first, third, fifth, ... set-up is fitted, the
-// others are judged. Records with the same flags are one set-up, so that none is judged by its twin. What was measured
-// plays no part in that.
+// A source with constants is divided: of its set-ups, ordered by id, the first, third, fifth, ... is fitted, the others
+// are judged. Records with the same flags are one set-up, so that none is judged by its twin. What was measured plays
+// no part in that.
 #pragma once
 
 #include <optional>

@@ -15,8 +15,8 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kRule =
-    "Fitted by `debubble accuracy --fit`: of a source's records, ordered by id, the first, third, fifth, ... distinct "
-    "set-up; the others are judged. The mean absolute error of the step time is made least.";
+    "Fitted by `debubble accuracy --fit` to the first, third, fifth, ... set-up of a source, ordered by id; the others "
+    "are judged. The mean absolute error of the step time is made least.";
 
 double factor(JsonObjectReader& reader, const char* key) {
   const JsonValue* value = reader.member(key, false);

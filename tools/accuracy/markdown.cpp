@@ -13,10 +13,10 @@ constexpr std::string_view kIntroduction =
     "`debubble simulate` takes, with the flags that stand there, and compared with what was measured.\n\n"
     "At most two constants are fitted per source: `compute` divides all kernel times, `network` all times of "
     "collectives and transfers. They stand in [calibration.json](../traces/published/calibration.json); `--fit` finds "
-    "them again. Of a source's records, ordered by id, the first, third, fifth, ... set-up is fitted and the others "
-    "are "
-    "judged; no constant depends on a record. Errors are predicted / measured - 1; of a bubble rate, those of the time "
-    "that the same work takes.\n\n";
+    "them again, to the first, third, fifth, ... set-up of a source, ordered by id; the others are judged. No constant "
+    "depends on a record. Errors are predicted / measured - 1; of a bubble rate, those of the time that the same work "
+    "takes. Which effects are modelled, and how, was chosen with all records in view, the judged ones included: only "
+    "the constants are blind to them.\n\n";
 
 std::string overview(const std::vector<JudgedSource>& sources) {
   std::string text =

@@ -34,7 +34,7 @@ bool describes_request(const InputError& error) {
     const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015" || code == "M001" ||
                               code == "M002" || code == "M003";
     return !concerns_all && (code.starts_with("S") || code.starts_with("L") || code.starts_with("M") ||
-                             code == "X011" || code == "X012");
+                             code == "O004" || code == "O005" || code == "X011" || code == "X012");
   });
 }
 

@@ -199,14 +199,20 @@ class TraceWriter : private TraceText {
     close_event();
   }
 
+  // Within quotes.
+  void write_step_name(const StepSpan& s) {
+    std::string name;
+    append_json_string(name, s.what.empty() ? to_string(s.kind) : s.what);
+    out << std::string_view(name).substr(1, name.size() - 2);
+  }
+
   // A task of the training step, such as "all-reduce of stage 3's gradients".
   void write_step(std::int32_t index) {
     const StepSpan& s = timeline_.steps[static_cast<std::size_t>(index)];
     next_line();
-    std::string name;
-    append_json_string(name, s.what.empty() ? to_string(s.kind) : s.what);
-    name.pop_back();  // open_event closes it
-    out << "{\"name\":" << name << "\",\"cat\":\"step";
+    out << "{\"name\":\"";
+    write_step_name(s);
+    out << "\",\"cat\":\"step";
     open_event("X", s.device, lanes_.step(s), s.begin);
     write_time("dur", s.end - s.begin);
     out << ",\"args\":{\"kind\":\"" << to_string(s.kind) << "\",\"bytes\":" << s.bytes;
@@ -280,7 +286,7 @@ class TraceWriter : private TraceText {
             << timeline_.collectives[index].microbatch;
         break;
       case Gate::Kind::kStep:
-        out << timeline_.steps[index].what;
+        write_step_name(timeline_.steps[index]);
         break;
     }
     out << "\",\"wait_ns\":" << waited << ",\"source\":\"" << (timeline_.measured ? "measured" : "modelled") << "\"";

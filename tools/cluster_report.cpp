@@ -21,24 +21,18 @@ const char* word(NetworkModel model) {
 
 std::optional<ClusterReport> cluster_report(const Run& run) {
   const Network* network = run.topology.network();
-  if (network == nullptr && run.pipeline_replicas == 1) return std::nullopt;
+  Parallelism sizes = network != nullptr ? network->layout.sizes : run.sizes;
+  sizes.pipeline = run.schedule.devices;
+  if (network == nullptr && sizes.ranks() == run.schedule.devices) return std::nullopt;
   ClusterReport cluster;
-  cluster.topology = "ideal";
-  cluster.network = word(NetworkModel::kUncontended);
-  cluster.data = run.pipeline_replicas;
-  cluster.ranks = std::int64_t{run.schedule.devices} * run.pipeline_replicas;
-  cluster.devices = cluster.ranks;
-  if (network != nullptr) {
-    const Parallelism& sizes = network->layout.sizes;
-    cluster.topology = network->graph.name;
-    cluster.network = word(network->model);
-    cluster.devices = network->graph.device_count();
-    cluster.ranks = sizes.ranks();
-    cluster.tensor = sizes.tensor;
-    cluster.context = sizes.context;
-    cluster.expert = sizes.expert;
-    cluster.data = sizes.data;
-  }
+  cluster.topology = network != nullptr ? network->graph.name : "ideal";
+  cluster.network = word(network != nullptr ? network->model : NetworkModel::kUncontended);
+  cluster.ranks = sizes.ranks();
+  cluster.devices = network != nullptr ? network->graph.device_count() : cluster.ranks;
+  cluster.tensor = sizes.tensor;
+  cluster.context = sizes.context;
+  cluster.expert = sizes.expert;
+  cluster.data = sizes.data;
   cluster.fastest_replica = cluster.slowest_replica = run.report.makespan;
   if (!run.replica_makespans.empty()) {
     const auto [fastest, slowest] = std::minmax_element(run.replica_makespans.begin(), run.replica_makespans.end());

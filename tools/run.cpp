@@ -12,6 +12,7 @@
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tools/cluster/cluster_topology.hpp"
+#include "tools/cluster/distinct_replicas.hpp"
 #include "tools/cluster_report.hpp"
 #include "tools/exchange/schedule_file.hpp"
 #include "tools/memory/memory_verdict.hpp"
@@ -103,6 +104,7 @@ Schedule plan_schedule(const Scenario& scenario, const ScheduleEntry& entry, con
   draft.schedule.devices = request.devices;
   draft.schedule.chunks = request.chunks == 0 ? entry.default_chunks : request.chunks;
   draft.schedule.stages = request.devices * draft.schedule.chunks;
+  draft.schedule.placement = loop_placement(request.devices, draft.schedule.stages);
   set_stage_costs(scenario, draft);
   return build_planned(entry.name, request, draft.costs, make_topology(scenario, request.devices, draft.report),
                        scenario.p2p);
@@ -123,11 +125,11 @@ void report_deadlock(Run& run, Deadlock deadlock, P2p p2p) {
 // Whether the walk without contention says it all.
 bool walks(const Run& run) { return !run.topology.contended() && run.step.empty() && run.variation.none(); }
 
-// On a modelled cluster all replicas of the pipeline that differ; the slowest is shown.
+// On a modelled cluster all replicas of the pipeline that differ or meet; the slowest is shown.
 Timeline simulate_prepared(Run& run, const Program& program) {
   run.replica_makespans.clear();
-  if (walks(run)) return simulate(program, run.schedule, run.costs, run.topology);
-  const int replicas = run.variation.replicas_differ() ? run.pipeline_replicas : 1;
+  const int replicas = distinct_replicas(run, program, run.variation);
+  if (walks(run) && replicas == 1) return simulate(program, run.schedule, run.costs, run.topology);
   std::vector<Timeline> timelines =
       simulate_cluster(program, run.schedule, run.costs, run.topology, {&run.step, &run.variation, replicas});
   if (replicas > 1) {
@@ -226,7 +228,8 @@ Run prepare_run(const Scenario& scenario, const std::string& name, Progress& pro
            Source::kDefault);
   }
   run.topology = make_topology(scenario, run.schedule.devices, run.report);
-  run.pipeline_replicas = scenario.cluster.sizes.data;
+  run.sizes = scenario.cluster.sizes;
+  run.pipeline_replicas = run.sizes.data;
   run.variation = make_variation(scenario.variation, run.schedule, run.pipeline_replicas, run.report.assumptions);
   set_step_work(scenario, run);
   add_model_facts(scenario, run);

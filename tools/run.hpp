@@ -41,6 +41,7 @@ struct Run {
   P2p p2p = P2p::kOverlapped;  // what it was simulated or run with
   StepWork step;               // empty: the schedule's ops only
   Variation variation;
+  Parallelism sizes;          // how many ranks work beside the pipeline, as asked for
   int pipeline_replicas = 1;  // data-parallel replicas of the pipeline
   // The step of each replica that was simulated, the slowest of which is `timeline`; empty: all are alike.
   std::vector<Nanoseconds> replica_makespans;

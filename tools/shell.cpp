@@ -13,6 +13,32 @@ std::string shell_quoted(std::string_view argument) {
   return quoted + "'";
 }
 
+std::vector<std::string> command_lines(std::string_view command, std::size_t width) {
+  std::vector<std::string> arguments{""};
+  bool quoted = false;
+  for (std::size_t k = 0; k < command.size(); ++k) {
+    const char c = command[k];
+    if (c == ' ' && !quoted) {
+      arguments.emplace_back();
+      continue;
+    }
+    if (c == '\'') quoted = !quoted;
+    arguments.back() += c;
+    if (c == '\\' && !quoted && k + 1 < command.size()) arguments.back() += command[++k];
+  }
+  constexpr std::size_t kBackslash = 2;  // and the blank before it
+  std::vector<std::string> lines;
+  for (const std::string& argument : arguments) {
+    if (!lines.empty() && lines.back().size() + 1 + argument.size() + kBackslash <= width) {
+      lines.back() += " " + argument;
+    } else {
+      if (!lines.empty()) lines.back() += " \\";
+      lines.push_back(argument);
+    }
+  }
+  return lines;
+}
+
 std::string printable(std::string_view text) {
   constexpr unsigned char kFirstPrintable = 0x20;
   constexpr unsigned char kDelete = 0x7f;

@@ -78,12 +78,16 @@ StepTask StepBuilder::embedding_task(const Places& pair) const {
   const RankGroups groups = place_groups(planner_.layout(), pair, -1);
   const CollectivePlan plan = planner_.plan(groups, CollectiveKind::kAllReduce, bytes);
   StepTask task = collective(Kind::kEmbeddingReduce, pair, groups, plan, bytes, "gradients of the tied embedding");
-  // Each pipeline replica sends over its own ranks' links.
-  const bool flows = !task.phases.empty();
+  const Topology& topology = *request_.topology;
+  if (topology.network() == nullptr || topology.network()->model == NetworkModel::kFifo) return task;
+  // Each pipeline replica sends over its own ranks' links; those of several meet in the engine, or not at all.
   task.phases.clear();
-  for (int replica = 0; flows && replica < request_.parallel.data; ++replica) {
+  task.duration = 0;
+  for (int replica = 0; replica < request_.parallel.data; ++replica) {
     const RankGroups own = place_groups(planner_.layout(), pair, replica);
-    task.phases.push_back(planner_.phases(planner_.plan(own, CollectiveKind::kAllReduce, bytes)));
+    const CollectivePlan alone = planner_.plan(own, CollectiveKind::kAllReduce, bytes);
+    task.duration = std::max(task.duration, alone.duration);
+    if (topology.contended()) task.phases.push_back(planner_.phases(alone));
   }
   return task;
 }

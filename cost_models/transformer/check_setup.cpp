@@ -9,6 +9,8 @@
 namespace debubble {
 namespace {
 
+constexpr std::int64_t kMostBlocks = 10'000;
+
 std::string count(std::int64_t number, const char* one, const char* many) {
   return std::to_string(number) + " " + (number == 1 ? one : many);
 }
@@ -47,6 +49,10 @@ class SetupCheck {
       if (size > 0) continue;
       return complain("F001", "--model", "the model \"" + shape.name + "\" lacks a size",
                       "layers, hidden, heads, key/value heads, head size and vocabulary must all be at least 1");
+    }
+    if (shape.layers > kMostBlocks || shape.predicted_tokens > kMostBlocks) {
+      complain("F001", "--model", "\"" + shape.name + "\" has more than " + std::to_string(kMostBlocks) + " blocks",
+               "no model has so many: look at its layers and at the tokens it predicts further ahead");
     }
     if (setup_.sequence < 1) complain("F001", "--sequence", "a sample needs at least 1 token", "use --sequence 4096");
     if (setup_.microbatch_size < 1) {

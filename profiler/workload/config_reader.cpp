@@ -92,8 +92,9 @@ constexpr std::array<std::string_view, 75> kIrrelevant{
     "transformers_version",
     "typical_p",
 };
-constexpr std::array<std::string_view, 7> kAlsoIrrelevant{
-    "_num_labels", "bad_words_ids", "max_sequence_length", "num_labels", "unk_token_id", "use_bfloat16", "use_cache"};
+constexpr std::array<std::string_view, 8> kAlsoIrrelevant{"_num_labels",         "auto_map",   "bad_words_ids",
+                                                          "max_sequence_length", "num_labels", "unk_token_id",
+                                                          "use_bfloat16",        "use_cache"};
 
 bool is_irrelevant(std::string_view key) {
   const auto in = [key](const auto& list) { return std::find(list.begin(), list.end(), key) != list.end(); };

@@ -69,7 +69,7 @@ TEST_CASE("a word too many is refused") {
   --> debubble compare
   = help: run `debubble compare --help` for its flags
 )");
-  CHECK(folder.refusal({"list", "schedules", "topologies"}) == R"(error[C061]: unexpected "topologies"
+  CHECK(folder.refusal({"list", "schedules", "1f1b", "gpipe"}) == R"(error[C061]: unexpected "gpipe"
   --> debubble list
   = help: run `debubble list --help` for its flags
 )");
@@ -251,16 +251,16 @@ TEST_CASE("an unknown format to export to, or tool to import from, is refused") 
   const Folder folder;
   CHECK(folder.refusal({"export", "--to", "json"}) == R"(error[C063]: "json" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json
 )");
   CHECK(folder.refusal({"export", "--to", "pytorch_csv"}) ==
         R"(error[C063]: "pytorch_csv" is not a format debubble can export to
   --> --to
-  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace
+  = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json
 )");
   folder.write("g.txt", kGraph);
-  CHECK(folder.refusal({"import", "--from", "megatron", "g.txt"}) ==
-        R"(error[C062]: "megatron" is not a tool debubble can import from
+  CHECK(folder.refusal({"import", "--from", "deepspeed", "g.txt"}) ==
+        R"(error[C062]: "deepspeed" is not a tool debubble can import from
   --> --from
   = help: known tools: kineto, nsys, records, pipedream, megatron
 )");
@@ -274,14 +274,14 @@ TEST_CASE("--fail-if names only numbers of the report") {
    |
    | bubbel>3
    | ^^^^^^
-  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle mem peak_activation peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
+  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle inside_collectives mem peak_activation peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
 )");
   CHECK(folder.refusal({"simulate", "--fail-if", "foo>3"}) == R"(error[C032]: 'foo' is not a number of the report
   --> --fail-if:1
    |
    | foo>3
    | ^^^
-  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle mem peak_activation peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
+  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle inside_collectives mem peak_activation peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
 )");
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("list and doctor print JSON too") {
   const Folder folder;
   CHECK(json::parse(folder.data({"list", "--format", "json"}))["schedules"].size() == schedule_catalog().size());
   CHECK(json::parse(folder.data({"list", "topologies", "--format", "json"}))["topologies"][0]["name"] == "ideal");
-  CHECK(json::parse(folder.data({"list", "cost-models", "--format", "json"}))["cost_models"].size() == 2);
+  CHECK(json::parse(folder.data({"list", "cost-models", "--format", "json"}))["cost_models"].size() == 3);
   const json doctor = json::parse(folder.data({"doctor", "--format", "json"}));
   CHECK(doctor["checks"][0] ==
         json{{"what", "simulation"}, {"status", "ok"}, {"detail", "needs no GPU, no network and no other program"}});

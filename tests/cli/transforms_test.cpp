@@ -87,6 +87,15 @@ TEST_CASE("a sharded output layer has default times, given times, and one from t
             .starts_with("error[M018]"));
 }
 
+TEST_CASE("a cost-aware order is planned before a model's output layer is cut over the devices") {
+  for (const std::string schedule : {"dapple", "zb-auto", "zb-v-auto"}) {
+    CAPTURE(schedule);
+    const json run = simulated({"--schedule", schedule, "-p", "2", "-m", "8", "--model", "gpt-1.3b", "--hardware",
+                                "h100", "--transform", "vocabulary-parallel"});
+    CHECK(run["makespan_ns"] > 0);
+  }
+}
+
 TEST_CASE("extra work fills the bubbles: report, text and lanes of the trace") {
   const Arguments work{"-p",          "4",
                        "-m",          "4",

@@ -43,7 +43,8 @@ struct Counts {
 };
 
 // The two engines on a network with a link between every two devices.
-void compare(const Schedule& schedule, const StageCosts& costs, const testing::HopFigures& link, P2p p2p, Counts& counts) {
+void compare(const Schedule& schedule, const StageCosts& costs, const testing::HopFigures& link, P2p p2p,
+             Counts& counts) {
   const auto lowered = lower(schedule, p2p);
   const auto* program = std::get_if<Program>(&lowered);
   if (program == nullptr) return;

@@ -66,7 +66,9 @@ TEST_CASE("gemma: wide heads, a gated GELU and a tied embedding") {
 }
 
 TEST_CASE("unknown keys are named, never guessed; harmless ones pass") {
-  const ModelFile odd = read_hf_config(with(kGemma, R"("moe_of_my_own": 4, "torch_dtype": "bfloat16")"), "x");
+  const ModelFile odd = read_hf_config(with(kGemma, R"("moe_of_my_own": 4, "torch_dtype": "bfloat16",
+    "auto_map": {"AutoModel": "a.B"})"),
+                                       "x");
   REQUIRE(odd.notes.size() == 1);
   CHECK(has(odd.notes[0], "moe_of_my_own"));
   CHECK(odd.shape.experts == 0);

@@ -161,6 +161,21 @@ TEST_CASE("what a script does not say is refused or said") {
   CHECK(found(bare, "global batch"));
 }
 
+TEST_CASE("numbers that divide something are no zeros") {
+  const std::string model = "--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --world-size 8 ";
+  for (const char* name : {"micro-batch-size", "global-batch-size", "tensor-model-parallel-size",
+                           "pipeline-model-parallel-size", "context-parallel-size", "expert-model-parallel-size",
+                           "make-vocab-size-divisible-by", "world-size", "nproc_per_node", "nnodes"}) {
+    CAPTURE(name);
+    const std::string before = std::string(name).starts_with("n") ? std::string("torchrun --") + name + " 0 " : "";
+    const std::string behind = before.empty() ? std::string("--") + name + " 0" : "";
+    const MegatronScenario scenario = read_megatron(before + "a.py " + model + behind, "x");
+    CHECK((!before.empty() || found(scenario, "is 0, and at least 1 is needed")));
+    CHECK(flag(scenario, "devices") == "1");
+  }
+  CHECK(found(read_megatron(model + "--micro-batch-size 4 --global-batch-size 65", "x"), "no multiple of microbatch"));
+}
+
 TEST_CASE("the file has a line per flag, and the findings as comments") {
   MegatronScenario scenario;
   scenario.flags = {{"devices", "4"}, {"sequence-parallel", "true"}, {"model-size", "layers=2"}, {"dtype", "bf16"}};

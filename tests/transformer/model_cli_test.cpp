@@ -66,6 +66,40 @@ TEST_CASE("utilisation is model FLOPs over the devices' peak") {
         doctest::Approx(8 * flops / (makespan(replicas) / 1e9 * 8 * 312e12)).epsilon(1e-9));
 }
 
+TEST_CASE("sizes that follow from others follow them") {
+  const Folder folder;
+  const auto sized = [&](const std::string& model, const std::string& sizes) {
+    return makespan(report(folder, {"simulate", "--model", model, "--hardware", "h100", "--model-size", sizes}));
+  };
+  CHECK(sized("gpt-1.3b", "hidden=1024,heads=8") ==
+        sized("gpt-1.3b", "hidden=1024,heads=8,kv_heads=8,head_size=128,feed_forward=4096"));
+  CHECK(sized("llama3-8b", "heads=16") == sized("llama3-8b", "heads=16,kv_heads=8,head_size=256"));
+  const auto refused = [&](const std::string& model, const std::string& sizes) {
+    return folder.refusal({"simulate", "--model", model, "--hardware", "h100", "--model-size", sizes});
+  };
+  CHECK(refused("gpt-1.3b", "hidden=7").find("16 heads do not share 7 numbers evenly") != std::string::npos);
+  CHECK(refused("llama3-8b", "heads=4").find("8 key/value heads cannot serve 4 heads") != std::string::npos);
+  CHECK(refused("gpt-1.3b", "layers=4,layers=5").find("\"layers\" is given twice") != std::string::npos);
+  CHECK(refused("gpt-1.3b", "layers=100000").find("more than 10000 blocks") != std::string::npos);
+  CHECK(refused("gpt-1.3b", "predicted_tokens=16777216").find("more than 10000 blocks") != std::string::npos);
+  CHECK(folder.refusal({"simulate", "--model", "gpt-1.3b", "--grad-dtype", "fp8"}).find("error[C002]") !=
+        std::string::npos);
+  folder.write("odd.json",
+               R"({"model_type":"llama","hidden_size":4097,"num_hidden_layers":8,"num_attention_heads":32,
+                   "vocab_size":32000,"intermediate_size":11008,"max_position_embeddings":2048})");
+  CHECK(folder.refusal({"simulate", "--model", "odd.json", "--hardware", "h100"}).find("error[F022]") !=
+        std::string::npos);
+  folder.write("dense.json",
+               R"({"model_type":"deepseek_v3","hidden_size":2048,"num_hidden_layers":8,"num_attention_heads":16,
+                   "vocab_size":32000,"intermediate_size":5504,"moe_intermediate_size":512,"n_routed_experts":16,
+                   "num_experts_per_tok":2,"q_lora_rank":512,"kv_lora_rank":256,"qk_nope_head_dim":64,
+                   "qk_rope_head_dim":32,"v_head_dim":64,"first_k_dense_replace":[1,2],
+                   "num_nextn_predict_layers":-3,"max_position_embeddings":2048})");
+  const std::string dense = folder.refusal({"simulate", "--model", "dense.json", "--hardware", "h100"});
+  CHECK(dense.find("first_k_dense_replace") != std::string::npos);
+  CHECK(dense.find("num_nextn_predict_layers") != std::string::npos);
+}
+
 TEST_CASE("every flag of the model changes what it names") {
   const Folder folder;
   const double plain = makespan(report(folder, kSmall));

@@ -39,12 +39,13 @@ Run small_run() {
   Timeline& t = run.timeline;
   t.devices = 2;
   t.makespan = 7500;
-  t.spans = {{f0, {}, false, 0, 0, 0, 1001, {}},
-             {b0, {}, false, 0, 5500, 5500, 7500, {transfer, 1}},
-             {f1, {}, false, 1, 1500, 1500, 2500, {transfer, 0}},
-             {b1, {}, false, 1, 2500, 2500, 4500, {span, 2}}};
+  t.spans = {{f0, {}, false, 0, 0, 0, 1001, 0, 0, {}},
+             {b0, {}, false, 0, 5500, 5500, 7500, 0, 0, {transfer, 1}},
+             {f1, {}, false, 1, 1500, 1500, 2500, 0, 0, {transfer, 0}},
+             {b1, {}, false, 1, 2500, 2500, 4500, 0, 0, {span, 2}}};
   t.device_begin = {0, 2, 4};
-  t.transfers = {{f0, 0, 2, 0, 1, 1001, 1500, 400, 4096, {span, 0}}, {b1, 3, 1, 1, 0, 4500, 5500, 0, 4096, {span, 3}}};
+  t.transfers = {{f0, 0, 2, 0, 1, 1001, 1500, 400, 0, 4096, {span, 0}},
+                 {b1, 3, 1, 1, 0, 4500, 5500, 0, 0, 4096, {span, 3}}};
   run.report.assumptions = {{"forward time", "1 us", Source::kGiven}};
   run.report.bubble_ratio = 0.6;
   return run;
@@ -207,7 +208,7 @@ TEST_CASE("transfers that overlap in time get lanes of their own, by first fit")
   Run run = small_run();
   run.timeline.transfers.clear();
   const auto add = [&](Nanoseconds begin, Nanoseconds end) {
-    run.timeline.transfers.push_back({Op{}, 0, 2, 0, 1, begin, end, 0, 1, {}});
+    run.timeline.transfers.push_back({Op{}, 0, 2, 0, 1, begin, end, 0, 0, 1, {}});
   };
   add(10, 20);
   add(0, 15);  // not in order of begin
@@ -228,7 +229,7 @@ TEST_CASE("transfers that overlap in time get lanes of their own, by first fit")
 
 TEST_CASE("with more than 99 lanes on a device thread ids stay unique") {
   Run run = small_run();
-  run.timeline.transfers.assign(150, {Op{}, 0, 2, 0, 1, 1001, 1500, 0, 1, {}});
+  run.timeline.transfers.assign(150, {Op{}, 0, 2, 0, 1, 1001, 1500, 0, 0, 1, {}});
   const std::string trace = trace_of(run);
   CHECK(trace.find("\"tid\":1001,") != std::string::npos);
   CHECK(trace.find("\"name\":\"recv 150\"") != std::string::npos);

@@ -142,8 +142,14 @@ def main():
     schema = json.loads((root / "docs/profile.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)
-    # Suites of the gate and their baselines are no profiles; tests/check looks after them.
-    profiles = [path for path in (root / "traces").rglob("*.json") if ".suite." not in path.name]
+    # Suites of the gate and their baselines are no profiles; tests/check looks after them, tests/accuracy after what
+    # was published and fitted, tests/transformer after tables of efficiency.
+    others = {"results.json", "calibration.json"}
+    profiles = [
+        path
+        for path in (root / "traces").rglob("*.json")
+        if ".suite." not in path.name and path.name not in others and path.parent.name != "efficiency"
+    ]
     files = sorted(profiles) + [Path(name) for name in sys.argv[2:]]
     profiles = {path: json.loads(path.read_text(encoding="utf-8")) for path in files}
     # traces/ may hold other recordings one day; profiles say what they are.

@@ -63,6 +63,11 @@ Report full_report() {
   report.stream->stages.resize(2);
   report.extra_work.emplace();
   report.extra_work->devices.resize(2);
+  report.inside_collectives = 1;
+  report.cluster.emplace();
+  report.step.emplace();
+  report.step->parts.resize(1);
+  report.memory_fit.emplace();
   return report;
 }
 
@@ -136,6 +141,7 @@ TEST_CASE("a report is printed with exactly these bytes") {
         "dependency": 0,
         "transfer_latency": 0,
         "transfer_bandwidth": 0,
+        "transfer_contention": 0,
         "collective": 0,
         "straggler": 0,
         "memory_limit": 0,
@@ -231,23 +237,26 @@ TEST_CASE("the published schema and the writer know the same keys") {
   Report plain = small_report();
   plain.findings = full_report().findings;
   check_keys(Json::parse(report_json(plain, kTool)), run, "",
-             {"deadlock", "needs", "stream", "extra_work", "copies", "peak_host_bytes"});
+             {"deadlock", "needs", "stream", "extra_work", "copies", "peak_host_bytes", "cluster", "step", "memory_fit",
+              "inside_collectives_ns"});
   const Json& rule = run.at("properties").at("deadlock");
   check_keys(Json::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
 }
 
 TEST_CASE("devices as CSV") {
-  CHECK(devices_csv(small_report()) ==
-        "device,busy_ns,idle_ns,bubble_ratio,idle_fill_ns,idle_drain_ns,idle_dependency_ns,idle_transfer_latency_ns,"
-        "idle_transfer_bandwidth_ns,idle_collective_ns,idle_straggler_ns,idle_memory_limit_ns,idle_launch_gap_ns,"
-        "peak_memory_bytes,peak_memory_at_ns,peak_memory_op,peak_weights_bytes,peak_gradients_bytes,"
-        "peak_optimizer_bytes,peak_extra_weights_bytes,peak_activations_bytes,peak_held_for_weight_grad_bytes,"
-        "peak_received_bytes,peak_comm_buffers_bytes,peak_workspace_bytes,peak_activation_bytes,"
-        "peak_activation_shares\n"
-        "0,6000000,3000000,0.3333333333333333,2000000,1000000,0,0,0,0,0,0,0,2097152,1000000,0F1,0,0,0,0,2097152,0,0,0,"
-        "0,2097152,2\n"
-        "1,6000000,3000000,0.3333333333333333,1000000,2000000,0,0,0,0,0,0,0,1048576,1000000,1F0,0,0,0,0,1048576,0,0,0,"
-        "0,1048576,1\n");
+  CHECK(
+      devices_csv(small_report()) ==
+      "device,busy_ns,idle_ns,bubble_ratio,idle_fill_ns,idle_drain_ns,idle_dependency_ns,idle_transfer_latency_ns,"
+      "idle_transfer_bandwidth_ns,idle_transfer_contention_ns,idle_collective_ns,idle_straggler_ns,"
+      "idle_memory_limit_ns,idle_launch_gap_ns,peak_memory_bytes,peak_memory_at_ns,peak_memory_op,peak_weights_bytes,"
+      "peak_gradients_bytes,"
+      "peak_optimizer_bytes,peak_extra_weights_bytes,peak_activations_bytes,peak_held_for_weight_grad_bytes,"
+      "peak_received_bytes,peak_comm_buffers_bytes,peak_workspace_bytes,peak_activation_bytes,"
+      "peak_activation_shares\n"
+      "0,6000000,3000000,0.3333333333333333,2000000,1000000,0,0,0,0,0,0,0,0,2097152,1000000,0F1,0,0,0,0,2097152,0,0,0,"
+      "0,2097152,2\n"
+      "1,6000000,3000000,0.3333333333333333,1000000,2000000,0,0,0,0,0,0,0,0,1048576,1000000,1F0,0,0,0,0,1048576,0,0,0,"
+      "0,1048576,1\n");
 }
 
 TEST_CASE("a steady period that the run does not show is null in JSON, empty in CSV, and still within the schema") {

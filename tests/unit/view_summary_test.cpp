@@ -146,11 +146,11 @@ TEST_CASE("columns that do not fit follow in a second table") {
         "d0       6.000   3.000   1.000   1.000       1.000     1.000      1.000\n"
         "d1       6.000   3.000   1.000   1.000       1.000     1.000      1.000\n"
         "share   66.7 %  33.3 %  11.1 %  11.1 %      11.1 %    11.1 %     11.1 %\n"
-        "                               memory  launch    peak  activ-\n"
-        "device  collective  straggler   limit     gap  memory  ations\n"
-        "d0           1.000      1.000   1.000   1.000    2.00    2.00\n"
-        "d1           1.000      1.000   1.000   1.000    1.00    1.00\n"
-        "share       11.1 %     11.1 %  11.1 %  11.1 %\n"
+        "          transfer                         memory  launch    peak  activ-\n"
+        "device  contention  collective  straggler   limit     gap  memory  ations\n"
+        "d0           1.000       1.000      1.000   1.000   1.000    2.00    2.00\n"
+        "d1           1.000       1.000      1.000   1.000   1.000    1.00    1.00\n"
+        "share       11.1 %      11.1 %     11.1 %  11.1 %  11.1 %\n"
         "times in ms, memory in MiB, activations in device shares\n");
 }
 

@@ -183,6 +183,17 @@ TEST_CASE("run files: what they cannot hold is refused, and a trace of it is for
   CHECK(folder.files() == "step.json");
 }
 
+TEST_CASE("a faster step that does not fit either is not passed off as a way out") {
+  const Folder folder;
+  const Words small{"explain", "step", "-p", "4", "-m", "8", "--times", "f=1,b=2", "--memory", "1MiB"};
+  const std::string text = folder.data(small);
+  CHECK(text.find("memory: device 0 lacks") != std::string::npos);
+  CHECK(text.find("1. ") != std::string::npos);
+  CHECK(text.find("out of memory as before") != std::string::npos);
+  CHECK(folder.data({"explain", "step", "-p", "4", "-m", "8", "--times", "f=1,b=2"}).find("out of memory") ==
+        std::string::npos);
+}
+
 TEST_CASE("--fail-if knows the step's parts") {
   const Folder folder;
   const Words step{"simulate", "-p", "2", "-m", "4", "--dp", "2", "--step", "reduce=2,optimizer=0.5"};

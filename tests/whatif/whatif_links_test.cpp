@@ -103,6 +103,20 @@ TEST_CASE("in a cluster the links of one device are waited for by those behind t
   }
 }
 
+TEST_CASE("a change of links says that collectives inside stages keep their times") {
+  const Folder folder;
+  const auto text = [&](const char* tensor, Arguments change) {
+    Arguments flags{"whatif", "-p", "2", "--model", "tiny-gpt", "--topology", "dgx-h100:1", "--tp", tensor};
+    flags.insert(flags.end(), change.begin(), change.end());
+    return folder.data(flags);
+  };
+  const std::string note = "The collectives inside stages";
+  CHECK(text("2", {"--link", "0-1:x0.5"}).find(note) != std::string::npos);
+  CHECK(text("2", {"--bandwidth-scale", "x2"}).find(note) != std::string::npos);
+  CHECK(text("2", {"--slow", "device=0:1.5"}).find(note) == std::string::npos);
+  CHECK(text("1", {"--link", "0-1:x0.5"}).find(note) == std::string::npos);
+}
+
 TEST_CASE("all latencies at once are what --comm says") {
   const Folder folder;
   const auto step = [&](Arguments arguments) {

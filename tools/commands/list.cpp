@@ -9,8 +9,10 @@
 
 #include "cost_models/transformer/hardware.hpp"
 #include "schedules/catalog.hpp"
+#include "schedules/transforms/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/topologies/catalog.hpp"
 #include "tools/catalog/schedule_page.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/output.hpp"
@@ -123,6 +125,7 @@ class List : public Command {
  public:
   void add_flags(CLI::App& verb) override {
     verb.add_option("family", family_, "schedules (default), transforms, models, ...")->type_name("FAMILY");
+    verb.add_option("name", name_, "only the one of that name")->type_name("NAME");
     add_output_flags(verb, output_, kFormats);
   }
 
@@ -139,29 +142,68 @@ class List : public Command {
     }
     Output output(output_, kFormats);
     const bool json = output.format() == Format::kJson;
-    if (output.format() == Format::kMarkdown && family_ != "schedules") {
-      throw InputError(Diagnostic{"C002", "--format", "only the list of schedules is made as markdown",
+    if (output.format() == Format::kMarkdown && (family_ != "schedules" || !name_.empty())) {
+      throw InputError(Diagnostic{"C002", "--format", "only the whole list of schedules is made as markdown",
                                   "write --format text or --format json"});
     }
-    if (family_ == "schedules") {
-      output.write(schedules(output));
+    if (!name_.empty()) {
+      check_name();
+      output.write(json ? one_json() : one_text(output.style()));
+    } else if (json) {
+      output.write(all_json());
+    } else if (family_ == "schedules") {
+      output.write(output.format() == Format::kMarkdown ? schedule_page() : schedules_text(output.style()));
     } else if (family_ == "transforms") {
-      output.write(json ? transforms_json() : transforms_text(output.style()));
+      output.write(transforms_text(output.style()));
     } else if (family_ == "topologies") {
-      output.write(json ? topologies_json() : topologies_text(output.style()));
+      output.write(topologies_text(output.style()));
     } else {
-      const std::vector<Item> items = items_of(family_);
-      output.write(json ? items_json(family_ == "cost-models" ? "cost_models" : family_, items)
-                        : items_text(items, output.style()));
+      output.write(items_text(items_of(family_), output.style()));
     }
     output.commit();
     return kExitOk;
   }
 
  private:
-  static std::string schedules(const Output& output) {
-    if (output.format() == Format::kMarkdown) return schedule_page();
-    return output.format() == Format::kJson ? schedules_json() : schedules_text(output.style());
+  // The name of the list in JSON.
+  [[nodiscard]] std::string key() const { return family_ == "cost-models" ? "cost_models" : family_; }
+
+  [[nodiscard]] std::string all_json() const {
+    if (family_ == "schedules") return schedules_json();
+    if (family_ == "transforms") return transforms_json();
+    return family_ == "topologies" ? topologies_json() : items_json(key(), items_of(family_));
+  }
+
+  // A topology may be written as for --topology: "dgx-h100:8".
+  void check_name() {
+    if (family_ == "topologies") name_ = name_.substr(0, name_.find(':'));
+    std::vector<std::string> names;
+    const Json all = Json::parse(all_json());
+    for (const Json& one : all[key()]) names.push_back(one["name"]);
+    if (std::find(names.begin(), names.end(), name_) != names.end()) return;
+    const std::string guess = closest_name(name_, names);
+    throw InputError(Diagnostic{
+        "C064", "list", "there is no \"" + name_ + "\" in the list of " + family_,
+        guess.empty() ? "`debubble list " + family_ + "` shows all of them" : "did you mean " + guess + "?"});
+  }
+
+  [[nodiscard]] std::string one_json() const {
+    Json list = Json::parse(all_json());
+    Json one = Json::array();
+    for (const Json& item : list[key()]) {
+      if (item["name"] == name_) one.push_back(item);
+    }
+    list[key()] = one;
+    return list.dump(2) + "\n";
+  }
+
+  [[nodiscard]] std::string one_text(const ViewStyle& style) const {
+    if (family_ == "schedules") return schedule_facts_text(*find_schedule(name_), style);
+    if (family_ == "transforms") return transform_text(*find_transform(name_), style);
+    if (family_ == "topologies") return topology_text(name_, style);
+    std::vector<Item> items = items_of(family_);
+    std::erase_if(items, [&](const Item& item) { return item.name != name_; });
+    return items_text(items, style);
   }
 
   static std::string schedules_text(const ViewStyle& style) {
@@ -183,6 +225,7 @@ class List : public Command {
   }
 
   std::string family_ = "schedules";
+  std::string name_;
   OutputFlags output_;
 };
 

@@ -59,6 +59,7 @@ WhatIfResult answer(const WhatIfQuestion& question, const std::string& name, Pro
   const Run changed = changed_run(question.base, prepared, changes);
   if (!question.changes.empty()) {
     Run run = changed;
+    result.links_changed = !changes.links.empty();
     for (const NamedChange& change : question.changes) {
       result.changes.push_back(change.label);
       run.report.assumptions.push_back({"what if", change.label, Source::kGiven});

@@ -37,6 +37,7 @@ std::string price_of(const Trial& trial, const Report& own, const Report& base) 
   if (static_cast<double>(after) > kMoreMemory * static_cast<double>(before)) {
     add(fmt::format("peak memory {} instead of {}", format_size(after), format_size(before)));
   }
+  if (own.memory_fit && own.memory_fit->spare < 0) add("out of memory as before");
   if (own.weight_copies > base.weight_copies) add(fmt::format("{} copies of the weights", own.weight_copies));
   return price;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/quantities.hpp"
+#include "tools/shell.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 
@@ -94,7 +95,7 @@ std::string changes_text(const StepStory& story, const Run& run, std::size_t wid
       margin = "     ";
     }
     if (one.command.empty()) continue;
-    for (const std::string& part : wrap(one.command, width - 7)) {
+    for (const std::string& part : command_lines(one.command, width - 7)) {
       text += margin + part + "\n";
       margin = "       ";
     }

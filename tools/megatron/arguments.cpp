@@ -190,6 +190,13 @@ std::optional<std::int64_t> MegatronArguments::number(const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> MegatronArguments::count(const std::string& name) {
+  const std::optional<std::int64_t> value = number(name);
+  if (value != 0) return value;
+  find("--" + name + " is 0, and at least 1 is needed: left out");
+  return std::nullopt;
+}
+
 std::vector<std::string> MegatronArguments::findings() const {
   std::vector<std::string> findings = findings_;
   for (const auto& [name, values] : values_) {

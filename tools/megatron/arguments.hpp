@@ -21,6 +21,8 @@ class MegatronArguments {
   [[nodiscard]] std::optional<std::string> word(const std::string& name);
   // Nothing, and a finding, where it is no whole number.
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name);
+  // The same of what must be at least 1: ranks, samples.
+  [[nodiscard]] std::optional<std::int64_t> count(const std::string& name);
   [[nodiscard]] std::optional<double> fraction(const std::string& name);
 
   // What was found that somebody should know, arguments that nobody asked for among it.

@@ -100,7 +100,7 @@ class Translation {
     auto vocabulary = in_.number("vocab-size");
     const std::string tokenizer = in_.word("tokenizer-type").value_or("");
     const std::int64_t multiple =
-        in_.number("make-vocab-size-divisible-by").value_or(128) * in_.number("tensor-model-parallel-size").value_or(1);
+        in_.count("make-vocab-size-divisible-by").value_or(128) * in_.count("tensor-model-parallel-size").value_or(1);
     if (padded) return size("vocabulary", *padded);
     if (!vocabulary && tokenizer == "GPT2BPETokenizer") vocabulary = 50257;
     if (!vocabulary && tokenizer.starts_with("Llama2")) vocabulary = 32000;
@@ -148,7 +148,7 @@ class Translation {
       in_.find("tokens beyond the capacity are dropped, missing ones are not padded: they count as padded");
     }
     const auto tensor = in_.number("expert-tensor-parallel-size");
-    if (tensor && *tensor != in_.number("tensor-model-parallel-size").value_or(1)) {
+    if (tensor && *tensor != in_.count("tensor-model-parallel-size").value_or(1)) {
       in_.find("--expert-tensor-parallel-size " + std::to_string(*tensor) +
                ": experts are modelled as split over all tensor ranks");
     }
@@ -157,7 +157,8 @@ class Translation {
 
   // "2", or Python's "([0]*3+[1]*58)": so many dense blocks first, then blocks with experts.
   void read_expert_blocks(const std::string& text) {
-    if (!text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    if (!text.empty() && text.size() < 10 &&
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
       return size("moe_every", std::stoll(text));
     }
     std::string plain = text;
@@ -172,10 +173,10 @@ class Translation {
   }
 
   void read_split() {
-    tensor_ = in_.number("tensor-model-parallel-size").value_or(1);
-    pipeline_ = in_.number("pipeline-model-parallel-size").value_or(1);
-    context_ = in_.number("context-parallel-size").value_or(1);
-    const std::int64_t expert = in_.number("expert-model-parallel-size").value_or(1);
+    tensor_ = in_.count("tensor-model-parallel-size").value_or(1);
+    pipeline_ = in_.count("pipeline-model-parallel-size").value_or(1);
+    context_ = in_.count("context-parallel-size").value_or(1);
+    const std::int64_t expert = in_.count("expert-model-parallel-size").value_or(1);
     if (tensor_ > 1) set_number("tp", tensor_);
     if (context_ > 1) set_number("cp", context_);
     const std::string exchange = in_.word("cp-comm-type").value_or("p2p");
@@ -200,20 +201,24 @@ class Translation {
   }
 
   std::int64_t world_size() {
-    const auto per_node = launcher_.number("nproc-per-node");
-    const auto nodes = launcher_.number("nnodes");
-    const auto world = in_.number("world-size");
+    const auto per_node = launcher_.count("nproc-per-node");
+    const auto nodes = launcher_.count("nnodes");
+    const auto world = in_.count("world-size");
     if (world) return *world;
     return per_node ? *per_node * nodes.value_or(1) : 0;
   }
 
   void read_schedule() {
     set_number("devices", pipeline_);
-    const std::int64_t batch = in_.number("micro-batch-size").value_or(1);
+    const std::int64_t batch = in_.count("micro-batch-size").value_or(1);
     set_number("microbatch-size", batch);
-    const auto global = in_.number("global-batch-size");
+    const auto global = in_.count("global-batch-size");
     if (global && *global >= batch * data_) {
       set_number("microbatches", *global / (batch * data_));
+      if (*global % (batch * data_) != 0) {
+        in_.find("--global-batch-size " + std::to_string(*global) + " is no multiple of microbatch x replicas = " +
+                 std::to_string(batch * data_) + ", which Megatron refuses: the rest is left out");
+      }
     } else {
       in_.find(
           "the global batch is not known or smaller than a microbatch on every replica: the default number of "

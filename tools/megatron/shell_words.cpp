@@ -337,11 +337,31 @@ std::string recipe_to_script(std::string_view text) {
   return script;
 }
 
+// Clusters' launchers hand the command to a shell: srun ... sh -c "python ...". Then its words are the command's.
+std::vector<Words> without_shells(const std::vector<Words>& commands) {
+  std::vector<Words> plain;
+  for (const Words& command : commands) {
+    const auto flag = std::find_if(command.begin(), command.end(),
+                                   [](const std::string& word) { return word == "-c" || word == "-lc"; });
+    const bool shell =
+        flag != command.begin() && flag != command.end() && flag + 1 != command.end() && (flag - 1)->ends_with("sh");
+    if (!shell) {
+      plain.push_back(command);
+      continue;
+    }
+    for (const Words& inner : Script(*(flag + 1)).commands()) {
+      plain.emplace_back(command.begin(), flag - 1);
+      plain.back().insert(plain.back().end(), inner.begin(), inner.end());
+    }
+  }
+  return plain;
+}
+
 }  // namespace
 
 LaunchWords launch_words(std::string_view script) {
   const std::string recipe = recipe_to_script(script);
-  const std::vector<Words> commands = Script(recipe.empty() ? script : recipe).commands();
+  const std::vector<Words> commands = without_shells(Script(recipe.empty() ? script : recipe).commands());
   const Words* longest = nullptr;
   long most = 0;
   Words bare;

@@ -99,12 +99,20 @@ void read_rotary(const Reading& in) {
   (void)in.reader.find("rope_interleave");
 }
 
+// A size that may be 0, and is where nothing is said.
+std::int64_t size_or_none(const Reading& in, const char* key) {
+  const JsonValue* value = in.reader.find(key);
+  if (value == nullptr || value->kind == JsonValue::Kind::kNull) return 0;
+  if (value->kind == JsonValue::Kind::kInteger && value->integer == 0) return 0;
+  return in.reader.size(key);
+}
+
 // LLaMA and what is built like it: no biases, RMSNorm, a gated MLP.
 void read_llama_like(const Reading& in, const char* activation) {
   TransformerShape& shape = in.shape();
   read_common(in);
   shape.kv_heads = in.reader.size("num_key_value_heads", shape.heads);
-  shape.head_size = in.reader.size("head_dim", std::max<std::int64_t>(1, shape.hidden / shape.heads));
+  shape.head_size = in.reader.size("head_dim", 0);
   shape.feed_forward = in.reader.size("intermediate_size");
   read_rotary(in);
   shape.norm = NormKind::kRmsNorm;
@@ -209,13 +217,9 @@ void read_deepseek(const Reading& in) {
   shape.expert_feed_forward = in.reader.size("moe_intermediate_size");
   shape.shared_experts = in.reader.find("n_shared_experts") == nullptr ? 0 : in.reader.size("n_shared_experts");
   shape.shared_feed_forward = shape.shared_experts * shape.expert_feed_forward;
-  const JsonValue* dense = in.reader.find("first_k_dense_replace");
-  if (dense != nullptr && dense->kind == JsonValue::Kind::kInteger) shape.dense_layers = dense->integer;
+  shape.dense_layers = size_or_none(in, "first_k_dense_replace");
   shape.moe_every = in.reader.size("moe_layer_freq", 1);
-  const JsonValue* predictors = in.reader.find("num_nextn_predict_layers");
-  if (predictors != nullptr && predictors->kind == JsonValue::Kind::kInteger) {
-    shape.predicted_tokens = predictors->integer;
-  }
+  shape.predicted_tokens = size_or_none(in, "num_nextn_predict_layers");
 }
 
 struct Family {
@@ -275,7 +279,7 @@ void check_heads(const Reading& in) {
                            " heads evenly",
                        "the number of heads must be a multiple of it");
   }
-  if (shape.head_size == 0 && shape.hidden % shape.heads != 0) {
+  if (shape.head_size == 0 && shape.heads > 0 && shape.hidden % shape.heads != 0) {
     in.reader.complain(
         "F022", "",
         std::to_string(shape.heads) + " heads do not share " + std::to_string(shape.hidden) + " numbers evenly",

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -97,8 +98,33 @@ void set_item(const std::string& key, const std::string& value, TransformerShape
   complain(found, "there is no size \"" + key + "\"", meant.empty() ? "sizes: " + all : "did you mean " + meant + "?");
 }
 
+// A size that followed from others follows them when they change, unless it is given, too.
+void forget_what_follows(TransformerShape& shape) {
+  if (shape.kv_heads == shape.heads) shape.kv_heads = 0;
+  if (shape.heads > 0 && shape.head_size * shape.heads == shape.hidden) shape.head_size = 0;
+  TransformerShape bare = shape;
+  bare.feed_forward = 0;
+  complete_shape(bare);
+  if (bare.feed_forward == shape.feed_forward) shape.feed_forward = 0;
+}
+
+void check_heads(const TransformerShape& shape, std::vector<Diagnostic>& found) {
+  if (shape.heads < 1) return;  // the model lacks a size: said elsewhere
+  const std::string heads = std::to_string(shape.heads) + (shape.heads == 1 ? " head" : " heads");
+  if (shape.head_size == 0 && shape.hidden % shape.heads != 0) {
+    complain(found, heads + " do not share " + std::to_string(shape.hidden) + " numbers evenly",
+             "give a number of heads that divides hidden, or head_size=N, too");
+  }
+  if (shape.kv_heads > 0 && shape.heads % shape.kv_heads != 0) {
+    complain(found, std::to_string(shape.kv_heads) + " key/value heads cannot serve " + heads + " evenly",
+             "give kv_heads=N, too, so that heads is a multiple of it");
+  }
+}
+
 void set_sizes(const std::string& text, TransformerShape& shape) {
   std::vector<Diagnostic> found;
+  std::set<std::string> seen;
+  forget_what_follows(shape);
   std::istringstream items(text);
   for (std::string item; std::getline(items, item, ',');) {
     std::erase(item, ' ');
@@ -107,8 +133,11 @@ void set_sizes(const std::string& text, TransformerShape& shape) {
       complain(found, "\"" + item + "\" is not KEY=VALUE", "write it like --model-size layers=12,hidden=4096");
       continue;
     }
-    set_item(item.substr(0, equals), item.substr(equals + 1), shape, found);
+    const std::string key = item.substr(0, equals);
+    if (!seen.insert(key).second) complain(found, "\"" + key + "\" is given twice", "give each size once");
+    set_item(key, item.substr(equals + 1), shape, found);
   }
+  if (found.empty()) check_heads(shape, found);
   if (!found.empty()) throw InputError(std::move(found));
 }
 

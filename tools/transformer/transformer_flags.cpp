@@ -151,7 +151,8 @@ void explain(const TransformerFlags& flags, const ChosenModel& model, const Trai
     scenario.assumptions.push_back({what, std::move(value), source});
   };
   const bool file = flags.model.ends_with(".json") || flags.model.find('/') != std::string::npos;
-  add("model", setup.shape.name + ", " + model.source + (flags.model_size.empty() ? "" : ", with " + flags.model_size),
+  const std::string name = setup.shape.name == model.source ? "" : setup.shape.name + ", ";  // a file is its own source
+  add("model", name + model.source + (flags.model_size.empty() ? "" : ", with " + flags.model_size),
       file || !flags.model_size.empty() ? Source::kGiven : Source::kPublished);
   add("sample", std::to_string(setup.sequence) + " tokens", given(flags.sequence.has_value()));
   add("microbatch", std::to_string(setup.microbatch_size) + (setup.microbatch_size == 1 ? " sample" : " samples"),
@@ -184,7 +185,10 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   setup.microbatch_size = flags.microbatch_size.value_or(1);
   Checks checks;
   checks.run([&] { setup.compute = format_of(flags.dtype, NumberFormat::kBf16, "--dtype"); });
-  checks.run([&] { setup.gradients = format_of(flags.grad_dtype, NumberFormat::kFp32, "--grad-dtype"); });
+  checks.run([&] {
+    const std::array<std::string, 3> words{"fp32", "fp16", "bf16"};
+    setup.gradients = static_cast<NumberFormat>(word_of(words, flags.grad_dtype, "--grad-dtype"));
+  });
   checks.run([&] {
     const std::array<std::string, 2> words{"flash", "unfused"};
     setup.flash_attention = word_of(words, flags.attention, "--attention") == 0;

@@ -10,6 +10,7 @@
 #include "tools/quantities.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/brief_assumptions.hpp"
 #include "tools/views/cluster_lines.hpp"
 #include "tools/views/device_table.hpp"
 #include "tools/views/memory_fit.hpp"
@@ -207,10 +208,11 @@ std::string deadlock_lines(const Deadlock& deadlock, const ViewStyle& style) {
 std::string heading(const std::string& title, const std::vector<Assumption>& assumptions, const ViewStyle& style) {
   static constexpr std::array<Source, 5> kSources = {Source::kMeasured, Source::kPublished, Source::kModelled,
                                                      Source::kGiven, Source::kDefault};
+  const std::vector<Assumption> brief = brief_assumptions(assumptions);
   Table table = pairs();
   for (const Source source : kSources) {
     std::string text;
-    for (const Assumption& one : assumptions) {
+    for (const Assumption& one : brief) {
       if (one.source != source) continue;
       text += fmt::format("{}{} {}", text.empty() ? "" : "; ", one.what, one.value);
     }

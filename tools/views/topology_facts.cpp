@@ -28,7 +28,9 @@ std::string facts_text(const TopologyEntry& entry, const ViewStyle& style) {
   table.add_row({"what", entry.summary});
   if (!entry.units.empty()) table.add_row({"N", entry.units});
   for (const TopologyParam& param : entry.params) table.add_row({"," + param.name, param_text(param)});
-  return paint(style.color, kBold, entry.form) + "\n" + table.text(static_cast<std::size_t>(style.width), 2);
+  const bool fits = entry.form.size() <= static_cast<std::size_t>(style.width);
+  return paint(style.color, kBold, fits ? entry.form : entry.name) + "\n" +
+         table.text(static_cast<std::size_t>(style.width), 2);
 }
 
 const char* kind_word(TopologyParam::Kind kind) {
@@ -38,10 +40,15 @@ const char* kind_word(TopologyParam::Kind kind) {
 
 }  // namespace
 
-std::string topologies_text(const ViewStyle& style) {
+std::string topology_text(std::string_view name, const ViewStyle& style) {
+  if (const TopologyEntry* entry = find_topology(name)) return facts_text(*entry, style);
   Table ideal({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
   ideal.add_row({"what", kIdeal});
-  std::string text = paint(style.color, kBold, "ideal") + "\n" + ideal.text(static_cast<std::size_t>(style.width), 2);
+  return paint(style.color, kBold, "ideal") + "\n" + ideal.text(static_cast<std::size_t>(style.width), 2);
+}
+
+std::string topologies_text(const ViewStyle& style) {
+  std::string text = topology_text("ideal", style);
   for (const TopologyEntry& entry : topology_catalog()) text += "\n" + facts_text(entry, style);
   Table file({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
   file.add_row(

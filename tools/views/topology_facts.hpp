@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "tools/views/style.hpp"
 
@@ -9,6 +10,8 @@ namespace debubble {
 
 // All topologies, `ideal` first; under each what it can be told, and who says what it is otherwise.
 [[nodiscard]] std::string topologies_text(const ViewStyle& style);
+// The one of that name, which must be known (`ideal` or of the catalog).
+[[nodiscard]] std::string topology_text(std::string_view name, const ViewStyle& style);
 
 // {"schema_version": 1, "topologies": [...]}
 [[nodiscard]] std::string topologies_json();

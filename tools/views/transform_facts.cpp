@@ -8,9 +8,7 @@
 
 namespace debubble {
 
-namespace {
-
-std::string facts_text(const TransformEntry& entry, const ViewStyle& style) {
+std::string transform_text(const TransformEntry& entry, const ViewStyle& style) {
   Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
   table.add_row({"what", entry.summary});
   table.add_row({"use", entry.advice});
@@ -24,13 +22,11 @@ std::string facts_text(const TransformEntry& entry, const ViewStyle& style) {
   return paint(style.color, kBold, entry.name) + "\n" + table.text(static_cast<std::size_t>(style.width), 2);
 }
 
-}  // namespace
-
 std::string transforms_text(const ViewStyle& style) {
   std::string text;
   for (const TransformEntry& entry : transform_catalog()) {
     if (!text.empty()) text += "\n";
-    text += facts_text(entry, style);
+    text += transform_text(entry, style);
   }
   return text;
 }

@@ -10,6 +10,7 @@ namespace debubble {
 
 // All transforms, one table under each name.
 [[nodiscard]] std::string transforms_text(const ViewStyle& style);
+[[nodiscard]] std::string transform_text(const TransformEntry& entry, const ViewStyle& style);
 
 // {"schema_version": 1, "transforms": [...]}
 [[nodiscard]] std::string transforms_json();

@@ -22,6 +22,7 @@ struct WhatIfResult {
   Report base;
   std::vector<std::string> changes;  // what the changed run differs in; empty: there is none
   Report changed;                    // with `changes` only
+  bool links_changed = false;        // some change is one of links
   std::vector<AloneChange> alone;    // where there are several
   std::optional<SeedTimes> seeds;
   std::string drawn;  // what the seeds draw: "jitter lognormal:0.05"

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "sim/engine/cluster.hpp"
+#include "tools/cluster/distinct_replicas.hpp"
 #include "tools/whatif/changed_costs.hpp"
 #include "tools/whatif/parallel.hpp"
 #include "tools/whatif/part_weights.hpp"
@@ -27,7 +28,8 @@ struct SlowestReplica {
 SlowestReplica slowest_replica(const Run& run, const Program& program) {
   SlowestReplica slowest;
   Nanoseconds most = -1;
-  for (int replica = 0; replica < distinct_replicas(run); ++replica) {
+  const int replicas = run.variation.replicas_differ() ? run.pipeline_replicas : 1;
+  for (int replica = 0; replica < replicas; ++replica) {
     auto durations = varied_durations(program, run.schedule, run.costs, run.variation, replica);
     const Nanoseconds time = simulate_varied(program, run.costs, run.topology, durations);
     if (time <= most) continue;
@@ -86,7 +88,8 @@ std::string to_string(const CostName& name) {
 Sensitivity find_sensitivity(const Scenario& scenario, const Run& run, const Program& program, int threads) {
   Sensitivity result;
   result.step = step_time(run, program);
-  result.exact = !needs_events(run);
+  const bool one_walk = run.variation.replicas_differ() || distinct_replicas(run, program, run.variation) == 1;
+  result.exact = !needs_events(run) && one_walk;
   const SlowestReplica slowest = slowest_replica(run, program);
   result.replica = slowest.number;
   const CostWeights weights(run, program, slowest.number, slowest.durations);

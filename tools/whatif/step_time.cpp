@@ -6,6 +6,7 @@
 
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tools/cluster/distinct_replicas.hpp"
 
 namespace debubble {
 
@@ -17,13 +18,12 @@ std::optional<Program> lowered(const Run& run, P2p p2p) {
 
 bool needs_events(const Run& run) { return run.topology.contended() || !run.step.empty(); }
 
-int distinct_replicas(const Run& run) { return run.variation.replicas_differ() ? run.pipeline_replicas : 1; }
-
 Nanoseconds step_time(const Run& run, const Program& program) { return step_time(run, program, run.variation); }
 
 Nanoseconds step_time(const Run& run, const Program& program, const Variation& variation) {
-  const int replicas = variation.replicas_differ() ? run.pipeline_replicas : 1;
-  if (needs_events(run)) {
+  const int replicas = distinct_replicas(run, program, variation);
+  const bool other_wires = replicas > 1 && !variation.replicas_differ();
+  if (needs_events(run) || other_wires) {
     return simulate_cluster_totals(program, run.schedule, run.costs, run.topology, {&run.step, &variation, replicas})
         .makespan;
   }

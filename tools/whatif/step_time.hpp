@@ -16,9 +16,6 @@ namespace debubble {
 // Whether transfers that meet, or tasks beside the schedule, take part: then the event-driven engine is asked.
 [[nodiscard]] bool needs_events(const Run& run);
 
-// How many pipeline replicas must be simulated: one where they are alike.
-[[nodiscard]] int distinct_replicas(const Run& run);
-
 // Of the slowest pipeline replica. Thread-safe.
 [[nodiscard]] Nanoseconds step_time(const Run& run, const Program& program);
 // The same under another variation.

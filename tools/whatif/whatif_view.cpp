@@ -148,6 +148,24 @@ std::string change_lines(const WhatIfResult& result, const ViewStyle& style) {
 
 std::string duration_change(Nanoseconds value) { return (value > 0 ? "+" : "") + format_duration(value); }
 
+namespace {
+
+// Stages were timed on the links as they are; the pipeline's transfers and the step's collectives follow the change.
+std::string unchanged_inside(const WhatIfResult& result, const ViewStyle& style) {
+  if (!result.links_changed || result.base.inside_collectives == 0) return "";
+  std::string text = "\n";
+  for (const std::string& line :
+       wrap("The collectives inside stages (tensor, context and expert ranks) keep their times: they are part of the "
+            "stages' costs. To change them, too, write the rate with the topology, e.g. --topology "
+            "dgx-h100:8,bandwidth=185GB/s.",
+            static_cast<std::size_t>(style.width))) {
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string percent_change(double by) {
   const std::string text = format_percent(by);
   if (text == "-0.0 %") return "0.0 %";
@@ -169,7 +187,7 @@ std::string whatif_view(const WhatIfResult& result, const ViewStyle& style) {
       text += numbers(result.base, result.changed, style) + "\n" + causes(result.base, result.changed, style) + "\n" +
               devices(result.base, result.changed, style);
     }
-    text += alone(result, style);
+    text += alone(result, style) + unchanged_inside(result, style);
   } else {
     text += fmt::format("step time  {}\n", format_duration(result.base.makespan));
   }

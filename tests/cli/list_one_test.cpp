@@ -1,0 +1,55 @@
+// One thing of a list: `debubble list FAMILY NAME`.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "tests/cli/inputs.hpp"
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+
+TEST_CASE("a name shows its own part of the list, in text and as JSON") {
+  const Folder folder;
+  for (const auto& [family, name] :
+       {std::pair{"schedules", "1f1b"}, std::pair{"transforms", "offload"}, std::pair{"topologies", "dgx-h100"},
+        std::pair{"topologies", "ideal"}, std::pair{"cost-models", "profiled"}, std::pair{"models", "llama3-70b"},
+        std::pair{"hardware", "h100"}}) {
+    CAPTURE(name);
+    const std::string all = folder.data({"list", family});
+    const std::string text = folder.data({"list", family, name});
+    CHECK(text.starts_with(name));
+    CHECK(text.size() < all.size());
+    const std::string key = std::string(family) == "cost-models" ? "cost_models" : family;
+    const auto list = nlohmann::json::parse(folder.data({"list", family, name, "--format", "json"}))[key];
+    REQUIRE(list.size() == 1);
+    CHECK(list[0]["name"] == name);
+  }
+  CHECK(folder.data({"list", "topologies", "dgx-h100:8"}) == folder.data({"list", "topologies", "dgx-h100"}));
+}
+
+TEST_CASE("a name that is not in the list is refused with the closest") {
+  const Folder folder;
+  CHECK(folder.refusal({"list", "topologies", "dgx-h10"}) ==
+        R"(error[C064]: there is no "dgx-h10" in the list of topologies
+  --> list
+  = help: did you mean dgx-h100?
+)");
+  CHECK(folder.refusal({"list", "models", "zzzzzz"}) == R"(error[C064]: there is no "zzzzzz" in the list of models
+  --> list
+  = help: `debubble list models` shows all of them
+)");
+}
+
+TEST_CASE("text names a cluster's numbers in brief, and JSON says who measured them") {
+  const Folder folder;
+  const std::string text = folder.data({"simulate", "-p", "4", "--topology", "dgx-h100:1"});
+  CHECK(text.find("dgx-h100 bandwidth 370.8 GB/s, latency 936 ns") != std::string::npos);
+  CHECK(text.find("NCCL's tables") == std::string::npos);
+  const std::string json = folder.data({"simulate", "-p", "4", "--topology", "dgx-h100:1", "--format", "json"});
+  CHECK(json.find("370.8 GB/s (18 links of 20.6 GB/s in NCCL's tables") != std::string::npos);
+  CHECK(json.find("machines per pod") != std::string::npos);
+}
+
+}  // namespace debubble::testing

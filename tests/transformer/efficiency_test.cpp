@@ -51,6 +51,10 @@ TEST_CASE("the tables that come with debubble are complete and say where they ar
   CHECK(b200.shapes.size() == 524);
   CHECK(table_of("a100-pcie-simumax.json").shapes.size() == 213);
   for (const MeasuredShape& shape : b200.shapes) CHECK((shape.efficiency > 0 && shape.efficiency < 1));
+  const EfficiencyTable v100 = table_of("v100-aceso.json");
+  CHECK(v100.hardware == "v100");
+  CHECK(v100.shapes.size() == 200);
+  for (const MeasuredShape& shape : v100.shapes) CHECK((shape.efficiency > 0 && shape.efficiency < 1));
 }
 
 TEST_CASE("a measured shape takes what was measured") {

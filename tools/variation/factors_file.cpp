@@ -91,7 +91,9 @@ class CsvReader {
   void row(const std::string& line, std::size_t number) {
     const std::vector<std::string> fields = split(line, ',');
     const auto microbatch = fields.size() == 2 ? count_of(fields[0]) : std::nullopt;
-    const auto value = fields.size() == 2 ? number_of(fields[1]) : std::nullopt;
+    // Not a conditional expression: -O2 takes the optional that it makes for uninitialised.
+    std::optional<double> value;
+    if (fields.size() == 2) value = number_of(fields[1]);
     if (fields.size() != 2) {
       problems_.add("O017", place(number), fmt::format("{} is not two fields", in_quotes(line)),
                     "write MICROBATCH,NUMBER");
@@ -103,7 +105,7 @@ class CsvReader {
       problems_.add("O019", place(number), fmt::format("{} is not {}", in_quotes(fields[1]), column_.rule()), "");
     }
     ++rows_;
-    values_.push_back(value.value_or(1));
+    values_.push_back(value ? *value : 1.0);
   }
 
   std::string_view text_;

@@ -143,7 +143,7 @@ TEST_CASE("a measured shape wins, in its own phase only") {
   CHECK(kernel_time(op, model) == modelled);
 }
 
-TEST_CASE("elementwise ops take their bytes' time; attention fills up with heads") {
+TEST_CASE("elementwise ops take their bytes' time, attention fills up with heads") {
   KernelModel model = a100();
   LayerOp op;
   op.kind = LayerOp::Kind::kElementwise;

@@ -46,7 +46,7 @@ def main():
             problems.append(f"{'refuses' if valid else 'takes'} {json.dumps(scenarios)}")
     text = subprocess.run([sys.argv[1], "simulate", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
     keys = set(schema["definitions"]["scenario"]["properties"]["scenario"]["properties"])
-    groups = re.findall(r"\n(?:Run|Costs|Network):\n((?:  .*\n?)+)", text)
+    groups = re.findall(r"\n(?:Run|Costs|Network|Model|Cluster|Step|Memory|Variation):\n((?:  .*\n?)+)", text)
     shared = {"schedule"} | set(re.findall(r"--([a-z0-9-]+)", "".join(groups)))
     if keys != shared:
         problems.append(f"keys {sorted(keys - shared)} are no flags, flags {sorted(shared - keys)} are no keys")

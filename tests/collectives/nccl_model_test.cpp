@@ -55,7 +55,7 @@ TEST_CASE("8 GPUs, ring Simple at 360 GB/s: 56.0 us, and 61.1, 137.6 and 5275.6 
   CHECK(microseconds(graph, 8, 1024 * kMebi, ring) == doctest::Approx(5275.6).epsilon(0.00001));
 }
 
-TEST_CASE("4 nodes of 8: ring latency 282.8 us, 395.9 with its plateau; tree 120.4 us") {
+TEST_CASE("4 nodes of 8: ring latency 282.8 us, 395.9 with its plateau, tree 120.4 us") {
   const LinkGraph graph = board_graph({.boards = 4});
   const CollectiveModel model = nccl_model(LinkGeneration::kHopper, true, CollectiveKind::kAllReduce);
   const double ring = latency(graph, 32, only(model, CollectiveAlgorithm::kRing, "Simple"));

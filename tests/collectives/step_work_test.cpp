@@ -203,7 +203,7 @@ TEST_CASE("Chimera's replicas of a stage reduce with each other, with and withou
               closed::ring_all_reduce(8, 2e9).seconds(10e-6, 1 / 25e9));
 }
 
-TEST_CASE("toy times: per device share, divided among chunks; nothing else is done") {
+TEST_CASE("toy times: per device share, divided among chunks, nothing else is done") {
   Case run("interleaved", 2, 4, 2);
   run.request.options.times.reduce = 2'000'000;
   run.request.options.times.optimizer = 500'000;
@@ -223,7 +223,7 @@ TEST_CASE("toy times: per device share, divided among chunks; nothing else is do
   CHECK(run.assumptions[0].source == Source::kGiven);
 }
 
-TEST_CASE("one rank and no bytes: nothing to do; without a flush: no step") {
+TEST_CASE("one rank and no bytes: nothing to do, without a flush: no step") {
   Case run("1f1b", 2, 4);
   CHECK(run.make().empty());
   run.give_bytes();

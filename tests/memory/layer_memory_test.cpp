@@ -27,7 +27,7 @@ TEST_CASE("latent attention keeps its narrow tensors, full queries, keys and val
   CHECK(layer_memory(setup, block(false)).activation == kTokens * (kLatentAttention + 4 * kHidden + 6 * 512));
 }
 
-TEST_CASE("experts keep their tokens' copies; shared experts work on all tokens") {
+TEST_CASE("experts keep their tokens' copies, shared experts work on all tokens") {
   const TrainingSetup setup = small_deepseek();
   const std::int64_t router = 9 * 16;
   const std::int64_t routed = 2 * (2 * kHidden + 6 * 96);

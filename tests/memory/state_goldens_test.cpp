@@ -25,7 +25,7 @@ TEST_CASE("ZeRO's stages: 120, 31.4, 16.6 and 1.9 GB") {
   }
 }
 
-TEST_CASE("Megatron's distributed optimizer: 6 + 12 / d bytes per number; without it 18") {
+TEST_CASE("Megatron's distributed optimizer: 6 + 12 / d bytes per number, without it 18") {
   TrainingSetup setup;
   const auto bytes = [&](std::int64_t ranks) {
     const TrainingStates states = training_states(1200, setup, ranks);
@@ -75,7 +75,7 @@ TEST_CASE("experts are split over expert ranks and replicated on the rest of the
   CHECK(memory.optimizer == 12 * numbers.dense / 8 + 12 * numbers.experts / 2);
 }
 
-TEST_CASE("tensor ranks share the products' weights; norms and biases behind them are on each") {
+TEST_CASE("tensor ranks share the products' weights, norms and biases behind them are on each") {
   TrainingSetup setup = gpt(2, 512, 8, 64, 1);
   const LayerPlace block{LayerPlace::Kind::kBlock, 0, false};
   CHECK(rank_parameters(setup, block).dense == 12 * 512 * 512 + 13 * 512);

@@ -65,7 +65,7 @@ TEST_CASE("gemma: wide heads, a gated GELU and a tied embedding") {
   CHECK(model_parameters(file.shape) == 7'751'248'896 + std::int64_t{256000} * 3072);
 }
 
-TEST_CASE("unknown keys are named, never guessed; harmless ones pass") {
+TEST_CASE("unknown keys are named, never guessed, harmless ones pass") {
   const ModelFile odd = read_hf_config(with(kGemma, R"("moe_of_my_own": 4, "torch_dtype": "bfloat16",
     "auto_map": {"AutoModel": "a.B"})"),
                                        "x");

@@ -193,7 +193,7 @@ TEST_CASE("8-bit products cast what they read") {
   CHECK(casts == 8);
 }
 
-TEST_CASE("layers of a model: embedding, blocks, head, predictors; experts where they belong") {
+TEST_CASE("layers of a model: embedding, blocks, head, predictors, experts where they belong") {
   const std::vector<LayerPlace> places = layer_places(model("deepseek-v3"));
   REQUIRE(places.size() == 1 + 61 + 1 + 1);
   CHECK(places.front().kind == LayerPlace::Kind::kEmbedding);

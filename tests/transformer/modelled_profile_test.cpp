@@ -94,7 +94,7 @@ TEST_CASE("calibration divides times: compute by one factor, collectives by the 
         doctest::Approx(2.0 * static_cast<double>(plain.forward_collective)).epsilon(1e-4));
 }
 
-TEST_CASE("one rank has no collectives; one sample's FLOPs are the model's") {
+TEST_CASE("one rank has no collectives, one sample's FLOPs are the model's") {
   const ModelRequest request = request_of("llama3-8b", 1);
   const Profile profile = modelled_profile(request);
   double flops = 0;

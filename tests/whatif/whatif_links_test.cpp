@@ -51,7 +51,7 @@ TEST_CASE("a longer way back is waited for by the devices below it, and by no ot
   }
 }
 
-TEST_CASE("a longer way forward is waited for by the devices above it; those below wait for what is late there") {
+TEST_CASE("a longer way forward is waited for by the devices above it, those below wait for what is late there") {
   const Folder folder;
   const Arguments change = with(kGpipe, {"--link", "2>3:latency=x6"});
   const auto latency = more_of(folder, "transfer_latency", change);

@@ -153,8 +153,15 @@ void explain(const Profile& profile, const TrainingState& state, double weight_s
   const auto add = [&assumptions](std::string what, std::string value, Source source) {
     assumptions.push_back({std::move(what), std::move(value), source});
   };
-  add("layer times", profile.model + origin_text(origin, origin.times), origin.times);
-  add("layer sizes", profile.model + origin_text(origin, origin.memory), origin.memory);
+  const std::string times = profile.model + origin_text(origin, origin.times);
+  const std::string sizes = profile.model + origin_text(origin, origin.memory);
+  if (profile.derived) {  // no measurement, though made from some
+    add("layer times", times + ", " + profile.derived->times, Source::kModelled);
+    add("layer sizes", sizes + ", " + profile.derived->sizes, Source::kModelled);
+  } else {
+    add("layer times", times, origin.times);
+    add("layer sizes", sizes, origin.memory);
+  }
   if (gaps.halves > 0) {
     add("input and weight gradient time", "half of the backward each, in " + layers_text(gaps.halves, all),
         Source::kDefault);

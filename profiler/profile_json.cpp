@@ -16,12 +16,16 @@ namespace {
 
 constexpr std::string_view kSchema = "debubble.profile/1";
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kWidest = 10'000'000;
+constexpr std::int64_t kMostRanks = 1'000'000;
 constexpr IntegerRule kDuration{"nanoseconds", 0, kLongestDuration,
                                 "durations are integers in nanoseconds: 1.5 ms is 1500000"};
 constexpr IntegerRule kSize{"bytes", 0, kLargestSize, "sizes are integers in bytes: 1.5 MiB is 1572864"};
 constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "12.5 GB/s is 12500000000"};
 constexpr IntegerRule kSamples{"samples", 1, kMost, "null stands for an unknown microbatch size"};
 constexpr IntegerRule kTokens{"tokens", 1, kMost, "null stands for a model without sequences"};
+constexpr IntegerRule kDimension{"numbers wide", 1, kWidest, "the whole model's size, before it is split over ranks"};
+constexpr IntegerRule kRanks{"ranks", 1, kMostRanks, "1 where the model was not split"};
 constexpr IntegerRule kRepetitions{"repetitions", 0, kMost, "leave the key out when it is unknown"};
 constexpr IntegerRule kCalls{"calls", 1, kMost, "leave out kernels that never ran"};
 constexpr IntegerRule kLayers{"layers", 1, static_cast<std::int64_t>(kMostLayers),
@@ -195,6 +199,31 @@ void read_hop(JsonObjectReader& top, Profile& profile, ProblemList& problems) {
   reader.finish();
 }
 
+bool read_flag(JsonObjectReader& reader, std::string_view key) {
+  const JsonValue* value = reader.member(key, true);
+  if (value == nullptr || value->kind == JsonValue::Kind::kBoolean) return value != nullptr && value->text == "true";
+  reader.complain("P007", key, in_quotes(key) + " must be true or false; got " + describe(*value), "without quotes");
+  return false;
+}
+
+void read_transformer(JsonObjectReader& top, Profile& profile, ProblemList& problems) {
+  const JsonValue* value = top.member("transformer", false);
+  if (value == nullptr) return;
+  JsonObjectReader reader(*value, "/transformer", problems);
+  if (!reader.is_object()) return;
+  ProfiledTransformer& transformer = profile.transformer.emplace();
+  transformer.hidden = reader.integer("hidden", kDimension);
+  transformer.heads = reader.integer("heads", kDimension);
+  transformer.kv_heads = reader.integer("kv_heads", kDimension);
+  transformer.head_size = reader.integer("head_size", kDimension);
+  transformer.feed_forward = reader.integer("feed_forward", kDimension);
+  transformer.vocabulary = reader.integer("vocabulary", kDimension);
+  transformer.gated = read_flag(reader, "gated");
+  transformer.flash_attention = read_flag(reader, "flash_attention");
+  transformer.tensor_parallel = reader.integer("tensor_parallel", kRanks);
+  reader.finish();
+}
+
 // Reports a file of another kind; nothing else in it would mean anything.
 bool has_our_schema(JsonObjectReader& top) {
   if (!top.is_object()) return false;
@@ -218,6 +247,7 @@ Profile read_top(JsonObjectReader& top, ProblemList& problems) {
   if (const JsonValue* measurement = top.member("measurement", false)) {
     profile.measurement = read_measurement(*measurement, problems);
   }
+  read_transformer(top, profile, problems);
   profile.layers = read_layers(top, problems);
   top.finish();
   return profile;

@@ -160,6 +160,20 @@ std::string written(const Measurement& measurement) {
   return members.indented(2);
 }
 
+std::string written(const ProfiledTransformer& transformer) {
+  Members members;
+  members.add_number("hidden", transformer.hidden);
+  members.add_number("heads", transformer.heads);
+  members.add_number("kv_heads", transformer.kv_heads);
+  members.add_number("head_size", transformer.head_size);
+  members.add_number("feed_forward", transformer.feed_forward);
+  members.add_number("vocabulary", transformer.vocabulary);
+  members.add("gated", transformer.gated ? "true" : "false");
+  members.add("flash_attention", transformer.flash_attention ? "true" : "false");
+  members.add_number("tensor_parallel", transformer.tensor_parallel);
+  return members.on_one_line();
+}
+
 std::string written_layers(const std::vector<ProfileLayer>& layers) {
   std::vector<std::string> items;
   for (std::size_t begin = 0; begin < layers.size();) {
@@ -185,6 +199,7 @@ std::string write_profile(const Profile& profile) {
   if (!hop.empty()) members.add("hop", hop.on_one_line());
   members.add("origin", written(profile.origin));
   if (profile.measurement) members.add("measurement", written(*profile.measurement));
+  if (profile.transformer) members.add("transformer", written(*profile.transformer));
   members.add("layers", written_layers(profile.layers));
   return members.indented(0) + "\n";
 }

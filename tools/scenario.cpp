@@ -12,9 +12,9 @@
 #include <sstream>
 #include <utility>
 
-#include "profiler/profile_json.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "tools/profile_files.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
 #include "tools/transformer/model_profile.hpp"
@@ -146,7 +146,11 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
   verb.add_option("--w-share", flags.weight_share, "activation kept from I to W, 0..1 (default: 1)")
       ->group(costs)
       ->type_name("SHARE");
-  verb.add_option("--profile", flags.profile, "measured or published layer times")->group(costs)->type_name("FILE");
+  verb.add_option("--profile", flags.profile, "layer times; several: sizes of one model")
+      ->group(costs)
+      ->type_name("FILE|FOLDER")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb.add_option("--partition", flags.partition, "layers per stage: a,b,c, auto, even, a layout")
       ->group(costs)
       ->type_name("LIST");
@@ -177,7 +181,7 @@ std::string repeated_flags(const ScenarioFlags& flags) {
   for (const std::string& transform : flags.transforms) add("--transform", transform);
   add("--times", flags.times);
   add("--w-share", flags.weight_share);
-  add("--profile", flags.profile);
+  for (const std::string& profile : flags.profile) add("--profile", profile);
   add("--comm", flags.comm);
   add("--bandwidth", flags.bandwidth);
   add("--host-bandwidth", flags.host_bandwidth);
@@ -252,9 +256,9 @@ Scenario check_scenario(const ScenarioFlags& flags) {
       [&] { scenario.p2p = static_cast<P2p>(one_of(modes, flags.p2p, "C002", "--p2p")); },
       [&] {
         if (flags.profile.empty()) return;
-        scenario.profile = read_profile(read_file(flags.profile, "--profile"), flags.profile);
+        scenario.profile = read_profiles(flags.profile, flags.transformer, scenario.profile_size);
       },
-      [&] { scenario.transformer = check_transformer(flags.transformer); },
+      [&] { scenario.transformer = check_transformer(flags.transformer, !flags.profile.empty()); },
       [&] { scenario.step = check_step(flags.step); },
       [&] { scenario.memory = check_memory(flags.memory); },
       [&] { scenario.variation = check_variation(flags.variation); },

@@ -38,7 +38,7 @@ struct ScenarioFlags {
   std::string bandwidth;
   std::string host_bandwidth;
   std::string weight_share;
-  std::string profile;
+  std::vector<std::string> profile;  // files, and folders of files
   std::string partition;
   std::string p2p = "overlapped";
   TransformerFlags transformer;
@@ -66,6 +66,7 @@ struct Scenario {
   std::optional<std::int64_t> host_bandwidth;
   bool weight_share_given = false;
   std::optional<Profile> profile;
+  std::vector<Assumption> profile_size;  // which size of it was asked for; empty: nothing was
   std::string partition = "auto";
   P2p p2p = P2p::kOverlapped;
   TransformerScenario transformer;

@@ -133,6 +133,7 @@ void profile_costs(const Scenario& scenario, Run& run) {
                   : scenario.partition == "even" ? " (even)"
                                                  : ""),
          automatic ? Source::kModelled : Source::kGiven);
+  for (const Assumption& size : scenario.profile_size) assume(run.report, size.what, size.value, size.source);
   assume(run.report, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);
   std::vector<Assumption>& assumptions = run.report.assumptions;

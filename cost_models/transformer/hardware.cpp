@@ -1,5 +1,7 @@
 #include "cost_models/transformer/hardware.hpp"
 
+#include <algorithm>
+
 namespace debubble {
 namespace {
 
@@ -87,6 +89,20 @@ const Hardware* find_hardware(std::string_view name) {
     if (hardware.name == full) return &hardware;
   }
   return nullptr;
+}
+
+const Hardware* hardware_of_device(std::string_view name) {
+  std::string device(name);
+  std::transform(device.begin(), device.end(), device.begin(),
+                 [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
+  const Hardware* found = nullptr;
+  for (const Hardware& hardware : hardware_presets()) {
+    const std::size_t dash = hardware.name.find('-');
+    if (device.find(hardware.name.substr(0, dash)) == std::string::npos) continue;
+    const bool memory = dash != std::string::npos && device.find(hardware.name.substr(dash + 1) + "gb") < device.size();
+    if (found == nullptr || memory) found = &hardware;
+  }
+  return found;
 }
 
 }  // namespace debubble

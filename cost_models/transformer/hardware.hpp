@@ -41,5 +41,8 @@ struct Efficiency {
 
 [[nodiscard]] const std::vector<Hardware>& hardware_presets();
 [[nodiscard]] const Hardware* find_hardware(std::string_view name);  // null: unknown
+// By what a driver calls it: the preset whose name stands in the device's, "a100-80" in "NVIDIA A100-SXM4-80GB". Null:
+// none does.
+[[nodiscard]] const Hardware* hardware_of_device(std::string_view device);
 
 }  // namespace debubble

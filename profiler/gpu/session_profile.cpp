@@ -17,6 +17,21 @@ const ProfileLayer& layer_called(const std::vector<ProfileLayer>& layers, const 
   throw std::logic_error("the attribution found no layer " + name);
 }
 
+// What the products were made of; attention is always unfused here.
+ProfiledTransformer transformer_of(const SessionOptions& options) {
+  const TransformerShape& shape = options.shape;
+  ProfiledTransformer transformer;
+  transformer.hidden = shape.hidden;
+  transformer.heads = shape.heads;
+  transformer.kv_heads = shape.kv_heads;
+  transformer.head_size = shape.head_size;
+  transformer.feed_forward = shape.feed_forward;
+  transformer.vocabulary = shape.vocabulary;
+  transformer.gated = shape.gated;
+  transformer.tensor_parallel = options.size.tensor_parallel;
+  return transformer;
+}
+
 // The workload always splits its backward; a half without kernels is a half that takes no time.
 void complete_halves(ProfileLayer& layer) {
   const std::int64_t n = layer.forward.n;
@@ -63,6 +78,7 @@ void complete_profile(Attribution& attribution, const SessionOptions& options, c
   profile.dtype = to_string(options.size.type);
   profile.microbatch_size = options.size.microbatch;
   profile.sequence_length = options.size.sequence;
+  profile.transformer = transformer_of(options);
   profile.origin.times = Source::kMeasured;
   profile.origin.memory = Source::kMeasured;
   profile.origin.device = facts.name;

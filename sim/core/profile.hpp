@@ -134,6 +134,30 @@ struct Measurement {
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
+// Sizes of a transformer, for the products of its layers: those of kind "embedding", "transformer" and "head".
+struct ProfiledTransformer {
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_size = 0;
+  std::int64_t feed_forward = 0;
+  std::int64_t vocabulary = 0;
+  bool gated = false;                // SwiGLU
+  bool flash_attention = false;      // scores never reach the memory
+  std::int64_t tensor_parallel = 1;  // the profile is of one of so many shares; sizes are the whole model's
+
+  friend bool operator==(const ProfiledTransformer&, const ProfiledTransformer&) = default;
+};
+
+// Of a profile for a size that was not measured: from which sizes its numbers follow and how, in words
+// (cost_models/sizes/profile_at.hpp). Never in a file.
+struct Derivation {
+  std::string times;  // "interpolated from microbatch 2 and 4, by waves"
+  std::string sizes;
+
+  friend bool operator==(const Derivation&, const Derivation&) = default;
+};
+
 struct Profile {
   std::string model;
   std::string dtype;                          // "bf16", "fp32", ...
@@ -144,7 +168,9 @@ struct Profile {
   double peak_flops = 0;                      // of one device in this dtype, per second; 0: unknown
   ProfileOrigin origin;
   std::optional<Measurement> measurement;  // of measured profiles
-  std::vector<ProfileLayer> layers;        // in model order
+  std::optional<ProfiledTransformer> transformer;
+  std::optional<Derivation> derived;  // absent: all numbers are as measured, published or modelled
+  std::vector<ProfileLayer> layers;   // in model order
 
   friend bool operator==(const Profile&, const Profile&) = default;
 };

@@ -117,7 +117,7 @@ TEST_CASE("with noise each op counts with its own factor") {
 
 TEST_CASE("links count by hops and bytes") {
   ScenarioFlags flags = flags_of("1f1b", 8, 24);
-  flags.profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+  flags.profile = {std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json"};
   flags.comm = "20us";
   flags.bandwidth = "10GB/s";
   const Prepared made = prepared(flags);

@@ -80,7 +80,7 @@ void resolve_paths(SuiteScenario& scenario, const std::string& file) {
     scenario.table = schedule;
     schedule = beside(file, schedule);
   }
-  if (!flags.profile.empty()) flags.profile = beside(file, flags.profile);
+  for (std::string& profile : flags.profile) profile = beside(file, profile);
   if (flags.transformer.model.ends_with(".json")) flags.transformer.model = beside(file, flags.transformer.model);
   if (!flags.transformer.efficiency.empty()) flags.transformer.efficiency = beside(file, flags.transformer.efficiency);
 }

@@ -42,6 +42,8 @@ class Live : public Command {
   void add_flags(CLI::App& verb) override {
     add_scenario_flags(verb, scenario_, false);
     add_live_flags(verb, live_);
+    scenario_.transformer.microbatch_flag = "--microbatch";
+    scenario_.transformer.sequence_flag = "--seq";
     add_output_flags(verb, output_, kFormats);
     add_run_file_flags(verb, files_);
     verb.add_option("--fail-if", fail_if_, "exit 1 if it holds: 'bubble>25% || step>40ms'")

@@ -137,8 +137,11 @@ class LiveChecker {
                       settings_.backend == LiveBackend::kMpi ? "--gpus each" : "--backend cuda"));
     };
     refuse("--model", !flags_.model.empty());
-    refuse("--microbatch", flags_.sizes.microbatch.has_value());
-    refuse("--seq", flags_.sizes.sequence.has_value());
+    const bool profile = !scenario_.profile.empty();
+    refuse("--microbatch", flags_.sizes.microbatch && !profile);
+    refuse("--seq", flags_.sizes.sequence && !profile);
+    if (profile && flags_.sizes.microbatch) settings_.microbatch = *flags_.sizes.microbatch;
+    if (profile && flags_.sizes.sequence) settings_.sequence = *flags_.sizes.sequence;
     refuse("--dtype", flags_.sizes.type != "bf16");
     refuse("--launch", !flags_.launch.empty());
     refuse("--gpu", flags_.gpu.has_value());
@@ -162,6 +165,8 @@ LiveSettings check_live(const LiveFlags& flags, const ScenarioFlags& scenario) {
 
 ScenarioFlags scenario_part(const LiveSettings& settings, ScenarioFlags flags) {
   if (settings.on_gpus()) flags.partition.clear();
+  if (settings.microbatch) flags.transformer.microbatch_size = settings.microbatch;
+  if (settings.sequence) flags.transformer.sequence = settings.sequence;
   return flags;
 }
 

@@ -1,6 +1,7 @@
 // LiveSettings: the flags of `debubble live`, checked: who runs it, by whose clock, how often, with what on purpose.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct LiveSettings {
   int warm_up = -1;                  // -1: choose by the clock
   Nanoseconds patience = 0;
   std::vector<std::string> faults;  // need the schedule to be read
+  // Of the work on the CPU: which size of --profile is meant.
+  std::optional<std::int64_t> microbatch;
+  std::optional<std::int64_t> sequence;
   // On GPUs, see on_gpus(): a model runs, with costs that are measured.
   std::string model;
   WorkloadSize size;
@@ -36,7 +40,8 @@ struct LiveSettings {
 // range, C089 costs of a backend that calibrates its own, C090 flags that contradict each other, C091 no model.
 [[nodiscard]] LiveSettings check_live(const LiveFlags& flags, const ScenarioFlags& scenario);
 
-// The flags of the scenario that a backend leaves to check_scenario: the GPU's partition is of a model's layers.
+// The flags of the scenario that a backend leaves to check_scenario: the GPU's partition is of a model's layers; on the
+// CPU --microbatch and --seq are sizes of the profile.
 [[nodiscard]] ScenarioFlags scenario_part(const LiveSettings& settings, ScenarioFlags flags);
 
 // What the clock is, and the sentence that says why. Left open: over MPI the logical one

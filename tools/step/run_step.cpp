@@ -115,26 +115,6 @@ void shard_memory(const Parallelism& sizes, StageCosts& costs) {
   }
 }
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
-  return text;
-}
-
-// The accelerator that a profile was measured on: the preset whose name stands in the device's, "a100-80" in "NVIDIA
-// A100-SXM4-80GB"; or nothing.
-const Hardware* measured_hardware(const Profile& profile) {
-  const std::string device = lower_case(profile.origin.device);
-  const Hardware* found = nullptr;
-  for (const Hardware& hardware : hardware_presets()) {
-    const std::size_t dash = hardware.name.find('-');
-    if (device.find(hardware.name.substr(0, dash)) == std::string::npos) continue;
-    const bool memory = dash != std::string::npos && device.find(hardware.name.substr(dash + 1) + "gb") < device.size();
-    if (found == nullptr || memory) found = &hardware;
-  }
-  return found;
-}
-
 void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, Report& report) {
   if (options.times.optimizer || !scenario.profile) return;
   const auto say = [&](const std::string& why, Source source) {
@@ -146,7 +126,7 @@ void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, Report
     return say("", Source::kGiven);
   }
   const bool modelled = scenario.transformer.setup.has_value();
-  const Hardware* hardware = modelled ? &modelled_hardware(scenario) : measured_hardware(*scenario.profile);
+  const Hardware* hardware = modelled ? &modelled_hardware(scenario) : hardware_of_device(scenario.profile->origin.device);
   if (hardware == nullptr) {
     options.memory_bandwidth = kUsualBandwidth;
     return say(", as an A100 could", Source::kDefault);
@@ -178,7 +158,7 @@ StepRequest request_of(const Scenario& scenario, const Run& run, const StepOptio
     request.options.network_scale = scenario.transformer.calibration.network_scale;
   } else {
     request.options.master_weights = scenario.profile->dtype.find("16") != std::string::npos;
-    const Hardware* hardware = measured_hardware(*scenario.profile);
+    const Hardware* hardware = hardware_of_device(scenario.profile->origin.device);
     if (hardware != nullptr) request.generation = link_generation(hardware->name);
   }
   return request;

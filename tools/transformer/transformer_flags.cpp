@@ -76,24 +76,25 @@ class Checks {
   std::vector<Diagnostic> found_;
 };
 
-// Every flag that means something beside --model only.
-void refuse_without_model(const TransformerFlags& flags) {
-  const std::array<std::pair<const char*, bool>, 16> given{{{"--model-size", !flags.model_size.empty()},
-                                                            {"--hardware", !flags.hardware.empty()},
-                                                            {"--sequence", flags.sequence.has_value()},
-                                                            {"--microbatch-size", flags.microbatch_size.has_value()},
-                                                            {"--dtype", !flags.dtype.empty()},
-                                                            {"--grad-dtype", !flags.grad_dtype.empty()},
-                                                            {"--attention", !flags.attention.empty()},
-                                                            {"--recompute", !flags.recompute.empty()},
-                                                            {"--loss", !flags.loss.empty()},
-                                                            {"--tensor-overlap", !flags.tensor_overlap.empty()},
-                                                            {"--context-exchange", !flags.context_exchange.empty()},
-                                                            {"--expert-imbalance", !flags.expert_imbalance.empty()},
-                                                            {"--capacity-factor", !flags.capacity_factor.empty()},
-                                                            {"--efficiency", !flags.efficiency.empty()},
-                                                            {"--calibrate", !flags.calibrate.empty()},
-                                                            {"--dropout", flags.dropout}}};
+// Every flag that means something beside --model only; sequence and microbatch are sizes of a profile, too.
+void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
+  const std::array<std::pair<const char*, bool>, 16> given{
+      {{"--model-size", !flags.model_size.empty()},
+       {"--hardware", !flags.hardware.empty()},
+       {"--sequence", flags.sequence && !has_profile},
+       {"--microbatch-size", flags.microbatch_size && !has_profile},
+       {"--dtype", !flags.dtype.empty()},
+       {"--grad-dtype", !flags.grad_dtype.empty()},
+       {"--attention", !flags.attention.empty()},
+       {"--recompute", !flags.recompute.empty()},
+       {"--loss", !flags.loss.empty()},
+       {"--tensor-overlap", !flags.tensor_overlap.empty()},
+       {"--context-exchange", !flags.context_exchange.empty()},
+       {"--expert-imbalance", !flags.expert_imbalance.empty()},
+       {"--capacity-factor", !flags.capacity_factor.empty()},
+       {"--efficiency", !flags.efficiency.empty()},
+       {"--calibrate", !flags.calibrate.empty()},
+       {"--dropout", flags.dropout}}};
   std::vector<Diagnostic> found;
   for (const auto& [name, is_given] : given) {
     if (is_given) {
@@ -252,10 +253,10 @@ void add_transformer_flags(CLI::App& verb, TransformerFlags& flags) {
   verb.add_flag("--dropout", flags.dropout, "the model is trained with dropout")->group("Model");
 }
 
-TransformerScenario check_transformer(const TransformerFlags& flags) {
+TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile) {
   TransformerScenario scenario;
   if (flags.model.empty()) {
-    refuse_without_model(flags);
+    refuse_without_model(flags, has_profile);
     return scenario;
   }
   Checks checks;

@@ -35,6 +35,9 @@ struct TransformerFlags {
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> microbatch_size;
   bool dropout = false;
+  // Of what the two sizes are called on this verb.
+  const char* sequence_flag = "--sequence";
+  const char* microbatch_flag = "--microbatch-size";
 };
 
 // The verb `live` runs what it measures: it has a --model of its own.
@@ -51,8 +54,9 @@ struct TransformerScenario {
   std::vector<std::string> notes;  // what the model leaves out
 };
 
-// Throws InputError with everything that is wrong with them.
-[[nodiscard]] TransformerScenario check_transformer(const TransformerFlags& flags);
+// Throws InputError with everything that is wrong with them. Without --model, sequence and microbatch size choose a
+// size of a profile, where there is one (profile_files.hpp).
+[[nodiscard]] TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile);
 
 // Those that were given, quoted for a shell, to be repeated in a command that is suggested.
 [[nodiscard]] std::string repeated_transformer_flags(const TransformerFlags& flags);

@@ -1,0 +1,142 @@
+#include "cost_models/sizes/between.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+
+namespace debubble {
+namespace {
+
+using Points = std::vector<MeasuredPoint>;
+
+// The two points that decide at `size`: its neighbours, or beyond the range the two nearest.
+struct Pair {
+  const MeasuredPoint& low;
+  const MeasuredPoint& high;
+};
+
+Pair pair_at(const Points& points, double size) {
+  if (points.size() < 2) throw std::logic_error("between sizes: one point, and another size is asked for");
+  const auto above = std::find_if(points.begin(), points.end(), [&](const MeasuredPoint& p) { return p.size > size; });
+  const auto last = points.end() - 1;
+  const auto high = above == points.begin() ? points.begin() + 1 : above == points.end() ? last : above;
+  return {*(high - 1), *high};
+}
+
+const MeasuredPoint* point_at(const Points& points, double size) {
+  const auto found = std::find_if(points.begin(), points.end(), [&](const MeasuredPoint& p) { return p.size == size; });
+  return found == points.end() ? nullptr : &*found;
+}
+
+double line(double x0, double y0, double x1, double y1, double x) { return y0 + (y1 - y0) * (x - x0) / (x1 - x0); }
+
+// Rates interpolated on logarithmic axes: t = t0 (x / x0)^k. A layer that takes no time at one size has no rate.
+double by_rate(const MeasuredPoint& low, const MeasuredPoint& high, double size) {
+  if (low.value <= 0 || high.value <= 0) return line(low.size, low.value, high.size, high.value, size);
+  const double exponent = std::log(high.value / low.value) / std::log(high.size / low.size);
+  return low.value * std::pow(size / low.size, exponent);
+}
+
+// t = fixed + share x work, both parts at least 0, through `low`; and through `high` where that is possible.
+double with_fixed_part(double low_work, double low_time, double high_work, double high_time, double work) {
+  const double share = std::clamp((high_time - low_time) / (high_work - low_work), 0.0, low_time / low_work);
+  return low_time + share * (work - low_work);
+}
+
+// t = a s + c s^2 through both, a and c at least 0, exact at `high`.
+double linear_and_square(const MeasuredPoint& low, const MeasuredPoint& high, double size) {
+  const double low_rate = low.value / low.size;
+  const double high_rate = high.value / high.size;
+  const double square = std::clamp((high_rate - low_rate) / (high.size - low.size), 0.0, high_rate / high.size);
+  return size * (high_rate + square * (size - high.size));
+}
+
+double by_waves(const Points& points, const Pair& pair, double size, double waves) {
+  const MeasuredPoint& low = pair.low;
+  const MeasuredPoint& high = pair.high;
+  if (size > points.back().size) return high.value * std::max(1.0, waves / high.waves);
+  if (size < points.front().size) {
+    return with_fixed_part(low.waves, low.value, high.waves, high.value, std::min(waves, low.waves));
+  }
+  return line(low.waves, low.value, high.waves, high.value, std::clamp(waves, low.waves, high.waves));
+}
+
+// The parabola through three points, at x (Lagrange).
+double parabola(const MeasuredPoint& a, const MeasuredPoint& b, const MeasuredPoint& c, double x) {
+  const auto term = [x](const MeasuredPoint& p, const MeasuredPoint& q, const MeasuredPoint& r) {
+    return p.value * ((x - q.size) * (x - r.size)) / ((p.size - q.size) * (p.size - r.size));
+  };
+  return term(a, b, c) + term(b, c, a) + term(c, a, b);
+}
+
+// Bytes are whole: a curve may miss a measured size by the rounding of its points only.
+bool same_bytes(double a, double b) { return std::abs(a - b) <= 1.0 + 1e-12 * std::max(std::abs(a), std::abs(b)); }
+
+// Whether all points lie on the curve.
+template <typename Curve>
+bool all_on(const Points& points, const Curve& curve) {
+  return std::all_of(points.begin(), points.end(),
+                     [&](const MeasuredPoint& p) { return same_bytes(curve(p.size), p.value); });
+}
+
+std::optional<double> on_line(const Points& points, double size) {
+  const auto curve = [&](double x) {
+    return line(points.front().size, points.front().value, points.back().size, points.back().value, x);
+  };
+  return all_on(points, curve) ? std::optional<double>(curve(size)) : std::nullopt;
+}
+
+std::optional<double> on_parabola(const Points& points, double size) {
+  if (points.size() == 2) {  // through the origin, too: without tokens nothing is kept
+    const double low_rate = points[0].value / points[0].size;
+    const double high_rate = points[1].value / points[1].size;
+    const double square = (high_rate - low_rate) / (points[1].size - points[0].size);
+    const double linear = low_rate - square * points[0].size;
+    const bool possible = square >= 0 && linear >= -1e-9 * high_rate;
+    return possible ? std::optional<double>(size * (low_rate + square * (size - points[0].size))) : std::nullopt;
+  }
+  const auto curve = [&](double x) { return parabola(points.front(), points[points.size() / 2], points.back(), x); };
+  return all_on(points, curve) ? std::optional<double>(curve(size)) : std::nullopt;
+}
+
+}  // namespace
+
+bool goes_by_waves(const Points& points, double size, double waves) {
+  const MeasuredPoint* measured = point_at(points, size);
+  if (measured != nullptr || waves <= 0) return false;
+  const Pair pair = pair_at(points, size);
+  return pair.low.waves > 0 && pair.high.waves > pair.low.waves;
+}
+
+double time_between(const Points& points, double size, double waves, SizeAxis axis) {
+  if (const MeasuredPoint* measured = point_at(points, size)) return measured->value;
+  const Pair pair = pair_at(points, size);
+  if (goes_by_waves(points, size, waves)) return by_waves(points, pair, size, waves);
+  if (size > points.back().size) {
+    return axis == SizeAxis::kSequence ? linear_and_square(pair.low, pair.high, size)
+                                       : pair.high.value * (size / pair.high.size);
+  }
+  if (size < points.front().size) {
+    return with_fixed_part(pair.low.size, pair.low.value, pair.high.size, pair.high.value, size);
+  }
+  return by_rate(pair.low, pair.high, size);
+}
+
+BytesBetween bytes_between(const Points& points, double size, SizeAxis axis) {
+  if (const MeasuredPoint* measured = point_at(points, size)) return {measured->value, true};
+  const Pair pair = pair_at(points, size);
+  std::optional<double> curve;
+  if (axis == SizeAxis::kSequence) curve = on_parabola(points, size);
+  if (!curve) curve = on_line(points, size);
+  // A curve that dips below nothing, or leaves its neighbours, is not the right one.
+  const auto [least, most] = std::minmax(pair.low.value, pair.high.value);
+  const bool inside = size > pair.low.size && size < pair.high.size;
+  const bool fits = curve && *curve >= 0 && (!inside || (*curve >= least - 1 && *curve <= most + 1));
+  if (fits) return {*curve, true};
+  const double straight = line(pair.low.size, pair.low.value, pair.high.size, pair.high.value, size);
+  return {std::max(0.0, straight), false};
+}
+
+}  // namespace debubble

@@ -1,0 +1,206 @@
+#include "cost_models/sizes/profile_at.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "cost_models/sizes/between.hpp"
+#include "cost_models/sizes/path.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+// What was counted while the layers were made, for the words of a report.
+struct Tally {
+  bool waves = false;  // in this layer
+  bool rate = false;
+  bool bent = false;
+  std::size_t by_waves = 0;  // layers all of whose times go by waves
+  std::size_t by_rate = 0;   // layers with a time that does not
+  std::size_t off_curve = 0;
+};
+
+// Reads one number of one layer in all profiles and finds it at the wanted size.
+class SizeReader {
+ public:
+  SizeReader(const std::vector<NamedProfile>& measured, const SizePath& path, const LayerWaves& waves)
+      : measured_(measured), path_(path), waves_(waves) {}
+
+  template <typename Get>
+  [[nodiscard]] TimeStatistics time(std::size_t layer, CostPhase phase, const Get& get, Tally& tally) const {
+    std::vector<MeasuredPoint> along_sequence;
+    for (const SizePath::Row& row : path_.rows) {
+      const RunSize size{path_.wanted.microbatch, row.sequence};
+      const auto points = points_of(row, layer, get, phase);
+      const double waves = count(layer, phase, size);
+      const auto wanted = static_cast<double>(size.microbatch);
+      note(points, wanted, waves, tally);
+      along_sequence.push_back(
+          {static_cast<double>(row.sequence), waves, time_between(points, wanted, waves, SizeAxis::kMicrobatch)});
+    }
+    const double waves = count(layer, phase, path_.wanted);
+    const auto wanted = static_cast<double>(path_.wanted.sequence);
+    note(along_sequence, wanted, waves, tally);
+    TimeStatistics time;
+    time.median = whole(time_between(along_sequence, wanted, waves, SizeAxis::kSequence), kLongestDuration, "time");
+    return time;
+  }
+
+  template <typename Get>
+  [[nodiscard]] Bytes bytes(std::size_t layer, const Get& get, Tally& tally) const {
+    std::vector<MeasuredPoint> along_sequence;
+    for (const SizePath::Row& row : path_.rows) {
+      const auto points = points_of(row, layer, get, std::nullopt);
+      const auto wanted = static_cast<double>(path_.wanted.microbatch);
+      const BytesBetween found = bytes_between(points, wanted, SizeAxis::kMicrobatch);
+      tally.bent = tally.bent || !found.on_curve;
+      along_sequence.push_back({static_cast<double>(row.sequence), 0, found.value});
+    }
+    const BytesBetween found =
+        bytes_between(along_sequence, static_cast<double>(path_.wanted.sequence), SizeAxis::kSequence);
+    tally.bent = tally.bent || !found.on_curve;
+    return whole(found.value, kLargestSize, "size");
+  }
+
+ private:
+  // `get` of the layer in every profile of the row; with its waves where a phase is given.
+  template <typename Get>
+  [[nodiscard]] std::vector<MeasuredPoint> points_of(const SizePath::Row& row, std::size_t layer, const Get& get,
+                                                     std::optional<CostPhase> phase) const {
+    std::vector<MeasuredPoint> points;
+    for (const std::size_t number : row.profiles) {
+      const Profile& profile = measured_[number].profile;
+      const RunSize size{profile.microbatch_size, profile.sequence_length};
+      points.push_back({static_cast<double>(size.microbatch), phase ? count(layer, *phase, size) : 0,
+                        static_cast<double>(get(profile.layers[layer]))});
+    }
+    return points;
+  }
+
+  [[nodiscard]] double count(std::size_t layer, CostPhase phase, const RunSize& size) const {
+    return waves_ ? waves_(layer, phase, size) : 0;
+  }
+
+  // A phase that takes no time at all needs no rule.
+  static void note(const std::vector<MeasuredPoint>& points, double size, double waves, Tally& tally) {
+    const auto is_there = [&](const MeasuredPoint& point) { return point.size == size; };
+    if (std::any_of(points.begin(), points.end(), is_there)) return;
+    if (std::all_of(points.begin(), points.end(), [](const MeasuredPoint& p) { return p.value <= 0; })) return;
+    (goes_by_waves(points, size, waves) ? tally.waves : tally.rate) = true;
+  }
+
+  [[nodiscard]] std::int64_t whole(double value, std::int64_t most, const char* what) const {
+    if (value <= static_cast<double>(most)) return std::llround(value);
+    throw InputError(
+        {"L026", "",
+         std::string("a layer's ") + what + " at " + to_string(path_.wanted) + " is beyond what can be counted",
+         "ask for a size nearer to those that were measured"});
+  }
+
+  const std::vector<NamedProfile>& measured_;
+  const SizePath& path_;
+  const LayerWaves& waves_;
+};
+
+Nanoseconds median_of(const std::optional<TimeStatistics>& time) { return time ? time->median : 0; }
+
+ProfileLayer layer_at(const SizeReader& reader, std::size_t number, const ProfileLayer& like, Tally& tally) {
+  ProfileLayer layer;
+  layer.name = like.name;
+  layer.kind = like.kind;
+  layer.parameters = like.parameters;
+  layer.grad_split = like.grad_split;
+  const auto forward = [](const ProfileLayer& one) { return one.forward.median; };
+  const auto backward = [](const ProfileLayer& one) { return median_of(one.backward); };
+  const auto input_grad = [](const ProfileLayer& one) { return median_of(one.input_grad); };
+  const auto weight_grad = [](const ProfileLayer& one) { return median_of(one.weight_grad); };
+  const auto held = [](const ProfileLayer& one) { return one.weight_grad_held.value_or(0); };
+  layer.forward = reader.time(number, CostPhase::kForward, forward, tally);
+  if (like.backward) layer.backward = reader.time(number, CostPhase::kBackward, backward, tally);
+  if (like.input_grad) layer.input_grad = reader.time(number, CostPhase::kInputGrad, input_grad, tally);
+  if (like.weight_grad) layer.weight_grad = reader.time(number, CostPhase::kWeightGrad, weight_grad, tally);
+  layer.activation = reader.bytes(
+      number, [](const ProfileLayer& one) { return one.activation; }, tally);
+  if (like.weight_grad_held) layer.weight_grad_held = reader.bytes(number, held, tally);
+  layer.output = reader.bytes(
+      number, [](const ProfileLayer& one) { return one.output; }, tally);
+  layer.workspace = reader.bytes(
+      number, [](const ProfileLayer& one) { return one.workspace; }, tally);
+  return layer;
+}
+
+std::string of_layers(std::size_t count, std::size_t all) {
+  return std::to_string(count) + " of " + std::to_string(all) + " layers";
+}
+
+Derivation derivation_of(const std::string& from, const Tally& tally, std::size_t layers) {
+  Derivation derived;
+  derived.times = from + ", by " + (tally.by_waves > 0 ? "waves" : "the achieved rate");
+  if (tally.by_waves > 0 && tally.by_rate > 0) {
+    derived.times += " in " + of_layers(tally.by_waves, layers) + ", by the achieved rate in the others";
+  }
+  derived.sizes = from + ", polynomials through the measured sizes";
+  if (tally.off_curve > 0) {
+    derived.sizes += ", but straight lines between neighbours in " + of_layers(tally.off_curve, layers);
+  }
+  return derived;
+}
+
+std::vector<RunSize> sizes_of(const std::vector<NamedProfile>& measured) {
+  std::vector<RunSize> sizes;
+  for (const NamedProfile& one : measured) {
+    sizes.push_back({one.profile.microbatch_size, one.profile.sequence_length});
+  }
+  return sizes;
+}
+
+[[noreturn]] void refuse(const std::vector<RunSize>& sizes, const RunSize& wanted) {
+  std::string all;
+  for (const RunSize& size : sizes) all += (all.empty() ? "" : ", ") + to_string(size);
+  const std::string measured = sizes.size() == 1 ? "one size was" : std::to_string(sizes.size()) + " sizes were";
+  const bool sequence =
+      std::none_of(sizes.begin(), sizes.end(), [&](const RunSize& size) { return size.sequence == wanted.sequence; });
+  const std::string help = sequence ? "measure two or more sequences at microbatches on both sides of the wanted one, "
+                                      "every microbatch at every sequence"
+                                    : "measure a second microbatch at that sequence";
+  throw InputError({"L025", "", "there is no way to " + to_string(wanted) + ": " + measured + " measured (" + all + ")",
+                    help + "; or take a measured size"});
+}
+
+}  // namespace
+
+std::string to_string(const RunSize& size) {
+  const std::string samples = std::to_string(size.microbatch);
+  if (size.sequence == 0) return samples + (size.microbatch == 1 ? " sample" : " samples");
+  return samples + " x " + std::to_string(size.sequence);
+}
+
+Profile profile_at(const std::vector<NamedProfile>& measured, const RunSize& wanted, const LayerWaves& waves) {
+  const std::vector<RunSize> sizes = sizes_of(measured);
+  const auto found = std::find(sizes.begin(), sizes.end(), wanted);
+  if (found != sizes.end()) return measured[static_cast<std::size_t>(found - sizes.begin())].profile;
+  const std::optional<SizePath> path = find_path(sizes, wanted);
+  if (!path) refuse(sizes, wanted);
+
+  const Profile& like = measured.front().profile;
+  Profile profile = like;
+  profile.microbatch_size = wanted.microbatch;
+  profile.sequence_length = wanted.sequence;
+  profile.measurement.reset();
+  profile.layers.clear();
+  const SizeReader reader(measured, *path, waves);
+  Tally all;
+  for (std::size_t k = 0; k < like.layers.size(); ++k) {
+    Tally tally;
+    profile.layers.push_back(layer_at(reader, k, like.layers[k], tally));
+    all.by_waves += tally.waves && !tally.rate ? 1U : 0U;
+    all.by_rate += tally.rate ? 1U : 0U;
+    all.off_curve += tally.bent ? 1U : 0U;
+  }
+  profile.derived = derivation_of(words_of(*path, sizes), all, like.layers.size());
+  return profile;
+}
+
+}  // namespace debubble

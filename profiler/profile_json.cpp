@@ -24,7 +24,7 @@ constexpr IntegerRule kSize{"bytes", 0, kLargestSize, "sizes are integers in byt
 constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "12.5 GB/s is 12500000000"};
 constexpr IntegerRule kSamples{"samples", 1, kMost, "null stands for an unknown microbatch size"};
 constexpr IntegerRule kTokens{"tokens", 1, kMost, "null stands for a model without sequences"};
-constexpr IntegerRule kDimension{"numbers wide", 1, kWidest, "the whole model's size, before it is split over ranks"};
+constexpr IntegerRule kDimension{"numbers", 1, kWidest, "the whole model's size, before it is split over ranks"};
 constexpr IntegerRule kRanks{"ranks", 1, kMostRanks, "1 where the model was not split"};
 constexpr IntegerRule kRepetitions{"repetitions", 0, kMost, "leave the key out when it is unknown"};
 constexpr IntegerRule kCalls{"calls", 1, kMost, "leave out kernels that never ran"};

@@ -160,11 +160,13 @@ std::vector<RunSize> sizes_of(const std::vector<NamedProfile>& measured) {
   std::string all;
   for (const RunSize& size : sizes) all += (all.empty() ? "" : ", ") + to_string(size);
   const std::string measured = sizes.size() == 1 ? "one size was" : std::to_string(sizes.size()) + " sizes were";
-  const bool sequence =
-      std::none_of(sizes.begin(), sizes.end(), [&](const RunSize& size) { return size.sequence == wanted.sequence; });
-  const std::string help = sequence ? "measure two or more sequences at microbatches on both sides of the wanted one, "
-                                      "every microbatch at every sequence"
-                                    : "measure a second microbatch at that sequence";
+  const auto measured_at = [&](const auto& same) { return std::any_of(sizes.begin(), sizes.end(), same); };
+  std::string help = "measure two microbatches at each of two sequences";
+  if (measured_at([&](const RunSize& size) { return size.sequence == wanted.sequence; })) {
+    help = "measure a second microbatch at that sequence";
+  } else if (measured_at([&](const RunSize& size) { return size.microbatch == wanted.microbatch; })) {
+    help = "measure a second sequence at that microbatch";
+  }
   throw InputError({"L025", "", "there is no way to " + to_string(wanted) + ": " + measured + " measured (" + all + ")",
                     help + "; or take a measured size"});
 }

@@ -28,10 +28,6 @@ TEST_CASE("a file that does not exist is refused") {
 
 TEST_CASE("a folder is not a file to read") {
   const Folder folder;
-  CHECK(folder.refusal({"simulate", "--profile", "."}) == R"(error[C005]: cannot read .: Is a directory
-  --> --profile
-  = help: check the path and its permissions
-)");
   CHECK(folder.refusal({"import", "--from", "pipedream", "."}) == R"(error[C005]: cannot read .: Is a directory
   --> FILE
   = help: check the path and its permissions

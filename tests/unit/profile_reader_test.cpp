@@ -206,6 +206,28 @@ TEST_CASE("missing keys and wrong types are errors") {
         "  = help: reports print it: give it a name\n");
 }
 
+TEST_CASE("a transformer's sizes are read as strictly as all others") {
+  const std::string sizes =
+      R"("transformer": {"hidden": 64, "heads": 4, "kv_heads": 2, "head_size": 16, "feed_forward": 256, )"
+      R"("vocabulary": 512, "gated": false, "flash_attention": true, "tensor_parallel": 2}, "layers": [)";
+  const auto complaint_with = [&](const std::string& from, const std::string& to) {
+    return complaint_after("\"layers\": [", from.empty() ? sizes : replaced(sizes, from, to));
+  };
+  CHECK(complaint_with("", "").empty());
+  CHECK(complaint_with("\"hidden\": 64", "\"hidden\": 0") ==
+        "error[P004]: \"hidden\" must be a whole number of numbers, at least 1; got 0\n"
+        "  --> tiny.json#/transformer/hidden\n"
+        "  = help: the whole model's size, before it is split over ranks\n");
+  CHECK(complaint_with("\"gated\": false", "\"gated\": 0") ==
+        "error[P007]: \"gated\" must be true or false; got 0\n"
+        "  --> tiny.json#/transformer/gated\n"
+        "  = help: without quotes\n");
+  CHECK(complaint_with("\"vocabulary\": 512", "\"vocabulary\": 10000001").find("error[P009]") == 0);
+  CHECK(complaint_with("\"tensor_parallel\": 2", "\"tp\": 2").find("error[P006]") != std::string::npos);
+  CHECK(complaint_with("\"tensor_parallel\": 2", "\"tensor_parallel\": 2, \"rank\": 1").find("error[P005]") == 0);
+  CHECK(complaint_after("\"layers\": [", "\"transformer\": 4, \"layers\": [").find("error[P007]") == 0);
+}
+
 TEST_CASE("a file of another schema gets that one complaint") {
   const std::string help =
       "  = help: debubble reads profiles of this version only; `debubble import` converts other formats\n";

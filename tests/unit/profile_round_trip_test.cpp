@@ -62,6 +62,17 @@ TEST_CASE("the text of a measurement is fixed") {
   CHECK(text.find("\n      \"grad_split\": \"shape\"\n") != std::string::npos);
 }
 
+TEST_CASE("the text of a transformer's sizes is fixed, and comes back") {
+  Profile profile = one_layer();
+  profile.transformer = ProfiledTransformer{4096, 32, 8, 128, 14'336, 128'256, true, false, 4};
+  const std::string text = write_profile(profile);
+  CHECK(text.find(R"(
+  "transformer": {"hidden": 4096, "heads": 32, "kv_heads": 8, "head_size": 128, "feed_forward": 14336, )"
+                  R"("vocabulary": 128256, "gated": true, "flash_attention": false, "tensor_parallel": 4},
+  "layers": [)") != std::string::npos);
+  CHECK(read_profile(text, "m.json") == profile);
+}
+
 TEST_CASE("layers whose gradients were told apart differently are no run") {
   Profile profile = one_layer();
   profile.layers[0].name = "b.0";

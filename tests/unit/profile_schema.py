@@ -17,6 +17,9 @@ except ImportError:
     print("SKIPPED: the Python module jsonschema is missing (apt-get install python3-jsonschema)")
     sys.exit(77)
 
+TRANSFORMER = {"hidden": 64, "heads": 4, "kv_heads": 2, "head_size": 16, "feed_forward": 256, "vocabulary": 512,
+               "gated": False, "flash_attention": True, "tensor_parallel": 1}
+
 # Edits of a good profile that break it: a path, and the new value there (REMOVE takes the key away).
 REMOVE = object()
 BROKEN = [
@@ -65,6 +68,12 @@ BROKEN = [
     (["layers", 0, "kernels"], [{"name": "k", "count": 1}]),
     (["layers", 0, "grad_split"], "guess"),
     (["layers", 0, "grad_split"], None),
+    (["transformer"], {}),
+    (["transformer"], None),
+    (["transformer"], {**TRANSFORMER, "hidden": 0}),
+    (["transformer"], {**TRANSFORMER, "vocabulary": 10_000_001}),
+    (["transformer"], {**TRANSFORMER, "gated": 1}),
+    (["transformer"], {**TRANSFORMER, "tp": 1}),
     (["measurement"], {}),
     (["measurement"], []),
     (["measurement"], {"kernels": 1, "kernel_time_ns": 1}),

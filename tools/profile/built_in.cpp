@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -158,6 +159,15 @@ SweepRow measure_apart(const ProfileFlags& flags, const TransformerShape& shape,
   return row;
 }
 
+// All of them together make any size in between: the largest is one that was measured.
+std::string next_after_sweep(const fs::path& folder, const std::vector<SweepRow>& rows) {
+  const auto last = std::find_if(rows.rbegin(), rows.rend(), [](const SweepRow& row) { return row.failure.empty(); });
+  return fmt::format(
+      "\nnext   debubble compare --profile {} --microbatch-size {} --sequence {} -p 4 -m 8\n"
+      "       or any size between or beyond these\n",
+      shell_quoted(folder.string()), last->microbatch, last->sequence);
+}
+
 int measure_sweep(const ProfileFlags& flags, const TransformerShape& shape, const std::vector<WorkloadSize>& sizes) {
   Output shown(flags.shown, "text|json");
   const fs::path folder = sweep_folder(flags, shape);
@@ -179,9 +189,9 @@ int measure_sweep(const ProfileFlags& flags, const TransformerShape& shape, cons
     json += (measured++ == 0 ? "\n" : ",\n") + write_profile(row.profile);
   }
   if (measured == 0 && last_failure) throw UnavailableError(*last_failure);
-  shown.write(shown.format() == Format::kJson
-                  ? json + "  ]\n}\n"
-                  : fmt::format("profiles in {}\n\n", folder.string()) + sweep_view(rows, shown.style()));
+  shown.write(shown.format() == Format::kJson ? json + "  ]\n}\n"
+                                              : fmt::format("profiles in {}\n\n", folder.string()) +
+                                                    sweep_view(rows, shown.style()) + next_after_sweep(folder, rows));
   shown.commit();
   return measured == rows.size() ? kExitOk : kExitFinding;
 }

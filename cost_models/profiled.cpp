@@ -146,6 +146,11 @@ std::string origin_text(const ProfileOrigin& origin, Source source) {
   return text;
 }
 
+// ", measured on NVIDIA H100"; of modelled numbers nothing.
+std::string source_text(const ProfileOrigin& origin, Source source) {
+  return source == Source::kModelled ? "" : std::string(", ") + to_string(source) + origin_text(origin, source);
+}
+
 void explain(const Profile& profile, const TrainingState& state, double weight_share, const Gaps& gaps,
              std::vector<Assumption>& assumptions) {
   const ProfileOrigin& origin = profile.origin;
@@ -153,14 +158,14 @@ void explain(const Profile& profile, const TrainingState& state, double weight_s
   const auto add = [&assumptions](std::string what, std::string value, Source source) {
     assumptions.push_back({std::move(what), std::move(value), source});
   };
-  const std::string times = profile.model + origin_text(origin, origin.times);
-  const std::string sizes = profile.model + origin_text(origin, origin.memory);
-  if (profile.derived) {  // no measurement, though made from some
-    add("layer times", times + ", " + profile.derived->times, Source::kModelled);
-    add("layer sizes", sizes + ", " + profile.derived->sizes, Source::kModelled);
+  if (profile.derived) {  // no measurement, though made of some; one citation is enough
+    const std::string sizes = origin.memory == origin.times ? "" : source_text(origin, origin.memory);
+    add("layer times", profile.model + ", " + profile.derived->times + source_text(origin, origin.times),
+        Source::kModelled);
+    add("layer sizes", profile.model + ", " + profile.derived->sizes + sizes, Source::kModelled);
   } else {
-    add("layer times", times, origin.times);
-    add("layer sizes", sizes, origin.memory);
+    add("layer times", profile.model + origin_text(origin, origin.times), origin.times);
+    add("layer sizes", profile.model + origin_text(origin, origin.memory), origin.memory);
   }
   if (gaps.halves > 0) {
     add("input and weight gradient time", "half of the backward each, in " + layers_text(gaps.halves, all),

@@ -71,33 +71,35 @@ double parabola(const MeasuredPoint& a, const MeasuredPoint& b, const MeasuredPo
   return term(a, b, c) + term(b, c, a) + term(c, a, b);
 }
 
-// Bytes are whole: a curve may miss a measured size by the rounding of its points only.
-bool same_bytes(double a, double b) { return std::abs(a - b) <= 1.0 + 1e-12 * std::max(std::abs(a), std::abs(b)); }
+// A curve may miss a measured size by rounding: bytes are whole, and published sizes have few digits.
+bool same_bytes(double a, double b) { return std::abs(a - b) <= 1.0 + 1e-4 * std::max(std::abs(a), std::abs(b)); }
 
-// Whether all points lie on the curve.
 template <typename Curve>
 bool all_on(const Points& points, const Curve& curve) {
   return std::all_of(points.begin(), points.end(),
                      [&](const MeasuredPoint& p) { return same_bytes(curve(p.size), p.value); });
 }
 
-std::optional<double> on_line(const Points& points, double size) {
-  const auto curve = [&](double x) {
-    return line(points.front().size, points.front().value, points.back().size, points.back().value, x);
-  };
-  return all_on(points, curve) ? std::optional<double>(curve(size)) : std::nullopt;
+double on_line(const Pair& pair, double size) {
+  return line(pair.low.size, pair.low.value, pair.high.size, pair.high.value, size);
 }
 
-std::optional<double> on_parabola(const Points& points, double size) {
-  if (points.size() == 2) {  // through the origin, too: without tokens nothing is kept
-    const double low_rate = points[0].value / points[0].size;
-    const double high_rate = points[1].value / points[1].size;
-    const double square = (high_rate - low_rate) / (points[1].size - points[0].size);
-    const double linear = low_rate - square * points[0].size;
-    const bool possible = square >= 0 && linear >= -1e-9 * high_rate;
-    return possible ? std::optional<double>(size * (low_rate + square * (size - points[0].size))) : std::nullopt;
-  }
-  const auto curve = [&](double x) { return parabola(points.front(), points[points.size() / 2], points.back(), x); };
+// s (a + b s) through two points with a and b at least 0: without tokens nothing is kept. Nothing where that cannot be.
+std::optional<double> from_origin(const Pair& pair, double size) {
+  const double low_rate = pair.low.value / pair.low.size;
+  const double high_rate = pair.high.value / pair.high.size;
+  const double square = (high_rate - low_rate) / (pair.high.size - pair.low.size);
+  const double linear = low_rate - square * pair.low.size;
+  if (square < 0 || linear < -1e-9 * high_rate) return std::nullopt;
+  return size * (low_rate + square * (size - pair.low.size));
+}
+
+// Through the pair and the nearest point beside it, if all other points are on that curve.
+std::optional<double> on_parabola(const Points& points, const Pair& pair, double size) {
+  if (points.size() == 2) return from_origin(pair, size);
+  const auto low = static_cast<std::size_t>(&pair.low - points.data());
+  const MeasuredPoint& third = low + 2 < points.size() ? points[low + 2] : points[low - 1];
+  const auto curve = [&](double x) { return parabola(pair.low, pair.high, third, x); };
   return all_on(points, curve) ? std::optional<double>(curve(size)) : std::nullopt;
 }
 
@@ -127,16 +129,18 @@ double time_between(const Points& points, double size, double waves, SizeAxis ax
 BytesBetween bytes_between(const Points& points, double size, SizeAxis axis) {
   if (const MeasuredPoint* measured = point_at(points, size)) return {measured->value, true};
   const Pair pair = pair_at(points, size);
-  std::optional<double> curve;
-  if (axis == SizeAxis::kSequence) curve = on_parabola(points, size);
-  if (!curve) curve = on_line(points, size);
   // A curve that dips below nothing, or leaves its neighbours, is not the right one.
-  const auto [least, most] = std::minmax(pair.low.value, pair.high.value);
+  const double least = std::min(pair.low.value, pair.high.value);
+  const double most = std::max(pair.low.value, pair.high.value);
   const bool inside = size > pair.low.size && size < pair.high.size;
-  const bool fits = curve && *curve >= 0 && (!inside || (*curve >= least - 1 && *curve <= most + 1));
-  if (fits) return {*curve, true};
-  const double straight = line(pair.low.size, pair.low.value, pair.high.size, pair.high.value, size);
-  return {std::max(0.0, straight), false};
+  const auto fits = [&](double bytes) { return bytes >= 0 && (!inside || (bytes >= least - 1 && bytes <= most + 1)); };
+  if (axis == SizeAxis::kSequence) {
+    const std::optional<double> curve = on_parabola(points, pair, size);
+    if (curve && fits(*curve)) return {*curve, true};
+  }
+  const double straight = on_line(pair, size);
+  const bool on_curve = straight >= 0 && all_on(points, [&](double x) { return on_line(pair, x); });
+  return {std::max(0.0, straight), on_curve};
 }
 
 }  // namespace debubble

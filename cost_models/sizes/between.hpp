@@ -42,9 +42,9 @@ struct BytesBetween {
 };
 
 // Bytes at `size`, same demands on `points`. Along the microbatch they are a + b n. Along the sequence a parabola
-// through three sizes, or of two sizes s (a + b s), a, b >= 0, which is what linear layers and kept scores of attention
-// take; a straight line where that does not fit. Where further points are not on the curve: straight lines between
-// neighbours.
+// through the three nearest sizes, or of two sizes s (a + b s) with a, b >= 0, which is what linear layers and kept
+// scores of attention take; a straight line where that does not fit. Where other points are off the curve by more than
+// 0.01 % (the digits of published sizes): straight lines between neighbours.
 [[nodiscard]] BytesBetween bytes_between(const std::vector<MeasuredPoint>& points, double size, SizeAxis axis);
 
 }  // namespace debubble

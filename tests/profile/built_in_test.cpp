@@ -61,8 +61,22 @@ TEST_CASE("a sweep makes a profile per size in a folder, and a table of them") {
   for (const char* size : {"b1-s8", "b2-s8"}) {
     const std::string file = "tiny-llama-" + std::string(size) + "-fp32.json";
     CHECK(contains(outcome.out, file));
-    CHECK(read_profile(folder.read("sizes/" + file), file).layers.size() == 4);
+    const Profile profile = read_profile(folder.read("sizes/" + file), file);
+    CHECK(profile.layers.size() == 4);
+    REQUIRE(profile.transformer.has_value());
+    CHECK(profile.transformer->gated);
+    CHECK(profile.transformer->tensor_parallel == 1);
   }
+  // What it says next works, and so do sizes that were not measured.
+  CHECK(contains(outcome.out, "next   debubble compare --profile sizes --microbatch-size 2 --sequence 8 -p 4 -m 8\n"));
+  CHECK(folder
+            .run({"compare", "--schedules", "1f1b", "--profile", "sizes", "--microbatch-size", "2", "--sequence", "8",
+                  "-p", "2", "-m", "8"})
+            .status == 0);
+  const Outcome three = folder.run(
+      {"simulate", "--profile", "sizes", "--microbatch-size", "3", "-p", "2", "-m", "4", "--format", "json"});
+  CHECK(three.status == 0);
+  CHECK(contains(three.out, "extrapolated from microbatch 1 and 2, by "));
 }
 
 TEST_CASE("a self check comes first and says how much it checked, and --checks compares kernels with events") {

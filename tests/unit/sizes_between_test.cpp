@@ -167,6 +167,10 @@ TEST_CASE("sizes between: bytes on no curve go straight from neighbour to neighb
   CHECK(found.value == doctest::Approx((1'000 + 1'600) / 2.0));
   CHECK_FALSE(found.on_curve);
   CHECK(bytes_between(points, 4, SizeAxis::kMicrobatch).on_curve);
+  // Digits that a publication left out are no contradiction.
+  const std::vector<MeasuredPoint> rounded{{1, 0, 8'016'000}, {2, 0, 16'031'000}, {4, 0, 32'062'000}};
+  CHECK(bytes_between(rounded, 3, SizeAxis::kMicrobatch).on_curve);
+  CHECK(bytes_between(rounded, 3, SizeAxis::kMicrobatch).value == doctest::Approx(24'046'500));
   // Never below nothing, whatever the first two sizes say.
   const std::vector<MeasuredPoint> steep{{2, 0, 10}, {3, 0, 1'000}};
   CHECK(bytes_between(steep, 1, SizeAxis::kMicrobatch).value == 0);

@@ -126,7 +126,8 @@ void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, Report
     return say("", Source::kGiven);
   }
   const bool modelled = scenario.transformer.setup.has_value();
-  const Hardware* hardware = modelled ? &modelled_hardware(scenario) : hardware_of_device(scenario.profile->origin.device);
+  const Hardware* hardware =
+      modelled ? &modelled_hardware(scenario) : hardware_of_device(scenario.profile->origin.device);
   if (hardware == nullptr) {
     options.memory_bandwidth = kUsualBandwidth;
     return say(", as an A100 could", Source::kDefault);

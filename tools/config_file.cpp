@@ -130,7 +130,9 @@ class ItemCheck {
     }
     if (!concerns(item)) return std::nullopt;
     if (std::find(names_.begin(), names_.end(), item.name) == names_.end()) return unknown_flag(item.name);
-    if (item.inputs.size() > 1 && item.name != "schedule" && item.name != "param" && item.name != "transform") {
+    const bool list =
+        item.name == "schedule" || item.name == "param" || item.name == "transform" || item.name == "profile";
+    if (item.inputs.size() > 1 && !list) {
       return Diagnostic{"C041", place_of(text_, file_, item.name), item.name + " takes one value",
                         "give it once, without [ ]"};
     }

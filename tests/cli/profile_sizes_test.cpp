@@ -135,7 +135,7 @@ TEST_CASE("every verb that takes a profile takes a folder and a size") {
   CHECK(table.at("runs").at(0).at("makespan_ns") == alone.at("makespan_ns"));
   CHECK(folder.data(with({"whatif", "--slow", "device=1:1.5"}, size)).find("step") != std::string::npos);
   CHECK(folder.data(with({"explain", "step"}, size)).find("step") != std::string::npos);
-  const Outcome exported = folder.run(with({"export", "--to", "debubble", "--schedule", "1f1b"}, size));
+  const Outcome exported = folder.run(with({"export", "--to", "schedule-json", "--schedule", "1f1b"}, size));
   CHECK(exported.status == 0);
 }
 
@@ -160,6 +160,10 @@ TEST_CASE("scenario files and suites name several profiles in a list") {
                "format = \"json\"\n");
   const json by_flags = report(folder, {"simulate", "--profile", ".", "--microbatch-size", "3", "-p", "2", "-m", "4"});
   CHECK(json::parse(folder.data({"simulate", "--config", "s.toml"})).at("makespan_ns") == by_flags.at("makespan_ns"));
+
+  // A flag replaces the file's list.
+  CHECK(json::parse(folder.data({"simulate", "--config", "s.toml", "--profile", "."})).at("makespan_ns") ==
+        by_flags.at("makespan_ns"));
 
   const Folder suite;
   suite.write("two.json", kProfile);

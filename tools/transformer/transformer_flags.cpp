@@ -237,8 +237,8 @@ void add_transformer_flags(CLI::App& verb, TransformerFlags& flags) {
   add("--model", flags.model, "see `debubble list models`; or a config.json", "NAME|FILE");
   add("--model-size", flags.model_size, "sizes that differ: layers=12,hidden=4096,...", "LIST");
   add("--hardware", flags.hardware, "see `debubble list hardware` (default: topology's)", "NAME");
-  add("--sequence", flags.sequence, "tokens of a sample (default: the model's)", "N");
-  add("--microbatch-size", flags.microbatch_size, "samples of a microbatch (default: 1)", "B");
+  add("--sequence", flags.sequence, "tokens of a sample (default: model's, profile's)", "N");
+  add("--microbatch-size", flags.microbatch_size, "samples of a microbatch (default: 1, profile's)", "B");
   add("--dtype", flags.dtype, "of products: bf16 (default), fp16, fp32, fp8", "TYPE");
   add("--grad-dtype", flags.grad_dtype, "of gradients: fp32 (default), bf16, fp16", "TYPE");
   add("--attention", flags.attention, "flash (default) or unfused", "KIND");

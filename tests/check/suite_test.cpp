@@ -45,12 +45,12 @@ TEST_CASE("a suite gives its scenarios the shared flags") {
 }
 
 TEST_CASE("paths are seen from the suite's folder") {
-  const Suite suite = one(R"({"name": "a", "scenario": {"schedule": "t/x.csv", "profile": "../p.json"},
+  const Suite suite = one(R"({"name": "a", "scenario": {"schedule": "t/x.csv", "profile": ["../p.json", "q"]},
                               "measured": "runs/a.run.json"},
                              {"name": "b", "measured": "/abs/b.run.json"})");
   CHECK(suite.scenarios[0].flags->schedules.front() == "ci/t/x.csv");
   CHECK(suite.scenarios[0].table == "t/x.csv");
-  CHECK(suite.scenarios[0].flags->profile == "p.json");
+  CHECK(suite.scenarios[0].flags->profile == std::vector<std::string>{"p.json", "ci/q"});
   CHECK(suite.scenarios[0].measured == "ci/runs/a.run.json");
   CHECK(suite.scenarios[1].measured == "/abs/b.run.json");
   CHECK_FALSE(suite.scenarios[1].flags);

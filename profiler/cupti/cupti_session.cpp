@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kClockPeriod{250};
 constexpr int kFlushEvery = 2;  // periods: a killed program loses about half a second of GPU records
 
 // Where CUPTI's callbacks put full buffers. They carry no pointer of ours, so this must be global.
-std::atomic<EventQueue*> target = nullptr;
+std::atomic<RecordQueue*> target = nullptr;
 std::atomic<int> inside = 0;
 std::atomic<bool> must_serve = false;  // an old CUPTI may crash when it gets no buffer
 std::atomic<std::int64_t> lost_buffers = 0;
@@ -39,7 +39,7 @@ void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_r
 }
 
 bool hand_over(FullBuffer buffer) noexcept {
-  EventQueue* const queue = target;
+  RecordQueue* const queue = target;
   if (queue == nullptr || buffer.valid == 0) return false;
   try {
     queue->add(buffer);

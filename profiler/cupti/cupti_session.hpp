@@ -57,7 +57,7 @@ class CuptiSession : public ExternalIds {
 
   CuptiTable cupti_;
   RecordStream& stream_;
-  EventQueue& queue_;
+  RecordQueue& queue_;
   ClockSampler clocks_;
   ActivityDecoder decoder_;
   void* subscriber_ = nullptr;

@@ -41,8 +41,8 @@ void EventBatch::clear() {
 }
 
 // The texts first: without memory there must be no event whose text is missing.
-EventBatch::Event& EventQueue::append(EventBatch::Kind kind, Nanoseconds time, std::string_view text,
-                                      std::string_view value) {
+EventBatch::Event& RecordQueue::append(EventBatch::Kind kind, Nanoseconds time, std::string_view text,
+                                       std::string_view value) {
   const std::size_t begin = waiting_.texts.size();
   waiting_.texts.append(text).append(value);
   EventBatch::Event& event = waiting_.events.emplace_back();
@@ -54,14 +54,14 @@ EventBatch::Event& EventQueue::append(EventBatch::Kind kind, Nanoseconds time, s
   return event;
 }
 
-bool EventQueue::has_room_for(std::size_t bytes) const {
+bool RecordQueue::has_room_for(std::size_t bytes) const {
   return waiting_.events.size() < kMostEvents && bytes <= most_bytes_ && waiting_.texts.size() <= most_bytes_ - bytes;
 }
 
 // Under the lock, or two threads could queue in another order than their times; and the clock may be set back.
-Nanoseconds EventQueue::next_time() { return last_time_ = std::max(last_time_, now()); }
+Nanoseconds RecordQueue::next_time() { return last_time_ = std::max(last_time_, now()); }
 
-std::uint64_t EventQueue::push(std::uint32_t thread, std::string_view text) {
+std::uint64_t RecordQueue::push(std::uint32_t thread, std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (closed_ || !has_room_for(text.size())) return 0;
   EventBatch::Event& event = append(EventBatch::Kind::kPush, next_time(), text);
@@ -71,17 +71,17 @@ std::uint64_t EventQueue::push(std::uint32_t thread, std::string_view text) {
 }
 
 // Never refused: its push was taken.
-void EventQueue::pop(std::uint32_t thread) {
+void RecordQueue::pop(std::uint32_t thread) {
   const std::lock_guard lock(mutex_);
   append(EventBatch::Kind::kPop, next_time()).thread = thread;
 }
 
-void EventQueue::add(const SwitchRecord& record) {
+void RecordQueue::add(const SwitchRecord& record) {
   const std::lock_guard lock(mutex_);
   append(EventBatch::Kind::kSwitch, record.time).number = record.recording ? 1 : 0;
 }
 
-void EventQueue::add(const FactRecord& record) {
+void RecordQueue::add(const FactRecord& record) {
   const std::lock_guard lock(mutex_);
   if (has_room_for(record.key.size() + record.value.size())) {
     append(EventBatch::Kind::kFact, 0, record.key, record.value);
@@ -90,12 +90,12 @@ void EventQueue::add(const FactRecord& record) {
   }
 }
 
-void EventQueue::add(const LossRecord& record) {
+void RecordQueue::add(const LossRecord& record) {
   const std::lock_guard lock(mutex_);
   append(EventBatch::Kind::kLoss, 0, record.what).number = static_cast<std::uint64_t>(record.count);
 }
 
-void EventQueue::add(const ClockRecord& record) {
+void RecordQueue::add(const ClockRecord& record) {
   const std::lock_guard lock(mutex_);
   EventBatch::Event& event = append(EventBatch::Kind::kClock, record.time);
   event.thread = record.device;
@@ -103,7 +103,7 @@ void EventQueue::add(const ClockRecord& record) {
   event.number = record.slowed_by;
 }
 
-void EventQueue::add(FullBuffer buffer) {
+void RecordQueue::add(FullBuffer buffer) {
   {
     const std::lock_guard lock(mutex_);
     waiting_.buffers.push_back(buffer);
@@ -111,7 +111,7 @@ void EventQueue::add(FullBuffer buffer) {
   work_.notify_one();
 }
 
-std::uint64_t EventQueue::take(EventBatch& batch, std::chrono::milliseconds longest) {
+std::uint64_t RecordQueue::take(EventBatch& batch, std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
   // Events alone do not wake the writer: waking costs the application thread more than adding.
   work_.wait_for(lock, longest, [&] { return closed_ || flushes_asked_ > flushes_done_ || !waiting_.buffers.empty(); });
@@ -119,14 +119,14 @@ std::uint64_t EventQueue::take(EventBatch& batch, std::chrono::milliseconds long
   return flushes_asked_;
 }
 
-void EventQueue::flush() {
+void RecordQueue::flush() {
   std::unique_lock lock(mutex_);
   const std::uint64_t mine = ++flushes_asked_;
   work_.notify_one();
   written_.wait(lock, [&] { return ended_ || flushes_done_ >= mine; });
 }
 
-void EventQueue::done(std::uint64_t flushes) {
+void RecordQueue::done(std::uint64_t flushes) {
   {
     const std::lock_guard lock(mutex_);
     flushes_done_ = flushes;
@@ -134,7 +134,7 @@ void EventQueue::done(std::uint64_t flushes) {
   written_.notify_all();
 }
 
-void EventQueue::close() {
+void RecordQueue::close() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -143,7 +143,7 @@ void EventQueue::close() {
   work_.notify_one();
 }
 
-void EventQueue::end() {
+void RecordQueue::end() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -151,12 +151,12 @@ void EventQueue::end() {
   written_.notify_all();
 }
 
-std::int64_t EventQueue::take_refused_facts() {
+std::int64_t RecordQueue::take_refused_facts() {
   const std::lock_guard lock(mutex_);
   return std::exchange(refused_facts_, 0);
 }
 
-bool EventQueue::closed() {
+bool RecordQueue::closed() {
   const std::lock_guard lock(mutex_);
   return closed_;
 }

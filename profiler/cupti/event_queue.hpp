@@ -44,12 +44,12 @@ struct EventBatch {
   void clear();
 };
 
-class EventQueue {
+class RecordQueue {
  public:
   static constexpr std::size_t kMostEvents = std::size_t{1} << 20U;
   static constexpr std::size_t kMostBytes = std::size_t{256} << 20U;  // of texts
 
-  explicit EventQueue(std::size_t most_bytes = kMostBytes) : most_bytes_(most_bytes) {}
+  explicit RecordQueue(std::size_t most_bytes = kMostBytes) : most_bytes_(most_bytes) {}
 
   // Both happen now; over all threads their times never fall. push: the number of the new range, counting from 1 in the
   // order of the queue; 0: refused.

@@ -19,7 +19,7 @@ int depth_of(const RangeStack& stack, const void* domain) {
 
 }  // namespace
 
-RangeRecorder::RangeRecorder(EventQueue& queue) : queue_(queue), number_(next_number()) {}
+RangeRecorder::RangeRecorder(RecordQueue& queue) : queue_(queue), number_(next_number()) {}
 
 int RangeRecorder::push(std::string_view text, const void* domain) {
   RangeStack* const open = stack();

@@ -23,7 +23,7 @@ class ExternalIds {
 
 class RangeRecorder {
  public:
-  explicit RangeRecorder(EventQueue& queue);
+  explicit RangeRecorder(RecordQueue& queue);
 
   // A range without text (data() == nullptr) is balanced but not recorded. Returns how many ranges of the domain were
   // open on this thread before; -1 on a thread that is ending.
@@ -46,7 +46,7 @@ class RangeRecorder {
   void remove_top(RangeStack& stack);
   void tell_innermost(RangeStack& stack);
 
-  EventQueue& queue_;
+  RecordQueue& queue_;
   std::uint64_t number_;  // of this recorder among all of the process
   std::atomic<ExternalIds*> ids_ = nullptr;
   std::atomic<bool> telling_ = false;

@@ -1,6 +1,6 @@
 // The record file of a running process, and the thread that writes it.
 //
-//     EventQueue ----> writer thread: events as records, buffers through the decoder ----> RECORDS.dbrec
+//     RecordQueue ----> writer thread: events as records, buffers through the decoder ----> RECORDS.dbrec
 //
 // Every tenth of a second, and sooner when buffers come, all that is there goes to disk.
 #pragma once
@@ -24,7 +24,7 @@ class RecordStream {
   RecordStream(const RecordStream&) = delete;
   RecordStream& operator=(const RecordStream&) = delete;
 
-  [[nodiscard]] EventQueue& queue() { return queue_; }
+  [[nodiscard]] RecordQueue& queue() { return queue_; }
   [[nodiscard]] RangeRecorder& ranges() { return ranges_; }
 
   // Who decodes buffers, before the first one comes; lives until a flush() after the last one.
@@ -52,7 +52,7 @@ class RecordStream {
   void write(EventBatch& batch);
   void report_losses();
 
-  EventQueue queue_;
+  RecordQueue queue_;
   RangeRecorder ranges_;
   RecordFileWriter file_;
   std::atomic<ActivityDecoder*> decoder_ = nullptr;

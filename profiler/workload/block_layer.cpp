@@ -129,7 +129,7 @@ class BlockLayer final : public BufferedLayer {
   LayerOps ops_;
   Attention attention_;
   Norm norm1_, norm2_;
-  Linear qkv_, proj_, up_, down_;
+  LinearBuffers qkv_, proj_, up_, down_;
   DeviceAddress x_ = 0, n1_ = 0, qkv_rows_ = 0, probabilities_ = 0, context_ = 0, x2_ = 0, n2_ = 0;
   DeviceAddress up_rows_ = 0, active_ = 0, y_ = 0;
   DeviceAddress dy_ = 0, dup_ = 0, dn2_ = 0, dx2_ = 0, dqkv_ = 0, dn1_ = 0, dx_ = 0;

@@ -77,7 +77,7 @@ class HeadLayer final : public BufferedLayer {
   std::string name_ = "head";
   LayerBuffers buffers_;
   LayerOps ops_;
-  Linear projection_;
+  LinearBuffers projection_;
   Norm norm_;
   DeviceAddress x_ = 0;
   DeviceAddress n_ = 0;

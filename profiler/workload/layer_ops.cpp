@@ -30,7 +30,7 @@ void LayerOps::fill(DeviceAddress out, std::int64_t count, std::int64_t seed, fl
   launch("fill_normal", blocks, kKernelThreads, out, count, seed, mean, deviation);
 }
 
-void LayerOps::multiply(const Linear& linear, DeviceAddress x, DeviceAddress out) {
+void LayerOps::multiply(const LinearBuffers& linear, DeviceAddress x, DeviceAddress out) {
   Gemm step;
   step.a = plain(x, shard_.tokens(), linear.in);
   step.b = plain(linear.weight, linear.out, linear.in);
@@ -40,7 +40,7 @@ void LayerOps::multiply(const Linear& linear, DeviceAddress x, DeviceAddress out
   device_.gemm(step);
 }
 
-void LayerOps::input_grad(const Linear& linear, DeviceAddress dout, DeviceAddress dx) {
+void LayerOps::input_grad(const LinearBuffers& linear, DeviceAddress dout, DeviceAddress dx) {
   Gemm step;
   step.a = plain(dout, shard_.tokens(), linear.out);
   step.b = plain(linear.weight, linear.out, linear.in);
@@ -49,7 +49,7 @@ void LayerOps::input_grad(const Linear& linear, DeviceAddress dout, DeviceAddres
   device_.gemm(step);
 }
 
-void LayerOps::weight_grad(const Linear& linear, DeviceAddress dout, DeviceAddress x, DeviceAddress partials) {
+void LayerOps::weight_grad(const LinearBuffers& linear, DeviceAddress dout, DeviceAddress x, DeviceAddress partials) {
   Gemm step;
   step.a = plain(dout, shard_.tokens(), linear.out);
   step.b = plain(x, shard_.tokens(), linear.in);

@@ -13,7 +13,7 @@
 
 namespace debubble {
 
-struct Linear {
+struct LinearBuffers {
   DeviceAddress weight = 0;
   DeviceAddress bias = 0;
   DeviceAddress weight_grad = 0;
@@ -40,10 +40,10 @@ class LayerOps {
   void fill(DeviceAddress out, std::int64_t count, std::int64_t seed, float mean, float deviation);
 
   // Without the bias: the step behind adds it.
-  void multiply(const Linear& linear, DeviceAddress x, DeviceAddress out);
-  void input_grad(const Linear& linear, DeviceAddress dout, DeviceAddress dx);
+  void multiply(const LinearBuffers& linear, DeviceAddress x, DeviceAddress out);
+  void input_grad(const LinearBuffers& linear, DeviceAddress dout, DeviceAddress dx);
   // Of weight and bias; `partials` has room for partial_floats(out).
-  void weight_grad(const Linear& linear, DeviceAddress dout, DeviceAddress x, DeviceAddress partials);
+  void weight_grad(const LinearBuffers& linear, DeviceAddress dout, DeviceAddress x, DeviceAddress partials);
 
   void normalise(const Norm& norm, DeviceAddress x, DeviceAddress out);
   void normalise_back(const Norm& norm, DeviceAddress dout, DeviceAddress x, DeviceAddress residual_grad,

@@ -24,8 +24,8 @@ DeviceAddress LayerParts::parameter(const std::string& name, std::int64_t elemen
   return filled(name, Purpose::kParameter, elements, mean, deviation);
 }
 
-Linear LayerParts::linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
-  Linear result;
+LinearBuffers LayerParts::linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
+  LinearBuffers result;
   result.in = in;
   result.out = out;
   const float deviation = 1.0F / std::sqrt(static_cast<float>(in));

@@ -15,7 +15,7 @@ class LayerParts {
 
   // Normal numbers: weights so that outputs are of the size of inputs, biases small. Buffers "NAME.weight",
   // "NAME.bias", "NAME.weight_grad", "NAME.bias_grad".
-  Linear linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias);
+  LinearBuffers linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias);
   // Weights around 1. Buffers NAME, "NAME_grad", "NAME_mean", "NAME_rstd".
   Norm norm(const std::string& name);
   // A parameter with its gradient, which is zero at first. Buffers NAME and "NAME_grad".

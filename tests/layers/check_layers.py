@@ -9,7 +9,8 @@
     tests, bench    everything
 
 CLI11, nlohmann/json, simdjson and sqlite appear in .cpp files only, fmt in tools only, doctest in tests only, .cu files in
-live only. No file of ours is longer than 400 lines, and every source is named in its folder's CMakeLists.txt.
+live only. No file of ours is longer than 400 lines, and every source is named in its folder's CMakeLists.txt. No two headers
+define a class of the same name: a program that links both takes the inline functions of one for the other's.
 
 `check_layers.py --self-test` breaks every rule once in a scratch tree and fails unless each breach is found.
 """
@@ -118,8 +119,31 @@ def sources(root):
                 yield path
 
 
+def classes_of(text):
+    """(line, name with its namespaces) of every class that a header defines outside of functions and other classes."""
+    spaces = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := re.match(r"(?:inline )?namespace ([\w:]+) \{$", line):
+            spaces.append(match.group(1))
+        elif line.startswith("}  // namespace") and spaces:
+            spaces.pop()
+        elif match := re.match(r"(?:class|struct|enum class|enum) (\w+)\b[^;]*(?:\{.*\};)?$", line):
+            yield number, "::".join([*spaces, match.group(1)])
+
+
+def doubled_classes(root, headers):
+    seen = {}
+    for path in headers:
+        relative = path.relative_to(root).as_posix()
+        for number, name in classes_of(path.read_text(encoding="utf-8")):
+            if seen.setdefault(name, relative) != relative:
+                yield f"{relative}:{number}: {name} is defined in {seen[name]}, too"
+
+
 def check(root):
     breaches = []
+    headers = [path for path in sources(root) if path.suffix == ".hpp"]
+    breaches += doubled_classes(root, [path for path in headers if not path.is_relative_to(root / "tests")])
     for path in sources(root):
         breaches += [*include_breaches(root, path), *file_breaches(root, path)]
         if layer_of(path.relative_to(root).as_posix()) != "tests" or path.suffix == ".cpp":
@@ -149,8 +173,12 @@ BROKEN = [
     ("tools/kernel.cu", "\n", "CUDA sources stand in live only"),
     ("bench/long.cpp", "\n" * (MAX_LINES + 1), "longer than 400 lines"),
     ("tests/unit/forgotten.cpp", "\n", "named in no CMakeLists.txt"),
+    ("tools/twin.hpp", "namespace debubble {\nstruct Twin {\n};\n}  // namespace debubble\n", "is defined in sim/core"),
 ]
 FINE = [
+    ("sim/core/twin.hpp", "namespace debubble {\nclass Twin {\n};\nclass Other;\n}  // namespace debubble\n"),
+    ("live/twin.hpp", "namespace debubble::live {\nclass Twin {\n};\nclass Other {};\n}  // namespace debubble::live\n"),
+    ("profiler/twin.hpp", "namespace debubble {\nclass Other {};\n}  // namespace debubble\n"),
     ("live/ok.cu", '#include "schedules/x.hpp"\n#include "profiler/x.hpp"\n#include "sim/core/x.hpp"\n'),
     ("profiler/ok.cpp", "#include <simdjson.h>\n#include <sqlite3.h>\n"),
     ("tools/ok.cpp", '#include <CLI/CLI.hpp>\n#include <fmt/core.h>\n#include "sim/engine/x.hpp"\n'),

@@ -19,7 +19,7 @@ using testing::Scratch;
 using testing::Tally;
 
 TEST_CASE("ranges and facts are refused when the texts that wait are too long, and taken again once written") {
-  EventQueue queue(1000);
+  RecordQueue queue(1000);
   const std::string half(500, 'x');
   CHECK(queue.push(7, half) == 1);
   CHECK(queue.push(7, half) == 2);
@@ -37,7 +37,7 @@ TEST_CASE("ranges and facts are refused when the texts that wait are too long, a
 }
 
 TEST_CASE("a flush does not wait for a writer that has ended") {
-  EventQueue queue;
+  RecordQueue queue;
   queue.push(7, "never written");
   queue.end();
   queue.flush();

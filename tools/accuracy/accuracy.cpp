@@ -25,8 +25,8 @@ double predicted_value(const Prediction& prediction, Quantity quantity) {
   return 0;
 }
 
-Comparison compare(const MeasuredQuantity& measured, const Prediction& prediction) {
-  Comparison one{measured.quantity, measured.value, predicted_value(prediction, measured.quantity), 0};
+ComparedQuantity compare(const MeasuredQuantity& measured, const Prediction& prediction) {
+  ComparedQuantity one{measured.quantity, measured.value, predicted_value(prediction, measured.quantity), 0};
   // Shares of idle time cannot be compared by their ratio: 0.1 % of 0.2 % is nothing. The time they cost can.
   const bool ratio = one.quantity == Quantity::kBubble;
   one.error = ratio ? (1 - one.measured) / (1 - one.predicted) - 1 : one.predicted / one.measured - 1;
@@ -85,7 +85,7 @@ ErrorSummary summarise(const std::vector<JudgedRecord>& records, Quantity quanti
   summary.quantity = quantity;
   for (const JudgedRecord& record : records) {
     if (record.half != half) continue;
-    for (const Comparison& one : record.comparisons) {
+    for (const ComparedQuantity& one : record.comparisons) {
       if (one.quantity != quantity) continue;
       ++summary.records;
       summary.mean_absolute += std::abs(one.error);

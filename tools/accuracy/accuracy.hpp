@@ -18,7 +18,7 @@ namespace debubble {
 enum class Half { kFitted, kJudged };
 [[nodiscard]] const char* to_string(Half half);  // "fitted", "judged"
 
-struct Comparison {
+struct ComparedQuantity {
   Quantity quantity = Quantity::kStepTime;
   double measured = 0;
   double predicted = 0;
@@ -28,7 +28,7 @@ struct Comparison {
 struct JudgedRecord {
   const ResultRecord* record = nullptr;
   Half half = Half::kJudged;
-  std::vector<Comparison> comparisons;
+  std::vector<ComparedQuantity> comparisons;
   std::string refused;  // why it could not be predicted; else empty
 };
 

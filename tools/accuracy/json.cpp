@@ -28,7 +28,7 @@ Json summaries_json(const std::vector<ErrorSummary>& summaries) {
 
 Json record_json(const JudgedRecord& judged, const std::optional<Calibration>& calibration) {
   Json comparisons = Json::array();
-  for (const Comparison& one : judged.comparisons) {
+  for (const ComparedQuantity& one : judged.comparisons) {
     comparisons.push_back({{"quantity", to_string(one.quantity)},
                            {"measured", one.measured},
                            {"predicted", one.predicted},

@@ -50,7 +50,7 @@ std::string record_rows(const JudgedSource& judged) {
     const std::string start = fmt::format("| {} |{}", record.record->id,
                                           divided ? fmt::format(" {} |", to_string(record.half)) : std::string());
     if (!record.refused.empty()) text += fmt::format("{} {} | | | |\n", start, markdown_escaped(record.refused));
-    for (const Comparison& one : record.comparisons) {
+    for (const ComparedQuantity& one : record.comparisons) {
       text +=
           fmt::format("{} {} | {} | {} | {} |\n", start, words_for(one.quantity), with_unit(one.quantity, one.measured),
                       with_unit(one.quantity, one.predicted), error_text(one.error));

@@ -39,7 +39,7 @@ std::string record_table(const JudgedSource& judged, const ViewStyle& style) {
                {"error", Side::kRight}});
   for (const JudgedRecord& record : judged.records) {
     if (!record.refused.empty()) table.add_row({record.record->id, to_string(record.half), record.refused});
-    for (const Comparison& one : record.comparisons) {
+    for (const ComparedQuantity& one : record.comparisons) {
       table.add_row({record.record->id, to_string(record.half), words_for(one.quantity),
                      with_unit(one.quantity, one.measured), with_unit(one.quantity, one.predicted),
                      error_text(one.error)});

@@ -1,4 +1,4 @@
-// Interleaved 1F1B where transfers are coupled: one exchange behind each forward, backward, or pair of the steady phase.
+// Interleaved 1F1B where transfers are coupled: one exchange behind each forward, backward or pair of the steady phase.
 #include <doctest/doctest.h>
 
 #include <algorithm>

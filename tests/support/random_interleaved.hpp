@@ -1,4 +1,4 @@
-// Random programs like interleaved 1F1B: its rows with split backwards, recomputations and swapped neighbours at random.
+// Random programs like interleaved 1F1B: its rows with split backwards, recomputations and swapped neighbours.
 #pragma once
 
 #include "tests/support/random_case.hpp"

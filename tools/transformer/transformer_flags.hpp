@@ -35,6 +35,7 @@ struct TransformerFlags {
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> microbatch_size;
   bool dropout = false;
+  bool scatter_gather = false;
 };
 
 // The verb `live` runs what it measures: it has a --model of its own.
@@ -45,6 +46,8 @@ struct TransformerScenario {
   std::optional<TrainingSetup> setup;  // but for its parallelism, which the cluster's flags say
   std::string hardware;                // as given; empty: follows from the topology
   Efficiency calibration;              // compute_scale and network_scale only
+  bool scatter_gather = false;         // tensor ranks send shares of what goes to the next stage
+  Nanoseconds gather = 0;              // then: the all-gather behind every transfer; set with the profile
   std::vector<MeasuredShape> measured;
   std::string measured_hardware;  // what the table is of
   std::vector<Assumption> assumptions;

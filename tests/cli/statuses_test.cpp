@@ -36,13 +36,13 @@ TEST_CASE("a deadlock is a finding: status 1, the cycle on stdout, in each forma
   const Outcome text = folder.run(coupled);
   CHECK(text.status == 1);
   CHECK(text.err.empty());
-  CHECK(text.out.find("deadlock: devices wait for each other\n  d0 cannot start 0F7") != std::string::npos);
+  CHECK(text.out.find("deadlock: devices wait for each other\n  d2 cannot start 5F2") != std::string::npos);
   for (const char* format : {"json", "csv"}) {
     std::vector<std::string> arguments = coupled;
     arguments.insert(arguments.end(), {"--format", format});
     const Outcome data = folder.run(arguments);
     CHECK(data.status == 1);
-    CHECK(data.err.find("error[X010]: deadlock: device 0 waits at 0F7") == 0);
+    CHECK(data.err.find("error[X010]: deadlock: device 2 waits at 5F2") == 0);
   }
 }
 

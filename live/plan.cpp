@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/core/exchange_slots.hpp"
 #include "sim/core/op_index.hpp"
 #include "sim/core/transfer_order.hpp"
 
@@ -32,6 +33,8 @@ void add_send(const Schedule& schedule, std::int32_t device, const Op& op, std::
   if (const std::int32_t peer = user(schedule, tensor); peer != device) hops.push_back({tensor, peer});
 }
 
+void add(std::vector<Hop>& hops, const std::vector<Hop>& more) { hops.insert(hops.end(), more.begin(), more.end()); }
+
 // The cell at a position, with all that it receives and sends.
 Action cell(const Schedule& schedule, std::int32_t device, std::int32_t position) {
   const auto& row = schedule.rows[at(device)];
@@ -51,19 +54,31 @@ std::vector<Action> cells(const Schedule& schedule, std::int32_t device) {
   return actions;
 }
 
-// The sends of one cell and the receives of the next become one action between them.
-std::vector<Action> coupled(const Schedule& schedule, std::int32_t device) {
+// The sends of one slot and the receives of the next become one action between them.
+std::vector<Action> coupled(const Schedule& schedule, std::int32_t device, const ExchangeSlots& slots) {
   std::vector<Action> actions;
   Action exchange{Action::Kind::kExchange, -1, {}, {}};
   const auto flush = [&] {
     if (!exchange.sends.empty() || !exchange.receives.empty()) actions.push_back(exchange);
   };
-  for (Action& each : cells(schedule, device)) {
-    exchange.receives = std::move(each.receives);
+  std::vector<Action> slot;
+  const auto run_slot = [&] {
+    for (const Action& each : slot) add(exchange.receives, each.receives);
     flush();
-    exchange = {Action::Kind::kExchange, each.position, std::move(each.sends), {}};
-    actions.push_back({Action::Kind::kCompute, each.position, {}, {}});
+    exchange = {Action::Kind::kExchange, slot.back().position, {}, {}};
+    for (const Action& each : slot) {
+      add(exchange.sends, each.sends);
+      actions.push_back({Action::Kind::kCompute, each.position, {}, {}});
+    }
+    slot.clear();
+  };
+  std::size_t end = 0;  // of the slot
+  for (Action& each : cells(schedule, device)) {
+    if (!slot.empty() && at(each.position) >= end) run_slot();
+    if (slot.empty()) end = slots.end(at(device), at(each.position));
+    slot.push_back(std::move(each));
   }
+  if (!slot.empty()) run_slot();
   flush();
   return actions;
 }
@@ -168,8 +183,9 @@ Plan make_plan(const Schedule& schedule, P2p p2p) {
     plan.devices = BlockingPlan(schedule).run();
     return plan;
   }
+  const ExchangeSlots slots(schedule);
   for (std::int32_t device = 0; device < schedule.devices; ++device) {
-    plan.devices.push_back(p2p == P2p::kCoupled ? coupled(schedule, device) : cells(schedule, device));
+    plan.devices.push_back(p2p == P2p::kCoupled ? coupled(schedule, device, slots) : cells(schedule, device));
   }
   return plan;
 }

@@ -34,7 +34,7 @@ struct Action {
     kCompute,   // a cell of the row. Overlapped: waits for `receives` first and starts `sends` behind it
     kSend,      // blocking only: one tensor, together with the receiver
     kReceive,   // blocking only
-    kExchange,  // coupled only: all `sends` and `receives` between two cells, posted together
+    kExchange,  // coupled only: all `sends` and `receives` between two slots, posted together
   };
   Kind kind = Kind::kCompute;
   std::int32_t position = 0;  // in the row: of the cell; of a transfer, of the cell before it (-1: before the first)

@@ -63,7 +63,7 @@ Topology ideal_topology(const Scenario& scenario, Report& report) {
   }
   assume(report, "hop latency", format_duration_exact(latency), latency_source);
   assume(report, "link bandwidth", bandwidth == 0 ? "unlimited" : format_size(bandwidth) + "/s", bandwidth_source);
-  return Topology::ideal(latency, bandwidth);
+  return Topology::ideal(latency + scenario.transformer.gather, bandwidth);
 }
 
 // For a pipeline of so many devices.

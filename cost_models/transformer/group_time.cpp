@@ -10,22 +10,6 @@
 namespace debubble {
 namespace {
 
-int group_size(Dimension dimension, const Parallelism& sizes) {
-  switch (dimension) {
-    case Dimension::kTensor:
-      return sizes.tensor;
-    case Dimension::kContext:
-      return sizes.context;
-    case Dimension::kExpert:
-      return sizes.expert;
-    case Dimension::kData:
-      return sizes.data;
-    case Dimension::kPipeline:
-      return sizes.pipeline;
-  }
-  return 1;
-}
-
 // All groups of that dimension in the first stage, each once.
 std::vector<std::vector<std::int32_t>> groups_of(Dimension dimension, const RankLayout& layout) {
   std::set<std::vector<std::int32_t>> groups;
@@ -73,7 +57,7 @@ OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_
 }  // namespace
 
 OpTime collective_time(const LayerOp& op, const ModelRequest& request) {
-  const int ranks = group_size(op.group, request.setup.parallel);
+  const int ranks = group_size(request.setup.parallel, op.group);
   if (ranks < 2 || op.collective_bytes == 0) return {};
   // All wait for the rank that gets most.
   const auto bytes = static_cast<Bytes>(std::llround(static_cast<double>(op.collective_bytes) * op.imbalance));

@@ -69,7 +69,7 @@ void refuse(const std::vector<std::string>& predicted_only, const std::vector<st
 }  // namespace
 
 JoinedRuns::JoinedRuns(const Schedule& schedule, const Timeline& predicted, const Timeline& measured)
-    : timeline_(&predicted) {
+    : schedule_(&schedule), timeline_(&predicted) {
   const auto devices = static_cast<std::size_t>(predicted.devices);
   predicted_.rows.resize(devices);
   measured_.rows.resize(devices);

@@ -22,11 +22,13 @@ struct NodeTimes {
 
 class JoinedRuns {
  public:
-  // The timelines must outlive it. Throws InputError D020 with every op that has no match.
+  // The schedule and the timelines must outlive it. Throws InputError D020 with every op that has no match.
   JoinedRuns(const Schedule& schedule, const Timeline& predicted, const Timeline& measured);
 
   [[nodiscard]] std::size_t size() const { return predicted_.begin.size(); }
   [[nodiscard]] std::size_t spans() const { return timeline_->spans.size(); }
+  [[nodiscard]] const Schedule& schedule() const { return *schedule_; }
+  [[nodiscard]] const std::vector<Span>& all_spans() const { return timeline_->spans; }
   [[nodiscard]] int devices() const { return timeline_->devices; }
   [[nodiscard]] const NodeTimes& predicted() const { return predicted_; }
   [[nodiscard]] const NodeTimes& measured() const { return measured_; }
@@ -42,6 +44,7 @@ class JoinedRuns {
   void join_spans(const Schedule& schedule, const Timeline& measured);
   void join_transfers(const Schedule& schedule, const Timeline& measured);
 
+  const Schedule* schedule_;
   const Timeline* timeline_;
   NodeTimes predicted_;
   NodeTimes measured_;

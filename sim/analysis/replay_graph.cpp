@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/exchange_slots.hpp"
+
 namespace debubble {
 
 namespace {
@@ -52,9 +54,24 @@ class ReplayGraph::Builder {
       const Transfer& transfer = runs_.transfer(i);
       wait(i, transfer.from_span);
       wait(transfer.to_span, i);
-      if (p2p_ == P2p::kOverlapped || transfer.from_span < 0 || transfer.to_span < 0) continue;
-      wait(after_[index(transfer.from_span)], i);
-      if (p2p_ == P2p::kCoupled) wait(i, before_[index(transfer.to_span)]);
+      if (p2p_ == P2p::kBlocking && transfer.from_span >= 0 && transfer.to_span >= 0) {
+        wait(after_[index(transfer.from_span)], i);
+      }
+    }
+    if (p2p_ == P2p::kCoupled) add_exchanges();
+  }
+
+  void add_exchanges() {
+    const SpanSlots slots = slots_of_spans(runs_.schedule(), runs_.all_spans(), times_.rows);
+    for (NodeId i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
+      const Transfer& transfer = runs_.transfer(i);
+      if (transfer.from_span < 0 || transfer.to_span < 0) continue;
+      const NodeId last = slots.last[index(transfer.from_span)];
+      const NodeId user = slots.first[index(transfer.to_span)];
+      if (last != transfer.from_span) wait(i, last);
+      if (user != transfer.to_span) wait(user, i);
+      wait(after_[index(last)], i);
+      wait(i, before_[index(user)]);
     }
   }
 

@@ -6,8 +6,8 @@
 //                  0F1
 //     blocking     transfers are links of both devices' chains, in the order in which they took place (of two that
 //                  take no time at one instant nobody can tell which came first; then a transfer counts as first)
-//     coupled      a transfer begins once both ends have ended what stands before it: its maker, and the span before
-//                  its user; the sender's next span waits for it too
+//     coupled      a transfer begins once both ends have ended what stands before it: its maker's slot, and the slot
+//                  before its user's; the sender's next slot waits for it too
 #pragma once
 
 #include <optional>

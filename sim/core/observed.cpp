@@ -236,7 +236,8 @@ class Assembling {
 
   void take_inputs(Span& span, const Op& op) {
     for (const std::int32_t input : ops_.inputs(op)) {
-      if (ops_.device(input) == span.device) span.ready = std::max(span.ready, span_of(input).end);
+      const bool partner = &span_of(input) == &span;  // a recomputation in the cell of its backward
+      if (ops_.device(input) == span.device && !partner) span.ready = std::max(span.ready, span_of(input).end);
     }
   }
 

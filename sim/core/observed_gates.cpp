@@ -4,9 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
+#include "sim/core/exchange_slots.hpp"
 #include "sim/core/transfer_order.hpp"
 
 namespace debubble {
@@ -57,17 +59,21 @@ class GateFinder {
     }
   }
 
-  // Between two cells of a device stands one exchange: the sends of the first and the receives of the second.
+  // Between two slots of a device stands one exchange: the sends of the first and the receives of the second.
   void coupled() {
+    const SpanSlots slots = slots_of_spans(ops_.schedule(), timeline_.spans, spans_by_device());
     std::vector<std::vector<std::int32_t>> exchange(timeline_.spans.size());  // by the span behind it
     for (std::size_t k = 0; k < timeline_.transfers.size(); ++k) {
       Transfer& each = timeline_.transfers[k];
-      const Gate sender{Gate::Kind::kSpan, each.from_span};
-      const Gate receiver = before(at(each.to_span));
+      const std::int32_t last = slots.last[at(each.from_span)];
+      const std::int32_t user = slots.first[at(each.to_span)];
+      const bool whole = fits({Gate::Kind::kSpan, last}, each.begin);  // a measured run may send earlier
+      const Gate sender{Gate::Kind::kSpan, whole ? last : each.from_span};
+      const Gate receiver = before(at(user));
       each.gate = end_of(receiver) > end_of(sender) && fits(receiver, each.begin) ? receiver : sender;
       const auto index = static_cast<std::int32_t>(k);
-      exchange[at(each.to_span)].push_back(index);
-      const std::size_t next = at(each.from_span) + 1;
+      exchange[at(user)].push_back(index);
+      const std::size_t next = at(last) + 1;
       if (next < timeline_.spans.size() && timeline_.spans[next].device == each.from_device) {
         exchange[next].push_back(index);
       }
@@ -139,6 +145,16 @@ class GateFinder {
   // False where clocks contradict each other: the input's maker ended after its use began.
   [[nodiscard]] bool possible(std::int32_t input, const Span& user) const {
     return !timeline_.measured || timeline_.spans[at(transfer(input).from_span)].end <= user.begin;
+  }
+
+  [[nodiscard]] std::vector<std::vector<std::int32_t>> spans_by_device() const {
+    std::vector<std::vector<std::int32_t>> rows;
+    for (std::size_t d = 0; d < at(timeline_.devices); ++d) {
+      const std::int32_t begin = timeline_.device_begin[d];
+      rows.emplace_back(at(timeline_.device_begin[d + 1] - begin));
+      std::iota(rows.back().begin(), rows.back().end(), begin);
+    }
+    return rows;
   }
 
   // The span before this one on its device, as a gate.

@@ -36,6 +36,7 @@ class OpIndex {
   // Throws std::length_error for more than 2^31 - 1 ops. The schedule must outlive the index.
   explicit OpIndex(const Schedule& schedule);
 
+  [[nodiscard]] const Schedule& schedule() const { return *schedule_; }
   [[nodiscard]] std::int32_t size() const { return row_begin_.back(); }
   [[nodiscard]] std::int32_t rows() const { return static_cast<std::int32_t>(row_begin_.size()) - 1; }
   [[nodiscard]] std::int32_t row_begin(std::int32_t device) const { return row_begin_[index(device)]; }

@@ -11,8 +11,9 @@ enum class P2p : std::uint8_t {
   // A transfer holds the compute lanes of sender and receiver together, one transfer at a time. The sender's order
   // decides where the receiver takes part, the rule by which PyTorch places receives, so it cannot add a deadlock.
   kBlocking,
-  // An eager 1F1B runtime: all that a device sends and receives between two of its ops is one fused exchange. It is
-  // posted after the first op, each transfer starts when both ends are posted, and the next op waits for all of it.
+  // An eager 1F1B runtime: all that a device sends and receives between two of its slots is one fused exchange. It is
+  // posted after the first slot, each transfer starts when both ends are posted, and the next slot waits for all of it.
+  // A slot is one op or overlapped pair; on interleaved stages F and B of the steady phase (exchange_slots.hpp).
   kCoupled,
 };
 

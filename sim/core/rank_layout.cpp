@@ -6,9 +6,12 @@
 
 namespace debubble {
 
-namespace {
+const char* to_string(Dimension dimension) {
+  constexpr std::array<const char*, kDimensions> kNames{"tp", "cp", "ep", "dp", "pp"};
+  return kNames[static_cast<std::size_t>(dimension)];
+}
 
-int size_of(const Parallelism& sizes, Dimension dimension) {
+int group_size(const Parallelism& sizes, Dimension dimension) {
   switch (dimension) {
     case Dimension::kTensor:
       return sizes.tensor;
@@ -24,13 +27,6 @@ int size_of(const Parallelism& sizes, Dimension dimension) {
   return 1;
 }
 
-}  // namespace
-
-const char* to_string(Dimension dimension) {
-  constexpr std::array<const char*, kDimensions> kNames{"tp", "cp", "ep", "dp", "pp"};
-  return kNames[static_cast<std::size_t>(dimension)];
-}
-
 std::int32_t RankLayout::device(int tensor, int context, int data, int pipeline) const {
   std::int32_t rank = 0;
   std::int32_t stride = 1;
@@ -41,7 +37,7 @@ std::int32_t RankLayout::device(int tensor, int context, int data, int pipeline)
     if (dimension == Dimension::kData) place = data;
     if (dimension == Dimension::kPipeline) place = pipeline;
     rank += stride * place;
-    stride *= size_of(sizes, dimension);
+    stride *= group_size(sizes, dimension);
   }
   return devices.empty() ? rank : devices[static_cast<std::size_t>(rank)];
 }
@@ -58,7 +54,7 @@ std::vector<std::int32_t> RankLayout::group(Dimension dimension, int tensor, int
     }
     return found;
   }
-  for (int k = 0; k < size_of(sizes, dimension); ++k) {
+  for (int k = 0; k < group_size(sizes, dimension); ++k) {
     found.push_back(device(dimension == Dimension::kTensor ? k : tensor, dimension == Dimension::kContext ? k : context,
                            dimension == Dimension::kData ? k : data, dimension == Dimension::kPipeline ? k : pipeline));
   }

@@ -30,6 +30,8 @@ struct Parallelism {
   [[nodiscard]] std::int64_t ranks() const { return static_cast<std::int64_t>(tensor) * context * data * pipeline; }
   friend bool operator==(const Parallelism&, const Parallelism&) = default;
 };
+// Ranks in one group of the dimension.
+[[nodiscard]] int group_size(const Parallelism& sizes, Dimension dimension);
 
 struct RankLayout {
   Parallelism sizes;

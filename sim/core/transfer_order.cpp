@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <deque>
 
+#include "sim/core/exchange_slots.hpp"
+
 namespace debubble {
 
 namespace {
@@ -20,9 +22,8 @@ class Placing {
  protected:
   [[nodiscard]] bool ended(std::int32_t device) const { return next_[at(device)] >= ops_.row_begin(device + 1); }
 
-  // Places the cell and returns its ops whose outputs leave the device.
-  std::vector<std::int32_t> place_cell(std::int32_t device) {
-    std::vector<std::int32_t> sent;
+  // Places the cell and adds its ops whose outputs leave the device.
+  void place_cell(std::int32_t device, std::vector<std::int32_t>& sent) {
     const std::int32_t begin = next_[at(device)];
     next_[at(device)] = ops_.cell_end(begin);
     placed_.push_back({begin, false});
@@ -30,15 +31,12 @@ class Placing {
       const std::int32_t user = ops_.user(ops_.op(id));
       if (user >= 0 && ops_.device(user) != device) sent.push_back(id);
     }
-    return sent;
   }
 
-  // The ops on other devices that the next cell takes its inputs from.
-  [[nodiscard]] std::vector<std::int32_t> feeders(std::int32_t device) const {
+  // The ops on other devices that what stands from the next cell to `end` takes its inputs from.
+  [[nodiscard]] std::vector<std::int32_t> feeders(std::int32_t device, std::int32_t end) const {
     std::vector<std::int32_t> found;
-    if (ended(device)) return found;
-    const std::int32_t begin = next_[at(device)];
-    for (std::int32_t id = begin; id < ops_.cell_end(begin); ++id) {
+    for (std::int32_t id = next_[at(device)]; id < end; ++id) {
       const std::int32_t feeder = ops_.feeder(ops_.op(id));
       if (feeder >= 0 && ops_.device(feeder) != device) found.push_back(feeder);
     }
@@ -65,9 +63,11 @@ class Blocking : Placing {
  private:
   bool advance(std::int32_t device) {
     if (ended(device)) return false;
-    const std::vector<std::int32_t> needed = feeders(device);
+    const std::vector<std::int32_t> needed = feeders(device, ops_.cell_end(next_[at(device)]));
     if (!std::all_of(needed.begin(), needed.end(), [&](std::int32_t id) { return is_sent_[at(id)]; })) return false;
-    for (const std::int32_t id : place_cell(device)) {
+    std::vector<std::int32_t> sent;
+    place_cell(device, sent);
+    for (const std::int32_t id : sent) {
       is_sent_[at(id)] = true;
       placed_.push_back({id, true});
     }
@@ -79,22 +79,33 @@ class Blocking : Placing {
 
 class Coupled : Placing {
  public:
-  explicit Coupled(const OpIndex& ops) : Placing(ops), ends_posted_(at(ops.size()), 0), pending_(at(ops.rows()), 0) {}
+  explicit Coupled(const OpIndex& ops)
+      : Placing(ops), slots_(ops.schedule()), ends_posted_(at(ops.size()), 0), pending_(at(ops.rows()), 0) {}
 
   std::vector<Placed> run() {
     for (std::int32_t device = 0; device < ops_.rows(); ++device) post(device, {});
     while (!ready_.empty()) {
       const std::int32_t device = ready_.front();
       ready_.pop_front();
-      if (!ended(device)) post(device, place_cell(device));
+      if (ended(device)) continue;
+      std::vector<std::int32_t> sent;
+      for (const std::int32_t end = slot_end(device); next_[at(device)] < end;) place_cell(device, sent);
+      post(device, sent);
     }
     return std::move(placed_);
   }
 
  private:
-  // The exchange before the device's next cell.
+  // The id behind the device's next slot.
+  [[nodiscard]] std::int32_t slot_end(std::int32_t device) const {
+    if (ended(device)) return next_[at(device)];
+    const auto position = at(ops_.position(next_[at(device)]));
+    return ops_.row_begin(device) + static_cast<std::int32_t>(slots_.end(at(device), position));
+  }
+
+  // The exchange before the device's next slot.
   void post(std::int32_t device, const std::vector<std::int32_t>& sent) {
-    const std::vector<std::int32_t> received = feeders(device);
+    const std::vector<std::int32_t> received = feeders(device, slot_end(device));
     pending_[at(device)] = sent.size() + received.size();
     if (pending_[at(device)] == 0) ready_.push_back(device);
     for (const std::int32_t id : sent) post_end(id);
@@ -109,6 +120,7 @@ class Coupled : Placing {
     }
   }
 
+  ExchangeSlots slots_;
   std::vector<int> ends_posted_;      // by op
   std::vector<std::size_t> pending_;  // by device: transfers of its exchange that are not matched yet
   std::deque<std::int32_t> ready_;    // devices whose exchange is matched

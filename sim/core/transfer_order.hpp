@@ -19,8 +19,9 @@ struct Placed {
 
 // All cells and transfers in one order that keeps every device's own. Blocking: PyTorch's sweep, device by device, one
 // cell that has its inputs at a time, its outputs sent behind it. Coupled: in the order in which exchanges (all sends
-// of a cell with all receives of the next) are matched at both ends. A schedule that deadlocks gets what stands before.
-// Ops outside the schedule's numbers are not placed. Empty for overlapped transfers, which hold nothing.
+// of a slot with all receives of the next, exchange_slots.hpp) are matched at both ends. A schedule that deadlocks gets
+// what stands before. Ops outside the schedule's numbers are not placed. Empty for overlapped transfers, which hold
+// nothing.
 [[nodiscard]] std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p);
 
 }  // namespace debubble

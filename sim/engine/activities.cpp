@@ -95,8 +95,8 @@ class Waits {
     }
   }
 
-  // Transfers hold lanes: blocking, each waits for what stood before it on both; coupled, for the cells before it, and
-  // the next cell of each waits for the whole exchange.
+  // Transfers hold lanes: blocking, each waits for what stood before it on both; coupled, for the cells before it
+  // (the last of each slot), and the next cell of each waits for the whole exchange.
   template <typename Visit>
   void held(const Visit& visit, bool coupled) const {
     struct Lane {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/exchange_slots.hpp"
 #include "sim/engine/lowering.hpp"
 
 namespace debubble {
@@ -31,7 +32,7 @@ class HeldLowering {
         cursor_(schedule.rows.size(), 0) {}
 
  protected:
-  struct Tensors {  // of one cell: at most one per member
+  struct Tensors {  // of one cell or slot: at most one per member that sends or receives
     std::array<Tensor, 2> items;
     std::size_t count = 0;
 
@@ -45,23 +46,32 @@ class HeldLowering {
     return schedule_.rows[device][position].paired_with_next ? 2 : 1;
   }
 
-  // Tensors that a cell takes from other devices, or from its own (`remote` false).
-  [[nodiscard]] Tensors inputs(std::size_t device, std::size_t position, bool remote) const {
+  // Positions in a device's row, of one cell or of one slot.
+  struct Stretch {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  [[nodiscard]] Stretch next_cell(std::size_t device) const {
+    return {cursor_[device], cursor_[device] + cell_size(device, cursor_[device])};
+  }
+
+  // Tensors that it takes from other devices.
+  [[nodiscard]] Tensors remote_inputs(std::size_t device, const Stretch& of) const {
     Tensors found;
     Tensor tensor;
-    for (std::size_t k = 0; k < cell_size(device, position); ++k) {
-      if (!lowering_.input_of(schedule_.rows[device][position + k], tensor)) continue;
-      if ((lowering_.maker(tensor) != static_cast<std::int32_t>(device)) == remote) found.add(tensor);
+    for (std::size_t k = of.begin; k < of.end; ++k) {
+      if (!lowering_.input_of(schedule_.rows[device][k], tensor)) continue;
+      if (lowering_.maker(tensor) != static_cast<std::int32_t>(device)) found.add(tensor);
     }
     return found;
   }
 
-  // Tensors that a cell makes for other devices.
-  [[nodiscard]] Tensors remote_outputs(std::size_t device, std::size_t position) const {
+  // Tensors that it makes for other devices.
+  [[nodiscard]] Tensors remote_outputs(std::size_t device, const Stretch& of) const {
     Tensors found;
     Tensor tensor;
-    for (std::size_t k = 0; k < cell_size(device, position); ++k) {
-      if (!lowering_.output_of(schedule_.rows[device][position + k], tensor)) continue;
+    for (std::size_t k = of.begin; k < of.end; ++k) {
+      if (!lowering_.output_of(schedule_.rows[device][k], tensor)) continue;
       if (lowering_.user(tensor) != static_cast<std::int32_t>(device)) found.add(tensor);
     }
     return found;
@@ -75,7 +85,7 @@ class HeldLowering {
     const auto node = static_cast<std::int32_t>(program_.nodes.size());
     program_.nodes.push_back(
         {-1, partner == nullptr ? lowering_.cell(op) : lowering_.pair_cell(program_, op, *partner)});
-    for (const Tensor& tensor : inputs(device, position, true)) {
+    for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
       const std::int32_t carrier = carrier_[lowering_.number(tensor)];
       program_.reach = std::max(program_.reach, node - carrier);
       auto& target = program_.nodes.back();
@@ -117,9 +127,9 @@ class BlockingLowering : HeldLowering {
       moved = false;
       for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
         if (at_end(device) || !is_ready(device)) continue;
-        const std::size_t position = cursor_[device];
+        const Stretch cell = next_cell(device);
         emit_cell(device);
-        for (const Tensor& tensor : remote_outputs(device, position)) emit_transfer(tensor);
+        for (const Tensor& tensor : remote_outputs(device, cell)) emit_transfer(tensor);
         moved = true;
       }
     }
@@ -131,19 +141,20 @@ class BlockingLowering : HeldLowering {
 
  private:
   [[nodiscard]] bool is_ready(std::size_t device) const {
-    for (const Tensor& tensor : inputs(device, cursor_[device], true)) {
+    for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
       if (carrier_[lowering_.number(tensor)] == kNotYet) return false;
     }
     return true;  // local inputs stand earlier in the row: the overlapped lowering has checked that
   }
 };
 
-// Coupled: between two cells of a device all sends of the first and all receives of the second are one exchange. A
-// transfer can be placed once both its ends are posted; a cell once its whole exchange is placed.
+// Coupled: between two slots of a device all sends of the first and all receives of the second are one exchange. A
+// transfer can be placed once both its ends are posted; a slot once its whole exchange is placed.
 class CoupledLowering : HeldLowering {
  public:
   CoupledLowering(const Schedule& schedule, Lowering::Scan scan)
       : HeldLowering(schedule, P2p::kCoupled, scan),
+        slots_(schedule),
         ends_posted_(lowering_.tensors(), 0),
         pending_(schedule.rows.size(), 0),
         sends_(schedule.rows.size()) {}
@@ -154,9 +165,9 @@ class CoupledLowering : HeldLowering {
       const std::size_t device = ready_.front();
       ready_.pop_front();
       if (at_end(device)) continue;
-      const std::size_t position = cursor_[device];
-      emit_cell(device);
-      post(device, remote_outputs(device, position));
+      const Stretch slot = next_slot(device);
+      while (cursor_[device] < slot.end) emit_cell(device);
+      post(device, remote_outputs(device, slot));
     }
     for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
       if (!at_end(device) || pending_[device] > 0) return find_cycle(device);
@@ -165,10 +176,13 @@ class CoupledLowering : HeldLowering {
   }
 
  private:
-  // Posts the exchange before the device's next cell.
+  [[nodiscard]] Stretch next_slot(std::size_t device) const {
+    return {cursor_[device], at_end(device) ? cursor_[device] : slots_.end(device, cursor_[device])};
+  }
+
+  // Posts the exchange before the device's next slot.
   void post(std::size_t device, const Tensors& sends) {
-    Tensors receives;
-    if (!at_end(device)) receives = inputs(device, cursor_[device], true);
+    const Tensors receives = remote_inputs(device, next_slot(device));
     pending_[device] = static_cast<int>(sends.count + receives.count);
     sends_[device] = sends;
     if (pending_[device] == 0) ready_.push_back(device);
@@ -205,7 +219,7 @@ class CoupledLowering : HeldLowering {
     for (const Tensor& tensor : sends_[device]) {
       if (ends_posted_[lowering_.number(tensor)] < 2) return {tensor, true};
     }
-    for (const Tensor& tensor : inputs(device, cursor_[device], true)) {
+    for (const Tensor& tensor : remote_inputs(device, next_slot(device))) {
       if (ends_posted_[lowering_.number(tensor)] < 2) return {tensor, false};
     }
     throw std::logic_error("coupled lowering: a device waits for nothing");
@@ -228,6 +242,7 @@ class CoupledLowering : HeldLowering {
     throw std::logic_error("coupled lowering: a tensor without its op");
   }
 
+  ExchangeSlots slots_;
   std::vector<unsigned char> ends_posted_;  // by tensor
   std::vector<int> pending_;                // by device: transfers of the posted exchange that are not placed yet
   std::vector<Tensors> sends_;              // by device: of the posted exchange

@@ -17,7 +17,7 @@ namespace debubble {
 
 struct Lane {
   Nanoseconds free = 0;          // end of whatever held the lane last
-  Nanoseconds posted = 0;        // end of the last cell: when a coupled exchange is posted
+  Nanoseconds posted = 0;        // end of the last cell: a coupled exchange comes behind the last of a slot
   Nanoseconds first_begin = -1;  // of its first cell
   Nanoseconds busy = 0;          // compute only
   Bytes activation = 0;          // activations and what is held for W

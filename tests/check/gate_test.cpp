@@ -78,7 +78,7 @@ TEST_CASE("--accept leaves everything as it was when something cannot be predict
   prepare(folder, kToy);
   const std::string accepted = folder.read("s.baseline.json");
   folder.write("bad.json", suite(R"({"name": "x", "scenario": {"schedule": "chimera", "devices": 3}})"));
-  folder.write("stuck.json", suite(R"({"name": "x", "scenario": {"schedule": "interleaved", "p2p": "coupled"}})"));
+  folder.write("stuck.json", suite(R"({"name": "x", "scenario": {"schedule": "zb-v", "p2p": "coupled"}})"));
   folder.write("s.json", suite(kSlower));
   const Outcome bad = folder.run({"check", "--accept", "s.json", "bad.json"});
   CHECK(bad.status == 2);

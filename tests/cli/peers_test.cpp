@@ -67,7 +67,7 @@ TEST_CASE("microbatches that the devices do not divide keep the order whole") {
 
 TEST_CASE("a deadlock is reported, with an exit status other than 0") {
   const Folder folder;
-  const Outcome found = folder.run({"simulate", "--schedule", "interleaved", "--p2p", "coupled"});
+  const Outcome found = folder.run({"simulate", "--schedule", "zb-v", "--p2p", "coupled"});
   CHECK(found.status == 1);
   CHECK(found.out.find("deadlock") != std::string::npos);
   folder.write("t.csv", "0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n");

@@ -32,28 +32,28 @@ TEST_CASE("the verb simulate needs no flag at all") {
 
 TEST_CASE("a deadlock is a finding: status 1, the cycle on stdout, in each format") {
   const Folder folder;
-  const std::vector<std::string> coupled{"simulate", "--schedule", "interleaved", "--p2p", "coupled"};
+  const std::vector<std::string> coupled{"simulate", "--schedule", "zb-v", "--p2p", "coupled"};
   const Outcome text = folder.run(coupled);
   CHECK(text.status == 1);
   CHECK(text.err.empty());
-  CHECK(text.out.find("deadlock: devices wait for each other\n  d0 cannot start 0F7") != std::string::npos);
+  CHECK(text.out.find("deadlock: devices wait for each other\n  d2 cannot start 5F2") != std::string::npos);
   for (const char* format : {"json", "csv"}) {
     std::vector<std::string> arguments = coupled;
     arguments.insert(arguments.end(), {"--format", format});
     const Outcome data = folder.run(arguments);
     CHECK(data.status == 1);
-    CHECK(data.err.find("error[X010]: deadlock: device 0 waits at 0F7") == 0);
+    CHECK(data.err.find("error[X010]: deadlock: device 2 waits at 5F2") == 0);
   }
 }
 
 TEST_CASE("a deadlock leaves no trace, but what was asked for of the schedule") {
   const Folder folder;
-  const Outcome outcome = folder.run({"simulate", "--schedule", "interleaved", "--p2p", "coupled", "--trace", "t.json",
+  const Outcome outcome = folder.run({"simulate", "--schedule", "zb-v", "--p2p", "coupled", "--trace", "t.json",
                                       "--export-schedule", "s.csv", "-o", "report.txt"});
   CHECK(outcome.status == 1);
   CHECK(folder.files() == "report.txt s.csv");
   const Outcome exported =
-      folder.run({"export", "--to", "chrome-trace", "--schedule", "interleaved", "--p2p", "coupled", "-o", "t.json"});
+      folder.run({"export", "--to", "chrome-trace", "--schedule", "zb-v", "--p2p", "coupled", "-o", "t.json"});
   CHECK(exported.status == 1);
   CHECK(exported.out.empty());
   CHECK(exported.err.find("error[X010]") == 0);
@@ -62,7 +62,7 @@ TEST_CASE("a deadlock leaves no trace, but what was asked for of the schedule") 
 
 TEST_CASE("a deadlock of a schedule that was asked for is a finding, of one among all that fit a row of the table") {
   const Folder folder;
-  CHECK(folder.run({"compare", "--p2p", "coupled", "--schedule", "1f1b,interleaved"}).status == 1);
+  CHECK(folder.run({"compare", "--p2p", "coupled", "--schedule", "1f1b,zb-v"}).status == 1);
   const Outcome all = folder.run({"compare", "--p2p", "coupled"});
   CHECK(all.status == 0);
   CHECK(all.out.find("deadlock") != std::string::npos);

@@ -56,6 +56,7 @@ TEST_CASE("no line of text is wider than --width") {
       {"simulate", "-p", "1", "-m", "1"},
       {"simulate", "--schedule", "zb-h1", "-p", "8", "-m", "24", "--profile", profile_file()},
       {"simulate", "--schedule", "interleaved", "--p2p", "coupled"},
+      {"simulate", "--schedule", "zb-v", "--p2p", "coupled"},
       {"compare"},
       {"compare", "-p", "3", "-m", "10"},
       {"compare", "-p", "8", "-m", "24", "--profile", profile_file()},

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "schedules/catalog.hpp"
+#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
@@ -16,6 +17,7 @@
 #include "tests/support/cluster_promises.hpp"
 #include "tests/support/hand_built_cluster.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/random_interleaved.hpp"
 
 using namespace debubble;
 using namespace debubble::testing;
@@ -117,6 +119,20 @@ TEST_CASE("random schedules run the same in both engines where no two flows shar
   }
   CHECK_GT(counts.apart, 1000);
   CHECK_GT(counts.met, 20);
+}
+
+TEST_CASE("random interleaved programs run the same in both engines, coupled transfers") {
+  Counts counts;
+  for (std::uint64_t seed = 2'700'001; seed <= 2'700'300; ++seed) {
+    CAPTURE(seed);
+    Dice dice(seed);
+    const Schedule schedule = random_interleaved(dice);
+    if (!find_problems(schedule).empty()) continue;  // neighbours were swapped
+    StageCosts costs = random_costs(schedule.stages, dice);
+    add_feature_costs(costs, dice);
+    compare(schedule, costs, random_link(dice), P2p::kCoupled, counts);
+  }
+  CHECK_GT(counts.apart, 50);
 }
 
 TEST_CASE("random schedules with recomputation, shards, slices and copies run the same in both engines") {

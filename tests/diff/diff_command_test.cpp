@@ -148,7 +148,7 @@ TEST_CASE("sides that are no pair, and files that are no run") {
   const Runs runs;
   runs.write("empty.json", " \n");
   runs.write("other.json", "{\"a\": 1}");
-  runs.write("stuck.toml", "schedule = \"interleaved\"\np2p = \"coupled\"\n");
+  runs.write("stuck.toml", "schedule = \"zb-v\"\np2p = \"coupled\"\n");
   runs.write("bad.toml", "schedule = \"1f1b\"\ndevises = 4\n");
   CHECK(contains(runs.refusal({"diff", "plan.toml"}), "error[D002]: a scenario alone has nothing that was measured"));
   CHECK(contains(runs.refusal({"diff", "plan.toml", "same.json", "slow.json"}), "error[D002]"));

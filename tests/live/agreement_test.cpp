@@ -6,9 +6,11 @@
 #include <cstdint>
 
 #include "schedules/catalog.hpp"
+#include "sim/core/check.hpp"
 #include "tests/live/agreement.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/random_interleaved.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;
@@ -60,6 +62,17 @@ TEST_CASE("random schedules run live as they are simulated") {
       CAPTURE(name_of(p2p));
       REQUIRE_EQ(live_disagreement(schedule, costs, link, p2p), "");
     }
+  }
+}
+
+TEST_CASE("random interleaved programs run live as they are simulated, coupled transfers") {
+  for (std::uint64_t seed = 2'500'001; seed <= 2'500'150; ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = random_interleaved(dice, true);
+    if (!find_problems(schedule).empty()) continue;  // neighbours were swapped
+    const StageCosts costs = random_costs(schedule.stages, dice);
+    CAPTURE(seed);
+    REQUIRE_EQ(live_disagreement(schedule, costs, random_link(dice), P2p::kCoupled), "");
   }
 }
 

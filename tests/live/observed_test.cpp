@@ -10,10 +10,12 @@
 
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
 #include "tests/live/agreement.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/random_interleaved.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;
@@ -75,6 +77,18 @@ TEST_CASE("an observation with the engine's times gives the engine's timeline, f
       CAPTURE(name_of(p2p));
       REQUIRE_EQ(lost_in_assembly(schedule, costs, link, p2p), "");
     }
+  }
+}
+
+TEST_CASE("an observation with the engine's times gives the engine's timeline, interleaved and coupled") {
+  for (std::uint64_t seed = 2'600'001; seed <= 2'600'300; ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = random_interleaved(dice);
+    if (!find_problems(schedule).empty()) continue;  // neighbours were swapped
+    StageCosts costs = random_costs(schedule.stages, dice);
+    add_feature_costs(costs, dice);
+    CAPTURE(seed);
+    REQUIRE_EQ(lost_in_assembly(schedule, costs, random_link(dice), P2p::kCoupled), "");
   }
 }
 

@@ -51,6 +51,19 @@ Nanoseconds given_pair(Nanoseconds pair, const Op& a, const Op& b, const Schedul
 
 }  // namespace
 
+// Division by hand, one decimal digit at a time, so that nothing overflows.
+Nanoseconds serialisation(Bytes bytes, std::int64_t bandwidth) {
+  if (bandwidth == 0) return 0;
+  Nanoseconds quotient = bytes / bandwidth;
+  Bytes rest = bytes % bandwidth;
+  for (int digit = 0; digit < 9; ++digit) {
+    rest *= 10;
+    quotient = quotient * 10 + rest / bandwidth;
+    rest %= bandwidth;
+  }
+  return quotient + (rest > 0 ? 1 : 0);
+}
+
 std::int64_t piece_of(std::int64_t value, int pieces) { return (2 * value + pieces) / (2 * pieces); }
 
 std::int64_t part_of(std::int64_t value, int piece, const Schedule& schedule) {

@@ -7,6 +7,7 @@
 
 #include "tests/support/reference_copies.hpp"
 #include "tests/support/reference_costs.hpp"
+#include "tests/support/reference_slots.hpp"
 
 namespace debubble::reference {
 namespace {
@@ -276,23 +277,28 @@ void time_blocking(const Plan& plan, Outcome& outcome) {
   }
 }
 
-// Batch k of a device stands before its cell k and behind cell k-1: posted when cell k-1 has ended, or at time 0.
-bool batch_posted(const std::vector<Cell>& cells, std::size_t batch, Nanoseconds& when) {
-  when = batch == 0 ? 0 : cells[batch - 1].end;
-  return batch == 0 || finished(cells[batch - 1]);
+// Batch k of a device stands before its slot k and behind slot k-1: posted when slot k-1 has ended, or at time 0.
+bool batch_posted(const std::vector<Cell>& cells, const DeviceSlots& slots, std::size_t batch, Nanoseconds& when) {
+  when = batch == 0 ? 0 : cells[slots.last[batch - 1]].end;
+  return batch == 0 || finished(cells[slots.last[batch - 1]]);
 }
 
-bool hop_in_batch(const Hop& hop, std::size_t device, std::size_t batch) {
-  return (hop.from_device == device && hop.from_cell + 1 == batch) || (hop.to_device == device && hop.to_cell == batch);
+std::size_t sending_batch(const Hop& hop, const std::vector<DeviceSlots>& slots) {
+  return slots[hop.from_device].slot_of[hop.from_cell] + 1;
+}
+std::size_t receiving_batch(const Hop& hop, const std::vector<DeviceSlots>& slots) {
+  return slots[hop.to_device].slot_of[hop.to_cell];
 }
 
-bool start_posted_hops(Outcome& outcome) {
+bool start_posted_hops(const std::vector<DeviceSlots>& slots, Outcome& outcome) {
   bool progress = false;
   for (Hop& hop : outcome.hops) {
+    const std::size_t from = hop.from_device;
+    const std::size_t to = hop.to_device;
     Nanoseconds sent = 0;
     Nanoseconds received = 0;
-    if (finished(hop) || !batch_posted(outcome.cells[hop.from_device], hop.from_cell + 1, sent) ||
-        !batch_posted(outcome.cells[hop.to_device], hop.to_cell, received)) {
+    if (finished(hop) || !batch_posted(outcome.cells[from], slots[from], sending_batch(hop, slots), sent) ||
+        !batch_posted(outcome.cells[to], slots[to], receiving_batch(hop, slots), received)) {
       continue;
     }
     hop.begin = std::max(sent, received);
@@ -302,19 +308,34 @@ bool start_posted_hops(Outcome& outcome) {
   return progress;
 }
 
-void time_coupled(const Plan& plan, Outcome& outcome) {
+// When the device's next cell may begin: behind the whole batch before its slot, or behind the cell before it in the
+// slot. False as long as that is not known.
+bool may_begin(std::size_t d, std::size_t head, const std::vector<DeviceSlots>& slots, const Outcome& outcome,
+               Nanoseconds& begin) {
+  const std::size_t slot = slots[d].slot_of[head];
+  if (head > 0 && slots[d].slot_of[head - 1] == slot) {
+    begin = outcome.cells[d][head - 1].end;
+    return true;
+  }
+  bool batch_done = batch_posted(outcome.cells[d], slots[d], slot, begin);
+  for (const Hop& hop : outcome.hops) {
+    const bool sends = hop.from_device == d && sending_batch(hop, slots) == slot;
+    const bool receives = hop.to_device == d && receiving_batch(hop, slots) == slot;
+    if (!sends && !receives) continue;
+    batch_done = batch_done && finished(hop);
+    begin = std::max(begin, hop.end);
+  }
+  return batch_done;
+}
+
+void time_coupled(const std::vector<DeviceSlots>& slots, const Plan& plan, Outcome& outcome) {
   std::vector<std::size_t> head(outcome.cells.size(), 0);
   for (bool progress = true; progress;) {
-    progress = start_posted_hops(outcome);
+    progress = start_posted_hops(slots, outcome);
     for (std::size_t d = 0; d < outcome.cells.size(); ++d) {
       if (head[d] == outcome.cells[d].size()) continue;
       Nanoseconds begin = 0;
-      bool batch_done = batch_posted(outcome.cells[d], head[d], begin);
-      for (const Hop& hop : outcome.hops) {
-        if (!hop_in_batch(hop, d, head[d])) continue;
-        batch_done = batch_done && finished(hop);
-        begin = std::max(begin, hop.end);
-      }
+      const bool batch_done = may_begin(d, head[d], slots, outcome, begin);
       Cell& cell = outcome.cells[d][head[d]];
       if (!batch_done || !inputs_arrived(plan.inputs[d][head[d]], outcome, cell.ready)) continue;
       run_cell(cell, begin, plan.duration[d][head[d]]);
@@ -342,19 +363,6 @@ void conclude(Outcome& outcome) {
 
 }  // namespace
 
-// Division by hand, one decimal digit at a time, so that nothing overflows.
-Nanoseconds serialisation(Bytes bytes, std::int64_t bandwidth) {
-  if (bandwidth == 0) return 0;
-  Nanoseconds quotient = bytes / bandwidth;
-  Bytes rest = bytes % bandwidth;
-  for (int digit = 0; digit < 9; ++digit) {
-    rest *= 10;
-    quotient = quotient * 10 + rest / bandwidth;
-    rest %= bandwidth;
-  }
-  return quotient + (rest > 0 ? 1 : 0);
-}
-
 Outcome simulate(const Schedule& schedule, const StageCosts& costs, Nanoseconds latency, std::int64_t bandwidth,
                  Mode mode) {
   Outcome outcome;
@@ -366,7 +374,7 @@ Outcome simulate(const Schedule& schedule, const StageCosts& costs, Nanoseconds 
   }
   if (mode == Mode::kOverlapped) time_overlapped(schedule, plan, outcome);
   if (mode == Mode::kBlocking) time_blocking(plan, outcome);
-  if (mode == Mode::kCoupled) time_coupled(plan, outcome);
+  if (mode == Mode::kCoupled) time_coupled(slots_of(schedule, outcome.cells), plan, outcome);
   conclude(outcome);
   if (!outcome.deadlock) measure_memory(schedule, costs, outcome);
   return outcome;

@@ -100,6 +100,31 @@ TEST_CASE("sizes that follow from others follow them") {
   CHECK(dense.find("num_nextn_predict_layers") != std::string::npos);
 }
 
+TEST_CASE("--scatter-gather: a share of each tensor travels, and the gather behind it delays the next stage") {
+  const Folder folder;
+  for (const char* topology : {"ideal", "dgx-a100:4"}) {
+    const std::vector<std::string> whole{"simulate", "--model", "gpt3-22b", "--hardware", "a100-80",
+                                         "--tp",     "8",       "-p",       "4",          "-m",
+                                         "8",        "--p2p",   "coupled",  "--topology", topology};
+    const json before = report(folder, whole);
+    const json after = report(folder, with(whole, {"--scatter-gather"}));
+    CHECK(after["p2p_bytes"].get<std::int64_t>() * 8 == before["p2p_bytes"].get<std::int64_t>());
+    CHECK(after["p2p_messages"] == before["p2p_messages"]);
+    const auto latency = [](const json& run) {
+      std::int64_t sum = 0;
+      for (const json& device : run["devices"])
+        sum += device["idle_by_cause_ns"]["transfer_latency"].get<std::int64_t>();
+      return sum;
+    };
+    CHECK(latency(after) > latency(before));
+    CHECK(after.dump().find("each tensor rank sends its share") != std::string::npos);
+  }
+  CHECK(folder.refusal({"simulate", "--model", "gpt3-22b", "--scatter-gather"}).find("error[F024]") == 0);
+  CHECK(folder.refusal({"simulate", "--model", "gpt3-22b", "--tp", "8", "--sequence-parallel", "--scatter-gather"})
+            .find("error[F024]") == 0);
+  CHECK(folder.refusal({"simulate", "--scatter-gather"}).find("error[F014]") == 0);
+}
+
 TEST_CASE("every flag of the model changes what it names") {
   const Folder folder;
   const double plain = makespan(report(folder, kSmall));

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "schedules/catalog.hpp"
+#include "sim/core/check.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/critical_graph.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
+#include "tests/support/random_interleaved.hpp"
 #include "tests/support/toy.hpp"
 
 namespace debubble::testing {
@@ -99,6 +101,20 @@ TEST_CASE("derivatives are those of finite differences, on both sides, over rand
     }
   }
   CHECK(compared > 1000);
+}
+
+TEST_CASE("derivatives are those of finite differences, interleaved and coupled") {
+  int compared = 0;
+  for (std::uint64_t seed = 930'001; seed <= 930'060; ++seed) {
+    Dice dice(seed);
+    const Schedule schedule = random_interleaved(dice, true);
+    const StageCosts costs = random_costs(schedule.stages, dice);
+    const HopFigures link = random_link(dice);
+    if (!find_problems(schedule).empty() || !plain(schedule, costs)) continue;
+    CAPTURE(seed);
+    compared += compare_with_differences(schedule, costs, {link.latency, 0}, P2p::kCoupled);
+  }
+  CHECK(compared > 200);
 }
 
 TEST_CASE("derivatives are those of finite differences for every schedule of the catalog") {

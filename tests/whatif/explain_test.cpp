@@ -165,7 +165,7 @@ TEST_CASE("explain: codes, schedules without a word before them, and what nobody
 TEST_CASE("explain: a run that deadlocks says so") {
   const Folder folder;
   for (const char* topic : {"step", "0F0"}) {
-    const Outcome outcome = folder.run({"explain", topic, "--schedule", "interleaved", "--p2p", "coupled"});
+    const Outcome outcome = folder.run({"explain", topic, "--schedule", "zb-v", "--p2p", "coupled"});
     CHECK(outcome.status == 1);
     CHECK(outcome.out.find("devices wait for each other") != std::string::npos);
   }

@@ -166,8 +166,8 @@ TEST_CASE("a threshold fires on the changed run") {
 
 TEST_CASE("a change that deadlocks is a finding") {
   const Folder folder;
-  const Outcome outcome = folder.run(
-      {"whatif", "--schedule", "interleaved", "--p2p", "coupled", "--slow", "device=0:2", "--format", "json"});
+  const Outcome outcome =
+      folder.run({"whatif", "--schedule", "zb-v", "--p2p", "coupled", "--slow", "device=0:2", "--format", "json"});
   CHECK(outcome.status == 1);
   CHECK(json::parse(outcome.out)["base"]["findings"][0]["code"] == "X010");
 }

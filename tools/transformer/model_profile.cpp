@@ -1,9 +1,11 @@
 #include "tools/transformer/model_profile.hpp"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
 
+#include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
 #include "sim/core/error.hpp"
 #include "tools/cluster/cluster_topology.hpp"
@@ -55,6 +57,28 @@ void check_table(const Scenario& scenario, const Hardware& hardware) {
                               "leave --efficiency out, or take --hardware " + measured});
 }
 
+// Megatron-LM's scatter and gather between stages (Narayanan et al., SC 2021, section 4.1): tensor ranks hold the same
+// activation, so each sends 1/t of it to its counterpart, and the receivers put it together over their own links. They
+// wait for that as they wait for the transfer, so it counts as latency of every transfer.
+void scatter_transfers(const ModelRequest& request, Scenario& scenario) {
+  const Parallelism& sizes = request.setup.parallel;
+  if (sizes.tensor < 2 || sizes.sequence) {
+    throw InputError(Diagnostic{"F024", "--scatter-gather",
+                                sizes.sequence ? "with --sequence-parallel every rank has its own share to send"
+                                               : "there is one tensor rank, which has all to send",
+                                sizes.sequence ? "leave --scatter-gather out: shares travel anyway"
+                                               : "add --tp 8, or leave --scatter-gather out"});
+  }
+  LayerOp gather;
+  gather.kind = LayerOp::Kind::kCollective;
+  gather.collective = CollectiveKind::kAllGather;
+  for (ProfileLayer& layer : scenario.profile->layers) {
+    gather.collective_bytes = std::max(gather.collective_bytes, layer.output);
+    layer.output = (layer.output + sizes.tensor - 1) / sizes.tensor;
+  }
+  scenario.transformer.gather = collective_time(gather, request).alone;
+}
+
 }  // namespace
 
 const Hardware& modelled_hardware(const Scenario& scenario) { return *find_hardware(hardware_name(scenario)); }
@@ -84,6 +108,7 @@ void set_modelled_profile(Scenario& scenario) {
     request.layout = &layout;
   }
   scenario.profile = modelled_profile(request);
+  if (scenario.transformer.scatter_gather) scatter_transfers(request, scenario);
   if (scenario.cluster.graph != nullptr) return;
   // Stages on ideal links: each pair is joined as neighbours in one machine are.
   scenario.profile->hop_latency = hardware.link_latency;
@@ -104,6 +129,12 @@ void add_model_facts(const Scenario& scenario, Run& run) {
   if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
     assume(run.report, "collectives inside layers",
            std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm", Source::kModelled);
+  }
+  if (scenario.transformer.scatter_gather) {
+    assume(run.report, "transfers between stages",
+           "each tensor rank sends its share; an all-gather of " + format_duration_exact(scenario.transformer.gather) +
+               " behind each counts as latency",
+           Source::kModelled);
   }
   run.model_notes = scenario.transformer.notes;
   const Profile& profile = *scenario.profile;

@@ -78,7 +78,7 @@ class Checks {
 
 // Every flag that means something beside --model only; sequence and microbatch are sizes of a profile, too.
 void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
-  const std::array<std::pair<const char*, bool>, 16> given{
+  const std::array<std::pair<const char*, bool>, 17> given{
       {{"--model-size", !flags.model_size.empty()},
        {"--hardware", !flags.hardware.empty()},
        {"--sequence", flags.sequence && !has_profile},
@@ -94,7 +94,8 @@ void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
        {"--capacity-factor", !flags.capacity_factor.empty()},
        {"--efficiency", !flags.efficiency.empty()},
        {"--calibrate", !flags.calibrate.empty()},
-       {"--dropout", flags.dropout}}};
+       {"--dropout", flags.dropout},
+       {"--scatter-gather", flags.scatter_gather}}};
   std::vector<Diagnostic> found;
   for (const auto& [name, is_given] : given) {
     if (is_given) {
@@ -222,6 +223,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   setup.weights = setup.compute == NumberFormat::kFp8 ? NumberFormat::kBf16 : setup.compute;
   setup.master_weights = setup.compute != NumberFormat::kFp32;
   setup.dropout = flags.dropout;
+  scenario.scatter_gather = flags.scatter_gather;
   scenario.notes = model.notes;
   explain(flags, model, setup, scenario);
   scenario.setup = std::move(setup);
@@ -251,6 +253,7 @@ void add_transformer_flags(CLI::App& verb, TransformerFlags& flags) {
   add("--efficiency", flags.efficiency, "measured shares of kernels, JSON", "FILE");
   add("--calibrate", flags.calibrate, "divides times: compute=0.95,network=0.9", "LIST");
   verb.add_flag("--dropout", flags.dropout, "the model is trained with dropout")->group("Model");
+  verb.add_flag("--scatter-gather", flags.scatter_gather, "--tp ranks send 1/tp each, and gather")->group("Model");
 }
 
 TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile) {
@@ -290,6 +293,7 @@ std::string repeated_transformer_flags(const TransformerFlags& flags) {
   add("--efficiency", flags.efficiency);
   add("--calibrate", flags.calibrate);
   if (flags.dropout) text += text.empty() ? "--dropout" : " --dropout";
+  if (flags.scatter_gather) text += text.empty() ? "--scatter-gather" : " --scatter-gather";
   return text;
 }
 

@@ -38,6 +38,7 @@ struct TransformerFlags {
   // Of what the two sizes are called on this verb.
   const char* sequence_flag = "--sequence";
   const char* microbatch_flag = "--microbatch-size";
+  bool scatter_gather = false;
 };
 
 // The verb `live` runs what it measures: it has a --model of its own.
@@ -48,6 +49,8 @@ struct TransformerScenario {
   std::optional<TrainingSetup> setup;  // but for its parallelism, which the cluster's flags say
   std::string hardware;                // as given; empty: follows from the topology
   Efficiency calibration;              // compute_scale and network_scale only
+  bool scatter_gather = false;         // tensor ranks send shares of what goes to the next stage
+  Nanoseconds gather = 0;              // then: the all-gather behind every transfer; set with the profile
   std::vector<MeasuredShape> measured;
   std::string measured_hardware;  // what the table is of
   std::vector<Assumption> assumptions;

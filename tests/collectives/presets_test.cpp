@@ -53,7 +53,7 @@ TEST_CASE("H100 and later reduce large buffers in their switches, A100 in a ring
   const auto how = [](const char* topology, LinkGeneration generation) {
     const LinkGraph graph = build_topology(topology);
     return plan_collective(graph, {first_devices(8)}, CollectiveKind::kAllReduce, Bytes{1} << 30,
-                           nccl_model(generation, false, CollectiveKind::kAllReduce))
+                           nccl_model(generation, 1, CollectiveKind::kAllReduce))
         .algorithm;
   };
   CHECK(how("dgx-h100:2", LinkGeneration::kHopper) == CollectiveAlgorithm::kInNetwork);

@@ -82,9 +82,10 @@ std::vector<CollectiveProtocol> protocols_of(const CollectiveModel& model, Colle
   return found;
 }
 
-// A library whose protocols are known runs those and nothing else: NCCL has no hierarchical algorithm.
-bool has(const CollectiveModel& model, CollectiveAlgorithm algorithm) {
-  return model.protocols.empty() ||
+// A library whose protocols are known runs those and nothing else: NCCL has no hierarchical algorithm. Of an all-to-all
+// it passes messages over NVLink to the card on the receiver's rail (PXN), which the hierarchical one describes.
+bool has(const CollectiveModel& model, CollectiveKind kind, CollectiveAlgorithm algorithm) {
+  return model.protocols.empty() || kind == CollectiveKind::kAllToAll ||
          std::any_of(model.protocols.begin(), model.protocols.end(),
                      [&](const CollectiveProtocol& protocol) { return protocol.algorithm == algorithm; });
 }
@@ -182,7 +183,7 @@ CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::ve
   }
   std::optional<CollectivePlan> best;
   for (std::size_t k = 0; k < kAutomatic; ++k) {
-    if (!has(model, kAll[k])) continue;
+    if (!has(model, kind, kAll[k])) continue;
     std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, kAll[k]);
     if (plan && (!best || plan->duration < best->duration)) best = std::move(plan);
   }

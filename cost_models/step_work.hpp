@@ -72,6 +72,7 @@ struct StepOptions {
   double network_scale = 1;           // all collectives' times are divided by it
   std::int64_t memory_bandwidth = 0;  // bytes per second that an optimizer reaches; 0: it takes no time
   bool master_weights = true;         // else the weights themselves are read and written
+  bool loss_scaling = false;          // of fp16: its scale is taken out of the gradients before the norm
   StepTimes times;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -30,10 +31,12 @@ constexpr std::array<Row, 6> kRows{{
     {CollectiveAlgorithm::kTree, "Simple", 8'400, 4'000, 4'000, 14'000, kTree, 0},
 }};
 
-CollectiveProtocol protocol_of(const Row& row, LinkGeneration generation, bool leaves_domain, CollectiveKind kind) {
+CollectiveProtocol protocol_of(const Row& row, LinkGeneration generation, int domains, CollectiveKind kind) {
+  const bool leaves_domain = domains > 1;
   Nanoseconds near = generation == LinkGeneration::kPcie ? row.pcie : row.nvlink;
   if (leaves_domain) near = std::max(near, row.overhead);
   CollectiveProtocol protocol{row.algorithm, row.protocol, row.base, near, row.network, row.efficiency, 2};
+  if (row.algorithm == CollectiveAlgorithm::kTree && domains == 2) protocol.efficiency /= 2;
   // The tuner's plateau of rings over several nodes; beyond a few KiB it always holds.
   const bool plateau = leaves_domain && kind == CollectiveKind::kAllReduce &&
                        row.algorithm == CollectiveAlgorithm::kRing && protocol.name == "Simple";
@@ -90,22 +93,25 @@ std::optional<LinkGeneration> link_generation(std::string_view name) {
   return std::nullopt;
 }
 
-bool leaves_domain(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups) {
-  if (graph.domain.empty()) return false;
-  const auto domain = [&](std::int32_t device) { return graph.domain[static_cast<std::size_t>(device)]; };
-  return std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
-    return std::any_of(group.begin(), group.end(),
-                       [&](std::int32_t device) { return domain(device) != domain(group.front()); });
-  });
+int domains_reached(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups) {
+  if (graph.domain.empty()) return 1;
+  std::size_t most = 1;
+  for (const auto& group : groups) {
+    std::set<std::int32_t> reached;
+    for (const std::int32_t device : group) reached.insert(graph.domain[static_cast<std::size_t>(device)]);
+    most = std::max(most, reached.size());
+  }
+  return static_cast<int>(most);
 }
 
-CollectiveModel nccl_model(LinkGeneration generation, bool leaves_domain, CollectiveKind kind) {
+CollectiveModel nccl_model(LinkGeneration generation, int domains, CollectiveKind kind) {
+  const bool leaves_domain = domains > 1;
   CollectiveModel model;
-  for (const Row& row : kRows) model.protocols.push_back(protocol_of(row, generation, leaves_domain, kind));
+  for (const Row& row : kRows) model.protocols.push_back(protocol_of(row, generation, domains, kind));
   add_in_network(generation, model);
   add_all_to_all(leaves_domain, model);
   // What has no row of its own runs like a ring.
-  const CollectiveProtocol simple = protocol_of(kRows[2], generation, leaves_domain, kind);
+  const CollectiveProtocol simple = protocol_of(kRows[2], generation, domains, kind);
   model.base_latency = simple.base_latency;
   model.step_latency = simple.step_latency;
   model.far_latency = simple.far_latency;

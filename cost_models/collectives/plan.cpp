@@ -82,6 +82,14 @@ std::vector<CollectiveProtocol> protocols_of(const CollectiveModel& model, Colle
   return found;
 }
 
+// A library whose protocols are known runs those and nothing else: NCCL has no hierarchical algorithm. Of an all-to-all
+// it passes messages over NVLink to the card on the receiver's rail (PXN), which the hierarchical one describes.
+bool has(const CollectiveModel& model, CollectiveKind kind, CollectiveAlgorithm algorithm) {
+  return model.protocols.empty() || kind == CollectiveKind::kAllToAll ||
+         std::any_of(model.protocols.begin(), model.protocols.end(),
+                     [&](const CollectiveProtocol& protocol) { return protocol.algorithm == algorithm; });
+}
+
 std::optional<CollectivePlan> fastest(Wires& wires, const Groups& groups, CollectiveKind kind, Bytes bytes,
                                       const CollectiveModel& model, CollectiveAlgorithm algorithm) {
   const Drafts drafts = collectives::draft(algorithm, wires, groups, kind, model);
@@ -175,6 +183,7 @@ CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::ve
   }
   std::optional<CollectivePlan> best;
   for (std::size_t k = 0; k < kAutomatic; ++k) {
+    if (!has(model, kind, kAll[k])) continue;
     std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, kAll[k]);
     if (plan && (!best || plan->duration < best->duration)) best = std::move(plan);
   }

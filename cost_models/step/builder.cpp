@@ -71,11 +71,15 @@ std::vector<StageName> StepBuilder::states_on(std::int32_t device) const {
   return found;
 }
 
+std::int64_t StepBuilder::copies(int stage) const {
+  const Parallelism& sizes = request_.parallel;
+  return std::int64_t{sizes.data} * sizes.context * static_cast<int>(places(stage).size());
+}
+
 Bytes StepBuilder::sharded(Bytes all, int stage, bool experts) const {
   if (zero() == 0) return all;
-  const Parallelism& sizes = request_.parallel;
-  const std::int64_t copies = std::int64_t{sizes.data} * sizes.context * static_cast<int>(places(stage).size());
-  const std::int64_t ranks = std::max<std::int64_t>(1, copies / (experts ? std::max(1, sizes.expert) : 1));
+  const int parts = experts ? std::max(1, request_.parallel.expert) : 1;
+  const std::int64_t ranks = std::max<std::int64_t>(1, copies(stage) / parts);
   return (all + ranks - 1) / ranks;
 }
 

@@ -27,6 +27,12 @@ class StepBuilder {
   [[nodiscard]] std::vector<StageName> names(int stage) const;                // in all replicas
   [[nodiscard]] std::vector<StageName> names_on(std::int32_t device) const;   // all that runs there
   [[nodiscard]] std::vector<StageName> states_on(std::int32_t device) const;  // all that is held there, once
+  // Ranks that hold the same weights of a stage.
+  [[nodiscard]] std::int64_t copies(int stage) const;
+  // As the optimizer reads gradients: in 32 bits, where it keeps 32-bit copies of 16-bit weights.
+  [[nodiscard]] Bytes wide_gradients(Bytes parameters, Bytes gradients) const {
+    return options_.master_weights ? 2 * parameters : gradients;
+  }
   // What of a stage's bytes one rank updates.
   [[nodiscard]] Bytes sharded(Bytes all, int stage, bool experts) const;
   [[nodiscard]] Nanoseconds memory_time(Bytes bytes) const;
@@ -54,6 +60,11 @@ class StepBuilder {
   void norm_chain();
   // update.cpp
   void optimizer(std::int32_t device);
+  struct UpdateBytes {
+    Bytes whole = 0;  // of all that a device holds
+    Bytes part = 0;   // of what its optimizer updates, as if that were all
+  };
+  [[nodiscard]] UpdateBytes update_bytes(const StageState& all, bool averaged) const;
   [[nodiscard]] Bytes update_traffic(int stage) const;
   [[nodiscard]] bool gathers_before() const;
   [[nodiscard]] bool gathers_after() const;

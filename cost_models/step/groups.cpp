@@ -114,8 +114,8 @@ std::optional<LinkGeneration> StepPlanner::generation() const {
 
 CollectiveModel StepPlanner::model(const RankGroups& groups, CollectiveKind kind) const {
   CollectiveModel model;
-  const bool far = network_ != nullptr && leaves_domain(network_->graph, groups);
-  if (generation()) model = nccl_model(*generation(), far, kind);
+  const int domains = network_ == nullptr ? 1 : domains_reached(network_->graph, groups);
+  if (generation()) model = nccl_model(*generation(), domains, kind);
   model.density = request_->options.density;
   return scaled(std::move(model), request_->options.network_scale);
 }

@@ -29,8 +29,9 @@ void StepBuilder::local_norm(std::int32_t device) {
   Bytes bytes = 0;
   for (const StageName& name : states_on(device)) {
     const StageState& all = state(name.stage);
-    bytes += sharded(all.gradients - all.expert_gradients, name.stage, false) +
-             sharded(all.expert_gradients, name.stage, true);
+    const Bytes experts = wide_gradients(all.expert_parameters, all.expert_gradients);
+    const Bytes both = wide_gradients(all.parameters, all.gradients);
+    bytes += sharded(both - experts, name.stage, false) + sharded(experts, name.stage, true);
   }
   const Nanoseconds time = memory_time(bytes);
   if (time == 0) return;

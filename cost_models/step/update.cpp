@@ -7,13 +7,40 @@ namespace debubble {
 
 using Kind = StepTask::Kind;
 
-// Reads gradients and its state, writes its state and the weights: it does little but wait for memory.
+// Passes over memory, as Megatron-LM's mixed-precision optimizer makes them one after the other, each reading and
+// writing all of its tensors (megatron/core/optimizer, distributed/param_and_grad_buffer.py). With 32-bit gradients of
+// 16-bit weights, Adam and several replicas, in bytes per number:
+//
+//     gradients cleared             4   all that a device keeps
+//     divided by the replicas       8   the same; none where there is one
+//     loss scaling taken out        8   fp16 only: finite numbers are looked for
+//     norm                          4   a task of its own (norm.cpp)
+//     clipped                       8
+//     Adam                         28   gradient read; weight and two moments read and written
+//     copied to 16-bit weights      6
+//
+// From the fourth row on ZeRO leaves each rank its part. 16-bit gradients are copied to 32 bits first.
 Bytes StepBuilder::update_traffic(int stage) const {
   const StageState& all = state(stage);
-  const int weights = options_.master_weights ? 1 : 2;
-  const Bytes experts = all.expert_gradients + 2 * all.expert_optimizer + weights * all.expert_parameters;
-  const Bytes both = all.gradients + 2 * all.optimizer + weights * all.parameters;
-  return sharded(both - experts, stage, false) + sharded(experts, stage, true);
+  const UpdateBytes experts =
+      update_bytes({all.expert_parameters, all.expert_gradients, all.expert_optimizer, 0, 0, 0}, copies(stage) > 1);
+  const UpdateBytes both = update_bytes(all, copies(stage) > 1);
+  const UpdateBytes dense{both.whole - experts.whole, both.part - experts.part};
+  const bool whole = zero() < 2 || options_.keep;
+  if (whole) return both.whole + sharded(dense.part, stage, false) + sharded(experts.part, stage, true);
+  return sharded(dense.whole + dense.part, stage, false) + sharded(experts.whole + experts.part, stage, true);
+}
+
+StepBuilder::UpdateBytes StepBuilder::update_bytes(const StageState& all, bool averaged) const {
+  UpdateBytes bytes;
+  bytes.whole = all.gradients + (averaged ? 2 * all.gradients : 0);
+  const Bytes wide = wide_gradients(all.parameters, all.gradients);
+  if (all.gradients < wide) bytes.part += all.gradients + wide;
+  if (options_.loss_scaling) bytes.part += 2 * wide;
+  if (options_.norm != NormMode::kNone) bytes.part += 2 * wide;
+  bytes.part += wide + 2 * all.optimizer;
+  bytes.part += options_.master_weights ? 3 * all.parameters : 2 * all.parameters;
+  return bytes;
 }
 
 void StepBuilder::optimizer(std::int32_t device) {

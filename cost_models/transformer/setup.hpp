@@ -36,6 +36,9 @@ struct TrainingSetup {
   bool tensor_overlap = true;  // collectives of input gradients run beside the weight gradients' products
   // Context ranks exchange heads for tokens (Ulysses), instead of sending keys and values around (ring attention).
   bool context_all_to_all = false;
+  // Products of weight gradients add to what earlier microbatches left; else a pass of its own does, which reads the
+  // 16-bit gradient and the sum and writes the sum.
+  bool fused_accumulation = true;
   bool fused_loss = false;      // cross entropy in few kernels, without 32-bit copies between them
   double expert_imbalance = 1;  // tokens of the busiest rank's experts over the mean
   double capacity_factor = 0;   // every expert works on so many times the mean of its tokens; 0: on what it gets

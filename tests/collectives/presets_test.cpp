@@ -53,12 +53,23 @@ TEST_CASE("H100 and later reduce large buffers in their switches, A100 in a ring
   const auto how = [](const char* topology, LinkGeneration generation) {
     const LinkGraph graph = build_topology(topology);
     return plan_collective(graph, {first_devices(8)}, CollectiveKind::kAllReduce, Bytes{1} << 30,
-                           nccl_model(generation, false, CollectiveKind::kAllReduce))
+                           nccl_model(generation, 1, CollectiveKind::kAllReduce))
         .algorithm;
   };
   CHECK(how("dgx-h100:2", LinkGeneration::kHopper) == CollectiveAlgorithm::kInNetwork);
   CHECK(how("gb200-nvl72:1", LinkGeneration::kBlackwell) == CollectiveAlgorithm::kInNetwork);
   CHECK(how("dgx-a100:2", LinkGeneration::kAmpere) == CollectiveAlgorithm::kRing);
+}
+
+TEST_CASE("NCCL's all-to-all between machines takes the rails, its all-reduce is not hierarchical") {
+  const LinkGraph graph = build_topology("dgx-h100:4");
+  const auto how = [&](CollectiveKind kind) {
+    return plan_collective(graph, {first_devices(32)}, kind, Bytes{1} << 30,
+                           nccl_model(LinkGeneration::kHopper, 4, kind))
+        .algorithm;
+  };
+  CHECK(how(CollectiveKind::kAllToAll) == CollectiveAlgorithm::kHierarchical);
+  CHECK(how(CollectiveKind::kAllReduce) == CollectiveAlgorithm::kRing);
 }
 
 TEST_CASE("a ring topology carries one ring at the full rate of its links") {

@@ -52,14 +52,56 @@ TEST_CASE("barrier: the norm waits for every reduction, every optimizer for the 
     if (task.kind == Kind::kOptimizer) CHECK(follows(work, k, barrier));
   }
   CHECK(work.tasks[static_cast<std::size_t>(barrier)].after_stages.size() == 4);
-  // A pass over 2 GB; then 2 read, 2 x 6 read and written, 1 written.
+  // The norm is a pass over 2 GB. The update: gradients cleared (2) and divided by the replicas (4), clipped (4), read
+  // by Adam (2) beside its state read and written (12), weights copied (3).
   const std::vector<StepTask> norms = of_kind(work, Kind::kGlobalNorm);
   CHECK(norms.front().duration == 1'000'000);
   CHECK(norms.front().lane == StepTask::Lane::kCompute);
-  CHECK(of_kind(work, Kind::kOptimizer).at(0).duration == 7'500'000);
+  CHECK(of_kind(work, Kind::kOptimizer).at(0).duration == 13'500'000);
   CHECK(of_kind(work, Kind::kOptimizer).at(0).lane == StepTask::Lane::kCompute);
+}
+
+TEST_CASE("the update's passes over memory: replicas, clipping, loss scaling, 16-bit gradients") {
+  Case run("1f1b", 2, 4);
+  run.give_bytes();
+  run.request.options.memory_bandwidth = 2'000'000'000'000;
+  const auto gigabytes = [&run] {
+    return static_cast<double>(of_kind(run.make(), Kind::kOptimizer).at(0).bytes) / 1e9;
+  };
+  CHECK(gigabytes() == 2 + 4 + 2 + 12 + 3);  // one replica divides by nothing
+  run.request.options.norm = NormMode::kNone;
+  CHECK(gigabytes() == 2 + 2 + 12 + 3);  // without a norm nothing is clipped
+  run.request.options.norm = NormMode::kBarrier;
+  run.request.options.loss_scaling = true;
+  CHECK(gigabytes() == 2 + 4 + 4 + 2 + 12 + 3);
+  run.request.parallel.data = 4;
+  CHECK(gigabytes() == 2 + 4 + 4 + 4 + 2 + 12 + 3);
+  // 16-bit gradients: cleared and divided as such, then copied to 32 bits.
+  run.request.stages.assign(2, {kWeights, kWeights, 6 * kWeights, 0, 0, 0});
+  CHECK(gigabytes() == 1 + 2 + (1 + 2) + 4 + 4 + 2 + 12 + 3);
+  CHECK(of_kind(run.make(), Kind::kGlobalNorm).at(0).bytes == 2 * kWeights);
+  // 32-bit training: weights are no copy of anything, and are read and written.
+  run.request.options = {};
+  run.request.options.memory_bandwidth = 2'000'000'000'000;
   run.request.options.master_weights = false;
-  CHECK(of_kind(run.make(), Kind::kOptimizer).at(0).duration == 8'000'000);
+  run.request.stages.assign(2, {kWeights, kWeights, 2 * kWeights, 0, 0, 0});
+  CHECK(gigabytes() == 1 + 2 + 2 + 1 + 4 + 2);
+}
+
+TEST_CASE("the update under ZeRO: gradients are cleared and divided whole until ZeRO-2 keeps a part of them") {
+  Case run("1f1b", 2, 4);
+  run.give_bytes();
+  run.request.parallel.data = 8;
+  run.request.options.memory_bandwidth = 2'000'000'000'000;
+  const auto bytes = [&run](int zero) {
+    run.request.parallel.zero = zero;
+    return of_kind(run.make(), Kind::kOptimizer).at(0).bytes;
+  };
+  CHECK(bytes(0) == 27 * kWeights);
+  CHECK(bytes(1) == 6 * kWeights + 21 * kWeights / 8);
+  CHECK(bytes(2) == 27 * kWeights / 8);
+  run.request.options.keep = true;
+  CHECK(bytes(2) == bytes(1));
 }
 
 TEST_CASE("ZeRO-1 scatters and gathers as many bytes as ZeRO-0 reduces, and updates an eighth") {
@@ -74,7 +116,8 @@ TEST_CASE("ZeRO-1 scatters and gathers as many bytes as ZeRO-0 reduces, and upda
   check_close(scatter.duration, closed::ring_reduce_scatter(8, 2e9).seconds(10e-6, 1 / 25e9));
   check_close(gather.duration, closed::ring_all_gather(8, 1e9).seconds(10e-6, 1 / 25e9));
   CHECK(scatter.what == "gradients of stage 1: reduce-scatter of 1.9 GiB, ring over 8");
-  CHECK(of_kind(work, Kind::kOptimizer).at(0).duration == 7'500'000 / 8);
+  // Cleared and divided whole, 6 GB; then an eighth of 21 GB.
+  CHECK(of_kind(work, Kind::kOptimizer).at(0).duration == 3'000'000 + 10'500'000 / 8);
   CHECK(follows(work, first_of(work, Kind::kParameterGather), first_of(work, Kind::kOptimizer)));
   CHECK(gather.before_stages.empty());
   // Weights and gradients in one precision: 2 psi in both.

@@ -181,6 +181,24 @@ TEST_CASE("collectives run beside products only where that is allowed") {
   CHECK(hidden() == 0);
 }
 
+TEST_CASE("weight gradients are summed by their products, or in passes of their own") {
+  TrainingSetup setup = setup_of("gpt3-175b", 8);
+  const auto bytes = [&setup](Kind kind) {
+    Bytes sum = 0;
+    for (const LayerOp& op : layer_ops(setup, kBlock)) {
+      if (op.phase == Phase::kWeightGrad && op.kind == kind) sum += op.bytes;
+    }
+    return sum;
+  };
+  const Bytes fused = bytes(Kind::kMatrix);
+  CHECK(bytes(Kind::kElementwise) == 0);
+  setup.fused_accumulation = false;
+  // A product writes 2 bytes per weight instead of reading and writing 4; the pass reads 2 and 4, and writes 4.
+  const Bytes weights = Bytes{12} * 12288 * 12288 / 8;
+  CHECK(fused - bytes(Kind::kMatrix) == 6 * weights);
+  CHECK(bytes(Kind::kElementwise) == 10 * weights);
+}
+
 TEST_CASE("8-bit products cast what they read") {
   TrainingSetup setup = setup_of("llama3-8b");
   setup.compute = NumberFormat::kFp8;

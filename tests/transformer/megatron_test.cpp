@@ -141,6 +141,16 @@ TEST_CASE("experts, latent attention and interleaving") {
   CHECK(scenario.findings.empty());
 }
 
+TEST_CASE("what a script switches off: overlap over the tensor ranks, gradients that products add up") {
+  const MegatronScenario scenario = read_megatron(
+      "--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --bf16 --no-gradient-accumulation-fusion "
+      "--no-async-tensor-model-parallel-allreduce",
+      "x");
+  CHECK(flag(scenario, "grad-accumulation") == "separate");
+  CHECK(flag(scenario, "tensor-overlap") == "off");
+  CHECK(!found(scenario, "fusion"));
+}
+
 TEST_CASE("what a script does not say is refused or said") {
   const auto refusal = [](const std::string& text) {
     try {

@@ -136,6 +136,7 @@ TEST_CASE("every flag of the model changes what it names") {
   CHECK(makespan(report(folder, with(thin, {"--dtype", "fp32"}))) > makespan(report(folder, thin)) * 5);
   CHECK(makespan(report(folder, with(kSmall, {"--dropout"}))) > plain);
   CHECK(makespan(report(folder, with(kSmall, {"--loss", "fused"}))) < plain);
+  CHECK(makespan(report(folder, with(kSmall, {"--grad-accumulation", "separate"}))) > plain);
   CHECK(makespan(report(folder, with(kSmall, {"--calibrate", "compute=0.5"}))) > plain * 1.8);
   CHECK(makespan(report(folder, with(kSmall, {"--model-size", "layers=24"}))) < plain * 0.6);
   const std::string table = std::string(DEBUBBLE_EFFICIENCY) + "a100-pcie-simumax.json";

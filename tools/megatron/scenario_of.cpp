@@ -271,9 +271,7 @@ class Translation {
     if (in_.flag("tp-comm-overlap")) {
       in_.find("--tp-comm-overlap: collectives overlap with gradients' products only, not with each product's parts");
     }
-    if (in_.flag("no-gradient-accumulation-fusion")) {
-      in_.find("--no-gradient-accumulation-fusion: gradients are added up inside the products, as usual");
-    }
+    if (in_.flag("no-gradient-accumulation-fusion")) set("grad-accumulation", "separate");
   }
 
   void read_attention() {

@@ -156,9 +156,12 @@ StepRequest request_of(const Scenario& scenario, const Run& run, const StepOptio
   if (setup) {
     request.generation = link_generation(modelled_hardware(scenario).name);
     request.options.master_weights = setup->master_weights;
+    request.options.loss_scaling = setup->compute == NumberFormat::kFp16;
     request.options.network_scale = scenario.transformer.calibration.network_scale;
   } else {
-    request.options.master_weights = scenario.profile->dtype.find("16") != std::string::npos;
+    const std::string& dtype = scenario.profile->dtype;
+    request.options.master_weights = dtype.find("16") != std::string::npos;
+    request.options.loss_scaling = dtype == "fp16" || dtype == "float16";
     const Hardware* hardware = hardware_of_device(scenario.profile->origin.device);
     if (hardware != nullptr) request.generation = link_generation(hardware->name);
   }

@@ -78,7 +78,7 @@ class Checks {
 
 // Every flag that means something beside --model only; sequence and microbatch are sizes of a profile, too.
 void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
-  const std::array<std::pair<const char*, bool>, 17> given{
+  const std::array<std::pair<const char*, bool>, 18> given{
       {{"--model-size", !flags.model_size.empty()},
        {"--hardware", !flags.hardware.empty()},
        {"--sequence", flags.sequence && !has_profile},
@@ -88,6 +88,7 @@ void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
        {"--attention", !flags.attention.empty()},
        {"--recompute", !flags.recompute.empty()},
        {"--loss", !flags.loss.empty()},
+       {"--grad-accumulation", !flags.grad_accumulation.empty()},
        {"--tensor-overlap", !flags.tensor_overlap.empty()},
        {"--context-exchange", !flags.context_exchange.empty()},
        {"--expert-imbalance", !flags.expert_imbalance.empty()},
@@ -163,6 +164,7 @@ void explain(const TransformerFlags& flags, const ChosenModel& model, const Trai
       std::string(to_string(setup.compute)) + " products, " + to_string(setup.gradients) + " gradients",
       given(!flags.dtype.empty()));
   add("attention", setup.flash_attention ? "fused (flash)" : "scores in memory", given(!flags.attention.empty()));
+  if (!setup.fused_accumulation) add("weight gradients", "summed in a pass of their own", Source::kGiven);
   if (setup.recompute != Recompute::kNone) {
     add("recomputation", setup.recompute == Recompute::kFull ? "of every block, inside B" : "of attention's core",
         Source::kGiven);
@@ -202,6 +204,10 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   checks.run([&] {
     const std::array<std::string, 2> words{"unfused", "fused"};
     setup.fused_loss = word_of(words, flags.loss, "--loss") == 1;
+  });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"fused", "separate"};
+    setup.fused_accumulation = word_of(words, flags.grad_accumulation, "--grad-accumulation") == 0;
   });
   checks.run([&] {
     const std::array<std::string, 2> words{"on", "off"};
@@ -246,6 +252,7 @@ void add_transformer_flags(CLI::App& verb, TransformerFlags& flags) {
   add("--attention", flags.attention, "flash (default) or unfused", "KIND");
   add("--recompute", flags.recompute, "inside B: none (default), selective, full", "WHAT");
   add("--loss", flags.loss, "cross entropy: unfused (default) or fused", "KIND");
+  add("--grad-accumulation", flags.grad_accumulation, "of weights: fused (default), separate", "KIND");
   add("--tensor-overlap", flags.tensor_overlap, "of its collectives with B: on (default), off", "WHEN");
   add("--context-exchange", flags.context_exchange, "over --cp: ring (default) or all-to-all", "KIND");
   add("--expert-imbalance", flags.expert_imbalance, "busiest rank's tokens over the mean", "X");
@@ -286,6 +293,7 @@ std::string repeated_transformer_flags(const TransformerFlags& flags) {
   add("--attention", flags.attention);
   add("--recompute", flags.recompute);
   add("--loss", flags.loss);
+  add("--grad-accumulation", flags.grad_accumulation);
   add("--tensor-overlap", flags.tensor_overlap);
   add("--context-exchange", flags.context_exchange);
   add("--expert-imbalance", flags.expert_imbalance);

@@ -26,6 +26,7 @@ struct TransformerFlags {
   std::string attention;
   std::string recompute;
   std::string loss;
+  std::string grad_accumulation;
   std::string tensor_overlap;
   std::string context_exchange;
   std::string expert_imbalance;

@@ -11,6 +11,7 @@
 //     needs  s splits the backward
 //
 // speed: microbatches per second, relative to the best. bubble/step is bubble_ratio, bubble/ideal bubble_over_ideal.
+// MFU and spare (of the devices' memory; below 0: it lacks so much) stand where they are known.
 // Runs without result (refused, deadlocked) follow with the reason.
 #pragma once
 
@@ -37,6 +38,9 @@ struct ComparedRun {
 // ("within 4.00 MiB"), or nothing.
 [[nodiscard]] std::string compare_table(std::span<const ComparedRun> runs, const std::string& within,
                                         const ViewStyle& style);
+
+// The schedule's name, with what tells it from the same schedule run otherwise: "interleaved v=2".
+[[nodiscard]] std::string label_of(const ScheduleFacts& facts);
 
 // Copies of a stage's weights that a device holds at most: replicas, versions and buffers.
 [[nodiscard]] int weight_copies(const Report& report);

@@ -126,14 +126,17 @@ TEST_CASE("the heading has what all schedules assume, and whose the rest is") {
         "  default  devices 4; microbatches 8; activation 1 MiB per device share and\n"
         "           microbatch; hop latency 0 ns; link bandwidth unlimited; transfers\n"
         "           overlapped with compute\n"
-        "  all but zb-h1: backward 2 ms per device share (given)\n"
         "  only zb-h1: input gradient 1.1 ms per device share (given); weight gradient\n"
         "    900 us per device share (given); held from I to W 100.0 % of an activation\n"
-        "    (default)\n");
+        "    (default)\n"
+        "  the others: backward 2 ms per device share (given)\n");
+  const std::string three = heading("1f1b,gpipe,dapple,bpipe,zb-h1");
+  CHECK(three.find("  only bpipe: copy of an activation") != std::string::npos);
+  CHECK(three.find("  the others: backward 2 ms") != std::string::npos);
   const std::string same = heading("1f1b,gpipe");
   CHECK(same.find("backward 2 ms per device share\n") != std::string::npos);
   CHECK(same.find("only") == std::string::npos);
-  CHECK(same.find("all but") == std::string::npos);
+  CHECK(same.find("the others") == std::string::npos);
 }
 
 TEST_CASE("terms of comparison that make no sense are refused") {

@@ -59,6 +59,19 @@ TEST_CASE("the help of every verb fits 80 columns") {
   CHECK(verbs == 13);
 }
 
+// Without the lines that are one argument of a suggested command, which is never cut: "         /a/long/path.json \".
+std::string without_lone_arguments(const std::string& text) {
+  std::istringstream lines(text);
+  std::string rest;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    const std::size_t end = line.ends_with(" \\") ? line.size() - 2 : line.size();
+    const bool lone = begin == 9 && line.substr(begin, end - begin).find(' ') == std::string::npos;
+    if (!lone) rest += line + "\n";
+  }
+  return rest;
+}
+
 bool has_escapes(const std::string& text) { return text.find('\x1b') != std::string::npos; }
 
 TEST_CASE("the measure of lines counts characters, not bytes and not colours") {
@@ -96,7 +109,7 @@ TEST_CASE("no line of text is wider than --width") {
         std::string said;
         for (const std::string& word : words) said += word + " ";
         CAPTURE(said);
-        CHECK(too_wide(folder.run(words).out, width) == "");
+        CHECK(too_wide(without_lone_arguments(folder.run(words).out), width) == "");
       }
     }
   }

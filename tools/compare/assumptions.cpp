@@ -8,7 +8,6 @@
 
 #include "tools/exporters/report_json.hpp"
 #include "tools/views/ansi.hpp"
-#include "tools/views/compare_table.hpp"
 
 namespace debubble {
 
@@ -41,16 +40,51 @@ void add_of_some(std::vector<std::size_t> makers, const Assumption& assumption, 
   }
 }
 
+using Group = ComparedAssumptions::OfSome;
+
+std::vector<std::size_t> all_but(const std::vector<std::size_t>& runs, const std::vector<std::size_t>& all) {
+  std::vector<std::size_t> others;
+  std::set_difference(all.begin(), all.end(), runs.begin(), runs.end(), std::back_inserter(others));
+  return others;
+}
+
 // Those that make it, or, where that is the shorter list, those that do not.
 std::string who(const std::vector<std::size_t>& makers, std::span<const Report> reports) {
   const std::vector<std::size_t> all = with_result(reports);
   const bool few = 2 * makers.size() <= all.size();
   std::string text;
-  for (const std::size_t run : all) {
-    const bool is_maker = std::binary_search(makers.begin(), makers.end(), run);
-    if (is_maker == few) text += (text.empty() ? "" : ", ") + label_of(reports[run].schedule);
+  for (const std::size_t run : few ? makers : all_but(makers, all)) {
+    text += (text.empty() ? "" : ", ") + reports[run].schedule.name;
   }
   return (few ? "only " : "all but ") + text;
+}
+
+std::string line_of(const std::string& whose, const Group& group) {
+  std::string line = whose + ":";
+  for (std::size_t k = 0; k < group.assumptions.size(); ++k) {
+    const Assumption& one = group.assumptions[k];
+    line += fmt::format("{} {} {} ({})", k == 0 ? "" : ";", one.what, one.value, to_string(one.source));
+  }
+  return line;
+}
+
+// Small groups first; what all others assume instead stands behind them.
+std::vector<std::string> lines_of(std::vector<Group> groups, std::span<const Report> reports) {
+  const std::vector<std::size_t> all = with_result(reports);
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.runs.size() < b.runs.size(); });
+  std::vector<std::string> lines;
+  while (!groups.empty()) {
+    const Group group = groups.front();
+    groups.erase(groups.begin());
+    lines.push_back(line_of(who(group.runs, reports), group));
+    const auto others = std::find_if(groups.begin(), groups.end(),
+                                     [&](const Group& other) { return other.runs == all_but(group.runs, all); });
+    if (others == groups.end()) continue;
+    lines.push_back(line_of("the others", *others));
+    groups.erase(others);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -70,7 +104,7 @@ ComparedAssumptions compared_assumptions(std::span<const Report> reports) {
                    [&](std::size_t one) { return makes(reports[one], assumption); });
       if (makers.size() == runs.size()) {
         compared.shared.push_back(assumption);
-      } else {
+      } else if (assumption.what != "partition") {  // follows the number of stages; JSON has it
         add_of_some(std::move(makers), assumption, compared);
       }
     }
@@ -82,12 +116,7 @@ std::string assumptions_of_some(const ComparedAssumptions& assumptions, std::spa
                                 const ViewStyle& style) {
   constexpr std::size_t kIndent = 2;
   std::string text;
-  for (const ComparedAssumptions::OfSome& group : assumptions.of_some) {
-    std::string line = who(group.runs, reports) + ":";
-    for (const Assumption& one : group.assumptions) {
-      line += fmt::format("{} {} {} ({})", &one == &group.assumptions.front() ? "" : ";", one.what, one.value,
-                          to_string(one.source));
-    }
+  for (const std::string& line : lines_of(assumptions.of_some, reports)) {
     std::string margin(kIndent, ' ');
     for (const std::string& part : wrap(line, static_cast<std::size_t>(style.width) - 2 * kIndent)) {
       text += margin + part + "\n";

@@ -2,8 +2,8 @@
 //
 //     given    devices 8; microbatches 16; hop latency 50 us                             shared
 //     default  link bandwidth unlimited; transfers overlapped with compute
-//     only 1f1b, gpipe: backward 2 ms per device share (given)                           of some
-//     all but 1f1b, gpipe: input gradient 1.1 ms per device share (given)
+//     only zb-h1: input gradient 1.1 ms per device share (given)                         of some
+//     the others: backward 2 ms per device share (given)
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct ComparedAssumptions {
   std::vector<OfSome> of_some;
 };
 
-// Of the runs that have a result; the others assume nothing. What stands in a run's row of the table is left out: its
-// stages per device.
+// Of the runs that have a result; the others assume nothing. What a schedule's own number of stages decides is left
+// out: the stages per device, which stand in its row, and a partition that not all share.
 [[nodiscard]] ComparedAssumptions compared_assumptions(std::span<const Report> reports);
 
 // `of_some` as lines for people, indented like a heading; "" where all share all.

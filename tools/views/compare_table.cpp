@@ -32,6 +32,11 @@ const Finding* first_error(const Report& report) {
   return found == report.findings.end() ? nullptr : &*found;
 }
 
+// The name, with what tells it from the same schedule run otherwise.
+std::string label_of(const ScheduleFacts& facts) {
+  return facts.chunks > 1 ? fmt::format("{} v={}", facts.name, facts.chunks) : facts.name;
+}
+
 Row row_of(const ComparedRun& run) {
   const Report& report = run.report;
   const DeviceReport& worst =
@@ -276,10 +281,6 @@ std::string legend_of(std::span<const ComparedRun> runs, const ViewStyle& style)
 }
 
 }  // namespace
-
-std::string label_of(const ScheduleFacts& facts) {
-  return facts.chunks > 1 ? fmt::format("{} v={}", facts.name, facts.chunks) : facts.name;
-}
 
 int weight_copies(const Report& report) {
   int beyond_one = 0;

@@ -39,9 +39,6 @@ struct ComparedRun {
 [[nodiscard]] std::string compare_table(std::span<const ComparedRun> runs, const std::string& within,
                                         const ViewStyle& style);
 
-// The schedule's name, with what tells it from the same schedule run otherwise: "interleaved v=2".
-[[nodiscard]] std::string label_of(const ScheduleFacts& facts);
-
 // Copies of a stage's weights that a device holds at most: replicas, versions and buffers.
 [[nodiscard]] int weight_copies(const Report& report);
 

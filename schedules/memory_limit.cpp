@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "schedules/request.hpp"
+#include "sim/core/split.hpp"
 
 namespace debubble {
 
@@ -104,16 +105,6 @@ Item read_item(std::string_view whole, const PlanningCosts& costs, int devices) 
   refuse("S040", kPlace, "\"" + std::string(whole) + "\" is not a memory limit", kHelp);
 }
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> items;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    items.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return items;
-}
-
 // Thousandths of `unit`, rounded up, as people write them: "3", "3.25".
 std::string rounded_up(Bytes bytes, Bytes unit) {
   const Wide thousandths = (static_cast<Wide>(bytes) * 1000 + static_cast<Wide>(unit) - 1) / static_cast<Wide>(unit);
@@ -160,7 +151,7 @@ MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts&
   MemoryLimit limit;
   const auto given = request.params.find("memory_limit");
   limit.text = given == request.params.end() ? std::string(fallback) : given->second;
-  const std::vector<std::string_view> items = split(limit.text);
+  const std::vector<std::string> items = split(limit.text);
   const auto devices = static_cast<std::size_t>(request.devices);
   if (items.size() != 1 && items.size() != devices) {
     refuse("S041", kPlace,

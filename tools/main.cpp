@@ -69,8 +69,7 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
 // "--devices P", or "FILE" for what has no flag.
 std::string usage_of(const CLI::App& verb, const std::string& name) {
   const CLI::Option* option = verb.get_option_no_throw(name);
-  if (option == nullptr) return name;
-  return option->get_positional() ? option->get_type_name() : name + " " + option->get_type_name();
+  return option == nullptr || option->get_positional() ? name : name + " " + option->get_type_name();
 }
 
 [[noreturn]] void refuse_extra(const CLI::App& verb, Diagnostic problem) {

@@ -6,14 +6,14 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
+#include "tools/checks.hpp"
 #include "tools/profile_files.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
@@ -88,25 +88,11 @@ void check_combination(const ScenarioFlags& flags) {
 // The keys that --times names; parse_times has checked its form.
 std::set<std::string> given_times(const std::string& text) {
   std::set<std::string> keys;
-  std::istringstream items(text);
-  for (std::string item; std::getline(items, item, ',');) {
+  for (std::string& item : split(text)) {
     std::erase(item, ' ');
     keys.insert(item.substr(0, item.find('=')));
   }
   return keys;
-}
-
-// Runs every check and throws what they found, together.
-void run_all(const std::vector<std::function<void()>>& checks) {
-  std::vector<Diagnostic> found;
-  for (const auto& check : checks) {
-    try {
-      check();
-    } catch (const InputError& error) {
-      found.insert(found.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
-  }
-  if (!found.empty()) throw InputError(std::move(found));
 }
 
 }  // namespace
@@ -173,25 +159,22 @@ void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
 }
 
 std::string repeated_flags(const ScenarioFlags& flags) {
-  std::string text;
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + shell_quoted(value)));
-  };
-  for (const std::string& param : flags.params) add("--param", param);
-  for (const std::string& transform : flags.transforms) add("--transform", transform);
-  add("--times", flags.times);
-  add("--w-share", flags.weight_share);
-  for (const std::string& profile : flags.profile) add("--profile", profile);
-  add("--comm", flags.comm);
-  add("--bandwidth", flags.bandwidth);
-  add("--host-bandwidth", flags.host_bandwidth);
-  if (flags.p2p != "overlapped") add("--p2p", flags.p2p);
+  FlagLine line;
+  for (const std::string& param : flags.params) line.add("--param", param);
+  for (const std::string& transform : flags.transforms) line.add("--transform", transform);
+  line.add("--times", flags.times);
+  line.add("--w-share", flags.weight_share);
+  for (const std::string& profile : flags.profile) line.add("--profile", profile);
+  line.add("--comm", flags.comm);
+  line.add("--bandwidth", flags.bandwidth);
+  line.add("--host-bandwidth", flags.host_bandwidth);
+  if (flags.p2p != "overlapped") line.add("--p2p", flags.p2p);
   for (const std::string& part : {repeated_transformer_flags(flags.transformer), repeated_cluster_flags(flags.cluster),
                                   repeated_step_flags(flags.step), repeated_memory_flags(flags.memory),
                                   repeated_variation_flags(flags.variation)}) {
-    if (!part.empty()) text += (text.empty() ? "" : " ") + part;
+    line.add_part(part);
   }
-  return text;
+  return line.text();
 }
 
 std::string read_file(const std::string& path, const std::string& place) {
@@ -229,7 +212,8 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         scenario.chunks = flags.chunks.value_or(0);
       },
       [&] {
-        if (!flags.times.empty()) scenario.times = parse_times(flags.times, "--times");
+        if (flags.times.empty()) return;
+        scenario.times = parse_times(flags.times, "--times");
         scenario.times_given = given_times(flags.times);
       },
       [&] {  // after --times, which makes a new UniformTimes

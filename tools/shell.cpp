@@ -39,6 +39,12 @@ std::vector<std::string> command_lines(std::string_view command, std::size_t wid
   return lines;
 }
 
+void FlagLine::add_part(std::string_view part) {
+  if (part.empty()) return;
+  if (!text_.empty()) text_ += ' ';
+  text_ += part;
+}
+
 std::string printable(std::string_view text) {
   constexpr unsigned char kFirstPrintable = 0x20;
   constexpr unsigned char kDelete = 0x7f;

@@ -1,6 +1,7 @@
 // Text that goes back into a shell or onto a terminal.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,28 @@ namespace debubble {
 // A command in lines of at most `width` columns where that can be: cut between arguments only, each line but the last
 // with the backslash by which a shell reads on.
 [[nodiscard]] std::vector<std::string> command_lines(std::string_view command, std::size_t width);
+
+// Flags as they are typed again: "--times f=1,b=2 -p 4". What is empty, absent or off adds nothing.
+class FlagLine {
+ public:
+  void add(std::string_view name, std::string_view value) {
+    if (!value.empty()) add_part(std::string(name) + " " + shell_quoted(value));
+  }
+  template <typename Number>
+  void add_number(std::string_view name, const std::optional<Number>& value) {
+    if (value) add(name, std::to_string(*value));
+  }
+  void add_switch(std::string_view name, bool on) {
+    if (on) add_part(name);
+  }
+  // Several flags that are quoted already.
+  void add_part(std::string_view part);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
 
 // Control characters as \\xNN, so that a name from a file cannot steer the terminal.
 [[nodiscard]] std::string printable(std::string_view text);

@@ -9,6 +9,7 @@
 #include "cost_models/partition.hpp"
 #include "cost_models/profiled.hpp"
 #include "cost_models/uniform.hpp"
+#include "schedules/transforms/rows.hpp"
 #include "tools/cluster/cluster_topology.hpp"
 #include "tools/copy_costs.hpp"
 #include "tools/quantities.hpp"
@@ -24,12 +25,6 @@ void assume(Report& report, std::string what, const std::string& value, Source s
 Source given_or_default(bool given) { return given ? Source::kGiven : Source::kDefault; }
 
 namespace {
-
-bool has_kind(const Schedule& schedule, OpKind kind) {
-  return std::any_of(schedule.rows.begin(), schedule.rows.end(), [&](const auto& row) {
-    return std::any_of(row.begin(), row.end(), [&](const Op& op) { return op.kind == kind; });
-  });
-}
 
 bool has_mixed_pair(const Schedule& schedule) {
   for (const auto& row : schedule.rows) {

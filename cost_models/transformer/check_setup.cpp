@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,19 +11,24 @@ namespace debubble {
 namespace {
 
 constexpr std::int64_t kMostBlocks = 10'000;
+constexpr std::int64_t kMostRanks = 1 << 22;  // nobody has more
 
 std::string count(std::int64_t number, const char* one, const char* many) {
   return std::to_string(number) + " " + (number == 1 ? one : many);
 }
 
-// Divisors of `whole` beside `ranks`: the nearest legal numbers of ranks.
-std::string nearest_divisors(std::int64_t whole, std::int64_t ranks) {
-  std::int64_t below = std::min(ranks, whole);
-  while (below > 1 && whole % below != 0) --below;
+// The legal numbers of ranks next to `ranks`, which is not: "4 or 8". 1 always is; `most` bounds the search.
+std::string nearest_legal(std::int64_t ranks, std::int64_t most, const std::function<bool(std::int64_t)>& legal) {
+  std::int64_t below = std::min(ranks, most);
+  while (below > 1 && !legal(below)) --below;
   std::int64_t above = ranks;
-  while (above < whole && whole % above != 0) ++above;
-  if (above > whole || above == below || whole % above != 0) return std::to_string(below);
-  return std::to_string(below) + " or " + std::to_string(above);
+  while (above <= most && !legal(above)) ++above;
+  return std::to_string(below) + (above > most ? "" : " or " + std::to_string(above));
+}
+
+// Key and value heads are split over the tensor ranks, or copied to so many of them that each has one.
+bool splits_heads(const TransformerShape& shape, std::int64_t tensor) {
+  return shape.heads % tensor == 0 && (shape.kv_heads % tensor == 0 || tensor % shape.kv_heads == 0);
 }
 
 class SetupCheck {
@@ -75,11 +81,13 @@ class SetupCheck {
                    count(tensor, "tensor rank", "tensor ranks"),
                "use a sequence that is a multiple of --tp");
     }
-    if (tensor < 2 || shape.heads % tensor == 0) return;
+    if (tensor < 2 || shape.kv_heads < 1 || splits_heads(shape, tensor)) return;
+    const bool grouped = shape.kv_heads != shape.heads;
     complain("F003", "--tp",
-             count(shape.heads, "head", "heads") + " cannot be split evenly over " +
-                 count(tensor, "tensor rank", "tensor ranks"),
-             "use --tp " + nearest_divisors(shape.heads, tensor));
+             count(shape.heads, "head", "heads") +
+                 (grouped ? " with " + std::to_string(shape.kv_heads) + " of keys and values" : "") +
+                 " cannot be split evenly over " + count(tensor, "tensor rank", "tensor ranks"),
+             "use --tp " + nearest_legal(tensor, shape.heads, [&](std::int64_t t) { return splits_heads(shape, t); }));
   }
 
   void check_context() {
@@ -88,7 +96,8 @@ class SetupCheck {
     complain("F004", "--cp",
              std::to_string(setup_.sequence) + " tokens cannot be split evenly over " +
                  count(context, "context rank", "context ranks"),
-             "use --cp " + nearest_divisors(setup_.sequence, context));
+             "use --cp " + nearest_legal(context, std::min(setup_.sequence, kMostRanks),
+                                         [&](std::int64_t ranks) { return setup_.sequence % ranks == 0; }));
   }
 
   void check_experts() {
@@ -98,12 +107,13 @@ class SetupCheck {
     if (shape.experts == 0) {
       return complain("F005", "--ep", "\"" + shape.name + "\" has no experts to split", "leave --ep out");
     }
-    if (shape.experts % expert != 0) {
-      complain("F005", "--ep",
-               count(shape.experts, "expert", "experts") + " cannot be split evenly over " +
-                   count(expert, "expert rank", "expert ranks"),
-               "use --ep " + nearest_divisors(shape.experts, expert));
-    }
+    if (shape.experts % expert == 0) return;
+    const std::int64_t places = std::int64_t{setup_.parallel.context} * setup_.parallel.data;
+    const auto legal = [&](std::int64_t ranks) { return shape.experts % ranks == 0 && places % ranks == 0; };
+    complain("F005", "--ep",
+             count(shape.experts, "expert", "experts") + " cannot be split evenly over " +
+                 count(expert, "expert rank", "expert ranks"),
+             "use --ep " + nearest_legal(expert, shape.experts, legal));
   }
 
   const TrainingSetup& setup_;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include "sim/core/median.hpp"
+
 namespace debubble::live {
 
 namespace {
@@ -51,12 +53,6 @@ Nanoseconds shortest_op(const Job& job) {
   return shortest;
 }
 
-Nanoseconds median(std::vector<Nanoseconds> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
 class Calibrating {
  public:
   Calibrating(const Job& job, std::int32_t device, CpuWorker& worker, const std::function<Nanoseconds()>& clock)
@@ -72,7 +68,7 @@ class Calibrating {
       start_sizes(stage, kinds);
       choose_sample(stage, kinds);
       for (int round = 0; round < kRounds; ++round) refine(stage, measure(stage, kinds));
-      for (const auto& [kind, all] : measure(stage, kinds)) times[{kind, stage}] = whole_time(kind, median(all));
+      for (const auto& [kind, all] : measure(stage, kinds)) times[{kind, stage}] = whole_time(kind, upper_median(all));
       sample_ = 1;
       for (const OpKind kind : kinds) set(kind, stage, sizes_[kind].first, sizes_[kind].second);
     }
@@ -95,7 +91,7 @@ class Calibrating {
       worker_.try_out(product, stage, kRows);
       times.push_back(clock_() - begin);
     }
-    return std::max(1.0, static_cast<double>(median(times))) / kRows;
+    return std::max(1.0, static_cast<double>(upper_median(times))) / kRows;
   }
 
   void start_sizes(std::int32_t stage, const std::set<OpKind>& kinds) {

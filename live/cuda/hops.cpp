@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/median.hpp"
+
 namespace debubble::live {
 namespace {
 
@@ -37,8 +39,8 @@ class HopTimer {
         large.push_back(sent[k + 3] - sent[k + 2]);
       }
     }
-    small_ = median(small);
-    const Nanoseconds longer = median(large) - small_;
+    small_ = upper_median(small);
+    const Nanoseconds longer = upper_median(large) - small_;
     const auto more = static_cast<double>(works_.front()->tensor_bytes() - Arena::kAlignment);
     return longer <= 0 ? 0 : static_cast<std::int64_t>(more / static_cast<double>(longer) * 1e9);
   }
@@ -53,7 +55,7 @@ class HopTimer {
       const std::vector<Nanoseconds> got = bench_.read(edge.second);
       for (std::size_t k = 0; k < got.size(); ++k) times.push_back(got[k] - sent[3 * k]);
     }
-    return median(times);
+    return upper_median(times);
   }
 
   [[nodiscard]] Nanoseconds small() const { return small_; }  // a small copy in the last pass
@@ -143,13 +145,6 @@ class HopTimer {
 };
 
 }  // namespace
-
-Nanoseconds median(std::vector<Nanoseconds> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 void measure_hops(const Job& job, const GpuParts& parts, const Lanes& lanes, const Works& works, Executor& executor,
                   Bench& bench, const std::vector<std::vector<Op>>& sequences, Calibration& result) {

@@ -21,6 +21,4 @@ namespace debubble::live {
 void measure_hops(const Job& job, const GpuParts& parts, const Lanes& lanes, const Works& works, Executor& executor,
                   Bench& bench, const std::vector<std::vector<Op>>& sequences, Calibration& result);
 
-[[nodiscard]] Nanoseconds median(std::vector<Nanoseconds> values);  // 0 of nothing
-
 }  // namespace debubble::live

@@ -21,6 +21,7 @@
 #include "live/mpi/nccl_program.hpp"
 #include "live/mpi/nccl_transport.hpp"
 #include "live/mpi/rank_run.hpp"
+#include "sim/core/median.hpp"
 
 namespace debubble::live {
 
@@ -141,8 +142,7 @@ class GpuRank {
         (void)worker.work(op, {});
         taken.push_back(steady_time() - begin);
       }
-      std::nth_element(taken.begin(), taken.begin() + kCalibrationRuns / 2, taken.end());
-      times[{op.kind, op.stage}] = taken[kCalibrationRuns / 2];
+      times[{op.kind, op.stage}] = upper_median(std::move(taken));
     }
     return times;
   }
@@ -192,10 +192,7 @@ class GpuRank {
         }
       }
     }
-    if (rates.empty()) return 0;
-    const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-    std::nth_element(rates.begin(), middle, rates.end());
-    return *middle;
+    return upper_median(std::move(rates));
   }
 
   MessagePassing& passing_;

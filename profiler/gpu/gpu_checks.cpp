@@ -15,6 +15,7 @@
 #include "profiler/gpu/kernel_spans.hpp"
 #include "profiler/gpu/temporary_file.hpp"
 #include "profiler/workload/self_check.hpp"
+#include "sim/core/median.hpp"
 
 namespace debubble {
 namespace {
@@ -23,12 +24,6 @@ using Libraries = std::shared_ptr<const CudaLibraries>;
 using Progress = std::function<void(int, int, const std::string&)>;
 
 constexpr Nanoseconds kHeadStart = 5'000'000;  // the host issues what follows meanwhile
-
-std::int64_t middle(std::vector<Nanoseconds> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 Nanoseconds host_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -73,7 +68,7 @@ Nanoseconds time_per_launch(CudaDevice& device, int kernels, const std::function
     device.synchronise();
     if (run > 0) times.push_back((host_now() - begin) / kernels);
   }
-  return middle(times);
+  return upper_median(times);
 }
 
 // What recording costs, by how much is recorded. The first figure is taken before CUPTI is loaded.
@@ -143,9 +138,9 @@ GpuCheck timestamp_check(const Libraries& libraries, const GpuCheckOptions& opti
   if (!*check.passed) check.remark = "kernels that wait for each other overlap, or were not recorded";
   check.figures = {{"granularity", granularity(spans), "ns"},
                    {"least_gap_on_one_stream", on_one.empty() ? 0 : on_one.front(), "ns"},
-                   {"median_gap_on_one_stream", middle(on_one), "ns"},
+                   {"median_gap_on_one_stream", upper_median(on_one), "ns"},
                    {"least_gap_across_streams", across.empty() ? 0 : across.front(), "ns"},
-                   {"median_gap_across_streams", middle(across), "ns"}};
+                   {"median_gap_across_streams", upper_median(across), "ns"}};
   return check;
 }
 
@@ -184,11 +179,11 @@ GpuCheck duration_check(const Libraries& libraries, const GpuCheckOptions& optio
     if (span.name == kHoldKernel && span.end - span.begin < kHeadStart / 2) by_records.push_back(span.end - span.begin);
   }
   GpuCheck check;
-  check.passed = by_records.size() == kKernels && within(middle(by_events), middle(by_records), 3);
+  check.passed = by_records.size() == kKernels && within(upper_median(by_events), upper_median(by_records), 3);
   check.figures = {{"asked", kLength, "ns"},
-                   {"by_records", middle(by_records), "ns"},
-                   {"by_events", middle(by_events), "ns"},
-                   {"excess_of_events", excess_ppm(middle(by_events), middle(by_records)), "ppm"}};
+                   {"by_records", upper_median(by_records), "ns"},
+                   {"by_events", upper_median(by_events), "ns"},
+                   {"excess_of_events", excess_ppm(upper_median(by_events), upper_median(by_records)), "ppm"}};
   return check;
 }
 

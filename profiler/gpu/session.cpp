@@ -12,6 +12,7 @@
 #include "profiler/gpu/temporary_file.hpp"
 #include "profiler/records/record_file.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/median.hpp"
 
 namespace debubble {
 namespace {
@@ -44,8 +45,7 @@ PassTimes medians(std::vector<PassTimes>& runs) {
   std::vector<Nanoseconds> times(runs.size());
   for (std::size_t pass = 0; pass < kStepPasses; ++pass) {
     std::transform(runs.begin(), runs.end(), times.begin(), [pass](const PassTimes& run) { return run[pass]; });
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-    result[pass] = times[times.size() / 2];
+    result[pass] = upper_median(times);
   }
   return result;
 }

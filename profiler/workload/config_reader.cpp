@@ -103,6 +103,25 @@ bool is_irrelevant(std::string_view key) {
 
 }  // namespace
 
+const JsonDialect& config_dialect() {
+  static constexpr JsonDialect kDialect{
+      .not_json = "W020",
+      .not_utf8 = "W021",
+      .key_twice = "W022",
+      .too_small = "W014",  // this and what else is not of a whole file: ConfigReader says it in its own words
+      .unknown_key = "W016",
+      .missing_key = "W013",
+      .wrong_type = "W014",
+      .fraction = "W014",
+      .too_large = "W014",
+      .too_deep = "W023",
+      .empty_text = "W014",
+      .what = "model config",
+      .description = "the model's page on Hugging Face",
+  };
+  return kDialect;
+}
+
 void ConfigReader::complain(const char* code, std::string_view key, const std::string& message,
                             const std::string& help) {
   problems_.add_at_pointer(code, key.empty() ? "" : "/" + std::string(key), message, help);

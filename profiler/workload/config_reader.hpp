@@ -13,6 +13,9 @@
 
 namespace debubble {
 
+// With which a config.json is parsed: W020 ... W023.
+[[nodiscard]] const JsonDialect& config_dialect();
+
 class ConfigReader {
  public:
   // Both must outlive the reader; the value must be an object.

@@ -184,7 +184,7 @@ std::string family_of(const JsonValue& root, ProblemList& problems) {
 }  // namespace
 
 TransformerShape read_model_config(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "W017");
+  ProblemList problems(name, "W017", config_dialect());
   TransformerShape shape;
   shape.name = name;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -16,16 +17,6 @@ template <typename Number>
 bool parse(std::string_view text, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
 }
 
 }  // namespace

@@ -114,6 +114,31 @@ TEST_CASE("equal stages: several stages per device take fewer devices") {
   CHECK(folder.run({"compare", "--equal", "stages", "--schedules", "interleaved", "-p", "5"}).status == 2);
 }
 
+TEST_CASE("the heading has what all schedules assume, and whose the rest is") {
+  const Folder folder;
+  const auto heading = [&](const std::string& schedules) {
+    const std::string text = folder.data({"compare", "--schedules", schedules, "--times", "f=1,i=1.1,w=0.9"});
+    return text.substr(0, text.find("\n\n") + 1);
+  };
+  CHECK(heading("1f1b,gpipe,zb-h1") ==
+        "compare on 4 devices: 8 microbatches\n"
+        "  given    forward 1 ms per device share\n"
+        "  default  devices 4; microbatches 8; activation 1 MiB per device share and\n"
+        "           microbatch; hop latency 0 ns; link bandwidth unlimited; transfers\n"
+        "           overlapped with compute\n"
+        "  only zb-h1: input gradient 1.1 ms per device share (given); weight gradient\n"
+        "    900 us per device share (given); held from I to W 100.0 % of an activation\n"
+        "    (default)\n"
+        "  the others: backward 2 ms per device share (given)\n");
+  const std::string three = heading("1f1b,gpipe,dapple,bpipe,zb-h1");
+  CHECK(three.find("  only bpipe: copy of an activation") != std::string::npos);
+  CHECK(three.find("  the others: backward 2 ms") != std::string::npos);
+  const std::string same = heading("1f1b,gpipe");
+  CHECK(same.find("backward 2 ms per device share\n") != std::string::npos);
+  CHECK(same.find("only") == std::string::npos);
+  CHECK(same.find("the others") == std::string::npos);
+}
+
 TEST_CASE("terms of comparison that make no sense are refused") {
   Folder folder;
   CHECK(folder.refusal({"compare", "--equal", "speed"}) ==
@@ -144,6 +169,10 @@ TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") 
         "error[C064]: \"weather\" cannot be explained\n"
         "  --> explain\n"
         "  = help: write `debubble explain schedule NAME`\n");
+  CHECK(folder.refusal({"explain", "0B0", "0B1"}) ==
+        "error[C064]: \"0B1\" stands behind \"0B0\", which takes no name\n"
+        "  --> explain\n"
+        "  = help: explain one thing at a time: debubble explain 0B0\n");
 }
 
 }  // namespace debubble::testing

@@ -2,10 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "schedules/catalog.hpp"
+#include "sim/core/split.hpp"
 #include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
 
@@ -172,6 +177,55 @@ TEST_CASE("-o writes what stdout would show") {
     }
   }
   CHECK(folder.files() == "out");
+}
+
+// The fields of the first run of a table without quotes, by column.
+std::map<std::string, std::string> first_run(const std::string& table) {
+  std::istringstream lines(table);
+  std::string header;
+  std::string row;
+  std::getline(lines, header);
+  std::getline(lines, row);
+  std::map<std::string, std::string> fields;
+  const std::vector<std::string> names = split(header);
+  const std::vector<std::string> values = split(row);
+  for (std::size_t k = 0; k < names.size(); ++k) fields[names[k]] = k < values.size() ? values[k] : "";
+  return fields;
+}
+
+TEST_CASE("the CSV of compare has the numbers of its JSON: memory, MFU, the step's parts, idle time by cause") {
+  const Folder folder;
+  const std::vector<std::string> job{"compare",    "--schedule", "1f1b", "--model", "gpt3-22b", "--topology",
+                                     "dgx-h100:2", "--tp",       "2",    "-p",      "4",        "--dp",
+                                     "2",          "-m",         "8",    "--format"};
+  const auto in = [&](const char* format) {
+    std::vector<std::string> arguments = job;
+    arguments.emplace_back(format);
+    return folder.run(arguments).out;
+  };
+  const json run = json::parse(in("json"))["runs"][0];
+  auto csv = first_run(in("csv"));
+  const auto number = [&](const char* column) { return csv.at(column).empty() ? -1 : std::stoll(csv.at(column)); };
+  CHECK(std::stod(csv.at("mfu")) == run["mfu"].get<double>());
+  CHECK(number("memory_capacity_bytes") == run["memory_fit"]["capacity_bytes"].get<std::int64_t>());
+  CHECK(number("memory_reserved_bytes") == run["memory_fit"]["reserved_bytes"].get<std::int64_t>());
+  CHECK(number("memory_spare_bytes") == run["memory_fit"]["spare_bytes"].get<std::int64_t>());
+  CHECK(number("inside_collectives_ns") == run["inside_collectives_ns"].get<std::int64_t>());
+  CHECK(number("pipeline_end_ns") == run["step"]["pipeline_end_ns"].get<std::int64_t>());
+  const json& reduce = run["step"]["parts"]["gradient_reduce"];
+  CHECK(number("step_gradient_reduce_ns") == reduce["time_ns"].get<std::int64_t>());
+  CHECK(number("step_gradient_reduce_exposed_ns") == reduce["exposed_ns"].get<std::int64_t>());
+  std::int64_t contention = 0;
+  for (const json& device : run["devices"]) {
+    contention += device["idle_by_cause_ns"]["transfer_contention"].get<std::int64_t>();
+  }
+  CHECK(number("idle_transfer_contention_ns") == contention);
+  auto toy = first_run(folder.data({"compare", "--schedule", "1f1b", "--format", "csv"}));
+  for (const char* unknown : {"mfu", "memory_spare_bytes", "pipeline_end_ns", "step_optimizer_ns"}) {
+    CAPTURE(unknown);
+    CHECK(toy.at(unknown).empty());
+  }
+  CHECK(toy.at("idle_fill_ns") == "18000000");  // 6 + 5 + 4 + 3 ms
 }
 
 TEST_CASE("a CSV has as many fields in each line as in its header") {

@@ -154,6 +154,10 @@ TEST_CASE("sides that are no pair, and files that are no run") {
   CHECK(contains(runs.refusal({"diff", "plan.toml", "same.json", "slow.json"}), "error[D002]"));
   CHECK(contains(runs.refusal({"diff", "empty.json"}), "error[D001]: the file is empty"));
   CHECK(contains(runs.refusal({"diff", "other.json"}), "error[D001]: not a run"));
+  (void)runs.data({"simulate", "-o", "/dev/null", "--trace", "whole.json"});
+  const std::string whole = runs.read("whole.json");
+  runs.write("cut.json", whole.substr(0, whole.find("traceEvents")));
+  CHECK(contains(runs.refusal({"diff", "cut.json"}), "error[D001]: this trace ends before its first event"));
   CHECK(contains(runs.refusal({"diff", "nowhere.json"}), "error[C005]"));
   CHECK(contains(runs.refusal({"diff", "stuck.toml", "same.json"}), "error[D009]"));
   CHECK(contains(runs.refusal({"diff", "bad.toml", "same.json"}), "bad.toml:2"));

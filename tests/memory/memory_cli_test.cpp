@@ -22,6 +22,25 @@ std::vector<std::string> toy(const std::string& memory, std::vector<std::string>
   return arguments;
 }
 
+TEST_CASE("a saved run knows into how many tensors its activations fall, and reads it back") {
+  const Folder folder;
+  REQUIRE(folder
+              .run({"simulate", "--model", "gpt3-22b", "--hardware", "a100", "-p", "2", "-m", "2", "--memory", "off",
+                    "--save-run", "run.json", "--trace", "trace.json"})
+              .status == 0);
+  const json stages = json::parse(folder.read("run.json"))["costs"]["stages"];
+  REQUIRE(stages.size() == 2);
+  for (const json& stage : stages) CHECK(stage["activation_tensors"].get<int>() > 100);
+  CHECK(folder.read("trace.json").find("activation_tensors=") != std::string::npos);
+  for (const char* file : {"run.json", "trace.json"}) {
+    CAPTURE(file);
+    CHECK(folder.run({"diff", "run.json", file}).status == 0);
+  }
+  // Toy units have none.
+  CHECK(folder.data({"simulate", "-o", "/dev/null", "--save-run", "-"}).find("activation_tensors") ==
+        std::string::npos);
+}
+
 TEST_CASE("a run that fits says with how much to spare, on which device, when and by which op") {
   const Folder folder;
   const Outcome run = folder.run(toy("5MiB", {"--allocator", "exact"}));

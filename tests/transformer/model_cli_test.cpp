@@ -54,6 +54,51 @@ TEST_CASE("a model, hardware and a cluster are all that a prediction needs") {
   }));
 }
 
+TEST_CASE("what is suggested for ranks that do not divide a model can be run") {
+  const Folder folder;
+  const std::vector<std::string> grouped{
+      "simulate",
+      "--hardware",
+      "h100",
+      "-p",
+      "2",
+      "-m",
+      "4",
+      "--memory",
+      "off",
+      "--model",
+      "llama",
+      "--model-size",
+      "layers=4,hidden=3584,heads=28,kv_heads=4,feed_forward=18944,vocabulary=152064"};
+  const auto refusal = [&](const char* ranks) { return folder.refusal(with(grouped, {"--tp", ranks})); };
+  CHECK(has(refusal("7"), "28 heads with 4 of keys and values cannot be split evenly over 7 tensor ranks"));
+  CHECK(has(refusal("7"), "use --tp 4 or 28"));
+  CHECK(has(refusal("3"), "use --tp 2 or 4"));
+  CHECK(has(refusal("64"), "use --tp 28\n"));
+  for (const char* ranks : {"2", "4", "28"}) CHECK(folder.run(with(grouped, {"--tp", ranks})).status == 0);
+  const std::vector<std::string> experts{"simulate", "--hardware", "h100", "-p",      "2",           "-m",
+                                         "4",        "--memory",   "off",  "--model", "mixtral-8x7b"};
+  CHECK(has(folder.refusal(with(experts, {"--dp", "12", "--ep", "6"})), "use --ep 4\n"));
+  CHECK(folder.run(with(experts, {"--dp", "12", "--ep", "4"})).status == 0);
+}
+
+TEST_CASE("a model config that is cut off is spoken of as a model config") {
+  const Folder folder;
+  folder.write("config.json", R"({"model_type": "llama", "hidden_size": 40)");
+  const std::string text = folder.refusal({"simulate", "--model", "config.json", "--hardware", "h100"});
+  CHECK(has(text, "error[W020]: not valid JSON"));
+  CHECK(has(text, "config.json:1:42"));
+  CHECK(has(text, "the model's page on Hugging Face describes it"));
+  CHECK_FALSE(has(text, "profile"));
+  folder.write("config.json", "{\"model_type\": \"\xff\"}");
+  CHECK(has(folder.refusal({"simulate", "--model", "config.json", "--hardware", "h100"}), "a model config is text"));
+  folder.write("table.json", "{");
+  const std::string table =
+      folder.refusal({"simulate", "--model", "llama3-8b", "--hardware", "h100", "--efficiency", "table.json"});
+  CHECK(has(table, "error[F017]: not valid JSON"));
+  CHECK(has(table, "docs/models.md describes it"));
+}
+
 TEST_CASE("utilisation is model FLOPs over the devices' peak") {
   const Folder folder;
   const json run = report(folder, kSmall);

@@ -106,6 +106,11 @@ TEST_CASE("numbers out of range and fractions are refused where they stand") {
   CHECK(found("\"bytes\": [8,8]", "\"bytes\": [8,4503599627370497]") ==
         "V009 run.json#/iterations/0/transfers/bytes/1");
   CHECK(found("\"count\": 1}]", "\"count\": 0}]") == "V004 run.json#/losses/0/count");
+  const std::string tensors = "\"activation_tensors\": ";
+  CHECK(found("\"forward_ns\": 11", tensors + "-1, \"forward_ns\": 11") ==
+        "V004 run.json#/costs/stages/1/activation_tensors");
+  CHECK(found("\"forward_ns\": 11", tensors + "1000001, \"forward_ns\": 11") ==
+        "V009 run.json#/costs/stages/1/activation_tensors");
 }
 
 TEST_CASE("unknown words are refused with the list") {

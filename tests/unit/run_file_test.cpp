@@ -111,6 +111,7 @@ TEST_CASE("everything that a record holds survives the round trip") {
   const Schedule schedule = build_schedule("1f1b", {.devices = 4, .microbatches = 8, .chunks = 0, .params = {}});
   StageCosts costs;
   costs.stages.assign(static_cast<std::size_t>(schedule.stages), StageCost{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  costs.stages.front().activation_tensors = 34;
   costs.overlapped_pair = 17;
   RunRecord record = simulated(schedule, costs, Topology::ideal(5, 6), P2p::kOverlapped).at(0);
   record.schedule.notes = {"a note", "with \"quotes\" and\nlines"};

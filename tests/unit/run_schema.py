@@ -36,6 +36,7 @@ GOOD = [
     (["schedule", "asynchrony"], {"versions": "stashed"}),
     (["schedule", "copies"], ["0OUT1,0BACK1@7", "1OUT0:0", ""]),
     (["costs", "stages", 0, "recompute_ns"], 1),
+    (["costs", "stages", 0, "activation_tensors"], 34),
     (["costs", "vocabulary"], {"logits_ns": 1, "gradient_ns": 1, "barrier_ns": 0, "held_bytes": 0}),
     (["origin", "notes"], ["a note"]),
     (["costs", "overlapped_pair_ns"], 5),

@@ -1,6 +1,8 @@
 // Commands that are printed to be typed again.
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "tools/shell.hpp"
 
 namespace debubble::testing {
@@ -18,6 +20,21 @@ TEST_CASE("what is quoted is one argument") {
   CHECK(command_lines("run 'a b c d e f' x", 8) == Lines{"run \\", "'a b c d e f' \\", "x"});
   CHECK(command_lines("run 'it'\\''s so' x", 8) == Lines{"run \\", "'it'\\''s so' \\", "x"});
   CHECK(command_lines("", 8) == Lines{""});
+}
+
+TEST_CASE("flags are repeated as they were typed, what was not typed is not") {
+  FlagLine line;
+  CHECK(line.text().empty());
+  line.add("--times", "f=1,b=2");
+  line.add("--comm", "");
+  line.add_number("-p", std::optional<int>(4));
+  line.add_number("-m", std::optional<int>());
+  line.add_switch("--dropout", true);
+  line.add_switch("--keep-whole", false);
+  line.add_part("");
+  line.add_part("--tp 2 --dp 2");
+  line.add("--profile", "my model.json");
+  CHECK(line.text() == "--times f=1,b=2 -p 4 --dropout --tp 2 --dp 2 --profile 'my model.json'");
 }
 
 }  // namespace debubble::testing

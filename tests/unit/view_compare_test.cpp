@@ -88,6 +88,9 @@ TEST_CASE("the reason says what the best costs in memory") {
   CHECK(best_line(runs).find(" with 50.0 % more peak memory") != std::string::npos);
   runs[2].report.devices[0].peak_memory = 4 * kMebibyte;
   CHECK(best_line(runs).find(" at 2.0 times the peak memory") != std::string::npos);
+  runs[1].report.devices[0].peak_memory = 10000 * kMebibyte;
+  runs[2].report.devices[0].peak_memory = 10001 * kMebibyte;
+  CHECK(best_line(runs).find(" at about the same peak memory") != std::string::npos);
 }
 
 TEST_CASE("a run with an error is never the best") {
@@ -96,6 +99,20 @@ TEST_CASE("a run with an error is never the best") {
   CHECK(best_line(runs).find("best   1f1b and gpipe are equally fast") == 0);
   for (ComparedRun& one : runs) one.report.findings = {{"error", "X020", "does not fit"}};
   CHECK(best_line(runs) == "best   none: every run has an error, see the notes");
+}
+
+TEST_CASE("MFU and spare memory stand in the table where they are known") {
+  std::vector<ComparedRun> runs = three_runs();
+  CHECK(compare_table(runs, "", {}).find("MFU") == std::string::npos);
+  CHECK(compare_table(runs, "", {}).find("spare") == std::string::npos);
+  runs[0].report.mfu = 0.413;
+  runs[1].report.memory_fit = MemoryFit{};
+  runs[1].report.memory_fit->spare = -3 * kMebibyte;
+  const std::string table = compare_table(runs, "", {});
+  CHECK(table.find("MFU") != std::string::npos);
+  CHECK(table.find("41.3 %") != std::string::npos);
+  CHECK(table.find("spare") != std::string::npos);
+  CHECK(table.find(" -3.00 ") != std::string::npos);
 }
 
 TEST_CASE("the tables of many names and numbers fit 80 columns") {

@@ -38,6 +38,28 @@ const std::vector<Words> kScenarios{
     {"-p", "4", "-m", "8", "--slow", "device=2:1.5", "--step", "reduce=2,optimizer=0.5", "--dp", "2"},
     {"--schedule", "chimera", "-p", "4", "-m", "8", "--jitter", "lognormal:0.1"}};
 
+TEST_CASE("explain step says once that the work is uneven") {
+  const Folder folder;
+  const auto lines_with = [&](const Words& flags, const std::string& part) {
+    std::istringstream lines(folder.data(with({"explain", "step"}, flags)));
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) count += line.find(part) != std::string::npos ? 1 : 0;
+    return count;
+  };
+  const Words limits{"-m", "32", "--slow", "device=0:3"};
+  CHECK(lines_with(limits, "device d0: it works 100.0 % of the step, d1 only 33.3 %") == 1);
+  CHECK(lines_with(limits, "uneven work") == 0);
+  CHECK(lines_with({"--slow", "device=2:1.5"}, "uneven work: device 2") == 1);  // where something else limits more
+}
+
+TEST_CASE("an explanation and a trace call an op the same") {
+  const Folder folder;
+  const Words recomputed{"--transform", "recompute", "-p", "2", "-m", "2"};
+  CHECK(folder.data(with({"explain", "0R0"}, recomputed)).find("the recompute of microbatch 0 on stage 0") !=
+        std::string::npos);
+  CHECK(folder.data(with({"export", "--to", "chrome-trace"}, recomputed)).find("\"recompute\"") != std::string::npos);
+}
+
 TEST_CASE("explain step: the shares of the critical path are the step, and its stretches are in order") {
   const Folder folder;
   for (const Words& flags : kScenarios) {

@@ -146,7 +146,7 @@ bool says(const std::string& text, const std::string& part) {
 TEST_CASE("what is no model config, or another family, is refused") {
   CHECK(says(problems_of([] { (void)read("[1]", "config.json"); }), "W011"));
   CHECK(says(problems_of([] { (void)read("{}", "config.json"); }), "\"model_type\" is missing"));
-  CHECK(says(problems_of([] { (void)read("{\"a\"", "config.json"); }), "P001"));
+  CHECK(says(problems_of([] { (void)read("{\"a\"", "config.json"); }), "W020"));
   CHECK(says(complaint(kLlama, "\"llama\"", "\"mixtral\""), "W012"));
   CHECK(says(complaint(kLlama, "\"llama\"", "7"), "W014"));
 }

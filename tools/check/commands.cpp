@@ -7,19 +7,14 @@ namespace {
 
 // Every shared flag of a scenario, "--schedule zb-h1 -p 4 --times f=1,b=2".
 std::string all_flags(const ScenarioFlags& flags) {
-  std::string text;
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += std::string(text.empty() ? "" : " ") + name + " " + shell_quoted(value);
-  };
-  const auto number = [](const std::optional<int>& value) { return value ? std::to_string(*value) : std::string(); };
-  if (!flags.schedules.empty()) add("--schedule", flags.schedules.back());
-  add("-p", number(flags.devices));
-  add("-m", number(flags.microbatches));
-  add("-v", number(flags.chunks));
-  const std::string rest = repeated_flags(flags);
-  if (!rest.empty()) text += (text.empty() ? "" : " ") + rest;
-  add("--partition", flags.partition);
-  return text;
+  FlagLine line;
+  if (!flags.schedules.empty()) line.add("--schedule", flags.schedules.back());
+  line.add_number("-p", flags.devices);
+  line.add_number("-m", flags.microbatches);
+  line.add_number("-v", flags.chunks);
+  line.add_part(repeated_flags(flags));
+  line.add("--partition", flags.partition);
+  return line.text();
 }
 
 std::string joined(const std::string& a, const std::string& b) { return b.empty() ? a : a + " " + b; }

@@ -2,12 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <functional>
 #include <utility>
 
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
+#include "tools/checks.hpp"
 #include "tools/cluster/rank_lists.hpp"
 #include "tools/cluster/topology_file.hpp"
 #include "tools/quantities.hpp"
@@ -95,18 +95,6 @@ void refuse_on_ideal(const ClusterFlags& flags) {
   refuse(flags.rank_devices, "--rank-devices", "add --topology: on ideal links every device is like every other");
 }
 
-void run_all(const std::vector<std::function<void()>>& checks) {
-  std::vector<Diagnostic> found;
-  for (const auto& check : checks) {
-    try {
-      check();
-    } catch (const InputError& error) {
-      found.insert(found.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
-  }
-  if (!found.empty()) throw InputError(std::move(found));
-}
-
 }  // namespace
 
 void add_cluster_flags(CLI::App& verb, ClusterFlags& flags) {
@@ -165,26 +153,20 @@ ClusterScenario check_cluster(const ClusterFlags& flags) {
 }
 
 std::string repeated_cluster_flags(const ClusterFlags& flags) {
-  std::string text;
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + shell_quoted(value)));
-  };
-  const auto add_number = [&](const char* name, const std::optional<int>& value) {
-    if (value) add(name, std::to_string(*value));
-  };
-  if (flags.topology != "ideal") add("--topology", flags.topology);
-  add("--network", flags.network);
-  add_number("--tp", flags.tensor);
-  add_number("--cp", flags.context);
-  add_number("--ep", flags.expert);
-  add_number("--dp", flags.data);
-  add_number("--zero", flags.zero);
-  if (flags.sequence_parallel) text += std::string(text.empty() ? "" : " ") + "--sequence-parallel";
-  add("--rank-order", flags.rank_order);
-  add("--rank-devices", flags.rank_devices);
-  add("--transfer-latency", flags.transfer_latency);
-  add("--transfer-bandwidth", flags.transfer_bandwidth);
-  return text;
+  FlagLine line;
+  if (flags.topology != "ideal") line.add("--topology", flags.topology);
+  line.add("--network", flags.network);
+  line.add_number("--tp", flags.tensor);
+  line.add_number("--cp", flags.context);
+  line.add_number("--ep", flags.expert);
+  line.add_number("--dp", flags.data);
+  line.add_number("--zero", flags.zero);
+  line.add_switch("--sequence-parallel", flags.sequence_parallel);
+  line.add("--rank-order", flags.rank_order);
+  line.add("--rank-devices", flags.rank_devices);
+  line.add("--transfer-latency", flags.transfer_latency);
+  line.add("--transfer-bandwidth", flags.transfer_bandwidth);
+  return line.text();
 }
 
 RankLayout ClusterScenario::layout(int pipeline_devices) const {

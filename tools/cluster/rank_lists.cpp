@@ -8,22 +8,13 @@
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 
 namespace debubble {
 
 namespace {
 
 constexpr std::int32_t kMostDevices = 1 << 22;
-
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> items;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    items.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return items;
-}
 
 std::optional<Dimension> dimension_of(std::string_view word) {
   for (const Dimension one : {Dimension::kTensor, Dimension::kContext, Dimension::kData, Dimension::kPipeline}) {

@@ -42,7 +42,9 @@ std::span<const CommandEntry> command_catalog() {
                    "  debubble profile -o gpt.json -- python -m debubble_hooks train.py",
                    make_profile},
       CommandEntry{"import", "layer times of another tool, as a debubble profile",
-                   "debubble import --from kineto rank0.json.gz rank1.json.gz -o bert.json", make_import},
+                   "debubble import --from kineto rank0.json.gz rank1.json.gz -o bert.json\n"
+                   "  debubble import --from megatron train.sh -o job.toml",
+                   make_import},
       CommandEntry{"export", "a schedule or its simulated run, for other tools",
                    "debubble export --to pytorch-csv --schedule zb-h1 -p 4 -m 8 -o zb-h1.csv", make_export},
       CommandEntry{"explain", "a step, an op, a schedule or an error code: why it is so",

@@ -53,8 +53,8 @@ struct ExtraFile {
 class Check : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("suites", suites_, "what to check; docs/ci.md shows how to write one")
-        ->type_name("SUITE.json")
+    verb.add_option("SUITE", suites_, "what to check, JSON; docs/ci.md shows how")
+        ->type_name("")
         ->required()
         ->expected(-1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -9,6 +9,7 @@
 
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "tools/compare/assumptions.hpp"
 #include "tools/compare/contender.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/exporters/report_csv.hpp"
@@ -157,7 +158,9 @@ class Compare : public Command {
     }
     const auto ran = std::any_of(reports.begin(), reports.end(), has_result);
     const std::string title = title_of(terms);
-    std::string text = ran ? heading(title, common_assumptions(reports), style) + "\n" : "";
+    const ComparedAssumptions assumptions = compared_assumptions(reports);
+    std::string text = ran ? heading(title, assumptions.shared, style) : "";
+    if (ran) text += assumptions_of_some(assumptions, reports, style) + "\n";
     return text + compare_table(runs, terms.memory_limit ? "within " + format_size(*terms.memory_limit) : "", style);
   }
 
@@ -182,29 +185,6 @@ class Compare : public Command {
     ComparedRun run{contender.report, "", contender.terms, contender.needs, contender.work, !terms.all};
     if (contender.entry != nullptr) run.note = contender.entry->needs;
     return run;
-  }
-
-  // What all runs assume, for the heading: a schedule's own facts stand in its row.
-  static std::vector<Assumption> common_assumptions(const std::vector<Report>& reports) {
-    std::vector<Assumption> common;
-    std::set<std::string> seen;
-    for (const Report& run : reports) {
-      for (const Assumption& assumption : run.assumptions) {
-        const bool in_row = assumption.what == "stages per device";  // "interleaved v=2"
-        if (in_row || !seen.insert(assumption.what).second || differs(assumption, reports)) continue;
-        common.push_back(assumption);
-      }
-    }
-    return common;
-  }
-
-  // Whether some run assumes something else: then it belongs to that run, and its JSON says so.
-  static bool differs(const Assumption& assumption, const std::vector<Report>& reports) {
-    return std::any_of(reports.begin(), reports.end(), [&](const Report& run) {
-      return std::any_of(run.assumptions.begin(), run.assumptions.end(), [&](const Assumption& other) {
-        return other.what == assumption.what && other.value != assumption.value;
-      });
-    });
   }
 
   void show(const std::vector<Contender>& contenders, const Terms& terms, const Invocation& invocation,

@@ -36,9 +36,7 @@ std::optional<std::size_t> parse_iteration(const std::string& text) {
 class DiffCommand : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("FILE", files_, "[PREDICTED] MEASURED...: runs, traces, a scenario.toml")
-        ->required()
-        ->type_name("FILE");
+    verb.add_option("FILE", files_, "[PREDICTED] MEASURED...: run, trace, scenario.toml")->required()->type_name("");
     verb.add_option("--iteration", iteration_, "of the measured run: median or 1, 2, ...")->type_name("N");
     verb.add_option("--tolerance", tolerance_, "exit 1 beyond: bubble=2pp,step=5%,memory=5%")->type_name("LIST");
     add_output_flags(verb, output_, kFormats);

@@ -43,16 +43,21 @@ constexpr std::string_view kFormats = "text|json";
 class Explain : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("topic", topic_, "step, an op (3F7), an error code, or: schedule")->type_name("TOPIC")->required();
-    verb.add_option("name", name_, "of the schedule")->type_name("NAME");
+    verb.add_option("TOPIC", topic_, "step, an op (3F7), an error code, or: schedule")->type_name("")->required();
+    verb.add_option("NAME", name_, "of the schedule")->type_name("");
     add_scenario_flags(verb, flags_, false);
     add_output_flags(verb, output_, kFormats);
   }
 
   int run(const Invocation& invocation) override {
     if (!name_.empty() && topic_ != "schedule") {
-      throw InputError(Diagnostic{"C064", "explain", "\"" + topic_ + "\" cannot be explained",
-                                  "write `debubble explain schedule NAME`"});
+      const bool known =
+          topic_ == "step" || is_op_name(topic_) || is_error_code(topic_) || find_schedule(topic_) != nullptr;
+      throw InputError(Diagnostic{"C064", "explain",
+                                  known ? "\"" + name_ + "\" stands behind \"" + topic_ + "\", which takes no name"
+                                        : "\"" + topic_ + "\" cannot be explained",
+                                  known ? "explain one thing at a time: debubble explain " + topic_
+                                        : "write `debubble explain schedule NAME`"});
     }
     if (topic_ == "step" || is_op_name(topic_)) return explain_run(invocation);
     if (is_error_code(topic_)) return explain_code();

@@ -23,9 +23,9 @@ constexpr std::array kTraces{"kineto", "nsys", "records"};
 class Import : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("file", flags_.files, "what the tool wrote; traces: one per rank")
+    verb.add_option("FILE", flags_.files, "what the tool wrote; traces: one per rank")
         ->required()
-        ->type_name("FILE")
+        ->type_name("")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     verb.add_option("--from", flags_.from, "kineto, nsys, records, pipedream, megatron")->required()->type_name("TOOL");
     add_attribution_flags(verb, flags_.attribution);

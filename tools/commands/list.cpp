@@ -124,8 +124,8 @@ std::string items_json(const std::string& family, const std::vector<Item>& items
 class List : public Command {
  public:
   void add_flags(CLI::App& verb) override {
-    verb.add_option("family", family_, "schedules (default), transforms, models, ...")->type_name("FAMILY");
-    verb.add_option("name", name_, "only the one of that name")->type_name("NAME");
+    verb.add_option("FAMILY", family_, "schedules (default), transforms, models, ...")->type_name("");
+    verb.add_option("NAME", name_, "only the one of that name")->type_name("");
     add_output_flags(verb, output_, kFormats);
   }
 

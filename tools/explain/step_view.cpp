@@ -23,13 +23,14 @@ double share(Nanoseconds part, Nanoseconds whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::vector<std::string> other_limits(const Run& run) {
+// Beside what `advice` says.
+std::vector<std::string> other_limits(const Run& run, const Advice& advice) {
   const Report& report = run.report;
   std::vector<std::string> also;
   const auto [laziest, busiest] =
       std::minmax_element(report.devices.begin(), report.devices.end(),
                           [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
-  if (static_cast<double>(busiest->busy) > kUneven * static_cast<double>(laziest->busy)) {
+  if (!advice.uneven_work && static_cast<double>(busiest->busy) > kUneven * static_cast<double>(laziest->busy)) {
     also.push_back(fmt::format("uneven work: device {} is busy {} of the step, device {} {}", busiest->device,
                                format_percent(share(busiest->busy, report.makespan)), laziest->device,
                                format_percent(share(laziest->busy, report.makespan))));
@@ -110,7 +111,7 @@ StepStory story_of_step(const ImprovementBase& base, const AdviceContext& contex
   story.path = path_groups(base.run.timeline);
   story.shares = path_shares(base.run);
   story.advice = advise(base.run.report, context);
-  story.also = other_limits(base.run);
+  story.also = other_limits(base.run, story.advice);
   story.improvements = improvements(base);
   return story;
 }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "sim/core/op.hpp"
+#include "sim/core/op_words.hpp"
 
 namespace debubble {
 namespace {
@@ -49,26 +49,6 @@ struct Namer {
   }
 };
 
-const char* word(OpKind kind) {
-  switch (kind) {
-    case OpKind::kForward:
-      return "forward";
-    case OpKind::kBackward:
-      return "backward";
-    case OpKind::kInputGrad:
-      return "input gradient";
-    case OpKind::kWeightGrad:
-      return "weight gradient";
-    case OpKind::kRecompute:
-      return "recomputation";
-    case OpKind::kVocabularyLogits:
-      return "vocabulary logits";
-    case OpKind::kVocabularyGradient:
-      return "vocabulary gradient";
-  }
-  return "op";
-}
-
 }  // namespace
 
 std::string name_of(const Span& span) {
@@ -76,7 +56,7 @@ std::string name_of(const Span& span) {
 }
 
 std::string meaning_of(const Op& op, const Schedule& schedule) {
-  std::string text = fmt::format("{} of microbatch {}", word(op.kind), op.microbatch / schedule.pieces);
+  std::string text = fmt::format("{} of microbatch {}", word_of(op.kind), op.microbatch / schedule.pieces);
   if (schedule.pieces > 1) {
     text += fmt::format(", {} {}", schedule.sliced ? "slice" : "piece", op.microbatch % schedule.pieces);
   }

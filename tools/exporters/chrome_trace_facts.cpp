@@ -67,8 +67,8 @@ void add_results(FlatObject& facts, const Timeline& timeline, const Report& repo
 std::string cost_text(const StageCost& cost) {
   std::string text;
   for (const CostField& field : cost_fields()) {
-    if (field.rare && cost.*field.value == 0) continue;
-    text += (text.empty() ? "" : " ") + std::string(field.key) + "=" + std::to_string(cost.*field.value);
+    if (field.rare && field.of(cost) == 0) continue;
+    text += (text.empty() ? "" : " ") + std::string(field.key) + "=" + std::to_string(field.of(cost));
   }
   return text;
 }

@@ -44,27 +44,6 @@ struct TraceEvent {
   }
 };
 
-// As people say it.
-inline const char* word(OpKind kind) {
-  switch (kind) {
-    case OpKind::kForward:
-      return "forward";
-    case OpKind::kBackward:
-      return "backward";
-    case OpKind::kInputGrad:
-      return "input gradient";
-    case OpKind::kWeightGrad:
-      return "weight gradient";
-    case OpKind::kRecompute:
-      return "recompute";
-    case OpKind::kVocabularyLogits:
-      return "vocabulary logits";
-    case OpKind::kVocabularyGradient:
-      return "vocabulary gradient";
-  }
-  return "";
-}
-
 // "device 3 (stages 3, 11)"
 inline std::string process_name(const Placement& placement, std::int32_t device) {
   std::set<int> stages;

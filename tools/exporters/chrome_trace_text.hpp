@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/core/op.hpp"
+#include "sim/core/op_words.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/timeline.hpp"
 #include "sim/core/units.hpp"
@@ -76,7 +76,7 @@ class TraceText {
     out << ",\"" << prefix << "piece\":" << op.microbatch;
     if (schedule_.sliced) out << ",\"" << prefix << "slice\":" << op.microbatch % schedule_.pieces;
   }
-  void write_op_args(std::string_view prefix, const Op& op) { write_op_args(prefix, op, word(op.kind)); }
+  void write_op_args(std::string_view prefix, const Op& op) { write_op_args(prefix, op, word_of(op.kind)); }
 
   TextBuffer& out;
 

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "sim/analysis/path_parts.hpp"
+#include "sim/core/step_work.hpp"
 #include "tools/exporters/report_json.hpp"
 
 namespace debubble {
@@ -78,44 +81,104 @@ const DeviceReport& worst_device(const Report& report) {
                            [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
 }
 
-const Fields kRunHeader = {"schedule",
-                           "params",
-                           "devices",
-                           "stages",
-                           "microbatches",
-                           "chunks",
-                           "replicas",
-                           "makespan_ns",
-                           "span_ns",
-                           "steady_period_ns",
-                           "ideal_ns",
-                           "bubble_ratio",
-                           "bubble_over_ideal",
-                           "span_bubble_ratio",
-                           "throughput_samples_per_s",
-                           "throughput_tokens_per_s",
-                           "peak_memory_bytes",
-                           "peak_memory_device",
-                           "weight_copies",
-                           "p2p_bytes",
-                           "p2p_messages",
-                           "status"};
+struct RunColumn {
+  std::string name;
+  std::function<std::string(const Report&)> text;
+};
+
+// Who ran what: known of runs without result, too.
+const std::vector<RunColumn>& schedule_columns() {
+  using R = const Report&;
+  static const std::vector<RunColumn> columns{{"schedule", [](R r) { return r.schedule.name; }},
+                                              {"params", [](R r) { return params(r.schedule); }},
+                                              {"devices", [](R r) { return whole(r.schedule.devices); }},
+                                              {"stages", [](R r) { return whole(r.schedule.stages); }},
+                                              {"microbatches", [](R r) { return whole(r.schedule.microbatches); }},
+                                              {"chunks", [](R r) { return whole(r.schedule.chunks); }},
+                                              {"replicas", [](R r) { return whole(r.schedule.replicas); }}};
+  return columns;
+}
+
+// Of all devices together.
+std::string idle_by(const Report& report, std::size_t cause) {
+  Nanoseconds sum = 0;
+  for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[cause];
+  return whole(sum);
+}
+
+// "" where the training step has no such task, or there is no step.
+std::string step_part(const Report& report, const std::string& what, Nanoseconds StepPart::*time) {
+  if (!report.step) return "";
+  const std::vector<StepPart>& parts = report.step->parts;
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const StepPart& part) { return part.what == what; });
+  return found == parts.end() ? "" : whole((*found).*time);
+}
+
+std::string of_fit(const Report& report, Bytes MemoryFit::*size) {
+  return report.memory_fit ? whole((*report.memory_fit).*size) : "";
+}
+
+void add_results(std::vector<RunColumn>& columns) {
+  using R = const Report&;
+  columns.insert(columns.end(), {{"makespan_ns", [](R r) { return whole(r.makespan); }},
+                                 {"span_ns", [](R r) { return whole(r.span); }},
+                                 {"steady_period_ns", [](R r) { return whole(r.steady_period); }},
+                                 {"ideal_ns", [](R r) { return whole(r.ideal); }},
+                                 {"bubble_ratio", [](R r) { return real(r.bubble_ratio); }},
+                                 {"bubble_over_ideal", [](R r) { return real(r.bubble_over_ideal); }},
+                                 {"span_bubble_ratio", [](R r) { return real(r.span_bubble_ratio); }},
+                                 {"throughput_samples_per_s", [](R r) { return real(r.samples_per_second); }},
+                                 {"throughput_tokens_per_s", [](R r) { return real(r.tokens_per_second); }},
+                                 {"peak_memory_bytes", [](R r) { return whole(worst_device(r).peak_memory); }},
+                                 {"peak_memory_device", [](R r) { return whole(worst_device(r).device); }},
+                                 {"weight_copies", [](R r) { return whole(r.weight_copies); }},
+                                 {"p2p_bytes", [](R r) { return whole(r.p2p_bytes); }},
+                                 {"p2p_messages", [](R r) { return whole(r.p2p_messages); }},
+                                 {"mfu", [](R r) { return real(r.mfu); }},
+                                 {"memory_capacity_bytes", [](R r) { return of_fit(r, &MemoryFit::capacity); }},
+                                 {"memory_reserved_bytes", [](R r) { return of_fit(r, &MemoryFit::reserved); }},
+                                 {"memory_spare_bytes", [](R r) { return of_fit(r, &MemoryFit::spare); }},
+                                 {"inside_collectives_ns", [](R r) { return whole(r.inside_collectives); }},
+                                 {"pipeline_end_ns", [](R r) { return r.step ? whole(r.step->pipeline_end) : ""; }}});
+}
+
+// The parts of the training step and the causes of idle time.
+void add_parts(std::vector<RunColumn>& columns) {
+  for (std::size_t k = 0; k < kStepKinds; ++k) {
+    const std::string what = to_string(static_cast<StepTask::Kind>(k));
+    columns.push_back({fmt::format("step_{}_ns", what),
+                       [what](const Report& report) { return step_part(report, what, &StepPart::time); }});
+    columns.push_back({fmt::format("step_{}_exposed_ns", what),
+                       [what](const Report& report) { return step_part(report, what, &StepPart::exposed); }});
+  }
+  for (std::size_t k = 0; k < std::size_t{kIdleCauses}; ++k) {
+    columns.push_back({fmt::format("idle_{}_ns", to_string(static_cast<IdleCause>(k))),
+                       [k](const Report& report) { return idle_by(report, k); }});
+  }
+}
+
+const std::vector<RunColumn>& result_columns() {
+  static const std::vector<RunColumn> columns = [] {
+    std::vector<RunColumn> all;
+    add_results(all);
+    add_parts(all);
+    return all;
+  }();
+  return columns;
+}
+
+Fields run_header() {
+  Fields header;
+  for (const RunColumn& column : schedule_columns()) header.push_back(column.name);
+  for (const RunColumn& column : result_columns()) header.push_back(column.name);
+  header.emplace_back("status");
+  return header;
+}
 
 Fields run_row(const Report& report) {
-  const ScheduleFacts& facts = report.schedule;
-  Fields row = {
-      facts.name,          params(facts),        whole(facts.devices), whole(facts.stages), whole(facts.microbatches),
-      whole(facts.chunks), whole(facts.replicas)};
-  if (has_result(report)) {
-    const DeviceReport& worst = worst_device(report);
-    row.insert(row.end(),
-               {whole(report.makespan), whole(report.span), whole(report.steady_period), whole(report.ideal),
-                real(report.bubble_ratio), real(report.bubble_over_ideal), real(report.span_bubble_ratio),
-                real(report.samples_per_second), real(report.tokens_per_second), whole(worst.peak_memory),
-                whole(worst.device), whole(report.weight_copies), whole(report.p2p_bytes), whole(report.p2p_messages)});
-  } else {
-    row.resize(kRunHeader.size() - 1);
-  }
+  Fields row;
+  for (const RunColumn& column : schedule_columns()) row.push_back(column.text(report));
+  for (const RunColumn& column : result_columns()) row.push_back(has_result(report) ? column.text(report) : "");
   row.push_back(status(report));
   return row;
 }
@@ -130,7 +193,7 @@ std::string devices_csv(const Report& report) {
 }
 
 std::string runs_csv(std::span<const Report> reports) {
-  std::string csv = line(kRunHeader);
+  std::string csv = line(run_header());
   for (const Report& report : reports) csv += line(run_row(report));
   return csv;
 }

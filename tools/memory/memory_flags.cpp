@@ -1,10 +1,10 @@
 #include "tools/memory/memory_flags.hpp"
 
 #include <CLI/CLI.hpp>
-#include <sstream>
 #include <utility>
 
-#include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
+#include "tools/checks.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
 
@@ -15,24 +15,17 @@ constexpr const char* kMemory = "--memory";
 constexpr const char* kOutside = "--memory-outside";
 constexpr const char* kAllocator = "--allocator";
 
-void add_problems(const InputError& error, std::vector<Diagnostic>& found) {
-  found.insert(found.end(), error.diagnostics().begin(), error.diagnostics().end());
-}
-
 std::vector<Bytes> parse_sizes(const std::string& text) {
   std::vector<Bytes> sizes;
-  std::vector<Diagnostic> found;
-  std::istringstream items(text);
-  for (std::string item; std::getline(items, item, ',');) {
-    try {
+  Checks checks;
+  for (const std::string& item : split(text, ',')) {
+    checks.run([&] {
       sizes.push_back(parse_size(item, kMemory));
-      if (sizes.back() > 0) continue;
-      found.push_back({"F041", kMemory, "a device without memory runs nothing", "write it like --memory 80GiB"});
-    } catch (const InputError& error) {
-      add_problems(error, found);
-    }
+      if (sizes.back() > 0) return;
+      checks.add({"F041", kMemory, "a device without memory runs nothing", "write it like --memory 80GiB"});
+    });
   }
-  if (!found.empty()) throw InputError(std::move(found));
+  checks.finish();
   return sizes;
 }
 
@@ -53,8 +46,8 @@ void add_memory_flags(CLI::App& verb, MemoryFlags& flags) {
 
 MemoryScenario check_memory(const MemoryFlags& flags) {
   MemoryScenario scenario;
-  std::vector<Diagnostic> found;
-  try {
+  Checks checks;
+  checks.run([&] {
     if (flags.memory == "auto") {
       scenario.from = MemoryScenario::From::kHardware;
     } else if (flags.memory == "off") {
@@ -63,33 +56,26 @@ MemoryScenario check_memory(const MemoryFlags& flags) {
       scenario.from = MemoryScenario::From::kGiven;
       scenario.sizes = parse_sizes(flags.memory);
     }
-  } catch (const InputError& error) {
-    add_problems(error, found);
-  }
-  try {
+  });
+  checks.run([&] {
     if (!flags.outside.empty()) scenario.outside = parse_size(flags.outside, kOutside);
-  } catch (const InputError& error) {
-    add_problems(error, found);
-  }
+  });
   if (flags.allocator == "exact") {
     scenario.allocator = AllocatorKind::kExact;
   } else if (!flags.allocator.empty() && flags.allocator != "caching") {
-    found.push_back(
+    checks.add(
         {"C002", kAllocator, "\"" + flags.allocator + "\" is not one of: caching, exact", "write --allocator caching"});
   }
-  if (!found.empty()) throw InputError(std::move(found));
+  checks.finish();
   return scenario;
 }
 
 std::string repeated_memory_flags(const MemoryFlags& flags) {
-  std::string text;
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + shell_quoted(value)));
-  };
-  add(kMemory, flags.memory);
-  add(kOutside, flags.outside);
-  add(kAllocator, flags.allocator);
-  return text;
+  FlagLine line;
+  line.add(kMemory, flags.memory);
+  line.add(kOutside, flags.outside);
+  line.add(kAllocator, flags.allocator);
+  return line.text();
 }
 
 }  // namespace debubble

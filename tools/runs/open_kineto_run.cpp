@@ -6,19 +6,13 @@
 
 #include "profiler/importers/kineto_run.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/median.hpp"
 #include "tools/quantities.hpp"
 #include "tools/runs/open_run.hpp"
 #include "tools/runs/open_trace.hpp"
 
 namespace debubble {
 namespace {
-
-Nanoseconds median(std::vector<Nanoseconds> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // The median of every kind of op on every stage, and of the transfers.
 void costs_of_ops(const ImportedRun& run, RunRecord& record) {
@@ -35,10 +29,10 @@ void costs_of_ops(const ImportedRun& run, RunRecord& record) {
   }
   record.costs.stages.resize(static_cast<std::size_t>(record.schedule.stages));
   for (const auto& [key, values] : times) {
-    duration_of(key.first, record.costs.stages[static_cast<std::size_t>(key.second)]) = median(values);
+    duration_of(key.first, record.costs.stages[static_cast<std::size_t>(key.second)]) = lower_median(values);
   }
-  if (!pairs.empty()) record.costs.overlapped_pair = median(pairs);
-  record.hop_latency = median(transfers);
+  if (!pairs.empty()) record.costs.overlapped_pair = lower_median(pairs);
+  record.hop_latency = lower_median(transfers);
   record.assumptions = {
       {"op times", "medians of this trace, by stage and kind", Source::kMeasured},
       transfers.empty()

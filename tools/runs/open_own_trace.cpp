@@ -71,8 +71,9 @@ StageCost read_cost(Facts& facts, const std::string& key) {
         equals == std::string::npos ? std::nullopt : number_of(std::string_view(word).substr(equals + 1));
     for (const CostField& field : cost_fields()) {
       if (!value || std::string_view(word).substr(0, equals) != field.key) continue;
-      if (*value > kLargestSize) facts.complain(key, std::string(field.key) + " is too large");
-      cost.*field.value = std::min(*value, kLargestSize);
+      const std::int64_t most = field.unit == CostField::Unit::kCount ? kMostCounted : kLargestSize;
+      if (*value > most) facts.complain(key, std::string(field.key) + " is too large");
+      field.set(cost, std::min(*value, most));
       seen.insert(field.key);
     }
   }

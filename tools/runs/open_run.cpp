@@ -58,6 +58,10 @@ RunForm form_of(const std::string& text, const std::string& file) {
         Diagnostic{"D001", file, "this is a merged trace of two runs", "give the two runs it was made from"});
   }
   const bool trace = text.find("\"traceEvents\"") != std::string::npos;
+  if (!trace && names_tool(head, "debubble")) {
+    throw InputError(
+        Diagnostic{"D001", file, "this trace ends before its first event", "it is cut off: write it again"});
+  }
   if (!trace) {
     const bool profile = head.find("debubble.profile/") != std::string_view::npos;
     throw InputError(Diagnostic{"D001", file, profile ? "this is a profile, not a run" : "not a run",

@@ -19,6 +19,7 @@ constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "leave it 
 constexpr IntegerRule kSamples{"samples", 1, kMost, "leave it out when it is unknown"};
 constexpr IntegerRule kTokens{"tokens", 1, kMost, "leave it out when it is unknown"};
 constexpr IntegerRule kTensors{"tensors", 0, kMost, "0 when none was checked"};
+constexpr IntegerRule kActivationTensors{"tensors", 0, kMostCounted, "leave it out where it is unknown"};
 constexpr IntegerRule kEvents{"events", 1, kMost, "leave out what never happened"};
 constexpr IntegerRule kOffset{"nanoseconds", -kLongestDuration, kLongestDuration,
                               "what was added to the device's times"};
@@ -85,6 +86,18 @@ VocabularyCost read_vocabulary(const JsonValue& value, ProblemList& problems) {
   return cost;
 }
 
+const IntegerRule& rule_of(CostField::Unit unit) {
+  switch (unit) {
+    case CostField::Unit::kTime:
+      return kRunTime;
+    case CostField::Unit::kSize:
+      return kRunSize;
+    case CostField::Unit::kCount:
+      break;
+  }
+  return kActivationTensors;
+}
+
 StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
   JsonObjectReader reader(value, "/costs", problems);
   StageCosts costs;
@@ -96,9 +109,9 @@ StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
       StageCost& cost = costs.stages.emplace_back();
       if (!stage.is_object()) continue;
       for (const CostField& field : cost_fields()) {
-        const IntegerRule& rule = field.is_time ? kRunTime : kRunSize;
-        cost.*field.value =
-            field.optional ? stage.optional_integer(field.key, rule).value_or(0) : stage.integer(field.key, rule);
+        const IntegerRule& rule = rule_of(field.unit);
+        field.set(cost, field.optional ? stage.optional_integer(field.key, rule).value_or(0)
+                                       : stage.integer(field.key, rule));
       }
       stage.finish();
     }
@@ -114,7 +127,9 @@ StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
 void check_sizes(const RunRecord& record, ProblemList& problems) {
   double sum = 0;
   for (const StageCost& cost : record.costs.stages) {
-    for (const CostField& field : cost_fields()) sum += field.is_time ? 0 : static_cast<double>(cost.*field.value);
+    for (const CostField& field : cost_fields()) {
+      if (field.unit == CostField::Unit::kSize) sum += static_cast<double>(field.of(cost));
+    }
   }
   if (record.costs.vocabulary) sum += static_cast<double>(record.costs.vocabulary->held);
   const auto most = static_cast<double>(record.schedule.replica_of.size() + 1) *

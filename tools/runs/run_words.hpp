@@ -26,30 +26,49 @@ inline constexpr std::array<std::string_view, 2> kWayWords{"OUT", "BACK"};
 
 // One number of a StageCost and its key.
 struct CostField {
+  enum class Unit { kTime, kSize, kCount };
+
   std::string_view key;
-  std::int64_t StageCost::*value;
-  bool is_time;
-  bool optional = false;  // absent where it is 0
-  bool rare = false;      // absent where it is 0 from the facts of a trace, too
+  std::int64_t StageCost::*number;  // of times and sizes
+  Unit unit;
+  bool optional = false;                     // absent where it is 0
+  bool rare = false;                         // absent where it is 0 from the facts of a trace, too
+  std::int32_t StageCost::*count = nullptr;  // of counts
+
+  [[nodiscard]] constexpr std::int64_t of(const StageCost& cost) const {
+    return unit == Unit::kCount ? cost.*count : cost.*number;
+  }
+  // A count must fit 32 bits.
+  constexpr void set(StageCost& cost, std::int64_t value) const {
+    if (unit == Unit::kCount) {
+      cost.*count = static_cast<std::int32_t>(value);
+    } else {
+      cost.*number = value;
+    }
+  }
 };
-[[nodiscard]] constexpr std::array<CostField, 17> cost_fields() {
-  return {{{"forward_ns", &StageCost::forward, true},
-           {"backward_ns", &StageCost::backward, true},
-           {"input_grad_ns", &StageCost::input_grad, true},
-           {"weight_grad_ns", &StageCost::weight_grad, true},
-           {"activation_bytes", &StageCost::activation, false},
-           {"weight_grad_held_bytes", &StageCost::weight_grad_held, false},
-           {"output_bytes", &StageCost::output, false},
-           {"weights_bytes", &StageCost::weights, false},
-           {"gradients_bytes", &StageCost::gradients, false},
-           {"optimizer_bytes", &StageCost::optimizer, false},
-           {"workspace_bytes", &StageCost::workspace, false},
-           {"recompute_ns", &StageCost::recompute, true, true},
-           {"checkpoint_bytes", &StageCost::checkpoint, false, true},
-           {"copy_ns", &StageCost::copy, true, true},
-           {"forward_collective_ns", &StageCost::forward_collective, true, true, true},
-           {"backward_collective_ns", &StageCost::backward_collective, true, true, true},
-           {"comm_buffers_bytes", &StageCost::comm_buffers, false, true, true}}};
+// Of tensors: far beyond what a stage holds for a microbatch, and few enough to be allocated one by one.
+inline constexpr std::int64_t kMostCounted = 1'000'000;
+[[nodiscard]] constexpr std::array<CostField, 18> cost_fields() {
+  using enum CostField::Unit;
+  return {{{"forward_ns", &StageCost::forward, kTime},
+           {"backward_ns", &StageCost::backward, kTime},
+           {"input_grad_ns", &StageCost::input_grad, kTime},
+           {"weight_grad_ns", &StageCost::weight_grad, kTime},
+           {"activation_bytes", &StageCost::activation, kSize},
+           {"weight_grad_held_bytes", &StageCost::weight_grad_held, kSize},
+           {"output_bytes", &StageCost::output, kSize},
+           {"weights_bytes", &StageCost::weights, kSize},
+           {"gradients_bytes", &StageCost::gradients, kSize},
+           {"optimizer_bytes", &StageCost::optimizer, kSize},
+           {"workspace_bytes", &StageCost::workspace, kSize},
+           {"recompute_ns", &StageCost::recompute, kTime, true},
+           {"checkpoint_bytes", &StageCost::checkpoint, kSize, true},
+           {"copy_ns", &StageCost::copy, kTime, true},
+           {"forward_collective_ns", &StageCost::forward_collective, kTime, true, true},
+           {"backward_collective_ns", &StageCost::backward_collective, kTime, true, true},
+           {"comm_buffers_bytes", &StageCost::comm_buffers, kSize, true, true},
+           {"activation_tensors", nullptr, kCount, true, true, &StageCost::activation_tensors}}};
 }
 
 }  // namespace debubble

@@ -33,7 +33,7 @@ void write_costs(JsonLines& json, const StageCosts& costs) {
   for (const StageCost& cost : costs.stages) {
     json.item().begin_on_one_line('{');
     for (const CostField& field : cost_fields()) {
-      if (!field.optional || cost.*field.value != 0) json.member(field.key).integer(cost.*field.value);
+      if (!field.optional || field.of(cost) != 0) json.member(field.key).integer(field.of(cost));
     }
     json.end('}');
   }

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "tools/checks.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
 #include "tools/step/step_times.hpp"
@@ -52,38 +52,38 @@ double number_of(const std::string& text, const std::string& place, double most,
        "write it like " + place + " 0.1");
 }
 
-void read_words(const StepFlags& flags, StepScenario& scenario, const std::function<void(std::function<void()>)>& run) {
+void read_words(const StepFlags& flags, StepScenario& scenario, Checks& checks) {
   StepOptions& options = scenario.options;
-  run([&] { options.reduce = static_cast<GradientReduce>(word_of(kReduces, flags.grad_reduce, "--grad-reduce")); });
-  run([&] {
+  checks.run(
+      [&] { options.reduce = static_cast<GradientReduce>(word_of(kReduces, flags.grad_reduce, "--grad-reduce")); });
+  checks.run([&] {
     options.algorithm = static_cast<CollectiveAlgorithm>(word_of(kAlgorithms, flags.collective, "--collective"));
   });
-  run([&] { options.norm = static_cast<NormMode>(word_of(kNorms, flags.norm, "--norm")); });
-  run([&] { options.gather = static_cast<ParameterGather>(word_of(kGathers, flags.gather, "--gather")); });
+  checks.run([&] { options.norm = static_cast<NormMode>(word_of(kNorms, flags.norm, "--norm")); });
+  checks.run([&] { options.gather = static_cast<ParameterGather>(word_of(kGathers, flags.gather, "--gather")); });
   options.keep = flags.keep_whole;
 }
 
-void read_numbers(const StepFlags& flags, StepScenario& scenario,
-                  const std::function<void(std::function<void()>)>& run) {
-  run([&] {
+void read_numbers(const StepFlags& flags, StepScenario& scenario, Checks& checks) {
+  checks.run([&] {
     if (!flags.slow_down.empty()) scenario.options.slow_down = number_of(flags.slow_down, "--slow-down", 10, true);
   });
-  run([&] {
+  checks.run([&] {
     if (flags.density.empty()) return;
     scenario.options.density = number_of(flags.density, "--density", 1, false);
     if (flags.collective == "sparse") return;
     fail("B034", "--density", "only a sparse reduction sends a part of the gradients", "add --collective sparse");
   });
-  run([&] {
+  checks.run([&] {
     if (flags.collective != "sparse" || !flags.density.empty()) return;
     fail("B034", "--collective", "a sparse reduction must know which share of the gradients it sends",
          "add --density 0.01");
   });
-  run([&] {
+  checks.run([&] {
     if (flags.optimizer_bandwidth.empty()) return;
     scenario.optimizer_bandwidth = parse_bandwidth(flags.optimizer_bandwidth, "--optimizer-bandwidth");
   });
-  run([&] {
+  checks.run([&] {
     if (!flags.tied_embedding.empty()) scenario.tied_embedding = parse_size(flags.tied_embedding, "--tied-embedding");
   });
 }
@@ -130,41 +130,31 @@ std::string StepScenario::shaping_flag() const {
 StepScenario check_step(const StepFlags& flags) {
   StepScenario scenario;
   scenario.typed = flags;
-  std::vector<Diagnostic> problems;
-  const auto run = [&](const std::function<void()>& check) {
-    try {
-      check();
-    } catch (const InputError& error) {
-      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
-  };
-  run([&] {
+  Checks checks;
+  checks.run([&] {
     if (flags.step.empty()) return;
     scenario.wanted = flags.step == "off" ? StepScenario::Wanted::kOff : StepScenario::Wanted::kOn;
     if (flags.step != "on" && flags.step != "off") scenario.options.times = parse_step_times(flags.step, "--step");
   });
-  read_words(flags, scenario, run);
-  read_numbers(flags, scenario, run);
-  if (!problems.empty()) throw InputError(std::move(problems));
+  read_words(flags, scenario, checks);
+  read_numbers(flags, scenario, checks);
+  checks.finish();
   return scenario;
 }
 
 std::string repeated_step_flags(const StepFlags& flags) {
-  std::string text;
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + shell_quoted(value)));
-  };
-  add("--step", flags.step);
-  add("--grad-reduce", flags.grad_reduce);
-  add("--collective", flags.collective);
-  add("--density", flags.density);
-  add("--norm", flags.norm);
-  add("--gather", flags.gather);
-  if (flags.keep_whole) text += std::string(text.empty() ? "" : " ") + "--keep-whole";
-  add("--slow-down", flags.slow_down);
-  add("--optimizer-bandwidth", flags.optimizer_bandwidth);
-  add("--tied-embedding", flags.tied_embedding);
-  return text;
+  FlagLine line;
+  line.add("--step", flags.step);
+  line.add("--grad-reduce", flags.grad_reduce);
+  line.add("--collective", flags.collective);
+  line.add("--density", flags.density);
+  line.add("--norm", flags.norm);
+  line.add("--gather", flags.gather);
+  line.add_switch("--keep-whole", flags.keep_whole);
+  line.add("--slow-down", flags.slow_down);
+  line.add("--optimizer-bandwidth", flags.optimizer_bandwidth);
+  line.add("--tied-embedding", flags.tied_embedding);
+  return line.text();
 }
 
 void refuse_step(const StepScenario& step, const std::string& verb) {

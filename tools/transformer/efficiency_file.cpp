@@ -12,6 +12,22 @@
 namespace debubble {
 namespace {
 
+constexpr JsonDialect kDialect{
+    .not_json = "F017",
+    .not_utf8 = "F017",
+    .key_twice = "F017",
+    .too_small = "F017",
+    .unknown_key = "F017",
+    .missing_key = "F017",
+    .wrong_type = "F017",
+    .fraction = "F017",
+    .too_large = "F017",
+    .too_deep = "F017",
+    .empty_text = "F017",
+    .what = "table of kernel efficiency",
+    .description = "docs/models.md",
+};
+
 class EfficiencyReader {
  public:
   EfficiencyReader(const JsonValue& root, ProblemList& problems) : root_(root), problems_(problems) {}
@@ -106,7 +122,7 @@ class EfficiencyReader {
 }  // namespace
 
 EfficiencyTable read_efficiency(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "F017");
+  ProblemList problems(name, "F017", kDialect);
   EfficiencyTable table;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     table = EfficiencyReader(*root, problems).read();

@@ -296,7 +296,7 @@ void check_heads(const Reading& in) {
 }  // namespace
 
 ModelFile read_hf_config(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "F023");
+  ProblemList problems(name, "F023", config_dialect());
   ModelFile file;
   file.shape.name = name;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {

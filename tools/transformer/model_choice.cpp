@@ -3,12 +3,12 @@
 #include <array>
 #include <charconv>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "cost_models/transformer/model_catalog.hpp"
 #include "profiler/workload/model_config.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/scenario.hpp"
 #include "tools/transformer/hf_config.hpp"
@@ -125,8 +125,7 @@ void set_sizes(const std::string& text, TransformerShape& shape) {
   std::vector<Diagnostic> found;
   std::set<std::string> seen;
   forget_what_follows(shape);
-  std::istringstream items(text);
-  for (std::string item; std::getline(items, item, ',');) {
+  for (std::string& item : split(text)) {
     std::erase(item, ' ');
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == item.size()) {

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
 #include <sstream>
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
+#include "tools/checks.hpp"
 #include "tools/scenario.hpp"
 #include "tools/shell.hpp"
 #include "tools/transformer/efficiency_file.hpp"
@@ -39,14 +40,15 @@ std::size_t word_of(const std::array<std::string, N>& words, const std::string& 
        meant.empty() ? std::string("write ") + place + " " + words[0] : "did you mean " + meant + "?");
 }
 
-double number_of(const std::string& text, const char* place, double least, double most) {
+// `like` is how one is written.
+double number_of(const std::string& text, const char* place, double least, double most, const char* like = "1.2") {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most) return number;
   std::ostringstream range;
   range << least << " to " << most;
   fail("F015", place, "\"" + text + "\" is not a number from " + range.str(),
-       std::string("write it like ") + place + " 1.2");
+       std::string("write it like ") + place + " " + like);
 }
 
 const std::array<std::string, 4>& formats() {
@@ -57,24 +59,6 @@ const std::array<std::string, 4>& formats() {
 NumberFormat format_of(const std::string& word, NumberFormat usual, const char* place) {
   return word.empty() ? usual : static_cast<NumberFormat>(word_of(formats(), word, place));
 }
-
-// Collects what several checks find and throws it together.
-class Checks {
- public:
-  void run(const std::function<void()>& check) {
-    try {
-      check();
-    } catch (const InputError& error) {
-      found_.insert(found_.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
-  }
-  void finish() {
-    if (!found_.empty()) throw InputError(std::move(found_));
-  }
-
- private:
-  std::vector<Diagnostic> found_;
-};
 
 // Every flag that means something beside --model only; sequence and microbatch are sizes of a profile, too.
 void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
@@ -122,15 +106,14 @@ void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario
 
 void check_calibration(const std::string& text, TransformerScenario& scenario) {
   if (text.empty()) return;
-  std::istringstream items(text);
-  for (std::string item; std::getline(items, item, ',');) {
+  for (const std::string& item : split(text)) {
     const std::size_t equals = item.find('=');
     const std::string key = item.substr(0, equals);
     if (equals == std::string::npos || (key != "compute" && key != "network")) {
       fail("F016", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
            "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it");
     }
-    const double factor = number_of(item.substr(equals + 1), "--calibrate", 0.01, 100);
+    const double factor = number_of(item.substr(equals + 1), "--calibrate", 0.01, 100, "compute=0.95");
     (key == "compute" ? scenario.calibration.compute_scale : scenario.calibration.network_scale) = factor;
   }
   scenario.assumptions.push_back({"calibration", text, Source::kGiven});
@@ -279,30 +262,27 @@ TransformerScenario check_transformer(const TransformerFlags& flags, bool has_pr
 }
 
 std::string repeated_transformer_flags(const TransformerFlags& flags) {
-  std::string text;
-  const auto add = [&text](const char* name, const std::string& value) {
-    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + shell_quoted(value)));
-  };
-  add("--model", flags.model);
-  add("--model-size", flags.model_size);
-  add("--hardware", flags.hardware);
-  if (flags.sequence) add("--sequence", std::to_string(*flags.sequence));
-  if (flags.microbatch_size) add("--microbatch-size", std::to_string(*flags.microbatch_size));
-  add("--dtype", flags.dtype);
-  add("--grad-dtype", flags.grad_dtype);
-  add("--attention", flags.attention);
-  add("--recompute", flags.recompute);
-  add("--loss", flags.loss);
-  add("--grad-accumulation", flags.grad_accumulation);
-  add("--tensor-overlap", flags.tensor_overlap);
-  add("--context-exchange", flags.context_exchange);
-  add("--expert-imbalance", flags.expert_imbalance);
-  add("--capacity-factor", flags.capacity_factor);
-  add("--efficiency", flags.efficiency);
-  add("--calibrate", flags.calibrate);
-  if (flags.dropout) text += text.empty() ? "--dropout" : " --dropout";
-  if (flags.scatter_gather) text += text.empty() ? "--scatter-gather" : " --scatter-gather";
-  return text;
+  FlagLine line;
+  line.add("--model", flags.model);
+  line.add("--model-size", flags.model_size);
+  line.add("--hardware", flags.hardware);
+  line.add_number("--sequence", flags.sequence);
+  line.add_number("--microbatch-size", flags.microbatch_size);
+  line.add("--dtype", flags.dtype);
+  line.add("--grad-dtype", flags.grad_dtype);
+  line.add("--attention", flags.attention);
+  line.add("--recompute", flags.recompute);
+  line.add("--loss", flags.loss);
+  line.add("--grad-accumulation", flags.grad_accumulation);
+  line.add("--tensor-overlap", flags.tensor_overlap);
+  line.add("--context-exchange", flags.context_exchange);
+  line.add("--expert-imbalance", flags.expert_imbalance);
+  line.add("--capacity-factor", flags.capacity_factor);
+  line.add("--efficiency", flags.efficiency);
+  line.add("--calibrate", flags.calibrate);
+  line.add_switch("--dropout", flags.dropout);
+  line.add_switch("--scatter-gather", flags.scatter_gather);
+  return line.text();
 }
 
 }  // namespace debubble

@@ -10,6 +10,7 @@
 #include "profiler/json_tree.hpp"
 #include "profiler/problem_list.hpp"
 #include "profiler/text.hpp"
+#include "sim/core/split.hpp"
 #include "tools/variation/numbers.hpp"
 
 namespace debubble {

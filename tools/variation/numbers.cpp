@@ -21,17 +21,6 @@ std::optional<std::int64_t> count_of(std::string_view text, std::int64_t most) {
   return value;
 }
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (std::size_t at = text.find(separator); at != std::string_view::npos; at = text.find(separator, begin)) {
-    parts.emplace_back(text.substr(begin, at - begin));
-    begin = at + 1;
-  }
-  parts.emplace_back(text.substr(begin));
-  return parts;
-}
-
 std::string plain(double number) { return fmt::format("{}", number); }
 
 }  // namespace debubble

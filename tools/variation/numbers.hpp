@@ -14,9 +14,6 @@ namespace debubble {
 // The whole text as a whole number from 0 to `most`, or nothing.
 [[nodiscard]] std::optional<std::int64_t> count_of(std::string_view text, std::int64_t most = 2147483647);
 
-// The parts between separators; "a,,b" has three, "" has one.
-[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
-
 // As short as it can be said: 1.25, 0.1, 2.
 [[nodiscard]] std::string plain(double number);
 

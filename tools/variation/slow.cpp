@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/variation/numbers.hpp"
 

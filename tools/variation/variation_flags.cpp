@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "tools/checks.hpp"
 #include "tools/shell.hpp"
 #include "tools/variation/numbers.hpp"
 
@@ -56,41 +56,31 @@ void add_variation_flags(CLI::App& verb, VariationFlags& flags) {
 
 VariationScenario check_variation(const VariationFlags& flags) {
   VariationScenario scenario;
-  std::vector<Diagnostic> problems;
-  const auto collect = [&](const std::function<void()>& check) {
-    try {
-      check();
-    } catch (const InputError& error) {
-      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
-  };
-  collect([&] { scenario.slow = parse_slow(flags.slow); });
-  collect([&] {
+  Checks checks;
+  checks.run([&] { scenario.slow = parse_slow(flags.slow); });
+  checks.run([&] {
     if (!flags.factors.empty()) scenario.factors = parse_factors(flags.factors);
   });
-  collect([&] {
+  checks.run([&] {
     if (!flags.jitter.empty()) scenario.jitter = parse_jitter(flags.jitter);
   });
-  collect([&] {
+  checks.run([&] {
     if (flags.seed.empty()) return;
     scenario.seed = parse_seed(flags.seed);
-    if (!problems.empty() || scenario.random()) return;
+    if (!checks.found_none() || scenario.random()) return;
     refuse("O011", "--seed", "nothing of this run is drawn", "add --jitter lognormal:0.05, or leave --seed out");
   });
-  if (!problems.empty()) throw InputError(std::move(problems));
+  checks.finish();
   return scenario;
 }
 
 std::string repeated_variation_flags(const VariationFlags& flags) {
-  std::string text;
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += (text.empty() ? "" : " ") + (name + (" " + shell_quoted(value)));
-  };
-  for (const std::string& slow : flags.slow) add("--slow", slow);
-  add("--factors", flags.factors);
-  add("--jitter", flags.jitter);
-  add("--seed", flags.seed);
-  return text;
+  FlagLine line;
+  for (const std::string& slow : flags.slow) line.add("--slow", slow);
+  line.add("--factors", flags.factors);
+  line.add("--jitter", flags.jitter);
+  line.add("--seed", flags.seed);
+  return line.text();
 }
 
 }  // namespace debubble

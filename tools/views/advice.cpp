@@ -84,6 +84,7 @@ Advice compute_limits(const Report& report, const AdviceContext& context) {
 Advice one_device_limits(const Report& report, const DeviceReport& busiest, const DeviceReport& laziest,
                          const AdviceContext& context) {
   Advice advice;
+  advice.uneven_work = true;
   advice.limit = fmt::format("device d{}: it works {} of the step, d{} only {}", busiest.device,
                              format_percent(share(busiest.busy, report.makespan)), laziest.device,
                              format_percent(share(laziest.busy, report.makespan)));

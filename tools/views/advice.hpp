@@ -12,6 +12,8 @@ namespace debubble {
 struct Advice {
   std::string limit;  // "pipeline fill and drain: 100.0 % of the idle time; ..."
   std::string next;   // "debubble compare -p 4 -m 8"
+  // Whether the limit is that one device works more than others.
+  bool uneven_work = false;
 };
 
 // What the report itself does not know.

@@ -39,7 +39,7 @@ bool says_nothing_new(const TopologyParam* param, const Assumption& one) {
 
 // "llama3-70b, A. Grattafiori et al., The Llama 3 Herd of Models, 2024, table 3" -> "llama3-70b"
 std::string without_citation(const Assumption& one) {
-  const bool listed = one.source == Source::kPublished && (one.what == "model" || one.what == "hardware");
+  const bool listed = one.what == "hardware" || (one.what == "model" && one.source == Source::kPublished);
   return listed ? one.value.substr(0, one.value.find(',')) : one.value;
 }
 

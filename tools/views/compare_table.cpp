@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -73,6 +74,8 @@ std::string memory_clause(const Row& best, const Row& rival) {
   if (rival.memory == 0) return fmt::format("at {} peak memory", format_size(best.memory));
   const double ratio = static_cast<double>(best.memory) / static_cast<double>(rival.memory);
   if (ratio >= 2) return fmt::format("at {:.1f} times the peak memory", ratio);
+  constexpr double kShown = 0.0005;  // below, 0.0 % would stand there
+  if (std::abs(ratio - 1) < kShown) return "at about the same peak memory";
   const char* direction = ratio > 1 ? "more" : "less";
   return fmt::format("with {} {} peak memory", format_percent(ratio > 1 ? ratio - 1 : 1 - ratio), direction);
 }
@@ -105,7 +108,36 @@ std::string reason(const Row& best, const Row& rival) {
   return best.run->note.empty() ? text : text + "; " + best.run->note;
 }
 
-Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_room) {
+// The columns of the table, in their order.
+enum Column : std::size_t {
+  kName,
+  kStep,
+  kSpeed,
+  kBubble,
+  kBubbleOverIdeal,
+  kMfu,
+  kPeak,
+  kSpare,
+  kWorstDevice,
+  kCopies,
+  kP2p,
+  kNeeds,
+  kDevices
+};
+
+// Columns that say nothing of these runs.
+std::set<std::size_t> empty_columns(const std::vector<Row>& rows) {
+  const auto none = [&](auto has) { return std::none_of(rows.begin(), rows.end(), has); };
+  std::set<std::size_t> empty;
+  if (none([](const Row& row) { return row.run->report.mfu.has_value(); })) empty.insert(kMfu);
+  if (none([](const Row& row) { return row.run->report.memory_fit.has_value(); })) empty.insert(kSpare);
+  if (none([](const Row& row) { return marks(row.run->needs) != "-"; })) empty.insert(kNeeds);
+  if (none([&](const Row& row) { return devices_of(row) != devices_of(rows.front()); })) empty.insert(kDevices);
+  return empty;
+}
+
+Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_room,
+               const std::set<std::size_t>& left_out) {
   using enum Table::Side;
   Nanoseconds longest = 0;
   Bytes most = 0;
@@ -120,17 +152,17 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
   const Scale time = duration_scale(longest);
   const Scale memory = size_scale(most);
   const Scale sent = size_scale(volume);
+  const std::set<std::size_t> empty = empty_columns(rows);
   // Toy runs send messages of no size: there the count says more.
-  const bool same_devices = std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
-    return row.run->report.schedule.devices == rows.front().run->report.schedule.devices;
-  });
   const std::string p2p = volume > 0 ? fmt::format("p2p\n{}", sent.unit) : "p2p\nmsgs";
   Table table({{"\n  schedule", kLeft},
                {fmt::format("step\n{}", time.unit), kRight},
-               {same_devices ? "speed" : "per\ndevice", kRight},
+               {empty.contains(kDevices) ? "speed" : "per\ndevice", kRight},
                {"bubble/\nstep", kRight},
                {"bubble/\nideal", kRight},
+               {"MFU", kRight},
                {fmt::format("peak\n{}", memory.unit), kRight},
+               {fmt::format("spare\n{}", memory.unit), kRight},
                {"on", kRight},
                {"weight\ncopies", kRight},
                {p2p, kRight},
@@ -144,22 +176,22 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
                        shorten(row.label, name_room),
                    format_scaled(report.makespan, time), fastest > 0 ? format_percent(row.rate / fastest) : "",
                    format_percent(report.bubble_ratio), format_percent(report.bubble_over_ideal),
-                   format_scaled(row.memory, memory), fmt::format("d{}", row.device),
-                   fmt::format("{}", weight_copies(report)),
+                   report.mfu ? format_percent(*report.mfu) : "", format_scaled(row.memory, memory),
+                   report.memory_fit ? format_scaled(report.memory_fit->spare, memory) : "",
+                   fmt::format("d{}", row.device), fmt::format("{}", weight_copies(report)),
                    volume > 0 ? format_scaled(report.p2p_bytes, sent) : fmt::format("{}", report.p2p_messages),
                    marks(row.run->needs), fmt::format("{}", report.schedule.devices)});
   }
-  if (same_devices) table.remove_column(10);
-  const bool no_needs =
-      std::all_of(rows.begin(), rows.end(), [](const Row& row) { return marks(row.run->needs) == "-"; });
-  if (no_needs) table.remove_column(9);
+  for (std::size_t column = kDevices + 1; column-- > 0;) {
+    if (empty.contains(column) || left_out.contains(column)) table.remove_column(column);
+  }
   return table;
 }
 
 // Names are cut to this before a column goes, and beyond it only when no more columns can go.
 constexpr std::size_t kReadableName = 15;
-// What a narrow table leaves out, in this order: p2p, weight copies, the worst device, bubble over ideal, speed.
-constexpr std::array<std::size_t, 5> kExpendable{8, 7, 6, 4, 2};
+// What a narrow table leaves out, in this order.
+constexpr std::array<std::size_t, 7> kExpendable{kP2p, kCopies, kWorstDevice, kBubbleOverIdeal, kSpeed, kMfu, kSpare};
 
 // The widest table that fits: first names are cut, then columns left out, then names cut further.
 Table fitting_table(const std::vector<Row>& rows, const Row* best, std::size_t width) {
@@ -170,14 +202,13 @@ Table fitting_table(const std::vector<Row>& rows, const Row* best, std::size_t w
     const std::size_t over = natural - std::min(natural, width);
     return std::max(std::min(least, room), room - std::min(room, over));
   };
-  const std::size_t readable = cut(table_of(rows, best, longest), longest, kReadableName);
-  std::size_t left_out = 0;
-  const auto made = [&](std::size_t room) {
-    Table table = table_of(rows, best, room);
-    for (std::size_t k = 0; k < left_out; ++k) table.remove_column(kExpendable[k]);
-    return table;
-  };
-  while (left_out < kExpendable.size() && made(readable).natural_width() > width) ++left_out;
+  std::set<std::size_t> left_out;
+  const auto made = [&](std::size_t room) { return table_of(rows, best, room, left_out); };
+  const std::size_t readable = cut(made(longest), longest, kReadableName);
+  for (const std::size_t column : kExpendable) {
+    if (made(readable).natural_width() <= width) break;
+    left_out.insert(column);
+  }
   return made(cut(made(readable), readable, 8));
 }
 

@@ -11,6 +11,7 @@
 //     needs  s splits the backward
 //
 // speed: microbatches per second, relative to the best. bubble/step is bubble_ratio, bubble/ideal bubble_over_ideal.
+// MFU and spare (of the devices' memory; below 0: it lacks so much) stand where they are known.
 // Runs without result (refused, deadlocked) follow with the reason.
 #pragma once
 

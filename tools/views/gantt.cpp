@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "sim/core/op_words.hpp"
 #include "tools/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/gantt_canvas.hpp"
@@ -117,10 +117,9 @@ std::string copy_out_text(const Timeline& timeline) {
 
 std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timeline& timeline, const Grid& grid,
                                      const Schedule* schedule) {
-  static constexpr std::array<const char*, 9> kMeanings = {
-      "forward",   "backward",          "input gradient",      "weight gradient",
-      "recompute", "vocabulary logits", "vocabulary gradient", "overlapped pair",
-      "transfer"};
+  std::vector<const char*> meanings;  // in the order of Ink
+  for (int kind = 0; kind < kOpKinds; ++kind) meanings.push_back(word_of(static_cast<OpKind>(kind)));
+  meanings.insert(meanings.end(), {"overlapped pair", "transfer"});
   std::set<Ink> used;
   bool digits = false;
   bool light = false;
@@ -134,12 +133,12 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
     }
   }
   std::vector<LegendItem> items;
-  for (std::size_t kind = 0; kind < kMeanings.size(); ++kind) {
+  for (std::size_t kind = 0; kind < meanings.size(); ++kind) {
     const Ink ink = static_cast<Ink>(1 + 2 * kind);
     const bool lighter = ink != Ink::kTransfer && used.contains(static_cast<Ink>(2 + 2 * kind));
     const bool spelled_out = ink == Ink::kPair && !pair_letter;
     const std::string sign = spelled_out ? "FB" : std::string(1, letter_of(ink));
-    if (used.contains(ink) || lighter) items.push_back({sign, kMeanings[kind], ink});
+    if (used.contains(ink) || lighter) items.push_back({sign, meanings[kind], ink});
   }
   if (used.contains(Ink::kOut)) items.push_back({">", copy_out_text(timeline), Ink::kOut});
   if (used.contains(Ink::kBack)) items.push_back({"<", "copy back", Ink::kBack});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/layer_runs.hpp"
+#include "sim/core/median.hpp"
 #include "tools/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
@@ -78,8 +79,7 @@ std::optional<TimeStatistics> joined(LayerSpan group, Part part) {
     all.p90 = std::max(*all.p90, times->p90.value_or(times->median));
     all.n += times->n;
   }
-  std::sort(medians.begin(), medians.end());
-  all.median = medians[medians.size() / 2];
+  all.median = upper_median(std::move(medians));
   return all;
 }
 

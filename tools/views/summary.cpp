@@ -8,6 +8,7 @@
 
 #include "tools/exporters/report_json.hpp"
 #include "tools/quantities.hpp"
+#include "tools/shell.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"
@@ -154,16 +155,21 @@ std::string numbers(const Report& report, const ViewStyle& style) {
 }
 
 std::string advice_lines(const Report& report, const ViewStyle& style, const AdviceContext& context) {
+  constexpr std::size_t kIndent = 7;
+  constexpr std::size_t kDeeper = 2;  // where a command goes on
   const Advice advice = advise(report, context);
-  const auto room = static_cast<std::size_t>(style.width) - 7;
+  const std::size_t room = static_cast<std::size_t>(style.width) - kIndent;
   std::string text;
-  for (const auto& [label, body] : {std::pair{"limit", advice.limit}, std::pair{"try", advice.next}}) {
-    std::string lead = paint(style.color, kBold, label) + std::string(label == std::string_view("try") ? 4 : 2, ' ');
-    for (const std::string& line : wrap(body, room)) {
+  const auto add = [&](std::string_view label, const std::vector<std::string>& lines, std::size_t deeper) {
+    std::string lead = paint(style.color, kBold, label) + std::string(kIndent - label.size(), ' ');
+    for (const std::string& line : lines) {
       text += lead + line + "\n";
-      lead = std::string(7, ' ');
+      lead = std::string(kIndent + deeper, ' ');
     }
-  }
+  };
+  add("limit", wrap(advice.limit, room), 0);
+  const bool command = advice.next.starts_with("debubble ");
+  add("try", command ? command_lines(advice.next, room - kDeeper) : wrap(advice.next, room), command ? kDeeper : 0);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/split.hpp"
 #include "tools/views/ansi.hpp"
 
 namespace debubble {
@@ -11,14 +12,9 @@ namespace {
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kNarrowestWrap = 12;  // a last column is not wrapped into less than this
 
-std::vector<std::string> split_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
+// Whether fields stand beside the first one.
+bool says_more(const std::vector<std::string>& row) {
+  return std::any_of(row.begin() + 1, row.end(), [](const std::string& field) { return !field.empty(); });
 }
 
 std::string without_trailing_blanks(std::string line) {
@@ -42,7 +38,7 @@ void Table::remove_column(std::size_t index) {
 std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> result(columns_.size(), 0);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    for (const std::string& line : split_lines(columns_[i].heading)) result[i] = std::max(result[i], columns_of(line));
+    for (const std::string& line : split(columns_[i].heading, '\n')) result[i] = std::max(result[i], columns_of(line));
     for (const auto& row : rows_) result[i] = std::max(result[i], columns_of(row[i]));
   }
   return result;
@@ -61,6 +57,7 @@ Table Table::with_columns(const std::vector<std::size_t>& indices) const {
   for (const auto& row : rows_) {
     std::vector<std::string> fields;
     for (const std::size_t index : indices) fields.push_back(row[index]);
+    if (says_more(row) && !says_more(fields)) continue;  // all that it says stands in the other columns
     table.add_row(std::move(fields));
   }
   return table;
@@ -101,7 +98,7 @@ std::vector<std::string> Table::headings(std::size_t width) const {
   std::vector<std::vector<std::string>> parts;
   std::size_t height = 0;
   for (const Column& column : columns_) {
-    parts.push_back(split_lines(column.heading));
+    parts.push_back(split(column.heading, '\n'));
     height = std::max(height, parts.back().size());
   }
   std::vector<std::string> lines;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
 #include "sim/topologies/changes.hpp"
 #include "sim/topologies/graph_builder.hpp"
 #include "sim/topologies/routers.hpp"

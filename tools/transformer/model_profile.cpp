@@ -1,6 +1,9 @@
 #include "tools/transformer/model_profile.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -55,6 +58,21 @@ void check_table(const Scenario& scenario, const Hardware& hardware) {
                               "leave --efficiency out, or take --hardware " + measured});
 }
 
+// All but the wires.
+ModelRequest request_of(const Scenario& scenario, const RankLayout& layout) {
+  const Hardware& hardware = modelled_hardware(scenario);
+  ModelRequest request;
+  request.setup = *scenario.transformer.setup;
+  request.setup.parallel = layout.sizes;
+  request.kernels.hardware = hardware;
+  request.kernels.efficiency = usual_efficiency(hardware);
+  request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;
+  request.kernels.efficiency.network_scale = scenario.transformer.calibration.network_scale;
+  request.kernels.measured = scenario.transformer.measured;
+  request.generation = generation_of(scenario);
+  return request;
+}
+
 }  // namespace
 
 const Hardware& modelled_hardware(const Scenario& scenario) { return *find_hardware(hardware_name(scenario)); }
@@ -63,20 +81,12 @@ void set_modelled_profile(Scenario& scenario) {
   if (!scenario.transformer.setup) return;
   const Hardware& hardware = modelled_hardware(scenario);
   check_table(scenario, hardware);
-  ModelRequest request;
-  request.setup = *scenario.transformer.setup;
-  check_format(hardware, request.setup.compute);
+  check_format(hardware, scenario.transformer.setup->compute);
   const int devices = scenario.devices.value_or(kDefaultDevices);
   const RankLayout layout = scenario.cluster.layout(devices);
-  request.setup.parallel = layout.sizes;
   scenario.transformer.setup->parallel = layout.sizes;
+  ModelRequest request = request_of(scenario, layout);
   check_setup(request.setup);
-  request.kernels.hardware = hardware;
-  request.kernels.efficiency = usual_efficiency(hardware);
-  request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;
-  request.kernels.efficiency.network_scale = scenario.transformer.calibration.network_scale;
-  request.kernels.measured = scenario.transformer.measured;
-  request.generation = generation_of(scenario);
   if (scenario.cluster.graph != nullptr) {
     Report draft;  // only whether the job fits matters here
     (void)cluster_topology(scenario, devices, draft);
@@ -88,6 +98,24 @@ void set_modelled_profile(Scenario& scenario) {
   // Stages on ideal links: each pair is joined as neighbours in one machine are.
   scenario.profile->hop_latency = hardware.link_latency;
   scenario.profile->hop_bandwidth = hardware.link_bandwidth;
+}
+
+Profile modelled_profile_at(const Scenario& scenario, const LinkGraph& graph, int devices, int place) {
+  const RankLayout layout = scenario.cluster.layout(devices);
+  ModelRequest request = request_of(scenario, layout);
+  request.graph = &graph;
+  request.layout = &layout;
+  request.place = place;
+  return modelled_profile(request);
+}
+
+Profile modelled_profile_on_ideal(const Scenario& scenario, double bandwidth, double latency) {
+  ModelRequest request = request_of(scenario, scenario.cluster.layout(scenario.devices.value_or(kDefaultDevices)));
+  Hardware& hardware = request.kernels.hardware;
+  hardware.link_bandwidth =
+      std::max<std::int64_t>(1, std::llround(static_cast<double>(hardware.link_bandwidth) * bandwidth));
+  hardware.link_latency = std::llround(static_cast<double>(hardware.link_latency) * latency);
+  return modelled_profile(request);
 }
 
 void add_model_facts(const Scenario& scenario, Run& run) {

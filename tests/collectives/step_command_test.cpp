@@ -227,4 +227,15 @@ TEST_CASE("a million data ranks on ideal links take no longer than two: all are 
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));  // it took 25 each
 }
 
+TEST_CASE("too many replicas that all have noise of their own are refused") {
+  const Folder folder;
+  CHECK(
+      folder.refusal({"simulate", "-p", "4", "-m", "8", "--dp", "1000000", "--jitter", "lognormal:0.1"}) ==
+      "error[B036]: 1000000 replicas of the pipeline are not alike, and with 64 ops each more than 20 million ops have "
+      "to be simulated\n"
+      "  --> --dp\n"
+      "  = help: use fewer replicas, or leave --jitter and --slow replica out: replicas that are alike and share no "
+      "wire are simulated once\n");
+}
+
 }  // namespace debubble::testing

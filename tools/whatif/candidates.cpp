@@ -85,9 +85,7 @@ class Trials {
       change.bandwidth = 2;
       Changes changes;
       changes.links = {change};
-      const std::size_t count = link.name.links.size();
-      add((count < 2 ? "link " : fmt::format("{} links ", count)) + link.name.link + " at twice the bandwidth",
-          changes);
+      add((link.name.links.size() < 2 ? "link " : "") + link.name.link + " at twice the bandwidth", changes);
     }
     if (bytes) add_all_links("all links at twice the bandwidth", 2, 1);
     if (latency) add_all_links("no latency", 1, 0);

@@ -30,6 +30,22 @@ std::string pattern_of(const std::string& name, std::vector<std::string>* number
   return pattern;
 }
 
+struct Ends {
+  std::string from;
+  std::string to;
+};
+
+Ends ends_of(const std::string& name) {
+  const std::size_t arrow = std::min(name.find('>'), name.size());
+  return {name.substr(0, arrow), arrow < name.size() ? name.substr(arrow + 1) : ""};
+}
+
+// The same for both directions of a wire: "gpu#>nvswitch#".
+std::string wire_of(const std::string& name) {
+  const Ends ends = ends_of(pattern_of(name));
+  return std::min(ends.from, ends.to) + ">" + std::max(ends.from, ends.to);
+}
+
 // A machine that owns each node: that of a device, or that of all devices next to it; -1: none.
 std::vector<std::int32_t> machines_of(const LinkGraph& graph) {
   constexpr std::int32_t kUnknown = -2;
@@ -78,7 +94,7 @@ LinkGroups::LinkGroups(const Run& run, const Program& program, const LinkFollowe
   const LinkGraph& graph = run.topology.network()->graph;
   find_uses(run, program, follower);
   std::vector<std::string> kinds;
-  for (const Link& link : graph.links) kinds.push_back(pattern_of(link.name));
+  for (const Link& link : graph.links) kinds.push_back(wire_of(link.name));
   const auto figures = [&](std::size_t link) {
     const Link& of = graph.links[link];
     return std::tuple(kinds[link], of.bandwidth, of.latency, of.shared);
@@ -178,7 +194,17 @@ void LinkGroups::group_by(const Key& key) {
 void LinkGroups::describe(const LinkGraph& graph) {
   for (LinkGroup& group : groups_) {
     std::vector<std::string> names;
-    for (const std::int32_t link : group.links) names.push_back(graph.links[at(link)].name);
+    std::set<std::string> patterns;
+    for (const std::int32_t link : group.links) {
+      names.push_back(graph.links[at(link)].name);
+      patterns.insert(pattern_of(names.back()));
+    }
+    for (std::string& name : names) {
+      if (patterns.size() < 2) break;
+      const Ends ends = ends_of(name);
+      const bool forward = pattern_of(ends.from) <= pattern_of(ends.to);
+      name = forward ? ends.from + "<>" + ends.to : ends.to + "<>" + ends.from;
+    }
     group.name = common_name(names);
   }
 }

@@ -2,8 +2,8 @@
 // through which eight tensor ranks hand a stage's output on are one group: a derivative of one of them alone says
 // little, since all wait for the slowest.
 //
-// Links are of one group where they have the same kind of name (digits aside), the same figures, and carry the same
-// things: transfers between the same devices of the pipeline, the same tasks of the step, collectives inside the same
+// Links are of one group where they have the same kind of name (digits aside, and the two directions of a wire alike),
+// the same figures, and carry the same things: transfers between the same devices of the pipeline, the same tasks of the step, collectives inside the same
 // stages; of all replicas of the pipeline together. Where that leaves too many groups to look at each, those of one
 // machine, or of one kind, go together.
 #pragma once
@@ -22,7 +22,7 @@ namespace debubble {
 
 struct LinkGroup {
   std::vector<std::int32_t> links;  // ascending
-  std::string name;                 // "nic0>rail0"; of several "nic0-7>rail0-7"
+  std::string name;                 // "nic0>rail0", "nic0-7>rail0-7", "gpu0-7<>nvswitch0"
   std::int32_t carries = -1;        // groups with the same number carry the same things, in each replica
   bool inside = false;              // collectives inside stages take it
   bool never_tight = false;         // another group carries the same over less bandwidth: its own makes no difference

@@ -53,11 +53,11 @@ std::string why_link(const LinkChange& change, const Scenario& scenario, const R
   return name + (change.link.empty() ? " are used, but " : " is used, but ") + beside;
 }
 
-std::string why_overlap(const Run& prepared) {
-  if (takes_no_time(prepared.topology)) {
-    return "transfers take no time without --comm and --bandwidth, so that there is nothing to hide behind compute";
-  }
-  return "no transfer stands between ops that could run meanwhile";
+std::string why_overlap(const Program& program) {
+  const bool any = std::any_of(program.channels.begin(), program.channels.end(), [](const Program::Channel& channel) {
+    return channel.from_device != channel.to_device;
+  });
+  return any ? "no device has work while its transfers are under way" : "nothing travels between devices";
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ std::vector<std::string> why_no_effect(const std::vector<NamedChange>& changes, 
     for (const LinkChange& link : one.changes.links) {
       reasons.push_back(program ? why_link(link, scenario, prepared, *program) : "");
     }
-    if (one.changes.overlap) reasons.push_back(why_overlap(prepared));
+    if (one.changes.overlap) reasons.push_back(program ? why_overlap(*program) : "");
     const bool varies =
         !one.changes.slow.empty() || one.changes.jitter != 0 || one.changes.factors.kind != FactorSource::Kind::kNone;
     if (varies) {

@@ -104,9 +104,7 @@ void by_repeated_runs(const Run& run, const Program& program, const Repeated& ho
   for (std::size_t k = 0; k < leader.size(); ++k) derivatives[k].times = derivatives[leader[k]].times;
 }
 
-std::string links_text(const CostName& name) {
-  return name.links.size() < 2 ? "link " + name.link : fmt::format("{} links {}", name.links.size(), name.link);
-}
+std::string links_text(const CostName& name) { return name.links.size() < 2 ? "link " + name.link : name.link; }
 
 }  // namespace
 

@@ -53,7 +53,7 @@ Nanoseconds layer_collective(const StepPlanner& planner, const std::vector<std::
   Nanoseconds time = 0;
   for (const bool expert : {false, true}) {
     const Bytes bytes = (expert ? experts : all - experts) / layers;
-    const RankGroups groups = replica_groups(planner.layout(), place, expert);
+    const RankGroups groups = planner.replica_groups(place, expert);
     if (bytes > 0 && groups.front().size() > 1) time += planner.plan(groups, kind, bytes).duration;
   }
   return time;
@@ -80,7 +80,7 @@ void add_inside(const StepRequest& request, const StepPlanner& planner, std::siz
                                                         state.expert_parameters, layers);
   const Nanoseconds scatter =
       layer_collective(planner, place, CollectiveKind::kReduceScatter, state.gradients, state.expert_gradients, layers);
-  const double slow = planner.slow_down(replica_groups(planner.layout(), place, false));
+  const double slow = planner.slow_down(planner.replica_groups(place, false));
   const auto lengthen = [&](Nanoseconds& time, Nanoseconds before, Nanoseconds behind) {
     const Nanoseconds more = exposed(time, before, behind, layers, slow);
     time += more;

@@ -6,6 +6,8 @@
 // 2009); the others stand with their function.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "cost_models/collectives/collective.hpp"
@@ -48,6 +50,13 @@ using Groups = std::vector<Ranks>;
 // numbers, k kept with their indices: a third in the split and reduce, the rest in balancing and gathering.
 [[nodiscard]] Drafts draft_sparse(Wires& wires, const Groups& groups, CollectiveKind kind, double density,
                                   double entry_size);
+
+// Rings and trees of ranks that have a port each to a crossbar, as the port of the busiest rank sees them: with all
+// others left out, the drafts above in time that does not depend on how many they are. Links 0 and 3 of port_graph.
+[[nodiscard]] Drafts draft_on_ports(CollectiveAlgorithm algorithm, std::size_t ranks, Nanoseconds latency,
+                                    CollectiveKind kind);
+// Rank k's port: link 2k to the crossbar, with the latency, and 2k + 1 back.
+[[nodiscard]] LinkGraph port_graph(std::size_t ranks, std::int64_t bandwidth, Nanoseconds latency);
 
 [[nodiscard]] Drafts draft(CollectiveAlgorithm algorithm, Wires& wires, const Groups& groups, CollectiveKind kind,
                            const CollectiveModel& model);

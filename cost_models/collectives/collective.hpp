@@ -1,6 +1,7 @@
 // Collectives: which bytes travel over which links, in which order, and how long that takes with nothing else around.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -48,6 +49,7 @@ struct CollectiveModel {
   double density = 1;            // kSparse: share of numbers that are sent
   double entry_size = 2;         // kSparse: a sent number and its index, in sizes of a number: 2 is fp32 + int32
   std::int64_t selection_bandwidth = 0;  // kSparse: bytes per second at which it looks for them; 0: no time
+  double scale = 1;                      // calibration: all latencies and bytes take 1 / scale of their time
   bool step_includes_links = false;      // within a domain `step_latency` is all of a hop: link latencies are in it
   // Where there are any for an algorithm, the fastest of them counts, and not the four figures above. Where there are
   // any at all, kAuto takes no algorithm without one, but for an all-to-all.
@@ -67,5 +69,11 @@ struct CollectivePlan {
 [[nodiscard]] CollectivePlan plan_collective(const LinkGraph& graph,
                                              const std::vector<std::vector<std::int32_t>>& groups, CollectiveKind kind,
                                              Bytes bytes, const CollectiveModel& model);
+
+// The same where each of `ranks` has a port of its own to a crossbar, of that bandwidth (0: unlimited) one way and that
+// latency per message. As all ports are alike, rings and trees are not drawn link by link, so that a million ranks take
+// no time; other algorithms, where one is asked for, are.
+[[nodiscard]] CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseconds latency,
+                                           CollectiveKind kind, Bytes bytes, const CollectiveModel& model);
 
 }  // namespace debubble

@@ -2,6 +2,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -18,6 +20,7 @@ namespace {
 using collectives::Drafts;
 using collectives::Groups;
 using collectives::PhaseDraft;
+using collectives::Ranks;
 using collectives::Wires;
 
 constexpr std::array kAll{CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kTree,
@@ -52,9 +55,10 @@ CollectivePlan realize(const LinkGraph& graph, const Drafts& drafts, Bytes bytes
     flow.bytes = bytes;
     flow.path.links = draft.links;
     collectives::merge(flow.path.links);
-    for (LinkShare& share : flow.path.links) share.weight *= draft.scale / protocol.efficiency;
+    for (LinkShare& share : flow.path.links) share.weight *= draft.scale / (protocol.efficiency * model.scale);
     flow.path.latency = latency_of(draft.messages, protocol, model.step_includes_links);
     if (plan.phases.empty()) flow.path.latency += protocol.base_latency;
+    if (model.scale != 1) flow.path.latency = std::llround(static_cast<double>(flow.path.latency) / model.scale);
     plan.phases.push_back(std::move(flow));
   }
   if (protocol.algorithm == CollectiveAlgorithm::kSparse && model.selection_bandwidth > 0) {
@@ -90,21 +94,28 @@ bool has(const CollectiveModel& model, CollectiveKind kind, CollectiveAlgorithm 
                      [&](const CollectiveProtocol& protocol) { return protocol.algorithm == algorithm; });
 }
 
-std::optional<CollectivePlan> fastest(Wires& wires, const Groups& groups, CollectiveKind kind, Bytes bytes,
-                                      const CollectiveModel& model, CollectiveAlgorithm algorithm) {
-  const Drafts drafts = collectives::draft(algorithm, wires, groups, kind, model);
+std::optional<CollectivePlan> fastest(const LinkGraph& graph, const Drafts& drafts, std::size_t ranks,
+                                      CollectiveKind kind, Bytes bytes, const CollectiveModel& model,
+                                      CollectiveAlgorithm algorithm) {
   if (drafts.empty()) return std::nullopt;
   std::optional<CollectivePlan> best;
-  for (const CollectiveProtocol& protocol : protocols_of(model, algorithm, groups.front().size())) {
-    CollectivePlan plan = realize(wires.graph(), drafts, bytes, protocol, model);
+  for (const CollectiveProtocol& protocol : protocols_of(model, algorithm, ranks)) {
+    CollectivePlan plan = realize(graph, drafts, bytes, protocol, model);
     plan.text = std::string(to_string(kind)) + " of " + size_text(bytes) + ", " + to_string(algorithm) +
-                (protocol.name.empty() ? "" : " " + protocol.name) + " over " + std::to_string(groups.front().size());
+                (protocol.name.empty() ? "" : " " + protocol.name) + " over " + std::to_string(ranks);
     if (!best || plan.duration < best->duration) best = std::move(plan);
   }
   return best;
 }
 
-[[noreturn]] void refuse(Wires& wires, const Groups& groups, CollectiveKind kind, const CollectiveModel& model) {
+std::optional<CollectivePlan> fastest(Wires& wires, const Groups& groups, CollectiveKind kind, Bytes bytes,
+                                      const CollectiveModel& model, CollectiveAlgorithm algorithm) {
+  return fastest(wires.graph(), collectives::draft(algorithm, wires, groups, kind, model), groups.front().size(), kind,
+                 bytes, model, algorithm);
+}
+
+[[noreturn]] void refuse(Wires& wires, const Groups& groups, std::size_t ranks, CollectiveKind kind,
+                         const CollectiveModel& model) {
   std::string fit;
   for (const CollectiveAlgorithm algorithm : kAll) {
     if (collectives::draft(algorithm, wires, groups, kind, model).empty()) continue;
@@ -113,8 +124,12 @@ std::optional<CollectivePlan> fastest(Wires& wires, const Groups& groups, Collec
   const std::string where = wires.graph().name.empty() ? "this cluster" : wires.graph().name;
   throw InputError(Diagnostic{"B030", "--collective",
                               std::string(to_string(model.algorithm)) + " does no " + to_string(kind) + " over " +
-                                  std::to_string(groups.front().size()) + " devices of " + where,
+                                  std::to_string(ranks) + " devices of " + where,
                               "these can: " + fit});
+}
+
+CollectivePlan nothing_to_do(CollectiveKind kind, CollectiveAlgorithm algorithm) {
+  return {{}, 0, algorithm, std::string(to_string(kind)) + " of nothing"};
 }
 
 // Groups of more than one rank; all of one size.
@@ -174,11 +189,11 @@ Drafts draft(CollectiveAlgorithm algorithm, Wires& wires, const Groups& groups, 
 CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::vector<std::int32_t>>& groups,
                                CollectiveKind kind, Bytes bytes, const CollectiveModel& model) {
   const Groups busy = working(groups);
-  if (busy.empty() || bytes == 0) return {{}, 0, model.algorithm, std::string(to_string(kind)) + " of nothing"};
+  if (busy.empty() || bytes == 0) return nothing_to_do(kind, model.algorithm);
   Wires wires(graph);
   if (model.algorithm != CollectiveAlgorithm::kAuto) {
     std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, model.algorithm);
-    if (!plan) refuse(wires, busy, kind, model);
+    if (!plan) refuse(wires, busy, busy.front().size(), kind, model);
     return std::move(*plan);
   }
   std::optional<CollectivePlan> best;
@@ -188,6 +203,36 @@ CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::ve
     if (plan && (!best || plan->duration < best->duration)) best = std::move(plan);
   }
   return std::move(best.value());
+}
+
+CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseconds latency, CollectiveKind kind,
+                             Bytes bytes, const CollectiveModel& model) {
+  if (ranks < 2 || bytes == 0) return nothing_to_do(kind, model.algorithm);
+  const auto is_drawn = [&](CollectiveAlgorithm algorithm) {
+    return algorithm != CollectiveAlgorithm::kRing && algorithm != CollectiveAlgorithm::kTree;
+  };
+  const bool automatic = model.algorithm == CollectiveAlgorithm::kAuto;
+  if (kind == CollectiveKind::kAllToAll || (!automatic && is_drawn(model.algorithm))) {
+    std::vector<std::int32_t> all(ranks);
+    std::iota(all.begin(), all.end(), 0);
+    return plan_collective(collectives::port_graph(ranks, bandwidth, latency), {all}, kind, bytes, model);
+  }
+  const LinkGraph two_ports = collectives::port_graph(2, bandwidth, latency);
+  std::optional<CollectivePlan> best;
+  for (const CollectiveAlgorithm algorithm : {CollectiveAlgorithm::kRing, CollectiveAlgorithm::kTree}) {
+    if (!automatic && algorithm != model.algorithm) continue;
+    const Drafts drafts = collectives::draft_on_ports(algorithm, ranks, latency, kind);
+    std::optional<CollectivePlan> plan = fastest(two_ports, drafts, ranks, kind, bytes, model, algorithm);
+    if (plan && (!best || plan->duration < best->duration)) best = std::move(plan);
+  }
+  if (best) return std::move(*best);
+  // What fits so many ranks fits a few of them.
+  const std::size_t few = std::min<std::size_t>(ranks, 1024);
+  const LinkGraph ports = collectives::port_graph(few, bandwidth, latency);
+  Ranks group(few);
+  std::iota(group.begin(), group.end(), 0);
+  Wires wires(ports);
+  refuse(wires, {group}, ranks, kind, model);
 }
 
 }  // namespace debubble

@@ -11,95 +11,13 @@ namespace debubble {
 
 namespace {
 
-// On ideal links every rank has a port of its own: two links to a crossbar, one there and one back.
-class PortRouter final : public Router {
- public:
-  void route(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const override {
-    if (from != to) links.insert(links.end(), {2 * from, 2 * to + 1});
-  }
-};
-
-LinkGraph port_graph(std::size_t ranks, const Topology& topology) {
-  LinkGraph graph;
-  graph.name = "ideal links";
-  const auto crossbar = static_cast<std::int32_t>(ranks);
-  for (std::int32_t rank = 0; rank < crossbar; ++rank) {
-    graph.nodes.emplace_back();
-    graph.devices.push_back(rank);
-    graph.links.push_back({rank, crossbar, topology.bandwidth(), topology.latency(), true, ""});
-    graph.links.push_back({crossbar, rank, topology.bandwidth(), 0, true, ""});
-  }
-  graph.nodes.push_back({GraphNode::Kind::kSwitch, "crossbar"});
-  graph.router = std::make_shared<PortRouter>();
-  return graph;
-}
-
-// Calibration: everything takes 1 / scale of the time.
-CollectiveModel scaled(CollectiveModel model, double scale) {
-  if (scale == 1) return model;
-  const auto shorten = [&](Nanoseconds& time) { time = static_cast<Nanoseconds>(static_cast<double>(time) / scale); };
-  const auto apply = [&](auto& figures) {
-    shorten(figures.base_latency);
-    shorten(figures.step_latency);
-    shorten(figures.far_latency);
-    figures.efficiency *= scale;
-  };
-  apply(model);
-  for (CollectiveProtocol& protocol : model.protocols) apply(protocol);
-  return model;
+RankGroups anybody(std::size_t ranks) {
+  RankGroups groups{std::vector<std::int32_t>(ranks)};
+  std::iota(groups.front().begin(), groups.front().end(), 0);
+  return groups;
 }
 
 }  // namespace
-
-RankGroups replica_groups(const RankLayout& layout, const std::vector<std::int32_t>& places, bool experts) {
-  const Parallelism& sizes = layout.sizes;
-  const int ranks = sizes.data * sizes.context;
-  const int parts = experts ? std::max(1, sizes.expert) : 1;
-  RankGroups groups;
-  for (int tensor = 0; tensor < sizes.tensor; ++tensor) {
-    for (int part = 0; part < parts; ++part) {
-      std::vector<std::int32_t>& group = groups.emplace_back();
-      for (const std::int32_t place : places) {
-        for (int rank = part; rank < ranks; rank += parts) {
-          group.push_back(layout.device(tensor, rank % sizes.context, rank / sizes.context, place));
-        }
-      }
-    }
-  }
-  return groups;
-}
-
-RankGroups place_groups(const RankLayout& layout, const std::vector<std::int32_t>& places, int replica) {
-  const Parallelism& sizes = layout.sizes;
-  const int first = replica < 0 ? 0 : replica;
-  const int last = replica < 0 ? sizes.data - 1 : replica;
-  RankGroups groups;
-  for (int data = first; data <= last; ++data) {
-    for (int context = 0; context < sizes.context; ++context) {
-      for (int tensor = 0; tensor < sizes.tensor; ++tensor) {
-        std::vector<std::int32_t>& group = groups.emplace_back();
-        for (const std::int32_t place : places) group.push_back(layout.device(tensor, context, data, place));
-      }
-    }
-  }
-  return groups;
-}
-
-RankGroups job_groups(const RankLayout& layout, bool across_data) {
-  const Parallelism& sizes = layout.sizes;
-  RankGroups groups(1);
-  for (int data = 0; data < sizes.data; ++data) {
-    for (int context = 0; context < sizes.context; ++context) {
-      if (!across_data && !groups.back().empty()) groups.emplace_back();
-      for (int place = 0; place < sizes.pipeline; ++place) {
-        for (int tensor = 0; tensor < sizes.tensor; ++tensor) {
-          groups.back().push_back(layout.device(tensor, context, data, place));
-        }
-      }
-    }
-  }
-  return groups;
-}
 
 StepPlanner::StepPlanner(const StepRequest& request) : request_(&request), network_(request.topology->network()) {
   if (network_ != nullptr) layout_ = network_->layout;
@@ -117,7 +35,62 @@ CollectiveModel StepPlanner::model(const RankGroups& groups, CollectiveKind kind
   const int domains = network_ == nullptr ? 1 : domains_reached(network_->graph, groups);
   if (generation()) model = nccl_model(*generation(), domains, kind);
   model.density = request_->options.density;
-  return scaled(std::move(model), request_->options.network_scale);
+  model.scale = request_->options.network_scale;
+  return model;
+}
+
+RankGroups StepPlanner::replica_groups(const std::vector<std::int32_t>& places, bool experts) const {
+  const Parallelism& sizes = layout_.sizes;
+  const int ranks = sizes.data * sizes.context;
+  const int parts = experts ? std::max(1, sizes.expert) : 1;
+  if (network_ == nullptr) return anybody(places.size() * static_cast<std::size_t>((ranks + parts - 1) / parts));
+  RankGroups groups;
+  for (int tensor = 0; tensor < sizes.tensor; ++tensor) {
+    for (int part = 0; part < parts; ++part) {
+      std::vector<std::int32_t>& group = groups.emplace_back();
+      for (const std::int32_t place : places) {
+        for (int rank = part; rank < ranks; rank += parts) {
+          group.push_back(layout_.device(tensor, rank % sizes.context, rank / sizes.context, place));
+        }
+      }
+    }
+  }
+  return groups;
+}
+
+RankGroups StepPlanner::place_groups(const std::vector<std::int32_t>& places, int replica) const {
+  if (network_ == nullptr) return anybody(places.size());
+  const Parallelism& sizes = layout_.sizes;
+  const int first = replica < 0 ? 0 : replica;
+  const int last = replica < 0 ? sizes.data - 1 : replica;
+  RankGroups groups;
+  for (int data = first; data <= last; ++data) {
+    for (int context = 0; context < sizes.context; ++context) {
+      for (int tensor = 0; tensor < sizes.tensor; ++tensor) {
+        std::vector<std::int32_t>& group = groups.emplace_back();
+        for (const std::int32_t place : places) group.push_back(layout_.device(tensor, context, data, place));
+      }
+    }
+  }
+  return groups;
+}
+
+RankGroups StepPlanner::job_group(bool across_data) const {
+  const Parallelism& sizes = layout_.sizes;
+  if (network_ == nullptr) {
+    return anybody(static_cast<std::size_t>(sizes.ranks() / (across_data ? 1 : sizes.data * sizes.context)));
+  }
+  RankGroups groups(1);
+  for (int data = 0; data < (across_data ? sizes.data : 1); ++data) {
+    for (int context = 0; context < (across_data ? sizes.context : 1); ++context) {
+      for (int place = 0; place < sizes.pipeline; ++place) {
+        for (int tensor = 0; tensor < sizes.tensor; ++tensor) {
+          groups.front().push_back(layout_.device(tensor, context, data, place));
+        }
+      }
+    }
+  }
+  return groups;
 }
 
 CollectivePlan StepPlanner::plan(const RankGroups& groups, CollectiveKind kind, Bytes bytes,
@@ -125,11 +98,8 @@ CollectivePlan StepPlanner::plan(const RankGroups& groups, CollectiveKind kind, 
   CollectiveModel how = model(groups, kind);
   how.algorithm = algorithm;
   if (network_ != nullptr) return plan_collective(network_->graph, groups, kind, bytes, how);
-  // Groups do not meet on ideal links: one of them speaks for all.
-  const std::size_t ranks = groups.front().size();
-  std::vector<std::int32_t> group(ranks);
-  std::iota(group.begin(), group.end(), 0);
-  return plan_collective(port_graph(ranks, *request_->topology), {group}, kind, bytes, how);
+  return plan_on_ports(groups.front().size(), request_->topology->bandwidth(), request_->topology->latency(), kind,
+                       bytes, how);
 }
 
 std::vector<Flow> StepPlanner::phases(const CollectivePlan& plan) const {

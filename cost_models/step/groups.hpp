@@ -1,7 +1,7 @@
 // Which ranks of a job do a collective of the training step together, and how long it takes them.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,19 +12,19 @@ namespace debubble {
 
 using RankGroups = std::vector<std::vector<std::int32_t>>;
 
-// Ranks that hold the same weights: all data and context ranks on these places of the pipeline, a group per tensor
-// rank. Of experts: a group per part of the experts, too.
-[[nodiscard]] RankGroups replica_groups(const RankLayout& layout, const std::vector<std::int32_t>& places,
-                                        bool experts);
-// The same tensor, context and data rank on all of these places. `replica` -1: of all data ranks.
-[[nodiscard]] RankGroups place_groups(const RankLayout& layout, const std::vector<std::int32_t>& places, int replica);
-// Everybody, or everybody with the same data and context rank.
-[[nodiscard]] RankGroups job_groups(const RankLayout& layout, bool across_data);
-
 // Plans collectives on the request's cluster, or on ideal links.
 class StepPlanner {
  public:
   explicit StepPlanner(const StepRequest& request);
+
+  // Ranks that hold the same weights: all data and context ranks on these places of the pipeline, a group per tensor
+  // rank. Of experts: a group per part of the experts, too. Of ideal links, on which groups do not meet, here and below
+  // one group that speaks for all.
+  [[nodiscard]] RankGroups replica_groups(const std::vector<std::int32_t>& places, bool experts) const;
+  // The same tensor, context and data rank on all of these places. `replica` -1: of all data ranks.
+  [[nodiscard]] RankGroups place_groups(const std::vector<std::int32_t>& places, int replica) const;
+  // Everybody, or everybody with data and context rank 0: so few of their bytes travel that groups do not meet.
+  [[nodiscard]] RankGroups job_group(bool across_data) const;
 
   // With the algorithm that was asked for, or the fastest.
   [[nodiscard]] CollectivePlan plan(const RankGroups& groups, CollectiveKind kind, Bytes bytes,

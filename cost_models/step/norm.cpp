@@ -50,8 +50,7 @@ void StepBuilder::norm_barrier() {
     task = given(Kind::kGlobalNorm, all, *options_.times.norm, "norm of all gradients");
   } else {
     // With sharded gradients every rank has its part; else every data rank has them all.
-    RankGroups groups = job_groups(planner_.layout(), zero() > 0);
-    groups.resize(1);                   // so few bytes do not meet those of other groups
+    const RankGroups groups = planner_.job_group(zero() > 0);
     constexpr std::size_t kMany = 256;  // beyond it a tree is always faster
     const bool many = groups.front().size() > kMany;
     const CollectivePlan plan = planner_.plan(groups, CollectiveKind::kAllReduce, kNormBytes,
@@ -74,7 +73,7 @@ void StepBuilder::norm_chain() {
     if (options_.times.norm) {
       task = given(Kind::kGlobalNorm, {device}, *options_.times.norm, what);
     } else {
-      const RankGroups groups = place_groups(planner_.layout(), {device - 1, device}, -1);
+      const RankGroups groups = planner_.place_groups({device - 1, device}, -1);
       const CollectivePlan plan = planner_.plan(groups, CollectiveKind::kBroadcast, kNormBytes);
       task = given(Kind::kGlobalNorm, {device}, plan.duration, what);
       task.bytes = kNormBytes;

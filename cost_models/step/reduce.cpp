@@ -22,7 +22,7 @@ void StepBuilder::reduce(int stage) {
 
 void StepBuilder::reduce_bytes(int stage, Bytes bytes, bool experts, const std::string& of) {
   const Places devices = places(stage);
-  const RankGroups groups = replica_groups(planner_.layout(), devices, experts);
+  const RankGroups groups = planner_.replica_groups(devices, experts);
   if (bytes == 0 || groups.front().size() < 2) return;
   const CollectiveKind kind = zero() == 0 ? CollectiveKind::kAllReduce : CollectiveKind::kReduceScatter;
   const CollectivePlan plan = planner_.plan(groups, kind, bytes, options_.algorithm);
@@ -75,7 +75,7 @@ void StepBuilder::reduce_embedding() {
 
 StepTask StepBuilder::embedding_task(const Places& pair) const {
   const Bytes bytes = request_.tied_embedding;
-  const RankGroups groups = place_groups(planner_.layout(), pair, -1);
+  const RankGroups groups = planner_.place_groups(pair, -1);
   const CollectivePlan plan = planner_.plan(groups, CollectiveKind::kAllReduce, bytes);
   StepTask task = collective(Kind::kEmbeddingReduce, pair, groups, plan, bytes, "gradients of the tied embedding");
   const Topology& topology = *request_.topology;
@@ -84,7 +84,7 @@ StepTask StepBuilder::embedding_task(const Places& pair) const {
   task.phases.clear();
   task.duration = 0;
   for (int replica = 0; replica < request_.parallel.data; ++replica) {
-    const RankGroups own = place_groups(planner_.layout(), pair, replica);
+    const RankGroups own = planner_.place_groups(pair, replica);
     const CollectivePlan alone = planner_.plan(own, CollectiveKind::kAllReduce, bytes);
     task.duration = std::max(task.duration, alone.duration);
     if (topology.contended()) task.phases.push_back(planner_.phases(alone));

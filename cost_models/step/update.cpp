@@ -84,7 +84,7 @@ void StepBuilder::gather(int stage) {
 
 void StepBuilder::gather_bytes(int stage, Bytes bytes, bool experts, const std::string& of) {
   const Places devices = places(stage);
-  const RankGroups groups = replica_groups(planner_.layout(), devices, experts);
+  const RankGroups groups = planner_.replica_groups(devices, experts);
   if (bytes == 0 || groups.front().size() < 2) return;
   const CollectivePlan plan = planner_.plan(groups, CollectiveKind::kAllGather, bytes);
   add_gather(stage, collective(Kind::kParameterGather, devices, groups, plan, bytes, of));

@@ -10,13 +10,13 @@
 namespace debubble {
 namespace {
 
-// All groups of that dimension in the first stage, each once.
-std::vector<std::vector<std::int32_t>> groups_of(Dimension dimension, const RankLayout& layout) {
+// All groups of that dimension on one device of the pipeline, each once.
+std::vector<std::vector<std::int32_t>> groups_of(Dimension dimension, const RankLayout& layout, int place) {
   std::set<std::vector<std::int32_t>> groups;
   for (int tensor = 0; tensor < layout.sizes.tensor; ++tensor) {
     for (int context = 0; context < layout.sizes.context; ++context) {
       for (int data = 0; data < layout.sizes.data; ++data) {
-        groups.insert(layout.group(dimension, tensor, context, data, 0));
+        groups.insert(layout.group(dimension, tensor, context, data, place));
       }
     }
   }
@@ -63,7 +63,7 @@ OpTime collective_time(const LayerOp& op, const ModelRequest& request) {
   const auto bytes = static_cast<Bytes>(std::llround(static_cast<double>(op.collective_bytes) * op.imbalance));
   OpTime time;
   if (request.graph != nullptr && request.layout != nullptr) {
-    time = time_on(*request.graph, groups_of(op.group, *request.layout), op, bytes, request);
+    time = time_on(*request.graph, groups_of(op.group, *request.layout, request.place), op, bytes, request);
   } else {
     std::vector<std::int32_t> all(static_cast<std::size_t>(ranks));
     std::iota(all.begin(), all.end(), 0);

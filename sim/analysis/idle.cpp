@@ -104,6 +104,7 @@ class GapWalk {
   Gate through(const StepSpan& step) {
     const bool computes = step.lane == StepTask::Lane::kCompute;
     skip_launch_gap(step.end);
+    take(IdleCause::kStraggler, step.end - std::max<Nanoseconds>(0, step.straggled));
     take(computes ? compute_cause_ : IdleCause::kCollective, step.begin);
     take(IdleCause::kStraggler, step.begin - step.waited_for_replica);
     return step.gate;

@@ -89,6 +89,7 @@ struct StepSpan {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
   Nanoseconds contention = 0;  // the part of its duration because other flows took their share of its links
+  Nanoseconds straggled = 0;   // on a compute lane: what it takes beyond its own duration because it varies
   Bytes bytes = 0;
   // One that waits for its counterpart in another pipeline replica, which this timeline does not show, has a gate that
   // ends before it begins; `waited_for_replica` is that wait.

@@ -24,6 +24,15 @@ Nanoseconds truncated_time(double bytes, std::int64_t bandwidth) {
       std::min(std::floor(bytes * kNanosecondsPerSecond / static_cast<double>(bandwidth)), 0x1p62));
 }
 
+// A time, and a rate (0: none), of what is calibrated.
+Nanoseconds shortened(Nanoseconds time, double scale) {
+  return scale == 1 ? time : std::llround(std::min(static_cast<double>(time) / scale, 0x1p62));
+}
+std::int64_t hastened(std::int64_t rate, double scale) {
+  if (scale == 1 || rate == 0) return rate;
+  return std::max<std::int64_t>(1, std::llround(std::min(static_cast<double>(rate) * scale, 0x1p62)));
+}
+
 }  // namespace
 
 Topology Topology::ideal(Nanoseconds latency, std::int64_t bandwidth) {
@@ -39,17 +48,27 @@ Topology Topology::over(std::shared_ptr<const Network> network) {
   return topology;
 }
 
+Topology Topology::calibrated(double scale) const {
+  Topology topology = *this;
+  topology.transfer_scale_ = scale;
+  return topology;
+}
+
+Nanoseconds Topology::transfer_latency() const { return shortened(latency_, transfer_scale_); }
+
+std::int64_t Topology::transfer_bandwidth() const { return hastened(bandwidth_, transfer_scale_); }
+
 namespace {
 
 // Links of one rank's way, added to what other ranks of the same device already take.
-void add_route(const std::vector<std::int32_t>& route, std::vector<LinkShare>& links) {
+void add_route(const std::vector<std::int32_t>& route, double weight, std::vector<LinkShare>& links) {
   for (const std::int32_t link : route) {
     const auto found =
         std::find_if(links.begin(), links.end(), [&](const LinkShare& share) { return share.link == link; });
     if (found == links.end()) {
-      links.push_back({link, 1});
+      links.push_back({link, weight});
     } else {
-      found->weight += 1;
+      found->weight += weight;
     }
   }
 }
@@ -70,8 +89,9 @@ std::vector<FlowPath> Topology::rank_paths(int pipeline_replica, int from_device
       FlowPath& path = paths.emplace_back();
       path.latency = network_->message_latency;
       for (const std::int32_t link : route) path.latency += graph.links[static_cast<std::size_t>(link)].latency;
-      add_route(route, path.links);
-      path.bound = network_->transfer_bound;
+      path.latency = shortened(path.latency, transfer_scale_);
+      add_route(route, 1 / transfer_scale_, path.links);
+      path.bound = hastened(network_->transfer_bound, transfer_scale_);
     }
   }
   return paths;
@@ -83,7 +103,7 @@ FlowPath Topology::path(int pipeline_replica, int from_device, int to_device) co
   for (const FlowPath& path : rank_paths(pipeline_replica, from_device, to_device)) {
     route.clear();
     for (const LinkShare& share : path.links) route.push_back(share.link);
-    add_route(route, all.links);
+    add_route(route, 1 / transfer_scale_, all.links);
     all.latency = std::max(all.latency, path.latency);
     all.bound = path.bound;
   }
@@ -129,7 +149,8 @@ TransferTime Topology::transfer(int from_device, int to_device, Bytes bytes) con
   if (network_ != nullptr) {
     return alone(Flow{path(0, from_device, to_device), bytes}, network_->graph, network_->model);
   }
-  return {bandwidth_ == 0 ? 0 : serialisation_time(bytes, bandwidth_), latency_};
+  const std::int64_t bandwidth = transfer_bandwidth();
+  return {bandwidth == 0 ? 0 : serialisation_time(bytes, bandwidth), transfer_latency()};
 }
 
 TransferTime Topology::to_next_stage(int stage, int devices, Bytes bytes) const {

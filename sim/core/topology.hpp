@@ -2,6 +2,9 @@
 //
 // Ideal: every pair of devices has its own link, any number of transfers at once. Over a network: the devices are GPUs
 // of a LinkGraph, placed by a RankLayout; flows that meet on a link share it (sim/engine/cluster.hpp).
+//
+// A calibrated topology divides all times of transfers by a factor. Its wires stay what they are: collectives over them
+// are calibrated where they are planned.
 #pragma once
 
 #include <memory>
@@ -37,6 +40,10 @@ class Topology {
   static Topology ideal(Nanoseconds latency, std::int64_t bandwidth);
   static Topology over(std::shared_ptr<const Network> network);
 
+  // The same with all transfers taking 1 / scale of their time: latencies, and what they put on links. Above 0.
+  [[nodiscard]] Topology calibrated(double scale) const;
+  [[nodiscard]] double transfer_scale() const { return transfer_scale_; }
+
   // Time for `bytes` from one device of the pipeline to another, alone in the network; nothing between stages on one
   // device. Over a network each of the device's tensor and context ranks sends so many bytes to its counterpart.
   [[nodiscard]] TransferTime transfer(int from_device, int to_device, Bytes bytes) const;
@@ -52,12 +59,16 @@ class Topology {
   [[nodiscard]] const Network* network() const { return network_.get(); }
   // Whether flows may slow each other down.
   [[nodiscard]] bool contended() const { return network_ != nullptr && network_->model != NetworkModel::kUncontended; }
+  // Of ideal links; what a transfer over them gets, calibration included, is behind them.
   [[nodiscard]] Nanoseconds latency() const { return latency_; }
   [[nodiscard]] std::int64_t bandwidth() const { return bandwidth_; }
+  [[nodiscard]] Nanoseconds transfer_latency() const;
+  [[nodiscard]] std::int64_t transfer_bandwidth() const;
 
  private:
   Nanoseconds latency_ = 0;
   std::int64_t bandwidth_ = 0;
+  double transfer_scale_ = 1;
   std::shared_ptr<const Network> network_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/core/op.hpp"
+#include "sim/core/step_work.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -16,7 +17,8 @@ struct Variation {
   std::vector<double> stage;             // by stage
   std::vector<double> piece;             // by microbatch piece: sequence lengths, expert imbalance
   std::vector<double> pipeline_replica;  // by data-parallel replica of the pipeline
-  double jitter = 0;  // sigma of the logarithm of a factor with median 1, drawn for every op; 0: none
+  double jitter =
+      0;  // sigma of the logarithm of a factor with median 1, drawn for every op and step task on a compute lane
   std::uint64_t seed = 1;
 
   [[nodiscard]] bool none() const {
@@ -26,6 +28,12 @@ struct Variation {
   [[nodiscard]] bool replicas_differ() const { return !pipeline_replica.empty() || jitter != 0; }
   // What `op` takes on `device` in that pipeline replica, as a factor. Pure: jitter is a hash of seed, replica and op.
   [[nodiscard]] double factor(std::int32_t replica, std::int32_t device_index, const Op& op) const;
+  // The same of a step task on the compute lanes of its devices, alike in all replicas: the factor of the one that
+  // takes longest. Of the tables only `device` and `pipeline_replica` count: a task belongs to no microbatch, and what
+  // makes a stage's ops slow says nothing about its optimizer. Jitter is a hash of seed, replica, kind and device, so
+  // that a step with other tasks beside draws the same. Tasks on the collective lane have none: what varies about them
+  // is when their ranks get there. `replicas`: how many take part, from `first_replica` on.
+  [[nodiscard]] double task_factor(const StepTask& task, std::int32_t first_replica, std::int32_t replicas) const;
   // base * factor, rounded to the nearest nanosecond; base itself where nothing varies.
   [[nodiscard]] Nanoseconds apply(Nanoseconds base, std::int32_t replica, std::int32_t device_index,
                                   const Op& op) const;

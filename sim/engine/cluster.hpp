@@ -10,7 +10,7 @@
 // a lane taken holds nobody up. On a compute lane an op that may begin now goes before a task. A flow takes its links'
 // bandwidth until its last byte has left, then its latency passes. Copies to the host are flows, out and back beside
 // each other, where every device of the job has a host in the graph and the network is contended; they never take less
-// than StageCost::copy. Copies and step tasks do not vary.
+// than StageCost::copy. Step tasks on compute lanes vary (Variation::task_factor); copies and collectives do not.
 //
 // Where nothing is shared it gives the times of `simulate` to the nanosecond. Only the replicas that are simulated
 // share links: one that stands for many like it meets none of the others.

@@ -47,6 +47,7 @@ class ClusterRun {
     Nanoseconds begin = -1;
     Nanoseconds end = -1;
     Nanoseconds alone = 0;      // its length where nobody is in its way
+    Nanoseconds straggled = 0;  // the part of it by which it varies from its task's; may be below 0
     std::vector<Cause> causes;  // by replica that takes part: what it waited for last there
   };
   struct Release {
@@ -125,8 +126,9 @@ class ClusterRun {
   [[nodiscard]] Way make_way(const Flow& flow);
   [[nodiscard]] Way make_copy_way(FlowPath path, const CellCost& cost);
   void add_copy_ways(const Topology& topology);
-  void add_tasks(const Schedule& schedule);
-  void add_chains(std::int32_t run);
+  void add_tasks(const Schedule& schedule, const Variation* variation);
+  void add_chains(std::int32_t run, const Variation* variation);
+  [[nodiscard]] Nanoseconds varied(const TaskRun& run, const Variation* variation) const;
   void count_waits();
 
   // Nodes (cluster_run.cpp).

@@ -1,5 +1,6 @@
 // What stands before the first event: ways of transfers and copies, step tasks and what they wait for.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -68,7 +69,7 @@ ClusterRun::ClusterRun(const Program& program, const Schedule& schedule, const S
     }
   }
   looks_at_lanes_ = !copy_ways_.empty();
-  if (step_ != nullptr) add_tasks(schedule);
+  if (step_ != nullptr) add_tasks(schedule, options.variation);
   if (network_ != nullptr) network_->prepare();
 }
 
@@ -155,7 +156,7 @@ ClusterRun::Way ClusterRun::make_copy_way(FlowPath path, const CellCost& cost) {
   return made;
 }
 
-void ClusterRun::add_tasks(const Schedule& schedule) {
+void ClusterRun::add_tasks(const Schedule& schedule, const Variation* variation) {
   stage_nodes_ = find_stage_nodes(program_, schedule);
   const std::vector<StepTask>& tasks = step_->tasks;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
@@ -167,7 +168,7 @@ void ClusterRun::add_tasks(const Schedule& schedule) {
       run.replica = tasks[t].across_replicas ? -1 : r;
       first_chain_.push_back(static_cast<std::int32_t>(chains_.size()));
       task_runs_.push_back(run);
-      add_chains(static_cast<std::int32_t>(task_runs_.size()) - 1);
+      add_chains(static_cast<std::int32_t>(task_runs_.size()) - 1, variation);
     }
     looks_at_lanes_ = looks_at_lanes_ || tasks[t].lane == StepTask::Lane::kCompute || tasks[t].slow_down > 0;
   }
@@ -178,7 +179,16 @@ void ClusterRun::add_tasks(const Schedule& schedule) {
   count_waits();
 }
 
-void ClusterRun::add_chains(std::int32_t run) {
+// What a task without flows takes in its replica.
+Nanoseconds ClusterRun::varied(const TaskRun& run, const Variation* variation) const {
+  const StepTask& task = step_->tasks[at(run.task)];
+  if (variation == nullptr || variation->none()) return task.duration;
+  const double by = run.replica < 0 ? variation->task_factor(task, 0, replicas_)  //
+                                    : variation->task_factor(task, run.replica, 1);
+  return by == 1 ? task.duration : std::llround(static_cast<double>(task.duration) * by);
+}
+
+void ClusterRun::add_chains(std::int32_t run, const Variation* variation) {
   TaskRun& of = task_runs_[at(run)];
   const StepTask& task = step_->tasks[at(of.task)];
   std::vector<const std::vector<Flow>*> entries;
@@ -200,7 +210,8 @@ void ClusterRun::add_chains(std::int32_t run) {
       lasts += chain.ways.back().alone.total();
     }
     if (flows->empty()) {
-      lasts = task.duration;
+      lasts = varied(of, variation);
+      of.straggled = lasts - task.duration;
       chain.ways.push_back({{lasts, 0}, -1});
       chain.bytes.push_back(0);
     }

@@ -78,6 +78,7 @@ class Steps {
     // A task without flows can only have been stretched by a collective beside it.
     const bool flows = what.lane == StepTask::Lane::kCollective;
     span.contention = flows ? std::max<Nanoseconds>(task.end - task.begin - task.alone, 0) : 0;
+    span.straggled = task.straggled;
     span.bytes = what.bytes;
     spans_.push_back(std::move(span));
   }

@@ -6,6 +6,16 @@
 
 namespace debubble {
 
+namespace {
+
+// As often as the way takes the link; less where transfers are calibrated.
+Nanoseconds latency_on(const LinkShare& share, const LinkGraph& graph) {
+  const Nanoseconds latency = graph.links[static_cast<std::size_t>(share.link)].latency;
+  return share.weight == 1 ? latency : static_cast<Nanoseconds>(static_cast<double>(latency) * share.weight);
+}
+
+}  // namespace
+
 std::int32_t FifoNetwork::add_way(const std::vector<FlowPath>& paths, Form form) {
   ways_.push_back({paths, form});
   return static_cast<std::int32_t>(ways_.size()) - 1;
@@ -18,7 +28,7 @@ Nanoseconds FifoNetwork::latency_after(std::int32_t way) const {
   Nanoseconds most = 0;
   for (const FlowPath& path : of.paths) {
     Nanoseconds left = path.latency;
-    for (const LinkShare& share : path.links) left -= graph_.links[static_cast<std::size_t>(share.link)].latency;
+    for (const LinkShare& share : path.links) left -= latency_on(share, graph_);
     most = std::max(most, left);
   }
   return most;
@@ -78,7 +88,7 @@ void FifoNetwork::enter_next_link(std::size_t slot, Nanoseconds now) {
   const Nanoseconds taken = alone({one_link, message.bytes}, graph_, NetworkModel::kFifo).serialisation;
   const Nanoseconds sent = (link.shared ? std::max(free, now) : now) + taken;
   free = std::max(free, sent);
-  queue_.push({sent + link.latency, first_event_ + static_cast<std::uint64_t>(slot)});
+  queue_.push({sent + latency_on(share, graph_), first_event_ + static_cast<std::uint64_t>(slot)});
 }
 
 void FifoNetwork::hold_all(std::size_t slot, Nanoseconds alone, Nanoseconds now) {

@@ -122,5 +122,47 @@ TEST_CASE("what a stream cannot be is refused with the nearest request that can"
             .find("error[S064]") == 0);
 }
 
+TEST_CASE("a stream's pace is that of the run's devices, microbatches and links") {
+  const Folder folder;
+  const auto pace = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"--schedule", "pipedream", "--times", "f=1,b=2"});
+    return simulated(folder, flags)["stream"]["period_per_microbatch_ns"].get<double>();
+  };
+  CHECK(pace({}) == 3'000'000);
+  CHECK(pace({"--slow", "device=2:1.5"}) == 4'500'000);
+  CHECK(pace({"--dp", "2", "--slow", "replica=1:2"}) == 6'000'000);  // all wait for the slowest replica
+  // Noise makes it slower than the mean of its ops, as the slowest device of each moment counts; each seed in its way.
+  const double noisy = pace({"--jitter", "lognormal:0.2", "--seed", "3"});
+  CHECK(noisy > 3'000'000);
+  CHECK(noisy < 5'000'000);
+  CHECK(pace({"--jitter", "lognormal:0.2", "--seed", "3"}) == noisy);
+  CHECK(pace({"--jitter", "lognormal:0.2", "--seed", "4"}) != noisy);
+  folder.write("f.csv", "microbatch,factor\n0,1\n1,3\n2,1\n3,3\n4,1\n5,3\n6,1\n7,3\n");
+  CHECK(pace({"--factors", "f.csv"}) > 5'900'000);  // two of them take 4 times 3 ms, over and over
+}
+
+TEST_CASE("transfers that share a link set the pace of a stream") {
+  const Folder folder;
+  // Stages 0, 1, 2, 3 on devices 0, 2, 1, 3 of a ring: what goes 0 to 2 and what goes 1 to 3 meets on link 1>2.
+  const auto pace = [&](const char* bandwidth, const char* network) {
+    const json run = simulated(folder, {"--schedule", "pipedream", "--model", "tiny-gpt", "-p", "4", "-m", "8",
+                                        "--memory", "off", "--topology", std::string("ring:8,bandwidth=") + bandwidth,
+                                        "--rank-devices", "0,2,1,3", "--network", network});
+    return run["stream"]["period_per_microbatch_ns"].get<double>();
+  };
+  CHECK(pace("10000GB/s", "fluid") == doctest::Approx(pace("10000GB/s", "uncontended")).epsilon(0.01));
+  CHECK(pace("1MB/s", "fluid") > 1.5 * pace("1MB/s", "uncontended"));
+}
+
+TEST_CASE("the throughput of a stream is that of all its replicas") {
+  const Folder folder;
+  folder.write("p.json", kProfile);
+  const auto samples = [&](const char* replicas) {
+    return simulated(folder, {"--schedule", "pipedream", "--profile", "p.json", "-p", "2", "-m", "6", "--dp",
+                              replicas})["stream"]["throughput_samples_per_s"];
+  };
+  CHECK(samples("4").get<double>() == doctest::Approx(4 * samples("1").get<double>()));
+}
+
 }  // namespace
 }  // namespace debubble::testing

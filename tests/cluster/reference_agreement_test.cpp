@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -129,6 +131,26 @@ reference::Outcome cells_of(const Setting& of, const Program& program, int repli
   return outcome;
 }
 
+// On compute lanes: as long as the slowest of its devices takes.
+std::vector<std::vector<Nanoseconds>> varied_tasks(const Setting& of) {
+  std::vector<std::vector<Nanoseconds>> durations;
+  for (const StepTask& task : of.step.tasks) {
+    std::vector<Nanoseconds>& runs = durations.emplace_back();
+    for (int r = 0; r < of.replicas; ++r) {
+      Nanoseconds longest = 0;
+      for (const std::int32_t device : task.devices) {
+        StepTask one = task;
+        one.devices = {device};
+        const double by = task.lane == StepTask::Lane::kCompute ? of.variation.task_factor(one, r, 1) : 1;
+        longest = std::max<Nanoseconds>(longest, std::llround(static_cast<double>(task.duration) * by));
+      }
+      runs.push_back(longest);
+    }
+    if (task.across_replicas) runs = {*std::max_element(runs.begin(), runs.end())};
+  }
+  return durations;
+}
+
 std::string far(const std::string& what, Nanoseconds ours, Nanoseconds theirs) {
   if (std::abs(ours - theirs) <= kRounding) return "";
   return what + ": " + std::to_string(ours) + " instead of " + std::to_string(theirs);
@@ -174,6 +196,7 @@ void agree(std::uint64_t seed, bool with_step, int& contended) {
   given.topology = &of.topology;
   given.step = &of.step;
   given.schedule = &of.schedule;
+  given.task_durations = varied_tasks(of);
   const auto expected = reference::simulate_cluster(given);
   bool met = false;
   for (std::size_t r = 0; r < timelines.size(); ++r) {

@@ -4,7 +4,9 @@
 //     device 1      F0 F1 B0 B1            stage 0's at 900
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -204,4 +206,76 @@ TEST_CASE("steps that wait for ops which wait for them are refused, never lost")
   task.after_stages = {{0, 1}};
   task.before_stages = {{0, 0}};
   CHECK_THROWS_AS(static_cast<void>(p.run()), std::logic_error);
+}
+
+TEST_CASE("tasks on compute lanes vary like ops: with their device and replica, and by jitter; collectives do not") {
+  Pipeline p;
+  p.replicas = 2;
+  p.variation.device = {1, 1.5};
+  p.variation.pipeline_replica = {1, 2};
+  p.variation.stage = {3, 3};  // of ops only
+  for (std::int32_t device : {0, 1}) {
+    StepTask& reduce = p.add({device}, 50);
+    reduce.after_stages = {{0, device}};
+    StepTask& adam = p.add({device}, 100);
+    adam.kind = StepTask::Kind::kOptimizer;
+    adam.lane = StepTask::Lane::kCompute;
+    adam.after = {static_cast<std::int32_t>(p.step.tasks.size()) - 2};
+  }
+  const std::vector<Timeline> both = p.run();
+  const auto length = [&](std::size_t replica, std::int32_t device, StepTask::Lane lane) {
+    for (const StepSpan& step : both[replica].steps) {
+      if (step.device == device && step.lane == lane) return std::pair(step.end - step.begin, step.straggled);
+    }
+    return std::pair<Nanoseconds, Nanoseconds>(-1, -1);
+  };
+  using Times = std::pair<Nanoseconds, Nanoseconds>;
+  CHECK_EQ(length(0, 0, StepTask::Lane::kCompute), Times(100, 0));
+  CHECK_EQ(length(0, 1, StepTask::Lane::kCompute), Times(150, 50));
+  CHECK_EQ(length(1, 0, StepTask::Lane::kCompute), Times(200, 100));
+  CHECK_EQ(length(1, 1, StepTask::Lane::kCompute), Times(300, 200));
+  for (const std::size_t replica : {0U, 1U}) {
+    for (std::int32_t device : {0, 1}) CHECK_EQ(length(replica, device, StepTask::Lane::kCollective), Times(50, 0));
+  }
+  // A task of all replicas takes what the slowest needs.
+  CHECK_EQ(p.variation.task_factor(p.step.tasks[1], 0, 2), 2);
+  CHECK_EQ(p.variation.task_factor(p.step.tasks[3], 0, 2), 3);
+  CHECK_EQ(p.variation.task_factor(p.step.tasks[2], 0, 2), 1);
+}
+
+TEST_CASE("a task's jitter is drawn by seed, replica, kind and device, and by nothing else") {
+  Variation variation;
+  variation.jitter = 0.2;
+  StepTask adam;
+  adam.kind = StepTask::Kind::kOptimizer;
+  adam.lane = StepTask::Lane::kCompute;
+  adam.devices = {1};
+  adam.duration = 7;
+  StepTask same = adam;
+  same.duration = 9;
+  same.after = {0};
+  const double factor = variation.task_factor(adam, 0, 1);
+  CHECK_NE(factor, 1);
+  CHECK_EQ(variation.task_factor(same, 0, 1), factor);
+  StepTask norm = adam;
+  norm.kind = StepTask::Kind::kGlobalNorm;
+  StepTask other = adam;
+  other.devices = {2};
+  Variation next = variation;
+  next.seed = 2;
+  for (const double different :
+       {variation.task_factor(norm, 0, 1), variation.task_factor(other, 0, 1), variation.task_factor(adam, 1, 1),
+        next.task_factor(adam, 0, 1), variation.factor(0, 1, {OpKind::kForward, false, 1, 0})}) {
+    CHECK_NE(different, factor);
+  }
+  double sum = 0;
+  double squares = 0;
+  constexpr int kDraws = 20'000;
+  for (std::int32_t replica = 0; replica < kDraws; ++replica) {
+    const double log = std::log(variation.task_factor(adam, replica, 1));
+    sum += log;
+    squares += log * log;
+  }
+  CHECK_LT(std::abs(sum / kDraws), 4 * 0.2 / std::sqrt(kDraws));
+  CHECK_EQ(std::sqrt(squares / kDraws), doctest::Approx(0.2).epsilon(0.02));
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cost_models/collectives/algorithms.hpp"
 #include "cost_models/collectives/closed_forms.hpp"
 #include "cost_models/collectives/collective.hpp"
 #include "sim/core/error.hpp"
@@ -225,4 +226,55 @@ TEST_CASE("protocol overhead and latencies: base once, links beside or inside th
   check_close(time_of(graph, 8, kAllReduce, kGigabyte, model), 8e-6 + 14 * 3e-6 + bytes_time);
   CHECK(plan_collective(graph, {first_devices(8)}, kAllReduce, kGigabyte, model).text ==
         "all-reduce of 953.7 MiB, ring over 8");
+}
+
+TEST_CASE("on ports of their own, rings and trees are those that are drawn link by link") {
+  for (const std::size_t ranks : {2U, 3U, 8U, 17U, 64U}) {
+    for (const std::int64_t bandwidth : {std::int64_t{0}, std::int64_t{25'000'000'000}}) {
+      for (const auto algorithm :
+           {CollectiveAlgorithm::kAuto, CollectiveAlgorithm::kRing, CollectiveAlgorithm::kTree}) {
+        for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather,
+                                CollectiveKind::kBroadcast}) {
+          const bool sums_up = kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllGather;
+          if (algorithm == CollectiveAlgorithm::kTree && sums_up) continue;
+          CAPTURE(ranks);
+          CAPTURE(to_string(algorithm));
+          CAPTURE(to_string(kind));
+          CollectiveModel model = model_of(algorithm, 1'300, 9'000);
+          model.base_latency = 6'000;
+          model.efficiency = 0.8;
+          model.scale = 0.7;
+          const LinkGraph drawn = collectives::port_graph(ranks, bandwidth, 700);
+          const CollectivePlan expected =
+              plan_collective(drawn, {first_devices(static_cast<int>(ranks))}, kind, 1'000'000, model);
+          const CollectivePlan plan = plan_on_ports(ranks, bandwidth, 700, kind, 1'000'000, model);
+          CHECK(plan.duration == expected.duration);
+          CHECK(plan.text == expected.text);
+          CHECK(plan.algorithm == expected.algorithm);
+        }
+      }
+    }
+  }
+  const CollectivePlan huge = plan_on_ports(1'000'000, 25'000'000'000, 0, CollectiveKind::kAllReduce, 1'000'000, {});
+  check_close(huge.duration, closed::ring_all_reduce(1'000'000, 1e6).seconds(0, 1 / 25e9));
+}
+
+TEST_CASE("what is asked for on ports and does not fit is refused with the ranks that there are") {
+  try {
+    const CollectiveModel tree = model_of(CollectiveAlgorithm::kTree, 0, 0);
+    (void)plan_on_ports(1'000'000, 0, 0, CollectiveKind::kAllGather, 8, tree);
+    FAIL("accepted");
+  } catch (const InputError& error) {
+    CHECK(error.diagnostics().front().message == "tree does no all-gather over 1000000 devices of ideal links");
+  }
+}
+
+TEST_CASE("calibration divides all that a collective takes") {
+  const LinkGraph graph = board_graph(BoardSizes{});
+  CollectiveModel model = model_of(CollectiveAlgorithm::kRing, 4'000, 16'000);
+  model.base_latency = 8'000;
+  const auto ranks = graph.device_count();
+  const Nanoseconds plain = time_of(graph, ranks, CollectiveKind::kAllReduce, 64'000'000, model);
+  model.scale = 0.5;
+  CHECK(std::abs(time_of(graph, ranks, CollectiveKind::kAllReduce, 64'000'000, model) - 2 * plain) <= 2);
 }

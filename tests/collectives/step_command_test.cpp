@@ -1,7 +1,11 @@
 // The training step through the command line.
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "tests/support/command.hpp"
 
@@ -193,6 +197,45 @@ TEST_CASE("an algorithm that does not fit says which would") {
       {"simulate", "-p", "4", "-m", "8", "--profile", profile, "--dp", "6", "--collective", "halving-doubling"});
   CHECK(text.find("error[B030]") != std::string::npos);
   CHECK(text.find("these can: ring, tree") != std::string::npos);
+}
+
+TEST_CASE("the optimizer varies as ops do, each seed in its own way") {
+  const Folder folder;
+  const Arguments step{"--dp", "2", "--step", "reduce=2,optimizer=5,gather=1"};
+  // A slow last device works longer at its optimizer, too: 39 ms and 2 of the reduction, 1.5 x 5 and the gathering.
+  Arguments slow = step;
+  slow.insert(slow.end(), {"--slow", "device=3:1.5"});
+  CHECK(milliseconds(folder, toy(slow)) == doctest::Approx(45 + 2 + 7.5 + 1).epsilon(0.1));
+  const auto optimizer = [&](const char* seed) {
+    Arguments flags = toy(step);
+    flags.insert(flags.end(), {"--jitter", "lognormal:0.2", "--seed", seed});
+    return simulated(folder, flags).at("step").at("parts").at("optimizer").at("time_ns").get<std::int64_t>();
+  };
+  CHECK(optimizer("1") != 5'000'000);
+  CHECK(optimizer("1") == optimizer("1"));
+  CHECK(optimizer("1") != optimizer("2"));
+}
+
+TEST_CASE("a million data ranks on ideal links take no longer than two: all are alike") {
+  const Folder folder;
+  const auto began = std::chrono::steady_clock::now();
+  for (const char* zero : {"0", "1", "3"}) {
+    const json run =
+        simulated(folder, {"-p", "4", "-m", "8", "--model", "tiny-gpt", "--dp", "1000000", "--zero", zero});
+    CHECK(run.at("makespan_ns").get<std::int64_t>() > 0);
+  }
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));  // it took 25 each
+}
+
+TEST_CASE("too many replicas that all have noise of their own are refused") {
+  const Folder folder;
+  CHECK(
+      folder.refusal({"simulate", "-p", "4", "-m", "8", "--dp", "1000000", "--jitter", "lognormal:0.1"}) ==
+      "error[B036]: 1000000 replicas of the pipeline are not alike, and with 64 ops each more than 20 million ops have "
+      "to be simulated\n"
+      "  --> --dp\n"
+      "  = help: use fewer replicas, or leave --jitter and --slow replica out: replicas that are alike and share no "
+      "wire are simulated once\n");
 }
 
 }  // namespace debubble::testing

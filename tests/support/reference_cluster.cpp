@@ -104,7 +104,8 @@ class Run {
         if (task.phases.size() > 1 && !task.across_replicas) state.chains = {task.phases[r]};
         state.next.assign(state.chains.size(), 0);
         state.moving.resize(state.chains.size());
-        state.left = static_cast<double>(task.duration);
+        const auto& given = given_.task_durations;
+        state.left = static_cast<double>(given.empty() ? task.duration : given[t][r]);
         tasks_.push_back(state);
       }
     }

@@ -36,6 +36,8 @@ struct ClusterCase {
   const Topology* topology = nullptr;
   const StepWork* step = nullptr;  // may be null
   const Schedule* schedule = nullptr;
+  // By task, then pipeline replica (or one for all of them): what it takes without flows. Empty: as the step says.
+  std::vector<std::vector<Nanoseconds>> task_durations;
 };
 
 struct TaskTimes {

@@ -251,6 +251,26 @@ torchrun --nproc_per_node $GPUS --nnodes 1 pretrain_gpt.py $MODEL \
   CHECK(has(folder.refusal({"import", "--from", "megatron", "run.toml"}), "error[F0"));
 }
 
+TEST_CASE("calibration of the network divides what transfers between stages take, on every kind of links") {
+  const Folder folder;
+  const auto of = [&](const std::vector<std::string>& more) { return makespan(report(folder, with(kSmall, more))); };
+  const std::vector<std::string> half{"--calibrate", "network=0.5"};
+  const double ideal = of({"--comm", "20ms", "--bandwidth", "1GB/s"});
+  CHECK(of({"--comm", "40ms", "--bandwidth", "0.5GB/s"}) > ideal);
+  CHECK(of(with({"--comm", "20ms", "--bandwidth", "1GB/s"}, half)) == of({"--comm", "40ms", "--bandwidth", "0.5GB/s"}));
+  for (const char* network : {"fluid", "fifo", "uncontended"}) {
+    CAPTURE(network);
+    const auto on = [&](const char* ring, const std::vector<std::string>& more) {
+      return of(with({"--topology", ring, "--network", network, "--transfer-latency", "10us"}, more));
+    };
+    const double plain = on("ring:4,bandwidth=1GB/s,latency=4us", {});
+    const double slow =
+        of({"--topology", "ring:4,bandwidth=0.5GB/s,latency=8us", "--network", network, "--transfer-latency", "20us"});
+    CHECK(slow > plain);
+    CHECK(on("ring:4,bandwidth=1GB/s,latency=4us", half) == doctest::Approx(slow).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("lists of models and hardware") {
   const Folder folder;
   const std::string models = folder.data({"list", "models"});

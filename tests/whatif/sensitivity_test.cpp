@@ -2,12 +2,16 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "sim/topologies/catalog.hpp"
 #include "tools/run.hpp"
 #include "tools/whatif/candidates.hpp"
 #include "tools/whatif/changed_costs.hpp"
+#include "tools/whatif/link_groups.hpp"
 #include "tools/whatif/sensitivity.hpp"
 #include "tools/whatif/step_time.hpp"
 
@@ -41,7 +45,7 @@ ScenarioFlags flags_of(const std::string& schedule, int devices, int microbatche
 
 // What a change of the cost by a hundred-thousandth does, per unit of it.
 double slope(const Prepared& made, const CostName& name, double factor) {
-  const ChangedCost changed = with_cost(made.scenario, made.run, name, factor);
+  const ChangedCost changed = with_cost(LinkFollower(made.scenario, made.run), made.run, name, factor);
   const Nanoseconds by = step_time(changed.run, made.program) - step_time(made.run, made.program);
   return static_cast<double>(by) / changed.added;
 }
@@ -141,6 +145,56 @@ TEST_CASE("links count by hops and bytes") {
     CHECK(derivative.times.growing == doctest::Approx(by / per).epsilon(0.02));
   }
   CHECK(links == 2 * 2 * 7);
+}
+
+TEST_CASE("links with the same part in a run are one cost, and what is left out makes no difference") {
+  ScenarioFlags flags = flags_of("1f1b", 2, 4);
+  flags.transformer.model = "llama3-8b";
+  flags.cluster.topology = "dgx-h100:4";
+  flags.cluster.tensor = 8;
+  flags.cluster.data = 2;
+  const Prepared made = prepared(flags);
+  const Sensitivity found = find_sensitivity(made.scenario, made.run, made.program, 1);
+  CHECK_FALSE(found.exact);
+  std::set<std::string> bytes;
+  std::size_t links = 0;
+  for (const Derivative& derivative : found.derivatives) {
+    if (!is_link(derivative.name)) continue;
+    CAPTURE(to_string(derivative.name));
+    links += derivative.name.links.size();
+    CHECK(derivative.links.size() == derivative.name.links.size());
+    if (derivative.name.kind == CostName::Kind::kTimePerByte) {
+      bytes.insert(derivative.name.link);
+      continue;
+    }
+    // Latencies that were looked at once for several groups are those of each.
+    const double change = std::max(1e-3, 50.0 / static_cast<double>(derivative.cost));
+    CHECK(derivative.times.growing == doctest::Approx(slope(made, derivative.name, 1 + change)));
+  }
+  CHECK(bytes.contains("nic0-15>rail0-7"));        // of stage 0, in both replicas
+  CHECK(bytes.contains("gpu0-15<>nvswitch0-1"));   // its tensor ranks, in both directions
+  CHECK_FALSE(bytes.contains("gpu0-15>nic0-15"));  // PCIe is never as tight as the card behind it
+  CHECK(found.derivatives.size() < 40);
+  CHECK(links > 100);
+  const CostName pcie{.kind = CostName::Kind::kTimePerByte, .op = {}, .stage = 0, .link = "pcie", .links = [&] {
+                        std::vector<std::int32_t> numbers;
+                        const auto& all = made.run.topology.network()->graph.links;
+                        for (std::size_t k = 0; k < all.size(); ++k) {
+                          if (all[k].name.starts_with("gpu") && all[k].name.find(">nic") < all[k].name.size()) {
+                            numbers.push_back(static_cast<std::int32_t>(k));
+                          }
+                        }
+                        return numbers;
+                      }()};
+  CHECK(pcie.links.size() == 32);
+  CHECK(slope(made, pcie, 1.001) == 0);
+}
+
+TEST_CASE("names of several links say which") {
+  CHECK(common_name({"3>4"}) == "3>4");
+  CHECK(common_name({"nic0>rail0", "nic1>rail1", "nic2>rail2"}) == "nic0-2>rail0-2");
+  CHECK(common_name({"nic0>rail0", "nic8>rail0", "nic16>rail0"}) == "nic0..16>rail0");
+  CHECK(common_name({"pod0.rail3>core3", "pod1.rail3>core3"}) == "pod0-1.rail3>core3");
 }
 
 TEST_CASE("candidates are ranked by what they bring, and say what a run of their own says") {

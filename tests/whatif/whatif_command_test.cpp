@@ -1,6 +1,7 @@
 // `debubble whatif` as people run it: what changed and by how much, in every format; seeds; sensitivity; exit statuses.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -25,6 +26,16 @@ json simulated(const Folder& folder, Arguments arguments) {
   arguments.insert(arguments.begin(), "simulate");
   arguments.insert(arguments.end(), {"--format", "json"});
   return json::parse(folder.data(arguments));
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
 }
 
 // Idle times and busy times of a run are its step, on every device.
@@ -153,6 +164,31 @@ TEST_CASE("derivatives tell what a small change does") {
   }
   CHECK(links == 6);
   CHECK(result["candidates"].size() >= 8);
+}
+
+TEST_CASE("a big cluster's links are as many costs as they have parts in the run") {
+  const Folder folder;
+  const Outcome outcome =
+      folder.run({"whatif", "-p", "8", "-m", "8", "--model", "llama3-70b", "--topology", "dgx-h100:64", "--tp", "8",
+                  "--dp", "8", "--zero", "1", "--sensitivity", "--format", "json"});
+  CHECK(outcome.status == 0);
+  for (const std::string& line : lines_of(outcome.err))
+    CHECK(line.starts_with("debubble: "));  // progress, if it is slow
+  const json result = json::parse(outcome.out);
+  const json& derivatives = result["sensitivity"]["derivatives"];
+  CHECK(derivatives.size() < 120);  // of 9,216 links
+  std::size_t stages = 0;
+  for (const json& derivative : derivatives) {
+    const std::string cost = derivative["cost"];
+    CAPTURE(cost);
+    if (cost.starts_with("stage ")) ++stages;
+    CHECK(derivative.contains("links") == !cost.starts_with("stage "));
+    if (cost != "nic0-63>rail0-7 bytes") continue;
+    CHECK(derivative["links"].size() == 64);
+    CHECK(derivative["links"][63] == "nic63>rail7");
+    CHECK(derivative["growing_bytes"] > 0);
+  }
+  CHECK(stages == 16);
 }
 
 TEST_CASE("a threshold fires on the changed run") {

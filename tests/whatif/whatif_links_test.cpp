@@ -103,18 +103,96 @@ TEST_CASE("in a cluster the links of one device are waited for by those behind t
   }
 }
 
-TEST_CASE("a change of links says that collectives inside stages keep their times") {
+TEST_CASE("collectives inside modelled stages follow their links, partition and schedule stay") {
   const Folder folder;
-  const auto text = [&](const char* tensor, Arguments change) {
-    Arguments flags{"whatif", "-p", "2", "--model", "tiny-gpt", "--topology", "dgx-h100:1", "--tp", tensor};
-    flags.insert(flags.end(), change.begin(), change.end());
-    return folder.data(flags);
+  const auto result = [&](const std::string& verb, const std::string& topology, const Arguments& more) {
+    Arguments flags{verb,     "-p",   "2", "-m",          "4",     "--model",  "llama3-8b", "--topology",
+                    topology, "--tp", "2", "--partition", "16,18", "--format", "json"};
+    return json::parse(folder.data(with(flags, more)));
   };
+  // The same as a cluster with such rates from the beginning.
+  const json all = result("whatif", "dgx-h100:1", {"--bandwidth-scale", "x0.5"});
+  const json slow = result("simulate", "dgx-h100:1,bandwidth=185.4GB/s,nic=24GB/s,pcie=25GB/s", {});
+  CHECK(all["changed"]["makespan_ns"] == slow["makespan_ns"]);
+  CHECK(all["changed"]["inside_collectives_ns"] == slow["inside_collectives_ns"]);
+  CHECK(all["changed"]["inside_collectives_ns"] > all["base"]["inside_collectives_ns"]);
+  // GPUs 0 and 1 are the ranks of stage 0: nobody else's collectives take their links.
+  const json devices = result("whatif", "dgx-h100:1", {"--link", "0-1:x0.25"})["difference"]["devices"];
+  CHECK(devices[0]["busy_ns"].get<std::int64_t>() > 0);
+  CHECK(devices[1]["busy_ns"].get<std::int64_t>() == 0);
+  // What ZeRO does inside ops follows, too.
+  const json sharded = result("whatif", "dgx-h100:1", {"--dp", "2", "--zero", "3", "--link", "4-6:x0.25"});
+  CHECK(sharded["difference"]["devices"][1]["busy_ns"].get<std::int64_t>() > 0);
+}
+
+TEST_CASE("links of the planned cut are those of the base, whatever the change does to the layers' times") {
+  const Folder folder;
+  const auto partition = [](const json& run) {
+    for (const json& one : run["assumptions"]) {
+      if (one["what"] == "partition") return one["value"].get<std::string>();
+    }
+    return std::string();
+  };
+  const json both = json::parse(folder.data({"whatif", "-p", "4", "-m", "4", "--model", "llama3-8b", "--topology",
+                                             "dgx-h100:1", "--tp", "2", "--link", "0-1:x0.05", "--format", "json"}));
+  CHECK(partition(both["base"]) == partition(both["changed"]));
+  CHECK(both["difference"]["devices"][0]["busy_ns"].get<std::int64_t>() > 0);
+  CHECK(both["difference"]["devices"][3]["busy_ns"].get<std::int64_t>() == 0);
+}
+
+TEST_CASE("collectives that cannot follow their links say so") {
+  const Folder folder;
+  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+  const auto text = [&](const Arguments& flags) { return folder.data(with({"whatif", "-p", "2"}, flags)); };
   const std::string note = "The collectives inside stages";
-  CHECK(text("2", {"--link", "0-1:x0.5"}).find(note) != std::string::npos);
-  CHECK(text("2", {"--bandwidth-scale", "x2"}).find(note) != std::string::npos);
-  CHECK(text("2", {"--slow", "device=0:1.5"}).find(note) == std::string::npos);
-  CHECK(text("1", {"--link", "0-1:x0.5"}).find(note) == std::string::npos);
+  const Arguments modelled{"--model", "tiny-gpt"};
+  const Arguments measured{"--profile", profile};
+  const Arguments cluster{"--topology", "dgx-h100:1", "--link", "0-2:x0.5"};
+  const auto noted = [&](const Arguments& costs, const Arguments& more) {
+    return text(with(costs, more)).find(note) != std::string::npos;
+  };
+  CHECK_FALSE(noted(modelled, with(cluster, {"--tp", "2"})));
+  CHECK(noted(measured, with(cluster, {"--tp", "2"})));
+  CHECK_FALSE(noted(measured, with(cluster, {"--tp", "1"})));
+  CHECK_FALSE(noted(measured, {"--topology", "dgx-h100:1", "--tp", "2", "--slow", "device=0:1.5"}));
+  CHECK(noted(modelled, {"--tp", "2", "--link", "0-1:x0.5"}));  // ideal links, one of them
+  CHECK_FALSE(noted(modelled, {"--tp", "2", "--bandwidth-scale", "x2"}));
+}
+
+TEST_CASE("all ideal links concern the collectives inside modelled stages") {
+  const Folder folder;
+  const json result = json::parse(folder.data(
+      {"whatif", "-p", "2", "--model", "llama3-8b", "--tp", "8", "--bandwidth-scale", "x0.5", "--format", "json"}));
+  CHECK(result["changed"]["inside_collectives_ns"].get<double>() >
+        1.2 * result["base"]["inside_collectives_ns"].get<double>());
+}
+
+TEST_CASE("a change without an effect says so, and why, in place of tables") {
+  const Folder folder;
+  const auto text = [&](const Arguments& flags) { return folder.data(with({"whatif", "-p", "6", "-m", "8"}, flags)); };
+  const auto says = [&](const std::string& all, const std::string& part) {
+    // Lines are wrapped.
+    std::string flat = all;
+    for (char& c : flat) c = c == '\n' ? ' ' : c;
+    CAPTURE(all);
+    CHECK(flat.find(part) != std::string::npos);
+    CHECK(flat.find("idle, all devices") == std::string::npos);
+  };
+  const std::string same = "Nothing changes: the step stays 39.00 ms";
+  const std::string failed = text({"--fail", "link", "2-3"});
+  says(failed, same);
+  says(failed, "Why: transfers take no time on ideal links without --comm and --bandwidth");
+  says(folder.data({"whatif", "-p", "1", "--overlap", "off"}), "Why: nothing travels between devices");
+  says(text({"--comm", "0.1", "--link", "0-5:latency=x9"}), "Why: no transfer of this schedule takes link 0-5");
+  says(text({"--topology", "dgx-h100:1", "--link", "6-7:x0.5"}),
+       "Why: nothing in this run takes link 6-7: no transfer, no collective");
+  const json result = json::parse(text({"--fail", "link", "2-3", "--format", "json"}));
+  CHECK(result["no_effect"].size() == 1);
+  CHECK(result["difference"]["makespan_ns"] == 0);
+  // A change that only moves waits has its tables.
+  const std::string moved = text({"--comm", "0.1", "--link", "1>0:latency=x2"});
+  CHECK(moved.find("idle, all devices") != std::string::npos);
+  CHECK(moved.find("Nothing changes") == std::string::npos);
 }
 
 TEST_CASE("all latencies at once are what --comm says") {

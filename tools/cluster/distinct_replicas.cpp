@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -78,11 +81,23 @@ std::vector<WayLike> ways_of(const Run& run, const Program& program, const Pairs
   return ways;
 }
 
+// Each op of each replica takes some 200 bytes and a microsecond.
+int affordable(const Program& program, int replicas) {
+  constexpr std::int64_t kMost = 20'000'000;
+  const auto ops = static_cast<std::int64_t>(program.nodes.size());
+  if (ops * replicas <= kMost) return replicas;
+  throw InputError(Diagnostic{"B036", "--dp",
+                              std::to_string(replicas) + " replicas of the pipeline are not alike, and with " +
+                                  std::to_string(ops) + " ops each more than 20 million ops have to be simulated",
+                              "use fewer replicas, or leave --jitter and --slow replica out: replicas that are alike "
+                              "and share no wire are simulated once"});
+}
+
 }  // namespace
 
 int distinct_replicas(const Run& run, const Program& program, const Variation& variation) {
   const int all = run.pipeline_replicas;
-  if (variation.replicas_differ() || all == 1) return all;
+  if (variation.replicas_differ() || all == 1) return affordable(program, all);
   if (run.topology.network() == nullptr) return 1;
   Pairs pairs;
   for (const auto& channel : program.channels) {
@@ -91,8 +106,8 @@ int distinct_replicas(const Run& run, const Program& program, const Variation& v
   Wires wires(run.topology.network()->graph);
   const std::vector<WayLike> first = ways_of(run, program, pairs, 0, wires);
   for (int replica = 1; replica < all; ++replica) {
-    if (ways_of(run, program, pairs, replica, wires) != first) return all;
-    if (wires.meet() && run.topology.contended()) return all;
+    if (ways_of(run, program, pairs, replica, wires) != first) return affordable(program, all);
+    if (wires.meet() && run.topology.contended()) return affordable(program, all);
   }
   return 1;
 }

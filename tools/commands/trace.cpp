@@ -16,8 +16,8 @@ TraceInfo trace_info(const Run& run, const std::string& command_line) {
   TraceInfo info{"debubble", std::string(kVersion), command_line};
   info.costs = &run.costs;
   info.p2p = run.p2p;
-  info.hop_latency = run.topology.latency();
-  info.hop_bandwidth = run.topology.bandwidth();
+  info.hop_latency = run.topology.transfer_latency();
+  info.hop_bandwidth = run.topology.transfer_bandwidth();
   info.samples_per_microbatch = run.samples_per_microbatch;
   info.tokens_per_sample = run.tokens_per_sample;
   info.not_read_back = not_in_run_files(run);

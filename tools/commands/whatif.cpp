@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -16,6 +18,8 @@
 #include "tools/version.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/whatif/changes.hpp"
+#include "tools/whatif/follow_links.hpp"
+#include "tools/whatif/no_effect.hpp"
 #include "tools/whatif/result.hpp"
 #include "tools/whatif/step_time.hpp"
 #include "tools/whatif/whatif_flags.hpp"
@@ -59,13 +63,18 @@ WhatIfResult answer(const WhatIfQuestion& question, const std::string& name, Pro
   const Run changed = changed_run(question.base, prepared, changes);
   if (!question.changes.empty()) {
     Run run = changed;
-    result.links_changed = !changes.links.empty();
+    const bool named = std::none_of(changes.links.begin(), changes.links.end(),
+                                    [](const LinkChange& change) { return change.link.empty(); });
+    if (!changes.links.empty()) result.note = collectives_that_stay(question.base, named);
     for (const NamedChange& change : question.changes) {
       result.changes.push_back(change.label);
       run.report.assumptions.push_back({"what if", change.label, Source::kGiven});
     }
     simulate_run(run, run.p2p, progress);
     result.changed = std::move(run.report);
+    if (has_result(result.changed) && same_result(result.base, result.changed)) {
+      result.no_effect = why_no_effect(question.changes, question.base, prepared, result.base);
+    }
     result.alone = run_alone(question, prepared);
   }
   const auto program = lowered(changed, changed.p2p);
@@ -77,11 +86,16 @@ WhatIfResult answer(const WhatIfQuestion& question, const std::string& name, Pro
     result.seeds = run_seeds(changed, variation, question.seeds, question.threads);
   }
   if (question.sensitivity) {
-    progress.phase("finding what the step time depends on");
-    result.sensitivity =
-        find_sensitivity(changed_scenario(question.base, changes), changed, *program, question.threads);
-    result.candidates =
-        rank_candidates({question.base, name, prepared, changes}, *result.sensitivity, question.threads);
+    const auto tell = [&](const char* what) {
+      progress.phase(what);
+      return [&progress, what](std::size_t done, std::size_t all) {
+        progress.phase(fmt::format("{}: {} of {} runs done", what, done, all));
+      };
+    };
+    result.sensitivity = find_sensitivity(changed_scenario(question.base, changes), changed, *program, question.threads,
+                                          tell("finding what the step time depends on"));
+    result.candidates = rank_candidates({question.base, name, prepared, changes}, *result.sensitivity, question.threads,
+                                        tell("trying what would help"));
   }
   return result;
 }

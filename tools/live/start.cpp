@@ -30,8 +30,8 @@ live::LiveRequest request_of(const LivePlan& plan, const LiveSettings& settings)
   live::LiveRequest request;
   request.schedule = plan.run.schedule;
   request.costs = plan.run.costs;
-  request.hop_latency = plan.run.topology.latency();
-  request.hop_bandwidth = plan.run.topology.bandwidth();
+  request.hop_latency = plan.run.topology.transfer_latency();
+  request.hop_bandwidth = plan.run.topology.transfer_bandwidth();
   request.p2p = plan.run.p2p;
   request.clock = plan.clock.clock;
   request.repetitions = plan.repetitions;

@@ -14,8 +14,8 @@ RunRecord record_of(const Run& run, P2p p2p, const std::string& command_line) {
   RunRecord record;
   record.schedule = run.schedule;
   record.costs = run.costs;
-  record.hop_latency = run.topology.latency();
-  record.hop_bandwidth = run.topology.bandwidth();
+  record.hop_latency = run.topology.transfer_latency();
+  record.hop_bandwidth = run.topology.transfer_bandwidth();
   record.p2p = p2p;
   record.assumptions = run.report.assumptions;
   record.samples_per_microbatch = run.samples_per_microbatch;

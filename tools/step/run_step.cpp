@@ -92,15 +92,10 @@ std::vector<StageState> modelled_states(const Scenario& scenario, const Run& run
 }
 
 // A measured profile knows the bytes of its weights; the rest follows by the rules of cost_models/profiled.hpp.
-// `sharded`: the costs have gone through shard_memory already.
-std::vector<StageState> measured_states(const Run& run, const Parallelism& sizes, bool sharded, bool keep) {
-  const std::int64_t ranks = sharded ? std::int64_t{sizes.data} * sizes.context : 1;
-  const auto whole = [&](Bytes bytes, bool is_part) { return is_part ? bytes * ranks : bytes; };
+std::vector<StageState> measured_states(const Run& run) {
   std::vector<StageState> states;
-  for (const StageCost& cost : run.costs.stages) {
-    states.push_back({whole(cost.weights, sizes.zero >= 3 && !keep), whole(cost.gradients, sizes.zero >= 2 && !keep),
-                      whole(cost.optimizer, sizes.zero >= 1), 0, 0, 0});
-  }
+  for (const StageCost& cost : run.costs.stages)
+    states.push_back({cost.weights, cost.gradients, cost.optimizer, 0, 0, 0});
   return states;
 }
 
@@ -137,7 +132,7 @@ void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, Report
   say(", 90 % of the memory bandwidth of " + hardware->name, Source::kModelled);
 }
 
-StepRequest request_of(const Scenario& scenario, const Run& run, const StepOptions& options, bool sharded) {
+StepRequest request_of(const Scenario& scenario, const Run& run, const StepOptions& options) {
   StepRequest request;
   request.schedule = &run.schedule;
   request.topology = &run.topology;
@@ -145,8 +140,7 @@ StepRequest request_of(const Scenario& scenario, const Run& run, const StepOptio
   request.options = options;
   if (!scenario.profile) return request;
   const auto& setup = scenario.transformer.setup;
-  request.stages =
-      setup ? modelled_states(scenario, run) : measured_states(run, request.parallel, sharded, options.keep);
+  request.stages = setup ? modelled_states(scenario, run) : measured_states(run);
   if (scenario.step.tied_embedding) {
     request.tied_embedding = *scenario.step.tied_embedding;
   } else if (setup && setup->shape.tied_embedding) {
@@ -217,19 +211,11 @@ void set_step_work(const Scenario& scenario, Run& run) {
   describe_order(scenario.step, scenario, run.report);
   describe_times(options.times, run.report);
   set_memory_bandwidth(scenario, options, run.report);
-  const StepRequest request = request_of(scenario, run, options, false);
+  const StepRequest request = request_of(scenario, run, options);
   std::vector<Assumption>& assumptions = run.report.assumptions;
   if (scenario.profile && !scenario.transformer.setup) shard_memory(request.parallel, run.costs);
   run.costs = sharded_stage_costs(request, std::move(run.costs), run.partition, assumptions);
   run.step = make_step_work(request, assumptions);
-}
-
-void replan_step_work(const Scenario& scenario, Run& run) {
-  if (run.step.empty()) return;
-  Report unsaid;
-  StepOptions options = scenario.step.options;
-  set_memory_bandwidth(scenario, options, unsaid);
-  run.step = make_step_work(request_of(scenario, run, options, true), unsaid.assumptions);
 }
 
 }  // namespace debubble

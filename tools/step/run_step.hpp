@@ -10,7 +10,4 @@ namespace debubble {
 // B031 (cost_models/step_work.hpp), and B033 where flags shape a step that is not there.
 void set_step_work(const Scenario& scenario, Run& run);
 
-// The step alone, once more: for a run whose topology has changed since.
-void replan_step_work(const Scenario& scenario, Run& run);
-
 }  // namespace debubble

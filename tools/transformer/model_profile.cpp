@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -58,25 +60,49 @@ void check_table(const Scenario& scenario, const Hardware& hardware) {
 }
 
 // Megatron-LM's scatter and gather between stages (Narayanan et al., SC 2021, section 4.1): tensor ranks hold the same
-// activation, so each sends 1/t of it to its counterpart, and the receivers put it together over their own links. They
-// wait for that as they wait for the transfer, so it counts as latency of every transfer.
-void scatter_transfers(const ModelRequest& request, Scenario& scenario) {
-  const Parallelism& sizes = request.setup.parallel;
-  if (sizes.tensor < 2 || sizes.sequence) {
-    throw InputError(Diagnostic{"F024", "--scatter-gather",
-                                sizes.sequence ? "with --sequence-parallel every rank has its own share to send"
-                                               : "there is one tensor rank, which has all to send",
-                                sizes.sequence ? "leave --scatter-gather out: shares travel anyway"
-                                               : "add --tp 8, or leave --scatter-gather out"});
-  }
+// activation, so each sends 1/t of it to its counterpart, and the receivers put it together over their own links.
+void check_scatter(const Parallelism& sizes) {
+  if (sizes.tensor >= 2 && !sizes.sequence) return;
+  throw InputError(Diagnostic{"F024", "--scatter-gather",
+                              sizes.sequence ? "with --sequence-parallel every rank has its own share to send"
+                                             : "there is one tensor rank, which has all to send",
+                              sizes.sequence ? "leave --scatter-gather out: shares travel anyway"
+                                             : "add --tp 8, or leave --scatter-gather out"});
+}
+
+// How long the receivers take to put together what the largest transfer brings. They wait for that as they wait for
+// the transfer, so it counts as latency of every transfer; and it is calibrated with the transfers, not here.
+Nanoseconds gather_time(ModelRequest request, const Profile& profile) {
+  request.kernels.efficiency.network_scale = 1;
   LayerOp gather;
   gather.kind = LayerOp::Kind::kCollective;
   gather.collective = CollectiveKind::kAllGather;
-  for (ProfileLayer& layer : scenario.profile->layers) {
+  for (const ProfileLayer& layer : profile.layers) {
     gather.collective_bytes = std::max(gather.collective_bytes, layer.output);
-    layer.output = (layer.output + sizes.tensor - 1) / sizes.tensor;
   }
-  scenario.transformer.gather = collective_time(gather, request).alone;
+  return collective_time(gather, request).alone;
+}
+
+Profile profile_of(const ModelRequest& request, bool scatter) {
+  Profile profile = modelled_profile(request);
+  const int shares = scatter ? request.setup.parallel.tensor : 1;
+  for (ProfileLayer& layer : profile.layers) layer.output = (layer.output + shares - 1) / shares;
+  return profile;
+}
+
+// All but the wires.
+ModelRequest request_of(const Scenario& scenario, const RankLayout& layout) {
+  const Hardware& hardware = modelled_hardware(scenario);
+  ModelRequest request;
+  request.setup = *scenario.transformer.setup;
+  request.setup.parallel = layout.sizes;
+  request.kernels.hardware = hardware;
+  request.kernels.efficiency = usual_efficiency(hardware);
+  request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;
+  request.kernels.efficiency.network_scale = scenario.transformer.calibration.network_scale;
+  request.kernels.measured = scenario.transformer.measured;
+  request.generation = generation_of(scenario);
+  return request;
 }
 
 }  // namespace
@@ -87,32 +113,46 @@ void set_modelled_profile(Scenario& scenario) {
   if (!scenario.transformer.setup) return;
   const Hardware& hardware = modelled_hardware(scenario);
   check_table(scenario, hardware);
-  ModelRequest request;
-  request.setup = *scenario.transformer.setup;
-  check_format(hardware, request.setup.compute);
+  check_format(hardware, scenario.transformer.setup->compute);
   const int devices = scenario.devices.value_or(kDefaultDevices);
   const RankLayout layout = scenario.cluster.layout(devices);
-  request.setup.parallel = layout.sizes;
   scenario.transformer.setup->parallel = layout.sizes;
+  ModelRequest request = request_of(scenario, layout);
   check_setup(request.setup);
-  request.kernels.hardware = hardware;
-  request.kernels.efficiency = usual_efficiency(hardware);
-  request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;
-  request.kernels.efficiency.network_scale = scenario.transformer.calibration.network_scale;
-  request.kernels.measured = scenario.transformer.measured;
-  request.generation = generation_of(scenario);
   if (scenario.cluster.graph != nullptr) {
     Report draft;  // only whether the job fits matters here
     (void)cluster_topology(scenario, devices, draft);
     request.graph = scenario.cluster.graph.get();
     request.layout = &layout;
   }
-  scenario.profile = modelled_profile(request);
-  if (scenario.transformer.scatter_gather) scatter_transfers(request, scenario);
+  const bool scatter = scenario.transformer.scatter_gather;
+  if (scatter) {
+    check_scatter(layout.sizes);
+    scenario.transformer.gather = gather_time(request, modelled_profile(request));
+  }
+  scenario.profile = profile_of(request, scatter);
   if (scenario.cluster.graph != nullptr) return;
   // Stages on ideal links: each pair is joined as neighbours in one machine are.
   scenario.profile->hop_latency = hardware.link_latency;
   scenario.profile->hop_bandwidth = hardware.link_bandwidth;
+}
+
+Profile modelled_profile_at(const Scenario& scenario, const LinkGraph& graph, int devices, int place) {
+  const RankLayout layout = scenario.cluster.layout(devices);
+  ModelRequest request = request_of(scenario, layout);
+  request.graph = &graph;
+  request.layout = &layout;
+  request.place = place;
+  return profile_of(request, scenario.transformer.scatter_gather);
+}
+
+Profile modelled_profile_on_ideal(const Scenario& scenario, double bandwidth, double latency) {
+  ModelRequest request = request_of(scenario, scenario.cluster.layout(scenario.devices.value_or(kDefaultDevices)));
+  Hardware& hardware = request.kernels.hardware;
+  hardware.link_bandwidth =
+      std::max<std::int64_t>(1, std::llround(static_cast<double>(hardware.link_bandwidth) * bandwidth));
+  hardware.link_latency = std::llround(static_cast<double>(hardware.link_latency) * latency);
+  return profile_of(request, scenario.transformer.scatter_gather);
 }
 
 void add_model_facts(const Scenario& scenario, Run& run) {
@@ -131,8 +171,10 @@ void add_model_facts(const Scenario& scenario, Run& run) {
            std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm", Source::kModelled);
   }
   if (scenario.transformer.scatter_gather) {
+    const Nanoseconds gather =
+        std::llround(static_cast<double>(scenario.transformer.gather) / scenario.transformer.calibration.network_scale);
     assume(run.report, "transfers between stages",
-           "each tensor rank sends its share; an all-gather of " + format_duration_exact(scenario.transformer.gather) +
+           "each tensor rank sends its share; an all-gather of " + format_duration_exact(gather) +
                " behind each counts as latency",
            Source::kModelled);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -18,7 +19,7 @@ namespace debubble {
 namespace {
 
 constexpr double kFaster = 0.9;
-constexpr std::size_t kMostLinks = 32;  // those with most of the step at stake
+constexpr std::size_t kMostLinks = 16;  // those with most of the step at stake
 
 // A run to try; made when its turn comes.
 struct Trial {
@@ -80,10 +81,11 @@ class Trials {
     for (const Derivative& link : links) {
       LinkChange change;
       change.link = link.name.link;
+      change.numbers = link.name.links;
       change.bandwidth = 2;
       Changes changes;
       changes.links = {change};
-      add(fmt::format("link {} at twice the bandwidth", link.name.link), changes);
+      add((link.name.links.size() < 2 ? "link " : "") + link.name.link + " at twice the bandwidth", changes);
     }
     if (bytes) add_all_links("all links at twice the bandwidth", 2, 1);
     if (latency) add_all_links("no latency", 1, 0);
@@ -143,14 +145,18 @@ std::optional<Candidate> tried(const Trial& trial, double per_microbatch) {
 
 }  // namespace
 
-std::vector<Candidate> rank_candidates(const CandidateBase& base, const Sensitivity& sensitivity, int threads) {
+std::vector<Candidate> rank_candidates(const CandidateBase& base, const Sensitivity& sensitivity, int threads,
+                                       const RunsDone& tell) {
   Trials trials(base, sensitivity);
   const std::vector<Trial> list = trials.all();
   const double per_microbatch =
       static_cast<double>(sensitivity.step) / std::max(1, base.prepared.schedule.microbatches);
   std::vector<std::optional<Candidate>> results(list.size());
-  for_each_index(list.size(), threads_for(list.size(), threads),
-                 [&](std::size_t k) { results[k] = tried(list[k], per_microbatch); });
+  std::atomic<std::size_t> done{0};
+  for_each_index(list.size(), threads_for(list.size(), threads), [&](std::size_t k) {
+    results[k] = tried(list[k], per_microbatch);
+    if (tell) tell(++done, list.size());
+  });
   std::vector<Candidate> ranked;
   for (const auto& result : results) {
     if (result) ranked.push_back(*result);

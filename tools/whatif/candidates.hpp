@@ -35,6 +35,6 @@ struct CandidateBase {
 // changed run, finds them on the critical path. What the schedule refuses, and what deadlocks, is left out. `threads`
 // 0: one per core.
 [[nodiscard]] std::vector<Candidate> rank_candidates(const CandidateBase& base, const Sensitivity& sensitivity,
-                                                     int threads);
+                                                     int threads, const RunsDone& tell = {});
 
 }  // namespace debubble

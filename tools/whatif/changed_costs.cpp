@@ -4,8 +4,6 @@
 #include <memory>
 #include <stdexcept>
 
-#include "tools/step/run_step.hpp"
-
 namespace debubble {
 
 namespace {
@@ -33,6 +31,7 @@ Nanoseconds& cost_in(StageCosts& costs, const CostName& name) {
 }
 
 void set_link(ChangedCost& changed, const CostName& name, double factor) {
+  constexpr double kNanosecondsPerSecond = 1e9;
   Topology& topology = changed.run.topology;
   if (topology.network() == nullptr) {
     throw std::logic_error("with_cost: links of the ideal topology have exact derivatives");
@@ -42,9 +41,9 @@ void set_link(ChangedCost& changed, const CostName& name, double factor) {
     const Nanoseconds before = network->message_latency;
     network->message_latency = std::llround(static_cast<double>(before) * factor);
     changed.added = static_cast<double>(network->message_latency - before);
-  } else {
-    constexpr double kNanosecondsPerSecond = 1e9;
-    Link& link = network->graph.links.at(static_cast<std::size_t>(name.number));
+  }
+  for (const std::int32_t number : name.links) {  // with the same figures
+    Link& link = network->graph.links.at(static_cast<std::size_t>(number));
     const Link before = link;
     if (name.kind == Kind::kLatency) {
       link.latency = std::llround(static_cast<double>(before.latency) * factor);
@@ -55,16 +54,16 @@ void set_link(ChangedCost& changed, const CostName& name, double factor) {
                       kNanosecondsPerSecond / static_cast<double>(before.bandwidth);
     }
   }
-  topology = Topology::over(std::move(network));
+  topology = Topology::over(std::move(network)).calibrated(topology.transfer_scale());
 }
 
 }  // namespace
 
-ChangedCost with_cost(const Scenario& scenario, const Run& run, const CostName& name, double factor) {
+ChangedCost with_cost(const LinkFollower& follower, const Run& run, const CostName& name, double factor) {
   ChangedCost changed{run, 0};
   if (name.kind == Kind::kLatency || name.kind == Kind::kTimePerByte) {
     set_link(changed, name, factor);
-    replan_step_work(scenario, changed.run);
+    if (!name.links.empty()) follower.follow(changed.run);
     return changed;
   }
   Nanoseconds& cost = cost_in(changed.run.costs, name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tools/run.hpp"
+#include "tools/whatif/follow_links.hpp"
 #include "tools/whatif/sensitivity.hpp"
 
 namespace debubble {
@@ -12,8 +13,8 @@ struct ChangedCost {
   double added = 0;
 };
 
-// The cost times `factor`. Of a link's bytes the time per byte: its bandwidth over the factor. `scenario` plans the
-// training step anew where links change.
-[[nodiscard]] ChangedCost with_cost(const Scenario& scenario, const Run& run, const CostName& name, double factor);
+// The cost times `factor`. Of links' bytes the time per byte: their bandwidth over the factor. `follower` plans anew
+// what collectives over changed links take.
+[[nodiscard]] ChangedCost with_cost(const LinkFollower& follower, const Run& run, const CostName& name, double factor);
 
 }  // namespace debubble

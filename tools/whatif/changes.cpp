@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
-#include "tools/step/run_step.hpp"
 #include "tools/variation/make_variation.hpp"
+#include "tools/whatif/follow_links.hpp"
 
 namespace debubble {
 
@@ -26,26 +26,27 @@ void set_overlap(const Scenario& before, const Scenario& after, bool overlap, Ru
   run.p2p = p2p;
 }
 
-// What a change of single ideal links leaves alone is planned on the links that the step knows.
-void replan(const Scenario& scenario, const Run& prepared, const Changes& changes, Run& run) {
-  const bool ideal = prepared.topology.network() == nullptr;
-  if (!ideal) return replan_step_work(scenario, run);
+// With ideal links between the stages, collectives have ports or switches of their own, which only a change of all
+// links concerns.
+std::vector<LinkChange> of_all(const std::vector<LinkChange>& changes) {
   std::vector<LinkChange> all;
-  std::copy_if(changes.links.begin(), changes.links.end(), std::back_inserter(all),
+  std::copy_if(changes.begin(), changes.end(), std::back_inserter(all),
                [](const LinkChange& change) { return change.link.empty(); });
-  const Topology between_stages = run.topology;
-  run.topology = changed_topology(prepared.topology, all, run.schedule.devices, run.pipeline_replicas);
-  replan_step_work(scenario, run);
-  run.topology = between_stages;
+  return all;
 }
 
-// With ideal links between the stages the step's collectives have ports of their own, which only a change of all links
-// concerns.
-bool concerns_step(const Topology& before, const Changes& changes) {
-  if (changes.overlap) return true;
-  if (before.network() != nullptr) return !changes.links.empty();
-  return std::any_of(changes.links.begin(), changes.links.end(),
-                     [](const LinkChange& change) { return change.link.empty(); });
+// Collectives follow their links: those of the step, and those inside stages where these are modelled.
+void follow_links(const Scenario& scenario, const Run& prepared, const std::vector<LinkChange>& links, Run& run) {
+  if (prepared.topology.network() != nullptr) return LinkFollower(scenario, prepared).follow(run);
+  const std::vector<LinkChange> all = of_all(links);
+  double bandwidth = 1;
+  double latency = 1;
+  for (const LinkChange& change : all) {
+    bandwidth *= change.bandwidth;
+    latency *= change.latency;
+  }
+  const Topology step_links = changed_topology(prepared.topology, all, run.schedule.devices, run.pipeline_replicas);
+  LinkFollower(scenario, prepared).follow_ideal(bandwidth, latency, step_links, run);
 }
 
 }  // namespace
@@ -98,7 +99,9 @@ Run changed_run(const Scenario& scenario, const Run& prepared, const Changes& ch
     run.variation.stage[static_cast<std::size_t>(changes.stage)] *= changes.stage_factor;
   }
   if (changes.overlap) set_overlap(scenario, after, *changes.overlap, run);
-  if (concerns_step(prepared.topology, changes)) replan(after, prepared, changes, run);
+  const bool ideal = prepared.topology.network() == nullptr;
+  const bool links = ideal ? !of_all(changes.links).empty() : !changes.links.empty();
+  if (links || changes.overlap) follow_links(after, prepared, changes.links, run);
   return run;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "sim/core/error.hpp"
@@ -82,6 +83,7 @@ std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, in
 
 // "3>4": the way of a message between two devices, in one direction; the rest as everywhere.
 std::vector<std::int32_t> find_links(const LinkGraph& graph, const LinkChange& change) {
+  if (!change.numbers.empty()) return change.numbers;
   const std::string flag = change.cut ? "--fail" : "--link";
   const std::size_t arrow = change.link.find('>');
   if (arrow == std::string::npos) return links_named(graph, change.link, flag);
@@ -140,6 +142,13 @@ void check_effect(const LinkChange& change, const Effect& effect) {
 }
 
 }  // namespace
+
+std::vector<std::int32_t> links_of(const LinkGraph& graph, const LinkChange& change) {
+  if (!change.link.empty()) return find_links(graph, change);
+  std::vector<std::int32_t> all(graph.links.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
 
 std::vector<LinkChange> parse_links(const std::vector<std::string>& texts) {
   std::vector<LinkChange> changes;
@@ -209,7 +218,7 @@ Topology changed_topology(const Topology& topology, const std::vector<LinkChange
       change_link(change, link, effect);
       check_effect(change, effect);
     }
-    return Topology::ideal(link.latency, link.bandwidth);
+    return Topology::ideal(link.latency, link.bandwidth).calibrated(topology.transfer_scale());
   }
   auto network = topology.network() == nullptr ? ideal_network(topology, devices, replicas)
                                                : std::make_shared<Network>(*topology.network());
@@ -227,7 +236,7 @@ Topology changed_topology(const Topology& topology, const std::vector<LinkChange
     }
     check_effect(change, effect);
   }
-  return Topology::over(std::move(network));
+  return Topology::over(std::move(network)).calibrated(topology.transfer_scale());
 }
 
 }  // namespace debubble

@@ -10,6 +10,7 @@
 // pipeline's, every two of them are joined, and what a failed link carried travels over a third device.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,11 @@ struct LinkChange {
   double latency = 1;
   std::optional<Nanoseconds> latency_is;  // instead of the factor
   bool cut = false;
+  std::vector<std::int32_t> numbers{};  // in the cluster's graph, where `link` is but what people call them
 };
+
+// The links that it is about, by number; all of them where it names none. Throws InputError O023 and B008.
+[[nodiscard]] std::vector<std::int32_t> links_of(const LinkGraph& graph, const LinkChange& change);
 
 // Throws InputError O022 for what is not of the form, with everything that is wrong.
 [[nodiscard]] std::vector<LinkChange> parse_links(const std::vector<std::string>& texts);

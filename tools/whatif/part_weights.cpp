@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -38,14 +40,17 @@ bool alike(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(a, b)
 
 }  // namespace
 
-CostWeights::CostWeights(const Run& run, const Program& program, int replica, const std::vector<Nanoseconds>& durations)
+CostWeights::CostWeights(const Run& run, const Program& program, const LinkGroups& groups, int replica,
+                         const std::vector<Nanoseconds>& durations)
     : run_(run),
       program_(program),
+      groups_(groups),
       replica_(run.topology.contended() ? replica : 0),
       node_uses_(program.nodes.size()),
       channel_uses_(program.channels.size()) {
   add_nodes(replica, durations);
   add_channels();
+  if (const Network* network = run.topology.network()) add_groups(*network);
   if (run.costs.vocabulary) {
     barrier_ = number_of({.kind = Kind::kBarrier, .op = {}, .stage = 0}, run.costs.vocabulary->barrier);
   }
@@ -57,7 +62,7 @@ std::int32_t CostWeights::number_of(const CostName& name, Nanoseconds cost) {
   const auto found =
       std::find_if(costs_.rbegin(), costs_.rend(), [&](const Derivative& known) { return known.name == name; });
   if (found != costs_.rend()) return static_cast<std::int32_t>(costs_.rend() - found) - 1;
-  costs_.push_back({name, cost, {}, 0});
+  costs_.push_back({name, cost, {}, 0, {}});
   return static_cast<std::int32_t>(costs_.size()) - 1;
 }
 
@@ -130,73 +135,103 @@ void CostWeights::add_channels() {
       add_way(k, *network);
       continue;
     }
+    const double scale = run_.topology.transfer_scale();
     const std::string link = std::to_string(channel.from_device) + ">" + std::to_string(channel.to_device);
     const auto bytes =
         static_cast<double>(program_.shares.part(run_.costs.stages[at(channel.stage)].output, channel.piece_class));
     channel_uses_[k].push_back(
-        {number_of({.kind = Kind::kLatency, .op = {}, .stage = 0, .link = link, .number = -1}, run_.topology.latency()),
-         1, 1});
-    channel_uses_[k].push_back(
-        {number_of({.kind = Kind::kTimePerByte, .op = {}, .stage = 0, .link = link, .number = -1},
-                   run_.topology.bandwidth()),
-         bytes, bytes});
+        {number_of({.kind = Kind::kLatency, .op = {}, .stage = 0, .link = link, .links = {}}, run_.topology.latency()),
+         1 / scale, 1 / scale});
+    channel_uses_[k].push_back({number_of({.kind = Kind::kTimePerByte, .op = {}, .stage = 0, .link = link, .links = {}},
+                                          run_.topology.bandwidth()),
+                                bytes / scale, bytes / scale});
+  }
+}
+
+std::int32_t CostWeights::group_cost(Kind kind, std::int32_t group) {
+  const LinkGroup& of = groups_.groups()[at(group)];
+  if (kind == Kind::kTimePerByte && of.never_tight) return -1;
+  const Link& link = run_.topology.network()->graph.links[at(of.links.front())];
+  const CostName name{.kind = kind, .op = {}, .stage = 0, .link = of.name, .links = of.links};
+  return number_of(name, kind == Kind::kLatency ? link.latency : link.bandwidth);
+}
+
+// Also those that no transfer takes, but a task of the step or a collective inside a stage.
+void CostWeights::add_groups(const Network& network) {
+  const CostName message{.kind = Kind::kLatency, .op = {}, .stage = 0, .link = "", .links = {}};
+  if (!program_.channels.empty()) (void)number_of(message, network.message_latency);
+  for (std::size_t group = 0; group < groups_.groups().size(); ++group) {
+    for (const Kind kind : {Kind::kLatency, Kind::kTimePerByte}) {
+      (void)group_cost(kind, static_cast<std::int32_t>(group));
+    }
   }
 }
 
 // The longest latency of the device's ranks counts, and the slowest of all links on their ways.
 void CostWeights::add_way(std::size_t number, const Network& network) {
   const Program::Channel& channel = program_.channels[number];
-  auto& uses = channel_uses_[number];
-  const auto& links = network.graph.links;
-  const auto add = [&](Kind kind, std::int32_t link, Nanoseconds cost, double most, double least) {
-    const std::string name = link < 0 ? "" : links[at(link)].name;
-    const auto cost_number = number_of({.kind = kind, .op = {}, .stage = 0, .link = name, .number = link}, cost);
-    if (cost_number >= 0) uses.push_back({cost_number, most, least});
-  };
-  add(Kind::kLatency, -1, network.message_latency, 1, 1);
-  std::vector<std::pair<Nanoseconds, std::vector<std::int32_t>>> ways;
-  Nanoseconds longest = 0;
+  const CostName message{.kind = Kind::kLatency, .op = {}, .stage = 0, .link = "", .links = {}};
+  const double once = 1 / run_.topology.transfer_scale();
+  channel_uses_[number].push_back({number_of(message, network.message_latency), once, once});
+  std::vector<std::vector<std::int32_t>> longest_ways;
+  Nanoseconds longest = -1;
   for (int context = 0; context < network.layout.sizes.context; ++context) {
     for (int tensor = 0; tensor < network.layout.sizes.tensor; ++tensor) {
       std::vector<std::int32_t> way;
       network.graph.router->route(network.layout.device(tensor, context, replica_, channel.from_device),
                                   network.layout.device(tensor, context, replica_, channel.to_device), way);
       Nanoseconds latency = 0;
-      for (const std::int32_t link : way) latency += links[at(link)].latency;
+      for (const std::int32_t link : way) latency += network.graph.links[at(link)].latency;
+      if (latency > longest) longest_ways.clear();
       longest = std::max(longest, latency);
-      ways.emplace_back(latency, std::move(way));
+      if (latency == longest) longest_ways.push_back(std::move(way));
     }
   }
+  add_latency(number, longest_ways);
+  add_bytes(number, network);
+}
+
+// Of each group: how many of its links a longest way has, at most and at least.
+void CostWeights::add_latency(std::size_t number, const std::vector<std::vector<std::int32_t>>& longest) {
+  std::map<std::int32_t, std::vector<int>> counts;
+  for (std::size_t way = 0; way < longest.size(); ++way) {
+    for (const std::int32_t link : longest[way]) {
+      std::vector<int>& of_group = counts[groups_.group_of()[at(link)]];
+      of_group.resize(longest.size(), 0);
+      ++of_group[way];
+    }
+  }
+  const double once = 1 / run_.topology.transfer_scale();
+  for (const auto& [group, of_ways] : counts) {
+    const auto [least, most] = std::minmax_element(of_ways.begin(), of_ways.end());
+    channel_uses_[number].push_back({group_cost(Kind::kLatency, group), *most * once, *least * once});
+  }
+}
+
+void CostWeights::add_bytes(std::size_t number, const Network& network) {
+  const Program::Channel& channel = program_.channels[number];
+  const auto& links = network.graph.links;
   const FlowPath path = run_.topology.path(replica_, channel.from_device, channel.to_device);
-  for (const LinkShare& share : path.links) {
-    bool some = false;
-    bool all = true;
-    for (const auto& [latency, way] : ways) {
-      const bool on = std::find(way.begin(), way.end(), share.link) != way.end();
-      if (latency == longest) some = some || on;
-      if (latency == longest) all = all && on;
-    }
-    if (some) add(Kind::kLatency, share.link, links[at(share.link)].latency, 1, all ? 1 : 0);
-  }
   const auto bytes =
       static_cast<double>(program_.shares.part(run_.costs.stages[at(channel.stage)].output, channel.piece_class));
   const auto slowness = [&](const LinkShare& share) {
     const std::int64_t bandwidth = links[at(share.link)].bandwidth;
     return bandwidth == 0 ? 0.0 : share.weight / static_cast<double>(bandwidth);
   };
-  const bool every = network.model == NetworkModel::kFifo;  // link after link
-  double slowest = path.bound > 0 && !every ? 1 / static_cast<double>(path.bound) : 0;
-  int slowest_ones = slowest > 0 ? 1 : 0;
+  const double bound = path.bound > 0 ? 1 / static_cast<double>(path.bound) : 0;
+  double slowest = bound;
+  for (const LinkShare& share : path.links) slowest = std::max(slowest, slowness(share));
+  std::set<std::int32_t> tight;  // groups with a link as slow as any
+  double weight = 0;
   for (const LinkShare& share : path.links) {
-    if (slowness(share) > slowest && !alike(slowness(share), slowest)) slowest_ones = 0;
-    if (slowness(share) > 0 && slowness(share) >= slowest * (1 - 1e-9)) ++slowest_ones;
-    slowest = std::max(slowest, slowness(share));
+    if (slowness(share) == 0 || !alike(slowness(share), slowest)) continue;
+    tight.insert(groups_.group_of()[at(share.link)]);
+    weight = std::max(weight, share.weight);
   }
-  for (const LinkShare& share : path.links) {
-    if (slowness(share) == 0 || (!every && !alike(slowness(share), slowest))) continue;
-    const double weight = bytes * share.weight;
-    add(Kind::kTimePerByte, share.link, links[at(share.link)].bandwidth, weight,
-        every || slowest_ones == 1 ? weight : 0);
+  const bool alone = tight.size() == 1 && !alike(bound, slowest);
+  for (const std::int32_t group : tight) {
+    channel_uses_[number].push_back(
+        {group_cost(Kind::kTimePerByte, group), bytes * weight, alone ? bytes * weight : 0});
   }
 }
 

@@ -20,10 +20,11 @@ struct AloneChange {
 
 struct WhatIfResult {
   Report base;
-  std::vector<std::string> changes;  // what the changed run differs in; empty: there is none
-  Report changed;                    // with `changes` only
-  bool links_changed = false;        // some change is one of links
-  std::vector<AloneChange> alone;    // where there are several
+  std::vector<std::string> changes;    // what the changed run differs in; empty: there is none
+  Report changed;                      // with `changes` only
+  std::string note;                    // on what does not follow the changes; empty: nothing
+  std::vector<std::string> no_effect;  // why, where the changed run is the same; empty: it is not
+  std::vector<AloneChange> alone;      // where there are several
   std::optional<SeedTimes> seeds;
   std::string drawn;  // what the seeds draw: "jitter lognormal:0.05"
   std::optional<Sensitivity> sensitivity;

@@ -4,9 +4,15 @@
 // Without tasks beside the schedule and without links on which transfers meet it is exact: the derivative is how often
 // the cost stands on a critical path (sim/engine/critical_graph.hpp). Otherwise the run is repeated with the cost one
 // part in a thousand larger and smaller.
+//
+// In a cluster, links that have the same part in the run are one cost (tools/whatif/link_groups.hpp): all of them
+// change together. Links that the run does not use are none, nor is the bandwidth of one that is never the tightest on
+// its ways. Latencies of links that carry the same things are looked at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,18 +37,20 @@ struct CostName {
   Kind kind = Kind::kOp;
   OpKind op = OpKind::kForward;
   int stage = 0;
-  std::string link{};        // "3>4", "gpu3>nvswitch0"; of kLatency empty: every message's own latency
-  std::int32_t number = -1;  // the link's in the network's graph; -1: an ideal one
+  std::string link{};                 // "3>4", "nic0-7>rail0-7", "gpu0-7<>nvswitch0"; of kLatency empty: every message's own latency
+  std::vector<std::int32_t> links{};  // their numbers in the network's graph; empty: an ideal one
 
   friend bool operator==(const CostName&, const CostName&) = default;
 };
-[[nodiscard]] std::string to_string(const CostName& name);  // "stage 3 B", "link 3>4 latency"
+// "stage 3 B", "link 3>4 latency", "nic0-7>rail0-7 bytes"
+[[nodiscard]] std::string to_string(const CostName& name);
 
 struct Derivative {
   CostName name;
-  Nanoseconds cost = 0;      // of links' bytes: bytes per second
-  OneSided times;            // how often it stands on the critical path; of links' bytes: bytes
-  Nanoseconds at_stake = 0;  // the part of the step that grows with it: times.growing x cost
+  Nanoseconds cost = 0;              // of links' bytes: bytes per second
+  OneSided times;                    // how often it stands on the critical path; of links' bytes: bytes
+  Nanoseconds at_stake = 0;          // the part of the step that grows with it: times.growing x cost
+  std::vector<std::string> links{};  // of a cluster: their names
 };
 
 struct Sensitivity {
@@ -52,9 +60,12 @@ struct Sensitivity {
   std::vector<Derivative> derivatives;  // costs that take time; in the order of CostName::Kind, then by stage or link
 };
 
+// Told from any thread: how many of how many runs are done.
+using RunsDone = std::function<void(std::size_t done, std::size_t all)>;
+
 // The run must be prepared and its schedule must not deadlock. `scenario` is what planned its training step. `threads`
 // 0: one per core.
 [[nodiscard]] Sensitivity find_sensitivity(const Scenario& scenario, const Run& run, const Program& program,
-                                           int threads);
+                                           int threads, const RunsDone& tell = {});
 
 }  // namespace debubble

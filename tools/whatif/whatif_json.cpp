@@ -80,6 +80,7 @@ Json sensitivity_json(const Sensitivity& sensitivity) {
   for (const Derivative& derivative : sensitivity.derivatives) {
     const bool bytes = derivative.name.kind == CostName::Kind::kTimePerByte;
     Json one{{"cost", to_string(derivative.name)}};
+    if (!derivative.links.empty()) one["links"] = derivative.links;
     one[bytes ? "bandwidth_bytes_per_s" : "each_ns"] = derivative.cost;
     one[bytes ? "growing_bytes" : "growing"] = real(derivative.times.growing);
     one[bytes ? "shrinking_bytes" : "shrinking"] = real(derivative.times.shrinking);
@@ -116,6 +117,8 @@ std::string whatif_json(const WhatIfResult& result, const ToolFacts& tool) {
     json["changed"] = report_of(result.changed, tool);
     if (has_result(result.changed)) json["difference"] = difference_json(result.base, result.changed);
   }
+  if (!result.note.empty()) json["note"] = result.note;
+  if (!result.no_effect.empty()) json["no_effect"] = result.no_effect;
   if (!result.alone.empty()) json["alone"] = alone_json(result);
   if (result.seeds) json["seeds"] = seeds_json(result);
   if (result.sensitivity) {

@@ -47,24 +47,26 @@ std::string histogram(const std::vector<std::int64_t>& bins) {
   return text;
 }
 
+// Runs with a cost changed end in whole nanoseconds: their slopes are a little off.
+bool one_sided(const Derivative& derivative, bool exact) {
+  const double off = exact ? 1e-6 : 0.02;
+  return std::abs(derivative.times.growing - derivative.times.shrinking) > off * std::abs(derivative.times.growing);
+}
+
 // "8", "5..8" where several critical paths tie; bytes in their unit.
-std::string on_the_path(const Derivative& derivative) {
+std::string on_the_path(const Derivative& derivative, bool exact) {
   const bool bytes = derivative.name.kind == CostName::Kind::kTimePerByte;
   const auto one = [&](double value) {
     return bytes ? format_size(std::llround(value)) : fmt::format("{:.4g}", std::abs(value) < 5e-7 ? 0.0 : value);
   };
   const std::string growing = one(derivative.times.growing);
   const std::string shrinking = one(derivative.times.shrinking);
-  return growing == shrinking ? growing : shrinking + " .. " + growing;
+  return growing == shrinking || !one_sided(derivative, exact) ? growing : shrinking + " .. " + growing;
 }
 
 std::string cost_of(const Derivative& derivative) {
   const bool bytes = derivative.name.kind == CostName::Kind::kTimePerByte;
   return bytes ? format_size(derivative.cost) + "/s" : format_duration(derivative.cost);
-}
-
-bool one_sided(const Derivative& derivative) {
-  return std::abs(derivative.times.growing - derivative.times.shrinking) > 1e-6 * std::abs(derivative.times.growing);
 }
 
 std::string derivatives(const Sensitivity& sensitivity, const ViewStyle& style) {
@@ -76,14 +78,22 @@ std::string derivatives(const Sensitivity& sensitivity, const ViewStyle& style) 
                    [](const Derivative* a, const Derivative* b) { return a->at_stake > b->at_stake; });
   const std::size_t left_out = sorted.size() - std::min(sorted.size(), kMostDerivatives);
   sorted.resize(sorted.size() - left_out);
-  Table table({{"cost", kLeft}, {"each", kRight}, {"on the path", kRight}, {"of the step", kRight}});
-  const bool ties =
-      std::any_of(sorted.begin(), sorted.end(), [](const Derivative* derivative) { return one_sided(*derivative); });
-  for (const Derivative* derivative : sorted) {
-    const double part = static_cast<double>(derivative->at_stake) / static_cast<double>(sensitivity.step);
-    table.add_row({to_string(derivative->name), cost_of(*derivative), on_the_path(*derivative), format_percent(part)});
-  }
-  std::string text = table.text(static_cast<std::size_t>(style.width));
+  const bool ties = std::any_of(sorted.begin(), sorted.end(), [&](const Derivative* derivative) {
+    return one_sided(*derivative, sensitivity.exact);
+  });
+  const auto table_of = [&](const char* last) {
+    Table table({{"cost", kLeft}, {"each", kRight}, {"on the path", kRight}, {last, kRight}});
+    for (const Derivative* derivative : sorted) {
+      const double part = static_cast<double>(derivative->at_stake) / static_cast<double>(sensitivity.step);
+      table.add_row({to_string(derivative->name), cost_of(*derivative), on_the_path(*derivative, sensitivity.exact),
+                     format_percent(part)});
+    }
+    return table;
+  };
+  const auto width = static_cast<std::size_t>(style.width);
+  Table table = table_of("of the step");
+  if (table.natural_width() > width) table = table_of("of the\nstep");
+  std::string text = table.natural_width() > width ? table.folded(width) : table.text(width);
   if (left_out > 0) text += fmt::format("... and {} more with less at stake\n", left_out);
   if (ties) {
     text += paragraph(
@@ -91,6 +101,9 @@ std::string derivatives(const Sensitivity& sensitivity, const ViewStyle& style) 
         "much",
         style);
   }
+  const bool grouped = std::any_of(sorted.begin(), sorted.end(),
+                                   [](const Derivative* derivative) { return derivative->links.size() > 1; });
+  if (grouped) text += paragraph("links that have the same part in the run are one cost and change together", style);
   if (!sensitivity.exact) {
     text += paragraph(
         "by runs with each cost 0.1 % larger and smaller: where transfers meet, or tasks run beside the "

@@ -150,17 +150,18 @@ std::string duration_change(Nanoseconds value) { return (value > 0 ? "+" : "") +
 
 namespace {
 
-// Stages were timed on the links as they are; the pipeline's transfers and the step's collectives follow the change.
-std::string unchanged_inside(const WhatIfResult& result, const ViewStyle& style) {
-  if (!result.links_changed || result.base.inside_collectives == 0) return "";
-  std::string text = "\n";
-  for (const std::string& line :
-       wrap("The collectives inside stages (tensor, context and expert ranks) keep their times: they are part of the "
-            "stages' costs. To change them, too, write the rate with the topology, e.g. --topology "
-            "dgx-h100:8,bandwidth=185GB/s.",
-            static_cast<std::size_t>(style.width))) {
-    text += line + "\n";
-  }
+std::string paragraph(const std::string& text, const ViewStyle& style) {
+  std::string lines;
+  for (const std::string& line : wrap(text, static_cast<std::size_t>(style.width))) lines += line + "\n";
+  return lines;
+}
+
+// In place of tables with the same numbers twice.
+std::string no_effect(const WhatIfResult& result, const ViewStyle& style) {
+  std::string text = paragraph("Nothing changes: the step stays " + format_duration(result.base.makespan) +
+                                   ", and no device works or waits longer or shorter.",
+                               style);
+  for (const std::string& reason : result.no_effect) text += paragraph("Why: " + reason + ".", style);
   return text;
 }
 
@@ -183,11 +184,14 @@ std::string whatif_view(const WhatIfResult& result, const ViewStyle& style) {
     text += change_lines(result, style) + "\n";
     if (!has_result(result.changed)) {
       text += findings_view(result.changed.findings, style);
+    } else if (!result.no_effect.empty()) {
+      text += no_effect(result, style);
     } else {
       text += numbers(result.base, result.changed, style) + "\n" + causes(result.base, result.changed, style) + "\n" +
               devices(result.base, result.changed, style);
     }
-    text += alone(result, style) + unchanged_inside(result, style);
+    text += alone(result, style);
+    if (!result.note.empty()) text += "\n" + paragraph(result.note, style);
   } else {
     text += fmt::format("step time  {}\n", format_duration(result.base.makespan));
   }

@@ -19,7 +19,7 @@ using Kind = StepTask::Kind;
 //     Adam                         28   gradient read; weight and two moments read and written
 //     copied to 16-bit weights      6
 //
-// From the fourth row on ZeRO leaves each rank its part. 16-bit gradients are copied to 32 bits first.
+// From the third row on ZeRO leaves each rank its part. 16-bit gradients are copied to 32 bits first.
 Bytes StepBuilder::update_traffic(int stage) const {
   const StageState& all = state(stage);
   const UpdateBytes experts =

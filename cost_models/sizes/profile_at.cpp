@@ -174,7 +174,7 @@ std::vector<RunSize> sizes_of(const std::vector<NamedProfile>& measured) {
 }  // namespace
 
 std::string to_string(const RunSize& size) {
-  const std::string samples = std::to_string(size.microbatch);
+  const std::string samples = size.microbatch < 1 ? "?" : std::to_string(size.microbatch);
   if (size.sequence == 0) return samples + (size.microbatch == 1 ? " sample" : " samples");
   return samples + " x " + std::to_string(size.sequence);
 }

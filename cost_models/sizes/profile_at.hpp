@@ -49,7 +49,7 @@ void check_one_model(const std::vector<NamedProfile>& measured);
 [[nodiscard]] Profile profile_at(const std::vector<NamedProfile>& measured, const RunSize& wanted,
                                  const LayerWaves& waves);
 
-// "3 x 3072", "3 samples" without sequences.
+// "3 x 3072", "3 samples" without sequences, "? x 3072" where the microbatch is not known.
 [[nodiscard]] std::string to_string(const RunSize& size);
 
 }  // namespace debubble

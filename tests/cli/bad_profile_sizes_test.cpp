@@ -120,6 +120,11 @@ TEST_CASE("profiles of unknown sizes are refused where sizes matter") {
   --> --microbatch-size
   = help: write the number of samples into b.json
 )");
+  CHECK(folder.refusal({"simulate", "--profile", "b.json", "--sequence", "256"}) ==
+        R"(error[L025]: there is no way to ? x 256: one size was measured (? x 128)
+  --> --profile
+  = help: measure a second sequence at that microbatch; or take a measured size
+)");
   folder.write("c.json", replaced(kProfile, "\"sequence_length\": 128", "\"sequence_length\": null"));
   CHECK(
       folder.refusal({"simulate", "--profile", "c.json", "--sequence", "64"}) ==

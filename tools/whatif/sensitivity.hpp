@@ -37,7 +37,7 @@ struct CostName {
   Kind kind = Kind::kOp;
   OpKind op = OpKind::kForward;
   int stage = 0;
-  std::string link{};                 // "3>4", "nic0-7>rail0-7", "gpu0-7<>nvswitch0"; of kLatency empty: every message's own latency
+  std::string link{};  // "3>4", "nic0-7>rail0-7", "gpu0-7<>nvswitch0"; of kLatency empty: every message's own latency
   std::vector<std::int32_t> links{};  // their numbers in the network's graph; empty: an ideal one
 
   friend bool operator==(const CostName&, const CostName&) = default;

@@ -141,6 +141,15 @@ TEST_CASE("experts, latent attention and interleaving") {
   CHECK(scenario.findings.empty());
 }
 
+TEST_CASE("transfers that are not to overlap are one exchange between two steps") {
+  const std::string interleaved =
+      "--num-layers 8 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --bf16 --micro-batch-size 1 "
+      "--global-batch-size 4 --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 2 ";
+  CHECK(flag(read_megatron("torchrun --nproc_per_node 2 x.py " + interleaved, "x"), "p2p") == "(none)");
+  CHECK(flag(read_megatron("torchrun --nproc_per_node 2 x.py " + interleaved + "--no-overlap-p2p-communication", "x"),
+             "p2p") == "coupled");
+}
+
 TEST_CASE("what a script switches off: overlap over the tensor ranks, gradients that products add up") {
   const MegatronScenario scenario = read_megatron(
       "--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --bf16 --no-gradient-accumulation-fusion "

@@ -244,7 +244,8 @@ class Translation {
       in_.find(std::string("--") + uneven + ": the partition is chosen by cost; write --partition a,b,c to set it");
     }
     if (even) set("partition", "even");
-    if (!in_.flag("overlap-p2p-communication") && in_.flag("no-overlap-p2p-communication")) set("p2p", "blocking");
+    // Then one exchange, which everything waits for, lies between two steps of the schedule.
+    if (!in_.flag("overlap-p2p-communication") && in_.flag("no-overlap-p2p-communication")) set("p2p", "coupled");
   }
 
   void read_training() {

@@ -68,9 +68,11 @@ class Finder {
     std::vector<std::string> names;
     for (const GraphNode& known : graph_.nodes) names.push_back(known.name);
     const std::string guess = closest_name(name, names);
+    const bool of_pipeline = name.size() > 1 && name.front() == 'd' && device_number(name.substr(1));
     fail(graph_.name + " has no node \"" + std::string(name) + "\"",
-         guess.empty() ? "write it like 3-4, for two devices, or " + names.front() + "-" + names.back()
-                       : "did you mean " + guess + "?");
+         of_pipeline     ? "the machine's devices go by number: write it like 3-4"
+         : guess.empty() ? "write it like 3-4, for two devices, or " + names.front() + "-" + names.back()
+                         : "did you mean " + guess + "?");
   }
 
   [[nodiscard]] std::string neighbours(std::int32_t from) const {

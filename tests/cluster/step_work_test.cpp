@@ -208,7 +208,7 @@ TEST_CASE("steps that wait for ops which wait for them are refused, never lost")
   CHECK_THROWS_AS(static_cast<void>(p.run()), std::logic_error);
 }
 
-TEST_CASE("tasks on compute lanes vary like ops: with their device and replica, and by jitter, and collectives do not") {
+TEST_CASE("tasks on compute lanes vary like ops, by device, replica and jitter, and collectives do not") {
   Pipeline p;
   p.replicas = 2;
   p.variation.device = {1, 1.5};

@@ -63,7 +63,7 @@ Topology ideal_topology(const Scenario& scenario, Report& report) {
   }
   assume(report, "hop latency", format_duration_exact(latency), latency_source);
   assume(report, "link bandwidth", bandwidth == 0 ? "unlimited" : format_size(bandwidth) + "/s", bandwidth_source);
-  return Topology::ideal(latency + scenario.transformer.gather, bandwidth);
+  return Topology::ideal(latency, bandwidth);
 }
 
 // For a pipeline of so many devices.
@@ -75,7 +75,7 @@ Topology make_topology(const Scenario& scenario, int devices, Report& report) {
                                          "coupled: fused exchanges between ops"};
   assume(report, "transfers", modes[static_cast<std::size_t>(scenario.p2p)],
          given_or_default(scenario.p2p != P2p::kOverlapped));
-  return topology.calibrated(scenario.transformer.calibration.network_scale);
+  return topology.with_gather(scenario.transformer.gather).calibrated(scenario.transformer.calibration.network_scale);
 }
 
 // Long runs repeat the walk fewer times: the pattern shows after a few iterations or not at all.

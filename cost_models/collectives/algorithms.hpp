@@ -23,8 +23,8 @@ using Groups = std::vector<Ranks>;
 [[nodiscard]] Drafts draft_ring(Wires& wires, const Groups& groups, CollectiveKind kind);
 
 // Chains within domains, two binary trees between them: a rank is an inner node of one and a leaf of the other.
-// All-reduce and broadcast only.
-[[nodiscard]] Drafts draft_tree(Wires& wires, const Groups& groups, CollectiveKind kind);
+// All-reduce and broadcast only. `far_copies`: CollectiveModel::tree_far_copies.
+[[nodiscard]] Drafts draft_tree(Wires& wires, const Groups& groups, CollectiveKind kind, double far_copies = 1);
 
 // Recursive vector halving and distance doubling, and back (Rabenseifner): the largest messages go to neighbours.
 // Powers of two only; not all-to-all or broadcast.

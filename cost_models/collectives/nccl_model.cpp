@@ -36,7 +36,6 @@ CollectiveProtocol protocol_of(const Row& row, LinkGeneration generation, int do
   Nanoseconds near = generation == LinkGeneration::kPcie ? row.pcie : row.nvlink;
   if (leaves_domain) near = std::max(near, row.overhead);
   CollectiveProtocol protocol{row.algorithm, row.protocol, row.base, near, row.network, row.efficiency, 2};
-  if (row.algorithm == CollectiveAlgorithm::kTree && domains == 2) protocol.efficiency /= 2;
   // The tuner's plateau of rings over several nodes; beyond a few KiB it always holds.
   const bool plateau = leaves_domain && kind == CollectiveKind::kAllReduce &&
                        row.algorithm == CollectiveAlgorithm::kRing && protocol.name == "Simple";
@@ -116,6 +115,7 @@ CollectiveModel nccl_model(LinkGeneration generation, int domains, CollectiveKin
   model.step_latency = simple.step_latency;
   model.far_latency = simple.far_latency;
   model.step_includes_links = true;
+  if (domains == 2) model.tree_far_copies = 2;
   constexpr double kNvlinkShare = 0.15;
   constexpr double kNetworkShare = 0.02;
   const double share = leaves_domain ? kNetworkShare : kNvlinkShare;

@@ -165,7 +165,7 @@ Drafts draft(CollectiveAlgorithm algorithm, Wires& wires, const Groups& groups, 
     case CollectiveAlgorithm::kRing:
       return draft_ring(wires, groups, kind);
     case CollectiveAlgorithm::kTree:
-      return draft_tree(wires, groups, kind);
+      return draft_tree(wires, groups, kind, model.tree_far_copies);
     case CollectiveAlgorithm::kHalvingDoubling:
       return draft_halving_doubling(wires, groups, kind);
     case CollectiveAlgorithm::kHierarchical:
@@ -212,7 +212,15 @@ CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseco
     return algorithm != CollectiveAlgorithm::kRing && algorithm != CollectiveAlgorithm::kTree;
   };
   const bool automatic = model.algorithm == CollectiveAlgorithm::kAuto;
+  constexpr std::size_t kMostDrawn = 1024;
   if (kind == CollectiveKind::kAllToAll || (!automatic && is_drawn(model.algorithm))) {
+    if (ranks > kMostDrawn) {
+      throw InputError(Diagnostic{"B030", "--collective",
+                                  std::string(to_string(kind)) + " over " + std::to_string(ranks) +
+                                      " ranks on ideal links: beyond " + std::to_string(kMostDrawn) +
+                                      " only rings and trees are planned",
+                                  "take --collective ring or tree, fewer ranks, or a --topology"});
+    }
     std::vector<std::int32_t> all(ranks);
     std::iota(all.begin(), all.end(), 0);
     return plan_collective(collectives::port_graph(ranks, bandwidth, latency), {all}, kind, bytes, model);
@@ -227,7 +235,7 @@ CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseco
   }
   if (best) return std::move(*best);
   // What fits so many ranks fits a few of them.
-  const std::size_t few = std::min<std::size_t>(ranks, 1024);
+  const std::size_t few = std::min(ranks, kMostDrawn);
   const LinkGraph ports = collectives::port_graph(few, bandwidth, latency);
   Ranks group(few);
   std::iota(group.begin(), group.end(), 0);

@@ -54,7 +54,19 @@ Topology Topology::calibrated(double scale) const {
   return topology;
 }
 
-Nanoseconds Topology::transfer_latency() const { return shortened(latency_, transfer_scale_); }
+Topology Topology::with_gather(Nanoseconds gather) const {
+  Topology topology = *this;
+  topology.gather_ = gather;
+  return topology;
+}
+
+Topology Topology::rewired(std::shared_ptr<const Network> network) const {
+  Topology topology = *this;
+  topology.network_ = std::move(network);
+  return topology;
+}
+
+Nanoseconds Topology::transfer_latency() const { return shortened(latency_ + gather_, transfer_scale_); }
 
 std::int64_t Topology::transfer_bandwidth() const { return hastened(bandwidth_, transfer_scale_); }
 
@@ -87,7 +99,7 @@ std::vector<FlowPath> Topology::rank_paths(int pipeline_replica, int from_device
       graph.router->route(layout.device(tensor, context, pipeline_replica, from_device),
                           layout.device(tensor, context, pipeline_replica, to_device), route);
       FlowPath& path = paths.emplace_back();
-      path.latency = network_->message_latency;
+      path.latency = network_->message_latency + gather_;
       for (const std::int32_t link : route) path.latency += graph.links[static_cast<std::size_t>(link)].latency;
       path.latency = shortened(path.latency, transfer_scale_);
       add_route(route, 1 / transfer_scale_, path.links);

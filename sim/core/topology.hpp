@@ -43,6 +43,12 @@ class Topology {
   // The same with all transfers taking 1 / scale of their time: latencies, and what they put on links. Above 0.
   [[nodiscard]] Topology calibrated(double scale) const;
   [[nodiscard]] double transfer_scale() const { return transfer_scale_; }
+  // The same where tensor ranks send shares, which the receivers put together: they wait so long for that behind every
+  // transfer, as for its latency.
+  [[nodiscard]] Topology with_gather(Nanoseconds gather) const;
+  [[nodiscard]] Nanoseconds gather() const { return gather_; }
+  // The same over another network.
+  [[nodiscard]] Topology rewired(std::shared_ptr<const Network> network) const;
 
   // Time for `bytes` from one device of the pipeline to another, alone in the network; nothing between stages on one
   // device. Over a network each of the device's tensor and context ranks sends so many bytes to its counterpart.
@@ -69,6 +75,7 @@ class Topology {
   Nanoseconds latency_ = 0;
   std::int64_t bandwidth_ = 0;
   double transfer_scale_ = 1;
+  Nanoseconds gather_ = 0;
   std::shared_ptr<const Network> network_;
 };
 

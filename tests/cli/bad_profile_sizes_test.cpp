@@ -165,7 +165,7 @@ TEST_CASE("sizes without a profile or a model still describe nothing") {
   CHECK(folder.refusal({"simulate", "--microbatch-size", "3"}) ==
         R"(error[F014]: it describes a modelled transformer, but there is no --model
   --> --microbatch-size
-  = help: add --model NAME; `debubble list models` shows the names
+  = help: add --model NAME, or --profile with measured sizes
 )");
 }
 

@@ -139,6 +139,16 @@ TEST_CASE("two machines: no more bus bandwidth than a ring's, and no hierarchica
     return plan_collective(graph, {first_devices(16)}, CollectiveKind::kAllReduce, bytes, model).text;
   };
   CHECK(text(1024 * kMebi) == "all-reduce of 1 GiB, ring Simple over 16");
+  // A tree takes each card for 2 n bytes, and the wires inside the machines as it does between many machines.
+  CollectiveModel tree = model;
+  tree.algorithm = CollectiveAlgorithm::kTree;
+  CHECK(bus_bandwidth(graph, 16, 1024 * kMebi, tree) == doctest::Approx(0.92 * 8 * 8.13 * 15 / 16).epsilon(0.02));
+  const LinkGraph slow_inside = board_graph({.boards = 2, .inside = 24'000'000'000, .outside = 100'000'000'000});
+  const LinkGraph slow_inside_four = board_graph({.boards = 4, .inside = 24'000'000'000, .outside = 100'000'000'000});
+  CollectiveModel four = nccl_model(LinkGeneration::kAmpere, 4, CollectiveKind::kAllReduce);
+  four.algorithm = CollectiveAlgorithm::kTree;
+  CHECK(bus_bandwidth(slow_inside, 16, 1024 * kMebi, tree) / (2.0 * 15 / 16) ==
+        doctest::Approx(bus_bandwidth(slow_inside_four, 32, 1024 * kMebi, four) / (2.0 * 31 / 32)).epsilon(0.02));
   CHECK(text(64 << 10) == "all-reduce of 64 KiB, tree LL over 16");  // few hops still pay off
 }
 

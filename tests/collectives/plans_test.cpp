@@ -269,6 +269,19 @@ TEST_CASE("what is asked for on ports and does not fit is refused with the ranks
   }
 }
 
+TEST_CASE("what would have to be drawn for very many ranks is refused at once") {
+  for (const CollectiveAlgorithm algorithm : {CollectiveAlgorithm::kHalvingDoubling, CollectiveAlgorithm::kSparse}) {
+    try {
+      (void)plan_on_ports(16'000, 0, 0, CollectiveKind::kAllReduce, 8, model_of(algorithm, 0, 0));
+      FAIL("accepted");
+    } catch (const InputError& error) {
+      CHECK(error.diagnostics().front().code == "B030");
+      CHECK(error.diagnostics().front().message ==
+            "all-reduce over 16000 ranks on ideal links: beyond 1024 only rings and trees are planned");
+    }
+  }
+}
+
 TEST_CASE("calibration divides all that a collective takes") {
   const LinkGraph graph = board_graph(BoardSizes{});
   CollectiveModel model = model_of(CollectiveAlgorithm::kRing, 4'000, 16'000);

@@ -206,6 +206,7 @@ TEST_CASE("contradictions and mistakes are refused") {
   CHECK(has(refusal({"--model", "gpt3-22b", "--sequence", "4096"}), "error[F002]"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--hardware", "a100", "--dtype", "fp8"}), "error[F018]"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--calibrate", "speed=1"}), "error[F016]"));
+  CHECK(has(refusal({"--model", "gpt3-22b", "--calibrate", "network=0.5,network=0.6"}), "is given twice"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--expert-imbalance", "0.5"}), "error[F015]"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--recompute", "half"}), "error[C002]"));
   const std::string table = std::string(DEBUBBLE_EFFICIENCY) + "b200-simumax.json";

@@ -131,7 +131,7 @@ TEST_CASE("a split that does not fit is refused, all reasons at once") {
   request.setup.sequence = 4096;
   CHECK(refusal(request).find("F002") != std::string::npos);
   request = request_of("mixtral-8x7b", 1);
-  request.setup.parallel.data = 3;
+  request.setup.parallel.data = 4;
   request.setup.parallel.expert = 3;
   CHECK(refusal(request).find("--ep 2 or 4") != std::string::npos);
 }

@@ -125,6 +125,27 @@ TEST_CASE("collectives inside modelled stages follow their links, partition and 
   CHECK(sharded["difference"]["devices"][1]["busy_ns"].get<std::int64_t>() > 0);
 }
 
+TEST_CASE("the all-gather behind transfers of shares is no latency of links, but follows them") {
+  const Folder folder;
+  const auto step = [&](const Arguments& start, const std::string& topology, const Arguments& more) {
+    Arguments flags = with(start, {"-p", "2", "-m", "4", "--model", "llama3-8b", "--tp", "8", "--scatter-gather"});
+    flags = with(flags, {"--partition", "16,18", "--format", "json", "--topology", topology});
+    return json::parse(folder.data(with(flags, more)));
+  };
+  const std::string wires = "dgx-h100:2,bandwidth=100GB/s,nic=20GB/s,pcie=20GB/s,latency=1us,nic-latency=1us,";
+  const std::string far = "dgx-h100:2,bandwidth=100GB/s,nic=20GB/s,pcie=20GB/s,latency=10us,nic-latency=10us,";
+  const std::string wide = "dgx-h100:2,bandwidth=200GB/s,nic=40GB/s,pcie=40GB/s,latency=1us,nic-latency=1us,";
+  for (const char* network : {"fluid", "fifo"}) {
+    const Arguments on{"--network", network, "--calibrate", "network=0.7"};
+    const auto changed = [&](const char* flag, const char* factor) {
+      return step({"whatif"}, wires + "pcie-latency=1us", with(on, {flag, factor}))["changed"]["makespan_ns"];
+    };
+    const auto built = [&](const std::string& topology) { return step({"simulate"}, topology, on)["makespan_ns"]; };
+    CHECK(changed("--latency", "x10") == built(far + "pcie-latency=10us"));
+    CHECK(changed("--bandwidth-scale", "x2") == built(wide + "pcie-latency=1us"));
+  }
+}
+
 TEST_CASE("links of the planned cut are those of the base, whatever the change does to the layers' times") {
   const Folder folder;
   const auto partition = [](const json& run) {

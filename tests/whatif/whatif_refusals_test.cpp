@@ -33,6 +33,7 @@ TEST_CASE("everything that is wrong is said at once") {
   CHECK(says(text, "error[O010]: \"0.1\" is not lognormal:SIGMA"));
   const std::string changes =
       refusal({"--link", "1-2", "--fail", "x", "--latency", "2", "--overlap", "no", "--seeds", "0", "--base", "other"});
+  CHECK(says(refusal({"--latency", "x10000000"}), "is not xFACTOR, at most x1000000"));
   for (const char* code : {"O022", "O025", "O026", "O028", "C002"}) CHECK(says(changes, "error[" + std::string(code)));
 }
 
@@ -46,6 +47,9 @@ TEST_CASE("what the run does not have is named, with what it has") {
 TEST_CASE("a change that changes nothing is a misunderstanding") {
   CHECK(says(refusal({"--link", "1-2:x0.5"}), "error[O024]: link 1-2 at 0.5 times the bandwidth changes nothing"));
   CHECK(says(refusal({"--latency", "x2"}), "error[O024]"));
+  CHECK(says(refusal({"--bandwidth-scale", "x1"}), "error[O024]: \"x1\" changes nothing: a factor of 1"));
+  CHECK(says(refusal({"--bandwidth-scale", "x1"}), "--> --bandwidth-scale"));
+  CHECK(says(refusal({"--slow", "device=0:1"}), "error[O024]: device 0 takes 1 times as long: that changes nothing"));
   CHECK(says(refusal({"--overlap", "on"}), "error[O026]"));
   CHECK(says(refusal({"--p2p", "blocking", "--overlap", "off"}), "error[O026]"));
 }

@@ -128,7 +128,7 @@ Topology cluster_topology(const Scenario& scenario, int devices, Report& report)
   check_ranks_fit(cluster, devices);
   network->graph = *cluster.graph;
   network->model = cluster.model;
-  network->message_latency = cluster.message_latency + scenario.transformer.gather;
+  network->message_latency = cluster.message_latency;
   network->transfer_bound = cluster.transfer_bound;
   assume(report, "topology", cluster.topology, Source::kGiven);
   const std::array<const char*, 3> models{"fluid: flows on a link share it max-min fairly",

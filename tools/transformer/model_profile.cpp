@@ -83,11 +83,13 @@ Nanoseconds gather_time(ModelRequest request, const Profile& profile) {
   return collective_time(gather, request).alone;
 }
 
-Profile profile_of(const ModelRequest& request, bool scatter) {
-  Profile profile = modelled_profile(request);
-  const int shares = scatter ? request.setup.parallel.tensor : 1;
-  for (ProfileLayer& layer : profile.layers) layer.output = (layer.output + shares - 1) / shares;
-  return profile;
+ModelledLayers modelled(const ModelRequest& request, bool scatter) {
+  ModelledLayers layers{modelled_profile(request), 0};
+  if (!scatter) return layers;
+  const int shares = request.setup.parallel.tensor;
+  layers.gather = gather_time(request, layers.profile);
+  for (ProfileLayer& layer : layers.profile.layers) layer.output = (layer.output + shares - 1) / shares;
+  return layers;
 }
 
 // All but the wires.
@@ -126,33 +128,32 @@ void set_modelled_profile(Scenario& scenario) {
     request.layout = &layout;
   }
   const bool scatter = scenario.transformer.scatter_gather;
-  if (scatter) {
-    check_scatter(layout.sizes);
-    scenario.transformer.gather = gather_time(request, modelled_profile(request));
-  }
-  scenario.profile = profile_of(request, scatter);
+  if (scatter) check_scatter(layout.sizes);
+  ModelledLayers layers = modelled(request, scatter);
+  scenario.profile = std::move(layers.profile);
+  scenario.transformer.gather = layers.gather;
   if (scenario.cluster.graph != nullptr) return;
   // Stages on ideal links: each pair is joined as neighbours in one machine are.
   scenario.profile->hop_latency = hardware.link_latency;
   scenario.profile->hop_bandwidth = hardware.link_bandwidth;
 }
 
-Profile modelled_profile_at(const Scenario& scenario, const LinkGraph& graph, int devices, int place) {
+ModelledLayers modelled_at(const Scenario& scenario, const LinkGraph& graph, int devices, int place) {
   const RankLayout layout = scenario.cluster.layout(devices);
   ModelRequest request = request_of(scenario, layout);
   request.graph = &graph;
   request.layout = &layout;
   request.place = place;
-  return profile_of(request, scenario.transformer.scatter_gather);
+  return modelled(request, scenario.transformer.scatter_gather);
 }
 
-Profile modelled_profile_on_ideal(const Scenario& scenario, double bandwidth, double latency) {
+ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, double latency) {
   ModelRequest request = request_of(scenario, scenario.cluster.layout(scenario.devices.value_or(kDefaultDevices)));
   Hardware& hardware = request.kernels.hardware;
   hardware.link_bandwidth =
       std::max<std::int64_t>(1, std::llround(static_cast<double>(hardware.link_bandwidth) * bandwidth));
   hardware.link_latency = std::llround(static_cast<double>(hardware.link_latency) * latency);
-  return profile_of(request, scenario.transformer.scatter_gather);
+  return modelled(request, scenario.transformer.scatter_gather);
 }
 
 void add_model_facts(const Scenario& scenario, Run& run) {

@@ -11,11 +11,16 @@ struct Run;
 // not fit together.
 void set_modelled_profile(Scenario& scenario);
 
+struct ModelledLayers {
+  Profile profile;
+  Nanoseconds gather = 0;  // with --scatter-gather: the all-gather behind every transfer, before calibration
+};
+
 // The same transformer where one device of a pipeline of `devices` would see these wires, which may differ from the
 // scenario's: by `place`, the device whose ranks' collectives count. Needs a --model and a --topology.
-[[nodiscard]] Profile modelled_profile_at(const Scenario& scenario, const LinkGraph& graph, int devices, int place);
+[[nodiscard]] ModelledLayers modelled_at(const Scenario& scenario, const LinkGraph& graph, int devices, int place);
 // The same on ideal links of so many times the bandwidth and latency.
-[[nodiscard]] Profile modelled_profile_on_ideal(const Scenario& scenario, double bandwidth, double latency);
+[[nodiscard]] ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, double latency);
 
 // The hardware that a scenario's transformer runs on: as given, or that of the topology, or an H100.
 [[nodiscard]] const Hardware& modelled_hardware(const Scenario& scenario);

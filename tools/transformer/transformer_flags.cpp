@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "sim/core/error.hpp"
@@ -84,8 +86,10 @@ void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
   std::vector<Diagnostic> found;
   for (const auto& [name, is_given] : given) {
     if (is_given) {
+      const bool size = std::string_view(name) == "--sequence" || std::string_view(name) == "--microbatch-size";
       found.push_back({"F014", name, "it describes a modelled transformer, but there is no --model",
-                       "add --model NAME; `debubble list models` shows the names"});
+                       size ? "add --model NAME, or --profile with measured sizes"
+                            : "add --model NAME; `debubble list models` shows the names"});
     }
   }
   if (!found.empty()) throw InputError(std::move(found));
@@ -106,12 +110,16 @@ void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario
 
 void check_calibration(const std::string& text, TransformerScenario& scenario) {
   if (text.empty()) return;
+  std::set<std::string> seen;
   for (const std::string& item : split(text)) {
     const std::size_t equals = item.find('=');
     const std::string key = item.substr(0, equals);
     if (equals == std::string::npos || (key != "compute" && key != "network")) {
       fail("F016", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
            "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it");
+    }
+    if (!seen.insert(key).second) {
+      fail("F016", "--calibrate", "\"" + key + "\" is given twice", "give each factor once");
     }
     const double factor = number_of(item.substr(equals + 1), "--calibrate", 0.01, 100, "compute=0.95");
     (key == "compute" ? scenario.calibration.compute_scale : scenario.calibration.network_scale) = factor;

@@ -54,7 +54,7 @@ void set_link(ChangedCost& changed, const CostName& name, double factor) {
                       kNanosecondsPerSecond / static_cast<double>(before.bandwidth);
     }
   }
-  topology = Topology::over(std::move(network)).calibrated(topology.transfer_scale());
+  topology = topology.rewired(std::move(network));
 }
 
 }  // namespace

@@ -102,11 +102,17 @@ void LinkFollower::follow(Run& run) const {
       static_cast<std::size_t>(run.schedule.devices));  // absent: as in the base
   const auto changed = inside_.empty() ? std::vector<bool>{} : changed_links(*scenario_.cluster.graph, graph);
   bool any = false;
+  Nanoseconds gather = 0;  // that of the slowest device
   for (std::size_t place = 0; place < inside_.size(); ++place) {
     const auto& links = inside_[place];
-    if (std::none_of(links.begin(), links.end(), [&](std::int32_t link) { return changed[at(link)]; })) continue;
+    if (std::none_of(links.begin(), links.end(), [&](std::int32_t link) { return changed[at(link)]; })) {
+      gather = std::max(gather, run.topology.gather());
+      continue;
+    }
     Scenario scenario = scenario_;
-    scenario.profile = modelled_profile_at(scenario_, graph, run.schedule.devices, static_cast<int>(place));
+    ModelledLayers layers = modelled_at(scenario_, graph, run.schedule.devices, static_cast<int>(place));
+    scenario.profile = std::move(layers.profile);
+    gather = std::max(gather, layers.gather);
     there[place] = costs_of(scenario, run.schedule);
     any = true;
   }
@@ -127,6 +133,7 @@ void LinkFollower::follow(Run& run) const {
     most.logits = place == 0 ? other.logits : std::max(most.logits, other.logits);
     most.gradient = place == 0 ? other.gradient : std::max(most.gradient, other.gradient);
   }
+  if (any) run.topology = run.topology.with_gather(gather);
   set_step(costs, run);
 }
 
@@ -134,7 +141,9 @@ void LinkFollower::follow_ideal(double bandwidth, double latency, const Topology
   Scenario scenario = scenario_;
   const bool modelled = scenario.transformer.setup && scenario.cluster.graph == nullptr;
   if (modelled && has_inside(scenario.transformer.setup->parallel)) {
-    scenario.profile = modelled_profile_on_ideal(scenario, bandwidth, latency);
+    ModelledLayers layers = modelled_on_ideal(scenario, bandwidth, latency);
+    scenario.profile = std::move(layers.profile);
+    run.topology = run.topology.with_gather(layers.gather);
   }
   const Topology between_stages = run.topology;
   run.topology = step_links;

@@ -137,7 +137,7 @@ void check_effect(const LinkChange& change, const Effect& effect) {
            "give a latency, e.g. --comm 0.1, or set it: --link 3-4:latency=50us");
   }
   if (!change.cut && change.bandwidth == 1 && !latency) {
-    refuse(all ? "--latency" : "--link", "it is one time what it is", "give a factor other than 1");
+    refuse("--link", "a factor of 1 leaves all as it is", "give a factor other than 1");
   }
 }
 
@@ -186,9 +186,14 @@ std::vector<LinkChange> parse_failures(const std::vector<std::string>& words) {
 double parse_scale(const std::string& text, const char* flag) {
   const bool latency = flag == std::string_view("--latency");
   const std::optional<double> factor = times_of(text);
+  if (factor && *factor == 1) {
+    throw InputError(Diagnostic{"O024", flag,
+                                fmt::format("\"{}\" changes nothing: a factor of 1 leaves all as it is", text),
+                                "give a factor other than 1"});
+  }
   if (factor && (latency || *factor > 0)) return *factor;
   throw InputError(
-      Diagnostic{"O025", flag, fmt::format("\"{}\" is not xFACTOR", text),
+      Diagnostic{"O025", flag, fmt::format("\"{}\" is not xFACTOR, at most x{}", text, plain(kLargestRate)),
                  latency ? "write it like --latency x2, or x0 for none" : "write it like --bandwidth-scale x2"});
 }
 
@@ -203,7 +208,7 @@ std::string to_string(const LinkChange& change) {
   } else if (change.latency != 1) {
     add(plain(change.latency) + " times the latency");
   }
-  return name + (text.empty() ? " as it is" : text);
+  return name + text;
 }
 
 Topology changed_topology(const Topology& topology, const std::vector<LinkChange>& changes, int devices, int replicas) {
@@ -218,7 +223,9 @@ Topology changed_topology(const Topology& topology, const std::vector<LinkChange
       change_link(change, link, effect);
       check_effect(change, effect);
     }
-    return Topology::ideal(link.latency, link.bandwidth).calibrated(topology.transfer_scale());
+    return Topology::ideal(link.latency, link.bandwidth)
+        .with_gather(topology.gather())
+        .calibrated(topology.transfer_scale());
   }
   auto network = topology.network() == nullptr ? ideal_network(topology, devices, replicas)
                                                : std::make_shared<Network>(*topology.network());
@@ -236,7 +243,7 @@ Topology changed_topology(const Topology& topology, const std::vector<LinkChange
     }
     check_effect(change, effect);
   }
-  return Topology::over(std::move(network)).calibrated(topology.transfer_scale());
+  return topology.rewired(std::move(network));
 }
 
 }  // namespace debubble

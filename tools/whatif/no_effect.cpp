@@ -85,8 +85,11 @@ std::vector<std::string> why_no_effect(const std::vector<NamedChange>& changes, 
     const bool varies =
         !one.changes.slow.empty() || one.changes.jitter != 0 || one.changes.factors.kind != FactorSource::Kind::kNone;
     if (varies) {
-      reasons.push_back(one.label + (base.makespan == 0 ? ", but its ops take no time"
-                                                        : ", but nobody waits for the ops that it is about"));
+      reasons.push_back(
+          one.label +
+          (base.makespan == 0
+               ? ", but its ops take no time"
+               : ", but nobody waits for the ops that it is about, or it is less than a nanosecond of each"));
     }
   }
   std::erase(reasons, "");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -34,6 +35,9 @@ std::string label_of(const SlowItem& item) {
 
 void add_variation_changes(const VariationScenario& variation, std::vector<NamedChange>& changes) {
   for (const SlowItem& item : variation.slow) {
+    if (std::all_of(item.factors.begin(), item.factors.end(), [](double factor) { return factor == 1; })) {
+      refuse("O024", "--slow", label_of(item) + ": that changes nothing", "give a factor other than 1");
+    }
     NamedChange change{label_of(item), {}};
     change.changes.slow = {item};
     changes.push_back(std::move(change));

@@ -97,7 +97,8 @@ int affordable(const Program& program, int replicas) {
 
 int distinct_replicas(const Run& run, const Program& program, const Variation& variation) {
   const int all = run.pipeline_replicas;
-  if (variation.replicas_differ() || all == 1) return affordable(program, all);
+  if (all == 1) return 1;
+  if (variation.replicas_differ()) return affordable(program, all);
   if (run.topology.network() == nullptr) return 1;
   Pairs pairs;
   for (const auto& channel : program.channels) {

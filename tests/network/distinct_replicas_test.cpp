@@ -1,0 +1,27 @@
+// How many replicas of the pipeline are simulated.
+#include <doctest/doctest.h>
+
+#include "sim/core/error.hpp"
+#include "tools/cluster/distinct_replicas.hpp"
+
+namespace debubble {
+
+TEST_CASE("one replica of any length is simulated, several long ones that differ are refused") {
+  Run run;
+  Program program;
+  program.nodes.resize(20'000'001);
+  CHECK(distinct_replicas(run, program, {}) == 1);
+  Variation noise;
+  noise.jitter = 0.1;
+  CHECK(distinct_replicas(run, program, noise) == 1);
+  run.pipeline_replicas = 2;
+  CHECK(distinct_replicas(run, program, {}) == 1);  // alike, on ideal links
+  try {
+    (void)distinct_replicas(run, program, noise);
+    FAIL("accepted");
+  } catch (const InputError& error) {
+    CHECK(error.diagnostics().front().code == "B036");
+  }
+}
+
+}  // namespace debubble

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "sim/core/exchange_slots.hpp"
 #include "sim/core/op_index.hpp"
@@ -183,9 +184,10 @@ Plan make_plan(const Schedule& schedule, P2p p2p) {
     plan.devices = BlockingPlan(schedule).run();
     return plan;
   }
-  const ExchangeSlots slots(schedule);
+  std::optional<ExchangeSlots> slots;
+  if (p2p == P2p::kCoupled) slots.emplace(schedule);
   for (std::int32_t device = 0; device < schedule.devices; ++device) {
-    plan.devices.push_back(p2p == P2p::kCoupled ? coupled(schedule, device, slots) : cells(schedule, device));
+    plan.devices.push_back(slots ? coupled(schedule, device, *slots) : cells(schedule, device));
   }
   return plan;
 }

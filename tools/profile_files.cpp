@@ -13,16 +13,13 @@
 #include "cost_models/transformer/profile_waves.hpp"
 #include "profiler/profile_json.hpp"
 #include "sim/core/error.hpp"
+#include "tools/checks.hpp"
 #include "tools/scenario.hpp"
 
 namespace debubble {
 namespace {
 
 namespace fs = std::filesystem;
-
-void collect(const InputError& error, std::vector<Diagnostic>& found) {
-  found.insert(found.end(), error.diagnostics().begin(), error.diagnostics().end());
-}
 
 // The files of a folder in the order of their names; a file is itself.
 std::vector<std::string> files_at(const std::string& path) {
@@ -46,21 +43,15 @@ std::vector<std::string> files_at(const std::string& path) {
 
 std::vector<NamedProfile> read_all(const std::vector<std::string>& paths) {
   std::vector<NamedProfile> profiles;
-  std::vector<Diagnostic> found;
+  Checks checks;
   for (const std::string& path : paths) {
-    try {
+    checks.run([&] {
       for (const std::string& file : files_at(path)) {
-        try {
-          profiles.push_back({file, read_profile(read_file(file, "--profile"), file)});
-        } catch (const InputError& error) {
-          collect(error, found);
-        }
+        checks.run([&] { profiles.push_back({file, read_profile(read_file(file, "--profile"), file)}); });
       }
-    } catch (const InputError& error) {
-      collect(error, found);
-    }
+    });
   }
-  if (!found.empty()) throw InputError(std::move(found));
+  checks.finish();
   return profiles;
 }
 
@@ -161,7 +152,7 @@ Profile read_profiles(const std::vector<std::string>& paths, const TransformerFl
   try {
     Profile profile = profile_at(profiles, size, waves);
     explain(flags, size, assumptions);
-    if (profile.derived && profile.derived->times.find("waves") != std::string::npos) {
+    if (profile.derived && profile.derived->by_waves) {
       assumptions.push_back({"waves", "of the tiles and multiprocessors of " + hardware->name, Source::kModelled});
     }
     return profile;

@@ -73,7 +73,8 @@ struct CollectivePlan {
 
 // The same where each of `ranks` has a port of its own to a crossbar, of that bandwidth (0: unlimited) one way and that
 // latency per message. As all ports are alike, rings and trees are not drawn link by link, so that a million ranks take
-// no time; other algorithms, where one is asked for, are.
+// no time; other algorithms, where one is asked for, and all-to-alls are, up to 1,024 ranks. Throws InputError B030
+// beyond that and where an algorithm does not fit.
 [[nodiscard]] CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseconds latency,
                                            CollectiveKind kind, Bytes bytes, const CollectiveModel& model);
 

@@ -31,8 +31,7 @@ constexpr std::array<Row, 6> kRows{{
     {CollectiveAlgorithm::kTree, "Simple", 8'400, 4'000, 4'000, 14'000, kTree, 0},
 }};
 
-CollectiveProtocol protocol_of(const Row& row, LinkGeneration generation, int domains, CollectiveKind kind) {
-  const bool leaves_domain = domains > 1;
+CollectiveProtocol protocol_of(const Row& row, LinkGeneration generation, bool leaves_domain, CollectiveKind kind) {
   Nanoseconds near = generation == LinkGeneration::kPcie ? row.pcie : row.nvlink;
   if (leaves_domain) near = std::max(near, row.overhead);
   CollectiveProtocol protocol{row.algorithm, row.protocol, row.base, near, row.network, row.efficiency, 2};
@@ -106,11 +105,11 @@ int domains_reached(const LinkGraph& graph, const std::vector<std::vector<std::i
 CollectiveModel nccl_model(LinkGeneration generation, int domains, CollectiveKind kind) {
   const bool leaves_domain = domains > 1;
   CollectiveModel model;
-  for (const Row& row : kRows) model.protocols.push_back(protocol_of(row, generation, domains, kind));
+  for (const Row& row : kRows) model.protocols.push_back(protocol_of(row, generation, leaves_domain, kind));
   add_in_network(generation, model);
   add_all_to_all(leaves_domain, model);
   // What has no row of its own runs like a ring.
-  const CollectiveProtocol simple = protocol_of(kRows[2], generation, domains, kind);
+  const CollectiveProtocol simple = protocol_of(kRows[2], generation, leaves_domain, kind);
   model.base_latency = simple.base_latency;
   model.step_latency = simple.step_latency;
   model.far_latency = simple.far_latency;

@@ -137,8 +137,9 @@ std::string of_layers(std::size_t count, std::size_t all) {
 
 Derivation derivation_of(const std::string& from, const Tally& tally, std::size_t layers) {
   Derivation derived;
-  derived.times = from + ", by " + (tally.by_waves > 0 ? "waves" : "the achieved rate");
-  if (tally.by_waves > 0 && tally.by_rate > 0) {
+  derived.by_waves = tally.by_waves > 0;
+  derived.times = from + ", by " + (derived.by_waves ? "waves" : "the achieved rate");
+  if (derived.by_waves && tally.by_rate > 0) {
     derived.times += " in " + of_layers(tally.by_waves, layers) + ", by the achieved rate in the others";
   }
   derived.sizes = from + ", polynomials through the measured sizes";

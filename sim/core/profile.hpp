@@ -154,6 +154,7 @@ struct ProfiledTransformer {
 struct Derivation {
   std::string times;  // "interpolated from microbatch 2 and 4, by waves"
   std::string sizes;
+  bool by_waves = false;  // some of the times
 
   friend bool operator==(const Derivation&, const Derivation&) = default;
 };

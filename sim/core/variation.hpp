@@ -17,8 +17,8 @@ struct Variation {
   std::vector<double> stage;             // by stage
   std::vector<double> piece;             // by microbatch piece: sequence lengths, expert imbalance
   std::vector<double> pipeline_replica;  // by data-parallel replica of the pipeline
-  double jitter =
-      0;  // sigma of the logarithm of a factor with median 1, drawn for every op and step task on a compute lane
+  // Sigma of the logarithm of a factor with median 1, drawn for every op and step task on a compute lane; 0: none.
+  double jitter = 0;
   std::uint64_t seed = 1;
 
   [[nodiscard]] bool none() const {

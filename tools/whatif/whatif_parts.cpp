@@ -13,18 +13,18 @@
 
 namespace debubble {
 
+std::string paragraph(const std::string& text, const ViewStyle& style) {
+  std::string lines;
+  for (const std::string& line : wrap(text, static_cast<std::size_t>(style.width))) lines += line + "\n";
+  return lines;
+}
+
 namespace {
 
 using enum Table::Side;
 
 constexpr std::size_t kMostDerivatives = 16;
 constexpr std::size_t kMostCandidates = 10;
-
-std::string paragraph(const std::string& text, const ViewStyle& style) {
-  std::string lines;
-  for (const std::string& line : wrap(text, static_cast<std::size_t>(style.width))) lines += line + "\n";
-  return lines;
-}
 
 std::string titled(const std::string& title, const ViewStyle& style) {
   std::string lines;

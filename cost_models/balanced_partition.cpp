@@ -22,7 +22,8 @@ std::vector<Nanoseconds> prefix_sums(const Profile& profile) {
   for (const ProfileLayer& layer : profile.layers) {
     const Nanoseconds time = layer_time(layer);
     if (time > kLargestSum - sums.back()) {
-      throw InputError({"L007", "", "the times of all layers together overflow", "check the profile's durations"});
+      throw InputError({"L007", "", "the times of all layers together overflow",
+                        "check the layers' times, or the sizes that a --model was given"});
     }
     sums.push_back(sums.back() + time);
   }

@@ -30,7 +30,7 @@ bool is_modelled(const ProfileLayer& layer) { return layer.gradients.has_value()
 
 [[noreturn]] void complain_overflow(std::size_t stage, const std::string& what) {
   throw InputError({"L008", "", "the " + what + " of stage " + std::to_string(stage) + " overflows",
-                    "check the profile's numbers, or cut the model into more stages"});
+                    "check the layers' numbers or the sizes that a --model was given, or cut it into more stages"});
 }
 
 // Sums one stage's layers; every sum is checked against the largest value an input may have.

@@ -112,7 +112,7 @@ TEST_CASE("sums that overflow are input errors") {
   CHECK(complaint(profile, {1, 1, 1}).empty());
   CHECK(complaint(profile, {1, 2}) ==
         "error[L008]: the time of stage 1 overflows\n"
-        "  = help: check the profile's numbers, or cut the model into more stages\n");
+        "  = help: check the layers' numbers or the sizes that a --model was given, or cut it into more stages\n");
   profile = mixed();
   profile.layers[1].activation = kLargestSize;
   CHECK(complaint(profile, {3}).find("error[L008]: the activation of stage 0 overflows") == 0);

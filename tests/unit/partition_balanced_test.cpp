@@ -110,7 +110,7 @@ TEST_CASE("the longest times do not overflow") {
   CHECK(test::problems_of(
             [] { (void)balanced_partition(with_times(std::vector<Nanoseconds>(513, kLongestDuration)), 3); }) ==
         "error[L007]: the times of all layers together overflow\n"
-        "  = help: check the profile's durations\n");
+        "  = help: check the layers' times, or the sizes that a --model was given\n");
 }
 
 TEST_CASE("too few layers or stages are refused") {

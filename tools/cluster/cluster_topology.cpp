@@ -115,7 +115,10 @@ void assume_ranks(const ClusterScenario& cluster, int devices, Report& report) {
   if (layout.sizes.zero > 0) {
     const std::array<const char*, 4> sharded{"", "optimizer state", "optimizer state and gradients",
                                              "optimizer state, gradients and weights"};
-    assume(report, "sharded over the data ranks", sharded.at(static_cast<std::size_t>(layout.sizes.zero)),
+    const bool alone = layout.sizes.data * layout.sizes.context == 1;
+    assume(report, "sharded over the data ranks",
+           std::string(sharded.at(static_cast<std::size_t>(layout.sizes.zero))) +
+               (alone ? ": nothing, as there is one (--dp 1)" : ""),
            Source::kGiven);
   }
 }

@@ -30,6 +30,12 @@ double ratio(Nanoseconds now, Nanoseconds before) {
   return before == 0 ? 0 : static_cast<double>(now) / static_cast<double>(before) - 1;
 }
 
+// "+1.2 pp" of two shares; "0.0 pp" where that is all that is left of it.
+std::string points_change(double now, double before) {
+  std::string text = fmt::format("{:+.1f} pp", (now - before) * 100);
+  return text.substr(1) == "0.0 pp" ? text.substr(1) : text;
+}
+
 std::string numbers(const Report& base, const Report& changed, const ViewStyle& style) {
   Table table({{"", kLeft}, {"base", kRight}, {"changed", kRight}, {"change", kRight}, {"", kRight}});
   const auto time = [&](const char* what, Nanoseconds before, Nanoseconds now) {
@@ -38,17 +44,16 @@ std::string numbers(const Report& base, const Report& changed, const ViewStyle& 
   };
   time("step time", base.makespan, changed.makespan);
   table.add_row({"bubble / step", format_percent(base.bubble_ratio), format_percent(changed.bubble_ratio),
-                 fmt::format("{:+.1f} pp", (changed.bubble_ratio - base.bubble_ratio) * 100)});
+                 points_change(changed.bubble_ratio, base.bubble_ratio)});
   table.add_row({"bubble / ideal", format_percent(base.bubble_over_ideal), format_percent(changed.bubble_over_ideal),
-                 fmt::format("{:+.1f} pp", (changed.bubble_over_ideal - base.bubble_over_ideal) * 100)});
+                 points_change(changed.bubble_over_ideal, base.bubble_over_ideal)});
   if (base.samples_per_second && changed.samples_per_second) {
     table.add_row({"samples/s", fmt::format("{:.4g}", *base.samples_per_second),
                    fmt::format("{:.4g}", *changed.samples_per_second), "",
                    percent_change(*changed.samples_per_second / *base.samples_per_second - 1)});
   }
-  if (peak(base) != peak(changed)) {
-    table.add_row({"peak memory", format_size(peak(base)), format_size(peak(changed)), "", ""});
-  }
+  const std::string memory = format_size(peak(changed));
+  if (format_size(peak(base)) != memory) table.add_row({"peak memory", format_size(peak(base)), memory, "", ""});
   const CriticalPath& before = base.critical_path;
   const CriticalPath& now = changed.critical_path;
   time("path: compute", before.compute, now.compute);
@@ -64,9 +69,9 @@ std::string causes(const Report& base, const Report& changed, const ViewStyle& s
                {"changed", kRight},
                {"change", kRight}});
   const auto add = [&](const std::string& what, Nanoseconds before, Nanoseconds now) {
-    const std::string sign = now > before ? "+" : "";
-    table.add_row(
-        {what, format_scaled(before, scale), format_scaled(now, scale), sign + format_scaled(now - before, scale)});
+    const std::string change = format_scaled(now - before, scale);
+    const bool grows = now > before && change != format_scaled(0, scale);
+    table.add_row({what, format_scaled(before, scale), format_scaled(now, scale), (grows ? "+" : "") + change});
   };
   Nanoseconds all_before = 0;
   Nanoseconds all_now = 0;
@@ -149,12 +154,6 @@ std::string change_lines(const WhatIfResult& result, const ViewStyle& style) {
 std::string duration_change(Nanoseconds value) { return (value > 0 ? "+" : "") + format_duration(value); }
 
 namespace {
-
-std::string paragraph(const std::string& text, const ViewStyle& style) {
-  std::string lines;
-  for (const std::string& line : wrap(text, static_cast<std::size_t>(style.width))) lines += line + "\n";
-  return lines;
-}
 
 // In place of tables with the same numbers twice.
 std::string no_effect(const WhatIfResult& result, const ViewStyle& style) {

@@ -12,7 +12,7 @@
 #include "tools/compare/contender.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
-#include "tools/whatif/link_changes.hpp"
+#include "tools/whatif/changes.hpp"
 
 namespace debubble {
 namespace {
@@ -202,9 +202,10 @@ class Trials {
     LinkChange nearer;
     nearer.latency = kHalf;
     const auto add = [&](const char* what, const LinkChange& change) {
-      add_changed(Kind::kLinks, what, [change](Run& run) {
-        run.topology = changed_topology(run.topology, {change}, run.schedule.devices);
-      });
+      Changes changes;
+      changes.links = {change};
+      add_changed(Kind::kLinks, what,
+                  [&base = base_, changes](Run& run) { run = changed_run(base.scenario, run, changes); });
     };
     // Of an ideal link only what it has can be improved; the others refuse.
     add("links of twice the bandwidth and half the latency", faster);

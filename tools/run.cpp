@@ -75,7 +75,9 @@ Topology make_topology(const Scenario& scenario, int devices, Report& report) {
                                          "coupled: fused exchanges between ops"};
   assume(report, "transfers", modes[static_cast<std::size_t>(scenario.p2p)],
          given_or_default(scenario.p2p != P2p::kOverlapped));
-  return topology.with_gather(scenario.transformer.gather).calibrated(scenario.transformer.calibration.network_scale);
+  const auto placed = placed_layers(scenario, devices);
+  return topology.with_gather(placed == nullptr ? 0 : placed->longest_gather())
+      .calibrated(scenario.transformer.calibration.network_scale);
 }
 
 // Long runs repeat the walk fewer times: the pattern shows after a few iterations or not at all.

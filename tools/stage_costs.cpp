@@ -14,6 +14,7 @@
 #include "tools/copy_costs.hpp"
 #include "tools/quantities.hpp"
 #include "tools/shell.hpp"
+#include "tools/transformer/model_profile.hpp"
 #include "tools/transforms.hpp"
 
 namespace debubble {
@@ -121,12 +122,10 @@ void profile_costs(const Scenario& scenario, Run& run) {
                   : is_layout(scenario.partition) ? parse_layout(scenario.partition, run.schedule.stages, profile)
                                                   : parse_partition(scenario.partition, run.schedule.stages, layers);
   const int placed = std::accumulate(run.partition.begin(), run.partition.end(), 0);
-  std::string parts;
-  for (const int part : run.partition) parts += (parts.empty() ? "" : ",") + std::to_string(part);
   assume(run.report, "partition",
-         parts + (automatic                      ? " (auto)"
-                  : scenario.partition == "even" ? " (even)"
-                                                 : ""),
+         partition_text(run.partition) + (automatic                      ? " (auto)"
+                                          : scenario.partition == "even" ? " (even)"
+                                                                         : ""),
          automatic ? Source::kModelled : Source::kGiven);
   for (const Assumption& size : scenario.profile_size) assume(run.report, size.what, size.value, size.source);
   assume(run.report, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
@@ -143,16 +142,78 @@ void profile_costs(const Scenario& scenario, Run& run) {
   set_recompute_costs(run.schedule, false, false, run.costs, assumptions);
 }
 
-}  // namespace
+void keep_longer(const StageCost& other, StageCost& cost) {
+  for (Nanoseconds StageCost::*time :
+       {&StageCost::forward, &StageCost::backward, &StageCost::input_grad, &StageCost::weight_grad,
+        &StageCost::recompute, &StageCost::forward_collective, &StageCost::backward_collective}) {
+    cost.*time = std::max(cost.*time, other.*time);
+  }
+}
 
-void set_stage_costs(const Scenario& scenario, Run& run) {
-  check_ranks_fit(scenario.cluster, run.schedule.devices);
+// As if all devices were alike.
+void set_equal_costs(const Scenario& scenario, Run& run) {
   if (scenario.profile) {
     profile_costs(scenario, run);
   } else {
     toy_costs(scenario, run);
   }
   set_copy_costs(scenario, run.schedule, run.costs, run.report.assumptions);
+}
+
+// Every stage's costs are those of the devices that it lies on.
+StageCosts merge(const std::vector<StageCosts>& distinct, const std::vector<std::size_t>& of_device,
+                 const Schedule& schedule) {
+  const auto on = [&](int device) -> const StageCosts& {
+    return distinct[of_device[static_cast<std::size_t>(device)]];
+  };
+  StageCosts costs = distinct.front();
+  const Placement& placement = schedule.placement;
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    const auto s = static_cast<std::size_t>(stage);
+    costs.stages[s] = on(placement.device_of(0, stage)).stages[s];
+    for (int replica = 1; replica < placement.replicas(); ++replica) {
+      keep_longer(on(placement.device_of(replica, stage)).stages[s], costs.stages[s]);
+    }
+  }
+  for (const StageCosts& other : distinct) {
+    if (!costs.vocabulary) break;
+    costs.vocabulary->logits = std::max(costs.vocabulary->logits, other.vocabulary->logits);
+    costs.vocabulary->gradient = std::max(costs.vocabulary->gradient, other.vocabulary->gradient);
+  }
+  return costs;
+}
+
+}  // namespace
+
+std::string partition_text(const std::vector<int>& partition) {
+  std::string text;
+  for (const int layers : partition) text += (text.empty() ? "" : ",") + std::to_string(layers);
+  return text;
+}
+
+void set_stage_costs(const Scenario& scenario, Run& run) {
+  check_ranks_fit(scenario.cluster, run.schedule.devices);
+  set_equal_costs(scenario, run);
+  if (scenario.cluster.graph == nullptr) return;  // all devices are alike
+  const auto placed = placed_layers(scenario, run.schedule.devices);
+  if (placed == nullptr) return;
+  if (placed->distinct.size() < 2 && placed == scenario.transformer.placed) return;
+  Scenario cut = scenario;
+  cut.partition = partition_text(run.partition);
+  run.costs = stage_costs_at(cut, *placed, run.schedule);
+}
+
+StageCosts stage_costs_at(const Scenario& scenario, const PlacedLayers& placed, const Schedule& schedule) {
+  std::vector<StageCosts> distinct;
+  for (const ModelledLayers& layers : placed.distinct) {
+    Scenario there = scenario;
+    there.profile = layers.profile;
+    Run draft;
+    draft.schedule = schedule;
+    set_equal_costs(there, draft);
+    distinct.push_back(std::move(draft.costs));
+  }
+  return merge(distinct, placed.of_device, schedule);
 }
 
 }  // namespace debubble

@@ -1,8 +1,11 @@
 // Collectives inside a layer: over a cluster's links, or with the hardware's own link figures.
 #include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cost_models/transformer/modelled_profile.hpp"
@@ -54,7 +57,69 @@ OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_
   return {plan_collective(graph, groups, op.collective, bytes, model).duration, model.slow_down};
 }
 
+// Writes wires down so that equal ones read the same, whatever numbers their links have in the graph.
+class WireReader {
+ public:
+  explicit WireReader(const LinkGraph& graph) : graph_(graph) {}
+
+  // The routes of all pairs, in the order of the group.
+  void read(const std::vector<std::int32_t>& group) {
+    text_.push_back(kGroup);
+    for (const std::int32_t device : group) {
+      if (!graph_.domain.empty()) text_.push_back(number_of(domains_, graph_.domain[at(device)]));
+    }
+    for (const std::int32_t from : group) {
+      for (const std::int32_t to : group) read_route(from, to);
+    }
+  }
+
+  std::vector<std::int64_t> take() { return std::move(text_); }
+
+ private:
+  using Numbers = std::unordered_map<std::int32_t, std::int64_t>;
+  static constexpr std::int64_t kGroup = -1;
+  static constexpr std::int64_t kRoute = -2;
+
+  static std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
+  static std::int64_t number_of(Numbers& known, std::int32_t index) {
+    return known.try_emplace(index, static_cast<std::int64_t>(known.size())).first->second;
+  }
+
+  void read_route(std::int32_t from, std::int32_t to) {
+    way_.clear();
+    graph_.router->route(from, to, way_);
+    text_.push_back(kRoute);
+    for (const std::int32_t link : way_) {
+      const bool is_new = !links_.contains(link);
+      text_.push_back(number_of(links_, link));
+      if (is_new) describe(graph_.links[at(link)]);
+    }
+  }
+
+  void describe(const Link& link) {
+    text_.insert(text_.end(), {link.bandwidth, link.latency, link.shared ? 1 : 0, number_of(nodes_, link.from),
+                               number_of(nodes_, link.to), graph_.nodes[at(link.to)].reduces ? 1 : 0});
+  }
+
+  const LinkGraph& graph_;
+  Numbers links_;
+  Numbers nodes_;
+  Numbers domains_;
+  std::vector<std::int32_t> way_;
+  std::vector<std::int64_t> text_;
+};
+
 }  // namespace
+
+std::vector<std::int64_t> wires_inside(const ModelRequest& request) {
+  if (request.graph == nullptr || request.layout == nullptr) return {};
+  WireReader reader(*request.graph);
+  for (const Dimension dimension : {Dimension::kTensor, Dimension::kContext, Dimension::kExpert}) {
+    if (group_size(request.setup.parallel, dimension) < 2) continue;
+    for (const auto& group : groups_of(dimension, *request.layout, request.place)) reader.read(group);
+  }
+  return reader.take();
+}
 
 OpTime collective_time(const LayerOp& op, const ModelRequest& request) {
   const int ranks = group_size(request.setup.parallel, op.group);

@@ -4,7 +4,9 @@
 // A layer's time is the sum of its kernels' (kernel_time) and of its collectives that nothing hides.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "cost_models/collectives/collective.hpp"
 #include "cost_models/collectives/nccl_model.hpp"
@@ -42,6 +44,10 @@ struct OpTime {
   double slow_down = 0;
 };
 [[nodiscard]] OpTime collective_time(const LayerOp& op, const ModelRequest& request);
+
+// The wires that collectives inside layers take at the request's place, in numbers that count from there: two places
+// with equal ones have equal times. Empty without a graph or without such collectives.
+[[nodiscard]] std::vector<std::int64_t> wires_inside(const ModelRequest& request);
 
 // Of one device in the format that the setup computes in, per second; 0: it has no such units.
 [[nodiscard]] double peak_flops(const Hardware& hardware, NumberFormat format);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -107,6 +109,13 @@ ModelRequest request_of(const Scenario& scenario, const RankLayout& layout) {
   return request;
 }
 
+PlacedLayers layers_for(const Scenario& scenario, int devices) {
+  if (scenario.cluster.graph != nullptr) return place_layers(scenario, *scenario.cluster.graph, devices);
+  const ModelRequest request = request_of(scenario, scenario.cluster.layout(devices));
+  return {{modelled(request, scenario.transformer.scatter_gather)},
+          std::vector<std::size_t>(static_cast<std::size_t>(devices), 0)};
+}
+
 }  // namespace
 
 const Hardware& modelled_hardware(const Scenario& scenario) { return *find_hardware(hardware_name(scenario)); }
@@ -116,35 +125,49 @@ void set_modelled_profile(Scenario& scenario) {
   const Hardware& hardware = modelled_hardware(scenario);
   check_table(scenario, hardware);
   check_format(hardware, scenario.transformer.setup->compute);
-  const int devices = scenario.devices.value_or(kDefaultDevices);
+  const int devices = std::max(1, scenario.devices.value_or(kDefaultDevices));  // none are refused later
   const RankLayout layout = scenario.cluster.layout(devices);
   scenario.transformer.setup->parallel = layout.sizes;
-  ModelRequest request = request_of(scenario, layout);
-  check_setup(request.setup);
+  check_setup(request_of(scenario, layout).setup);
   if (scenario.cluster.graph != nullptr) {
     Report draft;  // only whether the job fits matters here
     (void)cluster_topology(scenario, devices, draft);
-    request.graph = scenario.cluster.graph.get();
-    request.layout = &layout;
   }
-  const bool scatter = scenario.transformer.scatter_gather;
-  if (scatter) check_scatter(layout.sizes);
-  ModelledLayers layers = modelled(request, scatter);
-  scenario.profile = std::move(layers.profile);
-  scenario.transformer.gather = layers.gather;
+  if (scenario.transformer.scatter_gather) check_scatter(layout.sizes);
+  const auto placed = std::make_shared<const PlacedLayers>(layers_for(scenario, devices));
+  scenario.transformer.placed = placed;
+  scenario.profile = placed->distinct[placed->of_device.front()].profile;
   if (scenario.cluster.graph != nullptr) return;
   // Stages on ideal links: each pair is joined as neighbours in one machine are.
   scenario.profile->hop_latency = hardware.link_latency;
   scenario.profile->hop_bandwidth = hardware.link_bandwidth;
 }
 
-ModelledLayers modelled_at(const Scenario& scenario, const LinkGraph& graph, int devices, int place) {
+PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int devices) {
   const RankLayout layout = scenario.cluster.layout(devices);
   ModelRequest request = request_of(scenario, layout);
   request.graph = &graph;
   request.layout = &layout;
-  request.place = place;
-  return modelled(request, scenario.transformer.scatter_gather);
+  PlacedLayers placed;
+  std::map<std::vector<std::int64_t>, std::size_t> known;
+  for (request.place = 0; request.place < devices; ++request.place) {
+    const auto [found, is_new] = known.try_emplace(wires_inside(request), placed.distinct.size());
+    if (is_new) placed.distinct.push_back(modelled(request, scenario.transformer.scatter_gather));
+    placed.of_device.push_back(found->second);
+  }
+  return placed;
+}
+
+std::shared_ptr<const PlacedLayers> placed_layers(const Scenario& scenario, int devices) {
+  const auto& known = scenario.transformer.placed;
+  if (known == nullptr || known->of_device.size() == static_cast<std::size_t>(devices)) return known;
+  return std::make_shared<const PlacedLayers>(layers_for(scenario, devices));
+}
+
+Nanoseconds PlacedLayers::longest_gather() const {
+  Nanoseconds longest = 0;
+  for (const ModelledLayers& layers : distinct) longest = std::max(longest, layers.gather);
+  return longest;
 }
 
 ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, double latency) {
@@ -162,6 +185,7 @@ void add_model_facts(const Scenario& scenario, Run& run) {
   for (const Assumption& fact : scenario.transformer.assumptions) {
     assume(run.report, fact.what, fact.value, fact.source);
   }
+  const auto placed = placed_layers(scenario, run.schedule.devices);
   const bool given = !scenario.transformer.hardware.empty();
   const bool known = given || !hardware_of_topology(scenario.cluster.topology).empty();
   assume(run.report, "hardware", hardware.name + ", " + hardware.source, known ? Source::kPublished : Source::kDefault);
@@ -169,11 +193,13 @@ void add_model_facts(const Scenario& scenario, Run& run) {
   const std::optional<LinkGeneration> generation = generation_of(scenario);
   if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
     assume(run.report, "collectives inside layers",
-           std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm", Source::kModelled);
+           std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm" +
+               (placed->distinct.size() > 1 ? ", over other wires on other devices" : ""),
+           Source::kModelled);
   }
   if (scenario.transformer.scatter_gather) {
     const Nanoseconds gather =
-        std::llround(static_cast<double>(scenario.transformer.gather) / scenario.transformer.calibration.network_scale);
+        std::llround(static_cast<double>(placed->longest_gather()) / scenario.transformer.calibration.network_scale);
     assume(run.report, "transfers between stages",
            "each tensor rank sends its share; an all-gather of " + format_duration_exact(gather) +
                " behind each counts as latency",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,12 +47,14 @@ struct TransformerFlags {
 void add_transformer_flags(CLI::App& verb, TransformerFlags& flags);
 
 // The flags, checked. Without --model there is no setup.
+struct PlacedLayers;
+
 struct TransformerScenario {
-  std::optional<TrainingSetup> setup;  // but for its parallelism, which the cluster's flags say
-  std::string hardware;                // as given; empty: follows from the topology
-  Efficiency calibration;              // compute_scale and network_scale only
-  bool scatter_gather = false;         // tensor ranks send shares of what goes to the next stage
-  Nanoseconds gather = 0;              // then: the all-gather behind every transfer; set with the profile
+  std::optional<TrainingSetup> setup;          // but for its parallelism, which the cluster's flags say
+  std::string hardware;                        // as given; empty: follows from the topology
+  Efficiency calibration;                      // compute_scale and network_scale only
+  bool scatter_gather = false;                 // tensor ranks send shares of what goes to the next stage
+  std::shared_ptr<const PlacedLayers> placed;  // set with the profile (tools/transformer/model_profile.hpp)
   std::vector<MeasuredShape> measured;
   std::string measured_hardware;  // what the table is of
   std::vector<Assumption> assumptions;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,12 +20,6 @@ std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 bool has_inside(const Parallelism& sizes) {
   return std::any_of(kInside.begin(), kInside.end(), [&](Dimension one) { return group_size(sizes, one) > 1; });
-}
-
-std::string partition_text(const std::vector<int>& partition) {
-  std::string text;
-  for (const int layers : partition) text += (text.empty() ? "" : ",") + std::to_string(layers);
-  return text;
 }
 
 // Links whose figures differ between two graphs with the same links.
@@ -47,18 +40,11 @@ StageCosts costs_of(const Scenario& scenario, const Schedule& schedule) {
   return std::move(draft.costs);
 }
 
-void keep_longer(const StageCost& other, StageCost& cost) {
-  for (Nanoseconds StageCost::*time :
-       {&StageCost::forward, &StageCost::backward, &StageCost::input_grad, &StageCost::weight_grad,
-        &StageCost::recompute, &StageCost::forward_collective, &StageCost::backward_collective}) {
-    cost.*time = std::max(cost.*time, other.*time);
-  }
-}
-
 }  // namespace
 
 LinkFollower::LinkFollower(const Scenario& scenario, const Run& base) : scenario_(scenario) {
   if (scenario.profile && scenario.partition == "auto") scenario_.partition = partition_text(base.partition);
+  costs_ = costs_of(scenario_, base.schedule);
   if (!scenario.transformer.setup || scenario.cluster.graph == nullptr) return;
   const Router* before = scenario.cluster.graph->router.get();
   const Router* now = base.topology.network()->graph.router.get();
@@ -91,50 +77,21 @@ void LinkFollower::find_inside_links(const Run& base, const Router& router) {
   }
 }
 
-// Of a stage with several replicas in the pipeline the slowest counts.
 void LinkFollower::follow(Run& run) const {
   if (scenario_.cluster.graph == nullptr) return;  // single ideal links: only transfers take them
-  const StageCosts base = costs_of(scenario_, run.schedule);
-  StageCosts costs = base;
   const LinkGraph& graph = run.topology.network()->graph;
-  const Placement& placement = run.schedule.placement;
-  std::vector<std::optional<StageCosts>> there(
-      static_cast<std::size_t>(run.schedule.devices));  // absent: as in the base
-  const auto changed = inside_.empty() ? std::vector<bool>{} : changed_links(*scenario_.cluster.graph, graph);
-  bool any = false;
-  Nanoseconds gather = 0;  // that of the slowest device
-  for (std::size_t place = 0; place < inside_.size(); ++place) {
-    const auto& links = inside_[place];
-    if (std::none_of(links.begin(), links.end(), [&](std::int32_t link) { return changed[at(link)]; })) {
-      gather = std::max(gather, run.topology.gather());
-      continue;
-    }
-    Scenario scenario = scenario_;
-    ModelledLayers layers = modelled_at(scenario_, graph, run.schedule.devices, static_cast<int>(place));
-    scenario.profile = std::move(layers.profile);
-    gather = std::max(gather, layers.gather);
-    there[place] = costs_of(scenario, run.schedule);
-    any = true;
-  }
-  const auto of_device = [&](int device) -> const StageCosts& {
-    const auto& found = there[static_cast<std::size_t>(device)];
-    return found ? *found : base;
-  };
-  for (int stage = 0; stage < run.schedule.stages && any; ++stage) {
-    const auto s = static_cast<std::size_t>(stage);
-    costs.stages[s] = of_device(placement.device_of(0, stage)).stages[s];
-    for (int replica = 1; replica < placement.replicas(); ++replica) {
-      keep_longer(of_device(placement.device_of(replica, stage)).stages[s], costs.stages[s]);
-    }
-  }
-  for (std::size_t place = 0; place < there.size() && costs.vocabulary; ++place) {
-    const VocabularyCost& other = *of_device(static_cast<int>(place)).vocabulary;
-    VocabularyCost& most = *costs.vocabulary;
-    most.logits = place == 0 ? other.logits : std::max(most.logits, other.logits);
-    most.gradient = place == 0 ? other.gradient : std::max(most.gradient, other.gradient);
-  }
-  if (any) run.topology = run.topology.with_gather(gather);
-  set_step(costs, run);
+  if (!concerns_inside(graph)) return set_step(costs_, run);
+  const PlacedLayers placed = place_layers(scenario_, graph, run.schedule.devices);
+  run.topology = run.topology.with_gather(placed.longest_gather());
+  set_step(stage_costs_at(scenario_, placed, run.schedule), run);
+}
+
+bool LinkFollower::concerns_inside(const LinkGraph& graph) const {
+  if (inside_.empty()) return false;
+  const std::vector<bool> changed = changed_links(*scenario_.cluster.graph, graph);
+  return std::any_of(inside_.begin(), inside_.end(), [&](const std::vector<std::int32_t>& links) {
+    return std::any_of(links.begin(), links.end(), [&](std::int32_t link) { return changed[at(link)]; });
+  });
 }
 
 void LinkFollower::follow_ideal(double bandwidth, double latency, const Topology& step_links, Run& run) const {

@@ -32,9 +32,11 @@ class LinkFollower {
 
  private:
   void find_inside_links(const Run& base, const Router& router);
+  [[nodiscard]] bool concerns_inside(const LinkGraph& graph) const;
   void set_step(const StageCosts& costs, Run& run) const;
 
   Scenario scenario_;  // with the partition of the base
+  StageCosts costs_;   // of the base, before what the step makes of them
   std::vector<std::vector<std::int32_t>> inside_;
 };
 

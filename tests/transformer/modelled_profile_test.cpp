@@ -3,11 +3,16 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/model_catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/topologies/catalog.hpp"
 
 namespace debubble {
 namespace {
@@ -134,6 +139,42 @@ TEST_CASE("a split that does not fit is refused, all reasons at once") {
   request.setup.parallel.data = 4;
   request.setup.parallel.expert = 3;
   CHECK(refusal(request).find("--ep 2 or 4") != std::string::npos);
+}
+
+TEST_CASE("devices of the pipeline whose wires read the same have the same times, and no others") {
+  const LinkGraph graph = describe_topology("dgx-h100:4").graph;
+  std::mt19937 random(7);
+  int same = 0;
+  int other = 0;
+  for (const int tensor : {2, 3, 4, 5, 6, 8}) {
+    for (const bool shuffled : {false, true}) {
+      CAPTURE(tensor);
+      CAPTURE(shuffled);
+      ModelRequest request = request_of("gpt-1.3b", tensor);
+      request.setup.shape.heads = request.setup.shape.kv_heads = 120;
+      request.setup.shape.hidden = 120 * 16;
+      request.setup.shape.head_size = 16;
+      request.setup.shape.feed_forward = 120 * 64;
+      RankLayout layout;
+      layout.sizes.tensor = tensor;
+      layout.sizes.pipeline = graph.device_count() / tensor;
+      for (std::int32_t device = 0; device < graph.device_count(); ++device) layout.devices.push_back(device);
+      if (shuffled) std::shuffle(layout.devices.begin(), layout.devices.end(), random);
+      request.graph = &graph;
+      request.layout = &layout;
+      std::map<std::vector<std::int64_t>, Nanoseconds> known;
+      for (request.place = 0; request.place < layout.sizes.pipeline; ++request.place) {
+        const Nanoseconds time = modelled_profile(request).layers[1].forward.median;
+        const auto [found, is_new] = known.try_emplace(wires_inside(request), time);
+        CHECK(found->second == time);
+        ++(is_new ? other : same);
+      }
+      // Whole groups in each machine are all alike.
+      if (!shuffled && 8 % tensor == 0) CHECK(known.size() == 1);
+    }
+  }
+  CHECK(same > 50);
+  CHECK(other > 20);
 }
 
 }  // namespace debubble

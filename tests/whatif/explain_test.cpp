@@ -131,6 +131,24 @@ TEST_CASE("explain step: a straggler, an uneven stage and transfers that hold co
   CHECK(has(step, "the optimizer in half the time"));
 }
 
+TEST_CASE("explain step: faster links are those of whatif, collectives on them included") {
+  const Folder folder;
+  const Words model{"--model", "gpt-1.3b", "--tp", "2", "--dp", "2", "-p", "4", "-m", "8", "--memory", "off"};
+  const auto check = [&](const Words& flags, const Words& changes, const std::string& what) {
+    CAPTURE(flags);
+    const json faster = json::parse(folder.data(with(with({"whatif", "--format", "json"}, changes), flags)));
+    const json step = explained(folder, "step", flags);
+    const auto found = std::find_if(step["changes"].begin(), step["changes"].end(),
+                                    [&](const json& change) { return change["what"] == what; });
+    REQUIRE(found != step["changes"].end());
+    CHECK((*found)["makespan_ns"] == faster["changed"]["makespan_ns"]);
+  };
+  const Words both{"--bandwidth-scale", "x2", "--latency", "x0.5"};
+  check(with(model, {"--topology", "dgx-a100:2"}), both, "links of twice the bandwidth and half the latency");
+  check(model, both, "links of twice the bandwidth and half the latency");
+  check({"-p", "4", "--comm", "0.5"}, {"--latency", "x0.5"}, "links of half the latency");
+}
+
 TEST_CASE("explain op: the causes are the wait, and the chain covers it") {
   const Folder folder;
   for (const Words& flags : kScenarios) {

@@ -140,22 +140,23 @@ void explain(const TransformerFlags& flags, const RunSize& size, std::vector<Ass
 
 }  // namespace
 
-Profile read_profiles(const std::vector<std::string>& paths, const TransformerFlags& flags,
-                      std::vector<Assumption>& assumptions) {
-  const std::vector<NamedProfile> profiles = read_all(paths);
+ChosenProfile read_profiles(const std::vector<std::string>& paths, const TransformerFlags& flags) {
+  ProfileFamily family{read_all(paths), {}};
+  const std::vector<NamedProfile>& profiles = family.profiles;
   const bool asked = flags.microbatch_size || flags.sequence;
-  if (profiles.size() == 1 && !asked) return profiles.front().profile;
+  if (profiles.size() == 1 && !asked) return {profiles.front().profile, {}, nullptr};
   check_one_model(profiles);
   const RunSize size = chosen_size(profiles, flags);
   const Hardware* hardware = hardware_of_device(profiles.front().profile.origin.device);
-  const LayerWaves waves = hardware == nullptr ? LayerWaves{} : profile_waves(profiles.front().profile, *hardware);
+  if (hardware != nullptr) family.waves = profile_waves(profiles.front().profile, *hardware);
   try {
-    Profile profile = profile_at(profiles, size, waves);
-    explain(flags, size, assumptions);
-    if (profile.derived && profile.derived->by_waves) {
-      assumptions.push_back({"waves", "of the tiles and multiprocessors of " + hardware->name, Source::kModelled});
+    ChosenProfile chosen{profile_at(profiles, size, family.waves), {}, nullptr};
+    explain(flags, size, chosen.size);
+    if (chosen.profile.derived && chosen.profile.derived->by_waves) {
+      chosen.size.push_back({"waves", "of the tiles and multiprocessors of " + hardware->name, Source::kModelled});
     }
-    return profile;
+    if (profiles.size() > 1) chosen.family = std::make_shared<const ProfileFamily>(std::move(family));
+    return chosen;
   } catch (const InputError& error) {
     std::vector<Diagnostic> problems = error.diagnostics();
     for (Diagnostic& problem : problems) {

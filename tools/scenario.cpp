@@ -240,7 +240,10 @@ Scenario check_scenario(const ScenarioFlags& flags) {
       [&] { scenario.p2p = static_cast<P2p>(one_of(modes, flags.p2p, "C002", "--p2p")); },
       [&] {
         if (flags.profile.empty()) return;
-        scenario.profile = read_profiles(flags.profile, flags.transformer, scenario.profile_size);
+        ChosenProfile chosen = read_profiles(flags.profile, flags.transformer);
+        scenario.profile = std::move(chosen.profile);
+        scenario.profile_size = std::move(chosen.size);
+        scenario.profile_family = std::move(chosen.family);
       },
       [&] { scenario.transformer = check_transformer(flags.transformer, !flags.profile.empty()); },
       [&] { scenario.step = check_step(flags.step); },

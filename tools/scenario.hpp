@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,6 +25,8 @@ class App;
 }
 
 namespace debubble {
+
+struct ProfileFamily;
 
 // The shared flags as typed; CLI11 writes into it. Nothing is checked here but the form of numbers.
 struct ScenarioFlags {
@@ -66,7 +69,8 @@ struct Scenario {
   std::optional<std::int64_t> host_bandwidth;
   bool weight_share_given = false;
   std::optional<Profile> profile;
-  std::vector<Assumption> profile_size;  // which size of it was asked for; empty: nothing was
+  std::vector<Assumption> profile_size;                 // which size of it was asked for; empty: nothing was
+  std::shared_ptr<const ProfileFamily> profile_family;  // for other sizes of it; null: one only was measured
   std::string partition = "auto";
   P2p p2p = P2p::kOverlapped;
   TransformerScenario transformer;

@@ -100,6 +100,32 @@ TEST_CASE("equal memory: what needs more than 1f1b runs smaller microbatches unt
   CHECK(over_limit(runs["gpipe"]));                              // holds the whole batch, however it is cut
 }
 
+TEST_CASE("equal memory: smaller microbatches of a model, or of profiles of several sizes, take what they take") {
+  const Folder folder;
+  const std::string v100 = DEBUBBLE_PUBLISHED "gpt-1.3b-v100";
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  for (const auto& job : {std::vector<std::string>{"--model", "gpt-1.3b", "--memory", "off"},
+                          std::vector<std::string>{"--profile", v100, "--memory", "off"}}) {
+    CAPTURE(job);
+    auto runs = by_name(runs_of(
+        with({"--equal", "memory", "--schedules", "1f1b,zb-h2", "-p", "4", "-m", "8", "--microbatch-size", "4"}, job)));
+    const nlohmann::json& run = runs["zb-h2"];
+    const auto microbatches = run["schedule"]["microbatches"].get<int>();
+    REQUIRE(microbatches > 8);
+    CHECK(peak(run) <= peak(runs["1f1b"]));
+    const auto asked = nlohmann::json::parse(
+        folder.data(with({"simulate", "--schedule", "zb-h2", "-p", "4", "-m", std::to_string(microbatches),
+                          "--microbatch-size", std::to_string(4 * 8 / microbatches), "--format", "json"},
+                         job)));
+    CHECK(run["makespan_ns"] == asked["makespan_ns"]);
+    CHECK(peak(run) == peak(asked));
+    CHECK(run["assumptions"].dump().find(std::to_string(4 * 8 / microbatches) + " sample") != std::string::npos);
+  }
+}
+
 TEST_CASE("equal stages: several stages per device take fewer devices") {
   auto runs = by_name(runs_of({"--equal", "stages", "--schedules", "1f1b,interleaved,zb-v", "-p", "8", "-m", "16"}));
   CHECK(runs["1f1b"]["schedule"]["devices"] == 8);

@@ -1,12 +1,15 @@
 #include "tools/compare/equality.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "sim/core/error.hpp"
 #include "tools/output.hpp"
+#include "tools/profile_files.hpp"
 #include "tools/quantities.hpp"
 #include "tools/run.hpp"
+#include "tools/transformer/model_profile.hpp"
 
 namespace debubble {
 
@@ -38,6 +41,13 @@ void halve(Profile& profile) {
     layer.backward_collective = piece_of(layer.backward_collective, 2);
     layer.forward_flops /= 2;
     layer.model_flops /= 2;
+  }
+}
+
+void say_samples(std::int64_t samples, std::vector<Assumption>& assumptions) {
+  for (Assumption& assumption : assumptions) {
+    if (assumption.what != "microbatch") continue;
+    assumption.value = std::to_string(samples) + (samples == 1 ? " sample" : " samples");
   }
 }
 
@@ -99,11 +109,22 @@ Scenario with_equal_stages(const Scenario& scenario, const ScheduleEntry* entry)
 std::optional<Scenario> with_half_microbatches(const Scenario& scenario, int microbatches) {
   Scenario half = scenario;
   half.microbatches = 2 * microbatches;
-  if (half.profile) {
-    if (half.profile->microbatch_size % 2 != 0) return std::nullopt;
-    halve(*half.profile);
-  } else {
+  if (!half.profile) {
     scale(half.times, 1, 2);
+    return half;
+  }
+  if (half.profile->microbatch_size % 2 != 0) return std::nullopt;
+  const std::int64_t samples = half.profile->microbatch_size / 2;
+  say_samples(samples, half.profile_size);
+  say_samples(samples, half.transformer.assumptions);
+  if (half.transformer.setup) {
+    half.transformer.setup->microbatch_size = samples;
+    set_modelled_profile(half);
+  } else if (half.profile_family) {
+    const RunSize size{samples, half.profile->sequence_length};
+    half.profile = profile_at(half.profile_family->profiles, size, half.profile_family->waves);
+  } else {
+    halve(*half.profile);
   }
   return half;
 }

@@ -2,11 +2,9 @@
 //
 //     devices  every schedule runs the same job on the same p devices
 //     stages   every schedule cuts the model into the same number of stages, p of them: one of v stages per device
-//     takes
-//              p/v devices, and speed counts per device
+//              takes p/v devices, and speed counts per device
 //     memory   every schedule has the memory of the limit: one that needs more runs microbatches of half the size,
-//     twice
-//              as many, until it fits
+//              twice as many, until it fits
 #pragma once
 
 #include <optional>
@@ -30,8 +28,9 @@ enum class Equal { kDevices, kStages, kMemory };
 // Throws InputError where `chunks` does not divide them.
 [[nodiscard]] Scenario with_equal_stages(const Scenario& scenario, const ScheduleEntry* entry);
 
-// The scenario with microbatches of half the size and twice as many of them: times, activations and messages halve.
-// Nothing where a profile's microbatch is a single sample, or of odd size.
+// The scenario with microbatches of half the size and twice as many of them. A modelled transformer is modelled again,
+// a profile of several sizes asked for that one (profile_at.hpp, throws what that does); without either, times,
+// activations and messages halve. Nothing where a profile's microbatch is a single sample, or of odd size.
 [[nodiscard]] std::optional<Scenario> with_half_microbatches(const Scenario& scenario, int microbatches);
 
 // A row's own `memory_limit`, where it has one and none was given.

@@ -111,7 +111,7 @@ OpIndex::Inputs OpIndex::inputs(const Op& op) const {
 std::optional<OpKind> OpIndex::gathers(const Op& op) const {
   if (op.kind == OpKind::kVocabularyGradient) return OpKind::kVocabularyLogits;
   const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-  if (!gradient || op.stage + 1 != stages_ || schedule_->vocabulary_barriers < 1) return std::nullopt;
+  if (!gradient || op.stage != stages_ - 1 || schedule_->vocabulary_barriers < 1) return std::nullopt;
   return schedule_->vocabulary_barriers == 1 ? OpKind::kVocabularyLogits : OpKind::kVocabularyGradient;
 }
 

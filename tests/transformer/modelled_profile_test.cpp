@@ -150,7 +150,7 @@ TEST_CASE("devices of the pipeline whose wires read the same have the same times
     for (const bool shuffled : {false, true}) {
       CAPTURE(tensor);
       CAPTURE(shuffled);
-      ModelRequest request = request_of("gpt-1.3b", tensor);
+      ModelRequest request = request_of("gpt3-22b", tensor);
       request.setup.shape.heads = request.setup.shape.kv_heads = 120;
       request.setup.shape.hidden = 120 * 16;
       request.setup.shape.head_size = 16;

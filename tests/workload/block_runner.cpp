@@ -50,7 +50,8 @@ void switch_to(Fiber& from, Fiber& to) {
 #endif
   swapcontext(&from.context, &to.context);
 #ifdef DEBUBBLE_ASAN
-  __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
+  // Whoever comes back to a fiber may be another thread than before, with a stack of its own.
+  __sanitizer_finish_switch_fiber(from.fake_stack, &to.bottom, &to.size);
 #endif
 }
 
@@ -81,11 +82,7 @@ void BlockRunner::State::enter() {
   }
 }
 
-BlockRunner::BlockRunner() : state_(std::make_unique<State>()) {
-#ifdef DEBUBBLE_TSAN
-  state_->scheduler.sanitizer_fiber = __tsan_get_current_fiber();
-#endif
-}
+BlockRunner::BlockRunner() : state_(std::make_unique<State>()) {}
 
 BlockRunner::~BlockRunner() {
 #ifdef DEBUBBLE_TSAN
@@ -97,6 +94,9 @@ void BlockRunner::run(int threads, const std::function<void()>& body) {
   State& state = *state_;
   State::active = &state;
   state.body = &body;
+#ifdef DEBUBBLE_TSAN
+  state.scheduler.sanitizer_fiber = __tsan_get_current_fiber();
+#endif
   while (state.fibers.size() < static_cast<std::size_t>(threads)) {
     Fiber& fiber = state.fibers.emplace_back();
     fiber.stack.resize(kStack);

@@ -24,6 +24,7 @@
 #include "tools/stream.hpp"
 #include "tools/transform_findings.hpp"
 #include "tools/transformer/model_profile.hpp"
+#include "tools/transformer/model_report.hpp"
 #include "tools/variation/make_variation.hpp"
 
 namespace debubble {

@@ -35,7 +35,7 @@ struct Run {
   std::int64_t samples_per_microbatch = 0;  // 0: unknown
   std::int64_t tokens_per_sample = 0;       // 0: unknown
   double microbatch_flops = 0;              // of the model, forward and backward; 0: unknown
-  std::vector<std::string> model_notes;     // what a modelled transformer leaves out, for the findings
+  std::vector<Finding> model_findings;      // about a modelled transformer, for the report
   double peak_flops = 0;                    // of all devices that work on a microbatch, per second; 0: unknown
   MemoryLimits memory;
   P2p p2p = P2p::kOverlapped;  // what it was simulated or run with

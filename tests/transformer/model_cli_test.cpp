@@ -170,27 +170,39 @@ TEST_CASE("--scatter-gather: a share of each tensor travels, and the gather behi
   CHECK(folder.refusal({"simulate", "--scatter-gather"}).find("error[F014]") == 0);
 }
 
-// Busy time of a device of a pipeline of two, tensor ranks in fives on machines of eight, on devices as listed.
-std::int64_t busy_on(const Folder& folder, const std::string& devices, std::size_t device) {
-  const json run = report(
+// A pipeline of two, tensor ranks in fives on machines of eight, on devices as listed.
+json in_fives(const Folder& folder, const std::string& devices) {
+  return report(
       folder, {"simulate", "--model", "llama", "--model-size",
                "layers=8,hidden=2560,heads=20,kv_heads=20,feed_forward=10240,vocabulary=50000", "--tp", "5", "-p", "2",
                "-m", "4", "--partition", "5,5", "--topology", "dgx-h100:2", "--rank-devices", devices});
-  return run["devices"][device]["busy_ns"].get<std::int64_t>();
 }
 
-TEST_CASE("tensor ranks that leave their machine on one device of the pipeline only slow that one") {
+std::string slow_devices(const json& run) {
+  for (const json& finding : run["findings"]) {
+    if (finding["code"] == "F025") return finding["message"];
+  }
+  return "";
+}
+
+TEST_CASE("tensor ranks that leave their machine on one device of the pipeline only slow that one, and it is said") {
   const Folder folder;
-  const std::string within = "0-4,8-12";
-  const std::string second_crosses = "0-9";
-  const std::string first_crosses = "5-9,10-14";
-  const std::string both_cross = "5-9,0-2,10-11";
-  CHECK(busy_on(folder, second_crosses, 0) == busy_on(folder, within, 0));
-  CHECK(busy_on(folder, second_crosses, 1) == busy_on(folder, both_cross, 1));
-  CHECK(busy_on(folder, first_crosses, 0) == busy_on(folder, both_cross, 0));
-  CHECK(busy_on(folder, first_crosses, 1) == busy_on(folder, within, 1));
-  CHECK(busy_on(folder, both_cross, 0) > busy_on(folder, within, 0));
-  CHECK(busy_on(folder, both_cross, 1) > busy_on(folder, within, 1));
+  const json within = in_fives(folder, "0-4,8-12");
+  const json second = in_fives(folder, "0-9");
+  const json first = in_fives(folder, "5-9,10-14");
+  const json both = in_fives(folder, "5-9,0-2,10-11");
+  const auto busy = [](const json& run, std::size_t device) {
+    return run["devices"][device]["busy_ns"].get<std::int64_t>();
+  };
+  CHECK(busy(second, 0) == busy(within, 0));
+  CHECK(busy(second, 1) == busy(both, 1));
+  CHECK(busy(first, 0) == busy(both, 0));
+  CHECK(busy(first, 1) == busy(within, 1));
+  CHECK(busy(both, 0) > busy(within, 0));
+  CHECK(busy(both, 1) > busy(within, 1));
+  CHECK(has(slow_devices(second), "collectives inside layers take longer on device 1 (up to "));
+  CHECK(has(slow_devices(first), "longer on device 0 (up to "));
+  for (const json& run : {within, both}) CHECK(slow_devices(run).empty());
 }
 
 TEST_CASE("every flag of the model changes what it names") {

@@ -6,16 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
 #include "sim/core/error.hpp"
 #include "tools/cluster/cluster_topology.hpp"
-#include "tools/quantities.hpp"
 #include "tools/run.hpp"
-#include "tools/stage_costs.hpp"
 
 namespace debubble {
 namespace {
@@ -40,11 +37,6 @@ std::string hardware_name(const Scenario& scenario) {
   if (!scenario.transformer.hardware.empty()) return scenario.transformer.hardware;
   const std::string name = hardware_of_topology(scenario.cluster.topology);
   return name.empty() ? kUsualHardware : name;
-}
-
-std::optional<LinkGeneration> generation_of(const Scenario& scenario) {
-  const std::optional<LinkGeneration> links = link_generation(scenario.cluster.topology);
-  return links ? links : link_generation(hardware_name(scenario));
 }
 
 void check_format(const Hardware& hardware, NumberFormat format) {
@@ -105,7 +97,7 @@ ModelRequest request_of(const Scenario& scenario, const RankLayout& layout) {
   request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;
   request.kernels.efficiency.network_scale = scenario.transformer.calibration.network_scale;
   request.kernels.measured = scenario.transformer.measured;
-  request.generation = generation_of(scenario);
+  request.generation = link_generation_of(scenario);
   return request;
 }
 
@@ -119,6 +111,15 @@ PlacedLayers layers_for(const Scenario& scenario, int devices) {
 }  // namespace
 
 const Hardware& modelled_hardware(const Scenario& scenario) { return *find_hardware(hardware_name(scenario)); }
+
+bool topology_has_hardware(const Scenario& scenario) {
+  return !hardware_of_topology(scenario.cluster.topology).empty();
+}
+
+std::optional<LinkGeneration> link_generation_of(const Scenario& scenario) {
+  const std::optional<LinkGeneration> links = link_generation(scenario.cluster.topology);
+  return links ? links : link_generation(hardware_name(scenario));
+}
 
 void set_modelled_profile(Scenario& scenario) {
   if (!scenario.transformer.setup) return;
@@ -177,47 +178,6 @@ ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, dou
       std::max<std::int64_t>(1, std::llround(static_cast<double>(hardware.link_bandwidth) * bandwidth));
   hardware.link_latency = std::llround(static_cast<double>(hardware.link_latency) * latency);
   return modelled(request, scenario.transformer.scatter_gather);
-}
-
-void add_model_facts(const Scenario& scenario, Run& run) {
-  if (!scenario.transformer.setup) return;
-  const Hardware& hardware = modelled_hardware(scenario);
-  for (const Assumption& fact : scenario.transformer.assumptions) {
-    assume(run.report, fact.what, fact.value, fact.source);
-  }
-  const auto placed = placed_layers(scenario, run.schedule.devices);
-  const bool given = !scenario.transformer.hardware.empty();
-  const bool known = given || !hardware_of_topology(scenario.cluster.topology).empty();
-  assume(run.report, "hardware", hardware.name + ", " + hardware.source, known ? Source::kPublished : Source::kDefault);
-  assume(run.report, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
-  const std::optional<LinkGeneration> generation = generation_of(scenario);
-  if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
-    assume(run.report, "collectives inside layers",
-           std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm" +
-               (placed->distinct.size() > 1 ? ", over other wires on other devices" : ""),
-           Source::kModelled);
-  }
-  if (scenario.transformer.scatter_gather) {
-    const Nanoseconds gather =
-        std::llround(static_cast<double>(placed->longest_gather()) / scenario.transformer.calibration.network_scale);
-    assume(run.report, "transfers between stages",
-           "each tensor rank sends its share; an all-gather of " + format_duration_exact(gather) +
-               " behind each counts as latency",
-           Source::kModelled);
-  }
-  run.model_notes = scenario.transformer.notes;
-  const Profile& profile = *scenario.profile;
-  run.microbatch_flops = std::accumulate(profile.layers.begin(), profile.layers.end(), 0.0,
-                                         [](double sum, const ProfileLayer& layer) { return sum + layer.model_flops; });
-  const Parallelism& sizes = scenario.transformer.setup->parallel;
-  run.peak_flops = profile.peak_flops * run.schedule.devices * sizes.tensor * sizes.context;
-}
-
-void add_model_results(Run& run) {
-  for (const std::string& note : run.model_notes) run.report.findings.push_back({"warning", "F030", note});
-  if (run.peak_flops <= 0 || run.report.makespan <= 0) return;
-  const double seconds = static_cast<double>(run.report.makespan) / 1e9;
-  run.report.mfu = run.microbatch_flops * run.report.schedule.microbatches / (seconds * run.peak_flops);
 }
 
 }  // namespace debubble

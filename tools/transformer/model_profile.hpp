@@ -39,11 +39,9 @@ struct PlacedLayers {
 // The hardware that a scenario's transformer runs on: as given, or that of the topology, or an H100.
 [[nodiscard]] const Hardware& modelled_hardware(const Scenario& scenario);
 
-// What the model assumes, for the report; what it leaves out, and what utilisation is counted from, for later.
-void add_model_facts(const Scenario& scenario, Run& run);
-
-// After the simulation: what the model leaves out, as findings; and model FLOPs per second over what the devices could
-// do, where both are known (Report::mfu).
-void add_model_results(Run& run);
+// Whether the topology says what its machines hold: a dgx-h100 has H100s.
+[[nodiscard]] bool topology_has_hardware(const Scenario& scenario);
+// The wires whose latencies NCCL's are: as the topology or the hardware says; nothing where neither does.
+[[nodiscard]] std::optional<LinkGeneration> link_generation_of(const Scenario& scenario);
 
 }  // namespace debubble

@@ -152,7 +152,7 @@ ChosenProfile read_profiles(const std::vector<std::string>& paths, const Transfo
   try {
     ChosenProfile chosen{profile_at(profiles, size, family.waves), {}, nullptr};
     explain(flags, size, chosen.size);
-    if (chosen.profile.derived && chosen.profile.derived->by_waves) {
+    if (hardware != nullptr && chosen.profile.derived && chosen.profile.derived->by_waves) {
       chosen.size.push_back({"waves", "of the tiles and multiprocessors of " + hardware->name, Source::kModelled});
     }
     if (profiles.size() > 1) chosen.family = std::make_shared<const ProfileFamily>(std::move(family));

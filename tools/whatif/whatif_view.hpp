@@ -24,6 +24,6 @@ namespace debubble {
 // "+6.00 ms", "-0.50 ms", "0 ns".
 [[nodiscard]] std::string duration_change(Nanoseconds value);
 // "+18.2 %".
-[[nodiscard]] std::string percent_change(double ratio);
+[[nodiscard]] std::string percent_change(double by);
 
 }  // namespace debubble

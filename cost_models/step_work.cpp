@@ -42,7 +42,7 @@ void describe_collectives(const StepRequest& request, const StepWork& work, std:
 Nanoseconds exposed(Nanoseconds compute, Nanoseconds fetch, Nanoseconds take_away, int layers, double slow_down) {
   if (compute == 0) return 0;
   const double share = static_cast<double>(compute) / layers;
-  const double network = static_cast<double>(fetch + take_away);
+  const auto network = static_cast<double>(fetch + take_away);
   const double busy = std::max(share + std::min(share, network) * slow_down, network);
   return fetch + take_away + std::llround((layers - 1) * (busy - share));
 }

@@ -91,15 +91,15 @@ const Hardware* find_hardware(std::string_view name) {
   return nullptr;
 }
 
-const Hardware* hardware_of_device(std::string_view name) {
-  std::string device(name);
-  std::transform(device.begin(), device.end(), device.begin(),
+const Hardware* hardware_of_device(std::string_view device) {
+  std::string lower(device);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
   const Hardware* found = nullptr;
   for (const Hardware& hardware : hardware_presets()) {
     const std::size_t dash = hardware.name.find('-');
-    if (device.find(hardware.name.substr(0, dash)) == std::string::npos) continue;
-    const bool memory = dash != std::string::npos && device.find(hardware.name.substr(dash + 1) + "gb") < device.size();
+    if (lower.find(hardware.name.substr(0, dash)) == std::string::npos) continue;
+    const bool memory = dash != std::string::npos && lower.find(hardware.name.substr(dash + 1) + "gb") < lower.size();
     if (found == nullptr || memory) found = &hardware;
   }
   return found;

@@ -57,7 +57,7 @@ LayerOp OpList::matrix(const Linear& product, Phase phase) const {
   op.flops = 2.0 * static_cast<double>(op.batch) * static_cast<double>(op.rows) * static_cast<double>(op.columns) *
              static_cast<double>(op.inner);
   const bool adds = phase == Phase::kWeightGrad && setup_.fused_accumulation;
-  const Bytes result = adds ? 2 * bytes_of(setup_.gradients) : sizes_.element;
+  const Bytes result = adds ? Bytes{2} * bytes_of(setup_.gradients) : sizes_.element;
   const Bytes operand = bytes_of(setup_.compute);
   op.bytes = op.batch * (operand * (op.rows + op.columns) * op.inner + result * op.rows * op.columns);
   return op;
@@ -113,7 +113,7 @@ void OpList::linear(const Linear& product, TensorSide side) {
   backward(matrix(product, Phase::kWeightGrad));
   if (setup_.fused_accumulation) return;
   const std::int64_t weights = product.batch * product.inner * product.columns;
-  const Bytes per_weight = sizes_.element + 2 * bytes_of(setup_.gradients);
+  const Bytes per_weight = sizes_.element + Bytes{2} * bytes_of(setup_.gradients);
   backward(elementwise_op("sum of gradients of " + product.name, Phase::kWeightGrad, weights * per_weight));
 }
 

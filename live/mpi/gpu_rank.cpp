@@ -172,7 +172,7 @@ class GpuRank {
     origin.method =
         "one MPI rank and GPU per device; std::chrono::steady_clock from an op's launch to its end on the GPU, laid "
         "over rank 0's by round trips; a transfer counts from when both ends were there";
-    origin.notes.push_back("payload checksums were taken in the first iteration, which is not counted");
+    origin.notes.emplace_back("payload checksums were taken in the first iteration, which is not counted");
     result.origin = std::move(origin);
     result.hop_bandwidth = bandwidth_of(result);
     result.assumptions.push_back({"op times", "calibrated with all GPUs at work", Source::kMeasured});

@@ -166,7 +166,7 @@ std::string family_of(const JsonValue& root, ProblemList& problems) {
     return {};
   }
   ConfigReader reader(root, problems);
-  const std::string family = reader.word("model_type", "");
+  std::string family = reader.word("model_type", "");
   if (family.empty()) {
     problems.add("W011", problems.name(), "\"model_type\" is missing, so this is no model config",
                  "give the config.json of a Hugging Face model");

@@ -45,7 +45,7 @@ int TransformParams::whole(std::string_view key, int fallback, int least) const 
 std::string TransformParams::choice(std::string_view key, std::string_view choices) const {
   const std::vector<std::string> names = split(choices, '|');
   if (!given(key)) return names.front();
-  const std::string value = text(key);
+  std::string value = text(key);
   if (std::find(names.begin(), names.end(), value) != names.end()) return value;
   const std::string guess = closest_name(value, names);
   refuse("M004", key, "\"" + value + "\" is not one of " + std::string(choices),

@@ -120,7 +120,7 @@ void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) 
 // A transfer that nobody saw in the measured run took there as long after its maker, and as long, as predicted.
 void JoinedRuns::join_transfers(const Schedule& schedule, const Timeline& measured) {
   OpNumbers numbers(schedule);
-  for (NodeId i = static_cast<NodeId>(spans()); i < static_cast<NodeId>(size()); ++i) {
+  for (auto i = static_cast<NodeId>(spans()); i < static_cast<NodeId>(size()); ++i) {
     const Transfer& one = transfer(i);
     if (NodeId* number = numbers.at(one.op)) *number = i;
     const auto node = static_cast<std::size_t>(i);

@@ -50,7 +50,7 @@ class ReplayGraph::Builder {
 
   void add_waits() {
     for (std::size_t i = 0; i < runs_.spans(); ++i) wait(static_cast<NodeId>(i), before_[i]);
-    for (NodeId i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
+    for (auto i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
       const Transfer& transfer = runs_.transfer(i);
       wait(i, transfer.from_span);
       wait(transfer.to_span, i);
@@ -63,7 +63,7 @@ class ReplayGraph::Builder {
 
   void add_exchanges() {
     const SpanSlots slots = slots_of_spans(runs_.schedule(), runs_.all_spans(), times_.rows);
-    for (NodeId i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
+    for (auto i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
       const Transfer& transfer = runs_.transfer(i);
       if (transfer.from_span < 0 || transfer.to_span < 0) continue;
       const NodeId last = slots.last[index(transfer.from_span)];

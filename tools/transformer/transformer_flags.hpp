@@ -46,9 +46,9 @@ struct TransformerFlags {
 // The verb `live` runs what it measures: it has a --model of its own.
 void add_transformer_flags(CLI::App& verb, TransformerFlags& flags);
 
-// The flags, checked. Without --model there is no setup.
 struct PlacedLayers;
 
+// The flags, checked. Without --model there is no setup.
 struct TransformerScenario {
   std::optional<TrainingSetup> setup;          // but for its parallelism, which the cluster's flags say
   std::string hardware;                        // as given; empty: follows from the topology

@@ -44,8 +44,9 @@ StageCosts costs_of(const Scenario& scenario, const Schedule& schedule) {
 
 LinkFollower::LinkFollower(const Scenario& scenario, const Run& base) : scenario_(scenario) {
   if (scenario.profile && scenario.partition == "auto") scenario_.partition = partition_text(base.partition);
+  if (scenario.cluster.graph == nullptr) return;
   costs_ = costs_of(scenario_, base.schedule);
-  if (!scenario.transformer.setup || scenario.cluster.graph == nullptr) return;
+  if (!scenario.transformer.setup) return;
   const Router* before = scenario.cluster.graph->router.get();
   const Router* now = base.topology.network()->graph.router.get();
   find_inside_links(base, *now);

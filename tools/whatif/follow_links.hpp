@@ -36,7 +36,7 @@ class LinkFollower {
   void set_step(const StageCosts& costs, Run& run) const;
 
   Scenario scenario_;  // with the partition of the base
-  StageCosts costs_;   // of the base, before what the step makes of them
+  StageCosts costs_;   // of the base, before what the step makes of them; empty on ideal links
   std::vector<std::vector<std::int32_t>> inside_;
 };
 

@@ -6,7 +6,8 @@ include(FetchContent)
 
 set(debubble_APT_LINE
   "apt-get install nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev libfmt-dev doctest-dev libbenchmark-dev zlib1g-dev")
-set(debubble_POOL "https://deb.debian.org/debian/pool/main")
+set(debubble_MIRROR "https://deb.debian.org/debian/pool/main" CACHE STRING
+  "The folder pool/main of a Debian mirror, from which pinned libraries are downloaded")
 set(debubble_MISSING "")
 set(debubble_DEPENDENCY_SUMMARY "")
 
@@ -18,8 +19,8 @@ function(debubble_download url path sha256)
     file(SHA256 "${path}" found)
   endif()
   if(NOT found STREQUAL sha256)
-    message(STATUS "downloading ${debubble_POOL}/${url}")
-    file(DOWNLOAD "${debubble_POOL}/${url}" "${path}" STATUS status INACTIVITY_TIMEOUT 30 TLS_VERIFY ON)
+    message(STATUS "downloading ${debubble_MIRROR}/${url}")
+    file(DOWNLOAD "${debubble_MIRROR}/${url}" "${path}" STATUS status INACTIVITY_TIMEOUT 30 TLS_VERIFY ON)
     file(SHA256 "${path}" found)
     list(POP_FRONT status code reason)
     if(NOT code EQUAL 0)
@@ -82,7 +83,8 @@ if(debubble_TOOLS OR debubble_TESTS)
   debubble_dependency(fmt 9 fmt::fmt
     f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz
     84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583)
-  # Never downloaded: every system packages these two.
+  # Never downloaded: every system packages these two. CMake's modules for them create the target only when all of the
+  # package was found (FindMPI does not: see DebubbleMpi.cmake), and so do the configuration files of those above.
   find_package(ZLIB QUIET)
   if(TARGET ZLIB::ZLIB)
     list(APPEND debubble_DEPENDENCY_SUMMARY "zlib installed ${ZLIB_VERSION_STRING}")

@@ -150,6 +150,7 @@ void check_other_tools(std::vector<MachineCheck>& checks) {
 
 std::vector<MachineCheck> check_machine() {
   const std::string toolkit(kCudaToolkitAtBuild);
+  const std::string problem(kCudaProblemAtBuild);
   std::vector<MachineCheck> checks{
       {"simulation", "ok", "needs no GPU, no network and no other program"},
       {"compressed traces", "ok", std::string("zlib ") + ::zlibVersion()},
@@ -157,7 +158,9 @@ std::vector<MachineCheck> check_machine() {
       products_check(),
       mpi_check(),
       {"CUDA when built", toolkit.empty() ? "missing" : "ok",
-       toolkit.empty() ? "none was found; none is needed" : toolkit},
+       !toolkit.empty()   ? toolkit
+       : !problem.empty() ? problem + "; none is needed"
+                          : "none was found; none is needed"},
   };
   check_cuda_libraries(checks);
   checks.push_back(cupti_check());

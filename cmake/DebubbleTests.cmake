@@ -25,7 +25,7 @@ function(debubble_add_tests)
                FAIL_REGULAR_EXPRESSION "test cases: *0 ")
 endfunction()
 
-# debubble_add_fuzzer(NAME profile SOURCE profile_fuzz.cpp [LIBS debubble::profiler ...])
+# debubble_add_fuzzer(NAME profile SOURCE profile_fuzz.cpp [LIBS debubble::formats ...])
 #
 # With debubble_FUZZ: the libFuzzer binary fuzz_<name>. Without: the same entry point behind a main that replays every
 # file of corpus/<name>/, as an ordinary test, so that what a fuzzer once found stays found on every machine.

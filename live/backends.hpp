@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "gpu/workload/transformer_model.hpp"
 #include "live/live.hpp"
-#include "profiler/workload/transformer_model.hpp"
 #include "sim/core/transformer.hpp"
 
 namespace debubble::live {

@@ -17,7 +17,7 @@
 #include "live/ledger.hpp"
 #include "live/transport.hpp"
 #include "live/worker.hpp"
-#include "sim/core/observed.hpp"
+#include "sim/rows/observed.hpp"
 
 namespace debubble::live {
 

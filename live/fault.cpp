@@ -9,8 +9,8 @@
 
 #include "live/live.hpp"
 #include "live/plan.hpp"
-#include "sim/core/op_index.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/rows/op_index.hpp"
 
 namespace debubble::live {
 

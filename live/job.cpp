@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "live/fault.hpp"
-#include "sim/core/weight_versions.hpp"
+#include "sim/rows/weight_versions.hpp"
 
 namespace debubble::live {
 

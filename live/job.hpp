@@ -8,8 +8,8 @@
 
 #include "live/live.hpp"
 #include "live/plan.hpp"
-#include "sim/core/op_index.hpp"
 #include "sim/core/topology.hpp"
+#include "sim/rows/op_index.hpp"
 
 namespace debubble::live {
 

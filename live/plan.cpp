@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "sim/core/exchange_slots.hpp"
-#include "sim/core/op_index.hpp"
-#include "sim/core/transfer_order.hpp"
+#include "sim/rows/exchange_slots.hpp"
+#include "sim/rows/op_index.hpp"
+#include "sim/rows/transfer_order.hpp"
 
 namespace debubble::live {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/core/op_index.hpp"
+#include "sim/rows/op_index.hpp"
 
 namespace debubble::live {
 

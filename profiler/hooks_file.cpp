@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "profiler/json_reader.hpp"
-#include "profiler/json_tree.hpp"
-#include "profiler/problem_list.hpp"
-#include "profiler/text.hpp"
+#include "formats/json/json_reader.hpp"
+#include "formats/json/json_tree.hpp"
+#include "formats/text/problem_list.hpp"
+#include "formats/text/text.hpp"
 
 namespace debubble {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "sim/core/op_index.hpp"
-#include "sim/core/row_replay.hpp"
+#include "sim/rows/op_index.hpp"
+#include "sim/rows/row_replay.hpp"
 
 namespace debubble {
 

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <utility>
 
+#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
 #include "tools/fail_if.hpp"
 #include "tools/metrics.hpp"
-#include "tools/quantities.hpp"
 
 namespace debubble {
 

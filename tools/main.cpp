@@ -13,15 +13,15 @@
 #include <string>
 #include <vector>
 
+#include "formats/files/interrupt.hpp"
+#include "formats/text/shell.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/commands/command.hpp"
-#include "tools/config_file.hpp"
 #include "tools/exit_status.hpp"
-#include "tools/interrupt.hpp"
-#include "tools/live/ranks.hpp"
+#include "tools/flags/config_file.hpp"
 #include "tools/output.hpp"
-#include "tools/shell.hpp"
+#include "tools/ranks.hpp"
 #include "tools/version.hpp"
 #include "tools/views/diagnostics.hpp"
 

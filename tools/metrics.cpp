@@ -6,8 +6,8 @@
 #include <array>
 #include <vector>
 
+#include "formats/text/quantities.hpp"
 #include "sim/core/suggest.hpp"
-#include "tools/quantities.hpp"
 
 namespace debubble {
 namespace {

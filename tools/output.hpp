@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/exporters/output_file.hpp"
+#include "formats/files/output_file.hpp"
 #include "tools/views/style.hpp"
 
 namespace CLI {

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/run/run_file.hpp"
+#include "scenario/transforms.hpp"
 #include "sim/core/error.hpp"
+#include "studies/runs/predict.hpp"
 #include "tools/commands/trace.hpp"
 #include "tools/output.hpp"
-#include "tools/runs/predict.hpp"
-#include "tools/runs/run_file.hpp"
-#include "tools/transforms.hpp"
 
 namespace debubble {
 

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "formats/files/output_file.hpp"
+#include "scenario/progress.hpp"
+#include "scenario/run.hpp"
 #include "sim/core/run_record.hpp"
-#include "tools/exporters/output_file.hpp"
-#include "tools/progress.hpp"
-#include "tools/run.hpp"
 
 namespace CLI {
 class App;

@@ -21,7 +21,7 @@
 #include "live/device_runner.hpp"
 #include "live/job.hpp"
 #include "live/stall.hpp"
-#include "sim/core/observed.hpp"
+#include "sim/rows/observed.hpp"
 
 namespace debubble::live {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/workload/device.hpp"
 #include "live/job.hpp"
-#include "profiler/workload/device.hpp"
 
 namespace debubble::live {
 

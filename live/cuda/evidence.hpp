@@ -6,7 +6,7 @@
 
 #include "live/cuda/clocks.hpp"
 #include "live/cuda/executor.hpp"
-#include "sim/core/observed.hpp"
+#include "sim/rows/observed.hpp"
 
 namespace debubble::live {
 

@@ -7,9 +7,9 @@
 #include <thread>
 #include <utility>
 
+#include "gpu/cuda_check_kernels.hpp"
 #include "live/checksum.hpp"
 #include "live/stall.hpp"
-#include "profiler/gpu/cuda_check_kernels.hpp"
 
 namespace debubble::live {
 namespace {

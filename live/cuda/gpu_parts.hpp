@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/gpu/cuda_device.hpp"
-#include "profiler/gpu/owned_handle.hpp"
+#include "gpu/cuda_device.hpp"
+#include "gpu/owned_handle.hpp"
 
 namespace debubble::live {
 

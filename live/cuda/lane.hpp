@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "gpu/cublaslt_gemm.hpp"
+#include "gpu/workload/device.hpp"
 #include "live/cuda/gpu_parts.hpp"
-#include "profiler/gpu/cublaslt_gemm.hpp"
-#include "profiler/workload/device.hpp"
 
 namespace debubble::live {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "profiler/gpu/counting_device.hpp"
-#include "profiler/workload/layers.hpp"
+#include "gpu/counting_device.hpp"
+#include "gpu/workload/layers.hpp"
 
 namespace debubble::live {
 

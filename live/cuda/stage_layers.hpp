@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/workload/layer_buffers.hpp"
+#include "gpu/workload/shard.hpp"
 #include "live/cuda/stage_memory.hpp"
-#include "profiler/workload/layer_buffers.hpp"
-#include "profiler/workload/shard.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/transformer.hpp"
 

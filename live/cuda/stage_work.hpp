@@ -14,10 +14,10 @@
 #include <memory>
 #include <vector>
 
+#include "gpu/workload/layers.hpp"
+#include "gpu/workload/shard.hpp"
 #include "live/cuda/stage_memory.hpp"
 #include "live/plan.hpp"
-#include "profiler/workload/layers.hpp"
-#include "profiler/workload/shard.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/transformer.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "live/stall.hpp"
-#include "sim/core/observed.hpp"
+#include "sim/rows/observed.hpp"
 
 namespace debubble::live {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "profiler/gpu/cuda_abi.hpp"
+#include "gpu/cuda_abi.hpp"
 
 namespace debubble::nccl {
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "gpu/workload/device.hpp"
 #include "live/cuda/gpu_parts.hpp"
 #include "live/mpi/control_line.hpp"
 #include "live/mpi/nccl_library.hpp"
 #include "live/plan.hpp"
-#include "profiler/workload/device.hpp"
 
 namespace debubble::live {
 

@@ -1,6 +1,6 @@
 #include "live/mpi/nccl_library.hpp"
 
-#include "profiler/gpu/cuda_library.hpp"
+#include "gpu/cuda_library.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::live {

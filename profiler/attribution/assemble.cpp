@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "formats/text/text.hpp"
 #include "profiler/attribution/layer_report.hpp"
 #include "profiler/attribution/measurement_notes.hpp"
 #include "profiler/attribution/statistics.hpp"
-#include "profiler/text.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::attribution {

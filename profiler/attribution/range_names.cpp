@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "profiler/layer_runs.hpp"
-#include "profiler/text.hpp"
+#include "formats/profile/layer_runs.hpp"
+#include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::attribution {

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "formats/text/text.hpp"
 #include "profiler/importers/kineto_replay.hpp"
-#include "profiler/text.hpp"
 
 namespace debubble {
 namespace {

@@ -5,12 +5,12 @@
 #include <limits>
 #include <optional>
 
-#include "profiler/importers/kineto_json.hpp"
+#include "formats/files/plain_text.hpp"
+#include "formats/importers/kineto_json.hpp"
+#include "formats/text/micros.hpp"
+#include "formats/text/problem_list.hpp"
+#include "formats/text/text.hpp"
 #include "profiler/importers/kineto_names.hpp"
-#include "profiler/importers/micros.hpp"
-#include "profiler/importers/plain_text.hpp"
-#include "profiler/problem_list.hpp"
-#include "profiler/text.hpp"
 
 namespace debubble {
 namespace {

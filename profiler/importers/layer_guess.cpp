@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "profiler/text.hpp"
+#include "formats/text/text.hpp"
 
 namespace debubble {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "formats/text/problem_list.hpp"
 #include "profiler/importers/nsys_tables.hpp"
-#include "profiler/problem_list.hpp"
 #include "profiler/records/copy_names.hpp"
 #include "profiler/records/range_text.hpp"
 

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/importers/sqlite_file.hpp"
+#include "formats/files/sqlite_file.hpp"
 #include "profiler/records/record.hpp"
 
 namespace debubble {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "profiler/importers/sqlite_file.hpp"
+#include "formats/files/sqlite_file.hpp"
 
 namespace debubble {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "schedules/exchange/compute_table_cells.hpp"
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 
 namespace debubble {
 namespace {

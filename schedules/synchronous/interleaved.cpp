@@ -5,7 +5,7 @@
 
 #include "schedules/closed_forms.hpp"
 #include "schedules/request.hpp"
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 
 namespace debubble {
 

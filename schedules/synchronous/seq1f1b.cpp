@@ -10,7 +10,7 @@
 #include "schedules/group_walk.hpp"
 #include "schedules/request.hpp"
 #include "schedules/synchronous/slices.hpp"
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 
 namespace debubble {
 

@@ -5,7 +5,7 @@
 #include "schedules/list_timing.hpp"
 #include "schedules/transforms/row_memory.hpp"
 #include "schedules/transforms/rows.hpp"
-#include "sim/core/op_index.hpp"
+#include "sim/rows/op_index.hpp"
 
 namespace debubble {
 

@@ -7,7 +7,7 @@
 
 #include "schedules/list_timing.hpp"
 #include "schedules/transforms/rows.hpp"
-#include "sim/core/op_index.hpp"
+#include "sim/rows/op_index.hpp"
 
 namespace debubble {
 

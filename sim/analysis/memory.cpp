@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/analysis/analyse.hpp"
-#include "sim/core/weight_versions.hpp"
+#include "sim/rows/weight_versions.hpp"
 
 namespace debubble {
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/core/exchange_slots.hpp"
+#include "sim/rows/exchange_slots.hpp"
 
 namespace debubble {
 

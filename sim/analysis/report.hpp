@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "sim/analysis/fill_bubbles.hpp"
-#include "sim/core/deadlock.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/units.hpp"
-#include "sim/core/weight_versions.hpp"
+#include "sim/rows/deadlock.hpp"
+#include "sim/rows/weight_versions.hpp"
 
 namespace debubble {
 

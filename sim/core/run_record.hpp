@@ -1,5 +1,5 @@
 // RunRecord: one run, simulated or real, with all that is needed to judge it, to replay it and to compare it. The file
-// format `debubble.run/1` is its image (tools/runs/run_file.hpp).
+// format `debubble.run/1` is its image (formats/run/run_file.hpp).
 #pragma once
 
 #include <cstdint>

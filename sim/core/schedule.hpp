@@ -4,7 +4,7 @@
 //                                                rows[1]  1F0 1B0 1F1 1B1 1F2 1B2
 //
 // A device runs its row strictly in order. A Schedule is complete when every microbatch runs forward once and
-// completely backward once on every stage of its replica; `find_problems` (sim/core/check.hpp) says so for input that
+// completely backward once on every stage of its replica; `find_problems` (sim/rows/check.hpp) says so for input that
 // we did not make.
 #pragma once
 

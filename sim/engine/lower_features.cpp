@@ -9,9 +9,9 @@
 #include <map>
 #include <utility>
 
-#include "sim/core/op_index.hpp"
-#include "sim/core/row_replay.hpp"
 #include "sim/engine/lowering.hpp"
+#include "sim/rows/op_index.hpp"
+#include "sim/rows/row_replay.hpp"
 
 namespace debubble {
 

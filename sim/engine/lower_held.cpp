@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "sim/core/error.hpp"
-#include "sim/core/exchange_slots.hpp"
 #include "sim/engine/lowering.hpp"
+#include "sim/rows/exchange_slots.hpp"
 
 namespace debubble {
 

@@ -2,9 +2,9 @@
 
 #include <stdexcept>
 
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/weight_versions.hpp"
+#include "sim/rows/check.hpp"
+#include "sim/rows/weight_versions.hpp"
 
 namespace debubble {
 

@@ -11,11 +11,11 @@
 #include <variant>
 #include <vector>
 
-#include "sim/core/deadlock.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/p2p.hpp"
 #include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
+#include "sim/rows/deadlock.hpp"
 
 namespace debubble {
 
@@ -110,7 +110,7 @@ struct Program {
 // Lowers a complete schedule. Time and memory are linear in the number of ops; blocking also looks at every device once
 // per sweep, of which there are as many as ops on the longest chain.
 // Returns Deadlock when the rows wait for each other in a cycle (under `p2p`), naming it.
-// Throws InputError when the schedule is not complete (see find_problems in sim/core/check.hpp): an op twice,
+// Throws InputError when the schedule is not complete (see find_problems in sim/rows/check.hpp): an op twice,
 // missing, out of range, or on another device than its stage's; and for shards of the vocabulary and copies where
 // transfers hold lanes.
 [[nodiscard]] std::variant<Program, Deadlock> lower(const Schedule& schedule, P2p p2p = P2p::kOverlapped);

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
+#include "studies/accuracy/accuracy.hpp"
+#include "studies/accuracy/calibration.hpp"
+#include "studies/accuracy/results_file.hpp"
 #include "tests/cli/inputs.hpp"
-#include "tools/accuracy/accuracy.hpp"
-#include "tools/accuracy/calibration.hpp"
-#include "tools/accuracy/results_file.hpp"
-#include "tools/accuracy/views.hpp"
+#include "tools/views/accuracy/accuracy_views.hpp"
 
 namespace debubble {
 namespace {

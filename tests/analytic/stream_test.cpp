@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sim/analysis/analyse.hpp"
-#include "sim/core/weight_versions.hpp"
+#include "sim/rows/weight_versions.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/toy.hpp"
 

@@ -1,5 +1,5 @@
 // Baselines: the same predictions give the same bytes, and every difference has a name.
-#include "tools/check/baseline.hpp"
+#include "studies/check/baseline.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
+#include "studies/runs/predict.hpp"
 #include "tests/check/noisy_run.hpp"
-#include "tools/runs/predict.hpp"
 
 namespace debubble {
 namespace {

@@ -1,5 +1,5 @@
 // Hostile text in XML, Markdown and GitHub's workflow commands.
-#include "tools/check/escape.hpp"
+#include "tools/views/escape.hpp"
 
 #include <doctest/doctest.h>
 

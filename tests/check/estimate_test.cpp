@@ -1,5 +1,5 @@
 // Medians and intervals, and the verdicts made from them.
-#include "tools/check/estimate.hpp"
+#include "studies/check/estimate.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "cost_models/uniform.hpp"
+#include "formats/run/run_file.hpp"
 #include "schedules/catalog.hpp"
 #include "tests/support/engine_run.hpp"
-#include "tools/runs/run_file.hpp"
 
 namespace debubble::testing {
 namespace {

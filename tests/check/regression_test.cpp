@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "studies/check/measured.hpp"
+#include "studies/runs/predict.hpp"
 #include "tests/check/noisy_run.hpp"
-#include "tools/check/measured.hpp"
-#include "tools/runs/predict.hpp"
 
 namespace debubble::testing {
 namespace {

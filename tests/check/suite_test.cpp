@@ -1,9 +1,9 @@
 // Suites: what they say is what the flags say, and what is wrong with them is all said at once.
-#include "tools/check/suite.hpp"
+#include "studies/check/suite.hpp"
 
 #include <doctest/doctest.h>
 
-#include "tools/check/suite_lines.hpp"
+#include "studies/check/suite_lines.hpp"
 
 namespace debubble {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/analysis/comparison.hpp"
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/diff/perturbed_run.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_interleaved.hpp"

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "schedules/exchange/compute_table.hpp"
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
 #include "tools/fail_if.hpp"
-#include "tools/quantities.hpp"
 
 namespace {
 

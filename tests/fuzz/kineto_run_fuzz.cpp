@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/importers/kineto_run.hpp"
+#include "formats/importers/kineto_run.hpp"
+#include "formats/run/open_trace.hpp"
 #include "sim/core/error.hpp"
-#include "tools/runs/open_trace.hpp"
 
 namespace {
 

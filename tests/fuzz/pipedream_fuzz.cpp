@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "profiler/importers/pipedream.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/importers/pipedream.hpp"
+#include "formats/profile/profile_json.hpp"
 #include "sim/core/error.hpp"
 
 namespace {

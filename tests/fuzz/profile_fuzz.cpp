@@ -11,7 +11,7 @@
 
 #include "cost_models/partition.hpp"
 #include "cost_models/profiled.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/profile/profile_json.hpp"
 #include "sim/core/error.hpp"
 
 namespace {

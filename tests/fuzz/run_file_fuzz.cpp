@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "formats/run/run_file.hpp"
 #include "sim/core/error.hpp"
-#include "tools/runs/predict.hpp"
-#include "tools/runs/run_file.hpp"
+#include "studies/runs/predict.hpp"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "sim/core/check.hpp"
+#include "formats/schedule/schedule_file.hpp"
 #include "sim/core/error.hpp"
-#include "tools/exchange/schedule_file.hpp"
+#include "sim/rows/check.hpp"
 
 namespace {
 

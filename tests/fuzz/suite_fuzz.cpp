@@ -4,9 +4,9 @@
 #include <string>
 
 #include "sim/core/error.hpp"
-#include "tools/check/baseline.hpp"
-#include "tools/check/suite.hpp"
-#include "tools/check/suite_lines.hpp"
+#include "studies/check/baseline.hpp"
+#include "studies/check/suite.hpp"
+#include "studies/check/suite_lines.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

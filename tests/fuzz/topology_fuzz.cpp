@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "formats/topology/topology_file.hpp"
 #include "sim/core/error.hpp"
-#include "tools/cluster/topology_file.hpp"
 
 namespace {
 

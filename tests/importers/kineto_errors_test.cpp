@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "profiler/importers/plain_text.hpp"
+#include "formats/files/plain_text.hpp"
 #include "tests/importers/trace_text.hpp"
 #include "tests/unit/problems_of.hpp"
 

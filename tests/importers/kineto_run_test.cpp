@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/importers/clock_alignment.hpp"
-#include "profiler/importers/kineto_run.hpp"
+#include "formats/importers/clock_alignment.hpp"
+#include "formats/importers/kineto_run.hpp"
 #include "sim/core/error.hpp"
 
 using namespace debubble;

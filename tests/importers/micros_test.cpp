@@ -1,5 +1,5 @@
 // Decimal microseconds become nanoseconds without a detour over floating point.
-#include "profiler/importers/micros.hpp"
+#include "formats/text/micros.hpp"
 
 #include <doctest/doctest.h>
 

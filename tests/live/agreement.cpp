@@ -6,8 +6,8 @@
 
 #include "live/backends.hpp"
 #include "sim/analysis/analyse.hpp"
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "live/live.hpp"
-#include "sim/core/observed.hpp"
 #include "sim/core/timeline.hpp"
+#include "sim/rows/observed.hpp"
 #include "tests/support/engine_run.hpp"
 
 namespace debubble::testing {

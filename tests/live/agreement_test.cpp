@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "schedules/catalog.hpp"
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/live/agreement.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"

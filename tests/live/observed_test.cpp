@@ -1,6 +1,6 @@
 // assemble_timeline: with the engine's times it gives the engine's Timeline; with measured ones a Timeline that every
 // analysis can read; and each of its refusals, from both sides.
-#include "sim/core/observed.hpp"
+#include "sim/rows/observed.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/live/agreement.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"

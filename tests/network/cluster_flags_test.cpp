@@ -1,14 +1,14 @@
 // The flags about the cluster: both sides of every limit, and the nearest legal value beside each refusal.
-#include "tools/cluster/cluster_flags.hpp"
+#include "scenario/cluster/cluster_flags.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
+#include "scenario/cluster/cluster_topology.hpp"
+#include "scenario/cluster/rank_lists.hpp"
 #include "sim/core/error.hpp"
-#include "tools/cluster/cluster_topology.hpp"
-#include "tools/cluster/rank_lists.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -1,8 +1,8 @@
 // How many replicas of the pipeline are simulated.
 #include <doctest/doctest.h>
 
+#include "scenario/cluster/distinct_replicas.hpp"
 #include "sim/core/error.hpp"
-#include "tools/cluster/distinct_replicas.hpp"
 
 namespace debubble {
 

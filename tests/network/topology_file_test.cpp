@@ -1,5 +1,5 @@
 // Clusters in JSON files: what is written is read back, what is wrong is all said at once.
-#include "tools/cluster/topology_file.hpp"
+#include "formats/topology/topology_file.hpp"
 
 #include <doctest/doctest.h>
 

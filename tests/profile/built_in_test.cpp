@@ -2,7 +2,7 @@
 // mean nothing beyond the plumbing.
 #include <filesystem>
 
-#include "profiler/profile_json.hpp"
+#include "formats/profile/profile_json.hpp"
 #include "tests/profile/fakes.hpp"
 
 namespace debubble::testing {

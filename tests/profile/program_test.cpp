@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "profiler/profile_json.hpp"
+#include "formats/profile/profile_json.hpp"
 #include "tests/profile/fakes.hpp"
 
 namespace debubble::testing {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"

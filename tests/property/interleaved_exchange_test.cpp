@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/check.hpp"
-#include "sim/core/exchange_slots.hpp"
+#include "sim/rows/check.hpp"
+#include "sim/rows/exchange_slots.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_interleaved.hpp"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/planned.hpp"
 #include "tests/support/random_case.hpp"
 

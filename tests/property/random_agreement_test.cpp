@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"
 

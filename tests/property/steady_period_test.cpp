@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "schedules/catalog.hpp"
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/random_case.hpp"

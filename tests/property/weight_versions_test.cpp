@@ -1,6 +1,6 @@
 // Weight versions by brute force: devices that really keep numbered weights run the rows in time, with random
 // durations, and what they read and keep is counted. Shares nothing with the bookkeeping but the rows.
-#include "sim/core/weight_versions.hpp"
+#include "sim/rows/weight_versions.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 
 #include "cost_models/partition.hpp"
 #include "cost_models/uniform.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/profile/profile_json.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/toy.hpp"
 

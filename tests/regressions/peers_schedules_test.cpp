@@ -6,8 +6,8 @@
 
 #include "schedules/catalog.hpp"
 #include "schedules/exchange/compute_table.hpp"
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/reference_orders.hpp"
 #include "tests/support/toy.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cost_models/transformer/measured_shapes.hpp"
+#include "scenario/transformer/efficiency_file.hpp"
 #include "sim/core/error.hpp"
-#include "tools/transformer/efficiency_file.hpp"
 
 namespace debubble {
 namespace {

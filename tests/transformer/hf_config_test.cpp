@@ -1,13 +1,13 @@
 // Hugging Face configs: sizes of every family, and notes for what costs and is not modelled.
-#include "tools/transformer/hf_config.hpp"
+#include "formats/model/hf_config.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 
+#include "scenario/transformer/model_choice.hpp"
 #include "sim/core/error.hpp"
-#include "tools/transformer/model_choice.hpp"
 
 namespace debubble {
 namespace {

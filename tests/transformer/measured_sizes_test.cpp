@@ -10,7 +10,7 @@
 
 #include "cost_models/sizes/profile_at.hpp"
 #include "cost_models/transformer/profile_waves.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/profile/profile_json.hpp"
 
 namespace debubble {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
+#include "formats/megatron/scenario_of.hpp"
+#include "formats/megatron/shell_words.hpp"
 #include "sim/core/error.hpp"
-#include "tools/megatron/scenario_of.hpp"
-#include "tools/megatron/shell_words.hpp"
 
 namespace debubble {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/megatron/shell_words.hpp"
+#include "formats/megatron/shell_words.hpp"
 
 namespace debubble {
 

@@ -8,8 +8,8 @@
 
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/mario.hpp"
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/transforms/transformed.hpp"

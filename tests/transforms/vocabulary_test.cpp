@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/transforms/transformed.hpp"
 
 using namespace debubble;

@@ -1,4 +1,4 @@
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 
 #include <doctest/doctest.h>
 

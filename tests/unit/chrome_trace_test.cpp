@@ -1,4 +1,4 @@
-#include "tools/exporters/chrome_trace.hpp"
+#include "formats/exporters/chrome_trace.hpp"
 
 #include <doctest/doctest.h>
 

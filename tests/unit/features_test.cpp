@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sim/analysis/analyse.hpp"
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
+#include "sim/rows/check.hpp"
 
 using namespace debubble;
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 
 namespace debubble {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/exporters/json_text.hpp"
+#include "formats/json/json_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "tools/exporters/text_sink.hpp"
+#include "formats/files/text_sink.hpp"
 
 namespace debubble {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/exporters/output_file.hpp"
+#include "formats/files/output_file.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "profiler/importers/pipedream.hpp"
+#include "formats/importers/pipedream.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "profiler/importers/pipedream.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/importers/pipedream.hpp"
+#include "formats/profile/profile_json.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {

@@ -6,7 +6,7 @@
 
 #include "cost_models/partition.hpp"
 #include "cost_models/profiled.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/profile/profile_json.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {

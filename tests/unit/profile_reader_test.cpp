@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "profiler/profile_json.hpp"
+#include "formats/profile/profile_json.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "profiler/layer_runs.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/profile/layer_runs.hpp"
+#include "formats/profile/profile_json.hpp"
 
 namespace debubble {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/quantities.hpp"
+#include "formats/text/quantities.hpp"
 
 #include <doctest/doctest.h>
 

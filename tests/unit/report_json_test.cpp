@@ -1,4 +1,4 @@
-#include "tools/exporters/report_json.hpp"
+#include "formats/exporters/report_json.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "formats/exporters/report_csv.hpp"
 #include "tests/unit/tools_support.hpp"
-#include "tools/exporters/report_csv.hpp"
 
 using namespace debubble;
 using debubble::test::small_report;

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "formats/run/run_file.hpp"
 #include "tests/unit/problems_of.hpp"
-#include "tools/runs/run_file.hpp"
 
 namespace debubble {
 namespace {

@@ -6,15 +6,15 @@
 #include <variant>
 #include <vector>
 
+#include "formats/exporters/report_json.hpp"
+#include "formats/run/run_file.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
-#include "sim/core/observed.hpp"
 #include "sim/engine/simulate.hpp"
+#include "sim/rows/observed.hpp"
+#include "studies/runs/predict.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
-#include "tools/exporters/report_json.hpp"
-#include "tools/runs/predict.hpp"
-#include "tools/runs/run_file.hpp"
 
 namespace debubble {
 namespace {

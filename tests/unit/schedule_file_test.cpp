@@ -6,19 +6,19 @@
 #include <variant>
 #include <vector>
 
+#include "formats/schedule/node_list.hpp"
+#include "formats/schedule/schedule_file.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/exchange/comms_lowering.hpp"
 #include "schedules/exchange/comms_table.hpp"
 #include "schedules/exchange/compute_table.hpp"
 #include "schedules/exchange/expressible.hpp"
-#include "sim/core/check.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/unit/problems_of.hpp"
-#include "tools/exchange/node_list.hpp"
-#include "tools/exchange/schedule_file.hpp"
 
 namespace debubble {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "tools/shell.hpp"
+#include "formats/text/shell.hpp"
 
 namespace debubble::testing {
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "formats/exporters/chrome_trace.hpp"
+#include "formats/exporters/report_csv.hpp"
+#include "formats/exporters/report_json.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "tests/support/trace_lint.hpp"
 #include "tests/unit/tools_support.hpp"
-#include "tools/exporters/chrome_trace.hpp"
-#include "tools/exporters/report_csv.hpp"
-#include "tools/exporters/report_json.hpp"
 #include "tools/metrics.hpp"
 #include "tools/views/gantt.hpp"
 #include "tools/views/summary.hpp"

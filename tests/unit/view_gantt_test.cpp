@@ -3,10 +3,10 @@
 #include <doctest/doctest.h>
 
 #include "cost_models/uniform.hpp"
+#include "formats/text/quantities.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tests/unit/tools_support.hpp"
-#include "tools/quantities.hpp"
 
 using namespace debubble;
 using debubble::test::small_timeline;

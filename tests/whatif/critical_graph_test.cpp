@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "schedules/catalog.hpp"
-#include "sim/core/check.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/critical_graph.hpp"
 #include "sim/engine/simulate.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/random_interleaved.hpp"

@@ -7,7 +7,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/topologies/catalog.hpp"
-#include "tools/whatif/link_changes.hpp"
+#include "studies/whatif/link_changes.hpp"
 
 namespace debubble::testing {
 namespace {

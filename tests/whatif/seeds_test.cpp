@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/whatif/parallel.hpp"
-#include "tools/whatif/seeds.hpp"
+#include "studies/parallel.hpp"
+#include "studies/whatif/seeds.hpp"
 
 namespace debubble::testing {
 namespace {

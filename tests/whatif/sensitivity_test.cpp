@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "scenario/run.hpp"
 #include "sim/topologies/catalog.hpp"
-#include "tools/run.hpp"
-#include "tools/whatif/candidates.hpp"
-#include "tools/whatif/changed_costs.hpp"
-#include "tools/whatif/link_groups.hpp"
-#include "tools/whatif/sensitivity.hpp"
-#include "tools/whatif/step_time.hpp"
+#include "studies/whatif/candidates.hpp"
+#include "studies/whatif/changed_costs.hpp"
+#include "studies/whatif/link_groups.hpp"
+#include "studies/whatif/sensitivity.hpp"
+#include "studies/whatif/step_time.hpp"
 
 namespace debubble::testing {
 namespace {

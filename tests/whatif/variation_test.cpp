@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "scenario/variation/draws.hpp"
+#include "scenario/variation/factors.hpp"
+#include "scenario/variation/factors_file.hpp"
+#include "scenario/variation/make_variation.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/toy.hpp"
-#include "tools/variation/draws.hpp"
-#include "tools/variation/factors.hpp"
-#include "tools/variation/factors_file.hpp"
-#include "tools/variation/make_variation.hpp"
 
 namespace debubble::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "profiler/workload/kernels.hpp"
+#include "gpu/workload/kernels.hpp"
 #include "tests/workload/cuda_shim.hpp"
 #include "tests/workload/host_device.hpp"
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "profiler/gpu/cublaslt_abi.hpp"
-#include "profiler/gpu/nvrtc_abi.hpp"
+#include "gpu/cublaslt_abi.hpp"
+#include "gpu/nvrtc_abi.hpp"
 
 namespace debubble {
 namespace {

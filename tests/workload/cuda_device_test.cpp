@@ -1,13 +1,13 @@
 // CudaDevice on the fake GPU: products, kernels, time, and that everything is given back.
-#include "profiler/gpu/cuda_device.hpp"
+#include "gpu/cuda_device.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "profiler/workload/kernels.hpp"
-#include "profiler/workload/self_check.hpp"
+#include "gpu/workload/kernels.hpp"
+#include "gpu/workload/self_check.hpp"
 #include "tests/workload/fake_machine.hpp"
 
 namespace debubble {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/gpu/cuda_device.hpp"
-#include "profiler/gpu/cuda_library.hpp"
-#include "profiler/gpu/driver_version.hpp"
+#include "gpu/cuda_device.hpp"
+#include "gpu/cuda_library.hpp"
+#include "gpu/driver_version.hpp"
 #include "sim/core/error.hpp"
 #include "tests/workload/fake_machine.hpp"
 

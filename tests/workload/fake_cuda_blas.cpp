@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "profiler/gpu/cublaslt_abi.hpp"
+#include "gpu/cublaslt_abi.hpp"
 #include "tests/workload/fake_cuda_gpu.hpp"
 
 using namespace debubble::testing;  // NOLINT(google-build-using-namespace): this file is only exported C functions

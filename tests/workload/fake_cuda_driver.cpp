@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/gpu/cuda_abi.hpp"
+#include "gpu/cuda_abi.hpp"
 #include "tests/workload/fake_cuda_gpu.hpp"
 #include "tests/workload/fake_cuda_kernels.hpp"
 

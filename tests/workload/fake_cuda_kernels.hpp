@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/gpu/cuda_abi.hpp"
+#include "gpu/cuda_abi.hpp"
 #include "tests/workload/fake_cuda_gpu.hpp"
 
 namespace debubble::testing {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "profiler/gpu/cuda_abi.hpp"
+#include "gpu/cuda_abi.hpp"
 #include "tests/workload/fake_cuda_gpu.hpp"
 #include "tests/workload/fake_cuda_kernels.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "profiler/gpu/nvrtc_abi.hpp"
+#include "gpu/nvrtc_abi.hpp"
 #include "tests/workload/fake_cuda_gpu.hpp"
 
 using debubble::testing::FakeGpu;

@@ -1,12 +1,12 @@
 // The checks for a machine with a GPU, on the fake one: what they find is how the fake is made.
-#include "profiler/gpu/gpu_checks.hpp"
+#include "profiler/measurement/gpu_checks.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "profiler/gpu/kernel_spans.hpp"
+#include "profiler/measurement/kernel_spans.hpp"
 #include "sim/core/error.hpp"
 #include "tests/workload/fake_machine.hpp"
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "profiler/workload/kernels.hpp"
-#include "profiler/workload/real_numbers.hpp"
+#include "gpu/workload/kernels.hpp"
+#include "gpu/workload/real_numbers.hpp"
 #include "tests/workload/cuda_shim.hpp"
 
 namespace debubble::test {

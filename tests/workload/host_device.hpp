@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "profiler/workload/device.hpp"
+#include "gpu/workload/device.hpp"
 #include "tests/workload/block_runner.hpp"
 #include "tests/workload/host_kernels.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/workload/kernels.hpp"
-#include "profiler/workload/real_numbers.hpp"
+#include "gpu/workload/kernels.hpp"
+#include "gpu/workload/real_numbers.hpp"
 #include "tests/workload/host_device.hpp"
 
 namespace debubble::test {

@@ -1,6 +1,6 @@
 // Each kernel alone against plain loops in double, with widths that fill one pack, several blocks of threads, and
 // neither; with more rows than blocks.
-#include "profiler/workload/kernels.hpp"
+#include "gpu/workload/kernels.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "profiler/gpu/counting_device.hpp"
+#include "gpu/counting_device.hpp"
 #include "tests/workload/fake_cuda.hpp"
 
 namespace debubble::testing {

@@ -1,4 +1,4 @@
-#include "profiler/workload/model_config.hpp"
+#include "formats/model/model_config.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "profiler/workload/kernels.hpp"
+#include "gpu/workload/kernels.hpp"
 
 namespace debubble {
 namespace {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "profiler/gpu/cublaslt_api.hpp"
-#include "profiler/gpu/cuda_check_kernels.hpp"
-#include "profiler/gpu/nvrtc_api.hpp"
-#include "profiler/workload/kernels.hpp"
+#include "gpu/cublaslt_api.hpp"
+#include "gpu/cuda_check_kernels.hpp"
+#include "gpu/nvrtc_api.hpp"
+#include "gpu/workload/kernels.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

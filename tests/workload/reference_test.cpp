@@ -1,6 +1,6 @@
 // The float64 reference's gradients against finite differences of its own outputs: for every parameter and input, the
 // slope along a random direction.
-#include "profiler/workload/reference.hpp"
+#include "gpu/workload/reference.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <functional>
 #include <random>
 
-#include "profiler/workload/layers.hpp"
-#include "profiler/workload/model_config.hpp"
+#include "formats/model/model_config.hpp"
+#include "gpu/workload/layers.hpp"
 
 namespace debubble {
 namespace {

@@ -1,4 +1,4 @@
-#include "profiler/workload/self_check.hpp"
+#include "gpu/workload/self_check.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "profiler/workload/kernels.hpp"
+#include "gpu/workload/kernels.hpp"
 #include "tests/workload/cuda_shim.hpp"
 #include "tests/workload/host_device.hpp"
 

@@ -1,5 +1,5 @@
 // Whole measurements on the fake GPU: what comes out is what went in, to the nanosecond and to the byte.
-#include "profiler/gpu/session.hpp"
+#include "profiler/measurement/session.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/gpu/session_fit.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/model/model_config.hpp"
+#include "formats/profile/profile_json.hpp"
+#include "profiler/measurement/session_fit.hpp"
 #include "profiler/records/record_file.hpp"
-#include "profiler/workload/model_config.hpp"
 #include "sim/core/error.hpp"
 #include "tests/workload/fake_machine.hpp"
 #include "tests/workload/ledger_device.hpp"

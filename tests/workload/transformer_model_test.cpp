@@ -1,11 +1,11 @@
-#include "profiler/workload/transformer_model.hpp"
+#include "gpu/workload/transformer_model.hpp"
 
 #include <doctest/doctest.h>
 
-#include "profiler/gpu/counting_device.hpp"
-#include "profiler/workload/kernels.hpp"
-#include "profiler/workload/layers.hpp"
-#include "profiler/workload/model_config.hpp"
+#include "formats/model/model_config.hpp"
+#include "gpu/counting_device.hpp"
+#include "gpu/workload/kernels.hpp"
+#include "gpu/workload/layers.hpp"
 #include "tests/unit/problems_of.hpp"
 #include "tests/workload/host_device.hpp"
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "tools/exporters/report_json.hpp"
-#include "tools/quantities.hpp"
-#include "tools/run.hpp"
-#include "tools/scenario.hpp"
+#include "formats/exporters/report_json.hpp"
+#include "formats/text/quantities.hpp"
+#include "scenario/run.hpp"
+#include "scenario/scenario.hpp"
 #include "tools/views/gantt.hpp"
 
 namespace debubble {

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "scenario/progress.hpp"
+#include "scenario/scenario.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
-#include "tools/accuracy/views.hpp"
-#include "tools/check/suite.hpp"
+#include "studies/check/suite.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/output.hpp"
-#include "tools/progress.hpp"
-#include "tools/scenario.hpp"
+#include "tools/views/accuracy/accuracy_views.hpp"
 
 namespace debubble {
 namespace {

@@ -10,18 +10,18 @@
 #include <string>
 #include <vector>
 
+#include "formats/files/output_file.hpp"
 #include "live/backends.hpp"
+#include "scenario/progress.hpp"
 #include "sim/core/error.hpp"
-#include "tools/check/check_json.hpp"
-#include "tools/check/github.hpp"
-#include "tools/check/junit.hpp"
-#include "tools/check/markdown.hpp"
-#include "tools/check/suite_gate.hpp"
-#include "tools/check/text_view.hpp"
-#include "tools/exporters/output_file.hpp"
+#include "studies/check/suite_gate.hpp"
 #include "tools/output.hpp"
-#include "tools/progress.hpp"
 #include "tools/version.hpp"
+#include "tools/views/check/check_json.hpp"
+#include "tools/views/check/github.hpp"
+#include "tools/views/check/junit.hpp"
+#include "tools/views/check/markdown.hpp"
+#include "tools/views/check/text_view.hpp"
 #include "tools/views/diagnostics.hpp"
 
 namespace debubble {

@@ -7,20 +7,20 @@
 #include <set>
 #include <vector>
 
+#include "formats/exporters/report_csv.hpp"
+#include "formats/exporters/report_json.hpp"
+#include "formats/text/quantities.hpp"
+#include "scenario/memory/memory_verdict.hpp"
+#include "scenario/run.hpp"
+#include "scenario/scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
-#include "tools/compare/assumptions.hpp"
-#include "tools/compare/contender.hpp"
+#include "studies/compare/contender.hpp"
 #include "tools/exit_status.hpp"
-#include "tools/exporters/report_csv.hpp"
-#include "tools/exporters/report_json.hpp"
 #include "tools/fail_if.hpp"
-#include "tools/memory/memory_verdict.hpp"
 #include "tools/output.hpp"
-#include "tools/quantities.hpp"
-#include "tools/run.hpp"
-#include "tools/scenario.hpp"
 #include "tools/version.hpp"
+#include "tools/views/compare_assumptions.hpp"
 #include "tools/views/compare_table.hpp"
 #include "tools/views/summary.hpp"
 

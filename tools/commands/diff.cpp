@@ -6,16 +6,16 @@
 #include <cstdio>
 #include <optional>
 
+#include "formats/text/shell.hpp"
 #include "sim/core/error.hpp"
-#include "tools/diff/diff.hpp"
-#include "tools/diff/diff_json.hpp"
-#include "tools/diff/diff_view.hpp"
-#include "tools/diff/tolerance.hpp"
-#include "tools/diff/traces.hpp"
+#include "studies/diff/diff.hpp"
+#include "studies/diff/tolerance.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/output.hpp"
-#include "tools/shell.hpp"
 #include "tools/version.hpp"
+#include "tools/views/diff/diff_json.hpp"
+#include "tools/views/diff/diff_view.hpp"
+#include "tools/views/diff/traces.hpp"
 
 namespace debubble {
 

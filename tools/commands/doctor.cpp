@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "profiler/gpu/gpu_checks.hpp"
+#include "profiler/measurement/gpu_checks.hpp"
+#include "scenario/progress.hpp"
 #include "sim/core/error.hpp"
 #include "tools/doctor/checks.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/output.hpp"
-#include "tools/progress.hpp"
 #include "tools/version.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"

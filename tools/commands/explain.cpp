@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "formats/exporters/report_json.hpp"
+#include "formats/text/shell.hpp"
+#include "scenario/run.hpp"
+#include "scenario/scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/explain/error_codes.hpp"
-#include "tools/explain/explain_json.hpp"
-#include "tools/explain/op_story.hpp"
-#include "tools/explain/schedule_story.hpp"
-#include "tools/explain/step_view.hpp"
-#include "tools/exporters/report_json.hpp"
 #include "tools/output.hpp"
-#include "tools/run.hpp"
-#include "tools/scenario.hpp"
-#include "tools/shell.hpp"
 #include "tools/version.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/explain/explain_json.hpp"
+#include "tools/views/explain/op_story.hpp"
+#include "tools/views/explain/schedule_story.hpp"
+#include "tools/views/explain/step_view.hpp"
 #include "tools/views/summary.hpp"
 
 namespace debubble {

@@ -5,14 +5,14 @@
 #include <array>
 #include <cstdio>
 
-#include "profiler/importers/pipedream.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/files/output_file.hpp"
+#include "formats/importers/pipedream.hpp"
+#include "formats/profile/profile_json.hpp"
+#include "scenario/scenario.hpp"
 #include "sim/core/error.hpp"
+#include "tools/commands/import_megatron.hpp"
 #include "tools/commands/import_trace.hpp"
 #include "tools/exit_status.hpp"
-#include "tools/exporters/output_file.hpp"
-#include "tools/megatron/import_megatron.hpp"
-#include "tools/scenario.hpp"
 
 namespace debubble {
 

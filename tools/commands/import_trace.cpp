@@ -10,18 +10,18 @@
 #include <map>
 #include <utility>
 
+#include "formats/profile/profile_json.hpp"
+#include "formats/text/quantities.hpp"
+#include "formats/text/text.hpp"
 #include "profiler/attribution/attribution.hpp"
 #include "profiler/hooks_file.hpp"
 #include "profiler/importers/whole_model.hpp"
-#include "profiler/profile_json.hpp"
 #include "profiler/records/forwarding_sink.hpp"
-#include "profiler/text.hpp"
+#include "scenario/progress.hpp"
+#include "scenario/scenario.hpp"
 #include "sim/core/error.hpp"
 #include "tools/commands/trace_sources.hpp"
 #include "tools/exit_status.hpp"
-#include "tools/progress.hpp"
-#include "tools/quantities.hpp"
-#include "tools/scenario.hpp"
 #include "tools/views/explanation.hpp"
 
 namespace debubble {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/core/profile.hpp"
-#include "tools/attribution_flags.hpp"
+#include "tools/flags/attribution_flags.hpp"
 #include "tools/output.hpp"
 
 namespace CLI {

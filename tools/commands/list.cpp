@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cost_models/transformer/hardware.hpp"
+#include "scenario/transformer/model_choice.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "sim/core/error.hpp"
@@ -16,7 +17,6 @@
 #include "tools/catalog/schedule_page.hpp"
 #include "tools/exit_status.hpp"
 #include "tools/output.hpp"
-#include "tools/transformer/model_choice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/schedule_facts.hpp"
 #include "tools/views/table.hpp"

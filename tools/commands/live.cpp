@@ -6,22 +6,22 @@
 #include <optional>
 #include <thread>
 
+#include "formats/exporters/report_csv.hpp"
+#include "formats/exporters/report_json.hpp"
 #include "live/backends.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
+#include "studies/live/flags.hpp"
+#include "studies/live/start.hpp"
+#include "studies/runs/predict.hpp"
 #include "tools/exit_status.hpp"
-#include "tools/exporters/report_csv.hpp"
-#include "tools/exporters/report_json.hpp"
 #include "tools/fail_if.hpp"
-#include "tools/live/flags.hpp"
-#include "tools/live/start.hpp"
-#include "tools/live/view.hpp"
 #include "tools/output.hpp"
 #include "tools/run_files.hpp"
-#include "tools/runs/predict.hpp"
 #include "tools/version.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
+#include "tools/views/live_view.hpp"
 #include "tools/views/summary.hpp"
 
 namespace debubble {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "formats/exporters/chrome_trace.hpp"
 #include "schedules/exchange/compute_table.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
-#include "tools/exporters/chrome_trace.hpp"
-#include "tools/runs/predict.hpp"
+#include "studies/runs/predict.hpp"
 #include "tools/version.hpp"
 
 namespace debubble {

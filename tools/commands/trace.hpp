@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "formats/exporters/chrome_trace.hpp"
+#include "formats/files/output_file.hpp"
+#include "scenario/run.hpp"
 #include "schedules/exchange/expressible.hpp"
 #include "sim/core/run_record.hpp"
-#include "tools/exporters/chrome_trace.hpp"
-#include "tools/exporters/output_file.hpp"
-#include "tools/run.hpp"
 
 namespace debubble {
 

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
+#include "formats/files/sqlite_file.hpp"
 #include "profiler/importers/kineto.hpp"
 #include "profiler/importers/nsys.hpp"
-#include "profiler/importers/sqlite_file.hpp"
 #include "profiler/records/record_file.hpp"
-#include "tools/scenario.hpp"
+#include "scenario/scenario.hpp"
 
 namespace debubble {
 namespace {

@@ -9,22 +9,22 @@
 #include <optional>
 #include <utility>
 
+#include "formats/exporters/report_json.hpp"
+#include "formats/text/numbers.hpp"
+#include "scenario/run.hpp"
+#include "studies/whatif/changes.hpp"
+#include "studies/whatif/follow_links.hpp"
+#include "studies/whatif/no_effect.hpp"
+#include "studies/whatif/result.hpp"
+#include "studies/whatif/step_time.hpp"
+#include "studies/whatif/whatif_flags.hpp"
 #include "tools/exit_status.hpp"
-#include "tools/exporters/report_json.hpp"
 #include "tools/fail_if.hpp"
 #include "tools/output.hpp"
-#include "tools/run.hpp"
-#include "tools/variation/numbers.hpp"
 #include "tools/version.hpp"
 #include "tools/views/diagnostics.hpp"
-#include "tools/whatif/changes.hpp"
-#include "tools/whatif/follow_links.hpp"
-#include "tools/whatif/no_effect.hpp"
-#include "tools/whatif/result.hpp"
-#include "tools/whatif/step_time.hpp"
-#include "tools/whatif/whatif_flags.hpp"
-#include "tools/whatif/whatif_json.hpp"
-#include "tools/whatif/whatif_view.hpp"
+#include "tools/views/whatif/whatif_json.hpp"
+#include "tools/views/whatif/whatif_view.hpp"
 
 namespace debubble {
 

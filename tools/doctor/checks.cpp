@@ -10,16 +10,16 @@
 #include <functional>
 #include <iterator>
 
+#include "gpu/cublaslt_api.hpp"
+#include "gpu/cuda_library.hpp"
+#include "gpu/driver_api.hpp"
+#include "gpu/nvrtc_api.hpp"
 #include "live/cpu/cores.hpp"
 #include "live/cpu/matrix.hpp"
 #include "live/mpi/plugin_loader.hpp"
 #include "profiler/cupti/table.hpp"
-#include "profiler/gpu/cublaslt_api.hpp"
-#include "profiler/gpu/cuda_library.hpp"
-#include "profiler/gpu/driver_api.hpp"
-#include "profiler/gpu/nvrtc_api.hpp"
 #include "sim/core/error.hpp"
-#include "tools/profile/places.hpp"
+#include "studies/measure/places.hpp"
 #include "tools/version.hpp"
 
 namespace debubble {

@@ -15,8 +15,8 @@
 #include <string>
 
 #include "sim/core/error.hpp"
+#include "studies/measure/places.hpp"
 #include "tools/doctor/checks.hpp"
-#include "tools/profile/places.hpp"
 
 namespace debubble {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/attribution_flags.hpp"
+#include "studies/measure/sizes.hpp"
+#include "tools/flags/attribution_flags.hpp"
 #include "tools/output.hpp"
-#include "tools/profile/sizes.hpp"
 
 namespace debubble {
 

@@ -5,15 +5,15 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "profiler/profile_json.hpp"
+#include "formats/files/output_file.hpp"
+#include "formats/profile/profile_json.hpp"
+#include "formats/text/shell.hpp"
 #include "sim/core/error.hpp"
+#include "studies/measure/places.hpp"
+#include "studies/measure/program.hpp"
+#include "studies/measure/recordings.hpp"
 #include "tools/exit_status.hpp"
-#include "tools/exporters/output_file.hpp"
 #include "tools/profile/options.hpp"
-#include "tools/profile/places.hpp"
-#include "tools/profile/program.hpp"
-#include "tools/profile/recordings.hpp"
-#include "tools/shell.hpp"
 #include "tools/views/explanation.hpp"
 #include "tools/views/profile_table.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "tools/quantities.hpp"
+#include "formats/text/quantities.hpp"
 
 namespace debubble {
 namespace {

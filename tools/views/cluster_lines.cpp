@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/quantities.hpp"
+#include "formats/text/quantities.hpp"
 
 namespace debubble {
 namespace {

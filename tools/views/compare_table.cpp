@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "tools/exporters/report_json.hpp"
-#include "tools/quantities.hpp"
+#include "formats/exporters/report_json.hpp"
+#include "formats/text/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 

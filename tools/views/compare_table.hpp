@@ -18,8 +18,8 @@
 #include <span>
 #include <string>
 
+#include "schedules/needs.hpp"
 #include "sim/analysis/report.hpp"
-#include "tools/compare/needs.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tools/exporters/json_text.hpp"
-#include "tools/quantities.hpp"
+#include "formats/json/json_text.hpp"
+#include "formats/text/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 

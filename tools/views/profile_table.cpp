@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/layer_runs.hpp"
+#include "formats/profile/layer_runs.hpp"
+#include "formats/text/quantities.hpp"
 #include "sim/core/median.hpp"
-#include "tools/quantities.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 

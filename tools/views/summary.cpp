@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdlib>
 
-#include "tools/exporters/report_json.hpp"
-#include "tools/quantities.hpp"
-#include "tools/shell.hpp"
+#include "formats/exporters/report_json.hpp"
+#include "formats/text/quantities.hpp"
+#include "formats/text/shell.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"

@@ -6,7 +6,7 @@
 
 #include "live/mpi/nccl_program.hpp"
 #include "schedules/catalog.hpp"
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/toy.hpp"

@@ -1,0 +1,382 @@
+#include "formats/exporters/chrome_trace.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "formats/exporters/chrome_trace_facts.hpp"
+#include "formats/exporters/chrome_trace_lanes.hpp"
+#include "formats/exporters/chrome_trace_stream.hpp"
+#include "formats/exporters/chrome_trace_text.hpp"
+#include "formats/json/json_text.hpp"
+
+namespace debubble {
+namespace {
+
+using trace_detail::process_name;
+using trace_detail::TracePart;
+using trace_detail::TraceStream;
+using trace_detail::TraceText;
+using Event = trace_detail::TraceEvent;
+
+class TraceWriter : private TraceText {
+ public:
+  TraceWriter(const TracedRun& run, TraceStream& stream, TracePart part = {})
+      : TraceText(*run.schedule, stream, part.first_process),
+        timeline_(*run.timeline),
+        schedule_(*run.schedule),
+        memory_(*run.memory),
+        part_(std::move(part)),
+        lanes_(*run.timeline) {
+    for (const auto& curve : memory_) shown_.push_back(ever_nonzero(curve));
+  }
+
+  [[nodiscard]] std::int64_t stride() const { return lanes_.stride(); }
+  void set_first_thread(std::int64_t first) { lanes_.set_first(first); }
+
+  void write_all_names() {
+    for (std::int32_t device = 0; device < timeline_.devices; ++device) write_names(device);
+  }
+
+  [[nodiscard]] std::vector<Event> events() const {
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < timeline_.spans.size(); ++i) {
+      const Span& s = timeline_.spans[i];
+      events.push_back({s.begin, s.end - s.begin, Event::Kind::kCompute, s.device, static_cast<std::int32_t>(i)});
+    }
+    for (std::size_t i = 0; i < timeline_.transfers.size(); ++i) {
+      add_transfer(events, timeline_.transfers[i], static_cast<std::int32_t>(i));
+    }
+    for (std::size_t i = 0; i < timeline_.copies.size(); ++i) {
+      const CopySpan& c = timeline_.copies[i];
+      events.push_back({c.begin, c.end - c.begin, Event::Kind::kCopy, c.device, static_cast<std::int32_t>(i)});
+    }
+    for (std::size_t i = 0; i < timeline_.steps.size(); ++i) {
+      const StepSpan& s = timeline_.steps[i];
+      events.push_back({s.begin, s.end - s.begin, Event::Kind::kStep, s.device, static_cast<std::int32_t>(i)});
+    }
+    for (std::size_t i = 0; part_.extra_work != nullptr && i < part_.extra_work->items.size(); ++i) {
+      const PlacedWork& item = part_.extra_work->items[i];
+      const Nanoseconds duration = item.end - item.begin;
+      events.push_back({item.begin, duration, Event::Kind::kExtraWork, item.device, static_cast<std::int32_t>(i)});
+    }
+    for (std::size_t d = 0; d < memory_.size(); ++d) {
+      for (std::size_t i = 0; i < memory_[d].size(); ++i) {
+        if (i > 0 && memory_[d][i].bytes == memory_[d][i - 1].bytes) continue;
+        events.push_back(
+            {memory_[d][i].at, 0, Event::Kind::kMemory, static_cast<std::int32_t>(d), static_cast<std::int32_t>(i)});
+      }
+    }
+    std::sort(events.begin(), events.end());
+    return events;
+  }
+
+  void write_event(const Event& event) {
+    switch (event.kind) {
+      case Event::Kind::kCompute:
+        return write_span(event.index);
+      case Event::Kind::kSend:
+      case Event::Kind::kReceive:
+        return write_transfer(event.index, event.kind == Event::Kind::kSend);
+      case Event::Kind::kCopy:
+        return write_copy(event.index);
+      case Event::Kind::kStep:
+        return write_step(event.index);
+      case Event::Kind::kExtraWork:
+        return write_extra_work(event.index);
+      case Event::Kind::kMemory:
+        return write_memory(event);
+      case Event::Kind::kArrowBegin:
+      case Event::Kind::kArrowEnd:
+        return write_arrow(event);
+    }
+  }
+
+ private:
+  using Categories = std::vector<std::size_t>;
+
+  static Categories ever_nonzero(const std::vector<MemoryPoint>& curve) {
+    Categories shown;
+    for (std::size_t c = 0; c < kMemoryCategories; ++c) {
+      const auto holds = [c](const MemoryPoint& point) { return point.bytes[c] != 0; };
+      if (std::any_of(curve.begin(), curve.end(), holds)) shown.push_back(c);
+    }
+    return shown;
+  }
+
+  [[nodiscard]] const Span& span(std::int32_t index) const { return timeline_.spans[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const Transfer& transfer(std::int32_t index) const {
+    return timeline_.transfers[static_cast<std::size_t>(index)];
+  }
+
+  // Slices for a transfer that takes time, and an arrow where both of its ends are slices that an arrow can stand on.
+  void add_transfer(std::vector<Event>& events, const Transfer& t, std::int32_t index) const {
+    if (TraceLanes::shows(timeline_, t)) {
+      events.push_back({t.begin, t.end - t.begin, Event::Kind::kSend, t.from_device, index});
+      events.push_back({t.begin, t.end - t.begin, Event::Kind::kReceive, t.to_device, index});
+    }
+    if (t.from_span < 0 || t.to_span < 0) return;
+    const Span& from = span(t.from_span);
+    const Span& to = span(t.to_span);
+    const Nanoseconds middle = from.begin + (from.end - from.begin) / 2;
+    if (from.end <= from.begin || to.end <= to.begin || to.begin < middle) return;
+    events.push_back({middle, 0, Event::Kind::kArrowBegin, from.device, index});
+    events.push_back({to.begin, 0, Event::Kind::kArrowEnd, to.device, index});
+  }
+
+  void write_names(std::int32_t device) {
+    open_metadata("process_name", device) << ",\"args\":{\"name\":";
+    append_json_string(out.text(), part_.label + process_name(schedule_.placement, device));
+    close_event();
+    open_metadata("process_sort_index", device)
+        << ",\"args\":{\"sort_index\":" << std::int64_t{device} * part_.parts + part_.part;
+    close_event();
+    std::vector<TraceLanes::Lane> lanes = lanes_.lanes(device);
+    for (std::int32_t step = 0; part_.extra_work != nullptr && step < part_.extra_work->iterations; ++step) {
+      const std::string name =
+          "extra work, step " + std::to_string(step + 1) + " of " + std::to_string(part_.extra_work->iterations);
+      lanes.push_back({extra_work_thread(device, step), name});
+    }
+    for (const TraceLanes::Lane& lane : lanes) {
+      open_metadata("thread_name", device)
+          << ",\"tid\":" << lane.thread << ",\"args\":{\"name\":\"" << lane.name << "\"";
+      close_event();
+      open_metadata("thread_sort_index", device)
+          << ",\"tid\":" << lane.thread << ",\"args\":{\"sort_index\":" << lane.thread;
+      close_event();
+    }
+  }
+
+  // The op on the other end: of the stage behind or before it, or a device's shard of the vocabulary.
+  [[nodiscard]] Op user_of(const Transfer& t) const {
+    Op user = t.op;
+    if (t.op.kind != OpKind::kForward) {
+      --user.stage;
+    } else if (++user.stage == schedule_.stages) {
+      user.kind = OpKind::kVocabularyLogits;
+      user.stage = t.to_device;
+    }
+    return user;
+  }
+
+  void write_transfer_name(const Transfer& t, bool sends) {
+    const std::int32_t stage = sends ? t.op.stage : user_of(t).stage;
+    const char* what = t.op.kind == OpKind::kForward ? "F" : "B";
+    out << "PP:" << stage << (sends ? "SEND_" : "RECV_") << what << t.op.microbatch;
+  }
+
+  void write_copy(std::int32_t index) {
+    const CopySpan& copy = timeline_.copies[static_cast<std::size_t>(index)];
+    next_line();
+    out << "{\"name\":\"";
+    write_copy_name(copy);
+    out << "\",\"cat\":\"copy";
+    open_event("X", copy.device, lanes_.copy(copy.device), copy.begin);
+    write_time("dur", copy.end - copy.begin);
+    write_op_args("", copy.op, copy.way == Copy::Way::kOut ? "copy out" : "copy back");
+    const std::string keeper = copy.peer < 0 ? "host" : "device " + std::to_string(copy.peer);
+    out << ",\"bytes\":" << copy.bytes << ",\"kept_on\":\"" << keeper << "\"";
+    write_wait(copy.begin, copy.gate, 0);
+    close_event();
+  }
+
+  void write_span(std::int32_t index) {
+    const Span& s = span(index);
+    next_line();
+    out << "{\"name\":\"";
+    write_cell(s);
+    out << "\",\"cat\":\"compute";
+    open_event("X", s.device, lanes_.compute(s.device), s.begin);
+    write_time("dur", s.end - s.begin);
+    write_op_args("", s.op);
+    if (s.paired) write_op_args("partner_", s.partner);
+    if (s.straggled != 0) write_time("beyond_its_cost_us", s.straggled);
+    if (s.slowed != 0) write_time("slowed_by_collectives_us", s.slowed);
+    const bool first = index == timeline_.device_begin[static_cast<std::size_t>(s.device)];
+    write_wait(s.ready, s.gate, s.begin - (first ? 0 : span(index - 1).end));
+    close_event();
+  }
+
+  // Within quotes.
+  void write_step_name(const StepSpan& s) {
+    std::string name;
+    append_json_string(name, s.what.empty() ? to_string(s.kind) : s.what);
+    out << std::string_view(name).substr(1, name.size() - 2);
+  }
+
+  // A task of the training step, such as "all-reduce of stage 3's gradients".
+  void write_step(std::int32_t index) {
+    const StepSpan& s = timeline_.steps[static_cast<std::size_t>(index)];
+    next_line();
+    out << "{\"name\":\"";
+    write_step_name(s);
+    out << "\",\"cat\":\"step";
+    open_event("X", s.device, lanes_.step(s), s.begin);
+    write_time("dur", s.end - s.begin);
+    out << ",\"args\":{\"kind\":\"" << to_string(s.kind) << "\",\"bytes\":" << s.bytes;
+    if (s.contention != 0) write_time("contention_us", s.contention);
+    if (s.waited_for_replica != 0) write_time("waited_for_replica_us", s.waited_for_replica);
+    write_wait(s.begin, s.gate, s.waited_for_replica);
+    close_event();
+  }
+
+  // One lane per step of a refresh, behind all other lanes: they fill the same bubbles one after another.
+  [[nodiscard]] std::int64_t extra_work_thread(std::int32_t device, std::int32_t step) const {
+    const std::int64_t steps = part_.extra_work->iterations;
+    return lanes_.stride() * timeline_.devices + device * steps + step + 1;
+  }
+
+  // "curvature A of stage 3, microbatch 5", "inverse B of stage 3"
+  void write_extra_work(std::int32_t index) {
+    const PlacedWork& item = part_.extra_work->items[static_cast<std::size_t>(index)];
+    next_line();
+    out << "{\"name\":\"" << to_string(item.kind) << " of stage " << item.stage;
+    if (item.microbatch >= 0) out << ", microbatch " << item.microbatch;
+    out << "\",\"cat\":\"extra work";
+    open_event("X", item.device, extra_work_thread(item.device, item.iteration), item.begin);
+    write_time("dur", item.end - item.begin);
+    out << ",\"args\":{\"stage\":" << item.stage << ",\"part\":" << item.part << ",\"step\":" << item.iteration;
+    close_event();
+  }
+
+  void write_transfer(std::int32_t index, bool sends) {
+    const Transfer& t = transfer(index);
+    const auto i = static_cast<std::size_t>(index);
+    next_line();
+    out << "{\"name\":\"";
+    write_transfer_name(t, sends);
+    out << "\",\"cat\":\"transfer";
+    open_event("X", sends ? t.from_device : t.to_device, sends ? lanes_.send(t, i) : lanes_.receive(t, i), t.begin);
+    write_time("dur", t.end - t.begin);
+    Op end = sends ? t.op : user_of(t);  // the receiver's slice stands for the stage that receives
+    end.kind = t.op.kind;
+    write_op_args("", end);
+    out << ",\"bytes\":" << t.bytes << ",\"from_device\":" << t.from_device << ",\"to_device\":" << t.to_device;
+    write_time("latency_us", t.latency);
+    if (t.contention != 0) write_time("contention_us", t.contention);
+    const Nanoseconds ready = t.from_span < 0 ? t.begin : span(t.from_span).end;
+    write_wait(ready, t.gate, t.begin - ready);
+    close_event();
+  }
+
+  // What the slice waited for last, and for how long its lane (of a transfer: its tensor) had been waiting.
+  void write_wait(Nanoseconds ready, const Gate& gate, Nanoseconds waited) {
+    write_time("ready_us", ready);
+    out << ",\"waited_for\":\"";
+    const auto index = static_cast<std::size_t>(std::max(gate.index, 0));
+    switch (gate.index < 0 ? Gate::Kind::kStart : gate.kind) {
+      case Gate::Kind::kStart:
+        out << "start";
+        break;
+      case Gate::Kind::kSpan:
+        write_cell(timeline_.spans[index]);
+        out << " on device " << timeline_.spans[index].device;
+        break;
+      case Gate::Kind::kTransfer:
+        write_transfer_name(timeline_.transfers[index], true);
+        out << " from device " << timeline_.transfers[index].from_device;
+        break;
+      case Gate::Kind::kCopy:
+        write_copy_name(timeline_.copies[index]);
+        break;
+      case Gate::Kind::kCollective:
+        out << "the barrier behind " << std::string(1, letter(timeline_.collectives[index].kind)) << " of microbatch "
+            << timeline_.collectives[index].microbatch;
+        break;
+      case Gate::Kind::kStep:
+        write_step_name(timeline_.steps[index]);
+        break;
+    }
+    out << "\",\"wait_ns\":" << waited << ",\"source\":\"" << (timeline_.measured ? "measured" : "modelled") << "\"";
+  }
+
+  void write_arrow(const Event& event) {
+    const bool begins = event.kind == Event::Kind::kArrowBegin;
+    next_line();
+    out << "{\"name\":\"" << (transfer(event.index).op.kind == OpKind::kForward ? "activation" : "gradient")
+        << "\",\"cat\":\"transfer";
+    open_event(begins ? "s" : "f", event.device, lanes_.compute(event.device), event.begin);
+    out << ",\"id\":" << (part_.first_arrow + event.index) << (begins ? "}" : ",\"bp\":\"e\"}");
+    out.end_record();
+  }
+
+  // Two tracks, for chrome://tracing stacks the keys of one counter: the total must not stand on top of its parts.
+  void write_memory(const Event& event) {
+    const auto device = static_cast<std::size_t>(event.device);
+    const BytesByCategory& bytes = memory_[device][static_cast<std::size_t>(event.index)].bytes;
+    Bytes total = 0;
+    for (const Bytes part : bytes) total += part;
+    open_counter("memory", event);
+    write_size("total", total);
+    close_event();
+    if (shown_[device].empty()) return;
+    open_counter("memory by category", event);
+    for (std::size_t i = 0; i < shown_[device].size(); ++i) {
+      const std::size_t category = shown_[device][i];
+      out << (i == 0 ? "" : ",");
+      write_size(to_string(static_cast<MemoryCategory>(category)), bytes[category]);
+    }
+    close_event();
+  }
+
+  void open_counter(std::string_view name, const Event& event) {
+    next_line();
+    out << "{\"name\":\"" << name << "\",\"ph\":\"C\",\"pid\":" << process(event.device);
+    write_time("ts", event.begin);
+    out << ",\"args\":{";
+  }
+
+  void write_size(std::string_view key, Bytes bytes) {
+    out << "\"" << key << " MiB\":";
+    append_mebibytes(out.text(), bytes);
+  }
+
+  const Timeline& timeline_;
+  const Schedule& schedule_;
+  const std::vector<std::vector<MemoryPoint>>& memory_;
+  TracePart part_;
+  TraceLanes lanes_;
+  std::vector<Categories> shown_;  // by device
+};
+
+}  // namespace
+
+void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, const Report& report,
+                        const std::vector<std::vector<MemoryPoint>>& memory, const TraceInfo& info,
+                        const TextSink& sink) {
+  TraceStream stream(sink);
+  stream.begin(trace_facts(timeline, schedule, report, info));
+  TracePart part;
+  if (report.extra_work) part.extra_work = &*report.extra_work;
+  TraceWriter writer({&timeline, &schedule, &memory}, stream, part);
+  writer.write_all_names();
+  for (const Event& event : writer.events()) writer.write_event(event);
+  stream.end();
+}
+
+void write_merged_trace(const TracedRun& predicted, const TracedRun& measured, const std::string& facts,
+                        const TextSink& sink) {
+  std::int32_t first_process = 1000;
+  while (first_process < predicted.timeline->devices) first_process *= 10;
+  TraceStream stream(sink);
+  stream.begin(facts);
+  const auto arrows = static_cast<std::int64_t>(predicted.timeline->transfers.size()) + 1;
+  TraceWriter one(predicted, stream, {0, 1, "predicted ", 2, 0});
+  TraceWriter other(measured, stream, {first_process, arrows, "measured ", 2, 1});
+  other.set_first_thread(first_process * std::max(one.stride(), other.stride()));
+  one.write_all_names();
+  other.write_all_names();
+  const std::vector<Event> ours = one.events();
+  const std::vector<Event> theirs = other.events();
+  auto next = theirs.begin();
+  for (const Event& event : ours) {
+    for (; next != theirs.end() && *next < event; ++next) other.write_event(*next);
+    one.write_event(event);
+  }
+  for (; next != theirs.end(); ++next) other.write_event(*next);
+  stream.end();
+}
+
+}  // namespace debubble

@@ -1,0 +1,98 @@
+#include "formats/exporters/chrome_trace_lanes.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+namespace debubble {
+namespace {
+
+template <typename T>
+using LowestFirst = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
+// First fit: a transfer takes the lowest lane that is free when it begins. Transfers come in order of their begin.
+class FirstFit {
+ public:
+  std::int32_t place(const Transfer& transfer) {
+    while (!busy_.empty() && busy_.top().first <= transfer.begin) {
+      free_.push(busy_.top().second);
+      busy_.pop();
+    }
+    if (free_.empty()) free_.push(lanes_++);
+    const std::int32_t lane = free_.top();
+    free_.pop();
+    busy_.emplace(transfer.end, lane);
+    return lane;
+  }
+  [[nodiscard]] std::int32_t lanes() const { return lanes_; }
+
+ private:
+  LowestFirst<std::pair<Nanoseconds, std::int32_t>> busy_;  // until when, which lane
+  LowestFirst<std::int32_t> free_;
+  std::int32_t lanes_ = 0;
+};
+
+std::vector<std::size_t> in_order_of_begin(const Timeline& timeline) {
+  const std::vector<Transfer>& transfers = timeline.transfers;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    if (TraceLanes::shows(timeline, transfers[i])) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(transfers[a].begin, transfers[a].end, a) < std::tie(transfers[b].begin, transfers[b].end, b);
+  });
+  return order;
+}
+
+void add_lanes(std::vector<TraceLanes::Lane>& lanes, std::int64_t first_thread, std::int32_t count,
+               const std::string& name) {
+  for (std::int32_t i = 0; i < count; ++i) {
+    lanes.push_back({first_thread + i, i == 0 ? name : name + " " + std::to_string(i + 1)});
+  }
+}
+
+}  // namespace
+
+TraceLanes::TraceLanes(const Timeline& timeline)
+    : send_(timeline.transfers.size(), 0), receive_(timeline.transfers.size(), 0) {
+  const auto devices = static_cast<std::size_t>(timeline.devices);
+  copies_.assign(devices, "");
+  for (const CopySpan& copy : timeline.copies) {
+    std::string& name = copies_[static_cast<std::size_t>(copy.device)];
+    const std::string own = copy.peer < 0 ? "copy to host" : "copy to partner";
+    name = name.empty() || name == own ? own : "copy";  // one lane for both
+  }
+  collectives_.assign(devices, false);
+  for (const StepSpan& step : timeline.steps) {
+    if (step.lane == StepTask::Lane::kCollective) collectives_[static_cast<std::size_t>(step.device)] = true;
+  }
+  std::vector<FirstFit> sending(devices);
+  std::vector<FirstFit> receiving(devices);
+  for (const std::size_t i : in_order_of_begin(timeline)) {
+    const Transfer& transfer = timeline.transfers[i];
+    send_[i] = sending[static_cast<std::size_t>(transfer.from_device)].place(transfer);
+    receive_[i] = receiving[static_cast<std::size_t>(transfer.to_device)].place(transfer);
+  }
+  for (std::size_t d = 0; d < devices; ++d) {
+    sends_.push_back(sending[d].lanes());
+    receives_.push_back(receiving[d].lanes());
+    while (3 + sends_[d] + receives_[d] >= stride_) stride_ *= 10;
+  }
+}
+
+std::vector<TraceLanes::Lane> TraceLanes::lanes(std::int32_t device) const {
+  const std::int32_t sends = sends_[static_cast<std::size_t>(device)];
+  std::vector<Lane> lanes{{compute(device), "compute"}};
+  add_lanes(lanes, thread(device, 1), sends, "send");
+  add_lanes(lanes, thread(device, 1 + sends), receives_[static_cast<std::size_t>(device)], "recv");
+  const std::string& copies = copies_[static_cast<std::size_t>(device)];
+  if (!copies.empty()) lanes.push_back({copy(device), copies});
+  if (collectives_[static_cast<std::size_t>(device)]) {
+    lanes.push_back({thread(device, 2 + sends + receives_[static_cast<std::size_t>(device)]), "collective"});
+  }
+  return lanes;
+}
+
+}  // namespace debubble

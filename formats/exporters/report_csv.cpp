@@ -1,0 +1,201 @@
+#include "formats/exporters/report_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "formats/exporters/report_json.hpp"
+#include "sim/analysis/path_parts.hpp"
+#include "sim/core/step_work.hpp"
+
+namespace debubble {
+namespace {
+
+using Fields = std::vector<std::string>;
+
+std::string quoted(std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
+  std::string result = "\"";
+  for (const char c : field) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
+
+std::string line(const Fields& fields) {
+  std::string result;
+  for (std::size_t i = 0; i < fields.size(); ++i) result += (i == 0 ? "" : ",") + quoted(fields[i]);
+  return result + "\n";
+}
+
+std::string real(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+std::string real(const std::optional<double>& value) { return value ? real(*value) : ""; }
+
+std::string whole(std::int64_t value) { return fmt::format("{}", value); }
+
+std::string whole(const std::optional<std::int64_t>& value) { return value ? whole(*value) : ""; }
+
+Fields device_header() {
+  Fields header = {"device", "busy_ns", "idle_ns", "bubble_ratio"};
+  for (int i = 0; i < kIdleCauses; ++i) {
+    header.push_back(fmt::format("idle_{}_ns", to_string(static_cast<IdleCause>(i))));
+  }
+  header.insert(header.end(), {"peak_memory_bytes", "peak_memory_at_ns", "peak_memory_op"});
+  for (int i = 0; i < kMemoryCategories; ++i) {
+    header.push_back(fmt::format("peak_{}_bytes", to_string(static_cast<MemoryCategory>(i))));
+  }
+  header.insert(header.end(), {"peak_activation_bytes", "peak_activation_shares"});
+  return header;
+}
+
+Fields device_row(const DeviceReport& device) {
+  Fields row = {whole(device.device), whole(device.busy), whole(device.idle), real(device.bubble_ratio)};
+  for (const Nanoseconds idle : device.idle_by_cause) row.push_back(whole(idle));
+  row.insert(row.end(), {whole(device.peak_memory), whole(device.peak_memory_at), device.peak_memory_op});
+  for (const Bytes bytes : device.peak_by_category) row.push_back(whole(bytes));
+  row.insert(row.end(), {whole(device.peak_activation), real(device.peak_activation_shares)});
+  return row;
+}
+
+std::string params(const ScheduleFacts& facts) {
+  std::string result;
+  for (const auto& [name, value] : facts.params) result += (result.empty() ? "" : " ") + name + "=" + value;
+  return result;
+}
+
+std::string status(const Report& report) {
+  if (report.deadlock) return "deadlock";
+  for (const Finding& finding : report.findings) {
+    if (finding.severity == "error") return finding.message;
+  }
+  return has_result(report) ? "ok" : "no result";
+}
+
+// The device that needs most memory, the first of them when several do.
+const DeviceReport& worst_device(const Report& report) {
+  return *std::max_element(report.devices.begin(), report.devices.end(),
+                           [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
+}
+
+struct RunColumn {
+  std::string name;
+  std::function<std::string(const Report&)> text;
+};
+
+// Who ran what: known of runs without result, too.
+const std::vector<RunColumn>& schedule_columns() {
+  using R = const Report&;
+  static const std::vector<RunColumn> columns{{"schedule", [](R r) { return r.schedule.name; }},
+                                              {"params", [](R r) { return params(r.schedule); }},
+                                              {"devices", [](R r) { return whole(r.schedule.devices); }},
+                                              {"stages", [](R r) { return whole(r.schedule.stages); }},
+                                              {"microbatches", [](R r) { return whole(r.schedule.microbatches); }},
+                                              {"chunks", [](R r) { return whole(r.schedule.chunks); }},
+                                              {"replicas", [](R r) { return whole(r.schedule.replicas); }}};
+  return columns;
+}
+
+// Of all devices together.
+std::string idle_by(const Report& report, std::size_t cause) {
+  Nanoseconds sum = 0;
+  for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[cause];
+  return whole(sum);
+}
+
+// "" where the training step has no such task, or there is no step.
+std::string step_part(const Report& report, const std::string& what, Nanoseconds StepPart::*time) {
+  if (!report.step) return "";
+  const std::vector<StepPart>& parts = report.step->parts;
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const StepPart& part) { return part.what == what; });
+  return found == parts.end() ? "" : whole((*found).*time);
+}
+
+std::string of_fit(const Report& report, Bytes MemoryFit::*size) {
+  return report.memory_fit ? whole((*report.memory_fit).*size) : "";
+}
+
+void add_results(std::vector<RunColumn>& columns) {
+  using R = const Report&;
+  columns.insert(columns.end(), {{"makespan_ns", [](R r) { return whole(r.makespan); }},
+                                 {"span_ns", [](R r) { return whole(r.span); }},
+                                 {"steady_period_ns", [](R r) { return whole(r.steady_period); }},
+                                 {"ideal_ns", [](R r) { return whole(r.ideal); }},
+                                 {"bubble_ratio", [](R r) { return real(r.bubble_ratio); }},
+                                 {"bubble_over_ideal", [](R r) { return real(r.bubble_over_ideal); }},
+                                 {"span_bubble_ratio", [](R r) { return real(r.span_bubble_ratio); }},
+                                 {"throughput_samples_per_s", [](R r) { return real(r.samples_per_second); }},
+                                 {"throughput_tokens_per_s", [](R r) { return real(r.tokens_per_second); }},
+                                 {"peak_memory_bytes", [](R r) { return whole(worst_device(r).peak_memory); }},
+                                 {"peak_memory_device", [](R r) { return whole(worst_device(r).device); }},
+                                 {"weight_copies", [](R r) { return whole(r.weight_copies); }},
+                                 {"p2p_bytes", [](R r) { return whole(r.p2p_bytes); }},
+                                 {"p2p_messages", [](R r) { return whole(r.p2p_messages); }},
+                                 {"mfu", [](R r) { return real(r.mfu); }},
+                                 {"memory_capacity_bytes", [](R r) { return of_fit(r, &MemoryFit::capacity); }},
+                                 {"memory_reserved_bytes", [](R r) { return of_fit(r, &MemoryFit::reserved); }},
+                                 {"memory_spare_bytes", [](R r) { return of_fit(r, &MemoryFit::spare); }},
+                                 {"inside_collectives_ns", [](R r) { return whole(r.inside_collectives); }},
+                                 {"pipeline_end_ns", [](R r) { return r.step ? whole(r.step->pipeline_end) : ""; }}});
+}
+
+// The parts of the training step and the causes of idle time.
+void add_parts(std::vector<RunColumn>& columns) {
+  for (std::size_t k = 0; k < kStepKinds; ++k) {
+    const std::string what = to_string(static_cast<StepTask::Kind>(k));
+    columns.push_back({fmt::format("step_{}_ns", what),
+                       [what](const Report& report) { return step_part(report, what, &StepPart::time); }});
+    columns.push_back({fmt::format("step_{}_exposed_ns", what),
+                       [what](const Report& report) { return step_part(report, what, &StepPart::exposed); }});
+  }
+  for (std::size_t k = 0; k < std::size_t{kIdleCauses}; ++k) {
+    columns.push_back({fmt::format("idle_{}_ns", to_string(static_cast<IdleCause>(k))),
+                       [k](const Report& report) { return idle_by(report, k); }});
+  }
+}
+
+const std::vector<RunColumn>& result_columns() {
+  static const std::vector<RunColumn> columns = [] {
+    std::vector<RunColumn> all;
+    add_results(all);
+    add_parts(all);
+    return all;
+  }();
+  return columns;
+}
+
+Fields run_header() {
+  Fields header;
+  for (const RunColumn& column : schedule_columns()) header.push_back(column.name);
+  for (const RunColumn& column : result_columns()) header.push_back(column.name);
+  header.emplace_back("status");
+  return header;
+}
+
+Fields run_row(const Report& report) {
+  Fields row;
+  for (const RunColumn& column : schedule_columns()) row.push_back(column.text(report));
+  for (const RunColumn& column : result_columns()) row.push_back(has_result(report) ? column.text(report) : "");
+  row.push_back(status(report));
+  return row;
+}
+
+}  // namespace
+
+std::string devices_csv(const Report& report) {
+  std::string csv = line(device_header());
+  if (!has_result(report)) return csv;
+  for (const DeviceReport& device : report.devices) csv += line(device_row(device));
+  return csv;
+}
+
+std::string runs_csv(std::span<const Report> reports) {
+  std::string csv = line(run_header());
+  for (const Report& report : reports) csv += line(run_row(report));
+  return csv;
+}
+
+}  // namespace debubble

@@ -1,0 +1,236 @@
+#include "formats/exporters/report_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace debubble {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json real(const std::optional<double>& value) { return value ? real(*value) : Json(nullptr); }
+
+Json schedule_json(const ScheduleFacts& facts) {
+  Json params = Json::object();
+  for (const auto& [name, value] : facts.params) params[name] = value;
+  return {{"name", facts.name},     {"devices", facts.devices},
+          {"stages", facts.stages}, {"microbatches", facts.microbatches},
+          {"chunks", facts.chunks}, {"replicas", facts.replicas},
+          {"params", params}};
+}
+
+Json assumptions_json(const std::vector<Assumption>& assumptions) {
+  Json list = Json::array();
+  for (const Assumption& one : assumptions) {
+    list.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
+  }
+  return list;
+}
+
+Json deadlock_json(const Deadlock& deadlock) {
+  Json cycle = Json::array();
+  for (const Deadlock::Wait& wait : deadlock.cycle) {
+    cycle.push_back({{"device", wait.device},
+                     {"position", wait.position},
+                     {"op", to_string(wait.op)},
+                     {"waits_for", to_string(wait.waits_for)}});
+  }
+  Json result = Json::object();
+  result["cycle"] = cycle;
+  return result;
+}
+
+Json device_json(const DeviceReport& device) {
+  Json idle = Json::object();
+  for (int i = 0; i < kIdleCauses; ++i) {
+    idle[to_string(static_cast<IdleCause>(i))] = device.idle_by_cause[static_cast<std::size_t>(i)];
+  }
+  Json peak = Json::object();
+  for (int i = 0; i < kMemoryCategories; ++i) {
+    peak[to_string(static_cast<MemoryCategory>(i))] = device.peak_by_category[static_cast<std::size_t>(i)];
+  }
+  Json op = device.peak_memory_op.empty() ? Json(nullptr) : Json(device.peak_memory_op);
+  return {{"device", device.device},
+          {"busy_ns", device.busy},
+          {"idle_ns", device.idle},
+          {"bubble_ratio", real(device.bubble_ratio)},
+          {"idle_by_cause_ns", idle},
+          {"peak_memory_bytes", device.peak_memory},
+          {"peak_memory_at_ns", device.peak_memory_at},
+          {"peak_memory_op", op},
+          {"peak_by_category_bytes", peak},
+          {"peak_activation_bytes", device.peak_activation},
+          {"peak_activation_shares", real(device.peak_activation_shares)}};
+}
+
+Json updates_json(const UpdateCount& count) {
+  return {{"mean", real(count.mean)}, {"min", count.least}, {"max", count.most}};
+}
+
+Json stream_json(const StreamReport& stream) {
+  Json stages = Json::array();
+  for (const StageVersions& stage : stream.stages) {
+    stages.push_back({{"stage", stage.stage},
+                      {"devices", stage.devices},
+                      {"forward_staleness", updates_json(stage.forward_late)},
+                      {"backward_staleness", updates_json(stage.backward_late)},
+                      {"inconsistency", updates_json(stage.inconsistent)},
+                      {"forward_ahead", stage.forward_ahead},
+                      {"backward_ahead", stage.backward_ahead},
+                      {"weight_versions", stage.live_versions},
+                      {"extra_weight_buffers", stage.extra_copies},
+                      {"microbatches_in_flight", stage.in_flight},
+                      {"stable_step_ratio", real(stable_step_ratio(stage))}});
+  }
+  const Json period = stream.period ? real(stream.period->per_microbatch()) : Json(nullptr);
+  return {{"versions", stream.versions},
+          {"update_every", stream.update_every},
+          {"period_per_microbatch_ns", period},
+          {"throughput_samples_per_s", real(stream.samples_per_second)},
+          {"throughput_tokens_per_s", real(stream.tokens_per_second)},
+          {"stages", stages}};
+}
+
+Json extra_work_json(const FilledBubbles& filled) {
+  Json devices = Json::array();
+  for (std::size_t d = 0; d < filled.devices.size(); ++d) {
+    const DeviceWork& device = filled.devices[d];
+    devices.push_back({{"device", d},
+                       {"bubble_ns", device.bubble},
+                       {"work_ns", device.work},
+                       {"outside_ns", device.outside},
+                       {"work_over_bubble", device.bubble == 0 ? Json(nullptr) : real(device.work_over_bubble())}});
+  }
+  return {{"refresh_iterations", filled.iterations},
+          {"refresh_iterations_at_least", filled.least ? Json(*filled.least) : Json(nullptr)},
+          {"utilisation_before", real(filled.utilisation_before)},
+          {"utilisation_after", real(filled.utilisation_after)},
+          {"precondition_ns", filled.precondition},
+          {"items", filled.items.size()},
+          {"devices", devices}};
+}
+
+Json cluster_json(const ClusterReport& cluster) {
+  return {{"topology", cluster.topology},
+          {"network", cluster.network},
+          {"devices", cluster.devices},
+          {"ranks", cluster.ranks},
+          {"tensor", cluster.tensor},
+          {"context", cluster.context},
+          {"expert", cluster.expert},
+          {"data", cluster.data},
+          {"simulated_replicas", cluster.simulated_replicas},
+          {"fastest_replica_ns", cluster.fastest_replica},
+          {"slowest_replica_ns", cluster.slowest_replica}};
+}
+
+Json step_json(const StepReport& step) {
+  Json parts = Json::object();
+  for (const StepPart& part : step.parts) {
+    parts[part.what] = {{"tasks", part.tasks},
+                        {"time_ns", part.time},
+                        {"exposed_ns", part.exposed},
+                        {"contention_ns", part.contention},
+                        {"bytes", part.bytes}};
+  }
+  return {{"pipeline_end_ns", step.pipeline_end}, {"parts", parts}};
+}
+
+Json memory_fit_json(const MemoryFit& fit) {
+  return {{"capacity_bytes", fit.capacity},
+          {"fits", fit.spare >= 0},
+          {"device", fit.device},
+          {"allocated_bytes", fit.allocated},
+          {"reserved_bytes", fit.reserved},
+          {"spare_bytes", fit.spare},
+          {"at_ns", fit.at},
+          {"op", fit.op.empty() ? Json(nullptr) : Json(fit.op)},
+          {"remedies", fit.remedies}};
+}
+
+void add_numbers(Json& json, const Report& report) {
+  json["makespan_ns"] = report.makespan;
+  json["span_ns"] = report.span;
+  json["steady_period_ns"] = report.steady_period ? Json(*report.steady_period) : Json(nullptr);
+  json["ideal_ns"] = report.ideal;
+  json["bubble_ratio"] = real(report.bubble_ratio);
+  json["bubble_over_ideal"] = real(report.bubble_over_ideal);
+  json["span_bubble_ratio"] = real(report.span_bubble_ratio);
+  json["throughput_samples_per_s"] = real(report.samples_per_second);
+  json["throughput_tokens_per_s"] = real(report.tokens_per_second);
+  json["mfu"] = real(report.mfu);
+  json["weight_copies"] = report.weight_copies;
+  json["p2p_bytes"] = report.p2p_bytes;
+  json["p2p_messages"] = report.p2p_messages;
+  if (report.copies > 0) json["copies"] = report.copies;
+  const CriticalPath& path = report.critical_path;
+  json["critical_path"] = {{"compute_ns", path.compute},
+                           {"transfer_ns", path.transfer},
+                           {"collective_ns", path.collective},
+                           {"wait_ns", path.wait},
+                           {"hops", path.hops}};
+  if (report.inside_collectives > 0) json["inside_collectives_ns"] = report.inside_collectives;
+  if (report.cluster) json["cluster"] = cluster_json(*report.cluster);
+  if (report.step) json["step"] = step_json(*report.step);
+  if (report.memory_fit) json["memory_fit"] = memory_fit_json(*report.memory_fit);
+  if (report.extra_work) json["extra_work"] = extra_work_json(*report.extra_work);
+  if (report.stream) json["stream"] = stream_json(*report.stream);
+  Json devices = Json::array();
+  for (const DeviceReport& device : report.devices) {
+    devices.push_back(device_json(device));
+    if (device.peak_host_memory > 0) devices.back()["peak_host_bytes"] = device.peak_host_memory;
+  }
+  json["devices"] = devices;
+}
+
+Json needs_json(const ScheduleNeeds& needs) {
+  return {{"more_weights", needs.more_weights},
+          {"split_backward", needs.split_backward},
+          {"even_devices", needs.even_devices},
+          {"asynchronous", needs.asynchronous},
+          {"moves_activations", needs.moves_activations},
+          {"slices", needs.slices},
+          {"frameworks", needs.frameworks}};
+}
+
+Json to_json(const Report& report, const ToolFacts& tool) {
+  Json json;
+  json["schema_version"] = kSchemaVersion;
+  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
+  json["command_line"] = tool.command_line;
+  json["schedule"] = schedule_json(report.schedule);
+  json["assumptions"] = assumptions_json(report.assumptions);
+  if (report.deadlock) json["deadlock"] = deadlock_json(*report.deadlock);
+  if (has_result(report)) add_numbers(json, report);
+  Json findings = Json::array();
+  for (const Finding& finding : report.findings) {
+    findings.push_back({{"severity", finding.severity}, {"code", finding.code}, {"message", finding.message}});
+  }
+  json["findings"] = findings;
+  return json;
+}
+
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string report_json(const Report& report, const ToolFacts& tool) { return dump(to_json(report, tool)); }
+
+std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs, const ToolFacts& tool) {
+  Json json;
+  json["schema_version"] = kSchemaVersion;
+  Json runs = Json::array();
+  for (std::size_t k = 0; k < reports.size(); ++k) {
+    runs.push_back(to_json(reports[k], tool));
+    if (has_result(reports[k])) runs.back()["needs"] = needs_json(needs[k]);
+  }
+  json["runs"] = runs;
+  return dump(json);
+}
+
+}  // namespace debubble

@@ -1,0 +1,38 @@
+// Reports as JSON: the contract of `--format json`, schema_version 1, published as docs/report.schema.json.
+//
+//     { "schema_version": 1, "tool": {...}, "command_line": "...", "schedule": {...}, "assumptions": [...],
+//       "makespan_ns": 33000000, ..., "critical_path": {...}, "devices": [...], "findings": [...] }
+//
+// Keys stand in a fixed order and carry their unit; times and sizes are integers in ns and bytes; ratios are printed
+// with the digits that bring back the same double; what is not known, or not a finite number, is null. The same report
+// gives the same bytes everywhere. Text ends in a newline.
+//
+// A run without result (a deadlock, or a request that was refused) has `schedule`, `assumptions`, `findings`, and for
+// a deadlock `deadlock`, but none of the numbers.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "schedules/needs.hpp"
+#include "sim/analysis/report.hpp"
+
+namespace debubble {
+
+// What the JSON says about the program that made it.
+struct ToolFacts {
+  std::string version;
+  std::string command_line;  // as typed; bytes that are not UTF-8 are replaced
+};
+
+// One run: `simulate`.
+[[nodiscard]] std::string report_json(const Report& report, const ToolFacts& tool);
+
+// Several: {"schema_version": 1, "runs": [...]} for `compare`, each with what its schedule needs.
+[[nodiscard]] std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs,
+                                       const ToolFacts& tool);
+
+// Whether the run has numbers at all: it ended, so every field of the report means something.
+[[nodiscard]] inline bool has_result(const Report& report) { return !report.deadlock && !report.devices.empty(); }
+
+}  // namespace debubble

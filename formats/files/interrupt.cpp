@@ -1,0 +1,62 @@
+#include "formats/files/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <climits>
+#include <csignal>
+
+namespace debubble {
+
+namespace {
+
+// A handler may call next to nothing: no lock, no memory. So the names lie ready in fixed slots, and an atomic says
+// which of them it may read.
+enum SlotState : int { kFree, kInUse, kDoomed };
+
+struct Slot {
+  std::atomic<int> state{kFree};
+  std::array<char, PATH_MAX> path{};
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+constexpr std::size_t kSlots = 8;  // a run writes three files at most
+std::array<Slot, kSlots> slots;
+
+extern "C" void remove_and_exit(int signal) {
+  for (const Slot& slot : slots) {
+    if (slot.state.load(std::memory_order_acquire) == kDoomed) ::unlink(slot.path.data());
+  }
+  ::_exit(128 + signal);
+}
+
+}  // namespace
+
+void leave_nothing_when_interrupted() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = remove_and_exit;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+DoomedFile::DoomedFile(const std::string& path) : slot_(kSlots) {
+  if (path.size() >= PATH_MAX) return;
+  for (std::size_t k = 0; k < kSlots; ++k) {
+    int expected = kFree;
+    if (!slots[k].state.compare_exchange_strong(expected, kInUse)) continue;
+    slots[k].path[path.copy(slots[k].path.data(), path.size())] = '\0';
+    slots[k].state.store(kDoomed, std::memory_order_release);
+    slot_ = k;
+    return;
+  }
+}
+
+DoomedFile::~DoomedFile() {
+  if (slot_ < kSlots) slots[slot_].state.store(kFree, std::memory_order_release);
+}
+
+}  // namespace debubble

@@ -1,0 +1,117 @@
+#include "formats/files/sqlite_file.hpp"
+
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+sqlite3* as_database(void* database) { return static_cast<sqlite3*>(database); }
+sqlite3_stmt* as_statement(void* statement) { return static_cast<sqlite3_stmt*>(statement); }
+
+[[noreturn]] void refuse(const std::string& name, int code, const char* reason) {
+  if ((code & 0xFF) == SQLITE_NOTADB || (code & 0xFF) == SQLITE_CANTOPEN) {
+    throw InputError(Diagnostic{"N001", name, std::string("not an SQLite database: ") + reason,
+                                "make one of a report: nsys export --type sqlite report.nsys-rep"});
+  }
+  throw InputError(Diagnostic{"N002", name, std::string("the database cannot be read: ") + reason,
+                              "export the report again: nsys export --type sqlite --force-overwrite true ..."});
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char character : text) {
+    result += character;
+    if (character == '\'') result += character;
+  }
+  return result + "'";
+}
+
+}  // namespace
+
+SqliteFile::SqliteFile(const std::string& path) : name_(path), database_(open(path, path)) {
+  run("SELECT 1 FROM sqlite_master LIMIT 1");  // the file is not looked at before
+}
+
+SqliteFile::SqliteFile(std::string_view image, std::string name)
+    : name_(std::move(name)), image_(image), database_(open(":memory:", name_)) {
+  auto* bytes = reinterpret_cast<unsigned char*>(image_.data());
+  const auto size = static_cast<sqlite3_int64>(image_.size());
+  sqlite3_deserialize(as_database(database_.get()), "main", bytes, size, size, SQLITE_DESERIALIZE_READONLY);
+  run("SELECT 1 FROM sqlite_master LIMIT 1");
+}
+
+SqliteFile::Database SqliteFile::open(const std::string& path, const std::string& name) {
+  const auto close = [](void* database) { return sqlite3_close(as_database(database)); };
+  sqlite3* opened = nullptr;
+  const bool in_memory = path == ":memory:";
+  const int flags = in_memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY : SQLITE_OPEN_READONLY;
+  const int code = sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
+  Database database(opened, close);
+  if (code != SQLITE_OK) refuse(name, code, opened == nullptr ? "no memory" : sqlite3_errmsg(opened));
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  return database;
+}
+
+bool SqliteFile::has_table(const std::string& table) const {
+  return query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = " + quoted(table)).next();
+}
+
+bool SqliteFile::has_column(const std::string& table, const std::string& column) const {
+  return query("SELECT 1 FROM pragma_table_info(" + quoted(table) + ") WHERE name = " + quoted(column)).next();
+}
+
+void SqliteFile::run(const std::string& sql) const {
+  SqliteQuery statement = query(sql);
+  while (statement.next()) {
+  }
+}
+
+SqliteQuery SqliteFile::query(const std::string& sql) const { return {database_.get(), name_, sql}; }
+
+SqliteQuery::SqliteQuery(void* database, const std::string& name, const std::string& sql) : name_(name) {
+  sqlite3_stmt* statement = nullptr;
+  const int code =
+      sqlite3_prepare_v2(as_database(database), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  if (code != SQLITE_OK) refuse(name_, code, sqlite3_errmsg(as_database(database)));
+  statement_ = statement;
+}
+
+SqliteQuery::~SqliteQuery() { sqlite3_finalize(as_statement(statement_)); }
+
+SqliteQuery::SqliteQuery(SqliteQuery&& other) noexcept
+    : statement_(std::exchange(other.statement_, nullptr)), name_(std::move(other.name_)) {}
+
+SqliteQuery& SqliteQuery::operator=(SqliteQuery&& other) noexcept {
+  std::swap(statement_, other.statement_);
+  std::swap(name_, other.name_);
+  return *this;
+}
+
+bool SqliteQuery::next() {
+  const int code = sqlite3_step(as_statement(statement_));
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  refuse(name_, code, sqlite3_errmsg(sqlite3_db_handle(as_statement(statement_))));
+}
+
+std::int64_t SqliteQuery::number(int column) const { return sqlite3_column_int64(as_statement(statement_), column); }
+
+std::string_view SqliteQuery::text(int column) const {
+  const unsigned char* text = sqlite3_column_text(as_statement(statement_), column);
+  if (text == nullptr) return {};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite3_column_bytes(as_statement(statement_), column))};
+}
+
+bool SqliteQuery::is_null(int column) const {
+  return sqlite3_column_type(as_statement(statement_), column) == SQLITE_NULL;
+}
+
+}  // namespace debubble

@@ -1,0 +1,45 @@
+// The events of a Chrome trace that say what a pipeline did: those with a "PP:" name, steps, and NCCL's transfers.
+// Serves torch.profiler's traces, of which one is one rank, and our own, which hold all devices.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/importers/pipeline_name.hpp"
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+struct PipelineEvent {
+  PipelineName name;
+  Nanoseconds begin = 0;  // by the file's clock
+  Nanoseconds end = 0;
+  std::uint32_t lane = 0;  // a thread or a stream, counted from 0 in the order of appearance
+  std::int64_t process = 0;
+  Nanoseconds latency = 0;  // our own transfers
+  Bytes bytes = 0;          // our own transfers
+  bool on_gpu = false;      // gpu_user_annotation
+};
+
+struct PipelineStep {
+  std::string name;  // "ProfilerStep#12"
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+};
+
+struct PipelineTrace {
+  std::string file;
+  std::map<std::string, std::string> facts;  // "metadata/schedule", "distributedInfo/rank": strings without quotes
+  std::vector<PipelineEvent> events;         // in file order
+  std::vector<PipelineStep> steps;           // by begin
+  std::map<std::string, std::int64_t> losses;
+  std::string device;  // "NVIDIA H100 ..."; empty when the file does not say
+};
+
+// `bytes` is the file, plain or in gzip. Throws InputError: K001 ... K010 as read_kineto_events (but K006).
+[[nodiscard]] PipelineTrace read_pipeline_trace(std::string bytes, const std::string& file);
+
+}  // namespace debubble

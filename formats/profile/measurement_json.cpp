@@ -1,0 +1,110 @@
+#include "formats/profile/measurement_json.hpp"
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/json/json_reader.hpp"
+#include "sim/core/units.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr IntegerRule kTime{"nanoseconds", 0, kLongestDuration,
+                            "durations are integers in nanoseconds: 1.5 ms is 1500000"};
+constexpr IntegerRule kCount{"records", 0, kMost, "counts are whole numbers"};
+constexpr IntegerRule kSomething{"records", 1, kMost, "leave out what never happened"};
+constexpr IntegerRule kSteps{"steps", 0, kMost, "leave the key out when there were none"};
+constexpr IntegerRule kPpm{"parts per million", -1'000'000, kLongestDuration, "1 % is 10000"};
+constexpr IntegerRule kMegahertz{"megahertz", 0, std::numeric_limits<std::int32_t>::max(),
+                                 "leave the clock out when it was not sampled"};
+
+// Calls `read` with a reader for every object of an optional array.
+template <typename Read>
+void for_each_item(JsonObjectReader& parent, std::string_view key, ProblemList& problems, const Read& read) {
+  const JsonValue* list = parent.optional_array(key);
+  if (list == nullptr) return;
+  std::size_t index = 0;
+  for (const JsonValue& item : list->children) {
+    JsonObjectReader reader(item, parent.pointer_to(key) + "/" + std::to_string(index++), problems);
+    if (!reader.is_object()) continue;
+    read(reader);
+    reader.finish();
+  }
+}
+
+bool read_flag(JsonObjectReader& reader, std::string_view key) {
+  const JsonValue* value = reader.member(key, false);
+  if (value == nullptr) return false;
+  if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
+  reader.complain("P007", key, "\"" + std::string(key) + "\" must be true or false; got " + describe(*value),
+                  "leave the key out for false");
+  return false;
+}
+
+ClockState read_clock(const JsonValue& value, ProblemList& problems) {
+  JsonObjectReader reader(value, "/measurement/clock", problems);
+  ClockState clock;
+  if (!reader.is_object()) return clock;
+  clock.least_mhz = static_cast<std::int32_t>(reader.optional_integer("least_mhz", kMegahertz).value_or(0));
+  clock.most_mhz = static_cast<std::int32_t>(reader.optional_integer("most_mhz", kMegahertz).value_or(0));
+  clock.samples = reader.optional_integer("samples", kCount).value_or(0);
+  clock.slowed_samples = reader.optional_integer("slowed_samples", kCount).value_or(0);
+  clock.drift_ppm = reader.optional_integer("drift_ppm", kPpm);
+  clock.throttled = read_flag(reader, "throttled");
+  reader.finish();
+  if (clock.least_mhz > clock.most_mhz || clock.slowed_samples > clock.samples) {
+    reader.complain("P026", "", "the clock's numbers contradict one another",
+                    "least_mhz <= most_mhz and slowed_samples <= samples");
+  }
+  return clock;
+}
+
+void check_sum(const Measurement& measurement, JsonObjectReader& reader) {
+  Nanoseconds sum = measurement.layer_time;
+  bool fits = true;
+  for (const RestItem& item : measurement.rest) fits = fits && !__builtin_add_overflow(sum, item.total, &sum);
+  if (fits && sum == measurement.kernel_time) return;
+  reader.complain("P024", "",
+                  "layers and rest must add up to all GPU time: kernel_time_ns is " +
+                      std::to_string(measurement.kernel_time) + ", layer_time_ns and rest are " +
+                      (fits ? std::to_string(sum) : std::string("more than 64 bits hold")),
+                  "nothing is left out of a measurement: what belongs to no layer stands in \"rest\"");
+}
+
+}  // namespace
+
+Measurement read_measurement(const JsonValue& value, ProblemList& problems) {
+  JsonObjectReader reader(value, "/measurement", problems);
+  Measurement measurement;
+  if (!reader.is_object()) return measurement;
+  measurement.kernels = reader.integer("kernels", kCount);
+  measurement.kernel_time = reader.integer("kernel_time_ns", kTime);
+  measurement.layer_time = reader.integer("layer_time_ns", kTime);
+  for_each_item(reader, "rest", problems, [&](JsonObjectReader& item) {
+    RestItem& rest = measurement.rest.emplace_back();
+    rest.what = item.text("what");
+    rest.count = item.integer("count", kSomething);
+    rest.total = item.integer("total_ns", kTime);
+  });
+  for_each_item(reader, "losses", problems, [&](JsonObjectReader& item) {
+    LossItem& loss = measurement.losses.emplace_back();
+    loss.what = item.text("what");
+    loss.count = item.integer("count", kSomething);
+  });
+  measurement.steps = reader.optional_integer("steps", kSteps).value_or(0);
+  measurement.warm_up_steps = reader.optional_integer("warm_up_steps", kSteps).value_or(0);
+  measurement.overhead_ppm = reader.optional_integer("overhead_ppm", kPpm);
+  if (const JsonValue* clock = reader.member("clock", false)) measurement.clock = read_clock(*clock, problems);
+  reader.finish();
+  check_sum(measurement, reader);
+  if (measurement.warm_up_steps > measurement.steps) {
+    reader.complain("P025", "warm_up_steps", "more steps were discarded than seen",
+                    "at most " + std::to_string(measurement.steps));
+  }
+  return measurement;
+}
+
+}  // namespace debubble

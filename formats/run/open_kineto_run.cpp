@@ -1,0 +1,127 @@
+// PyTorch's traces as a run: the ops and transfers that were seen, on a schedule and costs from elsewhere or their own.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "formats/importers/kineto_run.hpp"
+#include "formats/run/open_trace.hpp"
+#include "formats/text/quantities.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/median.hpp"
+#include "studies/runs/open_run.hpp"
+
+namespace debubble {
+namespace {
+
+// The median of every kind of op on every stage, and of the transfers.
+void costs_of_ops(const ImportedRun& run, RunRecord& record) {
+  std::map<std::pair<OpKind, std::int32_t>, std::vector<Nanoseconds>> times;
+  std::vector<Nanoseconds> pairs;
+  std::vector<Nanoseconds> transfers;
+  for (const ImportedIteration& iteration : run.iterations) {
+    for (const ObservedOp& op : iteration.observation.ops) {
+      (op.paired ? pairs : times[{op.op.kind, op.op.stage}]).push_back(op.end - op.begin);
+    }
+    for (const ObservedTransfer& transfer : iteration.observation.transfers) {
+      transfers.push_back(transfer.end - transfer.begin);
+    }
+  }
+  record.costs.stages.resize(static_cast<std::size_t>(record.schedule.stages));
+  for (const auto& [key, values] : times) {
+    duration_of(key.first, record.costs.stages[static_cast<std::size_t>(key.second)]) = lower_median(values);
+  }
+  if (!pairs.empty()) record.costs.overlapped_pair = lower_median(pairs);
+  record.hop_latency = lower_median(transfers);
+  record.assumptions = {
+      {"op times", "medians of this trace, by stage and kind", Source::kMeasured},
+      transfers.empty()
+          ? Assumption{"hop latency", "0 ns: no transfer was timed in this trace", Source::kDefault}
+          : Assumption{"hop latency", format_duration_exact(record.hop_latency) + ", the median of this trace",
+                       Source::kMeasured},
+      {"memory", "not in the trace", Source::kDefault}};
+}
+
+std::string name_of(const ObservedOp& op) {
+  return op.paired ? "(" + to_string(op.op) + ";" + to_string(op.partner) + ")OVERLAP_F_B" : to_string(op.op);
+}
+
+// The ops of a schedule, each with its device, in one text per cell.
+std::set<std::pair<std::int32_t, std::string>> cells_of(const Schedule& schedule) {
+  std::set<std::pair<std::int32_t, std::string>> cells;
+  for (std::int32_t d = 0; d < static_cast<std::int32_t>(schedule.rows.size()); ++d) {
+    const auto& row = schedule.rows[static_cast<std::size_t>(d)];
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      const bool paired = row[k].paired_with_next;
+      cells.emplace(d, name_of({row[k], paired ? row[k + 1] : Op{}, paired, d, 0, 0}));
+      if (paired) ++k;
+    }
+  }
+  return cells;
+}
+
+// Throws D008 with the first ops that only one of the two has.
+void check_against(const Schedule& schedule, const ImportedIteration& iteration, std::size_t ranks,
+                   const std::string& file) {
+  const auto refuse = [&](const std::string& message, const std::string& help) {
+    throw InputError(Diagnostic{"D008", file, message, help});
+  };
+  if (ranks != static_cast<std::size_t>(schedule.devices)) {
+    refuse(std::to_string(ranks) + (ranks == 1 ? " rank is" : " ranks are") + " given, but the predicted run has " +
+               std::to_string(schedule.devices) + " devices",
+           "give one trace for each rank of one pipeline");
+  }
+  std::set<std::pair<std::int32_t, std::string>> wanted = cells_of(schedule);
+  for (const ObservedOp& op : iteration.observation.ops) {
+    if (wanted.erase({op.device, name_of(op)}) > 0) continue;
+    refuse("device " + std::to_string(op.device) + " ran " + name_of(op) + ", which device " +
+               std::to_string(op.device) + " of the predicted schedule does not have",
+           "predict the schedule that ran: --schedule, -p, -m and -v of the run, or its .csv");
+  }
+  if (!wanted.empty()) {
+    refuse("device " + std::to_string(wanted.begin()->first) + " should run " + wanted.begin()->second +
+               ", which the trace does not show",
+           "predict the schedule that ran: --schedule, -p, -m and -v of the run, or its .csv");
+  }
+}
+
+}  // namespace
+
+RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of) {
+  std::vector<std::string> files;
+  for (const PipelineTrace& rank : ranks) files.push_back(rank.file);
+  const std::string file = names_of(files);
+  const std::size_t count = ranks.size();
+  ImportedRun run = import_kineto_run(std::move(ranks));
+  RunRecord record;
+  if (schedule_of != nullptr) {
+    check_against(schedule_of->schedule, run.iterations.front(), count, file);
+    record = *schedule_of;
+    record.iterations.clear();
+    record.tensors_checked = 0;
+  } else {
+    record.schedule = schedule_of_ops(run.iterations.front().observation.ops, static_cast<int>(count), file);
+    record.schedule.name = "of the trace";
+    costs_of_ops(run, record);
+  }
+  record.origin = RunOrigin{};
+  record.origin.backend = "import";
+  record.origin.clock = run.on_gpu ? "gpu" : "wall";
+  record.origin.device = run.device;
+  record.origin.method = "PP: ranges of torch.profiler's traces";
+  record.origin.notes = run.notes;
+  record.clocks = run.clocks;
+  record.losses = run.losses;
+  for (ImportedIteration& iteration : run.iterations) {
+    iteration.observation.p2p = record.p2p;
+    for (ObservedTransfer& transfer : iteration.observation.transfers) {
+      const int stage = transfer.op.kind == OpKind::kForward ? transfer.op.stage : transfer.op.stage - 1;
+      if (stage < 0 || stage >= record.schedule.stages) continue;
+      transfer.bytes = piece_of(record.costs.stages[static_cast<std::size_t>(stage)].output, record.schedule.pieces);
+    }
+    record.iterations.push_back({assemble_timeline_of(file, record.schedule, iteration.observation), {}, {}});
+  }
+  return record;
+}
+
+}  // namespace debubble

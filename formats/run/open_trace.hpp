@@ -1,0 +1,31 @@
+// Chrome traces as runs: our own, which hold everything, and PyTorch's, which hold what happened.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/importers/pipeline_trace.hpp"
+#include "sim/core/run_record.hpp"
+#include "sim/rows/observed.hpp"
+
+namespace debubble {
+
+// Our own trace, exactly as it was: spans, transfers, planned schedule, costs, links, counted memory and who
+// ran it. Throws InputError D003 for metadata
+// that is missing or malformed, and what the schedule table's reader and assemble_timeline throw.
+[[nodiscard]] RunRecord open_own_trace(const PipelineTrace& trace);
+
+// PyTorch's traces, one per rank. Schedule, costs and links are those of `schedule_of`; without it the schedule is what
+// ran first, and its costs are the medians of what was measured. Throws InputError D004 ... D007, and D008 when the ops
+// are not those of `schedule_of`.
+[[nodiscard]] RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of);
+
+// assemble_timeline, whose errors name the file.
+[[nodiscard]] Timeline assemble_timeline_of(const std::string& file, const Schedule& schedule,
+                                            const Observation& observation);
+
+// The schedule that these ops ran in, row by row in order of begin, read as a schedule table; a pair counts as one.
+// `name` is for messages.
+[[nodiscard]] Schedule schedule_of_ops(std::vector<ObservedOp> ops, int devices, const std::string& name);
+
+}  // namespace debubble

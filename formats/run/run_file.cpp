@@ -1,0 +1,267 @@
+#include "formats/run/run_file.hpp"
+
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "formats/files/plain_text.hpp"
+#include "formats/json/json_reader.hpp"
+#include "formats/run/run_parts.hpp"
+#include "formats/run/run_words.hpp"
+#include "scenario/scenario.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kLongestText = std::size_t{4} << 30;
+constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "leave it out where it is unlimited"};
+constexpr IntegerRule kSamples{"samples", 1, kMost, "leave it out when it is unknown"};
+constexpr IntegerRule kTokens{"tokens", 1, kMost, "leave it out when it is unknown"};
+constexpr IntegerRule kTensors{"tensors", 0, kMost, "0 when none was checked"};
+constexpr IntegerRule kActivationTensors{"tensors", 0, kMostCounted, "leave it out where it is unknown"};
+constexpr IntegerRule kEvents{"events", 1, kMost, "leave out what never happened"};
+constexpr IntegerRule kOffset{"nanoseconds", -kLongestDuration, kLongestDuration,
+                              "what was added to the device's times"};
+
+constexpr JsonDialect kDialect{
+    .not_json = "V001",
+    .not_utf8 = "V002",
+    .key_twice = "V003",
+    .too_small = "V004",
+    .unknown_key = "V005",
+    .missing_key = "V006",
+    .wrong_type = "V007",
+    .fraction = "V008",
+    .too_large = "V009",
+    .too_deep = "V018",
+    .empty_text = "V019",
+    .what = "run file",
+    .description = "docs/run.schema.json",
+};
+
+// The index of the member's text in `words`; 0 when it is none of them.
+template <typename Words>
+std::size_t read_word(JsonObjectReader& reader, std::string_view key, const Words& words) {
+  const JsonValue* value = reader.member(key, true);
+  std::string all;
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    if (value != nullptr && value->kind == JsonValue::Kind::kString && value->text == words[k]) return k;
+    all += (all.empty() ? "" : ", ") + std::string(words[k]);
+  }
+  if (value == nullptr) return 0;
+  reader.complain("V011", key, "\"" + std::string(key) + "\" is none of: " + all + "; got " + describe(*value),
+                  "write one of these words");
+  return 0;
+}
+
+RunOrigin read_origin(const JsonValue& value, ProblemList& problems) {
+  JsonObjectReader reader(value, "/origin", problems);
+  RunOrigin origin;
+  if (!reader.is_object()) return origin;
+  origin.backend = reader.text("backend");
+  origin.clock = reader.text("clock");
+  origin.device = reader.optional_text("device");
+  origin.driver = reader.optional_text("driver");
+  origin.cuda = reader.optional_text("cuda");
+  origin.libraries = reader.optional_text("libraries");
+  origin.method = reader.optional_text("method");
+  origin.date = reader.optional_text("date");
+  origin.command_line = reader.optional_text("command_line");
+  origin.version = reader.optional_text("version");
+  origin.notes = read_texts(reader, "notes", problems);
+  reader.finish();
+  return origin;
+}
+
+VocabularyCost read_vocabulary(const JsonValue& value, ProblemList& problems) {
+  JsonObjectReader reader(value, "/costs/vocabulary", problems);
+  VocabularyCost cost;
+  if (!reader.is_object()) return cost;
+  cost.logits = reader.integer("logits_ns", kRunTime);
+  cost.gradient = reader.integer("gradient_ns", kRunTime);
+  cost.barrier = reader.integer("barrier_ns", kRunTime);
+  cost.held = reader.integer("held_bytes", kRunSize);
+  reader.finish();
+  return cost;
+}
+
+const IntegerRule& rule_of(CostField::Unit unit) {
+  switch (unit) {
+    case CostField::Unit::kTime:
+      return kRunTime;
+    case CostField::Unit::kSize:
+      return kRunSize;
+    case CostField::Unit::kCount:
+      break;
+  }
+  return kActivationTensors;
+}
+
+StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
+  JsonObjectReader reader(value, "/costs", problems);
+  StageCosts costs;
+  if (!reader.is_object()) return costs;
+  costs.overlapped_pair = reader.optional_integer("overlapped_pair_ns", kRunTime);
+  if (const std::vector<JsonValue>* stages = read_items(reader, "stages", true, problems)) {
+    for (std::size_t k = 0; k < stages->size(); ++k) {
+      JsonObjectReader stage((*stages)[k], "/costs/stages/" + std::to_string(k), problems);
+      StageCost& cost = costs.stages.emplace_back();
+      if (!stage.is_object()) continue;
+      for (const CostField& field : cost_fields()) {
+        const IntegerRule& rule = rule_of(field.unit);
+        field.set(cost, field.optional ? stage.optional_integer(field.key, rule).value_or(0)
+                                       : stage.integer(field.key, rule));
+      }
+      stage.finish();
+    }
+  }
+  if (const JsonValue* vocabulary = reader.member("vocabulary", false)) {
+    costs.vocabulary = read_vocabulary(*vocabulary, problems);
+  }
+  reader.finish();
+  return costs;
+}
+
+// Every microbatch may be held on every stage at once.
+void check_sizes(const RunRecord& record, ProblemList& problems) {
+  double sum = 0;
+  for (const StageCost& cost : record.costs.stages) {
+    for (const CostField& field : cost_fields()) {
+      if (field.unit == CostField::Unit::kSize) sum += static_cast<double>(field.of(cost));
+    }
+  }
+  if (record.costs.vocabulary) sum += static_cast<double>(record.costs.vocabulary->held);
+  const auto most = static_cast<double>(record.schedule.replica_of.size() + 1) *
+                    static_cast<double>(record.schedule.placement.replicas());
+  if (sum * most >= static_cast<double>(kRoom)) report_too_much(problems, "/costs/stages");
+}
+
+void read_links(const JsonValue& value, RunRecord& record, ProblemList& problems) {
+  JsonObjectReader reader(value, "/links", problems);
+  if (!reader.is_object()) return;
+  record.hop_latency = reader.integer("latency_ns", kRunTime);
+  record.hop_bandwidth = reader.optional_integer("bandwidth_bytes_per_s", kBandwidth).value_or(0);
+  record.p2p = static_cast<P2p>(read_word(reader, "p2p", kP2pWords));
+  reader.finish();
+}
+
+// Calls `read` with a reader for every object of an optional list.
+template <typename Read>
+void for_each_object(JsonObjectReader& top, std::string_view key, ProblemList& problems, const Read& read) {
+  const std::vector<JsonValue>* items = read_items(top, key, false, problems);
+  if (items == nullptr) return;
+  for (std::size_t k = 0; k < items->size(); ++k) {
+    JsonObjectReader reader((*items)[k], top.pointer_to(key) + "/" + std::to_string(k), problems);
+    if (!reader.is_object()) continue;
+    read(reader);
+    reader.finish();
+  }
+}
+
+void read_assumptions(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
+  constexpr std::array kSources{Source::kMeasured, Source::kPublished, Source::kModelled, Source::kDefault,
+                                Source::kGiven};
+  std::array<std::string_view, kSources.size()> words;
+  for (std::size_t k = 0; k < words.size(); ++k) words[k] = to_string(kSources[k]);
+  for_each_object(top, "assumptions", problems, [&](JsonObjectReader& reader) {
+    Assumption& assumption = record.assumptions.emplace_back();
+    assumption.what = reader.text("what");
+    assumption.value = reader.optional_text("value");
+    assumption.source = kSources[read_word(reader, "source", words)];
+  });
+}
+
+void read_clocks(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
+  const JsonValue* value = top.member("clocks", false);
+  if (value == nullptr) return;
+  JsonObjectReader reader(*value, "/clocks", problems);
+  if (!reader.is_object()) return;
+  record.clocks.method = reader.optional_text("method");
+  record.clocks.residual = reader.optional_integer("residual_ns", kRunTime).value_or(0);
+  if (const JsonValue* offsets = reader.member("offsets_ns", false)) {
+    record.clocks.offsets = integers_of(*offsets, "/clocks/offsets_ns", kOffset, record.schedule.rows.size(), problems);
+  }
+  reader.finish();
+}
+
+void read_losses(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
+  for_each_object(top, "losses", problems, [&](JsonObjectReader& reader) {
+    LossItem& loss = record.losses.emplace_back();
+    loss.what = reader.text("what");
+    loss.count = reader.integer("count", kEvents);
+  });
+}
+
+bool read_measured(JsonObjectReader& top) {
+  const JsonValue* value = top.member("measured", true);
+  if (value == nullptr || value->kind == JsonValue::Kind::kBoolean) return value != nullptr && value->text == "true";
+  top.complain(kDialect.wrong_type, "measured", "\"measured\" must be true or false; got " + describe(*value),
+               "false: the times follow from given costs");
+  return false;
+}
+
+void read_iterations(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
+  const bool measured = read_measured(top);
+  const std::vector<JsonValue>* list = read_items(top, "iterations", true, problems);
+  top.finish();
+  if (list == nullptr || !problems.empty()) return;  // their places are in the schedule, which is not sound
+  if (list->empty()) {
+    top.complain("V016", "iterations", "a run has at least one iteration", "run it again with --save-run");
+    return;
+  }
+  record.iterations = read_run_iterations(*list, record, measured, problems);
+}
+
+// Reports a file of another kind; nothing else in it would mean anything.
+bool has_our_format(JsonObjectReader& top) {
+  if (!top.is_object()) return false;
+  const JsonValue* format = top.member("format", false);
+  if (format != nullptr && format->kind == JsonValue::Kind::kString && format->text == kRunFormat) return true;
+  top.complain(
+      "V010", format == nullptr ? "" : "format",
+      "\"format\" must be \"" + std::string(kRunFormat) + "\"; got " + (format == nullptr ? "none" : describe(*format)),
+      "run files are written by `debubble simulate --save-run` and `debubble live --save-run`");
+  return false;
+}
+
+RunRecord read_top(JsonObjectReader& top, ProblemList& problems) {
+  RunRecord record;
+  if (const JsonValue* origin = top.member("origin", true)) record.origin = read_origin(*origin, problems);
+  if (const JsonValue* schedule = top.member("schedule", true))
+    record.schedule = read_run_schedule(*schedule, problems);
+  if (const JsonValue* costs = top.member("costs", true)) record.costs = read_costs(*costs, problems);
+  if (problems.empty() && record.costs.stages.size() != static_cast<std::size_t>(record.schedule.stages)) {
+    report_count(problems, "/costs/stages", record.costs.stages.size(),
+                 static_cast<std::size_t>(record.schedule.stages), "one for each stage");
+  }
+  if (problems.empty()) check_sizes(record, problems);
+  if (const JsonValue* links = top.member("links", true)) read_links(*links, record, problems);
+  read_assumptions(top, record, problems);
+  record.samples_per_microbatch = top.optional_integer("samples_per_microbatch", kSamples).value_or(0);
+  record.tokens_per_sample = top.optional_integer("tokens_per_sample", kTokens).value_or(0);
+  read_clocks(top, record, problems);
+  record.tensors_checked = top.optional_integer("tensors_checked", kTensors).value_or(0);
+  read_losses(top, record, problems);
+  read_iterations(top, record, problems);
+  return record;
+}
+
+}  // namespace
+
+RunRecord read_run_text(std::string_view text, const std::string& name) {
+  ProblemList problems(name, "V017", kDialect);
+  RunRecord record;
+  if (const std::optional<JsonValue> root = parse_json(text, problems, IntegerArrays::kPacked)) {
+    JsonObjectReader top(*root, "", problems);
+    if (has_our_format(top)) record = read_top(top, problems);
+  }
+  problems.throw_if_any();
+  return record;
+}
+
+RunRecord read_run_file(const std::string& path) {
+  return read_run_text(plain_text(read_file(path, path), path, kLongestText), path);
+}
+
+}  // namespace debubble

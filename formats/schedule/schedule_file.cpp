@@ -1,0 +1,93 @@
+#include "formats/schedule/schedule_file.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "formats/files/plain_text.hpp"
+#include "formats/json/json_reader.hpp"
+#include "formats/run/run_parts.hpp"
+#include "formats/run/schedule_json.hpp"
+#include "formats/schedule/node_list.hpp"
+#include "formats/text/shell.hpp"
+#include "scenario/scenario.hpp"
+#include "schedules/exchange/comms_table.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::string_view kFormat = "debubble.schedule/1";
+constexpr std::size_t kLongestText = std::size_t{4} << 30;
+
+constexpr JsonDialect kDialect{
+    .not_json = "J001",
+    .not_utf8 = "J002",
+    .key_twice = "J003",
+    .too_small = "J004",
+    .unknown_key = "J005",
+    .missing_key = "J006",
+    .wrong_type = "J007",
+    .fraction = "J008",
+    .too_large = "J009",
+    .too_deep = "J018",
+    .empty_text = "J019",
+    .what = "schedule file",
+    .description = "docs/schedule.schema.json",
+};
+
+bool looks_like_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+Schedule read_native(const JsonValue& root, ProblemList& problems) {
+  JsonObjectReader top(root, "", problems);
+  const JsonValue* format = top.member("format", false);
+  if (format == nullptr || format->kind != JsonValue::Kind::kString || format->text != kFormat) {
+    top.complain(
+        "J010", format == nullptr ? "" : "format",
+        "\"format\" must be \"" + std::string(kFormat) + "\"; got " + (format == nullptr ? "none" : describe(*format)),
+        "schedule files are written by `debubble export --to schedule-json`");
+    return {};
+  }
+  Schedule schedule;
+  if (const JsonValue* value = top.member("schedule", true)) schedule = read_run_schedule(*value, problems);
+  top.finish();
+  return schedule;
+}
+
+Schedule read_json(std::string_view text, const std::string& name) {
+  ProblemList problems(name, "J017", kDialect);
+  Schedule schedule;
+  if (const std::optional<JsonValue> root = parse_json(text, problems, IntegerArrays::kPacked)) {
+    schedule = root->kind == JsonValue::Kind::kArray ? read_node_list(*root, problems) : read_native(*root, problems);
+  }
+  problems.throw_if_any();
+  return schedule;
+}
+
+}  // namespace
+
+void write_schedule_file(const Schedule& schedule, const std::function<void(std::string_view)>& sink) {
+  TextBuffer buffer(sink);
+  JsonLines json(buffer);
+  json.begin('{');
+  json.member("format").text(kFormat);
+  json.member("schedule");
+  write_schedule(json, schedule);
+  json.end('}');
+  buffer << "\n";
+  buffer.flush();
+}
+
+Schedule read_schedule_text(std::string_view text, const std::string& name) {
+  Schedule schedule = looks_like_json(text) ? read_json(text, name) : read_schedule_table(text, name);
+  schedule.name = printable(schedule.name.empty() ? name : schedule.name);
+  return schedule;
+}
+
+Schedule read_schedule_file(const std::string& path) {
+  return read_schedule_text(plain_text(read_file(path, "--schedule"), path, kLongestText), path);
+}
+
+}  // namespace debubble

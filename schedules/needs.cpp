@@ -1,0 +1,66 @@
+#include "schedules/needs.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace debubble {
+
+namespace {
+
+struct Mark {
+  char letter;
+  const char* meaning;
+  bool ScheduleNeeds::*flag;
+};
+
+constexpr std::array<Mark, 6> kMarks{{{'w', "more copies or versions of the weights", &ScheduleNeeds::more_weights},
+                                      {'s', "splits the backward", &ScheduleNeeds::split_backward},
+                                      {'e', "even number of devices", &ScheduleNeeds::even_devices},
+                                      {'a', "asynchronous: gradients of old weights", &ScheduleNeeds::asynchronous},
+                                      {'o', "moves activations away", &ScheduleNeeds::moves_activations},
+                                      {'q', "slices sequences: causal attention only", &ScheduleNeeds::slices}}};
+
+bool has_weight_grads(const Schedule& schedule) {
+  return std::any_of(schedule.rows.begin(), schedule.rows.end(), [](const std::vector<Op>& row) {
+    return std::any_of(row.begin(), row.end(), [](const Op& op) { return op.kind == OpKind::kWeightGrad; });
+  });
+}
+
+bool keeps_versions(const std::optional<Asynchrony>& asynchrony) {
+  return asynchrony && (asynchrony->versions != Asynchrony::Versions::kLatest || asynchrony->extra_copies > 0);
+}
+
+}  // namespace
+
+ScheduleNeeds needs_of(const ScheduleEntry* entry, const Schedule& schedule) {
+  ScheduleNeeds needs;
+  const bool copies = schedule.placement.replicas() > 1 && !schedule.replicas_share_weights;
+  needs.more_weights = copies || keeps_versions(schedule.asynchrony);
+  needs.split_backward = has_weight_grads(schedule);
+  needs.even_devices = entry != nullptr && entry->even_devices;
+  needs.asynchronous = schedule.asynchrony.has_value();
+  needs.moves_activations =
+      std::any_of(schedule.copies.begin(), schedule.copies.end(), [](const auto& lane) { return !lane.empty(); });
+  needs.slices = schedule.sliced;
+  if (entry != nullptr) needs.frameworks = entry->frameworks;
+  return needs;
+}
+
+std::string marks(const ScheduleNeeds& needs) {
+  std::string text;
+  for (const Mark& mark : kMarks) {
+    if (needs.*mark.flag) text += mark.letter;
+  }
+  return text.empty() ? "-" : text;
+}
+
+std::string legend(std::span<const ScheduleNeeds> all) {
+  std::string text;
+  for (const Mark& mark : kMarks) {
+    if (std::none_of(all.begin(), all.end(), [&](const ScheduleNeeds& needs) { return needs.*mark.flag; })) continue;
+    text += std::string(text.empty() ? "" : "; ") + mark.letter + " " + mark.meaning;
+  }
+  return text;
+}
+
+}  // namespace debubble

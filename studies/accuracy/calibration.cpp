@@ -1,0 +1,75 @@
+#include "studies/accuracy/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "formats/json/json_reader.hpp"
+#include "formats/json/json_tree.hpp"
+#include "formats/text/problem_list.hpp"
+#include "formats/text/text.hpp"
+#include "studies/accuracy/dialect.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::string_view kRule =
+    "Fitted by `debubble accuracy --fit` to the first, third, fifth, ... set-up of a source, ordered by id; the others "
+    "are judged. The mean absolute error of the step time is made least.";
+
+double factor(JsonObjectReader& reader, const char* key) {
+  const JsonValue* value = reader.member(key, false);
+  if (value == nullptr) return 1;
+  const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
+  double number = 0;
+  if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
+  if (number > 0 && number <= 100) return number;
+  reader.complain("I012", key, in_quotes(key) + " must be a number above 0 and at most 100; got " + describe(*value),
+                  "1 changes nothing");
+  return 1;
+}
+
+}  // namespace
+
+std::string flag_text(const Calibration& calibration) {
+  return fmt::format("compute={},network={}", calibration.compute, calibration.network);
+}
+
+Calibrations read_calibrations(std::string_view text, const std::string& file) {
+  ProblemList problems(file, "I019", results_dialect());
+  const std::optional<JsonValue> root = parse_json(text, problems);
+  if (!root) problems.throw_if_any();
+  Calibrations calibrations;
+  JsonObjectReader reader(*root, "", problems);
+  if (reader.is_object()) {
+    const std::string schema = reader.text("schema");
+    if (!schema.empty() && schema != "debubble.calibration/1") {
+      reader.complain("I012", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.calibration/1\"",
+                      "write it anew with --fit");
+    }
+    (void)reader.optional_text("rule");
+    const JsonValue* sources = reader.array("sources");
+    for (std::size_t k = 0; sources != nullptr && k < sources->children.size(); ++k) {
+      JsonObjectReader source(sources->children[k], "/sources/" + std::to_string(k), problems);
+      const std::string name = source.text("source");
+      calibrations[name] = {factor(source, "compute"), factor(source, "network")};
+      source.finish();
+    }
+    reader.finish();
+  }
+  problems.throw_if_any();
+  return calibrations;
+}
+
+std::string calibrations_json(const Calibrations& calibrations) {
+  std::string list;
+  for (const auto& [source, calibration] : calibrations) {
+    list += fmt::format("{}\n    {{\"source\": \"{}\", \"compute\": {}, \"network\": {}}}", list.empty() ? "" : ",",
+                        source, calibration.compute, calibration.network);
+  }
+  return fmt::format(
+      "{{\n  \"schema\": \"debubble.calibration/1\",\n  \"rule\": \"{}\",\n  \"sources\": [{}\n  ]\n}}\n", kRule, list);
+}
+
+}  // namespace debubble

@@ -1,0 +1,112 @@
+#include "studies/accuracy/prediction.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "formats/text/shell.hpp"
+#include "scenario/run.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/core/error.hpp"
+#include "sim/engine/cluster.hpp"
+#include "sim/engine/simulate.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr double kSecond = 1e9;
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+std::vector<std::string> arguments_of(const ResultRecord& record, const Calibration* calibration) {
+  std::vector<std::string> arguments = record.arguments;
+  if (calibration != nullptr) arguments.push_back("--calibrate=" + flag_text(*calibration));
+  return arguments;
+}
+
+Scenario scenario_of(const ResultRecord& record, const Calibration* calibration) {
+  CLI::App verb;
+  verb.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  ScenarioFlags flags;
+  add_scenario_flags(verb, flags, false);
+  const std::vector<std::string> arguments = arguments_of(record, calibration);
+  verb.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first
+  return check_scenario(flags);
+}
+
+[[noreturn]] void refuse_deadlock(const ResultRecord& record) {
+  throw InputError(Diagnostic{"I015", record.id, "the run ends in a deadlock, so that it has no step time",
+                              "give the record another schedule or --p2p overlapped"});
+}
+
+// Spans are not kept: a few numbers per device are all that is asked.
+Totals totals_of(const Run& run, const Program& program) {
+  const bool plain = !run.topology.contended() && run.step.empty() && run.variation.none();
+  if (plain) return simulate_totals(program, run.costs, run.topology);
+  const int replicas = run.variation.replicas_differ() ? run.pipeline_replicas : 1;
+  ClusterTotals all =
+      simulate_cluster_totals(program, run.schedule, run.costs, run.topology, {&run.step, &run.variation, replicas});
+  Totals slowest =
+      std::move(*std::max_element(all.replicas.begin(), all.replicas.end(),
+                                  [](const Totals& a, const Totals& b) { return a.makespan < b.makespan; }));
+  slowest.makespan = all.makespan;
+  return slowest;
+}
+
+double bubble_of(const Totals& totals) {
+  Nanoseconds busy = 0;
+  for (const DeviceTotals& device : totals.devices) busy += device.busy;
+  const double lanes = static_cast<double>(totals.span) * static_cast<double>(totals.devices.size());
+  return lanes > 0 ? 1 - static_cast<double>(busy) / lanes : 0;
+}
+
+bool asks_for(const ResultRecord& record, Quantity quantity) {
+  return std::any_of(record.measured.begin(), record.measured.end(),
+                     [&](const MeasuredQuantity& one) { return one.quantity == quantity; });
+}
+
+// Memory is read off the whole timeline, as `simulate` does.
+double peak_of(const Report& report) {
+  if (report.memory_fit) return static_cast<double>(report.memory_fit->allocated) / kGiB;
+  Bytes peak = 0;
+  for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
+  return static_cast<double>(peak) / kGiB;
+}
+
+}  // namespace
+
+Prediction predict(const ResultRecord& record, const Calibration* calibration) {
+  const Scenario scenario = scenario_of(record, calibration);
+  Progress progress(false);
+  Run run = prepare_run(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
+  Prediction prediction;
+  if (asks_for(record, Quantity::kPeakMemory)) {
+    simulate_run(run, scenario.p2p, progress);
+    if (run.report.deadlock) refuse_deadlock(record);
+    prediction.step_seconds = static_cast<double>(run.report.makespan) / kSecond;
+    prediction.bubble = run.report.span_bubble_ratio;
+    prediction.peak_gib = peak_of(run.report);
+    return prediction;
+  }
+  const auto lowered = lower(run.schedule, scenario.p2p);
+  const auto* program = std::get_if<Program>(&lowered);
+  if (program == nullptr) refuse_deadlock(record);
+  const Totals totals = totals_of(run, *program);
+  prediction.step_seconds = static_cast<double>(totals.makespan) / kSecond;
+  prediction.bubble = bubble_of(totals);
+  return prediction;
+}
+
+std::string command_of(const ResultRecord& record, const Calibration* calibration) {
+  std::string command = "debubble simulate";
+  for (const std::string& argument : arguments_of(record, calibration)) {
+    const std::size_t equals = argument.find('=');
+    command += " " + argument.substr(0, equals);
+    if (equals != std::string::npos) command += " " + shell_quoted(argument.substr(equals + 1));
+  }
+  return command;
+}
+
+}  // namespace debubble

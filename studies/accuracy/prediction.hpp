@@ -1,0 +1,24 @@
+// predict: what `debubble simulate` says of one record's run, by the very same path.
+#pragma once
+
+#include <optional>
+
+#include "studies/accuracy/calibration.hpp"
+#include "studies/accuracy/results_file.hpp"
+
+namespace debubble {
+
+struct Prediction {
+  double step_seconds = 0;
+  double bubble = 0;               // (span - work) / span, the zero-bubble papers' rate
+  std::optional<double> peak_gib;  // of the device that needs most; only where the record has it
+};
+
+// Throws InputError for flags that do not fit together, and where the run ends in a deadlock. `calibration` null: the
+// source has no constants.
+[[nodiscard]] Prediction predict(const ResultRecord& record, const Calibration* calibration);
+
+// The command that shows the same: "debubble simulate --schedule 1f1b ...".
+[[nodiscard]] std::string command_of(const ResultRecord& record, const Calibration* calibration);
+
+}  // namespace debubble

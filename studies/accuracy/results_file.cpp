@@ -1,0 +1,249 @@
+#include "studies/accuracy/results_file.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "formats/json/json_reader.hpp"
+#include "formats/json/json_tree.hpp"
+#include "formats/text/problem_list.hpp"
+#include "formats/text/text.hpp"
+#include "scenario/scenario.hpp"
+#include "studies/accuracy/dialect.hpp"
+#include "studies/check/suite.hpp"
+#include "tools/flags/json_flags.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::array<Quantity, 3> kQuantities{Quantity::kStepTime, Quantity::kPeakMemory, Quantity::kBubble};
+
+// The member of "measured" that holds it.
+const char* key_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kStepTime:
+      return "step_time_s";
+    case Quantity::kPeakMemory:
+      return "peak_allocated_gib";
+    case Quantity::kBubble:
+      return "bubble_ratio";
+  }
+  return "";
+}
+
+std::optional<double> positive_number(JsonObjectReader& reader, const char* key) {
+  const JsonValue* value = reader.member(key, false);
+  if (value == nullptr) return std::nullopt;
+  const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
+  double number = 0;
+  if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
+  if (number > 0) return number;
+  reader.complain("I012", key, in_quotes(key) + " must be a number above 0; got " + describe(*value),
+                  "what is not known is left out");
+  return std::nullopt;
+}
+
+std::vector<std::string> texts(JsonObjectReader& reader, const char* key) {
+  std::vector<std::string> list;
+  const JsonValue* array = reader.optional_array(key);
+  if (array == nullptr) return list;
+  for (const JsonValue& item : array->children) {
+    if (item.kind == JsonValue::Kind::kString) {
+      list.push_back(item.text);
+    } else {
+      reader.complain("I007", key, in_quotes(key) + " must hold texts; got " + describe(item), "write \"compute\"");
+    }
+  }
+  return list;
+}
+
+// Checked against simulate's flags here, so that a misspelt one is told with its place.
+std::vector<std::string> flags_of(JsonObjectReader& reader, const std::string& file, ProblemList& problems) {
+  const JsonValue* value = reader.member("flags", true);
+  if (value == nullptr) return {};
+  CLI::App verb;
+  ScenarioFlags scratch;
+  add_scenario_flags(verb, scratch, false);
+  std::vector<std::string> arguments = read_json_flags(*value, reader.pointer_to("flags"), verb, problems);
+  for (std::string& argument : arguments) {
+    for (const std::string flag : {"--model=", "--profile=", "--efficiency="}) {
+      if (argument.starts_with(flag) && argument.ends_with(".json")) {
+        argument = flag + beside(file, argument.substr(flag.size()));
+      }
+    }
+  }
+  return arguments;
+}
+
+struct SourceFlags {
+  ResultSource source;
+  std::vector<std::string> arguments;
+};
+
+void check_constants(const ResultSource& source, JsonObjectReader& reader) {
+  const std::set<std::string> known{"compute", "network"};
+  const std::set<std::string> given(source.constants.begin(), source.constants.end());
+  const bool all_known = std::includes(known.begin(), known.end(), given.begin(), given.end());
+  if (all_known && given.size() == source.constants.size()) return;
+  reader.complain("I012", "constants", "a source may have the constants \"compute\" and \"network\", each once",
+                  "two are the most that may be fitted");
+}
+
+SourceFlags read_source(const JsonValue& value, const std::string& pointer, const std::string& file,
+                        ProblemList& problems) {
+  JsonObjectReader reader(value, pointer, problems);
+  SourceFlags read;
+  ResultSource& source = read.source;
+  source.name = reader.text("name");
+  source.title = reader.text("title");
+  source.where = reader.text("where");
+  source.licence = reader.text("licence");
+  source.kind = reader.text("kind");
+  source.constants = texts(reader, "constants");
+  check_constants(source, reader);
+  if (const JsonValue* targets = reader.member("targets", false)) {
+    JsonObjectReader inner(*targets, reader.pointer_to("targets"), problems);
+    for (const Quantity quantity : kQuantities) {
+      const std::optional<double> target = positive_number(inner, to_string(quantity));
+      if (target) source.targets.emplace_back(quantity, *target);
+    }
+    inner.finish();
+  }
+  source.assumed = reader.optional_text("assumed");
+  source.not_modelled = texts(reader, "not_modelled");
+  read.arguments = flags_of(reader, file, problems);
+  reader.finish();
+  return read;
+}
+
+ResultRecord read_record(const JsonValue& value, const std::string& pointer, const std::string& file,
+                         const std::map<std::string, std::vector<std::string>>& sources, ProblemList& problems) {
+  JsonObjectReader reader(value, pointer, problems);
+  ResultRecord record;
+  record.id = reader.text("id");
+  record.source = reader.text("source");
+  const auto source = sources.find(record.source);
+  if (source != sources.end()) {
+    record.arguments = source->second;
+  } else if (!record.source.empty()) {
+    reader.complain("I013", "source", "no source is named " + in_quotes(record.source), "\"sources\" lists them");
+  }
+  for (std::string& argument : flags_of(reader, file, problems)) record.arguments.push_back(std::move(argument));
+  if (const JsonValue* measured = reader.member("measured", true)) {
+    JsonObjectReader inner(*measured, reader.pointer_to("measured"), problems);
+    for (const Quantity quantity : kQuantities) {
+      const std::optional<double> number = positive_number(inner, key_of(quantity));
+      if (number) record.measured.push_back({quantity, *number});
+    }
+    // As the source prints it, for people; the step time is derived from it.
+    (void)positive_number(inner, "tflops_per_gpu");
+    (void)positive_number(inner, "tokens_per_s_per_gpu");
+    inner.finish();
+    if (record.measured.empty() && inner.is_object()) {
+      inner.complain("I012", "", "nothing that can be predicted was measured", "list the record under \"unusable\"");
+    }
+  }
+  record.note = reader.optional_text("note");
+  reader.finish();
+  return record;
+}
+
+void read_unusable(const JsonValue& value, const std::string& pointer, ResultsFile& results, ProblemList& problems) {
+  JsonObjectReader reader(value, pointer, problems);
+  results.unusable.push_back({reader.text("id"), reader.text("source"), reader.text("reason")});
+  reader.finish();
+}
+
+template <typename Read>
+void for_each_item(const JsonValue* array, const char* name, const Read& read) {
+  if (array == nullptr) return;
+  for (std::size_t k = 0; k < array->children.size(); ++k) {
+    read(array->children[k], "/" + std::string(name) + "/" + std::to_string(k));
+  }
+}
+
+void read_root(const JsonValue& root, const std::string& file, ResultsFile& results, ProblemList& problems) {
+  JsonObjectReader reader(root, "", problems);
+  if (!reader.is_object()) return;
+  const std::string schema = reader.text("schema");
+  if (!schema.empty() && schema != "debubble.results/1") {
+    reader.complain("I012", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.results/1\"",
+                    "this debubble reads version 1 of results");
+  }
+  (void)reader.optional_text("about");
+  std::map<std::string, std::vector<std::string>> sources;
+  for_each_item(reader.array("sources"), "sources", [&](const JsonValue& value, const std::string& pointer) {
+    SourceFlags read = read_source(value, pointer, file, problems);
+    sources.emplace(read.source.name, std::move(read.arguments));
+    results.sources.push_back(std::move(read.source));
+  });
+  std::set<std::string> ids;
+  for_each_item(reader.array("records"), "records", [&](const JsonValue& value, const std::string& pointer) {
+    results.records.push_back(read_record(value, pointer, file, sources, problems));
+    if (ids.insert(results.records.back().id).second) return;
+    problems.add_at_pointer("I013", pointer + "/id", in_quotes(results.records.back().id) + " stands here twice",
+                            "give each record its own id");
+  });
+  for_each_item(reader.optional_array("unusable"), "unusable", [&](const JsonValue& value, const std::string& pointer) {
+    read_unusable(value, pointer, results, problems);
+  });
+  reader.finish();
+}
+
+}  // namespace
+
+const char* to_string(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kStepTime:
+      return "step_time";
+    case Quantity::kPeakMemory:
+      return "peak_memory";
+    case Quantity::kBubble:
+      return "bubble";
+  }
+  return "";
+}
+
+const char* words_for(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kStepTime:
+      return "step time";
+    case Quantity::kPeakMemory:
+      return "peak memory";
+    case Quantity::kBubble:
+      return "bubble";
+  }
+  return "";
+}
+
+std::string with_unit(Quantity quantity, double value) {
+  switch (quantity) {
+    case Quantity::kStepTime:
+      return fmt::format("{:#.4g} s", value);
+    case Quantity::kPeakMemory:
+      return fmt::format("{:.2f} GiB", value);
+    case Quantity::kBubble:
+      return fmt::format("{:.4f}", value);
+  }
+  return "";
+}
+
+ResultsFile read_results(std::string_view text, const std::string& file) {
+  ProblemList problems(file, "I019", results_dialect());
+  const std::optional<JsonValue> root = parse_json(text, problems);
+  if (!root) problems.throw_if_any();
+  ResultsFile results;
+  read_root(*root, file, results, problems);
+  problems.throw_if_any();
+  std::stable_sort(results.records.begin(), results.records.end(),
+                   [](const ResultRecord& a, const ResultRecord& b) { return a.id < b.id; });
+  return results;
+}
+
+}  // namespace debubble

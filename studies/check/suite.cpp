@@ -1,0 +1,225 @@
+#include "studies/check/suite.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "formats/json/json_reader.hpp"
+#include "formats/json/json_tree.hpp"
+#include "formats/text/problem_list.hpp"
+#include "formats/text/text.hpp"
+#include "scenario/run.hpp"
+#include "studies/check/suite_lines.hpp"
+#include "tools/flags/json_flags.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::string_view kSchema = "debubble.suite/1";
+constexpr JsonDialect kDialect{
+    .not_json = "Q001",
+    .not_utf8 = "Q002",
+    .key_twice = "Q003",
+    .too_small = "Q007",  // this one and the next two: no key of a suite is a bounded whole number
+    .unknown_key = "Q005",
+    .missing_key = "Q006",
+    .wrong_type = "Q007",
+    .fraction = "Q007",
+    .too_large = "Q007",
+    .too_deep = "Q018",
+    .empty_text = "Q019",
+    .what = "suite",
+    .description = "docs/suite.schema.json",
+};
+
+// Whether it is there.
+bool read_tolerance(JsonObjectReader& reader, const char* key, double& tolerance) {
+  const JsonValue* value = reader.member(key, false);
+  if (value == nullptr) return false;
+  const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
+  double number = -1;
+  if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
+  if (number >= 0 && number <= 100) {
+    tolerance = number;
+    return true;
+  }
+  reader.complain("Q015", key, in_quotes(key) + " must be a number from 0 to 100; got " + describe(*value),
+                  "percentage points for the bubble, per cent for step time and memory: 1.5");
+  return true;
+}
+
+Tolerances read_tolerances(JsonObjectReader& parent, const Tolerances& defaults, Tolerances::Asker asker,
+                           ProblemList& problems) {
+  Tolerances tolerances = defaults;
+  const JsonValue* value = parent.member("tolerances", false);
+  if (value == nullptr) return tolerances;
+  JsonObjectReader reader(*value, parent.pointer_to("tolerances"), problems);
+  read_tolerance(reader, "bubble_pp", tolerances.bubble_pp);
+  read_tolerance(reader, "step_percent", tolerances.step_percent);
+  if (read_tolerance(reader, "memory_percent", tolerances.memory_percent)) tolerances.memory_asked_by = asker;
+  reader.finish();
+  return tolerances;
+}
+
+bool read_required(JsonObjectReader& reader) {
+  const JsonValue* value = reader.member("required", false);
+  if (value == nullptr) return true;
+  if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
+  reader.complain("Q007", "required", "\"required\" must be true or false; got " + describe(*value), "without quotes");
+  return true;
+}
+
+// A table's or profile's path is the suite's business, a catalog name is not.
+void resolve_paths(SuiteScenario& scenario, const std::string& file) {
+  ScenarioFlags& flags = *scenario.flags;
+  for (std::string& schedule : flags.schedules) {
+    if (!is_table_file(schedule)) continue;
+    scenario.table = schedule;
+    schedule = beside(file, schedule);
+  }
+  for (std::string& profile : flags.profile) profile = beside(file, profile);
+  if (flags.transformer.model.ends_with(".json")) flags.transformer.model = beside(file, flags.transformer.model);
+  if (!flags.transformer.efficiency.empty()) flags.transformer.efficiency = beside(file, flags.transformer.efficiency);
+}
+
+// Unlike `debubble live` a gate never chooses the clock by the machine's cores: without a word of the suite it is the
+// logical one, wherever there is a choice.
+void choose_clock_for_gate(SuiteScenario& scenario) {
+  LiveFlags& live = *scenario.live;
+  if (live.backend == "cuda" || live.gpus == "each" || !live.clock.empty() || !live.costs.empty()) return;
+  live.clock = "logical";
+  scenario.live_arguments.emplace_back("--clock=logical");
+}
+
+// What a scenario is made of decides what can be compared with what.
+void check_combination(JsonObjectReader& reader, const SuiteScenario& scenario, bool has_live) {
+  if (!scenario.measured.empty() && has_live) {
+    reader.complain("Q014", "live", "both \"measured\" and \"live\" say what to compare with",
+                    "keep one of them, or make two scenarios of it");
+  }
+  if (scenario.flags) return;
+  if (has_live) {
+    reader.complain("Q017", "live", "there is nothing to run: a fresh run needs \"scenario\"",
+                    "add \"scenario\": {\"schedule\": \"1f1b\"}");
+  } else if (scenario.measured.empty()) {
+    reader.complain("Q013", "", "neither \"scenario\" nor \"measured\" is there",
+                    "say what to predict: \"scenario\": {\"schedule\": \"1f1b\"}, or \"measured\": \"FILE.run.json\"");
+  }
+}
+
+SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, const Suite& suite,
+                            const Tolerances& defaults, ProblemList& problems) {
+  SuiteScenario scenario;
+  scenario.pointer = pointer;
+  JsonObjectReader reader(value, pointer, problems);
+  if (!reader.is_object()) return scenario;
+  scenario.name = reader.text("name");
+  if (const JsonValue* flags = reader.member("scenario", false)) {
+    CLI::App verb;
+    scenario.flags.emplace();
+    add_scenario_flags(verb, *scenario.flags, false);
+    read_json_flags(*flags, reader.pointer_to("scenario"), verb, problems);
+    resolve_paths(scenario, suite.file);
+  }
+  scenario.measured = reader.optional_text("measured");
+  if (!scenario.measured.empty()) scenario.measured = beside(suite.file, scenario.measured);
+  const JsonValue* live = reader.member("live", false);
+  if (live != nullptr) {
+    CLI::App verb;
+    scenario.live.emplace();
+    add_live_flags(verb, *scenario.live);
+    scenario.live_arguments = read_json_flags(*live, reader.pointer_to("live"), verb, problems);
+    std::string& model = scenario.live->model;
+    if (model.ends_with(".json")) model = beside(suite.file, model);
+    choose_clock_for_gate(scenario);
+  }
+  scenario.tolerances = read_tolerances(reader, defaults, Tolerances::Asker::kScenario, problems);
+  scenario.required = read_required(reader);
+  reader.finish();
+  check_combination(reader, scenario, live != nullptr);
+  return scenario;
+}
+
+void read_scenarios(const JsonValue& list, const Tolerances& defaults, Suite& suite, ProblemList& problems) {
+  if (list.children.empty()) {
+    problems.add_at_pointer("Q011", "/scenarios", "there are no scenarios", "a suite has at least one");
+  }
+  std::map<std::string, std::string> places;  // by name
+  for (std::size_t k = 0; k < list.children.size(); ++k) {
+    const std::string pointer = "/scenarios/" + std::to_string(k);
+    SuiteScenario scenario = read_scenario(list.children[k], pointer, suite, defaults, problems);
+    const auto [place, is_new] = places.emplace(scenario.name, pointer);
+    if (!is_new && !scenario.name.empty()) {
+      problems.add_at_pointer("Q012", pointer + "/name",
+                              "the name " + in_quotes(scenario.name) + " stands at " + place->second + " already",
+                              "the baseline goes by names: give each its own");
+    }
+    suite.scenarios.push_back(std::move(scenario));
+  }
+}
+
+void read_root(const JsonValue& root, Suite& suite, ProblemList& problems) {
+  JsonObjectReader reader(root, "", problems);
+  if (!reader.is_object()) return;
+  const std::string schema = reader.text("schema");
+  if (!schema.empty() && schema != kSchema) {
+    reader.complain("Q010", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.suite/1\"",
+                    "this debubble reads version 1 of suites");
+  }
+  suite.name = reader.text("name");
+  const std::string baseline = reader.optional_text("baseline");
+  suite.baseline = baseline.empty() ? default_baseline(suite.file) : beside(suite.file, baseline);
+  const Tolerances defaults = read_tolerances(reader, {}, Tolerances::Asker::kSuite, problems);
+  const JsonValue* list = reader.array("scenarios");
+  if (list != nullptr) read_scenarios(*list, defaults, suite, problems);
+  reader.finish();
+}
+
+}  // namespace
+
+std::string beside(const std::string& file, const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  return (folder / path).lexically_normal().string();
+}
+
+std::string default_baseline(const std::string& file) {
+  const std::string ending = ".json";
+  const bool ends = file.size() > ending.size() && file.ends_with(ending);
+  return (ends ? file.substr(0, file.size() - ending.size()) : file) + ".baseline.json";
+}
+
+std::vector<Diagnostic> placed_in_suite(std::vector<Diagnostic> problems, const Suite& suite,
+                                        const SuiteScenario& scenario) {
+  for (Diagnostic& problem : problems) {
+    const std::string here = suite.file + "#" + scenario.pointer;
+    if (problem.place.empty()) problem.place = here;
+    if (problem.code == "C005" && problem.place == scenario.measured) problem.place = here + "/measured";
+    if (!problem.place.starts_with("--")) continue;
+    const std::string flag = problem.place.substr(2, problem.place.find_first_of(" :") - 2);
+    const bool of_live =
+        scenario.live &&
+        std::any_of(scenario.live_arguments.begin(), scenario.live_arguments.end(), [&](const std::string& argument) {
+          return argument == "--" + flag || argument.starts_with("--" + flag + "=");
+        });
+    problem.place = here + (of_live ? "/live/" : "/scenario/") + flag;
+  }
+  return problems;
+}
+
+Suite read_suite(std::string_view text, const std::string& file) {
+  ProblemList problems(file, "Q022", kDialect);
+  const std::optional<JsonValue> root = parse_json(text, problems);
+  if (!root) problems.throw_if_any();
+  Suite suite;
+  suite.file = file;
+  read_root(*root, suite, problems);
+  problems.throw_if_any();
+  const std::vector<int> lines = scenario_lines(text);
+  for (std::size_t k = 0; k < suite.scenarios.size(); ++k) suite.scenarios[k].line = lines[k];
+  return suite;
+}
+
+}  // namespace debubble

@@ -1,0 +1,165 @@
+#include "studies/compare/contender.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "formats/exporters/report_json.hpp"
+#include "formats/text/quantities.hpp"
+#include "schedules/catalog.hpp"
+
+namespace debubble {
+
+namespace {
+
+// A schedule that cannot run here at all, as a report that says why.
+Report refused(const Scenario& scenario, const std::string& name, const InputError& error) {
+  Report report;
+  report.schedule.name = name;
+  report.schedule.devices = scenario.devices.value_or(kDefaultDevices);
+  report.schedule.microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
+  for (const Diagnostic& diagnostic : error.diagnostics()) {
+    std::string message = diagnostic.message;
+    if (!diagnostic.help.empty()) message += "; " + diagnostic.help;
+    report.findings.push_back({"error", diagnostic.code, std::move(message)});
+  }
+  return report;
+}
+
+// Codes S (schedule request), L (partition) and M (transform), and what a kind of transfer cannot do, are about this
+// schedule; anything else concerns all of them.
+bool describes_request(const InputError& error) {
+  if (error.diagnostics().empty()) return false;
+  return std::all_of(error.diagnostics().begin(), error.diagnostics().end(), [](const Diagnostic& diagnostic) {
+    const std::string& code = diagnostic.code;
+    const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015" || code == "M001" ||
+                              code == "M002" || code == "M003";
+    return !concerns_all && (code.starts_with("S") || code.starts_with("L") || code.starts_with("M") ||
+                             code == "O004" || code == "O005" || code == "X011" || code == "X012");
+  });
+}
+
+const DeviceReport& worst_device(const Report& report) {
+  return *std::max_element(report.devices.begin(), report.devices.end(),
+                           [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
+}
+
+bool fits(const Report& report, Bytes limit) {
+  return !has_result(report) || worst_device(report).peak_memory <= limit;
+}
+
+void mark_over_limit(Contender& contender, Bytes limit) {
+  const DeviceReport& worst = worst_device(contender.report);
+  contender.over_limit = true;
+  contender.report.findings.push_back(
+      {"error", "X020",
+       "needs " + format_size(worst.peak_memory) + " on device " + std::to_string(worst.device) + ", " +
+           format_size(worst.peak_memory - limit) + " beyond the limit of " + format_size(limit)});
+}
+
+// Halves the microbatches until the run fits, at most six times; the run with whole ones where that does not help.
+Run run_within(Scenario scenario, const Contender& contender, Bytes limit, Progress& progress, std::string& terms) {
+  constexpr int kMostHalvings = 6;
+  Run whole = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
+  if (fits(whole.report, limit)) return whole;
+  int microbatches = whole.schedule.microbatches;
+  for (int k = 1; k <= kMostHalvings; ++k) {
+    const auto half = with_half_microbatches(scenario, microbatches);
+    if (!half) break;
+    scenario = *half;
+    Run run = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
+    microbatches = run.schedule.microbatches;
+    if (!fits(run.report, limit)) continue;
+    terms = std::to_string(microbatches) + " microbatches of 1/" + std::to_string(1 << k) + " the size";
+    return run;
+  }
+  return whole;  // what is held grows with the batch, however it is cut
+}
+
+Run run_on_terms(const Scenario& scenario, Contender& contender, const Terms& terms, Progress& progress) {
+  Scenario own = scenario_for(scenario, contender.name);
+  if (terms.equal == Equal::kStages) own = with_equal_stages(own, contender.entry);
+  if (terms.equal == Equal::kMemory && !is_table_file(contender.name)) {
+    return run_within(own, contender, *terms.memory_limit, progress, contender.terms);
+  }
+  if (terms.memory_limit) own = with_memory_limit(own, contender.entry, *terms.memory_limit);
+  return run_schedule(own, contender.name, progress);
+}
+
+}  // namespace
+
+std::vector<std::string> contender_names(const Scenario& scenario, bool& all) {
+  std::vector<std::string> names;
+  std::set<std::string> once;
+  all = scenario.schedules.empty();
+  const auto add = [&](const std::string& name) {
+    if (once.insert(name).second) names.push_back(name);
+  };
+  for (const std::string& name : scenario.schedules) {
+    if (name == "all") {
+      all = true;
+    } else {
+      add(name);
+    }
+  }
+  if (all) {
+    for (const ScheduleEntry& entry : schedule_catalog()) add(entry.name);
+  }
+  return names;
+}
+
+Scenario scenario_for(const Scenario& scenario, const std::string& name) {
+  const ScheduleEntry* entry = find_schedule(name);
+  Scenario own = scenario;
+  if (entry == nullptr) {
+    own.chunks = 0;
+    own.params.clear();
+    return own;
+  }
+  if (entry->default_chunks == 1) own.chunks = 0;
+  std::erase_if(own.params, [&](const auto& param) {
+    return std::none_of(entry->params.begin(), entry->params.end(),
+                        [&](const ParamSpec& spec) { return spec.name == param.first; });
+  });
+  return own;
+}
+
+Contender run_contender(const Scenario& scenario, const std::string& name, const Terms& terms, Progress& progress) {
+  Contender contender;
+  contender.name = name;
+  contender.entry = find_schedule(name);
+  try {
+    Run run = run_on_terms(scenario, contender, terms, progress);
+    contender.needs = needs_of(contender.entry, run.schedule);
+    contender.report = std::move(run.report);
+  } catch (const InputError& error) {
+    if (!terms.all || !describes_request(error)) throw;
+    contender.refusal = error;
+    contender.report = refused(scenario, name, error);
+    return contender;
+  }
+  const ScheduleFacts& facts = contender.report.schedule;
+  const bool halved = !contender.terms.empty();
+  contender.work = halved ? scenario.microbatches.value_or(kDefaultMicrobatches) : facts.microbatches;
+  if (terms.equal == Equal::kStages) contender.work /= std::max(1, facts.devices);
+  if (terms.memory_limit && !fits(contender.report, *terms.memory_limit)) {
+    mark_over_limit(contender, *terms.memory_limit);
+  }
+  return contender;
+}
+
+Bytes memory_of_1f1b(const Scenario& scenario, Progress& progress) {
+  const Run run = run_schedule(scenario_for(scenario, "1f1b"), "1f1b", progress);
+  return has_result(run.report) ? worst_device(run.report).peak_memory : 0;
+}
+
+void rank(std::vector<Contender>& contenders) {
+  const auto group = [](const Contender& c) { return !has_result(c.report) ? 2 : c.over_limit ? 1 : 0; };
+  const auto slowness = [](const Contender& c) {
+    return has_result(c.report) && c.work > 0 ? static_cast<double>(c.report.makespan) / c.work : 0.0;
+  };
+  std::stable_sort(contenders.begin(), contenders.end(), [&](const Contender& a, const Contender& b) {
+    return group(a) != group(b) ? group(a) < group(b) : slowness(a) < slowness(b);
+  });
+}
+
+}  // namespace debubble

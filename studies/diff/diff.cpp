@@ -1,0 +1,146 @@
+#include "studies/diff/diff.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/core/error.hpp"
+#include "studies/runs/open_run.hpp"
+#include "studies/runs/predict.hpp"
+
+namespace debubble {
+namespace {
+
+struct Sides {
+  std::string predicted;  // empty: simulated from the measured run
+  std::vector<std::string> measured;
+};
+
+Sides sides_of(const std::vector<std::string>& files) {
+  const RunForm first = run_form(files.front());
+  if (files.size() > 1 && first != RunForm::kKineto) return {files.front(), {files.begin() + 1, files.end()}};
+  if (first == RunForm::kScenario) {
+    throw InputError(Diagnostic{"D002", files.front(), "a scenario alone has nothing that was measured",
+                                "name the measured run behind it: debubble diff " + files.front() + " RUN"});
+  }
+  return {"", files};
+}
+
+// What the measured run's own schedule, costs and links give.
+RunRecord predict(const RunRecord& measured, const std::string& name) {
+  const Run run = simulate_record(measured);
+  if (run.report.deadlock) {
+    throw InputError(Diagnostic{"D009", name,
+                                "its own schedule cannot be simulated: " + run.report.findings.front().message,
+                                "name a prediction before it"});
+  }
+  return record_of(run, measured.p2p, "");  // nobody typed one: that of the measured run had its faults
+}
+
+// The report of one iteration, with the peaks that were counted, where they were.
+Report counted_report(const RunRecord& record, std::size_t iteration) {
+  Report report = report_of(record, iteration);
+  const std::vector<Bytes>& peaks = record.iterations[iteration].peak_memory;
+  if (peaks.size() != report.devices.size()) return report;
+  for (DeviceReport& device : report.devices) device.peak_memory = peaks[static_cast<std::size_t>(device.device)];
+  return report;
+}
+
+void check_same(const Diff& diff) {
+  const std::string difference = first_difference(diff.predicted.schedule, diff.measured.schedule);
+  if (difference.empty()) return;
+  throw InputError(Diagnostic{
+      "D010", diff.measured_name, "the runs are of different schedules: " + difference,
+      "diff compares two runs of one schedule; for several schedules: debubble compare. To predict the measured run "
+      "with its own schedule, name it alone"});
+}
+
+std::size_t choose_iteration(const DiffRequest& request, const RunRecord& measured) {
+  if (!request.iteration) return median_iteration(measured);
+  if (*request.iteration >= 1 && *request.iteration <= measured.iterations.size()) return *request.iteration - 1;
+  throw InputError(Diagnostic{"C093", "--iteration",
+                              "there is no iteration " + std::to_string(*request.iteration) + "; the run has " +
+                                  std::to_string(measured.iterations.size()),
+                              "they are counted from 1; leave the flag out for the one with the median step"});
+}
+
+}  // namespace
+
+Diff make_diff(const DiffRequest& request, Progress& progress) {
+  const Sides sides = sides_of(request.files);
+  Diff diff;
+  diff.measured_name = names_of(sides.measured);
+  diff.predicted_name = sides.predicted;
+  if (!sides.predicted.empty()) diff.predicted = open_run({sides.predicted}, nullptr, progress);
+  diff.measured = open_run(sides.measured, sides.predicted.empty() ? nullptr : &diff.predicted, progress);
+  if (diff.measured.iterations.empty()) {
+    throw InputError(Diagnostic{"D011", diff.measured_name, "the run has no iteration", "run it again"});
+  }
+  progress.phase("simulating " + diff.measured_name);
+  if (sides.predicted.empty()) diff.predicted = predict(diff.measured, diff.measured_name);
+  if (diff.predicted.iterations.empty()) {
+    throw InputError(Diagnostic{"D011", diff.predicted_name, "the run has no iteration", "run it again"});
+  }
+  check_same(diff);
+  diff.iteration = choose_iteration(request, diff.measured);
+  diff.iteration_given = request.iteration.has_value();
+  diff.predicted_iteration = median_iteration(diff.predicted);
+  progress.phase("comparing " + diff.measured_name);
+  diff.predicted_report = counted_report(diff.predicted, diff.predicted_iteration);
+  std::vector<TimedRun> measured;
+  for (std::size_t i = 0; i < diff.measured.iterations.size(); ++i) {
+    diff.measured_reports.push_back(counted_report(diff.measured, i));
+  }
+  for (std::size_t i = 0; i < diff.measured.iterations.size(); ++i) {
+    measured.push_back({&diff.measured.iterations[i].timeline, &diff.measured_reports[i]});
+  }
+  diff.comparison =
+      compare(diff.predicted.schedule, diff.predicted.p2p, {&diff.predicted_timeline(), &diff.predicted_report},
+              measured, diff.iteration, diff.measured.clocks.residual);
+  return diff;
+}
+
+MemorySource Diff::memory_source() const { return source_of(&RunIteration::peak_memory); }
+MemorySource Diff::activation_source() const { return source_of(&RunIteration::peak_activation); }
+
+MemorySource Diff::source_of(std::vector<Bytes> RunIteration::*peaks) const {
+  if (measured.origin.backend == "simulator") return MemorySource::kModelled;
+  const bool counted =
+      std::all_of(measured.iterations.begin(), measured.iterations.end(), [&](const RunIteration& one) {
+        return (one.*peaks).size() == static_cast<std::size_t>(measured.schedule.devices);
+      });
+  return counted ? MemorySource::kCounted : MemorySource::kComputed;
+}
+
+std::string Diff::exactness() const {
+  if (measured_timeline().measured) return "";
+  return std::string("exact by construction: the measured side is ") +
+         (measured.origin.backend == "simulator" ? "simulated too" : "real, but its times follow from given costs") +
+         "; for real times: debubble live --costs cpu-time, or --clock wall";
+}
+
+std::string first_difference(const Schedule& predicted, const Schedule& measured) {
+  const auto counts = [](const char* what, int a, int b) {
+    return "the predicted one has " + std::to_string(a) + " " + what + ", the measured one " + std::to_string(b);
+  };
+  if (predicted.devices != measured.devices) return counts("devices", predicted.devices, measured.devices);
+  if (predicted.stages != measured.stages) return counts("stages", predicted.stages, measured.stages);
+  if (predicted.total_pieces() != measured.total_pieces()) {
+    return counts("microbatches", predicted.total_pieces(), measured.total_pieces());
+  }
+  for (std::size_t d = 0; d < predicted.rows.size(); ++d) {
+    const auto& ours = predicted.rows[d];
+    const auto& theirs = measured.rows[d];
+    for (std::size_t k = 0; k < std::max(ours.size(), theirs.size()); ++k) {
+      if (k < ours.size() && k < theirs.size() && ours[k] == theirs[k]) continue;
+      const auto name = [k](const std::vector<Op>& row) {
+        if (k >= row.size()) return std::string("nothing more");
+        return to_string(row[k]) + (row[k].paired_with_next ? " in a pair" : "");
+      };
+      return "device " + std::to_string(d) + " runs " + name(ours) + " in place " + std::to_string(k + 1) +
+             " of the predicted one, " + name(theirs) + " of the measured one";
+    }
+  }
+  return "";
+}
+
+}  // namespace debubble

@@ -1,0 +1,64 @@
+// Diff: both sides of `debubble diff`, opened, matched and compared. Views and exporters only print it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenario/progress.hpp"
+#include "sim/analysis/comparison.hpp"
+#include "sim/core/run_record.hpp"
+
+namespace debubble {
+
+struct DiffRequest {
+  std::vector<std::string> files;
+  std::optional<std::size_t> iteration;  // of the measured run, counted from 1; none: the one with the median step
+};
+
+// Where the measured run's memory comes from.
+enum class MemorySource : std::uint8_t {
+  kCounted,   // by the executor
+  kModelled,  // the whole run is simulated
+  kComputed,  // from the predicted costs and when ops ran: no measurement
+};
+
+struct Diff {
+  RunRecord predicted;
+  RunRecord measured;
+  std::string predicted_name;  // a file, or what it was simulated from
+  std::string measured_name;
+  std::size_t predicted_iteration = 0;
+  std::size_t iteration = 0;  // counted from 0
+  bool iteration_given = false;
+  Report predicted_report;
+  std::vector<Report> measured_reports;  // by iteration
+  Comparison comparison;
+
+  [[nodiscard]] const Timeline& predicted_timeline() const {
+    return predicted.iterations[predicted_iteration].timeline;
+  }
+  [[nodiscard]] const Timeline& measured_timeline() const { return measured.iterations[iteration].timeline; }
+  [[nodiscard]] const Report& measured_report() const { return measured_reports[iteration]; }
+  [[nodiscard]] MemorySource memory_source() const;      // of all that is held
+  [[nodiscard]] MemorySource activation_source() const;  // of activations
+  // Why the measured run could not differ by chance, as a sentence; "" when its times are measured.
+  [[nodiscard]] std::string exactness() const;
+
+ private:
+  [[nodiscard]] MemorySource source_of(std::vector<Bytes> RunIteration::*peaks) const;
+};
+
+// The first file is the prediction when there are several, unless all are torch.profiler's traces: then they are the
+// ranks of one measured run. Peaks of the reports are those that were counted, where they were.
+// Without a prediction the measured run's own schedule, costs and links are simulated.
+// Throws InputError: what open_run throws, D002 for sides that are no pair, D009 when the prediction deadlocks, D010
+// for runs of different schedules, C093 for an iteration that is not there.
+[[nodiscard]] Diff make_diff(const DiffRequest& request, Progress& progress);
+
+// The first thing in which two schedules differ, as one sentence; "" when they have the same ops in the same order.
+[[nodiscard]] std::string first_difference(const Schedule& predicted, const Schedule& measured);
+
+}  // namespace debubble

@@ -1,0 +1,129 @@
+#include "studies/diff/tolerance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "formats/text/quantities.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr const char* kExample = "write it like --tolerance bubble=2pp,step=5%,memory=5%";
+
+struct Key {
+  const char* name;
+  const char* unit;
+  std::optional<double> Tolerance::*value;
+};
+constexpr std::array<Key, 3> kKeys{
+    {{"step", "%", &Tolerance::step}, {"bubble", "pp", &Tolerance::bubble}, {"memory", "%", &Tolerance::memory}}};
+
+std::optional<double> hundredths(std::string_view text, std::string_view unit) {
+  if (!text.ends_with(unit)) return std::nullopt;
+  text.remove_suffix(unit.size());
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || !std::isfinite(value) || value < 0 || std::signbit(value)) return std::nullopt;
+  return value / 100;
+}
+
+class Parser {
+ public:
+  Tolerance run(std::string_view text) {
+    while (true) {
+      const std::size_t comma = text.find(',');
+      item(text.substr(0, comma));
+      if (comma == std::string_view::npos) break;
+      text.remove_prefix(comma + 1);
+    }
+    if (!problems_.empty()) throw InputError(std::move(problems_));
+    return result_;
+  }
+
+ private:
+  void item(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return complain("C094", fmt::format("\"{}\" is not KEY=VALUE", text), kExample);
+    }
+    const std::string name(text.substr(0, equals));
+    for (const Key& key : kKeys) {
+      if (name != key.name) continue;
+      if (result_.*key.value) return complain("C095", name + " is given twice", "give each once");
+      result_.*key.value = hundredths(text.substr(equals + 1), key.unit);
+      if (!(result_.*key.value)) {
+        complain("C096", fmt::format("\"{}\" is no tolerance of {}", text.substr(equals + 1), name),
+                 fmt::format("write it like {}=2{}", name, key.unit));
+        result_.*key.value = 0;
+      }
+      return;
+    }
+    const std::array<std::string, 3> names{"step", "bubble", "memory"};
+    const std::string guess = closest_name(name, names);
+    complain("C095", "\"" + name + "\" is not one of: step, bubble, memory",
+             guess.empty() ? kExample : "did you mean " + guess + "?");
+  }
+
+  void complain(const char* code, std::string message, std::string help) {
+    problems_.push_back({code, "--tolerance", std::move(message), std::move(help)});
+  }
+
+  Tolerance result_;
+  std::vector<Diagnostic> problems_;
+};
+
+// |median - predicted| / predicted; a gap from nothing is infinite.
+double apart(const Figure<std::int64_t>& figure) {
+  if (figure.median == figure.predicted) return 0;
+  return std::abs(static_cast<double>(figure.median - figure.predicted)) /
+         static_cast<double>(std::max<std::int64_t>(figure.predicted, 0));
+}
+
+std::string percent(double value) { return std::isfinite(value) ? format_percent(value) : "infinitely much"; }
+
+}  // namespace
+
+Tolerance parse_tolerance(std::string_view text) { return Parser().run(text); }
+
+void require_judgeable(const Tolerance& tolerance, const Diff& diff) {
+  if (!tolerance.memory || diff.activation_source() != MemorySource::kComputed) return;
+  throw InputError(Diagnostic{"D013", "--tolerance",
+                              "memory was not counted in " + diff.measured_name + ", so there is nothing to judge",
+                              "leave memory out, or compare a run file that counted it: debubble live --save-run"});
+}
+
+std::vector<std::string> exceeded(const Tolerance& tolerance, const Diff& diff) {
+  const Comparison& comparison = diff.comparison;
+  const std::size_t count = diff.measured.iterations.size();
+  const std::string what = count == 1 ? "measured" : fmt::format("the median of {} iterations", count);
+  std::vector<std::string> reasons;
+  const double step = apart(comparison.makespan);
+  if (tolerance.step && step > *tolerance.step) {
+    reasons.push_back(fmt::format("step: {} and predicted differ by {}, more than {}", what, percent(step),
+                                  format_percent(*tolerance.step)));
+  }
+  const double bubble = std::abs(comparison.bubble_ratio.median - comparison.bubble_ratio.predicted);
+  if (tolerance.bubble && bubble > *tolerance.bubble) {
+    reasons.push_back(fmt::format("bubble: {} and predicted differ by {:.2f} percentage points, more than {:g}", what,
+                                  100 * bubble, 100 * *tolerance.bubble));
+  }
+  const bool all = diff.memory_source() == MemorySource::kModelled;
+  for (std::size_t d = 0; tolerance.memory && d < comparison.devices.size(); ++d) {
+    const DeviceFigures& device = comparison.devices[d];
+    const double differs = std::max(apart(device.peak_activation), all ? apart(device.peak_memory) : 0.0);
+    if (differs <= *tolerance.memory) continue;
+    reasons.push_back(fmt::format("memory: the {} of device {} differ by {}, more than {}",
+                                  all ? "peaks" : "activations", d, percent(differs),
+                                  format_percent(*tolerance.memory)));
+  }
+  return reasons;
+}
+
+}  // namespace debubble

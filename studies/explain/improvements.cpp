@@ -1,0 +1,104 @@
+#include "studies/explain/improvements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "formats/exporters/report_json.hpp"
+#include "formats/text/quantities.hpp"
+#include "sim/core/error.hpp"
+#include "studies/explain/trials.hpp"
+#include "studies/parallel.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr double kWorthSaying = 0.001;
+constexpr double kMoreMemory = 1.01;
+
+Bytes peak_of(const Report& report) {
+  Bytes peak = 0;
+  for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
+  return peak;
+}
+
+double per_microbatch(const Report& report) {
+  return static_cast<double>(report.makespan) / std::max(1, report.schedule.microbatches);
+}
+
+std::string price_of(const Trial& trial, const Report& own, const Report& base) {
+  std::string price = trial.price;
+  const Bytes before = peak_of(base);
+  const Bytes after = peak_of(own);
+  const auto add = [&](const std::string& text) { price += (price.empty() ? "" : "; ") + text; };
+  if (static_cast<double>(after) > kMoreMemory * static_cast<double>(before)) {
+    add(fmt::format("peak memory {} instead of {}", format_size(after), format_size(before)));
+  }
+  if (own.memory_fit && own.memory_fit->spare < 0) add("out of memory as before");
+  if (own.weight_copies > base.weight_copies) add(fmt::format("{} copies of the weights", own.weight_copies));
+  return price;
+}
+
+struct Outcome {
+  Improvement improvement;
+  Trial::Kind kind = Trial::Kind::kSchedule;
+};
+
+std::optional<Outcome> tried(const Trial& trial, const Report& base) {
+  try {
+    const Run run = trial.make();
+    if (!has_result(run.report) || run.report.makespan == 0) return std::nullopt;
+    if (run.report.memory_fit && run.report.memory_fit->spare < 0 && base.memory_fit && base.memory_fit->spare >= 0) {
+      return std::nullopt;  // faster, and out of memory
+    }
+    Outcome outcome;
+    outcome.kind = trial.kind;
+    Improvement& found = outcome.improvement;
+    found.what = trial.what;
+    found.price = price_of(trial, run.report, base);
+    found.command = trial.command;
+    found.step = run.report.makespan;
+    found.microbatches = run.report.schedule.microbatches;
+    found.gain = 1 - per_microbatch(run.report) / per_microbatch(base);
+    // What takes more memory is another kind of change than what does not.
+    if (trial.kind == Trial::Kind::kSchedule && !found.price.empty()) outcome.kind = Trial::Kind::kScheduleAtAPrice;
+    return outcome;
+  } catch (const InputError&) {
+    return std::nullopt;  // the job is not to be had so
+  }
+}
+
+}  // namespace
+
+std::vector<Improvement> improvements(const ImprovementBase& base) {
+  if (base.run.report.makespan == 0) return {};
+  const std::vector<Trial> trials = trials_for(base);
+  std::vector<std::optional<Outcome>> results(trials.size());
+  for_each_index(trials.size(), threads_for(trials.size(), 0),
+                 [&](std::size_t k) { results[k] = tried(trials[k], base.run.report); });
+  std::vector<Outcome> found;
+  for (auto& result : results) {
+    if (result && result->improvement.gain >= kWorthSaying) found.push_back(std::move(*result));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Outcome& a, const Outcome& b) { return a.improvement.gain > b.improvement.gain; });
+  // Faster ops help everybody: they are said last.
+  std::stable_partition(found.begin(), found.end(),
+                        [](const Outcome& outcome) { return outcome.kind != Trial::Kind::kCompute; });
+  std::vector<Improvement> best;
+  std::set<Trial::Kind> kinds;
+  double without_price = 0;
+  for (Outcome& outcome : found) {
+    if (!kinds.insert(outcome.kind).second) continue;
+    // A schedule at a price that gains no more than one without is no choice.
+    if (outcome.kind == Trial::Kind::kSchedule) without_price = outcome.improvement.gain;
+    if (outcome.kind == Trial::Kind::kScheduleAtAPrice && outcome.improvement.gain <= without_price) continue;
+    best.push_back(std::move(outcome.improvement));
+  }
+  return best;
+}
+
+}  // namespace debubble

@@ -1,0 +1,35 @@
+// What would make a step shorter, each simulated: things that a person can ask debubble for (another schedule, more
+// microbatches, transfers beside compute), and things that would need other machines or a better program (faster
+// links, collectives that take half as long).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenario/run.hpp"
+#include "scenario/scenario.hpp"
+
+namespace debubble {
+
+struct Improvement {
+  std::string what;     // "schedule zb-v"
+  std::string price;    // "the peak memory grows from 4.00 to 8.00 MiB"; may be empty
+  std::string command;  // that simulates it; empty: there are no flags for it
+  Nanoseconds step = 0;
+  int microbatches = 0;
+  double gain = 0;  // of the time per microbatch: 0.1 is 10 % less
+};
+
+// The run that they are to improve, and how it was asked for.
+struct ImprovementBase {
+  const ScenarioFlags& flags;
+  const Scenario& scenario;
+  const std::string& name;  // of the schedule
+  const Run& run;           // simulated
+};
+
+// Best first, but faster ops last; of each kind the best one, and only what gains 0.1 % at least. What the schedule
+// refuses, deadlocks, or has nothing to gain from, is left out.
+[[nodiscard]] std::vector<Improvement> improvements(const ImprovementBase& base);
+
+}  // namespace debubble

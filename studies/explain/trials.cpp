@@ -1,0 +1,310 @@
+#include "studies/explain/trials.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "formats/text/quantities.hpp"
+#include "formats/text/shell.hpp"
+#include "schedules/catalog.hpp"
+#include "sim/core/error.hpp"
+#include "studies/compare/contender.hpp"
+#include "studies/whatif/changes.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::size_t kMostOps = 200'000;    // beyond, other schedules are not tried: each would take long
+constexpr std::size_t kMostPlanned = 2'000;  // the same for schedules that search for their order
+constexpr double kUneven = 1.01;             // busiest device against the mean
+constexpr double kHalf = 0.5;
+constexpr double kFaster = 0.9;
+
+Nanoseconds scaled(Nanoseconds time, double factor) {
+  return static_cast<Nanoseconds>(std::llround(static_cast<double>(time) * factor));
+}
+
+void scale_ops(StageCost& cost, double factor) {
+  for (Nanoseconds StageCost::*time :
+       {&StageCost::forward, &StageCost::backward, &StageCost::input_grad, &StageCost::weight_grad,
+        &StageCost::recompute, &StageCost::forward_collective, &StageCost::backward_collective}) {
+    cost.*time = scaled(cost.*time, factor);
+  }
+}
+
+// Its tasks of that lane take half as long, alone and on the links that they share.
+void halve(StepWork& step, StepTask::Lane lane) {
+  for (StepTask& task : step.tasks) {
+    if (task.lane != lane) continue;
+    task.duration = scaled(task.duration, kHalf);
+    for (auto& replica : task.phases) {
+      for (Flow& flow : replica) {
+        flow.bytes /= 2;
+        flow.path.latency = scaled(flow.path.latency, kHalf);
+      }
+    }
+  }
+}
+
+class Trials {
+ public:
+  explicit Trials(const ImprovementBase& base) : base_(base), run_(base.run) {}
+
+  std::vector<Trial> all() {
+    add_shapes();
+    add_schedules();
+    add_flags();
+    add_machines();
+    add_costs();
+    return std::move(trials_);
+  }
+
+ private:
+  using Kind = Trial::Kind;
+  using Change = std::function<void(Run&)>;
+
+  // The same job, asked for with other flags.
+  void add_asked(Kind kind, std::string what, const Scenario& scenario, const std::string& name,
+                 const ScenarioFlags& flags) {
+    Trial trial{kind, std::move(what), "", command(scenario, name, flags), {}};
+    trial.make = [scenario, name] {
+      Progress silent(false);
+      return run_schedule(scenario, name, silent);
+    };
+    trials_.push_back(std::move(trial));
+  }
+
+  // The same run with other costs, links or tasks.
+  void add_changed(Kind kind, std::string what, const Change& change) {
+    Trial trial{kind, std::move(what), "", "", {}};
+    trial.make = [&base = base_, change] {
+      Run run = base.run;
+      run.timeline = {};
+      run.report = {};
+      change(run);
+      Progress silent(false);
+      simulate_run(run, run.p2p, silent);
+      return run;
+    };
+    trials_.push_back(std::move(trial));
+  }
+
+  [[nodiscard]] std::string command(const Scenario& scenario, const std::string& name,
+                                    const ScenarioFlags& flags) const {
+    std::string text = "debubble simulate --schedule " + shell_quoted(name);
+    if (!is_table_file(name)) {
+      text += fmt::format(" -p {} -m {}", run_.schedule.devices,
+                          scenario.microbatches.value_or(run_.schedule.microbatches));
+      if (scenario.chunks > 1) text += fmt::format(" -v {}", scenario.chunks);
+    }
+    if (scenario.partition != "auto") text += " --partition " + shell_quoted(scenario.partition);
+    const std::string more = repeated_flags(flags);
+    return more.empty() ? text : text + " " + more;
+  }
+
+  [[nodiscard]] Scenario same() const {
+    Scenario scenario = base_.scenario;
+    if (is_table_file(base_.name)) return scenario;
+    scenario.devices = run_.schedule.devices;
+    scenario.microbatches = run_.schedule.microbatches;
+    if (run_.schedule.chunks > 1) scenario.chunks = run_.schedule.chunks;
+    return scenario;
+  }
+
+  void add_shapes() {
+    const ScheduleEntry* entry = find_schedule(base_.name);
+    if (entry == nullptr || run_.schedule.total_ops() > kMostOps) return;
+    Scenario more = same();
+    more.microbatches = 2 * run_.schedule.microbatches;
+    add_asked(Kind::kMicrobatches,
+              fmt::format("{} microbatches instead of {}", *more.microbatches, run_.schedule.microbatches), more,
+              base_.name, base_.flags);
+    if (entry->default_chunks < 2 || entry->chunk_step < 1 || !entry->chunks_param.empty()) return;
+    for (const int chunks : {run_.schedule.chunks + entry->chunk_step, 2 * run_.schedule.chunks}) {
+      Scenario other = same();
+      other.chunks = chunks;
+      if (base_.scenario.partition != "auto") break;  // the partition fits one number of stages only
+      add_asked(Kind::kChunks, fmt::format("{} stages per device instead of {}", chunks, run_.schedule.chunks), other,
+                base_.name, base_.flags);
+    }
+  }
+
+  void add_schedules() {
+    const std::size_t ops = run_.schedule.total_ops();
+    if (is_table_file(base_.name) || ops > kMostOps || run_.schedule.asynchrony) return;
+    for (const ScheduleEntry& entry : schedule_catalog()) {
+      if (entry.name == base_.name || entry.family == ScheduleFamily::kAsynchronous) continue;
+      if (entry.uses_costs && ops > kMostPlanned) continue;
+      if (base_.scenario.partition != "auto" && entry.default_chunks != run_.schedule.chunks) continue;
+      Scenario scenario = scenario_for(base_.scenario, entry.name);
+      scenario.devices = run_.schedule.devices;
+      scenario.microbatches = run_.schedule.microbatches;
+      scenario.chunks = 0;
+      scenario.params.clear();
+      ScenarioFlags flags = base_.flags;
+      flags.params.clear();
+      const std::string needs = entry.needs.empty() ? "" : " (" + entry.needs + ")";
+      add_asked(Kind::kSchedule, "schedule " + entry.name + needs, scenario, entry.name, flags);
+    }
+  }
+
+  void add_flags() {
+    if (run_.p2p != P2p::kOverlapped) {
+      Scenario scenario = same();
+      scenario.p2p = P2p::kOverlapped;
+      ScenarioFlags flags = base_.flags;
+      flags.p2p = "overlapped";
+      add_asked(Kind::kOverlap, "transfers beside compute (--p2p overlapped)", scenario, base_.name, flags);
+    }
+    if (base_.scenario.partition != "auto") {
+      Scenario scenario = same();
+      scenario.partition = "auto";
+      add_asked(Kind::kPartition, "the layers cut as evenly as they can be (--partition auto)", scenario, base_.name,
+                base_.flags);
+    }
+    add_step_flags_of(Kind::kGradReduce, "gradients reduced as soon as a stage has them (--grad-reduce overlap)",
+                      &StepFlags::grad_reduce, "overlap");
+    add_step_flags_of(Kind::kNorm, "the norm of all gradients checked afterwards (--norm post-validation)",
+                      &StepFlags::norm, "post-validation");
+    const auto recomputes = [](const TransformSpec& spec) { return spec.name == "recompute"; };
+    if (std::any_of(base_.scenario.transforms.begin(), base_.scenario.transforms.end(), recomputes)) {
+      Scenario scenario = same();
+      std::erase_if(scenario.transforms, recomputes);
+      ScenarioFlags flags = base_.flags;
+      std::erase_if(flags.transforms, [](const std::string& text) { return text.starts_with("recompute"); });
+      add_asked(Kind::kRecompute, "no recomputation", scenario, base_.name, flags);
+    }
+  }
+
+  // Other flags of the training step.
+  void add_step_flags_of(Kind kind, const char* what, std::string StepFlags::*flag, const char* word) {
+    if (run_.step.empty() || base_.flags.step.*flag == word) return;
+    Scenario scenario = same();
+    ScenarioFlags flags = base_.flags;
+    flags.step.*flag = word;
+    try {
+      scenario.step = check_step(flags.step);
+    } catch (const InputError&) {
+      return;  // the other flags of the step exclude it
+    }
+    add_asked(kind, what, scenario, base_.name, flags);
+  }
+
+  void add_machines() {
+    LinkChange faster;
+    faster.bandwidth = 2;
+    faster.latency = kHalf;
+    LinkChange wider;
+    wider.bandwidth = 2;
+    LinkChange nearer;
+    nearer.latency = kHalf;
+    const auto add = [&](const char* what, const LinkChange& change) {
+      Changes changes;
+      changes.links = {change};
+      add_changed(Kind::kLinks, what,
+                  [&base = base_, changes](Run& run) { run = changed_run(base.scenario, run, changes); });
+    };
+    // Of an ideal link only what it has can be improved; the others refuse.
+    add("links of twice the bandwidth and half the latency", faster);
+    add("links of twice the bandwidth", wider);
+    add("links of half the latency", nearer);
+    if (run_.topology.contended()) {
+      add_changed(Kind::kContention, "no contention: every transfer as if it were alone", [](Run& run) {
+        Network network = *run.topology.network();
+        network.model = NetworkModel::kUncontended;
+        run.topology = run.topology.rewired(std::make_shared<const Network>(std::move(network)));
+      });
+    }
+    if (!run_.variation.none()) {
+      add_changed(Kind::kStragglers, "no stragglers: every op as long as its stage costs",
+                  [](Run& run) { run.variation = {}; });
+    }
+    const auto has = [&](StepTask::Lane lane) {
+      return std::any_of(run_.step.tasks.begin(), run_.step.tasks.end(),
+                         [lane](const StepTask& task) { return task.lane == lane; });
+    };
+    if (has(StepTask::Lane::kCollective)) {
+      add_changed(Kind::kStepCollectives, "the step's collectives in half the time",
+                  [](Run& run) { halve(run.step, StepTask::Lane::kCollective); });
+    }
+    if (has(StepTask::Lane::kCompute)) {
+      add_changed(Kind::kOptimizer, "the optimizer in half the time",
+                  [](Run& run) { halve(run.step, StepTask::Lane::kCompute); });
+    }
+  }
+
+  void add_costs() {
+    if (run_.report.inside_collectives > 0) {
+      add_changed(Kind::kInsideCollectives, "the collectives inside stages in half the time", [](Run& run) {
+        for (StageCost& cost : run.costs.stages) halve_collectives(cost);
+      });
+    }
+    add_balance();
+    add_changed(Kind::kCompute, "every op 10 % faster", [](Run& run) {
+      for (StageCost& cost : run.costs.stages) scale_ops(cost, kFaster);
+      if (run.costs.overlapped_pair) run.costs.overlapped_pair = scaled(*run.costs.overlapped_pair, kFaster);
+    });
+  }
+
+  static void halve_collectives(StageCost& cost) {
+    const Nanoseconds forward = cost.forward_collective - cost.forward_collective / 2;
+    const Nanoseconds backward = cost.backward_collective - cost.backward_collective / 2;
+    if (cost.recompute == cost.forward) cost.recompute -= forward;
+    cost.forward -= forward;
+    cost.backward -= backward;
+    const Nanoseconds halves = cost.input_grad + cost.weight_grad;
+    const Nanoseconds of_input =
+        halves == 0 ? 0 : scaled(backward, static_cast<double>(cost.input_grad) / static_cast<double>(halves));
+    cost.input_grad -= of_input;
+    cost.weight_grad -= std::min(cost.weight_grad, backward - of_input);
+    cost.forward_collective /= 2;
+    cost.backward_collective /= 2;
+  }
+
+  // Every device's stages so much faster or slower that all devices work equally long.
+  void add_balance() {
+    double sum = 0;
+    double most = 0;
+    for (const DeviceReport& device : run_.report.devices) {
+      sum += static_cast<double>(device.busy);
+      most = std::max(most, static_cast<double>(device.busy));
+    }
+    const double mean = sum / static_cast<double>(run_.report.devices.size());
+    if (mean <= 0 || most < kUneven * mean) return;
+    add_changed(Kind::kBalance, "the same work spread evenly over the devices", [](Run& run) {
+      std::vector<double> busy(static_cast<std::size_t>(run.schedule.devices), 0.0);
+      const Placement& placement = run.schedule.placement;
+      const auto device_of = [&](int replica, int stage) {
+        return static_cast<std::size_t>(placement.device_of(replica, stage));
+      };
+      for (const auto& row : run.schedule.rows) {
+        const auto device = static_cast<std::size_t>(&row - run.schedule.rows.data());
+        for (const Op& op : row) {
+          if (is_vocabulary(op.kind)) continue;
+          busy[device] +=
+              static_cast<double>(duration_of(op.kind, run.costs.stages[static_cast<std::size_t>(op.stage)]));
+        }
+      }
+      double all = 0;
+      for (const double one : busy) all += one;
+      for (int stage = 0; stage < run.schedule.stages; ++stage) {
+        const double own = busy[device_of(0, stage)];
+        if (own > 0)
+          scale_ops(run.costs.stages[static_cast<std::size_t>(stage)], all / static_cast<double>(busy.size()) / own);
+      }
+    });
+  }
+
+  const ImprovementBase& base_;
+  const Run& run_;
+  std::vector<Trial> trials_;
+};
+
+}  // namespace
+
+std::vector<Trial> trials_for(const ImprovementBase& base) { return Trials(base).all(); }
+
+}  // namespace debubble

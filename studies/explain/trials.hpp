@@ -1,0 +1,44 @@
+// The changes that are tried on a step, as runs to be made when their turn comes.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "scenario/run.hpp"
+#include "studies/explain/improvements.hpp"
+
+namespace debubble {
+
+struct Trial {
+  // Of each kind the best one is shown.
+  enum class Kind {
+    kMicrobatches,
+    kSchedule,
+    kScheduleAtAPrice,  // more memory, more weights
+    kChunks,
+    kOverlap,
+    kPartition,
+    kRecompute,
+    kGradReduce,
+    kNorm,
+    kLinks,
+    kContention,
+    kBalance,
+    kStragglers,
+    kStepCollectives,
+    kInsideCollectives,
+    kOptimizer,
+    kCompute
+  };
+  Kind kind = Kind::kSchedule;
+  std::string what;
+  std::string price;          // beside memory, which is seen
+  std::string command;        // empty: no flags ask for it
+  std::function<Run()> make;  // simulated; throws InputError where it is not to be had
+};
+
+// `base` must outlive them.
+[[nodiscard]] std::vector<Trial> trials_for(const ImprovementBase& base);
+
+}  // namespace debubble

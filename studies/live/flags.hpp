@@ -1,0 +1,34 @@
+// The flags that only `debubble live` has, as typed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "studies/measure/sizes.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace debubble {
+
+struct LiveFlags {
+  std::string backend = "cpu";
+  std::string clock;  // empty: by the number of cores
+  std::string costs;
+  std::optional<int> repetitions;
+  std::optional<int> warm_up;
+  std::optional<int> watchdog;  // seconds
+  std::vector<std::string> faults;
+  // GPUs.
+  std::string model;
+  SizeFlags sizes;
+  std::string launch;
+  std::string gpus;
+  std::optional<int> gpu;
+};
+
+void add_live_flags(CLI::App& verb, LiveFlags& flags);
+
+}  // namespace debubble

@@ -1,0 +1,63 @@
+#include "studies/live/model.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "cost_models/layout.hpp"
+#include "cost_models/partition.hpp"
+#include "formats/model/model_config.hpp"
+#include "scenario/scenario.hpp"
+
+namespace debubble {
+
+namespace {
+
+// Multiplications of a forward pass for one token, as a weight: parameters that are multiplied with, and attention.
+std::int64_t block_weight(const TransformerShape& shape, const WorkloadSize& size) {
+  return block_parameters(shape) + 2 * size.sequence * shape.heads * shape.head_size;
+}
+
+// A profile whose times are weights: the balance sees nothing else.
+Profile weighed_layers(const TransformerShape& shape, const WorkloadSize& size) {
+  Profile profile;
+  const auto add = [&](std::int64_t weight) {
+    ProfileLayer& layer = profile.layers.emplace_back();
+    layer.forward.median = weight;
+    layer.backward = TimeStatistics{2 * weight, {}, {}, 0};
+  };
+  add(shape.hidden);  // the embedding copies a row
+  for (std::int64_t k = 0; k < shape.layers; ++k) add(block_weight(shape, size));
+  add(head_parameters(shape));
+  profile.layers.front().kind = "embedding";
+  profile.layers.back().kind = "head";
+  return profile;
+}
+
+}  // namespace
+
+TransformerShape model_shape(const std::string& model) {
+  const bool is_file = model.ends_with(".json") || model.find('/') != std::string::npos;
+  return is_file ? read_model_config(read_file(model, "--model"), model) : model_preset(model);
+}
+
+std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSize& size, std::string_view text,
+                                 int stages, std::vector<Assumption>& assumptions) {
+  const int layers = static_cast<int>(shape.layers) + 2;
+  const bool automatic = text == "auto";
+  const Profile weighed = weighed_layers(shape, size);
+  std::vector<int> partition = automatic         ? balanced_partition(weighed, stages)
+                               : is_layout(text) ? parse_layout(text, stages, weighed)
+                                                 : parse_partition(text, stages, layers);
+  std::string parts;
+  for (const int part : partition) parts += (parts.empty() ? "" : ",") + std::to_string(part);
+  assumptions.push_back(
+      {"model",
+       fmt::format("{}, microbatch {} x {}, {}", shape.name, size.microbatch, size.sequence, to_string(size.type)),
+       Source::kGiven});
+  assumptions.push_back({"partition", parts + (automatic ? " (auto: counted products)" : ""),
+                         automatic ? Source::kModelled : Source::kGiven});
+  return partition;
+}
+
+}  // namespace debubble

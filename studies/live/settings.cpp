@@ -1,0 +1,189 @@
+#include "studies/live/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "live/cpu/cores.hpp"
+#include "sim/core/error.hpp"
+#include "tools/output.hpp"
+
+namespace debubble {
+
+namespace {
+
+class LiveChecker {
+ public:
+  LiveChecker(const LiveFlags& flags, const ScenarioFlags& scenario) : flags_(flags), scenario_(scenario) {}
+
+  LiveSettings run() {
+    check_word("--backend", flags_.backend, "cpu|cuda|mpi");
+    check_word("--clock", flags_.clock, "logical|wall");
+    check_word("--costs", flags_.costs, "given|cpu-time");
+    check_word("--launch", flags_.launch, "eager|graph");
+    check_word("--gpus", flags_.gpus, "shared|each");
+    if (!problems_.empty()) throw InputError(std::move(problems_));
+    settings_.backend = flags_.backend == "cuda"  ? LiveBackend::kCuda
+                        : flags_.backend == "mpi" ? LiveBackend::kMpi
+                                                  : LiveBackend::kCpu;
+    check_numbers();
+    check_clock();
+    if (works_on_gpus()) {
+      check_cuda();
+    } else {
+      refuse_gpu_flags();
+    }
+    if (!problems_.empty()) throw InputError(std::move(problems_));
+    return std::move(settings_);
+  }
+
+ private:
+  [[nodiscard]] bool works_on_gpus() const {
+    return settings_.backend == LiveBackend::kCuda || (settings_.backend == LiveBackend::kMpi && flags_.gpus == "each");
+  }
+
+  void add(const char* code, const std::string& place, std::string message, std::string help) {
+    problems_.push_back({code, place, std::move(message), std::move(help)});
+  }
+
+  void check_word(const char* flag, const std::string& value, std::string_view words) {
+    if (value.empty()) return;
+    try {
+      require_one_of(value, words, flag);
+    } catch (const InputError& error) {
+      problems_.insert(problems_.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+
+  void check_least(const char* flag, const std::optional<int>& value, int least) {
+    if (!value || *value >= least) return;
+    add("C088", flag, fmt::format("at least {} is needed; got {}", least, *value), "leave it out for the default");
+  }
+
+  void check_numbers() {
+    constexpr int kSecondsDefault = 10;
+    constexpr int kMostSeconds = 86'400;
+    check_least("--repetitions", flags_.repetitions, 1);
+    check_least("--warm-up", flags_.warm_up, 0);
+    check_least("--watchdog", flags_.watchdog, 1);
+    check_least("--gpu", flags_.gpu, 0);
+    const int seconds = flags_.watchdog.value_or(kSecondsDefault);
+    if (seconds > kMostSeconds) {
+      add("C088", "--watchdog", fmt::format("at most {} (a day) is possible; got {}", kMostSeconds, seconds),
+          "give it in seconds");
+    }
+    settings_.patience = std::int64_t{seconds} * 1000 * kNanosecondsPerMillisecond;
+    settings_.repetitions = flags_.repetitions.value_or(0);
+    settings_.warm_up = flags_.warm_up.value_or(-1);
+    settings_.faults = flags_.faults;
+  }
+
+  void check_clock() {
+    if (works_on_gpus()) {
+      const char* flag = !flags_.clock.empty() ? "--clock" : !flags_.costs.empty() ? "--costs" : nullptr;
+      if (flag != nullptr)
+        add("C090", flag, "work on GPUs is timed by the GPU's clock", fmt::format("leave {} out", flag));
+      settings_.clock = live::Clock::kWall;
+      return;
+    }
+    if (!flags_.costs.empty() && flags_.clock == "wall") {
+      add("C090", "--costs", "on the wall clock an op takes the time it takes", "give it with --clock logical");
+    }
+    if (flags_.clock == "wall") settings_.clock = live::Clock::kWall;
+    if (flags_.clock == "logical" || !flags_.costs.empty()) {
+      settings_.clock = flags_.costs == "cpu-time" ? live::Clock::kLogicalCpuTime : live::Clock::kLogicalGiven;
+    }
+  }
+
+  void check_cuda() {
+    const auto refuse = [&](const char* flag, bool given) {
+      if (!given) return;
+      add("C089", flag, "on GPUs costs and links are measured, not given", fmt::format("leave {} out", flag));
+    };
+    refuse("--times", !scenario_.times.empty());
+    refuse("--w-share", !scenario_.weight_share.empty());
+    refuse("--profile", !scenario_.profile.empty());
+    refuse("--comm", !scenario_.comm.empty());
+    refuse("--bandwidth", !scenario_.bandwidth.empty());
+    if (flags_.model.empty()) {
+      add("C091", "--model", fmt::format("--backend {} needs a model to run", flags_.backend),
+          "add --model NAME; `debubble list models` shows the presets");
+    }
+    if (flags_.gpus == "each" && flags_.gpu) {
+      add("C090", "--gpu", "with --gpus each the devices are the GPUs from 0 on", "leave --gpu out");
+    }
+    try {
+      settings_.size = workload_sizes(flags_.sizes).front();
+    } catch (const InputError& error) {
+      problems_.insert(problems_.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+    if (settings_.backend == LiveBackend::kMpi && flags_.launch == "graph") {
+      add("C087", "--launch", "one graph of all devices takes one process",
+          "leave --launch out, or add --backend cuda");
+    }
+    settings_.model = flags_.model;
+    if (!scenario_.partition.empty()) settings_.partition = scenario_.partition;
+    settings_.graph = flags_.launch == "graph";
+    settings_.gpu_each = flags_.gpus == "each";
+    settings_.gpu = flags_.gpu.value_or(0);
+  }
+
+  void refuse_gpu_flags() {
+    const auto refuse = [&](const char* flag, bool given) {
+      if (!given) return;
+      add("C087", flag, fmt::format("it is about GPUs, and the backend is {}", flags_.backend),
+          fmt::format("leave {} out, or add {}", flag,
+                      settings_.backend == LiveBackend::kMpi ? "--gpus each" : "--backend cuda"));
+    };
+    refuse("--model", !flags_.model.empty());
+    const bool profile = !scenario_.profile.empty();
+    refuse("--microbatch", flags_.sizes.microbatch && !profile);
+    refuse("--seq", flags_.sizes.sequence && !profile);
+    if (profile && flags_.sizes.microbatch) settings_.microbatch = *flags_.sizes.microbatch;
+    if (profile && flags_.sizes.sequence) settings_.sequence = *flags_.sizes.sequence;
+    refuse("--dtype", flags_.sizes.type != "bf16");
+    refuse("--launch", !flags_.launch.empty());
+    refuse("--gpu", flags_.gpu.has_value());
+    if (settings_.backend == LiveBackend::kCpu) refuse("--gpus", !flags_.gpus.empty());
+    if (settings_.backend == LiveBackend::kMpi && flags_.gpus == "shared") {
+      add("C090", "--gpus", "processes do not share a GPU", "write --gpus each, or leave it out to work on the CPU");
+    }
+  }
+
+  const LiveFlags& flags_;
+  const ScenarioFlags& scenario_;
+  LiveSettings settings_;
+  std::vector<Diagnostic> problems_;
+};
+
+}  // namespace
+
+LiveSettings check_live(const LiveFlags& flags, const ScenarioFlags& scenario) {
+  return LiveChecker(flags, scenario).run();
+}
+
+ScenarioFlags scenario_part(const LiveSettings& settings, ScenarioFlags flags) {
+  if (settings.on_gpus()) flags.partition.clear();
+  if (settings.microbatch) flags.transformer.microbatch_size = settings.microbatch;
+  if (settings.sequence) flags.transformer.sequence = settings.sequence;
+  return flags;
+}
+
+ClockChoice choose_clock(const LiveSettings& settings, int devices) {
+  if (settings.clock) return {*settings.clock, ""};
+  if (settings.backend == LiveBackend::kMpi) {
+    return {live::Clock::kLogicalGiven,
+            "the default over MPI, for hosts may differ in cores; --clock wall times the work"};
+  }
+  const int cores = live::usable_cores().usable();
+  const bool enough = cores >= devices + 1;
+  return {enough ? live::Clock::kWall : live::Clock::kLogicalGiven,
+          fmt::format("{} usable core{} {} enough for {} devices and the one who watches", cores, cores == 1 ? "" : "s",
+                      enough       ? "are"
+                      : cores == 1 ? "is not"
+                                   : "are not",
+                      devices)};
+}
+
+}  // namespace debubble

@@ -1,0 +1,245 @@
+#include "studies/measure/recordings.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "formats/text/shell.hpp"
+#include "profiler/hooks_file.hpp"
+#include "profiler/records/record_file.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/core/error.hpp"
+#include "tools/views/ansi.hpp"
+
+namespace debubble {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path make_temporary() {
+  std::error_code error;
+  const std::string wildcard(6, 'X');  // mkdtemp puts letters of its own there
+  std::string name = (fs::temp_directory_path(error) / ("debubble-profile-" + wildcard)).string();
+  if (::mkdtemp(name.data()) != nullptr) return name;
+  throw InputError(Diagnostic{"C081", "--keep-records", "cannot make a temporary folder for the recording",
+                              "name a folder with --keep-records, or set TMPDIR"});
+}
+
+fs::path make_kept(const std::string& name) {
+  std::error_code error;
+  fs::create_directories(name, error);
+  if (error || !fs::is_directory(name)) {
+    throw InputError(
+        Diagnostic{"C081", "--keep-records", "cannot make the folder " + name, "choose a place that you may write to"});
+  }
+  if (!fs::is_empty(name, error) || error) {
+    throw InputError(Diagnostic{"C081", "--keep-records", "the folder " + name + " is not empty",
+                                "an older recording would be counted in: name a new folder"});
+  }
+  return fs::absolute(name);
+}
+
+std::string without_line_end(std::string text) {
+  text.erase(text.find_last_not_of("\r\n\t ") + 1);
+  return text;
+}
+
+bool driver_is_there() { return ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) != nullptr; }
+
+// What trouble.hpp of the injection wrote: "code: U003", "message: ...", "help: ..."; other text is the message.
+Diagnostic trouble_of(const std::string& text) {
+  Diagnostic problem{"U041", "", "", "`debubble doctor` shows what is missing here"};
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line) && !line.empty();) {
+    if (line.starts_with("code: ")) {
+      problem.code = line.substr(6);
+    } else if (line.starts_with("place: ")) {
+      problem.place = line.substr(7);
+    } else if (line.starts_with("help: ")) {
+      problem.help = line.substr(6);
+    } else {
+      problem.message += (problem.message.empty() ? "" : " ") + (line.starts_with("message: ") ? line.substr(9) : line);
+    }
+  }
+  return problem;
+}
+
+// Whether CUDA was ever started in a recorded process: only then does the driver call the injection.
+bool used_cuda(const Recordings& recordings) {
+  struct Facts : RecordSink {
+    using RecordSink::on;
+    void on(const FactRecord& record) override { unused = unused || (record.key == "gpu" && is_unused(record.value)); }
+    static bool is_unused(std::string_view value) { return value.starts_with("not used"); }
+    bool unused = false;
+  };
+  for (const fs::path& path : recordings.records) {
+    Facts facts;
+    try {
+      static_cast<void>(read_record_file(path.string(), facts));
+    } catch (const InputError&) {
+      continue;  // told already
+    }
+    if (!facts.unused) return true;
+  }
+  return false;
+}
+
+// No GPU work: the most likely reason, with what the processes said themselves first.
+[[noreturn]] void nothing_recorded(const Recordings& recordings) {
+  if (!recordings.troubles.empty()) throw UnavailableError(trouble_of(recordings.troubles.front()));
+  if (used_cuda(recordings)) {
+    throw UnavailableError(Diagnostic{
+        "U042", "", "the recording holds no GPU work",
+        "another profiler in the program (torch.profiler, nsys, ncu) takes CUPTI for itself: take it out; or the "
+        "program ended before it used the GPU"});
+  }
+  if (!driver_is_there()) {
+    throw UnavailableError(Diagnostic{
+        "U041", "", "nothing was recorded: this machine has no CUDA driver, so the program used no GPU",
+        "run it on a machine with an NVIDIA GPU; in a container, start that with its GPUs (docker run --gpus all)"});
+  }
+  throw UnavailableError(
+      Diagnostic{"U041", "", "nothing was recorded: the program made no CUDA call that the injection could see",
+                 "check that it trains on the GPU (model.cuda()), does not start its work in a container or on another "
+                 "machine, and does not clean its environment"});
+}
+
+// The rule's own complaint, with what usually helps a person who measures a script.
+[[noreturn]] void no_layers(const InputError& error) {
+  std::vector<Diagnostic> problems = error.diagnostics();
+  for (Diagnostic& problem : problems) {
+    if (problem.code != "A002") continue;
+    problem.place = "--";
+    problem.help =
+        "a PyTorch script gets layer ranges from -- python -m debubble_hooks train.py; ranges of its own are "
+        "named with --layers REGEX";
+  }
+  throw InputError(std::move(problems));
+}
+
+std::vector<HooksFile> read_sizes(const Recordings& recordings, std::vector<std::string>& notes) {
+  std::vector<HooksFile> files;
+  for (const fs::path& path : recordings.sizes) {
+    try {
+      files.push_back(read_hooks_file(read_file(path.string(), "--"), path.filename().string()));
+    } catch (const InputError& error) {
+      notes.push_back("sizes were not used: " + without_line_end(error.what()));
+      continue;
+    }
+    for (const std::string& note : files.back().notes) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+  }
+  return files;
+}
+
+void feed(const Recordings& recordings, Attributor& attributor, std::vector<std::string>& notes) {
+  for (const fs::path& path : recordings.records) {
+    bool complete = false;
+    try {
+      complete = read_record_file(path.string(), attributor).complete;
+    } catch (const InputError& error) {
+      notes.push_back("counted up to where it is damaged: " + without_line_end(error.what()));
+    }
+    attributor.end_of_stream(complete);
+  }
+}
+
+// "train" of `torchrun --nproc-per-node 2 train.py --big`, else the program's own name.
+std::string model_of(const std::vector<std::string>& program) {
+  for (const std::string& word : program) {
+    if (word.ends_with(".py")) return fs::path(word).stem().string();
+  }
+  return fs::path(program.front()).filename().string();
+}
+
+// What only the script knew: the model's name and the size of its input.
+void describe_model(const std::vector<HooksFile>& files, const std::vector<std::string>& program, Profile& profile) {
+  profile.model = model_of(program);
+  profile.dtype = "unknown";
+  for (const HooksFile& file : files) {
+    if (file.model.empty()) continue;
+    profile.model = file.model;
+    if (!file.dtype.empty()) profile.dtype = file.dtype;
+    profile.microbatch_size = file.microbatch_size;
+    profile.sequence_length = file.sequence_length;
+    return;
+  }
+}
+
+std::string command_line(const std::vector<std::string>& program) {
+  std::string line;
+  for (const std::string& word : program) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  return shorten(line, 200);
+}
+
+void add_notes(const Recordings& recordings, std::vector<std::string> notes, Attribution& found) {
+  for (const std::string& text : recordings.troubles) {
+    const Diagnostic problem = trouble_of(text);
+    notes.push_back(problem.code + ": " + problem.message);
+  }
+  if (recordings.sizes.empty()) {
+    notes.emplace_back("what layers keep and hand on is known exactly with -- python -m debubble_hooks SCRIPT");
+  }
+  found.notes.insert(found.notes.end(), notes.begin(), notes.end());
+}
+
+}  // namespace
+
+RecordFolder::RecordFolder(const std::string& keep)
+    : path_(keep.empty() ? make_temporary() : make_kept(keep)), temporary_(keep.empty()) {}
+
+RecordFolder::~RecordFolder() {
+  std::error_code ignored;
+  if (temporary_) fs::remove_all(path_, ignored);
+}
+
+Recordings find_recordings(const fs::path& folder) {
+  Recordings found;
+  std::set<fs::path> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path());
+  std::set<std::string> troubles;
+  for (const fs::path& path : names) {
+    const std::string name = path.filename().string();
+    if (name.ends_with(".dbrec")) {
+      found.records.push_back(path);
+    } else if (name.starts_with("hooks-") && name.ends_with(".json")) {
+      found.sizes.push_back(path);
+    } else if (name.starts_with("trouble-") && name.ends_with(".txt")) {
+      const std::string text = without_line_end(read_file(path.string(), "--"));
+      if (troubles.insert(text).second) found.troubles.push_back(text);
+    }
+  }
+  return found;
+}
+
+Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
+                      const std::vector<std::string>& program) {
+  Attributor attributor(rules);
+  if (recordings.records.empty()) nothing_recorded(recordings);
+  std::vector<std::string> notes;
+  const std::vector<HooksFile> sizes = read_sizes(recordings, notes);
+  feed(recordings, attributor, notes);
+  try {
+    Attribution found = attributor.finish(merged_facts(sizes));
+    describe_model(sizes, program, found.profile);
+    found.profile.origin.method = "CUPTI activity records of " + command_line(program);
+    add_notes(recordings, std::move(notes), found);
+    return found;
+  } catch (const InputError& error) {
+    for (const Diagnostic& problem : error.diagnostics()) {
+      if (problem.code == "A003") nothing_recorded(recordings);
+    }
+    no_layers(error);
+  }
+}
+
+}  // namespace debubble

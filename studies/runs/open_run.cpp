@@ -1,0 +1,155 @@
+#include "studies/runs/open_run.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "formats/files/plain_text.hpp"
+#include "formats/run/open_trace.hpp"
+#include "formats/run/run_file.hpp"
+#include "scenario/run.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/core/error.hpp"
+#include "studies/runs/predict.hpp"
+#include "tools/flags/config_file.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::size_t kLongestFile = std::size_t{1} << 32;
+constexpr const char* kWhatItCanBe =
+    "a run file (--save-run), a trace (--trace), torch.profiler traces of one run, or a scenario (.toml)";
+
+// A scenario has no braces outside of strings and begins with KEY =, [section] or a comment.
+bool looks_like_scenario(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || text[begin] == '{') return false;
+  if (text[begin] == '#') return true;
+  const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  return line.front() == '[' ? line.find(']') != std::string_view::npos && line.find(',') == std::string_view::npos
+                             : line.find('=') != std::string_view::npos;
+}
+
+// Whether an object of this JSON has "tool": "<name>", however it is spaced: other tools write traces anew.
+bool names_tool(std::string_view text, std::string_view name) {
+  constexpr std::string_view kKey = "\"tool\"";
+  constexpr const char* kBlanks = " \t\r\n";
+  const std::string wanted = '"' + std::string(name) + '"';
+  for (std::size_t at = text.find(kKey); at != std::string_view::npos; at = text.find(kKey, at + 1)) {
+    const std::size_t colon = text.find_first_not_of(kBlanks, at + kKey.size());
+    if (colon == std::string_view::npos || text[colon] != ':') continue;
+    const std::size_t value = text.find_first_not_of(kBlanks, colon + 1);
+    if (value != std::string_view::npos && text.substr(value).starts_with(wanted)) return true;
+  }
+  return false;
+}
+
+RunForm form_of(const std::string& text, const std::string& file) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    throw InputError(Diagnostic{"D001", file, "the file is empty", std::string("give ") + kWhatItCanBe});
+  }
+  if (looks_like_scenario(text)) return RunForm::kScenario;
+  // Both kinds of JSON name themselves near the front or carry an array of events.
+  const std::string_view head = std::string_view(text).substr(0, 4096);
+  if (head.find("debubble.run/") != std::string_view::npos) return RunForm::kRunFile;
+  if (names_tool(head, "debubble diff")) {
+    throw InputError(
+        Diagnostic{"D001", file, "this is a merged trace of two runs", "give the two runs it was made from"});
+  }
+  const bool trace = text.find("\"traceEvents\"") != std::string::npos;
+  if (!trace && names_tool(head, "debubble")) {
+    throw InputError(
+        Diagnostic{"D001", file, "this trace ends before its first event", "it is cut off: write it again"});
+  }
+  if (!trace) {
+    const bool profile = head.find("debubble.profile/") != std::string_view::npos;
+    throw InputError(Diagnostic{"D001", file, profile ? "this is a profile, not a run" : "not a run",
+                                profile ? "name it in a scenario: profile = \"" + file + "\" in a .toml file"
+                                        : std::string("give ") + kWhatItCanBe});
+  }
+  return names_tool(text, "debubble") ? RunForm::kTrace : RunForm::kKineto;
+}
+
+// The flags that the file stands for, simulated.
+RunRecord simulate_scenario(const std::string& file, Progress& progress) {
+  CLI::App verb("", "simulate");
+  ScenarioFlags flags;
+  add_scenario_flags(verb, flags, false);
+  std::vector<std::string> arguments = expand_config({"simulate", "--config", file}, verb, {"simulate"});
+  arguments.erase(arguments.begin());
+  std::reverse(arguments.begin(), arguments.end());
+  try {
+    verb.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    throw InputError(Diagnostic{"D002", file, error.what(), "the keys are the flags of `debubble simulate`"});
+  }
+  const Scenario scenario = check_scenario(flags);
+  const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
+  Run run = run_schedule(scenario, name, progress);
+  if (run.report.deadlock) {
+    std::string message = "this scenario has no run to compare: " + run.report.findings.front().message;
+    throw InputError(Diagnostic{"D009", file, std::move(message), "`debubble simulate --config` shows where it stops"});
+  }
+  return record_of(run, scenario.p2p, "debubble simulate --config " + file);
+}
+
+std::vector<PipelineTrace> read_traces(const std::vector<std::string>& files) {
+  std::vector<PipelineTrace> traces;
+  std::vector<Diagnostic> problems;
+  for (const std::string& file : files) {
+    try {
+      traces.push_back(read_pipeline_trace(read_file(file, "FILE"), file));
+    } catch (const InputError& error) {
+      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return traces;
+}
+
+void require_one(const std::vector<std::string>& files, const char* what) {
+  if (files.size() == 1) return;
+  throw InputError(Diagnostic{"D002", files[1],
+                              std::string("the measured side is ") + what +
+                                  ", which is one file; only torch.profiler's traces are several, one per rank",
+                              "give one file, or the ranks' traces of one run"});
+}
+
+}  // namespace
+
+std::string names_of(const std::vector<std::string>& files) {
+  if (files.size() == 1) return files.front();
+  return files.front() + " and " + std::to_string(files.size() - 1) +
+         (files.size() == 2 ? " more rank" : " more ranks");
+}
+
+RunForm run_form(const std::string& file) {
+  return form_of(plain_text(read_file(file, "FILE"), file, kLongestFile), file);
+}
+
+RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of, Progress& progress) {
+  const RunForm form = run_form(files.front());
+  for (const std::string& file : files) {
+    if (&file == &files.front() || run_form(file) == form) continue;
+    throw InputError(Diagnostic{"D002", file, "this is another kind of file than " + files.front(),
+                                "one side is one file, or torch.profiler's traces of all ranks"});
+  }
+  progress.phase("reading " + files.front());
+  switch (form) {
+    case RunForm::kRunFile:
+      require_one(files, "a run file");
+      return read_run_file(files.front());
+    case RunForm::kScenario:
+      require_one(files, "a scenario");
+      return simulate_scenario(files.front(), progress);
+    case RunForm::kTrace:
+      require_one(files, "a trace of debubble");
+      return open_own_trace(read_traces(files).front());
+    case RunForm::kKineto:
+      break;
+  }
+  return open_kineto_run(read_traces(files), schedule_of);
+}
+
+}  // namespace debubble

@@ -1,0 +1,32 @@
+// One side of a comparison, whatever form it has: a run file, a Chrome trace of ours, PyTorch traces (one per rank), or
+// a scenario to simulate.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenario/progress.hpp"
+#include "sim/core/run_record.hpp"
+
+namespace debubble {
+
+// What a name stands for, by its content, not its ending:
+//     {"format": "debubble.run/1", ...}         a run file
+//     {"traceEvents": ...} with our metadata    a trace that `simulate --trace` or `live --trace` wrote
+//     {"traceEvents": ...} with PP: ranges      PyTorch's; several files are the ranks of one run
+//     KEY = VALUE lines (.toml)                 a scenario, simulated with the shared flags' rules
+enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kScenario };
+// Throws InputError C005 for a file that cannot be read, K001 for a damaged gzip file, D001 for one that is none of
+// these.
+[[nodiscard]] RunForm run_form(const std::string& file);
+
+// One side's files in messages: "r0.json and 3 more ranks".
+[[nodiscard]] std::string names_of(const std::vector<std::string>& files);
+
+// `schedule_of` (may be null) gives an imported trace the schedule and costs that it does not hold itself.
+// Throws InputError D001 ... for files that are none of these or that do not fit together.
+[[nodiscard]] RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
+                                 Progress& progress);
+
+}  // namespace debubble

@@ -1,0 +1,83 @@
+#include "studies/runs/predict.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "sim/analysis/analyse.hpp"
+#include "tools/version.hpp"
+
+namespace debubble {
+
+RunRecord record_of(const Run& run, P2p p2p, const std::string& command_line) {
+  RunRecord record;
+  record.schedule = run.schedule;
+  record.costs = run.costs;
+  record.hop_latency = run.topology.transfer_latency();
+  record.hop_bandwidth = run.topology.transfer_bandwidth();
+  record.p2p = p2p;
+  record.assumptions = run.report.assumptions;
+  record.samples_per_microbatch = run.samples_per_microbatch;
+  record.tokens_per_sample = run.tokens_per_sample;
+  record.origin.backend = "simulator";
+  record.origin.clock = "simulated";
+  record.origin.method = "simulated from the costs and links in this file";
+  record.origin.command_line = command_line;
+  record.origin.version = std::string(kVersion);
+  if (!run.variation.none()) {
+    record.origin.notes.emplace_back(
+        "ops vary from the costs in this file; what others waited for because of that shows as dependency, fill and "
+        "drain");
+  }
+  record.clocks.method = "one clock";
+  record.iterations.push_back({run.timeline, {}, {}});
+  return record;
+}
+
+std::string not_in_run_files(const Run& run) {
+  if (!run.step.empty() || !run.timeline.steps.empty())
+    return "it has tasks of a training step beside the schedule's ops";
+  if (run.topology.network() != nullptr) return "its transfers travel over a modelled network";
+  return "";
+}
+
+Run simulate_record(const RunRecord& record) {
+  Run run;
+  run.schedule = record.schedule;
+  run.costs = record.costs;
+  run.topology = Topology::ideal(record.hop_latency, record.hop_bandwidth);
+  run.samples_per_microbatch = record.samples_per_microbatch;
+  run.tokens_per_sample = record.tokens_per_sample;
+  run.report.assumptions = record.assumptions;
+  Progress progress;
+  simulate_run(run, record.p2p, progress);
+  return run;
+}
+
+Report report_of(const RunRecord& record, std::size_t iteration) {
+  const RunIteration& run = record.iterations.at(iteration);
+  Report report = analyse(run.timeline, record.schedule, record.costs);
+  report.assumptions = record.assumptions;
+  add_throughput(report, record.samples_per_microbatch, record.tokens_per_sample);
+  add_notes(record.schedule, report);
+  if (run.peak_activation.size() != report.devices.size()) return report;
+  const double share = activation_share(record.costs, record.schedule.devices);
+  for (DeviceReport& device : report.devices) {
+    device.peak_activation = run.peak_activation[static_cast<std::size_t>(device.device)];
+    device.peak_activation_shares = share > 0 ? static_cast<double>(device.peak_activation) / share : 0.0;
+  }
+  return report;
+}
+
+std::size_t median_iteration(const RunRecord& record) {
+  if (record.iterations.empty()) throw std::logic_error("median_iteration: a run without iterations");
+  std::vector<std::pair<Nanoseconds, std::size_t>> steps;
+  for (std::size_t k = 0; k < record.iterations.size(); ++k) {
+    steps.emplace_back(record.iterations[k].timeline.makespan, k);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps[(steps.size() - 1) / 2].second;
+}
+
+}  // namespace debubble

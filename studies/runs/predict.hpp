@@ -1,0 +1,31 @@
+// What a RunRecord's own schedule, costs and links predict, and what was measured, as Reports of one form.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "scenario/run.hpp"
+#include "sim/analysis/report.hpp"
+#include "sim/core/run_record.hpp"
+
+namespace debubble {
+
+// A simulated run as a record, for --save-run and for comparisons.
+[[nodiscard]] RunRecord record_of(const Run& run, P2p p2p, const std::string& command_line);
+
+// Why neither a run file nor a trace holds the whole run: it has tasks of a training step, or its transfers travel over
+// a modelled network. "" when they do.
+[[nodiscard]] std::string not_in_run_files(const Run& run);
+
+// Simulates the record's schedule with the record's costs and links: the prediction that belongs to a measured run.
+// The result has one iteration, backend "simulator", and the same assumptions. A deadlock is in the Run's report.
+[[nodiscard]] Run simulate_record(const RunRecord& record);
+
+// The report of one iteration of a record: analyse() plus assumptions, throughput and, where the executor counted it,
+// its own peak activation in place of the computed one. steady_period stays empty: one iteration does not show it.
+[[nodiscard]] Report report_of(const RunRecord& record, std::size_t iteration);
+
+// The iteration with the median makespan (the lower one of two).
+[[nodiscard]] std::size_t median_iteration(const RunRecord& record);
+
+}  // namespace debubble

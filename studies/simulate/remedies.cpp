@@ -1,0 +1,184 @@
+// What would make a run fit: one change at a time, each simulated.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "formats/text/quantities.hpp"
+#include "scenario/memory/memory_verdict.hpp"
+#include "scenario/transformer/model_profile.hpp"
+#include "schedules/catalog.hpp"
+#include "sim/core/error.hpp"
+#include "tools/views/memory_fit.hpp"
+
+namespace debubble {
+namespace {
+
+// One change, in several strengths: the first that fits is enough.
+struct Change {
+  std::string words;  // as on the command line
+  Scenario scenario;
+  std::string schedule;
+};
+using Changes = std::vector<Change>;
+
+class Candidates {
+ public:
+  Candidates(const Scenario& scenario, const std::string& name, const Run& run)
+      : scenario_(scenario), name_(name), microbatches_(run.schedule.microbatches) {
+    if (scenario.transformer.setup) {
+      add_recomputation();
+      add_sharding();
+      add_tensor_ranks();
+      add_smaller_microbatches();
+      add_fused_loss();
+    } else {
+      add_transform("recompute");
+    }
+    add_schedules();
+    add_transform("offload");
+  }
+
+  [[nodiscard]] const std::vector<Changes>& all() const { return all_; }
+
+ private:
+  [[nodiscard]] Change change(std::string words) const { return {std::move(words), scenario_, name_}; }
+  [[nodiscard]] const TrainingSetup& setup() const { return *scenario_.transformer.setup; }
+
+  void add_recomputation() {
+    Changes changes;
+    if (setup().recompute == Recompute::kNone && !setup().flash_attention) {
+      changes.push_back(change("--recompute selective"));
+      changes.back().scenario.transformer.setup->recompute = Recompute::kSelective;
+    }
+    if (setup().recompute != Recompute::kFull) {
+      changes.push_back(change("--recompute full"));
+      changes.back().scenario.transformer.setup->recompute = Recompute::kFull;
+    }
+    // Selective recomputation costs little: where it is enough, full is not named.
+    all_.push_back(std::move(changes));
+  }
+
+  void add_sharding() {
+    const Parallelism& sizes = scenario_.cluster.sizes;
+    if (sizes.data * sizes.context < 2) return;
+    Changes changes;
+    for (int level = sizes.zero + 1; level <= 3; ++level) {
+      changes.push_back(change("--zero " + std::to_string(level)));
+      changes.back().scenario.cluster.sizes.zero = level;
+    }
+    all_.push_back(std::move(changes));
+  }
+
+  void add_tensor_ranks() {
+    const Parallelism& sizes = scenario_.cluster.sizes;
+    if (sizes.tensor > 1 && !sizes.sequence) {
+      Changes with_sequence{change("--sequence-parallel")};
+      with_sequence.back().scenario.cluster.sizes.sequence = true;
+      if (!setup().flash_attention && setup().recompute == Recompute::kNone) {
+        with_sequence.push_back(with_sequence.back());  // Korthikanti et al. propose both together
+        with_sequence.back().words += " --recompute selective";
+        with_sequence.back().scenario.transformer.setup->recompute = Recompute::kSelective;
+      }
+      all_.push_back(std::move(with_sequence));
+    }
+    Changes changes;
+    for (int tensor = 2 * sizes.tensor; tensor <= 8; tensor *= 2) {
+      changes.push_back(change("--tp " + std::to_string(tensor) + " --sequence-parallel"));
+      changes.back().scenario.cluster.sizes.tensor = tensor;
+      changes.back().scenario.cluster.sizes.sequence = true;
+    }
+    all_.push_back(std::move(changes));
+  }
+
+  // As many samples per step in smaller microbatches.
+  void add_smaller_microbatches() {
+    Changes changes;
+    for (std::int64_t size = setup().microbatch_size, more = 1; size > 1 && size % 2 == 0;) {
+      size /= 2;
+      more *= 2;
+      const std::int64_t count = microbatches_ * more;
+      changes.push_back(change("--microbatch-size " + std::to_string(size) + " -m " + std::to_string(count)));
+      changes.back().scenario.transformer.setup->microbatch_size = size;
+      changes.back().scenario.microbatches = static_cast<int>(count);
+    }
+    all_.push_back(std::move(changes));
+  }
+
+  void add_fused_loss() {
+    if (setup().fused_loss) return;
+    Change fused = change("--loss fused");
+    fused.scenario.transformer.setup->fused_loss = true;
+    all_.push_back({std::move(fused)});
+  }
+
+  // Their devices hold less than 1F1B's first, or than GPipe's.
+  void add_schedules() {
+    if (is_table_file(name_) || !scenario_.transforms.empty()) return;
+    for (const char* other : {"1f1b", "v-half", "v-min"}) {
+      if (name_ == other || find_schedule(other) == nullptr) continue;
+      Change schedule = change(std::string("--schedule ") + other);
+      schedule.schedule = other;
+      schedule.scenario.chunks = 0;
+      schedule.scenario.params.clear();
+      schedule.scenario.partition = "auto";
+      all_.push_back({std::move(schedule)});
+    }
+  }
+
+  void add_transform(const std::string& transform) {
+    if (is_table_file(name_)) return;
+    for (const TransformSpec& spec : scenario_.transforms) {
+      if (spec.name == transform) return;
+    }
+    Change with = change("--transform " + transform);
+    TransformSpec spec;
+    spec.name = transform;
+    with.scenario.transforms.push_back(std::move(spec));
+    all_.push_back({std::move(with)});
+  }
+
+  const Scenario& scenario_;
+  const std::string& name_;
+  std::int64_t microbatches_;
+  std::vector<Changes> all_;
+};
+
+// The run as changed; nothing where it is illegal, deadlocks, or does not fit.
+std::optional<Run> tried(Change change) {
+  Progress silent(false);
+  try {
+    set_modelled_profile(change.scenario);
+    Run run = prepare_run(change.scenario, change.schedule, silent);
+    simulate_run(run, change.scenario.p2p, silent);
+    if (run.report.deadlock || !run.report.memory_fit || out_of_memory(run.report)) return std::nullopt;
+    return run;
+  } catch (const InputError&) {
+    return std::nullopt;  // this schedule, model or cluster does not take it
+  }
+}
+
+}  // namespace
+
+void add_remedies(const Scenario& scenario, const std::string& name, Run& run, Progress& progress) {
+  constexpr std::size_t kQuick = 300'000;  // ops of which some ten runs are no matter
+  if (run.schedule.total_ops() > kQuick) return;
+  std::vector<std::string>& remedies = run.report.memory_fit->remedies;
+  progress.phase("trying what would make it fit");
+  const Candidates candidates(scenario, name, run);
+  for (const Changes& changes : candidates.all()) {
+    for (const Change& change : changes) {
+      const std::optional<Run> fitting = tried(change);
+      if (!fitting) continue;
+      remedies.push_back(change.words + ": " +
+                         remedy_words(*fitting->report.memory_fit, fitting->report.makespan, run.report.makespan));
+      break;
+    }
+  }
+  for (Finding& finding : run.report.findings) {
+    if (finding.code == "F040") finding.message = memory_fit_words(run.report) + "; " + remedies_words(remedies);
+  }
+}
+
+}  // namespace debubble

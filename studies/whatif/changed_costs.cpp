@@ -1,0 +1,76 @@
+#include "studies/whatif/changed_costs.hpp"
+
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+namespace debubble {
+
+namespace {
+
+using Kind = CostName::Kind;
+
+Nanoseconds& cost_in(StageCosts& costs, const CostName& name) {
+  const auto stage = static_cast<std::size_t>(name.stage);
+  switch (name.kind) {
+    case Kind::kOp:
+      return duration_of(name.op, costs.stages[stage]);
+    case Kind::kPair:
+      return costs.overlapped_pair.value();
+    case Kind::kVocabulary:
+      return name.op == OpKind::kVocabularyLogits ? costs.vocabulary.value().logits : costs.vocabulary.value().gradient;
+    case Kind::kBarrier:
+      return costs.vocabulary.value().barrier;
+    case Kind::kCopy:
+      return costs.stages[stage].copy;
+    case Kind::kLatency:
+    case Kind::kTimePerByte:
+      break;
+  }
+  throw std::logic_error("cost_in: a link's");
+}
+
+void set_link(ChangedCost& changed, const CostName& name, double factor) {
+  constexpr double kNanosecondsPerSecond = 1e9;
+  Topology& topology = changed.run.topology;
+  if (topology.network() == nullptr) {
+    throw std::logic_error("with_cost: links of the ideal topology have exact derivatives");
+  }
+  auto network = std::make_shared<Network>(*topology.network());
+  if (name.link.empty()) {
+    const Nanoseconds before = network->message_latency;
+    network->message_latency = std::llround(static_cast<double>(before) * factor);
+    changed.added = static_cast<double>(network->message_latency - before);
+  }
+  for (const std::int32_t number : name.links) {  // with the same figures
+    Link& link = network->graph.links.at(static_cast<std::size_t>(number));
+    const Link before = link;
+    if (name.kind == Kind::kLatency) {
+      link.latency = std::llround(static_cast<double>(before.latency) * factor);
+      changed.added = static_cast<double>(link.latency - before.latency);
+    } else {
+      link.bandwidth = std::llround(static_cast<double>(before.bandwidth) / factor);
+      changed.added = kNanosecondsPerSecond / static_cast<double>(link.bandwidth) -
+                      kNanosecondsPerSecond / static_cast<double>(before.bandwidth);
+    }
+  }
+  topology = topology.rewired(std::move(network));
+}
+
+}  // namespace
+
+ChangedCost with_cost(const LinkFollower& follower, const Run& run, const CostName& name, double factor) {
+  ChangedCost changed{run, 0};
+  if (name.kind == Kind::kLatency || name.kind == Kind::kTimePerByte) {
+    set_link(changed, name, factor);
+    if (!name.links.empty()) follower.follow(changed.run);
+    return changed;
+  }
+  Nanoseconds& cost = cost_in(changed.run.costs, name);
+  const Nanoseconds before = cost;
+  cost = std::llround(static_cast<double>(before) * factor);
+  changed.added = static_cast<double>(cost - before);
+  return changed;
+}
+
+}  // namespace debubble

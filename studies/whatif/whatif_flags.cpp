@@ -1,0 +1,161 @@
+#include "studies/whatif/whatif_flags.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "formats/text/numbers.hpp"
+#include "sim/core/error.hpp"
+#include "tools/output.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr int kMostSeeds = 1'000'000;
+constexpr int kMostThreads = 1024;
+
+[[noreturn]] void refuse(const char* code, const char* place, std::string message, std::string help) {
+  throw InputError(Diagnostic{code, place, std::move(message), std::move(help)});
+}
+
+std::string label_of(const SlowItem& item) {
+  const char* names = item.what == SlowItem::What::kDevice  ? "device"
+                      : item.what == SlowItem::What::kStage ? "stage"
+                                                            : "replica";
+  if (item.list) return fmt::format("{}s take {} times as long", names, item.text.substr(item.text.find('=') + 1));
+  if (item.first != item.last) {
+    return fmt::format("{}s {} to {} take {} times as long", names, item.first, item.last, plain(item.factors.front()));
+  }
+  return fmt::format("{} {} takes {} times as long", names, item.first, plain(item.factors.front()));
+}
+
+void add_variation_changes(const VariationScenario& variation, std::vector<NamedChange>& changes) {
+  for (const SlowItem& item : variation.slow) {
+    if (std::all_of(item.factors.begin(), item.factors.end(), [](double factor) { return factor == 1; })) {
+      refuse("O024", "--slow", label_of(item) + ": that changes nothing", "give a factor other than 1");
+    }
+    NamedChange change{label_of(item), {}};
+    change.changes.slow = {item};
+    changes.push_back(std::move(change));
+  }
+  const std::string seed = fmt::format(", seed {}", variation.seed);
+  if (variation.factors.kind != FactorSource::Kind::kNone) {
+    NamedChange change{"microbatches differ: " + variation.factors.text + (variation.factors.random() ? seed : ""), {}};
+    change.changes.factors = variation.factors;
+    changes.push_back(std::move(change));
+  }
+  if (variation.jitter == 0) return;
+  NamedChange change{"jitter lognormal:" + plain(variation.jitter) + " of every op" + seed, {}};
+  change.changes.jitter = variation.jitter;
+  changes.push_back(std::move(change));
+}
+
+void add_link_changes(std::vector<LinkChange> links, std::vector<NamedChange>& changes) {
+  for (LinkChange& link : links) {
+    NamedChange change{to_string(link), {}};
+    change.changes.links = {std::move(link)};
+    changes.push_back(std::move(change));
+  }
+}
+
+void add_scale(const std::string& text, const char* flag, double LinkChange::*what, std::vector<NamedChange>& changes) {
+  if (text.empty()) return;
+  LinkChange change;
+  change.*what = parse_scale(text, flag);
+  add_link_changes({change}, changes);
+}
+
+void add_overlap(const std::string& text, std::vector<NamedChange>& changes) {
+  if (text.empty()) return;
+  if (text != "on" && text != "off") {
+    refuse("O026", "--overlap", "\"" + text + "\" is neither on nor off", "write it like --overlap off");
+  }
+  NamedChange change{text == "on" ? "communication beside compute" : "communication that holds compute", {}};
+  change.changes.overlap = text == "on";
+  changes.push_back(std::move(change));
+}
+
+void check_counts(const WhatIfFlags& flags, WhatIfQuestion& question, bool random) {
+  if (flags.seeds) {
+    if (*flags.seeds < 1 || *flags.seeds > kMostSeeds) {
+      refuse("O028", "--seeds", fmt::format("{} seeds cannot be run", *flags.seeds),
+             fmt::format("from 1 to {}", kMostSeeds));
+    }
+    if (!random) {
+      refuse("O028", "--seeds", "every seed gives the same run: nothing is drawn",
+             "add --jitter lognormal:0.05 or --factors lognormal:0.3");
+    }
+    question.seeds = *flags.seeds;
+  }
+  if (!flags.threads) return;
+  if (*flags.threads < 1 || *flags.threads > kMostThreads) {
+    refuse("O029", "--threads", fmt::format("{} threads cannot be used", *flags.threads),
+           fmt::format("from 1 to {}; without it one per core", kMostThreads));
+  }
+  question.threads = *flags.threads;
+}
+
+}  // namespace
+
+void add_whatif_flags(CLI::App& verb, WhatIfFlags& flags) {
+  const std::string change = "Change";
+  const auto several = [&](CLI::Option* option, const char* type) {
+    option->group(change)->type_name(type)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    return option;
+  };
+  several(verb.add_option("--link", flags.links, "3-4:x0.5 (bandwidth), 3-4:latency=x2, ..=50us"), "LINK:CHANGE")
+      ->expected(1);
+  several(verb.add_option("--fail", flags.fail, "no message takes it: link 3-4"), "link LINK")->expected(1, 2);
+  verb.add_option("--latency", flags.latency, "of all links and messages: x2, x0")->group(change)->type_name("xF");
+  verb.add_option("--bandwidth-scale", flags.bandwidth_scale, "of all links: x2")->group(change)->type_name("xF");
+  verb.add_option("--overlap", flags.overlap, "communication beside compute: on or off")
+      ->group(change)
+      ->type_name("on|off");
+  verb.add_option("--base", flags.base, "plain (default): only the other run varies; varied")
+      ->group(change)
+      ->type_name("BASE");
+  const std::string question = "Question";
+  verb.add_option("--seeds", flags.seeds, "step times of so many seeds: p50, p95, p99")
+      ->group(question)
+      ->type_name("N");
+  verb.add_option("--threads", flags.threads, "for them (default: all cores)")->group(question)->type_name("N");
+  verb.add_flag("--sensitivity", flags.sensitivity, "derivatives, and what would help most")->group(question);
+}
+
+WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario) {
+  WhatIfQuestion question;
+  question.base = scenario;
+  question.sensitivity = flags.sensitivity;
+  std::vector<Diagnostic> problems;
+  const auto collect = [&](const std::function<void()>& check) {
+    try {
+      check();
+    } catch (const InputError& error) {
+      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  };
+  collect([&] { require_one_of(flags.base, "plain|varied", "--base"); });
+  if (flags.base != "varied") {
+    add_variation_changes(scenario.variation, question.changes);
+    question.base.variation = {};
+    question.base.variation.seed = scenario.variation.seed;
+  }
+  collect([&] { add_link_changes(parse_links(flags.links), question.changes); });
+  collect([&] { add_link_changes(parse_failures(flags.fail), question.changes); });
+  collect([&] { add_scale(flags.latency, "--latency", &LinkChange::latency, question.changes); });
+  collect([&] { add_scale(flags.bandwidth_scale, "--bandwidth-scale", &LinkChange::bandwidth, question.changes); });
+  collect([&] { add_overlap(flags.overlap, question.changes); });
+  collect([&] { check_counts(flags, question, scenario.variation.random()); });
+  if (problems.empty() && question.changes.empty() && question.seeds == 0 && !question.sensitivity) {
+    problems.push_back({"O027", "debubble whatif", "nothing is changed and nothing is asked",
+                        "add --slow device=3:1.25, --link 3-4:x0.5, --overlap off or --sensitivity"});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return question;
+}
+
+}  // namespace debubble

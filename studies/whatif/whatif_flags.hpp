@@ -1,0 +1,44 @@
+// The flags of `debubble whatif` beside a scenario's: what is changed, and what is asked about it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenario/scenario.hpp"
+#include "studies/whatif/changes.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace debubble {
+
+// As typed.
+struct WhatIfFlags {
+  std::string base = "plain";
+  std::vector<std::string> links;
+  std::vector<std::string> fail;
+  std::string latency;
+  std::string bandwidth_scale;
+  std::string overlap;
+  std::optional<int> seeds;
+  std::optional<int> threads;
+  bool sensitivity = false;
+};
+
+void add_whatif_flags(CLI::App& verb, WhatIfFlags& flags);
+
+// The flags, checked.
+struct WhatIfQuestion {
+  Scenario base;
+  std::vector<NamedChange> changes;  // in the order: variation, links, overlap
+  int seeds = 0;                     // 0: not asked for
+  int threads = 0;                   // 0: one per core
+  bool sensitivity = false;
+};
+
+// `scenario` with its own --slow, --factors and --jitter. Throws InputError with everything that is wrong.
+[[nodiscard]] WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario);
+
+}  // namespace debubble

@@ -1,0 +1,25 @@
+#include "tools/commands/import_megatron.hpp"
+
+#include <cstdio>
+
+#include "formats/files/output_file.hpp"
+#include "formats/megatron/scenario_of.hpp"
+#include "formats/text/shell.hpp"
+#include "scenario/scenario.hpp"
+#include "tools/exit_status.hpp"
+
+namespace debubble {
+
+int import_megatron(const std::string& file, const std::string& output) {
+  const MegatronScenario scenario = read_megatron(read_file(file, "FILE"), file);
+  OutputFile out(output);
+  out.write(write_scenario(scenario, file));
+  out.commit();
+  for (const std::string& finding : scenario.findings) std::fprintf(stderr, "note: %s\n", finding.c_str());
+  if (output != "-") {
+    std::fprintf(stderr, "next: debubble simulate --config %s --hardware h100\n", shell_quoted(output).c_str());
+  }
+  return kExitOk;
+}
+
+}  // namespace debubble

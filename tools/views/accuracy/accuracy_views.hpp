@@ -1,0 +1,31 @@
+// How the accuracy of all sources is shown: as text, as the page docs/accuracy.md, as `debubble.accuracy/1`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "studies/accuracy/accuracy.hpp"
+#include "tools/views/style.hpp"
+
+namespace debubble {
+
+[[nodiscard]] std::string accuracy_text(const std::vector<JudgedSource>& sources, const ResultsFile& results,
+                                        const ViewStyle& style);
+[[nodiscard]] std::string accuracy_markdown(const std::vector<JudgedSource>& sources, const ResultsFile& results);
+[[nodiscard]] std::string accuracy_json(const std::vector<JudgedSource>& sources, const ResultsFile& results,
+                                        const std::string& command_line);
+
+// "+1.3 %", "3.7 %".
+[[nodiscard]] std::string error_text(double share);
+[[nodiscard]] std::string percent(double share);
+// "met", "missed", or "" without a target.
+[[nodiscard]] std::string verdict(const ErrorSummary& summary);
+// Those of the sources shown, by reason: "layers not stated (13): bloom-000, ...".
+struct UnusableGroup {
+  std::string source;
+  std::string reason;
+  std::vector<std::string> ids;
+};
+[[nodiscard]] std::vector<UnusableGroup> unusable_groups(const ResultsFile& results);
+
+}  // namespace debubble

@@ -1,0 +1,142 @@
+#include "tools/views/check/check_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tools/views/check/wording.hpp"
+
+namespace debubble {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json diagnostic_json(const Diagnostic& one) {
+  return {{"code", one.code}, {"place", one.place}, {"message", one.message}, {"help", one.help}};
+}
+
+// The values as they stand in the predictions: numbers as numbers.
+Json value_of(const std::string& text) { return text.empty() ? Json(nullptr) : Json::parse(text); }
+
+Json prediction_json(const PredictionResult& prediction) {
+  Json changes = Json::array();
+  for (const NumberChange& change : prediction.changes) {
+    changes.push_back(
+        {{"number", change.number}, {"before", value_of(change.before)}, {"after", value_of(change.after)}});
+  }
+  return {
+      {"state", to_string(prediction.state)}, {"changes", changes}, {"deadlock", text_or_null(prediction.deadlock)}};
+}
+
+// Ratios stay real; times and sizes are whole, but for the mean of two middle ones.
+Json number(const MetricResult& metric, double value) {
+  if (metric.kind != MetricResult::Kind::kBubble && std::trunc(value) == value) {
+    return static_cast<std::int64_t>(value);
+  }
+  return value;
+}
+
+Json metric_json(const MetricResult& metric) {
+  struct Units {
+    const char* value;
+    const char* error;
+  };
+  const Units units = metric.kind == MetricResult::Kind::kBubble ? Units{"ratio", "percentage_points"}
+                      : metric.kind == MetricResult::Kind::kStep ? Units{"ns", "percent"}
+                                                                 : Units{"bytes", "percent"};
+  const auto of_run = [&](Json value) { return metric.counted ? std::move(value) : Json(nullptr); };
+  return {{"metric", to_string(metric.kind)},
+          {"unit", units.value},
+          {"predicted", number(metric, metric.predicted)},
+          {"measured", of_run(number(metric, metric.measured))},
+          {"error_unit", units.error},
+          {"error", of_run(metric.error.median)},
+          {"error_low", of_run(metric.error.low)},
+          {"error_high", of_run(metric.error.high)},
+          {"tolerance", metric.tolerance},
+          {"device", metric.device < 0 ? Json(nullptr) : Json(metric.device)},
+          {"verdict", to_string(metric.verdict)}};
+}
+
+const char* state_text(MeasurementResult::State state) {
+  switch (state) {
+    case MeasurementResult::State::kJudged:
+      return "judged";
+    case MeasurementResult::State::kMissing:
+      return "missing";
+    case MeasurementResult::State::kStuck:
+      return "stuck";
+  }
+  return "judged";
+}
+
+Json measurement_json(const MeasurementResult& measurement) {
+  Json metrics = Json::array();
+  for (const MetricResult& metric : measurement.metrics) metrics.push_back(metric_json(metric));
+  const bool judged = measurement.state == MeasurementResult::State::kJudged;
+  const bool missing = measurement.state == MeasurementResult::State::kMissing;
+  return {{"state", state_text(measurement.state)},
+          {"source", measurement.fresh ? "fresh" : "recorded"},
+          {"file", text_or_null(measurement.file)},
+          {"backend", text_or_null(measurement.backend)},
+          {"clock", text_or_null(measurement.clock)},
+          {"device", text_or_null(measurement.device)},
+          {"date", text_or_null(measurement.date)},
+          {"times", judged ? Json(to_string(measurement.times)) : Json(nullptr)},
+          {"repetitions", measurement.repetitions},
+          {"calibrations", measurement.calibrations},
+          {"metrics", metrics},
+          {"notes", measurement.notes},
+          {"missing", missing ? diagnostic_json(measurement.missing) : Json(nullptr)},
+          {"failure", text_or_null(measurement.failure)},
+          {"next", measurement.next}};
+}
+
+Json suite_json(const SuiteResult& suite) {
+  Json scenarios = Json::array();
+  for (const ScenarioResult& scenario : suite.scenarios) {
+    scenarios.push_back(
+        {{"name", scenario.name},
+         {"line", scenario.line},
+         {"required", scenario.required},
+         {"outcome", to_string(outcome_of(scenario, suite.accepted))},
+         {"prediction", prediction_json(scenario.prediction)},
+         {"measurement", scenario.measurement ? measurement_json(*scenario.measurement) : Json(nullptr)}});
+  }
+  Json errors = Json::array();
+  for (const Diagnostic& error : suite.errors) errors.push_back(diagnostic_json(error));
+  return {{"file", suite.file},
+          {"name", text_or_null(suite.name)},
+          {"baseline",
+           {{"file", text_or_null(suite.baseline)},
+            {"accepted", suite.accepted},
+            {"rewritten_by_hand", suite.rewritten_by_hand},
+            {"gone", suite.gone}}},
+          {"scenarios", scenarios},
+          {"errors", errors}};
+}
+
+}  // namespace
+
+std::string check_json(const CheckResult& result, const ToolFacts& tool) {
+  const Tally tally = tally_of(result);
+  Json json;
+  json["schema_version"] = 1;
+  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
+  json["command_line"] = tool.command_line;
+  json["exit_status"] = status_of(result);
+  json["summary"] = {{"scenarios", tally.scenarios},
+                     {"pass", tally.pass},
+                     {"warn", tally.warn},
+                     {"fail", tally.fail},
+                     {"skipped", tally.skipped},
+                     {"missing", tally.missing},
+                     {"bad_suites", tally.bad_suites}};
+  json["suites"] = Json::array();
+  for (const SuiteResult& suite : result.suites) json["suites"].push_back(suite_json(suite));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace debubble

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "tools/views/diff/diff_json.hpp"
+#include "tools/views/diff/words.hpp"
+
+namespace debubble {
+namespace {
+
+std::string text(Nanoseconds value) { return fmt::format("{}", value); }
+std::string text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+template <typename T>
+std::string row(std::string_view quantity, const std::string& device, std::string_view unit, const Figure<T>& figure) {
+  return fmt::format("{},{},{},{},{},{},{},{}\n", quantity, device, unit, text(figure.predicted), text(figure.measured),
+                     text(figure.gap()), text(figure.low), text(figure.high));
+}
+
+// "op F of stage 2": words without commas.
+std::string part_name(const GapPart& part) {
+  std::string name = fmt::format("gap by {}", to_string(part.cause));
+  if (part.cause == GapCause::kOp) name += fmt::format(" {} of stage {}", letter(part.op.kind), part.op.stage);
+  if (part.paired) name += fmt::format(" with {} of stage {}", letter(part.partner.kind), part.partner.stage);
+  if (part.cause == GapCause::kTransfer) name += fmt::format(" to device {}", part.to_device);
+  return name;
+}
+
+}  // namespace
+
+std::string diff_csv(const Diff& diff) {
+  const Comparison& comparison = diff.comparison;
+  std::string csv = "quantity,device,unit,predicted,measured,gap,p10,p90\n";
+  csv += row("makespan", "", "ns", comparison.makespan);
+  csv += row("bubble_ratio", "", "", comparison.bubble_ratio);
+  csv += row("bubble_over_ideal", "", "", comparison.bubble_over_ideal);
+  for (std::size_t d = 0; d < comparison.devices.size(); ++d) {
+    const std::string device = fmt::format("{}", d);
+    csv += row("busy", device, "ns", comparison.devices[d].busy);
+    csv += row("peak_memory", device, "bytes", comparison.devices[d].peak_memory);
+    csv += row("peak_activation", device, "bytes", comparison.devices[d].peak_activation);
+  }
+  // Predicted and measured are sums over the part's ops or transfers; the gap is what it adds to the makespan.
+  for (const GapPart& part : comparison.parts) {
+    const bool sums = part.cause != GapCause::kOrder && part.cause != GapCause::kUnexplained;
+    csv += fmt::format("{},{},ns,{},{},{},,\n", part_name(part), part.device < 0 ? "" : text(Nanoseconds{part.device}),
+                       sums ? text(part.predicted) : "", sums ? text(part.measured) : "", text(part.gap));
+  }
+  return csv;
+}
+
+}  // namespace debubble

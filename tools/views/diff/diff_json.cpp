@@ -1,0 +1,182 @@
+#include "tools/views/diff/diff_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tools/views/diff/words.hpp"
+
+namespace debubble {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+Json number(Nanoseconds value) { return value; }
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+template <typename T>
+Json figure_json(const Figure<T>& figure) {
+  return {{"predicted", number(figure.predicted)},
+          {"measured", number(figure.measured)},
+          {"gap", number(figure.gap())},
+          {"p10", number(figure.low)},
+          {"p90", number(figure.high)}};
+}
+
+Json schedule_json(const ScheduleFacts& facts) {
+  Json params = Json::object();
+  for (const auto& [name, value] : facts.params) params[name] = value;
+  return {{"name", facts.name},     {"devices", facts.devices},
+          {"stages", facts.stages}, {"microbatches", facts.microbatches},
+          {"chunks", facts.chunks}, {"replicas", facts.replicas},
+          {"params", params}};
+}
+
+Json assumptions_json(const std::vector<Assumption>& assumptions) {
+  Json list = Json::array();
+  for (const Assumption& one : assumptions) {
+    list.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
+  }
+  return list;
+}
+
+Json side_json(const RunRecord& record, const std::string& name, std::size_t iteration) {
+  const RunOrigin& origin = record.origin;
+  return {{"name", name},
+          {"backend", origin.backend},
+          {"clock", origin.clock},
+          {"device", origin.device},
+          {"method", origin.method},
+          {"date", origin.date},
+          {"command_line", origin.command_line},
+          {"notes", origin.notes},
+          {"iterations", record.iterations.size()},
+          {"iteration", iteration + 1}};
+}
+
+Json index_or_null(std::int32_t index) { return index < 0 ? Json(nullptr) : Json(index); }
+
+Json part_json(const GapPart& part) {
+  const bool op = part.cause == GapCause::kOp;
+  const auto kind = [](const Op& one) { return std::string(1, letter(one.kind)); };
+  return {{"cause", to_string(part.cause)},
+          {"gap_ns", part.gap},
+          {"device", index_or_null(part.device)},
+          {"to_device", index_or_null(part.to_device)},
+          {"kind", op ? Json(kind(part.op)) : Json(nullptr)},
+          {"stage", op ? Json(part.op.stage) : Json(nullptr)},
+          {"partner_kind", op && part.paired ? Json(kind(part.partner)) : Json(nullptr)},
+          {"partner_stage", op && part.paired ? Json(part.partner.stage) : Json(nullptr)},
+          {"count", part.count},
+          {"predicted_sum_ns", part.predicted},
+          {"measured_sum_ns", part.measured},
+          {"text", part_words(part)}};
+}
+
+const char* word(Divergence::Kind kind) {
+  switch (kind) {
+    case Divergence::Kind::kOrder:
+      return "order";
+    case Divergence::Kind::kOp:
+      return "op";
+    case Divergence::Kind::kTransfer:
+      return "transfer";
+    case Divergence::Kind::kLaunchGap:
+      return "launch_gap";
+  }
+  return "";
+}
+
+Json divergence_json(const std::optional<Divergence>& divergence) {
+  if (!divergence) return nullptr;
+  const Divergence& d = *divergence;
+  return {{"cause", word(d.kind)},
+          {"device", d.device},
+          {"to_device", index_or_null(d.to_device)},
+          {"op", to_string(d.op)},
+          {"expected_op", d.kind == Divergence::Kind::kOrder ? Json(to_string(d.expected)) : Json(nullptr)},
+          {"predicted_begin_ns", d.predicted_begin},
+          {"measured_begin_ns", d.measured_begin},
+          {"late_ns", d.late},
+          {"text", divergence_words(d)}};
+}
+
+// What the executor's own allocator counted: null where nobody did.
+Json allocated(const Diff& diff, std::size_t device) {
+  const auto& peaks = diff.measured.iterations[diff.iteration].peak_memory;
+  return device < peaks.size() ? Json(peaks[device]) : Json(nullptr);
+}
+
+const char* word(MemorySource source) {
+  switch (source) {
+    case MemorySource::kCounted:
+      return "counted";
+    case MemorySource::kModelled:
+      return "modelled";
+    case MemorySource::kComputed:
+      break;
+  }
+  return "computed";
+}
+
+Json devices_json(const Diff& diff) {
+  const char* const activation = word(diff.activation_source());
+  const char* const memory = word(diff.memory_source());
+  Json list = Json::array();
+  for (std::size_t d = 0; d < diff.comparison.devices.size(); ++d) {
+    const DeviceFigures& device = diff.comparison.devices[d];
+    list.push_back({{"device", d},
+                    {"busy_ns", figure_json(device.busy)},
+                    {"peak_memory_bytes", figure_json(device.peak_memory)},
+                    {"peak_activation_bytes", figure_json(device.peak_activation)},
+                    {"measured_memory_is", memory},
+                    {"measured_activation_is", activation},
+                    {"allocated_bytes", allocated(diff, d)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string diff_json(const Diff& diff, const ToolFacts& tool) {
+  const Comparison& comparison = diff.comparison;
+  const bool own = diff.predicted_name.empty();
+  Json json = Json::object();
+  json["schema_version"] = kSchemaVersion;
+  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
+  json["command_line"] = tool.command_line;
+  json["schedule"] = schedule_json(diff.predicted_report.schedule);
+  json["assumptions"] = assumptions_json(diff.predicted.assumptions);
+  json["predicted"] =
+      side_json(diff.predicted, own ? diff.measured_name : diff.predicted_name, diff.predicted_iteration);
+  json["predicted_from_measured"] = own;
+  json["measured"] = side_json(diff.measured, diff.measured_name, diff.iteration);
+  json["measured_times_are"] = diff.measured_timeline().measured ? "measured" : "computed";
+  json["clocks"] = {{"method", diff.measured.clocks.method},
+                    {"residual_ns", diff.measured.clocks.bounded ? Json(diff.measured.clocks.residual) : Json(nullptr)},
+                    {"offsets_ns", diff.measured.clocks.offsets}};
+  json["ops_matched"] = comparison.ops;
+  json["transfers_matched"] = comparison.transfers_matched;
+  json["transfers"] = comparison.transfers;
+  json["makespan_ns"] = figure_json(comparison.makespan);
+  json["bubble_ratio"] = figure_json(comparison.bubble_ratio);
+  json["bubble_over_ideal"] = figure_json(comparison.bubble_over_ideal);
+  json["devices"] = devices_json(diff);
+  Json causes = Json::object();
+  for (int i = 0; i < kGapCauses; ++i) {
+    causes[to_string(static_cast<GapCause>(i))] = comparison.gap_by_cause[static_cast<std::size_t>(i)];
+  }
+  json["gap_by_cause_ns"] = causes;
+  json["gap_parts"] = Json::array();
+  for (const GapPart& part : comparison.parts) json["gap_parts"].push_back(part_json(part));
+  json["first_divergence"] = divergence_json(comparison.first_divergence);
+  json["divergence_tolerance_ns"] = comparison.tolerance;
+  json["losses"] = Json::array();
+  for (const LossItem& loss : diff.measured.losses) {
+    json["losses"].push_back({{"what", loss.what}, {"count", loss.count}});
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace debubble

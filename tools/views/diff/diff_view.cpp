@@ -1,0 +1,231 @@
+#include "tools/views/diff/diff_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "formats/text/quantities.hpp"
+#include "formats/text/shell.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/diff/words.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::size_t kMostDevices = 4;  // with the largest gaps, where there are more
+constexpr std::size_t kMostParts = 8;
+
+std::string origin_words(const RunOrigin& origin) {
+  std::string words = origin.backend;
+  if (!origin.clock.empty() && origin.clock != "simulated") words += ", " + origin.clock + " clock";
+  if (!origin.device.empty()) words += ", " + origin.device;
+  return printable(words);
+}
+
+std::string relative(std::int64_t gap, std::int64_t predicted) {
+  if (predicted <= 0 || gap == 0) return "";
+  const double ratio = static_cast<double>(gap) / static_cast<double>(predicted);
+  return fmt::format("{}{}", ratio < 0 ? "-" : "+", format_percent(std::abs(ratio)));
+}
+
+std::string size_gap(Bytes gap) {
+  return gap == 0 ? "0 B" : fmt::format("{}{}", gap < 0 ? "-" : "+", format_size(std::abs(gap)));
+}
+
+class View {
+ public:
+  View(const Diff& diff, const ViewStyle& style) : diff_(diff), comparison_(diff.comparison), style_(style) {}
+
+  std::string run(const std::vector<std::string>& written, const std::string& next) {
+    add_heading();
+    add_figures();
+    add_parts();
+    add_divergence();
+    if (const std::string exact = diff_.exactness(); !exact.empty()) add_item("note", exact);
+    for (const std::string& note : diff_.measured.origin.notes) add_item("note", printable(note));
+    for (const LossItem& loss : diff_.measured.losses) {
+      add_item("lost", fmt::format("{} {}", loss.count, printable(loss.what)));
+    }
+    for (const std::string& file : written) add_item("wrote", printable(file));
+    if (!next.empty()) add_item("next", next);
+    return std::move(text_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(style_.width); }
+
+  void line(const std::string& text) { text_ += text + "\n"; }
+
+  // "  clocks     one clock", wrapped behind the name.
+  void add_named(const std::string& name, const std::string& text, std::size_t indent, std::size_t column) {
+    bool first = true;
+    for (const std::string& one : wrap(text, width() - column)) {
+      const std::string lead = first ? std::string(indent, ' ') + name : "";
+      line(pad_right(lead, column) + one);
+      first = false;
+    }
+  }
+  void add_fact(const std::string& name, const std::string& text) { add_named(name, text, 2, 13); }
+  void add_item(const std::string& name, const std::string& text) { add_named(name, text, 0, 7); }
+
+  void add_heading() {
+    const ScheduleFacts& facts = diff_.predicted_report.schedule;
+    line(paint(
+        style_.color, kBold,
+        fmt::format("{} on {} device{}, {} microbatch{}: predicted and measured", printable(facts.name), facts.devices,
+                    facts.devices == 1 ? "" : "s", facts.microbatches, facts.microbatches == 1 ? "" : "es")));
+    const bool own = diff_.predicted_name.empty();
+    add_fact("predicted", own ? printable(diff_.measured_name) + ", simulated from its own schedule, costs and links"
+                              : printable(diff_.predicted_name) + ", " + origin_words(diff_.predicted.origin));
+    add_fact("measured", printable(diff_.measured_name) + ", " + origin_words(diff_.measured.origin) + iteration());
+    const ClockAlignment& clocks = diff_.measured.clocks;
+    add_fact("clocks", printable(clocks.method.empty() ? "one clock" : clocks.method) +
+                           (!clocks.bounded       ? ": how far the ranks' clocks differ is not known"
+                            : clocks.residual > 0 ? ", +-" + format_duration(clocks.residual)
+                                                  : ""));
+    add_fact("matched", fmt::format("ops {0}/{0}, transfers {1}/{2}{3}", comparison_.ops, comparison_.transfers_matched,
+                                    comparison_.transfers,
+                                    comparison_.transfers_matched == comparison_.transfers
+                                        ? ""
+                                        : ": those not seen are taken to be as predicted"));
+    line("");
+  }
+
+  [[nodiscard]] std::string iteration() const {
+    const std::size_t count = diff_.measured.iterations.size();
+    if (count < 2) return "";
+    return fmt::format("; iteration {} of {}{}", diff_.iteration + 1, count,
+                       diff_.iteration_given ? "" : ", the median step");
+  }
+
+  void add_figures() {
+    using Side = Table::Side;
+    Table table({{"", Side::kLeft},
+                 {"predicted", Side::kRight},
+                 {"measured", Side::kRight},
+                 {"gap", Side::kRight},
+                 {"", Side::kRight},
+                 {"p10 .. p90", Side::kLeft}});
+    const auto& step = comparison_.makespan;
+    table.add_row({"step", format_duration(step.predicted), format_duration(step.measured), format_gap(step.gap()),
+                   relative(step.gap(), step.predicted), range(step, format_duration)});
+    add_ratio(table, "bubble/step", comparison_.bubble_ratio);
+    add_ratio(table, "bubble/ideal", comparison_.bubble_over_ideal);
+    const bool memory = knows_memory();
+    for (const std::size_t d : memory ? worst_devices() : std::vector<std::size_t>{}) {
+      add_size(table, fmt::format("peak memory d{}", d), comparison_.devices[d].peak_memory, diff_.memory_source());
+      add_size(table, fmt::format("  activations d{}", d), comparison_.devices[d].peak_activation,
+               diff_.activation_source());
+    }
+    if (diff_.measured.iterations.size() < 2) table.remove_column(5);
+    text_ += table.text(width());
+    const std::size_t hidden = comparison_.devices.size() - worst_devices().size();
+    if (!memory) line("memory is not known of these runs");
+    if (memory && hidden > 0) {
+      line(fmt::format("memory of {} more device{}: --format json", hidden, hidden == 1 ? "" : "s"));
+    }
+    if (memory &&
+        (diff_.memory_source() == MemorySource::kComputed || diff_.activation_source() == MemorySource::kComputed)) {
+      line("-: nobody counted that memory in the measured run");
+    }
+    line("");
+  }
+
+  template <typename T, typename Format>
+  static std::string range(const Figure<T>& figure, Format format) {
+    return fmt::format("{} .. {}", format(figure.low), format(figure.high));
+  }
+
+  static void add_ratio(Table& table, const std::string& name, const Figure<double>& figure) {
+    table.add_row({name, format_percent(figure.predicted), format_percent(figure.measured),
+                   fmt::format("{:+.1f} pp", 100 * figure.gap()), "", range(figure, format_percent)});
+  }
+
+  static void add_size(Table& table, const std::string& name, const Figure<Bytes>& figure, MemorySource source) {
+    if (source == MemorySource::kComputed) {
+      table.add_row({name, format_size(figure.predicted), "-", "-", "", "-"});
+      return;
+    }
+    table.add_row({name, format_size(figure.predicted), format_size(figure.measured), size_gap(figure.gap()),
+                   relative(figure.gap(), figure.predicted), range(figure, format_size)});
+  }
+
+  // PyTorch's traces alone say nothing of it.
+  [[nodiscard]] bool knows_memory() const {
+    return std::any_of(comparison_.devices.begin(), comparison_.devices.end(), [](const DeviceFigures& device) {
+      return device.peak_memory.predicted != 0 || device.peak_memory.measured != 0;
+    });
+  }
+
+  // All, or those with the largest gaps, by number.
+  [[nodiscard]] std::vector<std::size_t> worst_devices() const {
+    std::vector<std::size_t> order(comparison_.devices.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (order.size() <= kMostDevices) return order;
+    const auto gap = [&](std::size_t d) {
+      const DeviceFigures& device = comparison_.devices[d];
+      return std::max(std::abs(device.peak_memory.gap()), std::abs(device.peak_activation.gap()));
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gap(a) > gap(b); });
+    order.resize(kMostDevices);
+    std::sort(order.begin(), order.end());
+    return order;
+  }
+
+  void add_parts() {
+    if (comparison_.parts.empty()) {
+      line("every op and transfer took as long as predicted, in the same order");
+      return;
+    }
+    if (comparison_.parts.front().gap == 0) {
+      const std::size_t count = comparison_.parts.size();
+      add_item("no gap", fmt::format("{} kind{} of ops, transfers or waits differ{}, and none moves the end: --format "
+                                     "json",
+                                     count, count == 1 ? "" : "s", count == 1 ? "s" : ""));
+      return;
+    }
+    line(fmt::format("gap explained, {} in all", format_gap(comparison_.makespan.gap())));
+    Nanoseconds rest = 0;
+    std::size_t hidden = 0;
+    for (std::size_t i = 0; i < comparison_.parts.size(); ++i) {
+      const GapPart& part = comparison_.parts[i];
+      if (i < kMostParts && part.gap != 0) {
+        add_named(pad_left(format_gap(part.gap), 10), part_words(part), 2, 14);
+        continue;
+      }
+      rest += part.gap;
+      ++hidden;
+    }
+    if (hidden > 0) {
+      add_named(pad_left(format_gap(rest), 10),
+                fmt::format("{} more part{}: --format json", hidden, hidden == 1 ? "" : "s"), 2, 14);
+    }
+  }
+
+  void add_divergence() {
+    line("");
+    if (!comparison_.first_divergence) {
+      add_item("first", fmt::format("divergence: none beyond {}", format_duration(comparison_.tolerance)));
+      return;
+    }
+    add_item("first", "divergence: " + divergence_words(*comparison_.first_divergence) +
+                          fmt::format(" (tolerance {})", format_duration(comparison_.tolerance)));
+  }
+
+  const Diff& diff_;
+  const Comparison& comparison_;
+  const ViewStyle& style_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string diff_view(const Diff& diff, const ViewStyle& style, const std::vector<std::string>& written,
+                      const std::string& next) {
+  return View(diff, style).run(written, next);
+}
+
+}  // namespace debubble

@@ -1,0 +1,83 @@
+#include "tools/views/diff/words.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "formats/text/quantities.hpp"
+
+namespace debubble {
+namespace {
+
+Nanoseconds mean(Nanoseconds sum, std::int64_t count) { return count == 0 ? 0 : (sum + count / 2) / count; }
+
+std::string stage_ops(const GapPart& part) {
+  const std::string first = fmt::format("{} of stage {}", letter(part.op.kind), part.op.stage);
+  return part.paired
+             ? fmt::format("pair of {} and {} of stage {}", first, letter(part.partner.kind), part.partner.stage)
+             : first;
+}
+
+// "takes 1.300 ms on average, predicted 1.000 ms"
+std::string means(const GapPart& part) {
+  const Nanoseconds measured = mean(part.measured, part.count);
+  const Nanoseconds predicted = mean(part.predicted, part.count);
+  if (measured == predicted)
+    return fmt::format("takes {} on average, as predicted, but unevenly", format_duration(measured));
+  return fmt::format("takes {}{}, predicted {}", format_duration(measured), part.count > 1 ? " on average" : "",
+                     format_duration(predicted));
+}
+
+std::string plural(std::int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string format_gap(Nanoseconds gap) {
+  if (gap == 0) return "0 ns";
+  return (gap < 0 ? "-" : "+") + format_duration(std::abs(gap));
+}
+
+std::string part_words(const GapPart& part) {
+  switch (part.cause) {
+    case GapCause::kOp:
+      return fmt::format("{} {} ({} on device {})", stage_ops(part), means(part), plural(part.count, "op"),
+                         part.device);
+    case GapCause::kTransfer:
+      return fmt::format("transfer from device {} to {} {}, waits before it included ({})", part.device, part.to_device,
+                         means(part), plural(part.count, "transfer"));
+    case GapCause::kOrder:
+      return part.count == 0 ? std::string("transfers took place in another order")
+                             : fmt::format("{} ran {} ops in another order", plural(part.count, "device"),
+                                           part.count == 1 ? "its" : "their");
+    case GapCause::kLaunchGap:
+      return fmt::format("launch gaps on device {}: {} of {} in all, predicted {}", part.device,
+                         plural(part.count, "op"), format_duration(part.measured), format_duration(part.predicted));
+    case GapCause::kUnexplained:
+      break;
+  }
+  return "unexplained: ops that begin before what they need had ended, by these clocks; transfers that nobody saw "
+         "are taken to be as predicted";
+}
+
+std::string divergence_words(const Divergence& d) {
+  const std::string at = format_duration(d.measured_begin);
+  switch (d.kind) {
+    case Divergence::Kind::kOrder:
+      return fmt::format("device {} ran {} where {} was due, at {}", d.device, to_string(d.op), to_string(d.expected),
+                         at);
+    case Divergence::Kind::kOp:
+      return fmt::format("device {}, {} at {}: takes {} longer than predicted", d.device, to_string(d.op), at,
+                         format_duration(d.late));
+    case Divergence::Kind::kTransfer:
+      return fmt::format("transfer of {} from device {} to {} at {}: ends {} late", to_string(d.op), d.device,
+                         d.to_device, at, format_duration(d.late));
+    case Divergence::Kind::kLaunchGap:
+      break;
+  }
+  return fmt::format("device {}, {} at {}: begins and ends {} late", d.device, to_string(d.op), at,
+                     format_duration(d.late));
+}
+
+}  // namespace debubble

@@ -1,0 +1,106 @@
+#include "tools/views/explain/explain_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "tools/views/explain/words.hpp"
+
+namespace debubble {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+Json opened(const char* topic, const Run& run, const ToolFacts& tool) {
+  Json assumptions = Json::array();
+  for (const Assumption& one : run.report.assumptions) {
+    assumptions.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
+  }
+  return {{"schema_version", kSchemaVersion},          {"tool", {{"name", "debubble"}, {"version", tool.version}}},
+          {"command_line", tool.command_line},         {"topic", topic},
+          {"schedule", run.report.schedule.name},      {"devices", run.schedule.devices},
+          {"microbatches", run.schedule.microbatches}, {"assumptions", assumptions},
+          {"makespan_ns", run.report.makespan}};
+}
+
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json causes_json(const NanosecondsByCause& causes) {
+  Json json = Json::object();
+  for (int i = 0; i < kIdleCauses; ++i) {
+    json[to_string(static_cast<IdleCause>(i))] = causes[static_cast<std::size_t>(i)];
+  }
+  return json;
+}
+
+Json waited_json(const WaitedFor& wait, const Timeline& timeline) {
+  const Times times = times_of(wait.thing, timeline);
+  Json json = {{"kind", to_string(wait.thing.kind)},
+               {"what", in_words(wait.thing, timeline)},
+               {"begin_ns", times.begin},
+               {"end_ns", times.end},
+               {"waited_from_ns", wait.begin},
+               {"waited_to_ns", wait.end}};
+  if (wait.thing.kind == Gate::Kind::kTransfer) {
+    const Transfer& transfer = timeline.transfers[static_cast<std::size_t>(wait.thing.index)];
+    json["latency_ns"] = transfer.latency;
+    json["contention_ns"] = transfer.contention;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string op_story_json(const OpStory& story, const Run& run, const ToolFacts& tool) {
+  const Timeline& timeline = run.timeline;
+  const Span& span = timeline.spans[static_cast<std::size_t>(story.span)];
+  Json json = opened("op", run, tool);
+  Json chain = Json::array();
+  for (const WaitedFor& wait : story.chain) chain.push_back(waited_json(wait, timeline));
+  json["op"] = {{"name", to_string(story.op)},
+                {"cell", name_of(span)},
+                {"device", span.device},
+                {"ready_ns", span.ready},
+                {"begin_ns", span.begin},
+                {"end_ns", span.end},
+                {"beyond_its_cost_ns", span.straggled},
+                {"slowed_by_collectives_ns", span.slowed},
+                {"waited_ns", story.waited},
+                {"waited_by_cause_ns", causes_json(story.by_cause)},
+                {"waited_for", chain},
+                {"on_critical_path", story.critical}};
+  return dump(json);
+}
+
+std::string step_story_json(const StepStory& story, const Run& run, const ToolFacts& tool) {
+  Json json = opened("step", run, tool);
+  json["bubble_ratio"] = run.report.bubble_ratio;
+  json["limit"] = story.advice.limit;
+  json["also"] = story.also;
+  Json shares = Json::array();
+  for (const PathShare& share : story.shares) shares.push_back({{"what", share.what}, {"time_ns", share.time}});
+  json["critical_path_shares"] = shares;
+  Json path = Json::array();
+  for (const PathGroup& group : story.path) {
+    path.push_back({{"begin_ns", group.begin},
+                    {"end_ns", group.end},
+                    {"what", group.what},
+                    {"things", group.things},
+                    {"compute_ns", group.compute},
+                    {"transfer_ns", group.transfer}});
+  }
+  json["critical_path"] = path;
+  Json changes = Json::array();
+  for (const Improvement& one : story.improvements) {
+    changes.push_back({{"what", one.what},
+                       {"gain_ratio", one.gain},
+                       {"makespan_ns", one.step},
+                       {"microbatches", one.microbatches},
+                       {"price", one.price.empty() ? Json(nullptr) : Json(one.price)},
+                       {"command", one.command.empty() ? Json(nullptr) : Json(one.command)}});
+  }
+  json["changes"] = changes;
+  return dump(json);
+}
+
+}  // namespace debubble

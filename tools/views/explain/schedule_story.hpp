@@ -1,0 +1,22 @@
+// `debubble explain schedule NAME`: what a row of the catalog is, an example of it, and its numbers beside those of
+// 1f1b.
+#pragma once
+
+#include <string>
+
+#include "scenario/progress.hpp"
+#include "scenario/run.hpp"
+#include "scenario/scenario.hpp"
+#include "schedules/contract.hpp"
+#include "tools/views/style.hpp"
+
+namespace debubble {
+
+// The row of that name. Throws InputError S001.
+[[nodiscard]] const ScheduleEntry& known_schedule(const std::string& name);
+
+// `own` is the example, simulated from `scenario`.
+[[nodiscard]] std::string schedule_story(const ScheduleEntry& entry, const Run& own, const Scenario& scenario,
+                                         const ScenarioFlags& flags, Progress& progress, const ViewStyle& style);
+
+}  // namespace debubble

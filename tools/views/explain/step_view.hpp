@@ -1,0 +1,28 @@
+// `debubble explain step`: what it found, for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenario/run.hpp"
+#include "studies/explain/improvements.hpp"
+#include "tools/views/advice.hpp"
+#include "tools/views/explain/step_story.hpp"
+#include "tools/views/style.hpp"
+
+namespace debubble {
+
+struct StepStory {
+  std::vector<PathGroup> path;
+  std::vector<PathShare> shares;
+  Advice advice;
+  std::vector<std::string> also;          // other limits: memory, uneven devices, collectives inside stages
+  std::vector<Improvement> improvements;  // all that help
+};
+
+// Of a run with a result.
+[[nodiscard]] StepStory story_of_step(const ImprovementBase& base, const AdviceContext& context);
+
+[[nodiscard]] std::string step_story_text(const StepStory& story, const Run& run, const ViewStyle& style);
+
+}  // namespace debubble

@@ -1,0 +1,96 @@
+#include "tools/views/explain/words.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "sim/core/op_words.hpp"
+
+namespace debubble {
+namespace {
+
+// Calls `visit` with the thing that the gate names.
+template <typename Visit>
+auto with_thing(const Gate& gate, const Timeline& timeline, Visit visit) {
+  const auto index = static_cast<std::size_t>(gate.index);
+  switch (gate.kind) {
+    case Gate::Kind::kStart:
+      break;
+    case Gate::Kind::kSpan:
+      return visit(timeline.spans[index]);
+    case Gate::Kind::kTransfer:
+      return visit(timeline.transfers[index]);
+    case Gate::Kind::kCopy:
+      return visit(timeline.copies[index]);
+    case Gate::Kind::kCollective:
+      return visit(timeline.collectives[index]);
+    case Gate::Kind::kStep:
+      return visit(timeline.steps[index]);
+  }
+  return visit(Collective{});
+}
+
+struct Namer {
+  std::string operator()(const Span& span) const { return fmt::format("{} on device {}", name_of(span), span.device); }
+  std::string operator()(const Transfer& transfer) const {
+    return fmt::format("the transfer of {} from device {} to device {}", to_string(transfer.op), transfer.from_device,
+                       transfer.to_device);
+  }
+  std::string operator()(const CopySpan& copy) const {
+    return fmt::format("the copy {} of {} on device {}", copy.way == Copy::Way::kOut ? "out" : "back",
+                       to_string(copy.op), copy.device);
+  }
+  std::string operator()(const Collective& barrier) const {
+    return fmt::format("the barrier behind {} of microbatch {}", letter(barrier.kind), barrier.microbatch);
+  }
+  std::string operator()(const StepSpan& step) const {
+    return fmt::format("{} on device {}", step.what.empty() ? to_string(step.kind) : step.what, step.device);
+  }
+};
+
+}  // namespace
+
+std::string name_of(const Span& span) {
+  return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
+}
+
+std::string meaning_of(const Op& op, const Schedule& schedule) {
+  std::string text = fmt::format("{} of microbatch {}", word_of(op.kind), op.microbatch / schedule.pieces);
+  if (schedule.pieces > 1) {
+    text += fmt::format(", {} {}", schedule.sliced ? "slice" : "piece", op.microbatch % schedule.pieces);
+  }
+  return text + (is_vocabulary(op.kind) ? " in the shard of device " : " on stage ") + std::to_string(op.stage);
+}
+
+std::string in_words(const Gate& gate, const Timeline& timeline) {
+  return gate.kind == Gate::Kind::kStart ? "nothing" : with_thing(gate, timeline, Namer{});
+}
+
+const char* to_string(Gate::Kind kind) {
+  switch (kind) {
+    case Gate::Kind::kStart:
+      break;
+    case Gate::Kind::kSpan:
+      return "span";
+    case Gate::Kind::kTransfer:
+      return "transfer";
+    case Gate::Kind::kCopy:
+      return "copy";
+    case Gate::Kind::kCollective:
+      return "barrier";
+    case Gate::Kind::kStep:
+      return "step";
+  }
+  return "start";
+}
+
+Times times_of(const Gate& gate, const Timeline& timeline) {
+  return with_thing(gate, timeline, [](const auto& thing) { return Times{thing.begin, thing.end}; });
+}
+
+Gate gate_of(const Gate& gate, const Timeline& timeline) {
+  return with_thing(gate, timeline, [](const auto& thing) { return thing.gate; });
+}
+
+}  // namespace debubble

@@ -1,0 +1,130 @@
+#include "tools/views/live_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "formats/text/quantities.hpp"
+#include "formats/text/shell.hpp"
+#include "sim/analysis/analyse.hpp"
+#include "studies/runs/predict.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+
+namespace {
+
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// The smallest value that at least `percent` of them do not exceed.
+template <typename Value>
+Value percentile(std::vector<Value> values, std::size_t percent) {
+  std::sort(values.begin(), values.end());
+  const std::size_t rank = (values.size() * percent + 99) / 100;
+  return values[std::max<std::size_t>(rank, 1) - 1];
+}
+
+std::string clock_text(const LivePlan& plan, const RunRecord& record) {
+  std::string text = fmt::format("{}, {} clock", record.origin.backend, record.origin.clock);
+  if (plan.clock.clock == live::Clock::kLogicalGiven) text += " with the given costs";
+  if (plan.clock.clock == live::Clock::kLogicalCpuTime) text += " with the CPU time that each op took";
+  return plan.clock.reason.empty() ? text : text + ": " + plan.clock.reason;
+}
+
+std::string machine_text(const RunOrigin& origin) {
+  std::string text = origin.device;
+  const auto add = [&](const std::string& label, const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + label + part;
+  };
+  add("driver ", origin.driver);
+  add("CUDA ", origin.cuda);
+  add("", origin.libraries);
+  return text;
+}
+
+std::string step_text(const RunRecord& record) {
+  std::vector<Nanoseconds> steps;
+  for (const RunIteration& iteration : record.iterations) steps.push_back(iteration.timeline.makespan);
+  if (steps.size() == 1) return format_duration(steps[0]) + ", 1 iteration";
+  return fmt::format("{} [{} .. {}], the median of {} [p10 .. p90]", format_duration(percentile(steps, 50)),
+                     format_duration(percentile(steps, 10)), format_duration(percentile(steps, 90)),
+                     counted(steps.size(), "iteration"));
+}
+
+double bubble_of(const Timeline& timeline) {
+  double busy = 0;
+  for (const Span& span : timeline.spans) busy += static_cast<double>(span.end - span.begin);
+  const double all = static_cast<double>(timeline.makespan) * timeline.devices;
+  return all > 0 ? 1 - busy / all : 0;
+}
+
+std::string bubble_text(const RunRecord& record) {
+  std::vector<double> bubbles;
+  for (const RunIteration& iteration : record.iterations) bubbles.push_back(bubble_of(iteration.timeline));
+  if (bubbles.size() == 1) return format_percent(bubbles[0]);
+  return fmt::format("{} [{} .. {}]", format_percent(percentile(bubbles, 50)), format_percent(percentile(bubbles, 10)),
+                     format_percent(percentile(bubbles, 90)));
+}
+
+std::string alignment_text(const ClockAlignment& clocks) {
+  return fmt::format("{}; two clocks may differ by {}", clocks.method, format_duration(clocks.residual));
+}
+
+std::string position_text(const live::DevicePosition& device) {
+  if (device.finished) return fmt::format("d{} has finished its row", device.device);
+  const std::string where =
+      fmt::format("d{} stands at {} (position {} of its row)", device.device, to_string(device.op), device.position);
+  return device.waits_for.empty() ? where + ", at work" : where + " and waits for " + device.waits_for;
+}
+
+}  // namespace
+
+std::string measured_view(const LivePlan& plan, const RunRecord& record, const std::string& run_file,
+                          const ViewStyle& style) {
+  Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+  const auto add = [&](const char* label, const std::string& text) {
+    if (!text.empty()) table.add_row({label, text});
+  };
+  add("live", clock_text(plan, record));
+  add("machine", machine_text(record.origin));
+  add("method", record.origin.method);
+  for (const std::string& note : record.origin.notes) add("note", note);
+  add("step", step_text(record));
+  add("bubble", bubble_text(record));
+  add("tensors", fmt::format("{} crossed devices, each with the right checksum chain", record.tensors_checked));
+  if (record.clocks.residual > 0 || !record.clocks.offsets.empty()) add("clocks", alignment_text(record.clocks));
+  table.add_row({"", ""});
+  add("next", run_file.empty() ? "add --save-run run.json, then: debubble diff run.json"
+                               : "debubble diff " + shell_quoted(run_file));
+  return table.text(static_cast<std::size_t>(style.width));
+}
+
+Finding stall_finding(const live::Stall& stall) {
+  std::string message = stall.cause + ":";
+  const char* separator = " ";
+  for (const live::DevicePosition& device : stall.devices) {
+    message += separator + position_text(device);
+    separator = "; ";
+  }
+  return {"error", "E030", std::move(message)};
+}
+
+std::string stall_view(const live::Stall& stall, const ViewStyle& style) {
+  std::string text = paint(style.color, kRed, "stuck") + ": " + stall.cause + "\n";
+  for (const live::DevicePosition& device : stall.devices) {
+    std::string margin = "  ";
+    for (const std::string& line : wrap(position_text(device), static_cast<std::size_t>(style.width) - 4)) {
+      text += margin + line + "\n";
+      margin = "    ";
+    }
+  }
+  return text;
+}
+
+Finding wrong_data_finding(const live::WrongDataError& error) { return {"error", "E031", error.what()}; }
+
+}  // namespace debubble

@@ -11,7 +11,7 @@
 #include "schedules/asynchronous/pipemare.hpp"
 #include "schedules/asynchronous/spectrain.hpp"
 #include "schedules/asynchronous/xpipe.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/synchronous/bitpipe.hpp"
 #include "schedules/synchronous/bpipe.hpp"
 #include "schedules/synchronous/breadth_first.hpp"

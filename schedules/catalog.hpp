@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

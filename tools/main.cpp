@@ -15,14 +15,14 @@
 
 #include "formats/files/interrupt.hpp"
 #include "formats/text/shell.hpp"
+#include "formats/version.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/commands/command.hpp"
-#include "tools/exit_status.hpp"
 #include "tools/flags/config_file.hpp"
-#include "tools/output.hpp"
+#include "tools/output/output.hpp"
 #include "tools/ranks.hpp"
-#include "tools/version.hpp"
 #include "tools/views/diagnostics.hpp"
 
 namespace debubble {

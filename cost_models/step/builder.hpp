@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cost_models/step/groups.hpp"
-#include "cost_models/step_work.hpp"
+#include "cost_models/step/step_work.hpp"
 
 namespace debubble {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cost_models/collectives/collective.hpp"
-#include "cost_models/step_work.hpp"
+#include "cost_models/step/step_work.hpp"
 
 namespace debubble {
 

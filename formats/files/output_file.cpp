@@ -18,16 +18,11 @@
 #include <utility>
 
 #include "formats/files/interrupt.hpp"
+#include "formats/files/system_reason.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
 namespace {
-
-// Not strerror, whose text follows the locale.
-std::string reason(int error) {
-  const char* text = strerrordesc_np(error);
-  return text != nullptr ? text : "error " + std::to_string(error);
-}
 
 std::string hint(int error) {
   switch (error) {
@@ -46,7 +41,7 @@ std::string hint(int error) {
 }
 
 [[noreturn]] void fail(const char* code, const std::string& path, const std::string& what, int error) {
-  throw InputError({code, path, what + ": " + reason(error), hint(error)});
+  throw InputError({code, path, what + ": " + system_reason(error), hint(error)});
 }
 
 // Nothing when there is no such file yet.

@@ -6,9 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 
 namespace debubble {
+
+// The longest text that can be read: simdjson's limit, less its padding.
+inline constexpr std::size_t kLongestKineto = 0xFFFFFFFF - 64;
 
 // Values as JSON has them: 12.5, "stream 7" with its quotes; empty where the event lacks the field. `name` and `cat`
 // are without quotes and escapes.

@@ -5,8 +5,8 @@
 
 #include "formats/importers/pipedream_chain.hpp"
 #include "formats/importers/pipedream_graph.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "formats/profile/layer_runs.hpp"
-#include "formats/text/problem_list.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {

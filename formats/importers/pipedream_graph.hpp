@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {

@@ -6,10 +6,9 @@
 #include "formats/files/plain_text.hpp"
 #include "formats/importers/kineto_json.hpp"
 #include "formats/json/json_tree.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "formats/text/micros.hpp"
-#include "formats/text/problem_list.hpp"
 #include "formats/text/text.hpp"
-#include "profiler/importers/kineto_events.hpp"
 
 namespace debubble {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 
 namespace debubble {
 

@@ -5,7 +5,7 @@
 
 #include "formats/json/json_tree.hpp"
 #include "formats/model/config_reader.hpp"
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {

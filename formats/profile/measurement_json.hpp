@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/json/json_tree.hpp"
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "sim/core/profile.hpp"
 
 namespace debubble {

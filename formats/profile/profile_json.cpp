@@ -6,9 +6,9 @@
 
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "formats/profile/layer_runs.hpp"
 #include "formats/profile/measurement_json.hpp"
-#include "formats/text/problem_list.hpp"
 #include "formats/text/text.hpp"
 
 namespace debubble {

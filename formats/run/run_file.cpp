@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "formats/files/plain_text.hpp"
+#include "formats/files/read_file.hpp"
 #include "formats/json/json_reader.hpp"
 #include "formats/run/run_parts.hpp"
 #include "formats/run/run_words.hpp"
-#include "scenario/scenario.hpp"
 
 namespace debubble {
 namespace {

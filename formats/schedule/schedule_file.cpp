@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "formats/files/plain_text.hpp"
+#include "formats/files/read_file.hpp"
 #include "formats/json/json_reader.hpp"
 #include "formats/run/run_parts.hpp"
 #include "formats/run/schedule_json.hpp"
 #include "formats/schedule/node_list.hpp"
 #include "formats/text/shell.hpp"
-#include "scenario/scenario.hpp"
 #include "schedules/exchange/comms_table.hpp"
 #include "sim/core/error.hpp"
 

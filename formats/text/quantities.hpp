@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 
-#include "cost_models/uniform.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -34,12 +33,6 @@ enum class BareNumber { kRefused, kToyUnits };
 // A size unit followed by "/s", or kbit/s, Mbit/s, Gbit/s, Tbit/s. Returns bytes per second; zero is refused, since
 // Topology takes it for "unlimited".
 [[nodiscard]] std::int64_t parse_bandwidth(std::string_view text, std::string_view place);
-
-// "f=1,i=1,w=1", "f=1,b=2", with "fb=1.5" for an overlapped pair, "r=1" for a recomputation and "s=1,t=1" for the
-// passes of one device's shard of the output layer; in toy units, or with units of their own. A key that is absent
-// keeps its default; of i and w, what is absent follows from b: half of it, or what the other leaves. `weight_share` is
-// not touched. All problems of the list are thrown at once.
-[[nodiscard]] UniformTimes parse_times(std::string_view text, std::string_view place);
 
 // How a column of times or sizes is shown: one unit and one number of decimals for all of them.
 struct Scale {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "formats/files/read_file.hpp"
 #include "formats/json/json_reader.hpp"
 #include "formats/text/shell.hpp"
 #include "formats/text/text.hpp"
 #include "formats/topology/topology_routes.hpp"
-#include "scenario/scenario.hpp"
 
 namespace debubble {
 

@@ -6,10 +6,10 @@
 #include <limits>
 #include <utility>
 
-#include "formats/model/model_config.hpp"
 #include "gpu/workload/layers.hpp"
 #include "gpu/workload/real_numbers.hpp"
 #include "gpu/workload/reference.hpp"
+#include "sim/core/model_presets.hpp"
 
 namespace debubble {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "formats/files/plain_text.hpp"
 #include "formats/importers/kineto_json.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "formats/text/micros.hpp"
-#include "formats/text/problem_list.hpp"
 #include "formats/text/text.hpp"
 #include "profiler/importers/kineto_names.hpp"
 

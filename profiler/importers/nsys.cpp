@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "profiler/importers/nsys_tables.hpp"
 #include "profiler/records/copy_names.hpp"
 #include "profiler/records/range_text.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "schedules/asynchronous/stream_rows.hpp"
-#include "schedules/closed_forms.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/request.hpp"
 
 namespace debubble {
 

@@ -10,7 +10,7 @@
 // here: what flows through the stages.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -5,7 +5,7 @@
 //                                   rows[1]  1F0 1B0 1F1 1B1 | 1F2 1B2 1F3 1B3 | ...
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

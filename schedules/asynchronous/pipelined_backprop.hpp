@@ -6,7 +6,7 @@
 //                   rows[2]  2F0 2B0 2F1 2B1 ...
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

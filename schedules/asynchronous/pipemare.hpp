@@ -6,7 +6,7 @@
 //                              rows[1]  1F0 1B0 1F1 1B1 ...                           1F0 (1F1;1B0) (1F2;1B1) ...
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "schedules/asynchronous/stream_rows.hpp"
-#include "schedules/closed_forms.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/request.hpp"
 
 namespace debubble {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "schedules/request.hpp"
+#include "schedules/common/request.hpp"
 
 namespace debubble {
 

@@ -7,7 +7,7 @@
 // The paper's own order was not at hand: this is 1F1B, the order of its relatives.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -10,7 +10,7 @@
 // are neighbours in the network; here devices are numbered along the pipeline.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

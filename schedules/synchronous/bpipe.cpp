@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "schedules/closed_forms.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/synchronous/one_f_one_b.hpp"
 
 namespace debubble {

@@ -7,7 +7,7 @@
 // 1F1B holds p - d on device d and d + 1 on its partner; here nobody holds more than p/2 + 1.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -8,7 +8,7 @@
 // are complete early, and its weights need to be present for one stretch of the forward and one of the backward only.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "schedules/closed_forms.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/synchronous/slots.hpp"
 
 namespace debubble {

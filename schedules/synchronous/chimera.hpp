@@ -15,7 +15,7 @@
 // the unit's order and leaves out what is not there, spread evenly over the replicas.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

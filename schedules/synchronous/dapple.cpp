@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "schedules/closed_forms.hpp"
-#include "schedules/memory_limit.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/memory_limit.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/planning.hpp"
 
 namespace debubble {

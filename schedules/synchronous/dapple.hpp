@@ -11,7 +11,7 @@
 // only: DAPPLE's replicated stages and its planner are not part of it.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -2,7 +2,7 @@
 // against breadth-first (MLSys 2023, arXiv 2211.05953). The same rows as `interleaved`, which tells and does more.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

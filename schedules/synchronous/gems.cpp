@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "schedules/closed_forms.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/request.hpp"
 
 namespace debubble {
 

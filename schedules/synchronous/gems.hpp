@@ -9,7 +9,7 @@
 // Replica 0 puts stage s on device s, replica 1 on D-1-s. Every device holds one microbatch at a time.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -4,7 +4,7 @@
 //     d1 .. F0 F1 F2 F3 B3 B2 B1 B0 ..
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -10,7 +10,7 @@
 // several waves, the authors' own order is not known to us.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

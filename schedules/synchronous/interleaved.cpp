@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "schedules/closed_forms.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/request.hpp"
 #include "sim/rows/check.hpp"
 
 namespace debubble {

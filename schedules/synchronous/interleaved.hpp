@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

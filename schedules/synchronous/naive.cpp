@@ -1,7 +1,7 @@
 #include "schedules/synchronous/naive.hpp"
 
-#include "schedules/closed_forms.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/request.hpp"
 
 namespace debubble {
 

@@ -8,7 +8,7 @@
 // The rows alone keep it so: device 0 has B0 before F1, and B0 is the last op of microbatch 0.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

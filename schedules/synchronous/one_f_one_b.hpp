@@ -5,7 +5,7 @@
 //     d1 .. F0 B0 F1 B1 F2 B2 F3 B3
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "schedules/closed_forms.hpp"
-#include "schedules/group_walk.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/group_walk.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/synchronous/slices.hpp"
 #include "sim/rows/check.hpp"
 

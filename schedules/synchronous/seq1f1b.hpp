@@ -7,7 +7,7 @@
 // the units pass the chunks in groups of p, as in interleaved 1F1B.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "schedules/request.hpp"
+#include "schedules/common/request.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

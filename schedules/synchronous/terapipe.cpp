@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "schedules/closed_forms.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/synchronous/slice_plan.hpp"
 #include "schedules/synchronous/slices.hpp"
 

@@ -5,7 +5,7 @@
 //                        d1 .. F0 F1 F2 B2 B1 B0 ..       gpipe. A slice's backward needs the next slice's first.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

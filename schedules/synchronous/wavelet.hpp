@@ -8,7 +8,7 @@
 // activations at any time, where two waves at once would hold two.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

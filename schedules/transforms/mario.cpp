@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schedules/list_timing.hpp"
+#include "schedules/common/list_timing.hpp"
 #include "schedules/transforms/row_memory.hpp"
 #include "schedules/transforms/rows.hpp"
 #include "sim/rows/op_index.hpp"

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

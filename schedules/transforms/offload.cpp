@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "schedules/copy_plan.hpp"
-#include "schedules/list_timing.hpp"
-#include "schedules/memory_limit.hpp"
+#include "schedules/common/copy_plan.hpp"
+#include "schedules/common/list_timing.hpp"
+#include "schedules/common/memory_limit.hpp"
 #include "schedules/transforms/offload_choice.hpp"
 #include "schedules/transforms/request.hpp"
 #include "sim/core/error.hpp"

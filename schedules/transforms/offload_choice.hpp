@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "schedules/copy_plan.hpp"
+#include "schedules/common/copy_plan.hpp"
 
 namespace debubble {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "schedules/list_timing.hpp"
-#include "schedules/memory_limit.hpp"
+#include "schedules/common/list_timing.hpp"
+#include "schedules/common/memory_limit.hpp"
 #include "schedules/transforms/mario.hpp"
 #include "schedules/transforms/request.hpp"
 #include "schedules/transforms/rows.hpp"

@@ -4,7 +4,7 @@
 #include <deque>
 #include <map>
 
-#include "schedules/list_timing.hpp"
+#include "schedules/common/list_timing.hpp"
 #include "schedules/transforms/request.hpp"
 #include "schedules/transforms/rows.hpp"
 

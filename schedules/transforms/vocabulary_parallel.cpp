@@ -1,6 +1,6 @@
 #include "schedules/transforms/vocabulary_parallel.hpp"
 
-#include "schedules/list_timing.hpp"
+#include "schedules/common/list_timing.hpp"
 #include "schedules/transforms/request.hpp"
 #include "schedules/transforms/vocabulary_plan.hpp"
 

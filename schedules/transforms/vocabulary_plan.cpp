@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "schedules/list_timing.hpp"
+#include "schedules/common/list_timing.hpp"
 #include "schedules/transforms/rows.hpp"
 #include "sim/rows/op_index.hpp"
 

@@ -1,7 +1,7 @@
 // Where the passes of a sharded output layer go in the rows of a schedule. Internal to the transform.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "schedules/request.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/slot_grid.hpp"
 #include "schedules/zero_bubble/slot_memory.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/request.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/dual_pipe_row.hpp"
 
 namespace debubble {

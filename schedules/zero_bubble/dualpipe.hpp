@@ -9,7 +9,7 @@
 // The gradients of the two copies of a stage must be added up between devices d and p-1-d.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -9,7 +9,7 @@
 // authors' generator gets its lengths.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

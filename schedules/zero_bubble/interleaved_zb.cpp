@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schedules/request.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/split_interleaved.hpp"
 
 namespace debubble {

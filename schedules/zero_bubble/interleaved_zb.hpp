@@ -8,7 +8,7 @@
 // Microbatches go through in rounds of q = m div max(1, m div p), which must come out even.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

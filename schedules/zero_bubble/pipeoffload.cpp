@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "schedules/closed_forms.hpp"
-#include "schedules/copy_plan.hpp"
-#include "schedules/list_timing.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/closed_forms.hpp"
+#include "schedules/common/copy_plan.hpp"
+#include "schedules/common/list_timing.hpp"
+#include "schedules/common/request.hpp"
 
 namespace debubble {
 

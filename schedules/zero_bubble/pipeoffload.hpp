@@ -10,7 +10,7 @@
 // The earliest chunks' activations stay longest, by 6 g slots per chunk; they are offloaded first.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

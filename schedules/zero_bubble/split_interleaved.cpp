@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "schedules/group_walk.hpp"
+#include "schedules/common/group_walk.hpp"
 
 namespace debubble {
 

@@ -7,7 +7,7 @@
 // Slots of one microbatch on device d: 2d, 3p-2-d, 3p+g-1+2d, 6p+g-2-d, with g = 3 for even p and 0 for odd.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -7,7 +7,7 @@
 // Slots of one microbatch on device d: d, 2p-1-d, 2p+g+d, 4p+g-1-d, with g = 2 where 3 divides p, else 0.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "schedules/memory_limit.hpp"
-#include "schedules/request.hpp"
+#include "schedules/common/memory_limit.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/planning.hpp"
 #include "schedules/zero_bubble/zb_auto_search.hpp"
 

@@ -11,7 +11,7 @@
 // The paper's cost is the span of one device, not the makespan: its optimizer step has no barrier between stages.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

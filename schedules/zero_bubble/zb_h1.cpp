@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "schedules/request.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/zb_h_row.hpp"
 
 namespace debubble {

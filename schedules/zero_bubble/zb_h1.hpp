@@ -7,7 +7,7 @@
 // The paper writes B for what PyTorch's tables, and we, call I.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "schedules/request.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/zb_h_row.hpp"
 
 namespace debubble {

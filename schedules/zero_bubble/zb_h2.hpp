@@ -8,7 +8,7 @@
 // the optimizer step is no barrier between devices.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedules/request.hpp"
+#include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/planning.hpp"
 
 namespace debubble {

@@ -8,7 +8,7 @@
 // all. The order is made for max(m, 2p-1) microbatches; those beyond m are left out.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

@@ -7,7 +7,7 @@
 // `memory_limit` as for zb-auto; 1p, the default, is what zb-v holds.
 #pragma once
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 
 namespace debubble {
 

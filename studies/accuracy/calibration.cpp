@@ -7,7 +7,7 @@
 
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
 #include "studies/accuracy/dialect.hpp"
 

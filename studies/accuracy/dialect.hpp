@@ -1,7 +1,7 @@
 // The words with which the JSON readers complain about published results and their calibration.
 #pragma once
 
-#include "formats/json/json_dialect.hpp"
+#include "formats/problems/json_dialect.hpp"
 
 namespace debubble {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "formats/text/shell.hpp"
-#include "scenario/run.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"

@@ -12,9 +12,9 @@
 
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/check_scenario.hpp"
 #include "studies/accuracy/dialect.hpp"
 #include "studies/check/suite.hpp"
 #include "tools/flags/json_flags.hpp"

@@ -7,22 +7,12 @@
 
 #include "live/backends.hpp"
 #include "sim/core/error.hpp"
-#include "tools/views/live_view.hpp"
-#include "tools/views/style.hpp"
 
 namespace debubble {
 namespace {
 
-constexpr int kUnwrapped = 1000;  // columns: every output wraps by its own rules
-
 // Six: the range of their medians is a 95 % interval.
 constexpr int kCalibrations = 6;
-
-std::string stall_text(const live::Stall& stall) {
-  ViewStyle style;
-  style.width = kUnwrapped;
-  return stall_view(stall, style);
-}
 
 // What the backends refuse too, but only once they run: --accept has to know it as well.
 void require_processes(const FreshRunPlan& plan) {
@@ -77,14 +67,14 @@ FreshRun run_fresh(const FreshRunPlan& plan, Progress& progress) {
       part.repetitions = repetitions;
       live::LiveResult result = start_live(part, plan.settings, progress);
       if (result.stall) {
-        fresh.failure = stall_text(*result.stall);
+        fresh.stall = std::move(result.stall);
         return fresh;
       }
       if (result.iterations.empty()) return fresh;  // this process is not the one that knows
       fresh.records.push_back(record_of(part, std::move(result), ""));
     }
   } catch (const live::WrongDataError& error) {
-    fresh.failure = wrong_data_finding(error).message;
+    fresh.wrong_data = error.what();
   }
   return fresh;
 }

@@ -1,11 +1,13 @@
 // A fresh run for a suite's scenario, by the rules of `debubble live`: its flags, its backends, its records.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "scenario/progress.hpp"
-#include "scenario/scenario.hpp"
+#include "live/live.hpp"
+#include "scenario/job/progress.hpp"
+#include "scenario/request/scenario.hpp"
 #include "sim/core/run_record.hpp"
 #include "studies/live/flags.hpp"
 #include "studies/live/settings.hpp"
@@ -31,8 +33,9 @@ struct FreshRunPlan {
 [[nodiscard]] std::vector<int> repetitions_by_calibration(const FreshRunPlan& plan);
 
 struct FreshRun {
-  std::vector<RunRecord> records;  // by calibration; empty in a process of mpirun's that is not the first
-  std::string failure;             // how it got stuck or went wrong, in lines; empty when it ended as it should
+  std::vector<RunRecord> records;    // by calibration; empty in a process of mpirun's that is not the first
+  std::optional<live::Stall> stall;  // where it got stuck
+  std::string wrong_data;            // which op got the wrong tensor; empty: none did
 };
 
 // Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks: U070 for runs

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/exit_status.hpp"
+#include "sim/core/exit_status.hpp"
 
 namespace debubble {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "live/live.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/units.hpp"
 
@@ -61,7 +62,7 @@ struct MeasurementResult {
   enum class State : std::uint8_t {
     kJudged,
     kMissing,  // this machine lacks what it takes; `missing` says what
-    kStuck,    // the run did not end, or carried wrong data; `failure` says how
+    kStuck,    // the run did not end (`stall` says where), or went wrong (`failure` says how)
   };
   State state = State::kJudged;
   bool fresh = false;
@@ -81,6 +82,7 @@ struct MeasurementResult {
   std::vector<MetricResult> metrics;
   std::vector<std::string> notes;  // "1 repetition: no interval, the error is judged as it is"
   Diagnostic missing;
+  std::optional<live::Stall> stall;
   std::string failure;
   std::vector<std::string> next;  // commands that explain a failure
 };

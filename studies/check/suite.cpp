@@ -9,9 +9,9 @@
 
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "studies/check/suite_lines.hpp"
 #include "tools/flags/json_flags.hpp"
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenario/scenario.hpp"
+#include "scenario/request/scenario.hpp"
 #include "sim/core/error.hpp"
 #include "studies/live/flags.hpp"
 

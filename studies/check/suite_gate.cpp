@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "formats/exporters/report_json.hpp"
+#include "formats/files/read_file.hpp"
 #include "formats/run/run_file.hpp"
 #include "formats/text/shell.hpp"
-#include "scenario/run.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/deadlock.hpp"
 #include "studies/check/commands.hpp"
@@ -151,12 +152,13 @@ void SuiteGate::measure_one(const SuiteScenario& scenario, const FreshRunPlan& p
   MeasurementResult measurement;
   try {
     FreshRun fresh = run_fresh(plan, progress_);
-    if (fresh.failure.empty()) {
+    if (!fresh.stall && fresh.wrong_data.empty()) {
       if (fresh.records.empty()) return;  // this process is not the one that knows
       measurement = judge_fresh(std::move(fresh.records), plan, scenario.tolerances);
     } else {
       measurement.state = MeasurementResult::State::kStuck;
-      measurement.failure = fresh.failure;
+      measurement.stall = std::move(fresh.stall);
+      measurement.failure = fresh.wrong_data;
     }
   } catch (const UnavailableError& error) {
     measurement.state = MeasurementResult::State::kMissing;

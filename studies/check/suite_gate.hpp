@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "formats/files/output_file.hpp"
-#include "scenario/progress.hpp"
-#include "scenario/run.hpp"
+#include "scenario/job/progress.hpp"
+#include "scenario/job/run.hpp"
 #include "studies/check/baseline.hpp"
 #include "studies/check/fresh_run.hpp"
 #include "studies/check/result.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "schedules/needs.hpp"
 #include "sim/core/error.hpp"
 #include "studies/compare/equality.hpp"

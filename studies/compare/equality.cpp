@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <limits>
 
+#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
-#include "scenario/profile_files.hpp"
-#include "scenario/run.hpp"
-#include "scenario/transformer/model_profile.hpp"
+#include "scenario/job/model_profile.hpp"
+#include "scenario/job/run.hpp"
+#include "scenario/request/profile_files.hpp"
 #include "sim/core/error.hpp"
-#include "tools/output.hpp"
 
 namespace debubble {
 

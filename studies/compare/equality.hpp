@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "scenario/scenario.hpp"
-#include "schedules/contract.hpp"
+#include "scenario/request/scenario.hpp"
+#include "schedules/common/contract.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "studies/explain/improvements.hpp"
 
 namespace debubble {

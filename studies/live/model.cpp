@@ -6,8 +6,9 @@
 
 #include "cost_models/layout.hpp"
 #include "cost_models/partition.hpp"
+#include "formats/files/read_file.hpp"
 #include "formats/model/model_config.hpp"
-#include "scenario/scenario.hpp"
+#include "sim/core/model_presets.hpp"
 
 namespace debubble {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/text/choice.hpp"
 #include "live/cpu/cores.hpp"
 #include "sim/core/error.hpp"
-#include "tools/output.hpp"
 
 namespace debubble {
 

@@ -8,7 +8,7 @@
 
 #include "gpu/workload/transformer_model.hpp"
 #include "live/live.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/check_scenario.hpp"
 #include "studies/live/flags.hpp"
 
 namespace debubble {

@@ -6,11 +6,11 @@
 #include <ctime>
 #include <utility>
 
+#include "formats/version.hpp"
 #include "live/backends.hpp"
-#include "scenario/transforms.hpp"
-#include "scenario/variation/make_variation.hpp"
+#include "scenario/job/make_variation.hpp"
+#include "scenario/job/transforms.hpp"
 #include "studies/live/model.hpp"
-#include "tools/version.hpp"
 
 namespace debubble {
 

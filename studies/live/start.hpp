@@ -5,8 +5,8 @@
 #include <string>
 
 #include "live/live.hpp"
-#include "scenario/progress.hpp"
-#include "scenario/run.hpp"
+#include "scenario/job/progress.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/core/run_record.hpp"
 #include "studies/live/settings.hpp"
 

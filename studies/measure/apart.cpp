@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/exit_status.hpp"
 #include "studies/measure/program.hpp"
-#include "tools/exit_status.hpp"
 
 namespace debubble {
 

@@ -5,8 +5,8 @@
 #include <system_error>
 #include <vector>
 
+#include "formats/version.hpp"
 #include "sim/core/error.hpp"
-#include "tools/version.hpp"
 
 namespace debubble {
 

@@ -11,12 +11,12 @@
 #include <system_error>
 #include <utility>
 
+#include "formats/files/read_file.hpp"
+#include "formats/text/columns.hpp"
 #include "formats/text/shell.hpp"
 #include "profiler/hooks_file.hpp"
 #include "profiler/records/record_file.hpp"
-#include "scenario/scenario.hpp"
 #include "sim/core/error.hpp"
-#include "tools/views/ansi.hpp"
 
 namespace debubble {
 

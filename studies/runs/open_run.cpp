@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "formats/files/plain_text.hpp"
+#include "formats/files/read_file.hpp"
 #include "formats/run/open_trace.hpp"
 #include "formats/run/run_file.hpp"
-#include "scenario/run.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
 #include "tools/flags/config_file.hpp"

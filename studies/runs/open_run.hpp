@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/progress.hpp"
+#include "scenario/job/progress.hpp"
 #include "sim/core/run_record.hpp"
 
 namespace debubble {

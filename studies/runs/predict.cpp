@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "formats/version.hpp"
 #include "sim/analysis/analyse.hpp"
-#include "tools/version.hpp"
 
 namespace debubble {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/run_record.hpp"
 

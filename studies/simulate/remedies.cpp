@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "formats/text/quantities.hpp"
-#include "scenario/memory/memory_verdict.hpp"
-#include "scenario/transformer/model_profile.hpp"
+#include "scenario/job/memory_fit_words.hpp"
+#include "scenario/job/memory_verdict.hpp"
+#include "scenario/job/model_profile.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
-#include "tools/views/memory_fit.hpp"
 
 namespace debubble {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "scenario/run.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/job/run.hpp"
+#include "scenario/request/scenario.hpp"
 #include "studies/whatif/changes.hpp"
 #include "studies/whatif/sensitivity.hpp"
 

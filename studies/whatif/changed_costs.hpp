@@ -1,7 +1,7 @@
 // A run with one of its costs changed.
 #pragma once
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "studies/whatif/follow_links.hpp"
 #include "studies/whatif/sensitivity.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/variation/make_variation.hpp"
+#include "scenario/job/make_variation.hpp"
 #include "sim/core/error.hpp"
 #include "studies/whatif/follow_links.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "scenario/run.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/job/run.hpp"
+#include "scenario/request/scenario.hpp"
 #include "studies/whatif/link_changes.hpp"
 
 namespace debubble {

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "scenario/stage_costs.hpp"
-#include "scenario/step/run_step.hpp"
-#include "scenario/transformer/model_profile.hpp"
+#include "scenario/job/model_profile.hpp"
+#include "scenario/job/run_step.hpp"
+#include "scenario/job/stage_costs.hpp"
 
 namespace debubble {
 

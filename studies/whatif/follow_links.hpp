@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "scenario/run.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/job/run.hpp"
+#include "scenario/request/scenario.hpp"
 
 namespace debubble {
 

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/engine/program.hpp"
 #include "studies/whatif/follow_links.hpp"
 

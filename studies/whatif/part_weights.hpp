@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/engine/critical_graph.hpp"
 #include "sim/engine/program.hpp"
 #include "studies/whatif/link_groups.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "scenario/variation/make_variation.hpp"
+#include "scenario/job/make_variation.hpp"
 #include "studies/parallel.hpp"
 #include "studies/whatif/step_time.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "scenario/run.hpp"
-#include "scenario/variation/variation_flags.hpp"
+#include "scenario/job/run.hpp"
+#include "scenario/request/variation_flags.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "scenario/cluster/distinct_replicas.hpp"
+#include "scenario/job/distinct_replicas.hpp"
 #include "sim/engine/cluster.hpp"
 #include "studies/parallel.hpp"
 #include "studies/whatif/changed_costs.hpp"

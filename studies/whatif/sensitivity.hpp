@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/units.hpp"
 #include "sim/engine/critical_graph.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "scenario/cluster/distinct_replicas.hpp"
+#include "scenario/job/distinct_replicas.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
 

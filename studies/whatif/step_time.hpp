@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/core/units.hpp"
 #include "sim/engine/program.hpp"
 

@@ -7,9 +7,9 @@
 #include <functional>
 #include <utility>
 
+#include "formats/text/choice.hpp"
 #include "formats/text/numbers.hpp"
 #include "sim/core/error.hpp"
-#include "tools/output.hpp"
 
 namespace debubble {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/scenario.hpp"
+#include "scenario/request/scenario.hpp"
 #include "studies/whatif/changes.hpp"
 
 namespace CLI {

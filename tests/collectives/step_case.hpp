@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cost_models/step_work.hpp"
+#include "cost_models/step/step_work.hpp"
 #include "schedules/catalog.hpp"
 
 namespace debubble::tests {

@@ -1,5 +1,5 @@
 // ZeRO-2 and ZeRO-3: what happens inside ops and what is a task of the step.
-#include "cost_models/step_work.hpp"
+#include "cost_models/step/step_work.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "cost_models/step_work.hpp"
+#include "cost_models/step/step_work.hpp"
 
 #include <doctest/doctest.h>
 

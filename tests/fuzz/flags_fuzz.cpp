@@ -8,7 +8,7 @@
 
 #include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
-#include "tools/fail_if.hpp"
+#include "tools/output/fail_if.hpp"
 
 namespace {
 

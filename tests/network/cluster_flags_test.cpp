@@ -1,13 +1,13 @@
 // The flags about the cluster: both sides of every limit, and the nearest legal value beside each refusal.
-#include "scenario/cluster/cluster_flags.hpp"
+#include "scenario/request/cluster_flags.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "scenario/cluster/cluster_topology.hpp"
-#include "scenario/cluster/rank_lists.hpp"
+#include "scenario/job/cluster_topology.hpp"
+#include "scenario/request/rank_lists.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::testing {

@@ -1,7 +1,7 @@
 // How many replicas of the pipeline are simulated.
 #include <doctest/doctest.h>
 
-#include "scenario/cluster/distinct_replicas.hpp"
+#include "scenario/job/distinct_replicas.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

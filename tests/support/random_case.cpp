@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenario/job/transforms.hpp"
 #include "tests/support/random_features.hpp"
 
 namespace debubble::testing {

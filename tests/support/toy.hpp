@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/engine/simulate.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cost_models/transformer/measured_shapes.hpp"
-#include "scenario/transformer/efficiency_file.hpp"
+#include "scenario/request/efficiency_file.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

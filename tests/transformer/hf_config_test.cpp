@@ -1,12 +1,12 @@
 // Hugging Face configs: sizes of every family, and notes for what costs and is not modelled.
-#include "formats/model/hf_config.hpp"
+#include "scenario/request/hf_config.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "scenario/transformer/model_choice.hpp"
+#include "scenario/request/model_choice.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

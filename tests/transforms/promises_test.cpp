@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "scenario/job/transforms.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/mario.hpp"
 #include "sim/core/error.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/list_timing.hpp"
+#include "schedules/common/list_timing.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "tests/support/toy.hpp"
 

@@ -7,7 +7,7 @@
 #include "schedules/catalog.hpp"
 #include "schedules/exchange/expressible.hpp"
 #include "sim/core/error.hpp"
-#include "tools/commands/trace.hpp"
+#include "tools/output/trace.hpp"
 
 namespace debubble {
 namespace {

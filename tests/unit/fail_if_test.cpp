@@ -1,11 +1,11 @@
-#include "tools/fail_if.hpp"
+#include "tools/output/fail_if.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
 #include "tests/unit/tools_support.hpp"
-#include "tools/metrics.hpp"
+#include "tools/output/metrics.hpp"
 
 using namespace debubble;
 using debubble::test::refusal;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenario/job/transforms.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"

@@ -1,4 +1,4 @@
-#include "schedules/memory_limit.hpp"
+#include "schedules/common/memory_limit.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
 #include "formats/text/quantities.hpp"
+#include "scenario/request/uniform_times.hpp"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@
 #include "sim/analysis/analyse.hpp"
 #include "tests/support/trace_lint.hpp"
 #include "tests/unit/tools_support.hpp"
-#include "tools/metrics.hpp"
+#include "tools/output/metrics.hpp"
 #include "tools/views/gantt.hpp"
 #include "tools/views/summary.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "cost_models/uniform.hpp"
 #include "formats/text/quantities.hpp"
+#include "scenario/request/uniform_times.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/engine/simulate.hpp"
 #include "tests/unit/tools_support.hpp"

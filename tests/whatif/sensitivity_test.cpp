@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "studies/whatif/candidates.hpp"
 #include "studies/whatif/changed_costs.hpp"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "scenario/variation/draws.hpp"
-#include "scenario/variation/factors.hpp"
-#include "scenario/variation/factors_file.hpp"
-#include "scenario/variation/make_variation.hpp"
+#include "scenario/job/make_variation.hpp"
+#include "scenario/request/draws.hpp"
+#include "scenario/request/factors.hpp"
+#include "scenario/request/factors_file.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/toy.hpp"
 

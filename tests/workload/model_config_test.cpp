@@ -1,4 +1,5 @@
 #include "formats/model/model_config.hpp"
+#include "sim/core/model_presets.hpp"
 
 #include <doctest/doctest.h>
 

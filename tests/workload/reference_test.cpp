@@ -8,8 +8,8 @@
 #include <functional>
 #include <random>
 
-#include "formats/model/model_config.hpp"
 #include "gpu/workload/layers.hpp"
+#include "sim/core/model_presets.hpp"
 
 namespace debubble {
 namespace {

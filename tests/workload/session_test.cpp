@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "formats/model/model_config.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "profiler/measurement/session_fit.hpp"
 #include "profiler/records/record_file.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/model_presets.hpp"
 #include "tests/workload/fake_machine.hpp"
 #include "tests/workload/ledger_device.hpp"
 

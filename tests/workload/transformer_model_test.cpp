@@ -2,10 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/model/model_config.hpp"
 #include "gpu/counting_device.hpp"
 #include "gpu/workload/kernels.hpp"
 #include "gpu/workload/layers.hpp"
+#include "sim/core/model_presets.hpp"
 #include "tests/unit/problems_of.hpp"
 #include "tests/workload/host_device.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
-#include "scenario/run.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/job/run.hpp"
 #include "tools/views/gantt.hpp"
 
 namespace debubble {

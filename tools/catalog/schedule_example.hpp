@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "scenario/progress.hpp"
-#include "scenario/scenario.hpp"
+#include "formats/files/read_file.hpp"
+#include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/check/suite.hpp"
-#include "tools/exit_status.hpp"
-#include "tools/output.hpp"
+#include "tools/output/output.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 
 namespace debubble {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "formats/files/output_file.hpp"
+#include "formats/version.hpp"
 #include "live/backends.hpp"
-#include "scenario/progress.hpp"
+#include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
 #include "studies/check/suite_gate.hpp"
-#include "tools/output.hpp"
-#include "tools/version.hpp"
+#include "tools/output/output.hpp"
 #include "tools/views/check/check_json.hpp"
 #include "tools/views/check/github.hpp"
 #include "tools/views/check/junit.hpp"

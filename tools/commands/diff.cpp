@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "formats/text/shell.hpp"
+#include "formats/version.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/exit_status.hpp"
 #include "studies/diff/diff.hpp"
 #include "studies/diff/tolerance.hpp"
-#include "tools/exit_status.hpp"
-#include "tools/output.hpp"
-#include "tools/version.hpp"
+#include "tools/output/output.hpp"
 #include "tools/views/diff/diff_json.hpp"
 #include "tools/views/diff/diff_view.hpp"
 #include "tools/views/diff/traces.hpp"

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "formats/version.hpp"
 #include "profiler/measurement/gpu_checks.hpp"
-#include "scenario/progress.hpp"
+#include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/exit_status.hpp"
 #include "tools/doctor/checks.hpp"
-#include "tools/exit_status.hpp"
-#include "tools/output.hpp"
-#include "tools/version.hpp"
+#include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 

@@ -6,13 +6,13 @@
 #include <cstdio>
 
 #include "formats/files/output_file.hpp"
+#include "formats/files/read_file.hpp"
 #include "formats/importers/pipedream.hpp"
 #include "formats/profile/profile_json.hpp"
-#include "scenario/scenario.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/exit_status.hpp"
 #include "tools/commands/import_megatron.hpp"
 #include "tools/commands/import_trace.hpp"
-#include "tools/exit_status.hpp"
 
 namespace debubble {
 

@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "formats/files/output_file.hpp"
+#include "formats/files/read_file.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/shell.hpp"
-#include "scenario/scenario.hpp"
-#include "tools/exit_status.hpp"
+#include "sim/core/exit_status.hpp"
 
 namespace debubble {
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "formats/files/read_file.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/text/text.hpp"
@@ -17,11 +18,10 @@
 #include "profiler/hooks_file.hpp"
 #include "profiler/importers/whole_model.hpp"
 #include "profiler/records/forwarding_sink.hpp"
-#include "scenario/progress.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/exit_status.hpp"
 #include "tools/commands/trace_sources.hpp"
-#include "tools/exit_status.hpp"
 #include "tools/views/explanation.hpp"
 
 namespace debubble {

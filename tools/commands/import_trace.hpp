@@ -7,7 +7,7 @@
 
 #include "sim/core/profile.hpp"
 #include "tools/flags/attribution_flags.hpp"
-#include "tools/output.hpp"
+#include "tools/output/output.hpp"
 
 namespace CLI {
 class App;

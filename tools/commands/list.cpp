@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "cost_models/transformer/hardware.hpp"
-#include "scenario/transformer/model_choice.hpp"
+#include "scenario/request/model_choice.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "tools/catalog/schedule_page.hpp"
-#include "tools/exit_status.hpp"
-#include "tools/output.hpp"
+#include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/schedule_facts.hpp"
 #include "tools/views/table.hpp"

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
+#include "formats/files/read_file.hpp"
 #include "formats/files/sqlite_file.hpp"
 #include "profiler/importers/kineto.hpp"
 #include "profiler/importers/nsys.hpp"
 #include "profiler/records/record_file.hpp"
-#include "scenario/scenario.hpp"
 
 namespace debubble {
 namespace {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 
+#include "formats/version.hpp"
 #include "gpu/cublaslt_api.hpp"
 #include "gpu/cuda_library.hpp"
 #include "gpu/driver_api.hpp"
@@ -20,7 +21,6 @@
 #include "profiler/cupti/table.hpp"
 #include "sim/core/error.hpp"
 #include "studies/measure/places.hpp"
-#include "tools/version.hpp"
 
 namespace debubble {
 

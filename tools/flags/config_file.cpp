@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "scenario/scenario.hpp"
+#include "formats/files/read_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/json/json_tree.hpp"
-#include "formats/text/problem_list.hpp"
+#include "formats/problems/problem_list.hpp"
 
 namespace CLI {
 class App;

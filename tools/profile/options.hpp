@@ -6,7 +6,7 @@
 
 #include "studies/measure/sizes.hpp"
 #include "tools/flags/attribution_flags.hpp"
-#include "tools/output.hpp"
+#include "tools/output/output.hpp"
 
 namespace debubble {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedules/contract.hpp"
+#include "schedules/common/contract.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "tools/version.hpp"
+#include "formats/version.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 
 namespace debubble {

@@ -92,8 +92,9 @@ class CaseList {
       one.details = to_string(measurement.missing);
     } else if (measurement.state == State::kStuck) {
       CheckCase& one = add(scenario.name, scenario.line, "run", Outcome::kFail);
-      one.message = measurement.failure.substr(0, measurement.failure.find('\n'));
-      one.details = measurement.failure + "\n" + lines_of(measurement.next);
+      one.details = failure_text(measurement);
+      one.message = one.details.substr(0, one.details.find('\n'));
+      one.details += "\n" + lines_of(measurement.next);
     }
     for (const MetricResult& metric : measurement.metrics) {
       CheckCase& one = add(scenario.name, scenario.line, to_string(metric.kind), outcome_of_verdict(metric.verdict));

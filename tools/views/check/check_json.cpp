@@ -90,7 +90,7 @@ Json measurement_json(const MeasurementResult& measurement) {
           {"metrics", metrics},
           {"notes", measurement.notes},
           {"missing", missing ? diagnostic_json(measurement.missing) : Json(nullptr)},
-          {"failure", text_or_null(measurement.failure)},
+          {"failure", text_or_null(failure_text(measurement))},
           {"next", measurement.next}};
 }
 

@@ -144,9 +144,10 @@ class TextView {
       line_below(fmt::format("not run ({}): {}", measurement.missing.code, measurement.missing.message));
       if (!measurement.missing.help.empty()) line_below(measurement.missing.help);
     }
-    for (std::size_t begin = 0; begin < measurement.failure.size();) {
-      const std::size_t end = std::min(measurement.failure.find('\n', begin), measurement.failure.size());
-      line_below(measurement.failure.substr(begin, end - begin));
+    const std::string failure = failure_text(measurement);
+    for (std::size_t begin = 0; begin < failure.size();) {
+      const std::size_t end = std::min(failure.find('\n', begin), failure.size());
+      line_below(failure.substr(begin, end - begin));
       begin = end + 1;
     }
     add_metrics(measurement);

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "formats/text/quantities.hpp"
+#include "tools/views/live_view.hpp"
+#include "tools/views/style.hpp"
 
 namespace debubble {
 namespace {
@@ -127,6 +129,14 @@ std::string source_text(const MeasurementResult& measurement) {
   if (measurement.repetitions > 1) add(fmt::format("{} repetitions", measurement.repetitions));
   if (measurement.calibrations > 1) add(fmt::format("calibrated {} times", measurement.calibrations));
   return text;
+}
+
+std::string failure_text(const MeasurementResult& measurement) {
+  if (!measurement.stall) return measurement.failure;
+  constexpr int kUnwrapped = 1000;  // columns: every output wraps by its own rules
+  ViewStyle style;
+  style.width = kUnwrapped;
+  return stall_view(*measurement.stall, style);
 }
 
 std::string tally_text(const Tally& tally) {

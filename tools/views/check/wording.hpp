@@ -28,6 +28,9 @@ namespace debubble {
 // "recorded, cuda, gpu clock, NVIDIA H200, 2026-11-20, 10 repetitions".
 [[nodiscard]] std::string source_text(const MeasurementResult& measurement);
 
+// How a run got stuck or went wrong, in lines; empty when it ended as it should.
+[[nodiscard]] std::string failure_text(const MeasurementResult& measurement);
+
 // "12 scenarios: 10 pass, 1 warn, 1 fail".
 [[nodiscard]] std::string tally_text(const Tally& tally);
 

@@ -6,9 +6,9 @@
 #include "formats/exporters/chrome_trace.hpp"
 #include "formats/files/tar.hpp"
 #include "formats/json/json_text.hpp"
+#include "formats/version.hpp"
 #include "sim/analysis/analyse.hpp"
-#include "tools/commands/trace.hpp"
-#include "tools/version.hpp"
+#include "tools/output/trace.hpp"
 
 namespace debubble {
 namespace {

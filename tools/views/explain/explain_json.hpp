@@ -4,7 +4,7 @@
 #include <string>
 
 #include "formats/exporters/report_json.hpp"
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "tools/views/explain/op_story.hpp"
 #include "tools/views/explain/step_view.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/timeline.hpp"
 

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "scenario/progress.hpp"
-#include "scenario/run.hpp"
-#include "scenario/scenario.hpp"
-#include "schedules/contract.hpp"
+#include "scenario/job/progress.hpp"
+#include "scenario/job/run.hpp"
+#include "scenario/request/scenario.hpp"
+#include "schedules/common/contract.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/run.hpp"
+#include "scenario/job/run.hpp"
 #include "studies/explain/improvements.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/explain/step_story.hpp"

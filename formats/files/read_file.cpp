@@ -1,0 +1,30 @@
+#include "formats/files/read_file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include "formats/files/system_reason.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+std::string read_file(const std::string& path, const std::string& place) {
+  const auto close = [](std::FILE* file) { std::fclose(file); };  // NOLINT(cppcoreguidelines-owning-memory): it owns
+  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
+  const auto refuse = [&] {
+    throw InputError(Diagnostic{"C005", place, "cannot read " + path + ": " + system_reason(errno),
+                                "check the path and its permissions"});
+  };
+  if (file == nullptr) refuse();
+  std::string text;
+  std::array<char, 1 << 16> block{};
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+    text.append(block.data(), count);
+  }
+  if (std::ferror(file.get()) != 0) refuse();
+  return text;
+}
+
+}  // namespace debubble

@@ -1,0 +1,11 @@
+// Files read whole.
+#pragma once
+
+#include <string>
+
+namespace debubble {
+
+// The whole file as text. Throws InputError C005 with the system's reason when it cannot be read.
+[[nodiscard]] std::string read_file(const std::string& path, const std::string& place);
+
+}  // namespace debubble

@@ -1,0 +1,37 @@
+#include "formats/text/choice.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+namespace {
+
+std::vector<std::string> split_names(std::string_view names) {
+  std::vector<std::string> list;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find('|', begin), names.size());
+    list.emplace_back(names.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return list;
+}
+
+}  // namespace
+
+void require_one_of(const std::string& value, std::string_view names, const char* place) {
+  const std::vector<std::string> list = split_names(names);
+  for (const std::string& name : list) {
+    if (name == value) return;
+  }
+  const std::string guess = closest_name(value, list);
+  std::string all;
+  for (const std::string& name : list) all += (all.empty() ? "" : ", ") + name;
+  throw InputError(
+      Diagnostic{"C002", place, "\"" + value + "\" is not one of: " + all,
+                 guess.empty() ? std::string("write ") + place + " " + list.front() : "did you mean " + guess + "?"});
+}
+
+}  // namespace debubble

@@ -1,0 +1,12 @@
+// One word out of a few.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace debubble {
+
+// `names` is "text|json|csv". Throws InputError C002 for a value that is none of them, with the list or a suggestion.
+void require_one_of(const std::string& value, std::string_view names, const char* place);
+
+}  // namespace debubble

@@ -1,0 +1,151 @@
+#include "scenario/job/cluster_topology.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "formats/text/quantities.hpp"
+#include "scenario/job/stage_costs.hpp"
+#include "sim/core/error.hpp"
+#include "sim/topologies/catalog.hpp"
+
+namespace debubble {
+
+namespace {
+
+std::string sizes_text(const Parallelism& sizes) {
+  std::string text;
+  const auto add = [&](const char* name, int size) {
+    if (size > 1) text += std::string(text.empty() ? "" : ", ") + name + " " + std::to_string(size);
+  };
+  add("tp", sizes.tensor);
+  add("cp", sizes.context);
+  add("ep", sizes.expert);
+  add("dp", sizes.data);
+  add("pp", sizes.pipeline);
+  return text.empty() ? "one rank" : text;
+}
+
+std::string order_text(const std::vector<Dimension>& order) {
+  std::string text;
+  for (const Dimension one : order) text += (text.empty() ? "" : ",") + std::string(to_string(one));
+  return text;
+}
+
+// The sizes that would fit beside the others, and the cluster that would do.
+std::string nearest(const RankLayout& layout, const ClusterScenario& cluster, std::int64_t room) {
+  const Parallelism& sizes = layout.sizes;
+  std::string text;
+  const auto offer = [&](const char* flag, std::int64_t size) {
+    const std::int64_t most = room / (sizes.ranks() / size);
+    if (size > 1 && most >= 1) text += (text.empty() ? "" : ", ") + (flag + (" " + std::to_string(most)));
+  };
+  offer("--dp", sizes.data);
+  offer("-p", sizes.pipeline);
+  offer("--tp", sizes.tensor);
+  offer("--cp", sizes.context);
+  const std::size_t colon = cluster.topology.find(':');
+  const TopologyEntry* entry = find_topology(cluster.topology.substr(0, colon));
+  if (cluster.devices.empty() && entry != nullptr && !entry->units.empty()) {
+    const auto per_unit = [&] {
+      const std::size_t after =
+          std::min(cluster.topology.find(',', std::min(colon, cluster.topology.size())), cluster.topology.size());
+      const std::string typed =
+          colon < cluster.topology.size() ? cluster.topology.substr(colon + 1, after - colon - 1) : std::string();
+      const bool number = !typed.empty() && typed.find_first_not_of("0123456789") == std::string::npos;
+      return cluster.graph->device_count() / (number ? std::stoll(typed) : entry->default_units);
+    }();
+    const std::int64_t units = (sizes.ranks() + per_unit - 1) / per_unit;
+    if (units <= entry->most_units) {
+      text += (text.empty() ? "" : ", or ") + ("--topology " + entry->name + ":" + std::to_string(units));
+    }
+  }
+  return text.empty() ? "use a larger cluster" : "at most " + text;
+}
+
+void check_ideal_flags(const Scenario& scenario) {
+  std::vector<Diagnostic> found;
+  const auto refuse = [&](bool given, const char* flag, const char* param) {
+    if (!given) return;
+    found.push_back({"B018", flag, std::string(flag) + " speaks of ideal links, and the cluster has its own",
+                     std::string("give it as a parameter, e.g. --topology ring:4,") + param});
+  };
+  refuse(scenario.comm.has_value(), "--comm", "latency=1us, or as --transfer-latency");
+  refuse(scenario.bandwidth.has_value(), "--bandwidth", "bandwidth=25GB/s");
+  if (!found.empty()) throw InputError(std::move(found));
+}
+
+}  // namespace
+
+void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
+  constexpr std::int64_t kMostRanks = 1 << 30;  // ranks are counted in 32 bits
+  if (std::int64_t{devices_in_pipeline} > kMostRanks / cluster.sizes.ranks()) {
+    throw InputError(Diagnostic{"B010", "--devices", "more than " + std::to_string(kMostRanks) + " ranks",
+                                "use fewer devices, or smaller --tp, --cp and --dp"});
+  }
+  if (cluster.graph == nullptr) return;
+  const RankLayout layout = cluster.layout(devices_in_pipeline);
+  const std::int32_t devices = cluster.graph->device_count();
+  for (const std::int32_t device : layout.devices) {
+    if (device < devices) continue;
+    throw InputError(Diagnostic{"B016", "--rank-devices", cluster.topology + " has no device " + std::to_string(device),
+                                "its devices are 0 to " + std::to_string(devices - 1)});
+  }
+  const std::int64_t room = layout.devices.empty() ? devices : static_cast<std::int64_t>(layout.devices.size());
+  if (layout.sizes.ranks() <= room) return;
+  throw InputError(
+      Diagnostic{"B017", layout.devices.empty() ? "--topology" : "--rank-devices",
+                 sizes_text(layout.sizes) + " are " + std::to_string(layout.sizes.ranks()) + " ranks, and " +
+                     (layout.devices.empty() ? cluster.topology + " has " + std::to_string(room) + " devices"
+                                             : std::to_string(room) + " devices are named"),
+                 nearest(layout, cluster, room)});
+}
+
+void assume_ranks(const ClusterScenario& cluster, int devices, Report& report) {
+  if (!cluster.given) return;
+  const RankLayout layout = cluster.layout(devices);
+  std::string text = sizes_text(layout.sizes) + ": " + std::to_string(layout.sizes.ranks()) + " ranks";
+  if (cluster.graph != nullptr) {
+    text +=
+        " on " + std::to_string(cluster.graph->device_count()) + " devices, nearest first " + order_text(layout.order);
+  }
+  assume(report, "ranks", text, Source::kGiven);
+  if (layout.sizes.sequence) assume(report, "sequence parallelism", "over the tensor ranks", Source::kGiven);
+  if (layout.sizes.zero > 0) {
+    const std::array<const char*, 4> sharded{"", "optimizer state", "optimizer state and gradients",
+                                             "optimizer state, gradients and weights"};
+    const bool alone = layout.sizes.data * layout.sizes.context == 1;
+    assume(report, "sharded over the data ranks",
+           std::string(sharded.at(static_cast<std::size_t>(layout.sizes.zero))) +
+               (alone ? ": nothing, as there is one (--dp 1)" : ""),
+           Source::kGiven);
+  }
+}
+
+Topology cluster_topology(const Scenario& scenario, int devices, Report& report) {
+  const ClusterScenario& cluster = scenario.cluster;
+  check_ideal_flags(scenario);
+  auto network = std::make_shared<Network>();
+  network->layout = cluster.layout(devices);
+  check_ranks_fit(cluster, devices);
+  network->graph = *cluster.graph;
+  network->model = cluster.model;
+  network->message_latency = cluster.message_latency;
+  network->transfer_bound = cluster.transfer_bound;
+  assume(report, "topology", cluster.topology, Source::kGiven);
+  const std::array<const char*, 3> models{"fluid: flows on a link share it max-min fairly",
+                                          "fifo: whole messages, one after the other, stored at every hop",
+                                          "uncontended: every flow as if it were alone"};
+  assume(report, "network", models.at(static_cast<std::size_t>(cluster.model)),
+         given_or_default(cluster.model != NetworkModel::kFluid));
+  for (const Assumption& rate : cluster.rates) assume(report, rate.what, rate.value, rate.source);
+  assume(report, "transfer latency beside the links", format_duration_exact(cluster.message_latency),
+         given_or_default(cluster.message_latency != 0));
+  if (cluster.transfer_bound != 0) {
+    assume(report, "bound of a rank's transfer", format_size(cluster.transfer_bound) + "/s", Source::kGiven);
+  }
+  return Topology::over(std::move(network));
+}
+
+}  // namespace debubble

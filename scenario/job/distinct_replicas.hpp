@@ -1,0 +1,14 @@
+// How many data-parallel replicas of the pipeline a run must simulate together. One stands for all of them where they
+// take the same time over wires that no two share; at the same moment alike replicas would all want a shared link.
+#pragma once
+
+#include "scenario/job/run.hpp"
+#include "sim/core/variation.hpp"
+#include "sim/engine/program.hpp"
+
+namespace debubble {
+
+// 1, or all of `run.pipeline_replicas`. Throws InputError B036 where these are too many to simulate.
+[[nodiscard]] int distinct_replicas(const Run& run, const Program& program, const Variation& variation);
+
+}  // namespace debubble

@@ -1,0 +1,77 @@
+#include "scenario/job/make_variation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "formats/text/numbers.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+namespace {
+
+// Each piece of a microbatch varies with it.
+std::vector<double> piece_factors(const std::vector<double>& microbatches, int pieces) {
+  std::vector<double> factors;
+  for (const double factor : microbatches) factors.insert(factors.end(), static_cast<std::size_t>(pieces), factor);
+  return factors;
+}
+
+std::string items_text(const std::vector<SlowItem>& items) {
+  std::string text;
+  for (const SlowItem& item : items) text += (text.empty() ? "" : ", ") + item.text;
+  return text;
+}
+
+void say(const VariationScenario& scenario, const Variation& made, std::vector<Assumption>& assumptions) {
+  if (!scenario.slow.empty()) assumptions.push_back({"slow", items_text(scenario.slow), Source::kGiven});
+  const std::string seed = fmt::format(", seed {}", scenario.seed);
+  if (!made.piece.empty()) {
+    const auto [least, most] = std::minmax_element(made.piece.begin(), made.piece.end());
+    assumptions.push_back({"microbatches",
+                           fmt::format("{}{}: {:.2f} to {:.2f} of the average one", scenario.factors.text,
+                                       scenario.factors.random() ? seed : "", *least, *most),
+                           Source::kGiven});
+  }
+  if (made.jitter != 0) {
+    assumptions.push_back({"jitter", "lognormal:" + plain(made.jitter) + " of every op" + seed, Source::kGiven});
+  }
+}
+
+}  // namespace
+
+Variation make_variation(const VariationScenario& scenario, const Schedule& schedule, int pipeline_replicas) {
+  Variation made;
+  std::vector<Diagnostic> problems;
+  made.device = slow_factors(scenario.slow, SlowItem::What::kDevice, schedule.devices, problems);
+  made.stage = slow_factors(scenario.slow, SlowItem::What::kStage, schedule.stages, problems);
+  made.pipeline_replica = slow_factors(scenario.slow, SlowItem::What::kReplica, pipeline_replicas, problems);
+  try {
+    made.piece =
+        piece_factors(microbatch_factors(scenario.factors, schedule.microbatches, scenario.seed), schedule.pieces);
+  } catch (const InputError& error) {
+    problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
+  }
+  made.jitter = scenario.jitter;
+  made.seed = scenario.seed;
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return made;
+}
+
+Variation make_variation(const VariationScenario& scenario, const Schedule& schedule, int pipeline_replicas,
+                         std::vector<Assumption>& assumptions) {
+  Variation made = make_variation(scenario, schedule, pipeline_replicas);
+  say(scenario, made, assumptions);
+  return made;
+}
+
+void refuse_variation(const VariationScenario& scenario, const std::string& who) {
+  if (scenario.none()) return;
+  throw InputError(Diagnostic{"O021", "--slow", who + " runs for real, and what differs there differs by itself",
+                              "leave --slow, --factors and --jitter out; --fault slow=2:1.5 slows a device down"});
+}
+
+}  // namespace debubble

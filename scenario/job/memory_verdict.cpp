@@ -1,0 +1,85 @@
+#include "scenario/job/memory_verdict.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cost_models/transformer/hardware.hpp"
+#include "formats/text/quantities.hpp"
+#include "scenario/job/memory_fit_words.hpp"
+#include "scenario/job/model_profile.hpp"
+#include "scenario/job/stage_costs.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+// The driver's context, the libraries' code and the communicators' buffers: about so much on data-centre GPUs.
+constexpr Bytes kUsuallyOutside = 1024 * kMebibyte;
+
+std::string sizes_text(const std::vector<Bytes>& sizes) {
+  std::string text;
+  for (const Bytes size : sizes) text += (text.empty() ? "" : ", ") + format_size(size);
+  return text;
+}
+
+void check_count(const std::vector<Bytes>& sizes, int devices) {
+  if (sizes.size() == 1 || sizes.size() == static_cast<std::size_t>(devices)) return;
+  throw InputError(Diagnostic{"F043", "--memory",
+                              "there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(devices) +
+                                  (devices == 1 ? " device" : " devices"),
+                              "give one for all, or one each"});
+}
+
+}  // namespace
+
+void set_memory_limits(const Scenario& scenario, Run& run) {
+  using From = MemoryScenario::From;
+  const MemoryScenario& memory = scenario.memory;
+  const bool modelled = scenario.transformer.setup.has_value();
+  if (memory.from == From::kHardware && !modelled) {
+    throw InputError(Diagnostic{"F042", "--memory", "without --model no hardware says how much memory there is",
+                                "write it like --memory 80GiB"});
+  }
+  if (memory.from == From::kNothing || (memory.from == From::kModel && !modelled)) return;
+  Bytes outside = memory.outside.value_or(0);
+  if (memory.from == From::kGiven) {
+    check_count(memory.sizes, run.schedule.devices);
+    run.memory.capacities = memory.sizes;
+    assume(run.report, "memory", sizes_text(memory.sizes) + " per device", Source::kGiven);
+  } else {
+    const Hardware& hardware = modelled_hardware(scenario);
+    outside = memory.outside.value_or(kUsuallyOutside);
+    run.memory.capacities = {hardware.memory};
+    assume(run.report, "memory", format_size(hardware.memory) + " per device, " + hardware.name, Source::kPublished);
+  }
+  if (outside > 0) {
+    assume(run.report, "memory outside the allocator", format_size(outside),
+           given_or_default(memory.outside.has_value()));
+  }
+  for (Bytes& capacity : run.memory.capacities) {
+    if (capacity <= outside) {
+      throw InputError(
+          Diagnostic{"F044", "--memory-outside",
+                     format_size(outside) + " outside the allocator leaves nothing of " + format_size(capacity),
+                     "write it like --memory-outside 1GiB"});
+    }
+    capacity -= outside;
+  }
+  run.memory.allocator = memory.allocator;
+  assume(
+      run.report, "allocator",
+      memory.allocator == AllocatorKind::kExact ? "none: what is allocated is what is taken" : "caching, as PyTorch's",
+      given_or_default(memory.allocator == AllocatorKind::kExact));
+}
+
+void judge_memory(Run& run) {
+  if (run.memory.capacities.empty()) return;
+  run.report.memory_fit =
+      memory_fit(device_memories(run.timeline, run.schedule, run.costs, run.memory.capacities, run.memory.allocator));
+  if (!out_of_memory(run.report)) return;
+  run.report.findings.push_back({"error", "F040", memory_fit_words(run.report)});
+}
+
+bool out_of_memory(const Report& report) { return report.memory_fit && report.memory_fit->spare < 0; }
+
+}  // namespace debubble

@@ -1,0 +1,183 @@
+#include "scenario/job/model_profile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "cost_models/transformer/layer_ops.hpp"
+#include "cost_models/transformer/modelled_profile.hpp"
+#include "scenario/job/cluster_topology.hpp"
+#include "scenario/job/run.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr const char* kUsualHardware = "h100";
+
+// "dgx-h100:8": its machines hold these. Empty: the topology does not say.
+std::string hardware_of_topology(const std::string& topology) {
+  constexpr std::array<std::pair<const char*, const char*>, 6> kMachines{{{"dgx-a100", "a100-80"},
+                                                                          {"dgx-h100", "h100"},
+                                                                          {"dgx-h200", "h200"},
+                                                                          {"dgx-b200", "b200"},
+                                                                          {"gb200-nvl72", "gb200"},
+                                                                          {"v100-mesh", "v100"}}};
+  for (const auto& [machine, hardware] : kMachines) {
+    if (topology.starts_with(machine)) return hardware;
+  }
+  return {};
+}
+
+std::string hardware_name(const Scenario& scenario) {
+  if (!scenario.transformer.hardware.empty()) return scenario.transformer.hardware;
+  const std::string name = hardware_of_topology(scenario.cluster.topology);
+  return name.empty() ? kUsualHardware : name;
+}
+
+void check_format(const Hardware& hardware, NumberFormat format) {
+  if (peak_flops(hardware, format) > 0) return;
+  throw InputError(Diagnostic{"F018", "--dtype", hardware.name + " has no units for " + to_string(format) + " products",
+                              "write --dtype bf16, or take --hardware h100 or newer"});
+}
+
+void check_table(const Scenario& scenario, const Hardware& hardware) {
+  const std::string& measured = scenario.transformer.measured_hardware;
+  if (measured.empty() || measured == hardware.name) return;
+  throw InputError(Diagnostic{"F019", "--efficiency",
+                              "the table was measured on " + measured + ", not " + hardware.name,
+                              "leave --efficiency out, or take --hardware " + measured});
+}
+
+// Megatron-LM's scatter and gather between stages (Narayanan et al., SC 2021, section 4.1): tensor ranks hold the same
+// activation, so each sends 1/t of it to its counterpart, and the receivers put it together over their own links.
+void check_scatter(const Parallelism& sizes) {
+  if (sizes.tensor >= 2 && !sizes.sequence) return;
+  throw InputError(Diagnostic{"F024", "--scatter-gather",
+                              sizes.sequence ? "with --sequence-parallel every rank has its own share to send"
+                                             : "there is one tensor rank, which has all to send",
+                              sizes.sequence ? "leave --scatter-gather out: shares travel anyway"
+                                             : "add --tp 8, or leave --scatter-gather out"});
+}
+
+// How long the receivers take to put together what the largest transfer brings. They wait for that as they wait for
+// the transfer, so it counts as latency of every transfer; and it is calibrated with the transfers, not here.
+Nanoseconds gather_time(ModelRequest request, const Profile& profile) {
+  request.kernels.efficiency.network_scale = 1;
+  LayerOp gather;
+  gather.kind = LayerOp::Kind::kCollective;
+  gather.collective = CollectiveKind::kAllGather;
+  for (const ProfileLayer& layer : profile.layers) {
+    gather.collective_bytes = std::max(gather.collective_bytes, layer.output);
+  }
+  return collective_time(gather, request).alone;
+}
+
+ModelledLayers modelled(const ModelRequest& request, bool scatter) {
+  ModelledLayers layers{modelled_profile(request), 0};
+  if (!scatter) return layers;
+  const int shares = request.setup.parallel.tensor;
+  layers.gather = gather_time(request, layers.profile);
+  for (ProfileLayer& layer : layers.profile.layers) layer.output = (layer.output + shares - 1) / shares;
+  return layers;
+}
+
+// All but the wires.
+ModelRequest request_of(const Scenario& scenario, const RankLayout& layout) {
+  const Hardware& hardware = modelled_hardware(scenario);
+  ModelRequest request;
+  request.setup = *scenario.transformer.setup;
+  request.setup.parallel = layout.sizes;
+  request.kernels.hardware = hardware;
+  request.kernels.efficiency = usual_efficiency(hardware);
+  request.kernels.efficiency.compute_scale = scenario.transformer.calibration.compute_scale;
+  request.kernels.efficiency.network_scale = scenario.transformer.calibration.network_scale;
+  request.kernels.measured = scenario.transformer.measured;
+  request.generation = link_generation_of(scenario);
+  return request;
+}
+
+PlacedLayers layers_for(const Scenario& scenario, int devices) {
+  if (scenario.cluster.graph != nullptr) return place_layers(scenario, *scenario.cluster.graph, devices);
+  const ModelRequest request = request_of(scenario, scenario.cluster.layout(devices));
+  return {{modelled(request, scenario.transformer.scatter_gather)},
+          std::vector<std::size_t>(static_cast<std::size_t>(devices), 0)};
+}
+
+}  // namespace
+
+const Hardware& modelled_hardware(const Scenario& scenario) { return *find_hardware(hardware_name(scenario)); }
+
+bool topology_has_hardware(const Scenario& scenario) {
+  return !hardware_of_topology(scenario.cluster.topology).empty();
+}
+
+std::optional<LinkGeneration> link_generation_of(const Scenario& scenario) {
+  const std::optional<LinkGeneration> links = link_generation(scenario.cluster.topology);
+  return links ? links : link_generation(hardware_name(scenario));
+}
+
+void set_modelled_profile(Scenario& scenario) {
+  if (!scenario.transformer.setup) return;
+  const Hardware& hardware = modelled_hardware(scenario);
+  check_table(scenario, hardware);
+  check_format(hardware, scenario.transformer.setup->compute);
+  const int devices = std::max(1, scenario.devices.value_or(kDefaultDevices));  // none are refused later
+  const RankLayout layout = scenario.cluster.layout(devices);
+  scenario.transformer.setup->parallel = layout.sizes;
+  check_setup(request_of(scenario, layout).setup);
+  if (scenario.cluster.graph != nullptr) {
+    Report draft;  // only whether the job fits matters here
+    (void)cluster_topology(scenario, devices, draft);
+  }
+  if (scenario.transformer.scatter_gather) check_scatter(layout.sizes);
+  const auto placed = std::make_shared<const PlacedLayers>(layers_for(scenario, devices));
+  scenario.transformer.placed = placed;
+  scenario.profile = placed->distinct[placed->of_device.front()].profile;
+  if (scenario.cluster.graph != nullptr) return;
+  // Stages on ideal links: each pair is joined as neighbours in one machine are.
+  scenario.profile->hop_latency = hardware.link_latency;
+  scenario.profile->hop_bandwidth = hardware.link_bandwidth;
+}
+
+PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int devices) {
+  const RankLayout layout = scenario.cluster.layout(devices);
+  ModelRequest request = request_of(scenario, layout);
+  request.graph = &graph;
+  request.layout = &layout;
+  PlacedLayers placed;
+  std::map<std::vector<std::int64_t>, std::size_t> known;
+  for (request.place = 0; request.place < devices; ++request.place) {
+    const auto [found, is_new] = known.try_emplace(wires_inside(request), placed.distinct.size());
+    if (is_new) placed.distinct.push_back(modelled(request, scenario.transformer.scatter_gather));
+    placed.of_device.push_back(found->second);
+  }
+  return placed;
+}
+
+std::shared_ptr<const PlacedLayers> placed_layers(const Scenario& scenario, int devices) {
+  const auto& known = scenario.transformer.placed;
+  if (known == nullptr || known->of_device.size() == static_cast<std::size_t>(devices)) return known;
+  return std::make_shared<const PlacedLayers>(layers_for(scenario, devices));
+}
+
+Nanoseconds PlacedLayers::longest_gather() const {
+  Nanoseconds longest = 0;
+  for (const ModelledLayers& layers : distinct) longest = std::max(longest, layers.gather);
+  return longest;
+}
+
+ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, double latency) {
+  ModelRequest request = request_of(scenario, scenario.cluster.layout(scenario.devices.value_or(kDefaultDevices)));
+  Hardware& hardware = request.kernels.hardware;
+  hardware.link_bandwidth =
+      std::max<std::int64_t>(1, std::llround(static_cast<double>(hardware.link_bandwidth) * bandwidth));
+  hardware.link_latency = std::llround(static_cast<double>(hardware.link_latency) * latency);
+  return modelled(request, scenario.transformer.scatter_gather);
+}
+
+}  // namespace debubble

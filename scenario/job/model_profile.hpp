@@ -1,0 +1,47 @@
+// From the flags of a modelled transformer to the profile that everything else works with.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "scenario/request/scenario.hpp"
+
+namespace debubble {
+
+struct Run;
+
+// Sets scenario.profile and scenario.transformer.placed where --model was given; nothing otherwise. Throws InputError
+// where model, split and cluster do not fit together.
+void set_modelled_profile(Scenario& scenario);
+
+struct ModelledLayers {
+  Profile profile;
+  Nanoseconds gather = 0;  // with --scatter-gather: the all-gather behind every transfer, before calibration
+};
+
+// The transformer as each device of a pipeline has it. Collectives of its ranks take other wires there, which may
+// differ: of groups of six on machines of eight the first lies within one, the second has to leave it.
+struct PlacedLayers {
+  std::vector<ModelledLayers> distinct;
+  std::vector<std::size_t> of_device;  // by device of the pipeline: which of them
+
+  [[nodiscard]] Nanoseconds longest_gather() const;
+};
+
+// On a cluster with these wires, which need not be the scenario's. Needs a --model and a --topology.
+[[nodiscard]] PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int devices);
+// That of the scenario for a pipeline of `devices`, which a table may have more or fewer of; null without a --model.
+[[nodiscard]] std::shared_ptr<const PlacedLayers> placed_layers(const Scenario& scenario, int devices);
+// The same on ideal links of so many times the bandwidth and latency.
+[[nodiscard]] ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, double latency);
+
+// The hardware that a scenario's transformer runs on: as given, or that of the topology, or an H100.
+[[nodiscard]] const Hardware& modelled_hardware(const Scenario& scenario);
+
+// Whether the topology says what its machines hold: a dgx-h100 has H100s.
+[[nodiscard]] bool topology_has_hardware(const Scenario& scenario);
+// The wires whose latencies NCCL's are: as the topology or the hardware says; nothing where neither does.
+[[nodiscard]] std::optional<LinkGeneration> link_generation_of(const Scenario& scenario);
+
+}  // namespace debubble

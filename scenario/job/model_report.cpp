@@ -1,0 +1,106 @@
+#include "scenario/job/model_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/text/quantities.hpp"
+#include "scenario/job/model_profile.hpp"
+#include "scenario/job/run.hpp"
+#include "scenario/job/stage_costs.hpp"
+
+namespace debubble {
+
+namespace {
+
+// Of all layers, whichever of them lie there.
+Nanoseconds collectives_of(const ModelledLayers& layers) {
+  Nanoseconds sum = 0;
+  for (const ProfileLayer& layer : layers.profile.layers) sum += layer.forward_collective + layer.backward_collective;
+  return sum;
+}
+
+// "2, 5 and 7"; of many the first ones.
+std::string listed(const std::vector<std::size_t>& devices) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(devices.size(), kMost); ++k) {
+    const bool last = k + 1 == devices.size();
+    text += (k == 0 ? "" : last ? " and " : ", ") + std::to_string(devices[k]);
+  }
+  return devices.size() <= kMost ? text : text + " and " + std::to_string(devices.size() - kMost) + " more";
+}
+
+// Devices whose ranks reach each other over slower wires than the best placed ones do.
+void find_slow_devices(const PlacedLayers& placed, std::vector<Finding>& findings) {
+  std::vector<Nanoseconds> times;
+  for (const ModelledLayers& layers : placed.distinct) times.push_back(collectives_of(layers));
+  const Nanoseconds best = *std::min_element(times.begin(), times.end());
+  const Nanoseconds worst = *std::max_element(times.begin(), times.end());
+  if (best == worst) return;
+  std::vector<std::size_t> slow;
+  for (std::size_t device = 0; device < placed.of_device.size(); ++device) {
+    if (times[placed.of_device[device]] > best) slow.push_back(device);
+  }
+  const std::string by =
+      best == 0 ? ""
+                : fmt::format(" (up to {:.2g} times as long)", static_cast<double>(worst) / static_cast<double>(best));
+  findings.push_back({"warning", "F025",
+                      "collectives inside layers take longer on device" + std::string(slow.size() > 1 ? "s " : " ") +
+                          listed(slow) + by + ": tensor, context or expert ranks lie on different machines there, or " +
+                          "on slower wires, than elsewhere. Ranks lie on devices in order; --rank-devices lays them "
+                          "out otherwise"});
+}
+
+}  // namespace
+
+void add_model_facts(const Scenario& scenario, Run& run) {
+  if (!scenario.transformer.setup) return;
+  const Hardware& hardware = modelled_hardware(scenario);
+  for (const Assumption& fact : scenario.transformer.assumptions) {
+    assume(run.report, fact.what, fact.value, fact.source);
+  }
+  const auto placed = placed_layers(scenario, run.schedule.devices);
+  const bool given = !scenario.transformer.hardware.empty();
+  const bool known = given || topology_has_hardware(scenario);
+  assume(run.report, "hardware", hardware.name + ", " + hardware.source, known ? Source::kPublished : Source::kDefault);
+  assume(run.report, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
+  const std::optional<LinkGeneration> generation = link_generation_of(scenario);
+  if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
+    assume(run.report, "collectives inside layers",
+           std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm" +
+               (placed->distinct.size() > 1 ? ", over other wires on other devices" : ""),
+           Source::kModelled);
+  }
+  if (scenario.transformer.scatter_gather) {
+    const Nanoseconds gather =
+        std::llround(static_cast<double>(placed->longest_gather()) / scenario.transformer.calibration.network_scale);
+    assume(run.report, "transfers between stages",
+           "each tensor rank sends its share; an all-gather of " + format_duration_exact(gather) +
+               " behind each counts as latency",
+           Source::kModelled);
+  }
+  for (const std::string& note : scenario.transformer.notes) run.model_findings.push_back({"warning", "F030", note});
+  find_slow_devices(*placed, run.model_findings);
+  const Profile& profile = *scenario.profile;
+  run.microbatch_flops = std::accumulate(profile.layers.begin(), profile.layers.end(), 0.0,
+                                         [](double sum, const ProfileLayer& layer) { return sum + layer.model_flops; });
+  const Parallelism& sizes = scenario.transformer.setup->parallel;
+  run.peak_flops = profile.peak_flops * run.schedule.devices * sizes.tensor * sizes.context;
+}
+
+void add_model_results(Run& run) {
+  std::vector<Finding>& findings = run.report.findings;
+  findings.insert(findings.end(), run.model_findings.begin(), run.model_findings.end());
+  if (run.peak_flops <= 0 || run.report.makespan <= 0) return;
+  const double seconds = static_cast<double>(run.report.makespan) / 1e9;
+  run.report.mfu = run.microbatch_flops * run.report.schedule.microbatches / (seconds * run.peak_flops);
+}
+
+}  // namespace debubble

@@ -1,0 +1,35 @@
+#include "scenario/job/progress.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+namespace debubble {
+
+Progress::Progress(bool speaks) : speaks_(speaks), watcher_([this] { watch(); }) {}
+
+Progress::~Progress() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  ended_.notify_one();
+  watcher_.join();
+}
+
+void Progress::phase(std::string name) {
+  const std::lock_guard lock(mutex_);
+  phase_ = std::move(name);
+}
+
+void Progress::watch() {
+  using namespace std::chrono_literals;
+  std::unique_lock lock(mutex_);
+  for (auto patience = 2000ms; !ended_.wait_for(lock, patience, [this] { return done_; }); patience = 1000ms) {
+    if (!speaks_ || phase_ == reported_) continue;
+    reported_ = phase_;
+    std::fprintf(stderr, "debubble: %s ...\n", phase_.c_str());
+  }
+}
+
+}  // namespace debubble

@@ -1,0 +1,221 @@
+#include "scenario/job/run_step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "cost_models/transformer/kernel_time.hpp"
+#include "cost_models/transformer/layer_memory.hpp"
+#include "formats/text/quantities.hpp"
+#include "scenario/job/model_profile.hpp"
+#include "scenario/job/stage_costs.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+namespace {
+
+// Of nominal memory bandwidth, when large arrays stream through (calculon's table for 100 MB and more).
+constexpr double kStreaming = 0.9;
+constexpr std::int64_t kUsualBandwidth = 2'000'000'000'000;
+
+bool several_copies(const Parallelism& sizes) { return sizes.data * sizes.context > 1; }
+
+// Flags about what only some ways of sharding do.
+void refuse_idle_flags(const Scenario& scenario) {
+  const StepScenario& step = scenario.step;
+  const int zero = scenario.cluster.sizes.zero;
+  std::vector<Diagnostic> found;
+  if (step.typed.keep_whole && zero < 2) {
+    found.push_back({"B033", "--keep-whole",
+                     "nothing is sharded during the step below ZeRO-2, so it would change nothing",
+                     "leave it out, or add --zero 2"});
+  }
+  if (!step.typed.gather.empty() && zero == 0 && !step.options.times.gather) {
+    found.push_back({"B033", "--gather", "every rank updates all of its weights, so there is nothing to gather",
+                     "leave it out, or add --zero 1"});
+  }
+  if (!found.empty()) throw InputError(std::move(found));
+}
+
+// Whether there is a step at all, and no flag that shapes one where there is none.
+bool has_step(const Scenario& scenario, const Run& run) {
+  const StepScenario& step = scenario.step;
+  const bool usual = scenario.profile && several_copies(scenario.cluster.sizes) && !run.schedule.asynchrony;
+  const bool on = step.wanted == StepScenario::Wanted::kOn || (step.wanted == StepScenario::Wanted::kDefault && usual);
+  const std::string shaping = step.shaping_flag();
+  if (!on && !shaping.empty()) {
+    throw InputError(Diagnostic{"B033", shaping, "it shapes the training step, and this run has none",
+                                scenario.profile ? "add --step on, or data ranks with --dp"
+                                                 : "add --step reduce=2,optimizer=0.5, or a profile or model"});
+  }
+  if (on && !scenario.profile && !step.has_times()) {
+    throw InputError(Diagnostic{"B033", "--step", "without a profile or model nothing says how much there is to do",
+                                "give times, like --step reduce=2,optimizer=0.5, or add --profile FILE"});
+  }
+  if (on) refuse_idle_flags(scenario);
+  return on;
+}
+
+StageState state_of(const RankParameters& numbers, TrainingSetup setup) {
+  setup.parallel.zero = 0;  // as if nothing were sharded
+  const TrainingStates all = training_states(numbers.dense + numbers.experts, setup, 1);
+  const TrainingStates experts = training_states(numbers.experts, setup, 1);
+  return {all.weights, all.gradients, all.optimizer, experts.weights, experts.gradients, experts.optimizer};
+}
+
+// A modelled transformer knows what its layers train; layers that the partition does not place (an output layer cut
+// over all devices) lie with the first stage of each device.
+std::vector<StageState> modelled_states(const Scenario& scenario, const Run& run) {
+  const TrainingSetup& setup = *scenario.transformer.setup;
+  const std::vector<LayerPlace> layers = layer_places(setup.shape);
+  std::vector<RankParameters> numbers(run.partition.size());
+  std::size_t next = 0;
+  const auto add = [&](RankParameters& sum, std::int64_t parts) {
+    const RankParameters one = rank_parameters(setup, layers[next]);
+    sum.dense += one.dense / parts;
+    sum.experts += one.experts / parts;
+  };
+  for (std::size_t stage = 0; stage < numbers.size(); ++stage) {
+    for (int k = 0; k < run.partition[stage] && next < layers.size(); ++k, ++next) add(numbers[stage], 1);
+  }
+  const auto devices = std::min(numbers.size(), static_cast<std::size_t>(run.schedule.devices));
+  for (; next < layers.size(); ++next) {
+    for (std::size_t stage = 0; stage < devices; ++stage) add(numbers[stage], run.schedule.devices);
+  }
+  std::vector<StageState> states;
+  for (const RankParameters& sum : numbers) states.push_back(state_of(sum, setup));
+  return states;
+}
+
+// A measured profile knows the bytes of its weights; the rest follows by the rules of cost_models/profiled.hpp.
+std::vector<StageState> measured_states(const Run& run) {
+  std::vector<StageState> states;
+  for (const StageCost& cost : run.costs.stages)
+    states.push_back({cost.weights, cost.gradients, cost.optimizer, 0, 0, 0});
+  return states;
+}
+
+// What ZeRO leaves of a measured profile's sizes on each rank; modelled layers are sharded already.
+void shard_memory(const Parallelism& sizes, StageCosts& costs) {
+  const std::int64_t ranks = std::int64_t{sizes.data} * sizes.context;
+  const auto share = [&](Bytes all) { return (all + ranks - 1) / ranks; };
+  for (StageCost& cost : costs.stages) {
+    if (sizes.zero >= 1) cost.optimizer = share(cost.optimizer);
+    if (sizes.zero >= 2) cost.gradients = share(cost.gradients);
+    if (sizes.zero >= 3) cost.weights = share(cost.weights);
+  }
+}
+
+void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, Report& report) {
+  if (options.times.optimizer || !scenario.profile) return;
+  const auto say = [&](const std::string& why, Source source) {
+    assume(report, "optimizer", "reads and writes its state at " + format_size(options.memory_bandwidth) + "/s" + why,
+           source);
+  };
+  if (scenario.step.optimizer_bandwidth) {
+    options.memory_bandwidth = *scenario.step.optimizer_bandwidth;
+    return say("", Source::kGiven);
+  }
+  const bool modelled = scenario.transformer.setup.has_value();
+  const Hardware* hardware =
+      modelled ? &modelled_hardware(scenario) : hardware_of_device(scenario.profile->origin.device);
+  if (hardware == nullptr) {
+    options.memory_bandwidth = kUsualBandwidth;
+    return say(", as an A100 could", Source::kDefault);
+  }
+  const double scale = modelled ? scenario.transformer.calibration.compute_scale : 1.0;
+  options.memory_bandwidth = std::llround(static_cast<double>(hardware->memory_bandwidth) * kStreaming * scale);
+  say(", 90 % of the memory bandwidth of " + hardware->name, Source::kModelled);
+}
+
+StepRequest request_of(const Scenario& scenario, const Run& run, const StepOptions& options) {
+  StepRequest request;
+  request.schedule = &run.schedule;
+  request.topology = &run.topology;
+  request.parallel = scenario.cluster.sizes;
+  request.options = options;
+  if (!scenario.profile) return request;
+  const auto& setup = scenario.transformer.setup;
+  request.stages = setup ? modelled_states(scenario, run) : measured_states(run);
+  if (scenario.step.tied_embedding) {
+    request.tied_embedding = *scenario.step.tied_embedding;
+  } else if (setup && setup->shape.tied_embedding) {
+    request.tied_embedding =
+        padded_vocabulary(*setup) / setup->parallel.tensor * setup->shape.hidden * bytes_of(setup->gradients);
+  }
+  if (setup) {
+    request.generation = link_generation(modelled_hardware(scenario).name);
+    request.options.master_weights = setup->master_weights;
+    request.options.loss_scaling = setup->compute == NumberFormat::kFp16;
+    request.options.network_scale = scenario.transformer.calibration.network_scale;
+  } else {
+    const std::string& dtype = scenario.profile->dtype;
+    request.options.master_weights = dtype.find("16") != std::string::npos;
+    request.options.loss_scaling = dtype == "fp16" || dtype == "float16";
+    const Hardware* hardware = hardware_of_device(scenario.profile->origin.device);
+    if (hardware != nullptr) request.generation = link_generation(hardware->name);
+  }
+  return request;
+}
+
+void describe_order(const StepScenario& step, const Scenario& scenario, Report& report) {
+  const StepOptions& options = step.options;
+  const std::array<const char*, 2> reduces{"as soon as a stage's last backward has ended",
+                                           "when all ops of a device have ended"};
+  assume(report, "gradients are reduced", reduces.at(static_cast<std::size_t>(options.reduce)),
+         given_or_default(!step.typed.grad_reduce.empty()));
+  const bool computed = scenario.profile.has_value();
+  if (computed && !options.times.reduce) {
+    std::string how = to_string(options.algorithm);
+    if (options.algorithm == CollectiveAlgorithm::kSparse) how += ", " + step.typed.density + " of the numbers";
+    assume(report, "algorithm of the reduction", how, given_or_default(!step.typed.collective.empty()));
+  }
+  if (computed || options.times.norm) {
+    const std::array<const char*, 3> norms{"a barrier for all devices", "post-validated: partial norms are handed on",
+                                           "none"};
+    assume(report, "norm of all gradients", norms.at(static_cast<std::size_t>(options.norm)),
+           given_or_default(!step.typed.norm.empty()));
+  }
+  if (scenario.cluster.sizes.zero > 0 || options.times.gather) {
+    const bool before = options.gather == ParameterGather::kBeforeForward;
+    assume(report, "weights are gathered", before ? "before a stage's first forward" : "after the optimizer",
+           given_or_default(!step.typed.gather.empty()));
+  }
+}
+
+void describe_times(const StepTimes& times, Report& report) {
+  const auto say = [&](const char* what, const std::optional<Nanoseconds>& time) {
+    if (time) assume(report, what, format_duration_exact(*time) + " per device share", Source::kGiven);
+  };
+  say("reduction of gradients", times.reduce);
+  say("reduction of the tied embedding", times.embedding);
+  say("norm of the gradients", times.norm);
+  say("optimizer", times.optimizer);
+  say("gathering of weights", times.gather);
+}
+
+}  // namespace
+
+void set_step_work(const Scenario& scenario, Run& run) {
+  if (!has_step(scenario, run)) {
+    const bool missed = scenario.profile && several_copies(scenario.cluster.sizes) && run.schedule.asynchrony &&
+                        scenario.step.wanted == StepScenario::Wanted::kDefault;
+    if (missed) assume(run.report, "training step", "none: the schedule has no flush", Source::kDefault);
+    return;
+  }
+  StepOptions options = scenario.step.options;
+  describe_order(scenario.step, scenario, run.report);
+  describe_times(options.times, run.report);
+  set_memory_bandwidth(scenario, options, run.report);
+  const StepRequest request = request_of(scenario, run, options);
+  std::vector<Assumption>& assumptions = run.report.assumptions;
+  if (scenario.profile && !scenario.transformer.setup) shard_memory(request.parallel, run.costs);
+  run.costs = sharded_stage_costs(request, std::move(run.costs), run.partition, assumptions);
+  run.step = make_step_work(request, assumptions);
+}
+
+}  // namespace debubble

@@ -1,0 +1,219 @@
+#include "scenario/job/stage_costs.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "cost_models/layout.hpp"
+#include "cost_models/output_layer.hpp"
+#include "cost_models/partition.hpp"
+#include "cost_models/profiled.hpp"
+#include "cost_models/uniform.hpp"
+#include "formats/text/quantities.hpp"
+#include "formats/text/shell.hpp"
+#include "scenario/job/cluster_topology.hpp"
+#include "scenario/job/copy_costs.hpp"
+#include "scenario/job/model_profile.hpp"
+#include "scenario/job/transforms.hpp"
+#include "schedules/transforms/rows.hpp"
+
+namespace debubble {
+
+void assume(Report& report, std::string what, const std::string& value, Source source) {
+  report.assumptions.push_back({std::move(what), printable(value), source});
+}
+
+Source given_or_default(bool given) { return given ? Source::kGiven : Source::kDefault; }
+
+namespace {
+
+bool has_mixed_pair(const Schedule& schedule) {
+  for (const auto& row : schedule.rows) {
+    for (std::size_t k = 0; k + 1 < row.size(); ++k) {
+      const bool forward = row[k].kind == OpKind::kForward;
+      if (row[k].paired_with_next && forward != (row[k + 1].kind == OpKind::kForward)) return true;
+    }
+  }
+  return false;
+}
+
+// Toy sizes are whole or simple fractions of a mebibyte: "1 MiB", not "1.00 MiB".
+std::string toy_size(Bytes bytes) {
+  return bytes % kMebibyte == 0 ? std::to_string(bytes / kMebibyte) + " MiB" : format_size(bytes);
+}
+
+void toy_costs(const Scenario& scenario, Run& run) {
+  const UniformTimes& times = scenario.times;
+  run.costs = run.schedule.replicas_share_weights ? shared_stage_costs(times, run.schedule.stages, run.schedule.devices)
+                                                  : uniform_costs(times, run.schedule.stages, run.schedule.chunks);
+  const auto given = [&](const char* key) { return scenario.times_given.contains(key); };
+  const auto share = [&](const char* what, Nanoseconds time, bool is_given) {
+    assume(run.report, what, format_duration_exact(time) + " per device share", given_or_default(is_given));
+  };
+  share("forward", times.forward, given("f"));
+  if (has_kind(run.schedule, OpKind::kBackward)) {
+    share("backward", times.backward.value_or(times.input_grad + times.weight_grad),
+          given("b") || given("i") || given("w"));
+  }
+  if (has_kind(run.schedule, OpKind::kWeightGrad)) {
+    share("input gradient", times.input_grad, given("i") || given("b"));
+    share("weight gradient", times.weight_grad, given("w") || given("b"));
+    assume(run.report, "held from I to W", format_percent(times.weight_share) + " of an activation",
+           given_or_default(scenario.weight_share_given));
+  }
+  if (times.overlapped_pair && has_mixed_pair(run.schedule)) share("overlapped pair", *times.overlapped_pair, true);
+  if (scenario.times_given.contains("r") && has_kind(run.schedule, OpKind::kRecompute)) {
+    share("recomputation", *times.recompute, true);
+  }
+  if (vocabulary_barriers(run.schedule, scenario.transforms) > 0) {
+    run.costs.vocabulary = uniform_vocabulary(times, run.schedule.devices);
+    const auto shard = [&](const char* what, Nanoseconds time, bool is_given) {
+      assume(run.report, what,
+             format_duration_exact(time) + " per device" + (is_given ? "" : ": the output layer is one device share"),
+             given_or_default(is_given));
+    };
+    shard("vocabulary pass S", run.costs.vocabulary->logits, given("s"));
+    shard("vocabulary pass T", run.costs.vocabulary->gradient, given("t"));
+  }
+  set_recompute_costs(run.schedule, true, given("r"), run.costs, run.report.assumptions);
+  assume(run.report, "activation", toy_size(times.activation) + " per device share and microbatch", Source::kDefault);
+}
+
+// Mixed-precision Adam keeps an fp32 copy and two moments per parameter; fp32 training two moments.
+TrainingState training_state(const Profile& profile) {
+  const bool half = profile.dtype.find("16") != std::string::npos;  // "bf16", "float16", "mixed 16-bit"
+  return {1.0, half ? 6.0 : 2.0};
+}
+
+// Every device's shard of the output layer lies with its first stage.
+void place_output_shards(const OutputShard& shard, Run& run) {
+  run.costs.vocabulary = shard.cost;
+  std::vector<bool> placed(static_cast<std::size_t>(run.schedule.devices), false);
+  for (int stage = 0; stage < run.schedule.stages; ++stage) {
+    const auto device = static_cast<std::size_t>(run.schedule.placement.device_of(0, stage));
+    if (placed[device]) continue;
+    placed[device] = true;
+    StageCost& cost = run.costs.stages[static_cast<std::size_t>(stage)];
+    cost.weights += shard.weights;
+    cost.gradients += shard.gradients;
+    cost.optimizer += shard.optimizer;
+  }
+}
+
+// --w-share, once given, speaks for every layer, whatever the profile says.
+Profile with_given_share(const Scenario& scenario) {
+  Profile profile = *scenario.profile;
+  if (!scenario.weight_share_given) return profile;
+  for (ProfileLayer& layer : profile.layers) layer.weight_grad_held.reset();
+  return profile;
+}
+
+void profile_costs(const Scenario& scenario, Run& run) {
+  Profile profile = with_given_share(scenario);
+  OutputShard shard;
+  const int barriers = vocabulary_barriers(run.schedule, scenario.transforms);
+  if (barriers > 0) {
+    shard = take_output_layer(profile, run.schedule.devices, barriers, training_state(profile), run.report.assumptions);
+  }
+  const auto layers = static_cast<int>(profile.layers.size());
+  const bool automatic = scenario.partition == "auto";
+  run.partition = automatic                       ? balanced_partition(profile, run.schedule.stages)
+                  : scenario.partition == "even"  ? even_partition(profile, run.schedule.stages)
+                  : is_layout(scenario.partition) ? parse_layout(scenario.partition, run.schedule.stages, profile)
+                                                  : parse_partition(scenario.partition, run.schedule.stages, layers);
+  const int placed = std::accumulate(run.partition.begin(), run.partition.end(), 0);
+  assume(run.report, "partition",
+         partition_text(run.partition) + (automatic                      ? " (auto)"
+                                          : scenario.partition == "even" ? " (even)"
+                                                                         : ""),
+         automatic ? Source::kModelled : Source::kGiven);
+  for (const Assumption& size : scenario.profile_size) assume(run.report, size.what, size.value, size.source);
+  assume(run.report, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
+         profile.origin.times);
+  std::vector<Assumption>& assumptions = run.report.assumptions;
+  const std::size_t before = assumptions.size();
+  run.costs = profiled_costs(profile, run.partition, training_state(profile), scenario.times.weight_share, assumptions);
+  for (std::size_t k = before; k < assumptions.size(); ++k) {
+    if (scenario.weight_share_given && assumptions[k].what.starts_with("memory held")) {
+      assumptions[k].source = Source::kGiven;
+    }
+  }
+  if (barriers > 0) place_output_shards(shard, run);
+  set_recompute_costs(run.schedule, false, false, run.costs, assumptions);
+}
+
+void keep_longer(const StageCost& other, StageCost& cost) {
+  for (Nanoseconds StageCost::*time :
+       {&StageCost::forward, &StageCost::backward, &StageCost::input_grad, &StageCost::weight_grad,
+        &StageCost::recompute, &StageCost::forward_collective, &StageCost::backward_collective}) {
+    cost.*time = std::max(cost.*time, other.*time);
+  }
+}
+
+// As if all devices were alike.
+void set_equal_costs(const Scenario& scenario, Run& run) {
+  if (scenario.profile) {
+    profile_costs(scenario, run);
+  } else {
+    toy_costs(scenario, run);
+  }
+  set_copy_costs(scenario, run.schedule, run.costs, run.report.assumptions);
+}
+
+// Every stage's costs are those of the devices that it lies on.
+StageCosts merge(const std::vector<StageCosts>& distinct, const std::vector<std::size_t>& of_device,
+                 const Schedule& schedule) {
+  const auto on = [&](int device) -> const StageCosts& {
+    return distinct[of_device[static_cast<std::size_t>(device)]];
+  };
+  StageCosts costs = distinct.front();
+  const Placement& placement = schedule.placement;
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    const auto s = static_cast<std::size_t>(stage);
+    costs.stages[s] = on(placement.device_of(0, stage)).stages[s];
+    for (int replica = 1; replica < placement.replicas(); ++replica) {
+      keep_longer(on(placement.device_of(replica, stage)).stages[s], costs.stages[s]);
+    }
+  }
+  for (const StageCosts& other : distinct) {
+    if (!costs.vocabulary) break;
+    costs.vocabulary->logits = std::max(costs.vocabulary->logits, other.vocabulary->logits);
+    costs.vocabulary->gradient = std::max(costs.vocabulary->gradient, other.vocabulary->gradient);
+  }
+  return costs;
+}
+
+}  // namespace
+
+std::string partition_text(const std::vector<int>& partition) {
+  std::string text;
+  for (const int layers : partition) text += (text.empty() ? "" : ",") + std::to_string(layers);
+  return text;
+}
+
+void set_stage_costs(const Scenario& scenario, Run& run) {
+  check_ranks_fit(scenario.cluster, run.schedule.devices);
+  set_equal_costs(scenario, run);
+  if (scenario.cluster.graph == nullptr) return;  // all devices are alike
+  const auto placed = placed_layers(scenario, run.schedule.devices);
+  if (placed == nullptr) return;
+  if (placed->distinct.size() < 2 && placed == scenario.transformer.placed) return;
+  Scenario cut = scenario;
+  cut.partition = partition_text(run.partition);
+  run.costs = stage_costs_at(cut, *placed, run.schedule);
+}
+
+StageCosts stage_costs_at(const Scenario& scenario, const PlacedLayers& placed, const Schedule& schedule) {
+  std::vector<StageCosts> distinct;
+  for (const ModelledLayers& layers : placed.distinct) {
+    Scenario there = scenario;
+    there.profile = layers.profile;
+    Run draft;
+    draft.schedule = schedule;
+    set_equal_costs(there, draft);
+    distinct.push_back(std::move(draft.costs));
+  }
+  return merge(distinct, placed.of_device, schedule);
+}
+
+}  // namespace debubble

@@ -1,0 +1,104 @@
+#include "scenario/job/stream.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "schedules/catalog.hpp"
+#include "sim/analysis/stream.hpp"
+#include "sim/core/error.hpp"
+#include "sim/engine/cluster.hpp"
+#include "sim/engine/simulate.hpp"
+
+namespace debubble {
+namespace {
+
+// Enough for every device to be warm, and for a pattern of all routes through shared stages to show many times.
+int long_enough(const Schedule& schedule, std::int64_t affordable_ops) {
+  constexpr std::int64_t kPatterns = 32;
+  const std::int64_t wanted = 8 * std::int64_t{schedule.devices} + kPatterns * (schedule.placement.replicas() + 3);
+  const std::int64_t most = affordable_ops / (2 * std::int64_t{schedule.stages});
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(most, 1)));
+}
+
+// The same schedule of more microbatches; nothing where it is long already or not as the catalog makes it.
+std::optional<Schedule> longer(const Schedule& schedule, std::int64_t affordable_ops) {
+  const int microbatches = long_enough(schedule, affordable_ops);
+  if (schedule.microbatches >= microbatches || find_schedule(schedule.name) == nullptr) return std::nullopt;
+  ScheduleRequest request;
+  request.devices = schedule.devices;
+  request.microbatches = schedule.microbatches;
+  request.chunks = schedule.chunks;
+  request.params = {schedule.params.begin(), schedule.params.end()};
+  try {
+    if (build_schedule(schedule.name, request).rows != schedule.rows) return std::nullopt;
+    request.microbatches = microbatches;
+    return build_schedule(schedule.name, request);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+// Whether links on which flows meet, or ops that vary, take part: then the event-driven engine is asked.
+bool needs_events(const Run& run) { return run.topology.contended() || !run.variation.none(); }
+
+// For a stream of other length: what the microbatches of the run cost, over and over.
+Variation repeated(Variation variation, const Schedule& stream) {
+  if (variation.piece.empty()) return variation;
+  const std::vector<double> once = std::move(variation.piece);
+  variation.piece.clear();
+  for (std::size_t k = 0; k < static_cast<std::size_t>(stream.total_pieces()); ++k) {
+    variation.piece.push_back(once[k % once.size()]);
+  }
+  return variation;
+}
+
+// On the network and with the variation of the run; of several replicas of the pipeline the slowest.
+Timeline simulate_stream(const Run& run, const Schedule& stream, const Program& program, int replicas) {
+  if (!needs_events(run) && replicas == 1) return simulate(program, stream, run.costs, run.topology);
+  const Variation variation = repeated(run.variation, stream);
+  std::vector<Timeline> timelines =
+      simulate_cluster(program, stream, run.costs, run.topology, {nullptr, &variation, replicas});
+  return std::move(*std::max_element(timelines.begin(), timelines.end(),
+                                     [](const Timeline& a, const Timeline& b) { return a.makespan < b.makespan; }));
+}
+
+std::optional<StreamPeriod> period_of(const Run& run, P2p p2p) {
+  constexpr std::int64_t kAffordableOps = 10'000'000;
+  constexpr std::int64_t kAffordableEvents = 1'000'000;
+  const int replicas = std::max(1, static_cast<int>(run.replica_makespans.size()));  // that were simulated
+  const bool events = needs_events(run) || replicas > 1;
+  const std::optional<Schedule> stream = longer(run.schedule, events ? kAffordableEvents / replicas : kAffordableOps);
+  if (!stream) return stream_period(run.timeline, run.schedule);
+  const auto lowered = lower(*stream, p2p);
+  const auto* program = std::get_if<Program>(&lowered);
+  if (program == nullptr) return stream_period(run.timeline, run.schedule);
+  return stream_period(simulate_stream(run, *stream, *program, replicas), *stream);
+}
+
+}  // namespace
+
+void add_pace(Run& run, P2p p2p) {
+  StreamReport& stream = *run.report.stream;
+  stream.period = period_of(run, p2p);
+  run.report.steady_period.reset();
+  if (!stream.period) return;
+  const double each = stream.period->per_microbatch();
+  run.report.steady_period = std::llround(each * run.schedule.microbatches);
+  if (run.samples_per_microbatch == 0) return;
+  constexpr double kNanosecondsPerSecond = 1e9;
+  stream.samples_per_second =
+      static_cast<double>(run.samples_per_microbatch) * run.pipeline_replicas * kNanosecondsPerSecond / each;
+  if (run.tokens_per_sample > 0) {
+    stream.tokens_per_second = *stream.samples_per_second * static_cast<double>(run.tokens_per_sample);
+  }
+}
+
+}  // namespace debubble

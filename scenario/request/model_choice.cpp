@@ -1,0 +1,192 @@
+#include "scenario/request/model_choice.hpp"
+
+#include <array>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "cost_models/transformer/model_catalog.hpp"
+#include "formats/files/read_file.hpp"
+#include "scenario/request/hf_config.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/model_presets.hpp"
+#include "sim/core/split.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+namespace {
+
+struct SizeKey {
+  const char* name;
+  std::int64_t TransformerShape::*size;
+};
+constexpr std::array<SizeKey, 20> kSizes{{{"layers", &TransformerShape::layers},
+                                          {"hidden", &TransformerShape::hidden},
+                                          {"heads", &TransformerShape::heads},
+                                          {"kv_heads", &TransformerShape::kv_heads},
+                                          {"head_size", &TransformerShape::head_size},
+                                          {"feed_forward", &TransformerShape::feed_forward},
+                                          {"vocabulary", &TransformerShape::vocabulary},
+                                          {"positions", &TransformerShape::positions},
+                                          {"experts", &TransformerShape::experts},
+                                          {"experts_per_token", &TransformerShape::experts_per_token},
+                                          {"expert_feed_forward", &TransformerShape::expert_feed_forward},
+                                          {"shared_experts", &TransformerShape::shared_experts},
+                                          {"shared_feed_forward", &TransformerShape::shared_feed_forward},
+                                          {"dense_layers", &TransformerShape::dense_layers},
+                                          {"moe_every", &TransformerShape::moe_every},
+                                          {"query_rank", &TransformerShape::query_rank},
+                                          {"kv_rank", &TransformerShape::kv_rank},
+                                          {"rope_size", &TransformerShape::rope_size},
+                                          {"value_size", &TransformerShape::value_size},
+                                          {"predicted_tokens", &TransformerShape::predicted_tokens}}};
+
+struct SwitchKey {
+  const char* name;
+  bool TransformerShape::*flag;
+};
+constexpr std::array<SwitchKey, 4> kSwitches{{{"gated", &TransformerShape::gated},
+                                              {"biases", &TransformerShape::biases},
+                                              {"qkv_biases", &TransformerShape::qkv_biases},
+                                              {"tied_embedding", &TransformerShape::tied_embedding}}};
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 24;
+
+void complain(std::vector<Diagnostic>& found, std::string message, std::string help) {
+  found.push_back({"F012", "--model-size", std::move(message), std::move(help)});
+}
+
+void set_switch(const SwitchKey& key, const std::string& value, TransformerShape& shape,
+                std::vector<Diagnostic>& found) {
+  if (value == "yes" || value == "no") {
+    shape.*key.flag = value == "yes";
+    return;
+  }
+  complain(found, std::string(key.name) + " is yes or no; got \"" + value + "\"",
+           "write it like " + std::string(key.name) + "=yes");
+}
+
+void set_size(const SizeKey& key, const std::string& value, TransformerShape& shape, std::vector<Diagnostic>& found) {
+  std::int64_t number = -1;
+  const char* end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  if (error == std::errc{} && stop == end && number >= 0 && number <= kLargest) {
+    shape.*key.size = number;
+    return;
+  }
+  complain(found, std::string(key.name) + " is a whole number from 0 to 2^24; got \"" + value + "\"",
+           "write it like " + std::string(key.name) + "=32");
+}
+
+void set_item(const std::string& key, const std::string& value, TransformerShape& shape,
+              std::vector<Diagnostic>& found) {
+  for (const SizeKey& size : kSizes) {
+    if (key == size.name) return set_size(size, value, shape, found);
+  }
+  for (const SwitchKey& known : kSwitches) {
+    if (key == known.name) return set_switch(known, value, shape, found);
+  }
+  if (key == "norm" && (value == "layer" || value == "rms")) {
+    shape.norm = value == "layer" ? NormKind::kLayerNorm : NormKind::kRmsNorm;
+    return;
+  }
+  if (key == "norm") return complain(found, "norm is layer or rms; got \"" + value + "\"", "write norm=rms");
+  const std::vector<std::string> keys = model_size_keys();
+  const std::string meant = closest_name(key, keys);
+  std::string all;
+  for (const std::string& name : keys) all += (all.empty() ? "" : ", ") + name;
+  complain(found, "there is no size \"" + key + "\"", meant.empty() ? "sizes: " + all : "did you mean " + meant + "?");
+}
+
+// A size that followed from others follows them when they change, unless it is given, too.
+void forget_what_follows(TransformerShape& shape) {
+  if (shape.kv_heads == shape.heads) shape.kv_heads = 0;
+  if (shape.heads > 0 && shape.head_size * shape.heads == shape.hidden) shape.head_size = 0;
+  TransformerShape bare = shape;
+  bare.feed_forward = 0;
+  complete_shape(bare);
+  if (bare.feed_forward == shape.feed_forward) shape.feed_forward = 0;
+}
+
+void check_heads(const TransformerShape& shape, std::vector<Diagnostic>& found) {
+  if (shape.heads < 1) return;  // the model lacks a size: said elsewhere
+  const std::string heads = std::to_string(shape.heads) + (shape.heads == 1 ? " head" : " heads");
+  if (shape.head_size == 0 && shape.hidden % shape.heads != 0) {
+    complain(found, heads + " do not share " + std::to_string(shape.hidden) + " numbers evenly",
+             "give a number of heads that divides hidden, or head_size=N, too");
+  }
+  if (shape.kv_heads > 0 && shape.heads % shape.kv_heads != 0) {
+    complain(found, std::to_string(shape.kv_heads) + " key/value heads cannot serve " + heads + " evenly",
+             "give kv_heads=N, too, so that heads is a multiple of it");
+  }
+}
+
+void set_sizes(const std::string& text, TransformerShape& shape) {
+  std::vector<Diagnostic> found;
+  std::set<std::string> seen;
+  forget_what_follows(shape);
+  for (std::string& item : split(text)) {
+    std::erase(item, ' ');
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == item.size()) {
+      complain(found, "\"" + item + "\" is not KEY=VALUE", "write it like --model-size layers=12,hidden=4096");
+      continue;
+    }
+    const std::string key = item.substr(0, equals);
+    if (!seen.insert(key).second) complain(found, "\"" + key + "\" is given twice", "give each size once");
+    set_item(key, item.substr(equals + 1), shape, found);
+  }
+  if (found.empty()) check_heads(shape, found);
+  if (!found.empty()) throw InputError(std::move(found));
+}
+
+ChosenModel named_model(const std::string& name) {
+  for (const TransformerShape& family : model_families()) {
+    if (family.name == name) return {family, "sizes as given", 0, {}};
+  }
+  std::vector<std::string> names;
+  for (NamedModel& model : all_models()) {
+    names.push_back(model.shape.name);
+    if (model.shape.name == name) return {std::move(model.shape), std::move(model.source), 0, {}};
+  }
+  const std::string meant = closest_name(name, names);
+  throw InputError(Diagnostic{
+      "F011", "--model", "no model is named \"" + name + "\"",
+      meant.empty() ? "`debubble list models` shows the names; else a Hugging Face config.json, or gpt or llama with "
+                      "--model-size layers=..,hidden=..,heads=..,vocabulary=.."
+                    : "did you mean " + meant + "? `debubble list models` shows all"});
+}
+
+}  // namespace
+
+std::vector<std::string> model_size_keys() {
+  std::vector<std::string> keys;
+  for (const SizeKey& size : kSizes) keys.emplace_back(size.name);
+  for (const SwitchKey& known : kSwitches) keys.emplace_back(known.name);
+  keys.emplace_back("norm");
+  return keys;
+}
+
+std::vector<NamedModel> all_models() {
+  std::vector<NamedModel> models;
+  for (const ModelPreset& preset : model_presets()) models.push_back({preset.shape, preset.source});
+  for (const CatalogModel& model : model_catalog()) models.push_back({model.shape, model.source});
+  return models;
+}
+
+ChosenModel choose_model(const std::string& model, const std::string& sizes) {
+  const bool is_file = model.ends_with(".json") || model.find('/') != std::string::npos;
+  ChosenModel chosen;
+  if (is_file) {
+    ModelFile file = read_hf_config(read_file(model, "--model"), model);
+    chosen = {std::move(file.shape), model, file.longest, std::move(file.notes)};
+  } else {
+    chosen = named_model(model);
+  }
+  if (!sizes.empty()) set_sizes(sizes, chosen.shape);
+  complete_shape(chosen.shape);
+  if (chosen.longest == 0) chosen.longest = chosen.shape.positions;
+  return chosen;
+}
+
+}  // namespace debubble

@@ -1,0 +1,88 @@
+#include "scenario/request/rank_lists.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::int32_t kMostDevices = 1 << 22;
+
+std::optional<Dimension> dimension_of(std::string_view word) {
+  for (const Dimension one : {Dimension::kTensor, Dimension::kContext, Dimension::kData, Dimension::kPipeline}) {
+    if (word == to_string(one)) return one;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int32_t> number_of(std::string_view text) {
+  std::int32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number >= kMostDevices) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+[[noreturn]] void fail(std::string code, const std::string& place, std::string message, std::string help) {
+  throw InputError(Diagnostic{std::move(code), place, std::move(message), std::move(help)});
+}
+
+}  // namespace
+
+std::vector<Dimension> parse_rank_order(std::string_view text, const std::string& place) {
+  std::vector<Dimension> order;
+  for (const std::string_view word : split(text)) {
+    const std::optional<Dimension> dimension = dimension_of(word);
+    if (!dimension) {
+      fail("B015", place, "\"" + std::string(word) + "\" is not one of: tp, cp, dp, pp",
+           word == "ep" ? "experts are split over the ranks of dp (and cp): leave ep out"
+                        : "write it like " + place + " tp,cp,dp,pp");
+    }
+    if (std::find(order.begin(), order.end(), *dimension) != order.end()) {
+      fail("B015", place, "\"" + std::string(word) + "\" is given twice", "name each dimension once");
+    }
+    order.push_back(*dimension);
+  }
+  const auto has = [&](Dimension one) { return std::find(order.begin(), order.end(), one) != order.end(); };
+  for (const Dimension one : {Dimension::kTensor, Dimension::kData, Dimension::kPipeline}) {
+    if (!has(one)) {
+      fail("B015", place, std::string(to_string(one)) + " is missing", "name tp, dp and pp, and cp where there is one");
+    }
+  }
+  if (!has(Dimension::kContext)) {
+    order.insert(std::find(order.begin(), order.end(), Dimension::kTensor) + 1, Dimension::kContext);
+  }
+  return order;
+}
+
+std::vector<std::int32_t> parse_device_list(std::string_view text, const std::string& place) {
+  std::vector<std::int32_t> devices;
+  std::set<std::int32_t> seen;
+  for (const std::string_view item : split(text)) {
+    const std::size_t dash = std::min(item.find('-'), item.size());
+    const std::optional<std::int32_t> first = number_of(item.substr(0, dash));
+    const std::optional<std::int32_t> last = dash < item.size() ? number_of(item.substr(dash + 1)) : first;
+    if (!first || !last || *last < *first) {
+      fail("B016", place, "\"" + std::string(item) + "\" is neither a device's number nor a range of them",
+           "write it like " + place + " 0-7,16-23");
+    }
+    for (std::int32_t device = *first; device <= *last; ++device) {
+      if (!seen.insert(device).second) {
+        fail("B016", place, "device " + std::to_string(device) + " is given twice", "a device holds one rank");
+      }
+      devices.push_back(device);
+    }
+  }
+  return devices;
+}
+
+}  // namespace debubble

@@ -1,0 +1,137 @@
+#include "scenario/request/slow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "formats/text/numbers.hpp"
+#include "sim/core/split.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+
+namespace {
+
+const std::array<std::string, 3> kOne{"device", "stage", "replica"};
+const std::array<std::string, 3> kAll{"devices", "stages", "replicas"};
+constexpr const char* kHelp = "write it like --slow device=3:1.25, --slow stage=0:1.1 or --slow devices=1,1,1.25,1";
+
+Diagnostic problem(const char* code, std::string message, std::string help = kHelp) {
+  return {code, "--slow", std::move(message), std::move(help)};
+}
+
+const std::string& name_of(SlowItem::What what, bool list) {
+  return (list ? kAll : kOne)[static_cast<std::size_t>(what)];
+}
+
+std::optional<std::size_t> place_in(const std::array<std::string, 3>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+double factor_of(const std::string& text) {
+  const std::optional<double> factor = number_of(text);
+  if (factor && is_factor(*factor)) return *factor;
+  throw InputError(problem("O003", fmt::format("\"{}\" is no factor from 0.001 to 1000", text),
+                           "1.25 takes a quarter longer, 0.8 is a fifth faster"));
+}
+
+// "3" or "0-3".
+void read_range(const std::string& text, SlowItem& item) {
+  const std::size_t dash = text.find('-');
+  const auto first = count_of(text.substr(0, dash));
+  const auto last = dash == std::string::npos ? first : count_of(text.substr(dash + 1));
+  if (!first || !last || *last < *first) {
+    throw InputError(
+        problem("O001", fmt::format("\"{}\" in \"{}\" is no number or range of numbers", text, item.text)));
+  }
+  item.first = static_cast<int>(*first);
+  item.last = static_cast<int>(*last);
+}
+
+SlowItem parse_item(const std::string& text) {
+  SlowItem item;
+  item.text = text;
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) throw InputError(problem("O001", fmt::format("\"{}\" is not WHAT=N:FACTOR", text)));
+  const std::string name = text.substr(0, equals);
+  const std::string rest = text.substr(equals + 1);
+  if (const auto what = place_in(kAll, name)) {
+    item.what = static_cast<SlowItem::What>(*what);
+    item.list = true;
+    for (const std::string& part : split(rest, ',')) item.factors.push_back(factor_of(part));
+    return item;
+  }
+  const auto what = place_in(kOne, name);
+  if (!what) {
+    std::vector<std::string> known(kOne.begin(), kOne.end());
+    known.insert(known.end(), kAll.begin(), kAll.end());
+    const std::string guess = closest_name(name, known);
+    throw InputError(problem("O002", fmt::format("\"{}\" is none of device, stage and replica", name),
+                             guess.empty() ? kHelp : "did you mean " + guess + "?"));
+  }
+  item.what = static_cast<SlowItem::What>(*what);
+  const std::size_t colon = rest.find(':');
+  if (colon == std::string::npos) {
+    throw InputError(problem("O001", fmt::format("\"{}\" does not say how much slower", text)));
+  }
+  read_range(rest.substr(0, colon), item);
+  item.factors.push_back(factor_of(rest.substr(colon + 1)));
+  return item;
+}
+
+}  // namespace
+
+std::vector<SlowItem> parse_slow(const std::vector<std::string>& texts) {
+  std::vector<SlowItem> items;
+  std::vector<Diagnostic> problems;
+  for (const std::string& text : texts) {
+    try {
+      items.push_back(parse_item(text));
+    } catch (const InputError& error) {
+      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return items;
+}
+
+std::vector<double> slow_factors(const std::vector<SlowItem>& items, SlowItem::What what, int count,
+                                 std::vector<Diagnostic>& problems) {
+  std::vector<double> factors;
+  std::vector<bool> taken(static_cast<std::size_t>(count), false);
+  for (const SlowItem& item : items) {
+    if (item.what != what) continue;
+    if (item.list && item.factors.size() != static_cast<std::size_t>(count)) {
+      problems.push_back(problem("O005",
+                                 fmt::format("\"{}\" has {} factors, and there are {} {}", item.text,
+                                             item.factors.size(), count, name_of(what, count != 1)),
+                                 "give one factor for each"));
+      continue;
+    }
+    const int last = item.list ? count - 1 : item.last;
+    if (last >= count) {
+      problems.push_back(problem("O004", fmt::format("there is no {} {}", name_of(what, false), last),
+                                 fmt::format("they are numbered 0 to {}", count - 1)));
+      continue;
+    }
+    factors.resize(static_cast<std::size_t>(count), 1);
+    for (int k = item.list ? 0 : item.first; k <= last; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      if (taken[at]) {
+        problems.push_back(
+            problem("O006", fmt::format("{} {} is given twice", name_of(what, false), k), "give each a factor once"));
+        break;
+      }
+      taken[at] = true;
+      factors[at] = item.list ? item.factors[at] : item.factors.front();
+    }
+  }
+  return factors;
+}
+
+}  // namespace debubble

@@ -1,0 +1,166 @@
+#include "scenario/request/step_flags.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "formats/text/quantities.hpp"
+#include "formats/text/shell.hpp"
+#include "scenario/request/checks.hpp"
+#include "scenario/request/step_times.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+
+namespace {
+
+[[noreturn]] void fail(std::string code, std::string place, std::string message, std::string help) {
+  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
+}
+
+// Index of a word; an empty one is the first.
+template <std::size_t N>
+std::size_t word_of(const std::array<std::string, N>& words, const std::string& word, const std::string& place) {
+  std::string all;
+  for (std::size_t k = 0; k < N; ++k) {
+    if (word.empty() || words.at(k) == word) return k;
+    all += (all.empty() ? "" : ", ") + words.at(k);
+  }
+  const std::string guess = closest_name(word, words);
+  fail("C002", place, "\"" + word + "\" is not one of: " + all,
+       guess.empty() ? "write " + place + " " + words.at(0) : "did you mean " + guess + "?");
+}
+
+const std::array<std::string, 2> kReduces{"overlap", "at-end"};
+const std::array<std::string, 8> kAlgorithms{"auto",         "ring",  "tree",       "halving-doubling",
+                                             "hierarchical", "torus", "in-network", "sparse"};
+const std::array<std::string, 3> kNorms{"barrier", "post-validation", "none"};
+const std::array<std::string, 2> kGathers{"after-optimizer", "before-forward"};
+
+double number_of(const std::string& text, const std::string& place, double most, bool zero) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool enough = zero ? number >= 0 : number > 0;
+  if (error == std::errc{} && end == text.data() + text.size() && enough && number <= most) return number;
+  fail("B034", place,
+       "\"" + text + "\" is no number from 0" + (zero ? "" : " (without it)") + " to " +
+           std::to_string(static_cast<int>(most)),
+       "write it like " + place + " 0.1");
+}
+
+void read_words(const StepFlags& flags, StepScenario& scenario, Checks& checks) {
+  StepOptions& options = scenario.options;
+  checks.run(
+      [&] { options.reduce = static_cast<GradientReduce>(word_of(kReduces, flags.grad_reduce, "--grad-reduce")); });
+  checks.run([&] {
+    options.algorithm = static_cast<CollectiveAlgorithm>(word_of(kAlgorithms, flags.collective, "--collective"));
+  });
+  checks.run([&] { options.norm = static_cast<NormMode>(word_of(kNorms, flags.norm, "--norm")); });
+  checks.run([&] { options.gather = static_cast<ParameterGather>(word_of(kGathers, flags.gather, "--gather")); });
+  options.keep = flags.keep_whole;
+}
+
+void read_numbers(const StepFlags& flags, StepScenario& scenario, Checks& checks) {
+  checks.run([&] {
+    if (!flags.slow_down.empty()) scenario.options.slow_down = number_of(flags.slow_down, "--slow-down", 10, true);
+  });
+  checks.run([&] {
+    if (flags.density.empty()) return;
+    scenario.options.density = number_of(flags.density, "--density", 1, false);
+    if (flags.collective == "sparse") return;
+    fail("B034", "--density", "only a sparse reduction sends a part of the gradients", "add --collective sparse");
+  });
+  checks.run([&] {
+    if (flags.collective != "sparse" || !flags.density.empty()) return;
+    fail("B034", "--collective", "a sparse reduction must know which share of the gradients it sends",
+         "add --density 0.01");
+  });
+  checks.run([&] {
+    if (flags.optimizer_bandwidth.empty()) return;
+    scenario.optimizer_bandwidth = parse_bandwidth(flags.optimizer_bandwidth, "--optimizer-bandwidth");
+  });
+  checks.run([&] {
+    if (!flags.tied_embedding.empty()) scenario.tied_embedding = parse_size(flags.tied_embedding, "--tied-embedding");
+  });
+}
+
+}  // namespace
+
+void add_step_flags(CLI::App& verb, StepFlags& flags) {
+  const std::string group = "Step";
+  const auto option = [&](const char* name, std::string& value, const char* help, const char* type) {
+    verb.add_option(name, value, help)->group(group)->type_name(type);
+  };
+  option("--step", flags.step, "on, off, or times: reduce=2,optimizer=0.5", "on|off|LIST");
+  option("--grad-reduce", flags.grad_reduce, "overlap (default) or at-end", "WHEN");
+  option("--collective", flags.collective, "auto, ring, tree, hierarchical, ...", "NAME");
+  option("--density", flags.density, "share of gradients, --collective sparse", "SHARE");
+  option("--norm", flags.norm, "barrier (default), post-validation, none", "MODE");
+  option("--gather", flags.gather, "after-optimizer (default), before-forward", "WHEN");
+  verb.add_flag("--keep-whole", flags.keep_whole, "ZeRO-2 and 3: shard between steps only")->group(group);
+  option("--slow-down", flags.slow_down, "of compute beside collectives: 0.15", "SHARE");
+  option("--optimizer-bandwidth", flags.optimizer_bandwidth, "of memory, while it runs", "RATE");
+  option("--tied-embedding", flags.tied_embedding, "gradients of a tied embedding", "SIZE");
+}
+
+bool StepScenario::has_times() const {
+  const StepTimes& times = options.times;
+  return times.reduce || times.embedding || times.norm || times.optimizer || times.gather;
+}
+
+std::string StepScenario::shaping_flag() const {
+  const std::array<std::pair<const char*, bool>, 9> flags{
+      {{"--grad-reduce", !typed.grad_reduce.empty()},
+       {"--collective", !typed.collective.empty()},
+       {"--density", !typed.density.empty()},
+       {"--norm", !typed.norm.empty()},
+       {"--gather", !typed.gather.empty()},
+       {"--keep-whole", typed.keep_whole},
+       {"--slow-down", !typed.slow_down.empty()},
+       {"--optimizer-bandwidth", !typed.optimizer_bandwidth.empty()},
+       {"--tied-embedding", !typed.tied_embedding.empty()}}};
+  const auto found = std::find_if(flags.begin(), flags.end(), [](const auto& flag) { return flag.second; });
+  return found == flags.end() ? "" : found->first;
+}
+
+StepScenario check_step(const StepFlags& flags) {
+  StepScenario scenario;
+  scenario.typed = flags;
+  Checks checks;
+  checks.run([&] {
+    if (flags.step.empty()) return;
+    scenario.wanted = flags.step == "off" ? StepScenario::Wanted::kOff : StepScenario::Wanted::kOn;
+    if (flags.step != "on" && flags.step != "off") scenario.options.times = parse_step_times(flags.step, "--step");
+  });
+  read_words(flags, scenario, checks);
+  read_numbers(flags, scenario, checks);
+  checks.finish();
+  return scenario;
+}
+
+std::string repeated_step_flags(const StepFlags& flags) {
+  FlagLine line;
+  line.add("--step", flags.step);
+  line.add("--grad-reduce", flags.grad_reduce);
+  line.add("--collective", flags.collective);
+  line.add("--density", flags.density);
+  line.add("--norm", flags.norm);
+  line.add("--gather", flags.gather);
+  line.add_switch("--keep-whole", flags.keep_whole);
+  line.add("--slow-down", flags.slow_down);
+  line.add("--optimizer-bandwidth", flags.optimizer_bandwidth);
+  line.add("--tied-embedding", flags.tied_embedding);
+  return line.text();
+}
+
+void refuse_step(const StepScenario& step, const std::string& verb) {
+  const std::string flag = step.typed.step.empty() ? step.shaping_flag() : "--step";
+  if (flag.empty()) return;
+  fail("B035", flag, verb + " runs a real step: a modelled one would change nothing", "leave " + flag + " out");
+}
+
+}  // namespace debubble

@@ -1,0 +1,15 @@
+// The times of --step: "reduce=2,optimizer=0.5,gather=1,norm=0.1,embedding=0.2".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cost_models/step/step_work.hpp"
+
+namespace debubble {
+
+// In toy units (1 = 1 ms) or with units of their own. Throws InputError B032 for an item that is not KEY=TIME, an
+// unknown key or one that is given twice, and C010 to C015 for a bad time, all of the list's at once.
+[[nodiscard]] StepTimes parse_step_times(std::string_view text, const std::string& place);
+
+}  // namespace debubble

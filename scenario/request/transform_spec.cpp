@@ -1,0 +1,66 @@
+#include "scenario/request/transform_spec.hpp"
+
+#include <algorithm>
+
+#include "schedules/transforms/catalog.hpp"
+#include "schedules/transforms/request.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr const char* kFlag = "--transform";
+
+Diagnostic bad_form(const std::string& text, const std::string& message) {
+  return {"M019", kFlag, "\"" + text + "\": " + message, "write it like --transform recompute:mode=full,when=early"};
+}
+
+void add_value(TransformSpec& spec, std::string& key, const std::string& item, const std::string& text) {
+  const std::size_t equals = item.find('=');
+  if (equals == std::string::npos && !key.empty() && !item.empty()) {
+    spec.params[key] += "," + item;
+    return;
+  }
+  if (equals == std::string::npos || equals == 0 || equals + 1 == item.size()) {
+    throw InputError(bad_form(text, "\"" + item + "\" is not key=value"));
+  }
+  key = item.substr(0, equals);
+  if (!spec.params.emplace(key, item.substr(equals + 1)).second) {
+    throw InputError(bad_form(text, "\"" + key + "\" is given twice"));
+  }
+}
+
+TransformSpec parse_one(const std::string& text) {
+  TransformSpec spec;
+  const std::size_t colon = text.find(':');
+  spec.name = text.substr(0, colon);
+  if (spec.name.empty()) throw InputError(bad_form(text, "the name is missing"));
+  if (colon != std::string::npos) {
+    std::string key;
+    for (std::size_t begin = colon + 1; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      add_value(spec, key, text.substr(begin, end - begin), text);
+      begin = end + 1;
+    }
+  }
+  check_transform(spec.name, TransformRequest{spec.params, nullptr});
+  return spec;
+}
+
+}  // namespace
+
+std::vector<TransformSpec> parse_transforms(const std::vector<std::string>& texts) {
+  std::vector<TransformSpec> specs;
+  std::vector<Diagnostic> problems;
+  for (const std::string& text : texts) {
+    try {
+      specs.push_back(parse_one(text));
+    } catch (const InputError& error) {
+      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return specs;
+}
+
+}  // namespace debubble

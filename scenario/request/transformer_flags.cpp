@@ -1,0 +1,296 @@
+#include "scenario/request/transformer_flags.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "formats/files/read_file.hpp"
+#include "formats/text/shell.hpp"
+#include "scenario/request/checks.hpp"
+#include "scenario/request/efficiency_file.hpp"
+#include "scenario/request/model_choice.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/split.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+namespace {
+
+// Tokens of a sample where neither a flag nor the model says.
+constexpr std::int64_t kUsualSequence = 4096;
+
+[[noreturn]] void fail(const char* code, const char* place, std::string message, std::string help) {
+  throw InputError(Diagnostic{code, place, std::move(message), std::move(help)});
+}
+
+// Index of a word among the legal ones; an empty one is the first.
+template <std::size_t N>
+std::size_t word_of(const std::array<std::string, N>& words, const std::string& word, const char* place) {
+  if (word.empty()) return 0;
+  std::string all;
+  for (std::size_t k = 0; k < N; ++k) {
+    if (words[k] == word) return k;
+    all += (k == 0 ? "" : ", ") + words[k];
+  }
+  const std::string meant = closest_name(word, words);
+  fail("C002", place, "\"" + word + "\" is not one of: " + all,
+       meant.empty() ? std::string("write ") + place + " " + words[0] : "did you mean " + meant + "?");
+}
+
+// `like` is how one is written.
+double number_of(const std::string& text, const char* place, double least, double most, const char* like = "1.2") {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most) return number;
+  std::ostringstream range;
+  range << least << " to " << most;
+  fail("F015", place, "\"" + text + "\" is not a number from " + range.str(),
+       std::string("write it like ") + place + " " + like);
+}
+
+const std::array<std::string, 4>& formats() {
+  static const std::array<std::string, 4> words{"fp32", "fp16", "bf16", "fp8"};
+  return words;
+}
+
+NumberFormat format_of(const std::string& word, NumberFormat usual, const char* place) {
+  return word.empty() ? usual : static_cast<NumberFormat>(word_of(formats(), word, place));
+}
+
+// Every flag that means something beside --model only; sequence and microbatch are sizes of a profile, too.
+void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
+  const std::array<std::pair<const char*, bool>, 18> given{
+      {{"--model-size", !flags.model_size.empty()},
+       {"--hardware", !flags.hardware.empty()},
+       {"--sequence", flags.sequence && !has_profile},
+       {"--microbatch-size", flags.microbatch_size && !has_profile},
+       {"--dtype", !flags.dtype.empty()},
+       {"--grad-dtype", !flags.grad_dtype.empty()},
+       {"--attention", !flags.attention.empty()},
+       {"--recompute", !flags.recompute.empty()},
+       {"--loss", !flags.loss.empty()},
+       {"--grad-accumulation", !flags.grad_accumulation.empty()},
+       {"--tensor-overlap", !flags.tensor_overlap.empty()},
+       {"--context-exchange", !flags.context_exchange.empty()},
+       {"--expert-imbalance", !flags.expert_imbalance.empty()},
+       {"--capacity-factor", !flags.capacity_factor.empty()},
+       {"--efficiency", !flags.efficiency.empty()},
+       {"--calibrate", !flags.calibrate.empty()},
+       {"--dropout", flags.dropout},
+       {"--scatter-gather", flags.scatter_gather}}};
+  std::vector<Diagnostic> found;
+  for (const auto& [name, is_given] : given) {
+    if (is_given) {
+      const bool size = std::string_view(name) == "--sequence" || std::string_view(name) == "--microbatch-size";
+      found.push_back({"F014", name, "it describes a modelled transformer, but there is no --model",
+                       size ? "add --model NAME, or --profile with measured sizes"
+                            : "add --model NAME; `debubble list models` shows the names"});
+    }
+  }
+  if (!found.empty()) throw InputError(std::move(found));
+}
+
+void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario) {
+  if (flags.hardware.empty()) return;
+  std::vector<std::string> names;
+  for (const Hardware& hardware : hardware_presets()) names.push_back(hardware.name);
+  scenario.hardware = flags.hardware;
+  if (find_hardware(flags.hardware) != nullptr) return;
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  const std::string meant = closest_name(flags.hardware, names);
+  fail("F013", "--hardware", "no hardware is named \"" + flags.hardware + "\"",
+       meant.empty() ? "known: " + all : "did you mean " + meant + "? known: " + all);
+}
+
+void check_calibration(const std::string& text, TransformerScenario& scenario) {
+  if (text.empty()) return;
+  std::set<std::string> seen;
+  for (const std::string& item : split(text)) {
+    const std::size_t equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    if (equals == std::string::npos || (key != "compute" && key != "network")) {
+      fail("F016", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
+           "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it");
+    }
+    if (!seen.insert(key).second) {
+      fail("F016", "--calibrate", "\"" + key + "\" is given twice", "give each factor once");
+    }
+    const double factor = number_of(item.substr(equals + 1), "--calibrate", 0.01, 100, "compute=0.95");
+    (key == "compute" ? scenario.calibration.compute_scale : scenario.calibration.network_scale) = factor;
+  }
+  scenario.assumptions.push_back({"calibration", text, Source::kGiven});
+}
+
+void check_table(const std::string& file, TransformerScenario& scenario) {
+  if (file.empty()) return;
+  EfficiencyTable table = read_efficiency(read_file(file, "--efficiency"), file);
+  scenario.assumptions.push_back(
+      {"kernel efficiency where a measured shape fits",
+       table.device + ", " + std::to_string(table.shapes.size()) + " shapes, " + table.source, Source::kMeasured});
+  scenario.measured = std::move(table.shapes);
+  scenario.measured_hardware = std::move(table.hardware);
+}
+
+// What the setup is made of, where it comes from.
+void explain(const TransformerFlags& flags, const ChosenModel& model, const TrainingSetup& setup,
+             TransformerScenario& scenario) {
+  const auto given = [](bool is_given) { return is_given ? Source::kGiven : Source::kDefault; };
+  const auto add = [&scenario](const char* what, std::string value, Source source) {
+    scenario.assumptions.push_back({what, std::move(value), source});
+  };
+  const bool file = flags.model.ends_with(".json") || flags.model.find('/') != std::string::npos;
+  const std::string name = setup.shape.name == model.source ? "" : setup.shape.name + ", ";  // a file is its own source
+  add("model", name + model.source + (flags.model_size.empty() ? "" : ", with " + flags.model_size),
+      file || !flags.model_size.empty() ? Source::kGiven : Source::kPublished);
+  add("sample", std::to_string(setup.sequence) + " tokens", given(flags.sequence.has_value()));
+  add("microbatch", std::to_string(setup.microbatch_size) + (setup.microbatch_size == 1 ? " sample" : " samples"),
+      given(flags.microbatch_size.has_value()));
+  add("number formats",
+      std::string(to_string(setup.compute)) + " products, " + to_string(setup.gradients) + " gradients",
+      given(!flags.dtype.empty()));
+  add("attention", setup.flash_attention ? "fused (flash)" : "scores in memory", given(!flags.attention.empty()));
+  if (!setup.fused_accumulation) add("weight gradients", "summed in a pass of their own", Source::kGiven);
+  if (setup.recompute != Recompute::kNone) {
+    add("recomputation", setup.recompute == Recompute::kFull ? "of every block, inside B" : "of attention's core",
+        Source::kGiven);
+  }
+  if (setup.shape.experts > 0) {
+    std::ostringstream text;
+    if (setup.capacity_factor > 0) {
+      text << "every expert works on " << setup.capacity_factor << " times the mean";
+    } else {
+      text << "the busiest rank's experts get " << setup.expert_imbalance << " times the mean";
+    }
+    add("tokens of experts", text.str(), given(!flags.expert_imbalance.empty() || !flags.capacity_factor.empty()));
+  }
+}
+
+void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
+  ChosenModel model = choose_model(flags.model, flags.model_size);
+  TrainingSetup setup;
+  setup.shape = std::move(model.shape);
+  setup.sequence =
+      flags.sequence.value_or(model.longest > 0 ? std::min(model.longest, 2 * kUsualSequence) : kUsualSequence);
+  setup.microbatch_size = flags.microbatch_size.value_or(1);
+  Checks checks;
+  checks.run([&] { setup.compute = format_of(flags.dtype, NumberFormat::kBf16, "--dtype"); });
+  checks.run([&] {
+    const std::array<std::string, 3> words{"fp32", "fp16", "bf16"};
+    setup.gradients = static_cast<NumberFormat>(word_of(words, flags.grad_dtype, "--grad-dtype"));
+  });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"flash", "unfused"};
+    setup.flash_attention = word_of(words, flags.attention, "--attention") == 0;
+  });
+  checks.run([&] {
+    const std::array<std::string, 3> words{"none", "selective", "full"};
+    setup.recompute = static_cast<Recompute>(word_of(words, flags.recompute, "--recompute"));
+  });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"unfused", "fused"};
+    setup.fused_loss = word_of(words, flags.loss, "--loss") == 1;
+  });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"fused", "separate"};
+    setup.fused_accumulation = word_of(words, flags.grad_accumulation, "--grad-accumulation") == 0;
+  });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"on", "off"};
+    setup.tensor_overlap = word_of(words, flags.tensor_overlap, "--tensor-overlap") == 0;
+  });
+  checks.run([&] {
+    const std::array<std::string, 2> words{"ring", "all-to-all"};
+    setup.context_all_to_all = word_of(words, flags.context_exchange, "--context-exchange") == 1;
+  });
+  checks.run([&] {
+    if (flags.expert_imbalance.empty()) return;
+    setup.expert_imbalance = number_of(flags.expert_imbalance, "--expert-imbalance", 1, 1e4);
+  });
+  checks.run([&] {
+    if (flags.capacity_factor.empty()) return;
+    setup.capacity_factor = number_of(flags.capacity_factor, "--capacity-factor", 0.01, 1e4);
+  });
+  checks.finish();
+  setup.weights = setup.compute == NumberFormat::kFp8 ? NumberFormat::kBf16 : setup.compute;
+  setup.master_weights = setup.compute != NumberFormat::kFp32;
+  setup.dropout = flags.dropout;
+  scenario.scatter_gather = flags.scatter_gather;
+  scenario.notes = model.notes;
+  explain(flags, model, setup, scenario);
+  scenario.setup = std::move(setup);
+}
+
+}  // namespace
+
+void add_transformer_flags(CLI::App& verb, TransformerFlags& flags) {
+  if (verb.get_name() == "live") return;
+  const auto add = [&](const char* name, auto& target, const char* help, const char* type) {
+    verb.add_option(name, target, help)->group("Model")->type_name(type);
+  };
+  add("--model", flags.model, "see `debubble list models`; or a config.json", "NAME|FILE");
+  add("--model-size", flags.model_size, "sizes that differ: layers=12,hidden=4096,...", "LIST");
+  add("--hardware", flags.hardware, "see `debubble list hardware` (default: topology's)", "NAME");
+  add("--sequence", flags.sequence, "tokens of a sample (default: model's, profile's)", "N");
+  add("--microbatch-size", flags.microbatch_size, "samples of a microbatch (default: 1, profile's)", "B");
+  add("--dtype", flags.dtype, "of products: bf16 (default), fp16, fp32, fp8", "TYPE");
+  add("--grad-dtype", flags.grad_dtype, "of gradients: fp32 (default), bf16, fp16", "TYPE");
+  add("--attention", flags.attention, "flash (default) or unfused", "KIND");
+  add("--recompute", flags.recompute, "inside B: none (default), selective, full", "WHAT");
+  add("--loss", flags.loss, "cross entropy: unfused (default) or fused", "KIND");
+  add("--grad-accumulation", flags.grad_accumulation, "of weights: fused (default), separate", "KIND");
+  add("--tensor-overlap", flags.tensor_overlap, "of its collectives with B: on (default), off", "WHEN");
+  add("--context-exchange", flags.context_exchange, "over --cp: ring (default) or all-to-all", "KIND");
+  add("--expert-imbalance", flags.expert_imbalance, "busiest rank's tokens over the mean", "X");
+  add("--capacity-factor", flags.capacity_factor, "of experts: pads or drops tokens to it", "X");
+  add("--efficiency", flags.efficiency, "measured shares of kernels, JSON", "FILE");
+  add("--calibrate", flags.calibrate, "divides times: compute=0.95,network=0.9", "LIST");
+  verb.add_flag("--dropout", flags.dropout, "the model is trained with dropout")->group("Model");
+  verb.add_flag("--scatter-gather", flags.scatter_gather, "--tp ranks send 1/tp each, and gather")->group("Model");
+}
+
+TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile) {
+  TransformerScenario scenario;
+  if (flags.model.empty()) {
+    refuse_without_model(flags, has_profile);
+    return scenario;
+  }
+  Checks checks;
+  checks.run([&] { set_setup(flags, scenario); });
+  checks.run([&] { check_hardware(flags, scenario); });
+  checks.run([&] { check_calibration(flags.calibrate, scenario); });
+  checks.run([&] { check_table(flags.efficiency, scenario); });
+  checks.finish();
+  return scenario;
+}
+
+std::string repeated_transformer_flags(const TransformerFlags& flags) {
+  FlagLine line;
+  line.add("--model", flags.model);
+  line.add("--model-size", flags.model_size);
+  line.add("--hardware", flags.hardware);
+  line.add_number("--sequence", flags.sequence);
+  line.add_number("--microbatch-size", flags.microbatch_size);
+  line.add("--dtype", flags.dtype);
+  line.add("--grad-dtype", flags.grad_dtype);
+  line.add("--attention", flags.attention);
+  line.add("--recompute", flags.recompute);
+  line.add("--loss", flags.loss);
+  line.add("--grad-accumulation", flags.grad_accumulation);
+  line.add("--tensor-overlap", flags.tensor_overlap);
+  line.add("--context-exchange", flags.context_exchange);
+  line.add("--expert-imbalance", flags.expert_imbalance);
+  line.add("--capacity-factor", flags.capacity_factor);
+  line.add("--efficiency", flags.efficiency);
+  line.add("--calibrate", flags.calibrate);
+  line.add_switch("--dropout", flags.dropout);
+  line.add_switch("--scatter-gather", flags.scatter_gather);
+  return line.text();
+}
+
+}  // namespace debubble

@@ -1,0 +1,71 @@
+// Flags about the transformer that is modelled; part of every verb that takes a scenario.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cost_models/transformer/kernel_time.hpp"
+#include "cost_models/transformer/setup.hpp"
+#include "sim/core/stage_costs.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace debubble {
+
+// As typed.
+struct TransformerFlags {
+  std::string model;
+  std::string model_size;
+  std::string hardware;
+  std::string dtype;
+  std::string grad_dtype;
+  std::string attention;
+  std::string recompute;
+  std::string loss;
+  std::string grad_accumulation;
+  std::string tensor_overlap;
+  std::string context_exchange;
+  std::string expert_imbalance;
+  std::string capacity_factor;
+  std::string efficiency;
+  std::string calibrate;
+  std::optional<std::int64_t> sequence;
+  std::optional<std::int64_t> microbatch_size;
+  bool dropout = false;
+  // Of what the two sizes are called on this verb.
+  const char* sequence_flag = "--sequence";
+  const char* microbatch_flag = "--microbatch-size";
+  bool scatter_gather = false;
+};
+
+// The verb `live` runs what it measures: it has a --model of its own.
+void add_transformer_flags(CLI::App& verb, TransformerFlags& flags);
+
+struct PlacedLayers;
+
+// The flags, checked. Without --model there is no setup.
+struct TransformerScenario {
+  std::optional<TrainingSetup> setup;          // but for its parallelism, which the cluster's flags say
+  std::string hardware;                        // as given; empty: follows from the topology
+  Efficiency calibration;                      // compute_scale and network_scale only
+  bool scatter_gather = false;                 // tensor ranks send shares of what goes to the next stage
+  std::shared_ptr<const PlacedLayers> placed;  // set with the profile (scenario/job/model_profile.hpp)
+  std::vector<MeasuredShape> measured;
+  std::string measured_hardware;  // what the table is of
+  std::vector<Assumption> assumptions;
+  std::vector<std::string> notes;  // what the model leaves out
+};
+
+// Throws InputError with everything that is wrong with them. Without --model, sequence and microbatch size choose a
+// size of a profile, where there is one (profile_files.hpp).
+[[nodiscard]] TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile);
+
+// Those that were given, quoted for a shell, to be repeated in a command that is suggested.
+[[nodiscard]] std::string repeated_transformer_flags(const TransformerFlags& flags);
+
+}  // namespace debubble

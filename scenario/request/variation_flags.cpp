@@ -1,0 +1,86 @@
+#include "scenario/request/variation_flags.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "formats/text/numbers.hpp"
+#include "formats/text/shell.hpp"
+#include "scenario/request/checks.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr double kWidestJitter = 2;
+
+[[noreturn]] void refuse(const char* code, const char* flag, std::string message, std::string help) {
+  throw InputError(Diagnostic{code, flag, std::move(message), std::move(help)});
+}
+
+double parse_jitter(const std::string& text) {
+  constexpr std::string_view kName = "lognormal:";
+  const bool named = text.starts_with(kName);
+  const std::optional<double> sigma = named ? number_of(text.substr(kName.size())) : std::nullopt;
+  if (sigma && *sigma > 0 && *sigma <= kWidestJitter) return *sigma;
+  refuse("O010", "--jitter", fmt::format("\"{}\" is not lognormal:SIGMA, with SIGMA above 0 and up to 2", text),
+         "write it like --jitter lognormal:0.05, about 5 % up and down");
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  if (const auto seed = count_of(text, std::numeric_limits<std::int64_t>::max())) {
+    return static_cast<std::uint64_t>(*seed);
+  }
+  refuse("O011", "--seed", fmt::format("\"{}\" is no whole number of at least 0", text), "write it like --seed 7");
+}
+
+}  // namespace
+
+void add_variation_flags(CLI::App& verb, VariationFlags& flags) {
+  const std::string group = "Variation";
+  verb.add_option("--slow", flags.slow, "device=3:1.25, stage=0:1.1, devices=1,1,1.2,1")
+      ->group(group)
+      ->type_name("WHAT=N:FACTOR")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb.add_option("--factors", flags.factors, "per microbatch: lognormal:0.3, zipf:1.2, file")
+      ->group(group)
+      ->type_name("FILE|NAME:N");
+  verb.add_option("--jitter", flags.jitter, "of every op: lognormal:0.05")->group(group)->type_name("NAME:SIGMA");
+  verb.add_option("--seed", flags.seed, "of what is drawn (default: 1)")->group(group)->type_name("N");
+}
+
+VariationScenario check_variation(const VariationFlags& flags) {
+  VariationScenario scenario;
+  Checks checks;
+  checks.run([&] { scenario.slow = parse_slow(flags.slow); });
+  checks.run([&] {
+    if (!flags.factors.empty()) scenario.factors = parse_factors(flags.factors);
+  });
+  checks.run([&] {
+    if (!flags.jitter.empty()) scenario.jitter = parse_jitter(flags.jitter);
+  });
+  checks.run([&] {
+    if (flags.seed.empty()) return;
+    scenario.seed = parse_seed(flags.seed);
+    if (!checks.found_none() || scenario.random()) return;
+    refuse("O011", "--seed", "nothing of this run is drawn", "add --jitter lognormal:0.05, or leave --seed out");
+  });
+  checks.finish();
+  return scenario;
+}
+
+std::string repeated_variation_flags(const VariationFlags& flags) {
+  FlagLine line;
+  for (const std::string& slow : flags.slow) line.add("--slow", slow);
+  line.add("--factors", flags.factors);
+  line.add("--jitter", flags.jitter);
+  line.add("--seed", flags.seed);
+  return line.text();
+}
+
+}  // namespace debubble

@@ -1,0 +1,46 @@
+// Flags about how a run differs from what its stages cost on average: --slow, --factors, --jitter, --seed; part of
+// every verb that takes a scenario.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenario/request/factors.hpp"
+#include "scenario/request/slow.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace debubble {
+
+// As typed.
+struct VariationFlags {
+  std::vector<std::string> slow;
+  std::string factors;
+  std::string jitter;
+  std::string seed;
+};
+
+void add_variation_flags(CLI::App& verb, VariationFlags& flags);
+
+// The flags, checked.
+struct VariationScenario {
+  std::vector<SlowItem> slow;
+  FactorSource factors;
+  double jitter = 0;  // sigma of the logarithm; 0: none
+  std::uint64_t seed = 1;
+
+  [[nodiscard]] bool none() const { return slow.empty() && factors.kind == FactorSource::Kind::kNone && jitter == 0; }
+  // Whether another seed gives another run.
+  [[nodiscard]] bool random() const { return factors.random() || jitter != 0; }
+};
+
+// Throws InputError with everything that is wrong with them.
+[[nodiscard]] VariationScenario check_variation(const VariationFlags& flags);
+
+// Those that were given, quoted for a shell, to be repeated in a command that is suggested.
+[[nodiscard]] std::string repeated_variation_flags(const VariationFlags& flags);
+
+}  // namespace debubble

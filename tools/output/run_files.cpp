@@ -1,0 +1,89 @@
+#include "tools/output/run_files.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "formats/run/run_file.hpp"
+#include "scenario/job/transforms.hpp"
+#include "sim/core/error.hpp"
+#include "studies/runs/predict.hpp"
+#include "tools/output/output.hpp"
+#include "tools/output/trace.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr const char* kPlacedBySimulation =
+    "the simulation places the work of fill-bubbles, which is no part of the schedule or of the run's ops";
+
+// The check comes before any file is opened.
+const RunFileFlags& checked(const RunFileFlags& flags, const std::string& output) {
+  require_different_files(std::array<std::pair<std::string, std::string>, 4>{
+      {{"--output", output}, {"--trace", flags.trace}, {"--export-schedule", flags.table}, {"--save-run", flags.run}}});
+  return flags;
+}
+
+}  // namespace
+
+void add_run_file_flags(CLI::App& verb, RunFileFlags& flags) {
+  const std::string group = "Output";
+  verb.add_option("--trace", flags.trace, "also write a Chrome trace; .gz compresses it")
+      ->group(group)
+      ->type_name("FILE.json[.gz]");
+  verb.add_option("--export-schedule", flags.table, "also write the schedule as PyTorch's table")
+      ->group(group)
+      ->type_name("FILE.csv");
+  verb.add_option("--save-run", flags.run, "also write the run, for `debubble diff`")
+      ->group(group)
+      ->type_name("FILE.json[.gz]");
+}
+
+RunFiles::RunFiles(const RunFileFlags& flags, const std::string& output)
+    : trace_(checked(flags, output).trace), table_(flags.table), run_(flags.run) {}
+
+void RunFiles::require_words_for(const Schedule& schedule) const {
+  if (table_.file) refuse_filled_bubbles(schedule, "--export-schedule", kPlacedBySimulation);
+  if (run_.file) refuse_filled_bubbles(schedule, "--save-run", kPlacedBySimulation);
+  if (table_.file) {
+    refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, "pytorch-csv", "--export-schedule");
+  }
+  if (run_.file) refuse_what_cannot_be_read_back(schedule);
+}
+
+void RunFiles::require_words_for(const Run& run) const {
+  require_words_for(run.schedule);
+  const std::string reason = run_.file ? not_in_run_files(run) : "";
+  if (reason.empty()) return;
+  throw InputError(Diagnostic{"Y001", "--save-run", "a run file cannot hold this run: " + reason,
+                              "--trace shows it in Perfetto, and --format json has its numbers"});
+}
+
+void RunFiles::write_schedule(const Schedule& schedule) {
+  if (!table_.file) return;
+  write_table(schedule, *table_.file);
+  table_.written = true;
+}
+
+void RunFiles::write_result(const Run& run, const RunRecord& record, Progress& progress) {
+  if (trace_.file) {
+    progress.phase("writing " + trace_.path);
+    write_trace(run, record.origin.command_line, &record, *trace_.file);
+    trace_.written = true;
+  }
+  if (run_.file) {
+    progress.phase("writing " + run_.path);
+    write_run_file(record, [&](std::string_view text) { run_.file->write(text); });
+    run_.written = true;
+  }
+}
+
+void RunFiles::commit() {
+  for (File* file : {&table_, &trace_, &run_}) {
+    if (file->written) file->file->commit();
+  }
+}
+
+}  // namespace debubble

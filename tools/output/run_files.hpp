@@ -1,0 +1,61 @@
+// The files that a run leaves beside its report: a Chrome trace, the schedule's table, the run itself.
+//
+// All are opened before the work begins, so that a wrong path is known at once, and all are written before any takes
+// its name, so that none fails for want of space and leaves the others behind.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "formats/files/output_file.hpp"
+#include "scenario/job/progress.hpp"
+#include "scenario/job/run.hpp"
+#include "sim/core/run_record.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace debubble {
+
+struct RunFileFlags {
+  std::string trace;
+  std::string table;
+  std::string run;
+};
+
+// --trace, --export-schedule, --save-run.
+void add_run_file_flags(CLI::App& verb, RunFileFlags& flags);
+
+class RunFiles {
+ public:
+  // Throws InputError: C066 when two results, `output` (the report's) among them, go to one file, and OutputFile's.
+  RunFiles(const RunFileFlags& flags, const std::string& output);
+
+  // Throws InputError T054 or V028 when a wanted file has no words for the schedule: called before anything is shown.
+  void require_words_for(const Schedule& schedule) const;
+  // The same for a simulated run; Y001 when a run file cannot hold it.
+  void require_words_for(const Run& run) const;
+  void write_schedule(const Schedule& schedule);
+  // Of a run with a result: its trace, and the record.
+  void write_result(const Run& run, const RunRecord& record, Progress& progress);
+  // Those that were written get their names.
+  void commit();
+
+ private:
+  struct File {
+    std::string path;
+    std::optional<OutputFile> file;
+    bool written = false;
+
+    explicit File(const std::string& name) : path(name) {
+      if (!name.empty()) file.emplace(name);
+    }
+  };
+
+  File trace_;
+  File table_;
+  File run_;
+};
+
+}  // namespace debubble

@@ -1,0 +1,68 @@
+#include "tools/output/trace.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "formats/exporters/chrome_trace.hpp"
+#include "formats/version.hpp"
+#include "schedules/exchange/compute_table.hpp"
+#include "sim/analysis/analyse.hpp"
+#include "sim/core/error.hpp"
+#include "studies/runs/predict.hpp"
+
+namespace debubble {
+
+TraceInfo trace_info(const Run& run, const std::string& command_line) {
+  TraceInfo info{"debubble", std::string(kVersion), command_line};
+  info.costs = &run.costs;
+  info.p2p = run.p2p;
+  info.hop_latency = run.topology.transfer_latency();
+  info.hop_bandwidth = run.topology.transfer_bandwidth();
+  info.samples_per_microbatch = run.samples_per_microbatch;
+  info.tokens_per_sample = run.tokens_per_sample;
+  info.not_read_back = not_in_run_files(run);
+  return info;
+}
+
+void add_origin(TraceInfo& info, const RunRecord& record, std::size_t iteration) {
+  info.backend = record.origin.backend;
+  info.clock = record.origin.clock;
+  info.peak_activation = record.iterations[iteration].peak_activation;
+  info.peak_memory = record.iterations[iteration].peak_memory;
+}
+
+void write_trace(const Run& run, const std::string& command_line, const RunRecord* record, OutputFile& file) {
+  const auto curves = memory_curves(run.timeline, run.schedule, run.costs);
+  TraceInfo info = trace_info(run, command_line);
+  if (record != nullptr) add_origin(info, *record, median_iteration(*record));
+  write_chrome_trace(run.timeline, run.schedule, run.report, curves, info,
+                     [&](std::string_view text) { file.write(text); });
+}
+
+void refuse_what_is_not_expressible(const Schedule& schedule, ExchangeFormat format, const std::string& format_name,
+                                    const std::string& place) {
+  const std::string reason = not_expressible(schedule, format);
+  if (reason.empty()) return;
+  throw InputError(Diagnostic{"T054", place, format_name + " has no words for " + schedule.name + ": " + reason,
+                              "debubble export --to schedule-json keeps all of it, for debubble to read"});
+}
+
+void write_table(const Schedule& schedule, OutputFile& file, const std::string& place) {
+  refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, "pytorch-csv", place);
+  file.write(write_compute_table(schedule));
+  for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
+    if (std::find(schedule.replica_of.begin(), schedule.replica_of.end(), replica) != schedule.replica_of.end())
+      continue;
+    std::fprintf(stderr,
+                 "debubble: note: replica %d has no microbatch, so the table cannot show it; read back, the run holds "
+                 "fewer copies of the weights\n",
+                 replica);
+  }
+  if (schedule.pieces == 1) return;
+  std::fprintf(stderr,
+               "debubble: note: this schedule cuts each microbatch into %d pieces, which the table numbers as %d "
+               "microbatches; divide the times by %d to replay it\n",
+               schedule.pieces, schedule.total_pieces(), schedule.pieces);
+}
+
+}  // namespace debubble

@@ -1,6 +1,7 @@
 #include "studies/check/commands.hpp"
 
 #include "formats/text/shell.hpp"
+#include "scenario/check_scenario.hpp"
 
 namespace debubble {
 namespace {

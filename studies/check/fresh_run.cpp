@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "live/backends.hpp"
+#include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {

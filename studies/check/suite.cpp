@@ -11,6 +11,7 @@
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/job/run.hpp"
 #include "studies/check/suite_lines.hpp"
 #include "tools/flags/json_flags.hpp"

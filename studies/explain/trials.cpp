@@ -9,6 +9,7 @@
 
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
+#include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "studies/compare/contender.hpp"

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/job/transforms.hpp"
 #include "tests/support/random_features.hpp"
 
 namespace debubble::testing {

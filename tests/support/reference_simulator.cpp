@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "scenario/job/transforms.hpp"
 #include "tests/support/reference_copies.hpp"
 #include "tests/support/reference_costs.hpp"
 #include "tests/support/reference_slots.hpp"

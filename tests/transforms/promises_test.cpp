@@ -6,7 +6,6 @@
 #include <map>
 #include <tuple>
 
-#include "scenario/job/transforms.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/mario.hpp"
 #include "sim/core/error.hpp"

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/job/transforms.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"

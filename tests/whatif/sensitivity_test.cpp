@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/check_scenario.hpp"
 #include "scenario/job/run.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "studies/whatif/candidates.hpp"

@@ -10,6 +10,7 @@
 #include "formats/exporters/report_json.hpp"
 #include "formats/version.hpp"
 #include "live/backends.hpp"
+#include "scenario/check_scenario.hpp"
 #include "sim/analysis/analyse.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"

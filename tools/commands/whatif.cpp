@@ -12,6 +12,7 @@
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/numbers.hpp"
 #include "formats/version.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/job/run.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/whatif/changes.hpp"

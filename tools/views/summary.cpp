@@ -10,7 +10,6 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/job/memory_fit_words.hpp"
-#include "scenario/job/transforms.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"

@@ -8,6 +8,7 @@
 
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
+#include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"

@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -136,12 +135,16 @@ def unpack(archive, root):
     subprocess.run(["tar", "--extract", "--numeric-owner", "--file", str(archive), "--directory", str(root)], check=True)
 
 
+def remove(folder):
+    subprocess.run(["rm", "-rf", "--one-file-system", str(folder)], check=False)
+
+
 def sweep(runs):
     """Removes what runs left behind that were killed: folders whose lock nobody holds. With the cache locked."""
     for folder in runs.iterdir():
         with contextlib.suppress(OSError), open(folder / "lock", "a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
 
 
 @contextlib.contextmanager
@@ -157,5 +160,5 @@ def run_folder(cache):
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
         lock.close()

@@ -1,7 +1,7 @@
 """A machine of this area: a root folder in which commands run as a stranger would run them.
 
-Mounts are made in the mount namespace of the test, and commands run in its process namespace (see run.py): both end
-with the test however it ends, and neither is seen by another run.
+Mounts are made in a mount namespace of the test's own, and commands run in its process namespace (see run.py): both end
+with the test, however it ends, and no other run sees them.
 """
 
 import pathlib
@@ -71,9 +71,3 @@ class Machine:
             # No overlays here, or none on this file system: some seconds and a gigabyte instead.
             subprocess.run(["cp", "-a", "--reflink=auto", "--one-file-system", f"{self.root}/.", str(root)], check=True)
         return Machine(name, root)
-
-    def unmount(self):
-        subprocess.run(["umount", "--recursive", "--lazy", str(self.root / "proc")], capture_output=True)
-        for device in DEVICES:
-            subprocess.run(["umount", "--lazy", str(self.root / "dev" / device)], capture_output=True)
-        subprocess.run(["umount", "--lazy", str(self.root)], capture_output=True)

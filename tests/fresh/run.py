@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -25,7 +26,6 @@ import readme
 from machine import TREE, CommandFailed, Machine
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-IN_NAMESPACE = "DEBUBBLE_FRESH_IN_NAMESPACE"
 STARTED = time.monotonic()
 
 
@@ -33,32 +33,43 @@ def say(text):
     print(f"[{time.monotonic() - STARTED:6.1f} s] {text}", flush=True)
 
 
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @contextlib.contextmanager
 def phase(name):
-    begin = time.monotonic()
+    begin, cpu = time.monotonic(), cpu_seconds()
     say(f"{name} ...")
     yield
-    say(f"{name}: {time.monotonic() - begin:.1f} s")
+    say(f"{name}: {time.monotonic() - begin:.1f} s, {cpu_seconds() - cpu:.1f} CPU s")
 
 
 def missing_prerequisite():
     """What keeps the test from running here, or None."""
     if os.geteuid() != 0:
         return "making a root file system takes root"
-    for command in ("mmdebstrap", "git", "tar", "unshare", "chroot", "apt-get", "apt-config"):
+    for command in ("mmdebstrap", "git", "tar", "unshare", "setpriv", "chroot", "apt-get", "apt-config"):
         if shutil.which(command) is None:
             return f"the command {command} is missing (tools/test installs it)"
     return None
 
 
-def enter_namespaces():
-    """Starts this program again in mount and process namespaces of its own.
+def run_in_namespaces(folder, arguments):
+    """Runs this program again in mount and process namespaces of its own and returns its exit status.
 
-    All mounts and all processes go with the namespaces, also when the test is killed.
+    All mounts and processes end with the namespaces, and those end with this process, also when it is killed.
     """
-    os.environ[IN_NAMESPACE] = "1"
-    os.execvp("unshare", ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
-                          sys.executable, *sys.argv])
+    child = subprocess.Popen(["setpriv", "--pdeathsig", "KILL",
+                              "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
+                              sys.executable, __file__, "--in-folder", str(folder), *arguments])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped by SIGTERM"))
+    try:
+        return child.wait()
+    finally:
+        child.kill()
+        child.wait()
 
 
 def clone_into(root):
@@ -86,44 +97,38 @@ def start_machine(cache, folder):
     return Machine("bare", folder / "bare")
 
 
-def run_all(chosen):
+def run_all(folder, chosen):
     cache = base_root.cache_folder()
-    with contextlib.ExitStack() as cleanup:
-        folder = cleanup.enter_context(base_root.run_folder(cache))
-        bare = start_machine(cache, folder)
-        cleanup.callback(bare.unmount)
-        document = readme.Readme(SOURCE / "README.md")
-        machines.check_bare(bare)
-        with phase(f"bare: {document.first_command}"):
-            first = machines.first_run(bare, document)
-        with phase(f"bare: {document.first_command}, once more"):
-            machines.second_run(bare, document, first)
-        for name, check in machines.OTHERS.items():
-            if chosen and name not in chosen:
-                continue
-            machine = bare.copy(name, folder)
-            cleanup.callback(machine.unmount)
+    bare = start_machine(cache, folder)
+    document = readme.Readme(SOURCE / "README.md")
+    machines.check_bare(bare)
+    with phase(f"bare: {document.first_command}"):
+        first = machines.first_run(bare, document)
+    with phase(f"bare: {document.first_command}, once more"):
+        machines.second_run(bare, document, first)
+    for name, check in machines.OTHERS.items():
+        if not chosen or name in chosen:
             with phase(name):
-                check(machine, document, cache, say)
+                check(bare.copy(name, folder), document, cache, say)
+    say("all machines: as promised")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", choices=[*machines.OTHERS, "bare"])
-    chosen = parser.parse_args().only
-    problem = missing_prerequisite()
-    if problem:
+    parser.add_argument("--only", action="append", choices=["bare", *machines.OTHERS])
+    parser.add_argument("--in-folder", type=pathlib.Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if problem := missing_prerequisite():
         print(f"error: {problem}" if os.environ.get("CI") else f"SKIPPED: {problem}")
         return 1 if os.environ.get("CI") else 0
-    if IN_NAMESPACE not in os.environ:
-        enter_namespaces()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped by SIGTERM"))
+    if arguments.in_folder is None:
+        with base_root.run_folder(base_root.cache_folder()) as folder:
+            return run_in_namespaces(folder, sys.argv[1:])
     try:
-        run_all(chosen)
+        run_all(arguments.in_folder, arguments.only)
     except (CommandFailed, machines.Unexpected, RuntimeError, OSError, subprocess.SubprocessError) as error:
         print(f"FAILED: {error}")
         return 1
-    say("all machines: as promised")
     return 0
 
 

@@ -57,7 +57,7 @@ void DeviceRunner::compute(const Action& action) {
   const std::vector<Op> cell = job_.cell(device_, action.position);
   ready_ = 0;
   take_inputs(action, cell);
-  const Nanoseconds begin = on_the_wall() ? now_() : std::max(free_, ready_);
+  const Nanoseconds begin = uses_wall_clock() ? now_() : std::max(free_, ready_);
   ledger_.cell_begins(begin);
   std::vector<Payload> outputs;
   const Nanoseconds end = work(cell, begin, outputs);
@@ -67,7 +67,7 @@ void DeviceRunner::compute(const Action& action) {
   result_.ops.push_back(seen);
   ledger_.cell_ends(end);
   for (const Op& op : cell) finish(op);
-  for (std::size_t k = 0; k < cell.size(); ++k) hand_on(cell[k], std::move(outputs[k]));
+  for (std::size_t k = 0; k < cell.size(); ++k) deliver_output(cell[k], std::move(outputs[k]));
   transport_.at(action.position + static_cast<std::int32_t>(cell.size()));
   for (const Hop& hop : action.sends) post(hop, free_);
 }
@@ -82,7 +82,7 @@ void DeviceRunner::take_inputs(const Action& action, const std::vector<Op>& cell
     keep(hop, std::move(message), begin, end);
   }
   for (const Op& op : cell) check_input(op);  // before the wait: it costs time
-  if (on_the_wall()) wait_until(ready_);
+  if (uses_wall_clock()) wait_until(ready_);
 }
 
 Nanoseconds DeviceRunner::work(const std::vector<Op>& cell, Nanoseconds begin, std::vector<Payload>& outputs) {
@@ -116,7 +116,7 @@ void DeviceRunner::finish(const Op& op) {
 }
 
 // The op's output goes to a stage on this device, or waits to be sent.
-void DeviceRunner::hand_on(const Op& op, Payload payload) {
+void DeviceRunner::deliver_output(const Op& op, Payload payload) {
   const std::uint64_t chain = chains_.output(op);
   Tensor tensor;
   if (!output_of(job_.schedule(), op, tensor)) return;
@@ -127,7 +127,7 @@ void DeviceRunner::hand_on(const Op& op, Payload payload) {
   message.chain = chain;
   message.checksum = hashes_ ? checksum_of(payload) : 0;
   message.payload = std::move(payload);
-  if (job_.strikes(Fault::Kind::kCorrupt, op)) {
+  if (job_.has_fault(Fault::Kind::kCorrupt, op)) {
     if (message.payload.empty()) message.chain ^= 1;
     if (!message.payload.empty()) message.payload[0] ^= std::byte{1};
   }
@@ -147,7 +147,7 @@ void DeviceRunner::exchange(const Action& action) {
   for (const Hop& hop : action.sends) end = std::max(end, finish_send(hop, posted));
   for (const Hop& hop : action.receives) end = std::max(end, finish_receive(hop, posted));
   free_ = end;
-  if (on_the_wall()) wait_until(end);
+  if (uses_wall_clock()) wait_until(end);
 }
 
 void DeviceRunner::post(const Hop& hop, Nanoseconds posted) {
@@ -155,7 +155,7 @@ void DeviceRunner::post(const Hop& hop, Nanoseconds posted) {
   Message& message = found.mapped();
   message.time = posted;
   message.arrival = posted + job_.transfer(hop.tensor).total();
-  if (job_.strikes(Fault::Kind::kDrop, job_.maker_of(hop.tensor))) return;
+  if (job_.has_fault(Fault::Kind::kDrop, job_.maker_of(hop.tensor))) return;
   transport_.send(hop.peer, std::move(message));
 }
 

@@ -115,12 +115,12 @@ class Gate::Watch {
     auto moved = Host::now();
     std::int64_t seen = gate_.issued_;
     std::unique_lock<std::mutex> lock(mutex_);
-    while (!ended_.wait_for(lock, kMostStill / 5, [this] { return done_; })) {
+    while (!ended_.wait_for(lock, kIdleLimit / 5, [this] { return done_; })) {
       if (const std::int64_t now = gate_.issued_; now != seen) {
         seen = now;
         moved = Host::now();
-      } else if (Host::now() - moved >= kMostStill) {
-        gate_.open(Opened::kStill);
+      } else if (Host::now() - moved >= kIdleLimit) {
+        gate_.open(Opened::kIdle);
       }
     }
   }

@@ -5,9 +5,9 @@
 
 #include "live/backends.hpp"
 #include "live/cuda/calibration.hpp"
-#include "live/cuda/evidence.hpp"
 #include "live/cuda/executor.hpp"
 #include "live/cuda/issue_order.hpp"
+#include "live/cuda/verification.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::live {
@@ -257,7 +257,7 @@ class CudaRun {
     } else if (executor_->gate_opened() != Opened::kInTime) {
       text += executor_->gate_opened() == Opened::kFull
                   ? ": more than a stream holds back (" + std::to_string(Gate::kMostWaiting) + ")"
-                  : ": launching stood still for " + std::to_string(Gate::kMostStill.count()) + " ms";
+                  : ": launching stood still for " + std::to_string(Gate::kIdleLimit.count()) + " ms";
       text += ", so the gate opened before all was launched; where the GPU caught up with the host, launching shows";
     }
     note(text);

@@ -40,7 +40,7 @@ class GpuWorker final : public Worker {
   [[noreturn]] void refuse_to_wait(const Op& op) const;
 
   const Job& job_;
-  double slowness_;
+  double slowdown_;
   RankGpu& gpu_;
   NcclTransport& transport_;
 };

@@ -44,17 +44,17 @@ void NcclEdges::check(cuda::Result result, const std::string& what) const {
   check_cuda(parts_.libraries().driver, result, what);
 }
 
-// A rank that cannot make an id says so by an empty one: its peers wait for a letter.
-void NcclEdges::exchange_ids(ControlLine& line) {
+// A rank that cannot make an id sends an empty one: its peers wait for exactly one message per edge.
+void NcclEdges::exchange_ids(ControlChannel& channel) {
   nccl::Result result = nccl::kSuccess;
   for (Edge* const edge : order_) {
     if (edge->side != 0) continue;
     if (result == nccl::kSuccess) result = nccl_.call.unique_id(&edge->id);
     const std::string_view id(edge->id.bytes, result == nccl::kSuccess ? sizeof edge->id.bytes : 0);
-    line.send(edge->peer, LetterWriter().text(id));
+    channel.send(edge->peer, MessageWriter().text(id));
   }
   for (Edge* const edge : order_) {
-    if (edge->side == 1) edge->id = id_from(line.wait(edge->peer).letter.text());
+    if (edge->side == 1) edge->id = id_from(channel.wait(edge->peer).message.text());
   }
   check_nccl(nccl_, result, "making an id");
 }

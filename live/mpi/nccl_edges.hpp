@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "live/cuda/gpu_parts.hpp"
-#include "live/mpi/control_line.hpp"
+#include "live/mpi/control_channel.hpp"
 #include "live/mpi/nccl_library.hpp"
 #include "live/plan.hpp"
 #include "profiler/workload/device.hpp"
@@ -29,7 +29,7 @@ class NcclEdges {
   NcclEdges& operator=(const NcclEdges&) = delete;
 
   // First, in every rank with the same plan. Answers every peer, whatever happens. Throws UnavailableError U056.
-  void exchange_ids(ControlLine& line);
+  void exchange_ids(ControlChannel& channel);
   // Then, again and again until true: connects one edge after the other and sends a small message over each. Never
   // blocks. Throws UnavailableError U056, also after `patience` (30 s at least) without progress, and U026, U027.
   [[nodiscard]] bool connect(Nanoseconds patience);

@@ -32,7 +32,7 @@ void NcclTransport::sum_up(Message& message, DeviceAddress data) {
   Payload bytes(static_cast<std::size_t>(work_.payload_bytes()));
   device_.download(bytes.data(), data, work_.payload_bytes());
   message.checksum = checksum_of(bytes);
-  if (!job_.strikes(Fault::Kind::kCorrupt, job_.maker_of(message.tensor))) return;
+  if (!job_.has_fault(Fault::Kind::kCorrupt, job_.maker_of(message.tensor))) return;
   message.chain ^= 1;
   bytes.front() ^= std::byte{1};
   device_.upload(data, bytes.data(), 1);

@@ -39,10 +39,10 @@ LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options, c
   }
   MessagePassing& passing = *plugin.start();
   leave_at_exit(passing);
-  ControlLine line(passing);
-  agree(passing, line, request, options);
-  return options.gpus ? run_gpu_ranks(passing, line, request, options.model, progress)
-                      : run_cpu_ranks(passing, line, request, progress);
+  ControlChannel channel(passing);
+  agree(passing, channel, request, options);
+  return options.gpus ? run_gpu_ranks(passing, channel, request, options.model, progress)
+                      : run_cpu_ranks(passing, channel, request, progress);
 }
 
 }  // namespace debubble::live

@@ -58,9 +58,9 @@ OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_
 }
 
 // Writes wires down so that equal ones read the same, whatever numbers their links have in the graph.
-class WireReader {
+class LinkReader {
  public:
-  explicit WireReader(const LinkGraph& graph) : graph_(graph) {}
+  explicit LinkReader(const LinkGraph& graph) : graph_(graph) {}
 
   // The routes of all pairs, in the order of the group.
   void read(const std::vector<std::int32_t>& group) {
@@ -111,9 +111,9 @@ class WireReader {
 
 }  // namespace
 
-std::vector<std::int64_t> wires_inside(const ModelRequest& request) {
+std::vector<std::int64_t> links_inside(const ModelRequest& request) {
   if (request.graph == nullptr || request.layout == nullptr) return {};
-  WireReader reader(*request.graph);
+  LinkReader reader(*request.graph);
   for (const Dimension dimension : {Dimension::kTensor, Dimension::kContext, Dimension::kExpert}) {
     if (group_size(request.setup.parallel, dimension) < 2) continue;
     for (const auto& group : groups_of(dimension, *request.layout, request.place)) reader.read(group);

@@ -31,7 +31,7 @@ struct Hardware {
 struct Efficiency {
   double matrix = 1;           // of matrix products, beside what tiles and waves lose
   double sustained = 1;        // of matrix products, too: what power and clocks allow however large they are
-  double half_inner = 0;       // inner size at which a product reaches half of what an endless one does
+  double half_k = 0;           // inner size at which a product reaches half of what an endless one does
   double attention = 1;        // of fused attention that fills the device
   double memory = 1;           // of the memory bandwidth
   Nanoseconds per_kernel = 0;  // launch and fill, of every kernel

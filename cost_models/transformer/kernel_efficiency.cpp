@@ -17,11 +17,11 @@ struct KnownShares {
   Efficiency shares;
 };
 
-Efficiency shares(double matrix, double sustained, double half_inner, double attention, double memory) {
+Efficiency shares(double matrix, double sustained, double half_k, double attention, double memory) {
   Efficiency efficiency;
   efficiency.matrix = matrix;
   efficiency.sustained = sustained;
-  efficiency.half_inner = half_inner;
+  efficiency.half_k = half_k;
   efficiency.attention = attention;
   efficiency.memory = memory;
   // Between two kernels of one stream the device rests for a few microseconds at most: the queue is never empty.

@@ -47,7 +47,7 @@ struct OpTime {
 
 // The wires that collectives inside layers take at the request's place, in numbers that count from there: two places
 // with equal ones have equal times. Empty without a graph or without such collectives.
-[[nodiscard]] std::vector<std::int64_t> wires_inside(const ModelRequest& request);
+[[nodiscard]] std::vector<std::int64_t> links_inside(const ModelRequest& request);
 
 // Of one device in the format that the setup computes in, per second; 0: it has no such units.
 [[nodiscard]] double peak_flops(const Hardware& hardware, NumberFormat format);

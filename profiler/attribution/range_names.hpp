@@ -34,7 +34,7 @@ enum class NodeKind : std::uint8_t {
   kAccumulation,  // AccumulateGrad: adds to a parameter's gradient
 };
 
-enum class OpKind : std::uint8_t { kOther, kProduct, kBatchedProduct, kBiasedProduct, kLinear, kSum };
+enum class OpKind : std::uint8_t { kOther, kMatmul, kBatchedMatmul, kBiasedMatmul, kLinear, kSum };
 
 struct RangeName {
   RangeKind kind = RangeKind::kOther;
@@ -57,7 +57,7 @@ class RangeNames {
   [[nodiscard]] std::vector<std::string> candidates(std::size_t most) const;
 
  private:
-  [[nodiscard]] RangeName look_at(const std::string& name);
+  [[nodiscard]] RangeName parse(const std::string& name);
   [[nodiscard]] std::uint32_t layer_number(const std::string& layer);
 
   std::regex layers_;

@@ -25,9 +25,9 @@ Slot node_slot(NodeKind node, std::uint32_t instance, bool found) {
   return layer_slot(instance, Phase::kInputGrad, Rule::kName);
 }
 
-bool is_product(OpKind op) { return op == OpKind::kProduct || op == OpKind::kBiasedProduct || op == OpKind::kLinear; }
+bool is_matmul(OpKind op) { return op == OpKind::kMatmul || op == OpKind::kBiasedMatmul || op == OpKind::kLinear; }
 
-bool is_product_node(NodeKind node) { return node == NodeKind::kInputFirst || node == NodeKind::kWeightFirst; }
+bool is_matmul_node(NodeKind node) { return node == NodeKind::kInputFirst || node == NodeKind::kWeightFirst; }
 
 }  // namespace
 
@@ -120,7 +120,7 @@ void RangeStacks::open_layer(Frame& frame, std::uint32_t layer, Nanoseconds time
   const bool same = frame.instance != kNoInstance && instances_[frame.instance].layer == layer;
   if (same && (!frame.backward || frame.recompute)) return;  // a layer inside itself
   if (!same) frame.instance = instances_.add(layer, steps_.current(), time);
-  frame.in_product = false;
+  frame.in_matmul = false;
   if (frame.phase) {
     place_explicit(frame, time);
   } else if (frame.backward) {
@@ -156,7 +156,7 @@ void RangeStacks::open_node(Thread& thread, Frame& frame, const RangePush& recor
   if (frame.slot.rule == Rule::kExplicit) return;
   // The same node, as the engine saw it.
   if (in_engine && (record.sequence < 0 || record.sequence == thread.frames.back().sequence)) return;
-  frame.product = {};
+  frame.matmul = {};
   resolve_node(thread, frame, record);
   if (!in_engine) return;
   // The engine's range did not carry the number.
@@ -164,7 +164,7 @@ void RangeStacks::open_node(Thread& thread, Frame& frame, const RangePush& recor
   engine.instance = frame.instance;
   engine.found = frame.found;
   engine.node = frame.node;
-  engine.product = frame.product;
+  engine.matmul = frame.matmul;
   engine.slot = frame.slot;
   slots_.at(engine.range) = engine.slot;
 }
@@ -176,10 +176,10 @@ void RangeStacks::start_node(Thread& thread, Frame& frame, NodeKind node, bool i
   }
   frame.backward = true;
   frame.recompute = false;
-  frame.in_product = false;
+  frame.in_matmul = false;
   frame.node = node;
   frame.node_frame = static_cast<std::uint32_t>(thread.frames.size());
-  frame.products = 0;
+  frame.matmuls = 0;
 }
 
 void RangeStacks::resolve_node(Thread& thread, Frame& frame, const RangePush& record) {
@@ -193,7 +193,7 @@ void RangeStacks::resolve_node(Thread& thread, Frame& frame, const RangePush& re
     if (op != nullptr) {
       frame.instance = op->instance;
       frame.found = true;
-      frame.product = op->product;
+      frame.matmul = op->matmul;
     }
     thread.last_node = frame.instance;
     thread.node_seen = frame.found;
@@ -215,8 +215,8 @@ void RangeStacks::open_op(Thread& thread, Frame& frame, const RangePush& record,
       }
     }
     sequences_.add(record.thread, record.sequence,
-                   {record.range, record.time, frame.instance, frame.backward, product_of(op, record.sizes)});
-  } else if (frame.backward && !frame.recompute && !frame.in_product && frame.instance != kNoInstance &&
+                   {record.range, record.time, frame.instance, frame.backward, matmul_of(op, record.sizes)});
+  } else if (frame.backward && !frame.recompute && !frame.in_matmul && frame.instance != kNoInstance &&
              frame.slot.rule != Rule::kExplicit) {
     open_backward_op(thread, frame, record, op);
   }
@@ -224,16 +224,16 @@ void RangeStacks::open_op(Thread& thread, Frame& frame, const RangePush& record,
 
 void RangeStacks::open_backward_op(Thread& thread, Frame& frame, const RangePush& record, OpKind op) {
   if (frame.node == NodeKind::kBothAtOnce || frame.node == NodeKind::kEmbedding) return;
-  if (is_product(op)) {
-    const int earlier = thread.frames[frame.node_frame].products++;
-    const Gradient gradient = gradient_of(frame.product, result_of(op, record.sizes), frame.node, earlier);
+  if (is_matmul(op)) {
+    const int earlier = thread.frames[frame.node_frame].matmuls++;
+    const Gradient gradient = gradient_of(frame.matmul, result_of(op, record.sizes), frame.node, earlier);
     frame.slot = layer_slot(frame.instance, gradient.phase, gradient.rule);
-    frame.in_product = true;
+    frame.in_matmul = true;
   } else if (op == OpKind::kSum &&
-             (is_product_node(frame.node) || thread.frames.back().kind == RangeKind::kEngineNode)) {
+             (is_matmul_node(frame.node) || thread.frames.back().kind == RangeKind::kEngineNode)) {
     // Sums of a product's node are of the bias; the engine itself sums gradients of operands that were broadcast.
     frame.slot = layer_slot(frame.instance, Phase::kWeightGrad, Rule::kName);
-    frame.in_product = true;
+    frame.in_matmul = true;
   }
 }
 

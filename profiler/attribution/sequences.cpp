@@ -24,14 +24,14 @@ ForwardOp* Sequences::find_on(std::uint32_t thread, std::int64_t sequence) {
   return found == ops_.end() ? nullptr : found->second.find(static_cast<std::uint64_t>(sequence));
 }
 
-const ForwardOp* Sequences::find(const Question& question) {
-  if (question.forward_thread != 0) return find_on(question.forward_thread, question.sequence);
-  const ForwardOp* own = find_on(question.thread, question.sequence);
-  if (own != nullptr && own->in_backward && question.outer != 0 && own->range > question.outer) return own;
-  const Owner* owner = threads_of_.find(static_cast<std::uint64_t>(question.sequence));
+const ForwardOp* Sequences::find(const Query& query) {
+  if (query.forward_thread != 0) return find_on(query.forward_thread, query.sequence);
+  const ForwardOp* own = find_on(query.thread, query.sequence);
+  if (own != nullptr && own->in_backward && query.outer != 0 && own->range > query.outer) return own;
+  const Owner* owner = threads_of_.find(static_cast<std::uint64_t>(query.sequence));
   if (owner == nullptr) return own;
   if (owner->contested) ++ambiguous_;
-  const ForwardOp* op = find_on(owner->thread, question.sequence);
+  const ForwardOp* op = find_on(owner->thread, query.sequence);
   return op == nullptr ? own : op;
 }
 

@@ -23,7 +23,7 @@ struct Matrix {
 };
 
 // The operands of a forward product. A weight may stand transposed.
-struct Product {
+struct Matmul {
   Matrix input;  // all leading dimensions folded into rows
   Matrix weight;
   [[nodiscard]] bool known() const { return input.known() && weight.known(); }
@@ -31,7 +31,7 @@ struct Product {
 
 // Operands from the recorded sizes of aten::linear, addmm, mm or matmul: "[[8, 512], [64, 512], [64]]". Nothing known
 // for another operator, or where sizes are missing or not of that form.
-[[nodiscard]] Product product_of(OpKind op, std::string_view sizes);
+[[nodiscard]] Matmul matmul_of(OpKind op, std::string_view sizes);
 
 // The dimensions of such an operator's result, from the sizes of its operands.
 [[nodiscard]] Matrix result_of(OpKind op, std::string_view sizes);
@@ -44,6 +44,6 @@ struct Gradient {
 // Which gradient a product inside a backward node computes. `earlier` products of this node came before it; `order` is
 // the node's kind. PyTorch's generated code computes AddmmBackward's input gradient first and MmBackward's second
 // operand first (seen with record_shapes in version 1.13).
-[[nodiscard]] Gradient gradient_of(const Product& forward, const Matrix& result, NodeKind order, int earlier);
+[[nodiscard]] Gradient gradient_of(const Matmul& forward, const Matrix& result, NodeKind order, int earlier);
 
 }  // namespace debubble::attribution

@@ -119,7 +119,7 @@ class CudaDevice final : public WorkDevice {
   OwnedHandle<cuda::Module> check_kernels_;
   std::map<std::string, KnownFunction, std::less<>> functions_;
   DeviceAddress scratch_ = 0;  // cuBLASLt's workspace, then the number that tick() counts in
-  std::unique_ptr<CublasLtGemm> products_;
+  std::unique_ptr<CublasLtGemm> gemm_;
   int stream_in_use_ = 0;
   std::string last_issued_;
 };

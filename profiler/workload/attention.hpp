@@ -23,8 +23,8 @@ class Attention {
   [[nodiscard]] MatrixView slot(DeviceAddress qkv, std::int64_t number) const;
   [[nodiscard]] MatrixView context_of(DeviceAddress context, std::int64_t query) const;
   [[nodiscard]] MatrixView scores_of(DeviceAddress scores, std::int64_t query) const;
-  void product(const MatrixView& a, bool transpose_a, const MatrixView& b, bool transpose_b, const MatrixView& c,
-               bool add);
+  void matmul(const MatrixView& a, bool transpose_a, const MatrixView& b, bool transpose_b, const MatrixView& c,
+              bool add);
   void turn(DeviceAddress qkv, float direction);
   [[nodiscard]] float scale() const;
 

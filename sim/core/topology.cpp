@@ -60,7 +60,7 @@ Topology Topology::with_gather(Nanoseconds gather) const {
   return topology;
 }
 
-Topology Topology::rewired(std::shared_ptr<const Network> network) const {
+Topology Topology::with_network(std::shared_ptr<const Network> network) const {
   Topology topology = *this;
   topology.network_ = std::move(network);
   return topology;

@@ -48,7 +48,7 @@ class Topology {
   [[nodiscard]] Topology with_gather(Nanoseconds gather) const;
   [[nodiscard]] Nanoseconds gather() const { return gather_; }
   // The same over another network.
-  [[nodiscard]] Topology rewired(std::shared_ptr<const Network> network) const;
+  [[nodiscard]] Topology with_network(std::shared_ptr<const Network> network) const;
 
   // Time for `bytes` from one device of the pipeline to another, alone in the network; nothing between stages on one
   // device. Over a network each of the device's tensor and context ranks sends so many bytes to its counterpart.

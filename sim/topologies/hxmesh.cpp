@@ -152,7 +152,7 @@ class HxMeshRouter final : public Router {
   HxMeshLinks links_;
 };
 
-void add_mesh(GraphBuilder& builder, const HxMeshShape& shape, WireSpeed speed, HxMeshLinks& links) {
+void add_mesh(GraphBuilder& builder, const HxMeshShape& shape, LinkSpeed speed, HxMeshLinks& links) {
   for (std::int32_t device = 0; device < shape.devices(); ++device) {
     const Coordinates at = coordinates_of(shape, device);
     for (std::size_t dimension = 0; dimension < 2; ++dimension) {

@@ -54,7 +54,7 @@ Traffic traffic(const std::vector<LayerOp>& ops, Dimension group, CollectiveKind
 
 double matrix_flops(const std::vector<LayerOp>& ops) {
   double sum = 0;
-  for (const LayerOp& op : ops) sum += op.kind == Kind::kMatrix ? op.flops : 0;
+  for (const LayerOp& op : ops) sum += op.kind == Kind::kMatmul ? op.flops : 0;
   return sum;
 }
 
@@ -190,12 +190,12 @@ TEST_CASE("weight gradients are summed by their products, or in passes of their 
     }
     return sum;
   };
-  const Bytes fused = bytes(Kind::kMatrix);
+  const Bytes fused = bytes(Kind::kMatmul);
   CHECK(bytes(Kind::kElementwise) == 0);
   setup.fused_accumulation = false;
   // A product writes 2 bytes per weight instead of reading and writing 4; the pass reads 2 and 4, and writes 4.
   const Bytes weights = Bytes{12} * 12288 * 12288 / 8;
-  CHECK(fused - bytes(Kind::kMatrix) == 6 * weights);
+  CHECK(fused - bytes(Kind::kMatmul) == 6 * weights);
   CHECK(bytes(Kind::kElementwise) == 10 * weights);
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("8-bit products cast what they read") {
   int casts = 0;
   for (const LayerOp& op : layer_ops(setup, kBlock)) {
     if (op.name.ends_with("cast to fp8")) ++casts;
-    if (op.kind == Kind::kMatrix) CHECK(op.format == NumberFormat::kFp8);
+    if (op.kind == Kind::kMatmul) CHECK(op.format == NumberFormat::kFp8);
     if (op.kind == Kind::kAttention) CHECK(op.format == NumberFormat::kBf16);
   }
   CHECK(casts == 8);

@@ -38,9 +38,9 @@ struct PhaseDraft {
 };
 
 // The ways of one graph.
-class Wires {
+class Routes {
  public:
-  explicit Wires(const LinkGraph& graph) : graph_(&graph) {}
+  explicit Routes(const LinkGraph& graph) : graph_(&graph) {}
 
   // Good until the next call.
   [[nodiscard]] std::span<const std::int32_t> route(std::int32_t from, std::int32_t to);
@@ -61,7 +61,7 @@ class Wires {
 };
 
 // The ranks of a group by domain: domains in the order in which the group names them.
-[[nodiscard]] std::vector<Ranks> by_domain(const Wires& wires, const Ranks& group);
+[[nodiscard]] std::vector<Ranks> by_domain(const Routes& routes, const Ranks& group);
 // Whether every domain holds the same number of ranks.
 [[nodiscard]] bool even(const std::vector<Ranks>& domains);
 

@@ -120,7 +120,7 @@ class BlockingPlan {
     devices_[at(to)].push_back({Action::Kind::kReceive, last_[at(to)], {}, {{tensor, from}}});
   }
 
-  // Behind a deadlock nothing is placed. The device gets stuck at the first cell that lacks an input.
+  // After a deadlock nothing is placed. The device gets stuck at the first cell that lacks an input.
   void add_unreachable(std::int32_t device, const std::vector<bool>& is_sent) {
     const auto& row = schedule_.rows[at(device)];
     const auto size = static_cast<std::int32_t>(row.size());

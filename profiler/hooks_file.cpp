@@ -69,7 +69,7 @@ void read_layer(const JsonValue& value, std::string pointer, HooksFile& file, Pr
   facts.parameters = reader.integer("parameter_bytes", kSize);
   facts.workspace = reader.integer("workspace_bytes", kSize);
   static_cast<void>(reader.integer("weight_input_bytes", kSize));     // the parts of weight_grad_held_bytes,
-  static_cast<void>(reader.integer("weight_gradient_bytes", kSize));  // for people
+  static_cast<void>(reader.integer("weight_gradient_bytes", kSize));  // to display
   static_cast<void>(boolean(reader, "checkpointed"));
   reader.finish();
   if (facts.weight_grad_held.value_or(0) > facts.activation) {

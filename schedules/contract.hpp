@@ -38,8 +38,8 @@ struct ScheduleRequest {
 
 struct ParamSpec {
   std::string name;
-  std::string values;         // "1..p/2" or "direct|doubling|halving", for people
-  std::string default_value;  // as text, for people: "p"
+  std::string values;         // "1..p/2" or "direct|doubling|halving", to display
+  std::string default_value;  // as text, to display: "p"
   std::string help;           // one sentence
 };
 
@@ -76,8 +76,8 @@ struct ScheduleEntry {
   std::string name;
   std::string summary;  // one line, for lists
   std::string citation;
-  std::string constraints;  // "p >= 2, v >= 2", for people
-  std::string needs;  // what it costs beside time: "splits the backward", "two copies of the weights"; may be empty
+  std::string constraints;  // "p >= 2, v >= 2", to display
+  std::string needs;  // what it costs besides time: "splits the backward", "two copies of the weights"; may be empty
   bool splits_backward = false;
   int default_chunks = 1;
   std::vector<ParamSpec> params;

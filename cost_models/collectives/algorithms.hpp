@@ -3,7 +3,7 @@
 //
 // Sources: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH" (IJHPCA 2005);
 // Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Parallel Computing
-// 2009); the others stand with their function.
+// 2009); the others are named at their functions.
 #pragma once
 
 #include <cstddef>

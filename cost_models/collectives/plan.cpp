@@ -29,7 +29,7 @@ constexpr std::array kAll{CollectiveAlgorithm::kRing,         CollectiveAlgorith
                           CollectiveAlgorithm::kTorus,        CollectiveAlgorithm::kSparse};
 constexpr std::size_t kAutomatic = 5;  // the first ones, among which kAuto chooses
 
-// "1.5 GiB", for people.
+// "1.5 GiB", to display.
 std::string size_text(Bytes bytes) {
   constexpr std::array<const char*, 5> kUnits{" B", " KiB", " MiB", " GiB", " TiB"};
   auto value = static_cast<double>(bytes);

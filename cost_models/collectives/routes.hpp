@@ -65,7 +65,7 @@ class Routes {
 // Whether every domain holds the same number of ranks.
 [[nodiscard]] bool even(const std::vector<Ranks>& domains);
 
-// Sorts the links and adds up what stands there twice.
+// Sorts the links and adds up duplicates.
 void merge(std::vector<LinkShare>& links);
 
 }  // namespace debubble::collectives

@@ -16,7 +16,7 @@ std::string hop_words(const Profile& profile) {
   return text.empty() ? "none" : text;
 }
 
-// In words, what decides which products a layer makes.
+// Describes what decides which matmuls a layer makes.
 std::string transformer_words(const Profile& profile) {
   if (!profile.transformer) return "none";
   const ProfiledTransformer& one = *profile.transformer;

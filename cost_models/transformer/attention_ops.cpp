@@ -121,7 +121,7 @@ struct AttentionSizes {
   std::int64_t queries;
 };
 
-// Scores never leave the chip; the backward computes them again: five products for the forward's two.
+// Scores never leave the chip; the backward computes them again: five matmuls for the forward's two.
 void add_flash(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
   const RankSizes& sizes = list.sizes();
   const AttentionSizes mine(setup, head, sizes);
@@ -149,7 +149,7 @@ void add_flash(const TrainingSetup& setup, const HeadSizes& head, OpList& list) 
   list.backward(op);
 }
 
-// Two products around a softmax over all pairs, which the mask does not shorten.
+// Two matmuls around a softmax over all pairs, which the mask does not shorten.
 void add_scores(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
   const AttentionSizes mine(setup, head, list.sizes());
   const std::int64_t batch = setup.microbatch_size * mine.heads;

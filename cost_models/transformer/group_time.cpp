@@ -86,10 +86,10 @@ class LinkReader {
   }
 
   void read_route(std::int32_t from, std::int32_t to) {
-    way_.clear();
-    graph_.router->route(from, to, way_);
+    route_.clear();
+    graph_.router->route(from, to, route_);
     text_.push_back(kRoute);
-    for (const std::int32_t link : way_) {
+    for (const std::int32_t link : route_) {
       const bool is_new = !links_.contains(link);
       text_.push_back(number_of(links_, link));
       if (is_new) describe(graph_.links[at(link)]);
@@ -105,7 +105,7 @@ class LinkReader {
   Numbers links_;
   Numbers nodes_;
   Numbers domains_;
-  std::vector<std::int32_t> way_;
+  std::vector<std::int32_t> route_;
   std::vector<std::int64_t> text_;
 };
 

@@ -29,7 +29,7 @@ struct KernelModel {
 // What kernels reach on that hardware, from the sources named in kernel_efficiency.cpp; hardware that none of them
 // measured gets the shares of an A100.
 [[nodiscard]] Efficiency usual_efficiency(const Hardware& hardware);
-// "A100 matrix products of SimuMax's table, ...": where these shares come from.
+// "A100 matmuls of SimuMax's table, ...": where these shares come from.
 [[nodiscard]] std::string efficiency_source(const Hardware& hardware);
 
 // Share of the multiprocessors' time that a matmul with an m x n result uses when its tiles run in waves: 1 is all of

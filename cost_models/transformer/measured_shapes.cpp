@@ -11,7 +11,7 @@ double octaves(std::int64_t a, std::int64_t b) {
   return std::abs(std::log2(static_cast<double>(a)) - std::log2(static_cast<double>(b)));
 }
 
-// Between kernels of different kinds nothing can be said; a batch of products is another kernel than one.
+// Between kernels of different kinds nothing can be said; a batch of matmuls is another kernel than one.
 double distance(const LayerOp& op, const MeasuredShape& shape) {
   const bool other = shape.kind != op.kind || shape.phase != op.phase || (shape.batch > 1) != (op.batch > 1);
   if (other || op.batch < 1 || op.m < 1 || op.n < 1 || op.k < 1) {

@@ -38,7 +38,7 @@ struct ModelRequest {
 void check_setup(const TrainingSetup& setup);
 
 // How long one collective of a layer takes with nothing else around, calibration included, and how much longer compute
-// beside it does (CollectiveModel::slow_down).
+// that overlaps it takes (CollectiveModel::slow_down).
 struct OpTime {
   Nanoseconds alone = 0;
   double slow_down = 0;

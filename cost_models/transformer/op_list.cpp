@@ -10,7 +10,7 @@ using Phase = LayerOp::Phase;
 
 namespace {
 
-// Between products numbers are never narrower than 16 bits.
+// Between matmuls numbers are never narrower than 16 bits.
 Bytes element_size(NumberFormat compute) { return std::max(2, bytes_of(compute)); }
 
 }  // namespace
@@ -73,7 +73,7 @@ LayerOp OpList::tensor_collective(const std::string& name, CollectiveKind kind, 
   return op;
 }
 
-// 8-bit products need both operands in 8 bits, once as they are and once transposed for the backward.
+// 8-bit matmuls need both operands in 8 bits, once as they are and once transposed for the backward.
 void OpList::cast(const Linear& linear) {
   if (setup_.compute != NumberFormat::kFp8) return;
   const Bytes per_number = sizes_.element + 2;

@@ -83,7 +83,7 @@ class CpuWorker final : public Worker {
   std::map<Key, Buffer> held_;                       // I until W: a part of the input, then a part of the gradient
   std::map<Key, Buffer> workspaces_;                 // while an op runs
   std::map<std::size_t, std::vector<Buffer>> free_;  // given back, by size
-  Buffer pattern_;                                   // stands in where nothing comes in: at the pipeline's ends
+  Buffer pattern_;                                   // is used where nothing comes in: at the pipeline's ends
   Buffer left_;                                      // operands and result of one matmul
   Buffer right_;
   Buffer result_;

@@ -21,7 +21,7 @@ std::uint64_t name_of(const Op& op) {
   return name;
 }
 
-// The one part of the GPU beside the lanes' that a transfer of this lane runs on.
+// The one part of the GPU besides the lanes' that a transfer of this lane runs on.
 const GpuPart& transfer_part(const GpuParts& parts, const LaneDevice& lane) { return parts.transfer_part(lane.part()); }
 
 }  // namespace
@@ -197,7 +197,7 @@ void Executor::issue_cell(std::int32_t device, const Action& action, const Mode&
     finish_op(device, position++);
   }
   for (const Hop& hop : action.sends) {
-    on.enter();  // a pair sends twice, and a send leaves the context of the transfers behind
+    on.enter();  // a pair sends twice, and a send leaves the thread in the transfers' context
     if (mode.payloads)
       checksum(device, work(device).outgoing(hop.tensor), trace_buffer.of_send(hop.tensor, SendWord::kSum));
     const cuda::Event ready = event(made_, hop.tensor, on.part());

@@ -47,7 +47,7 @@ class Gate {
   static constexpr std::int64_t kMostWaiting = 500;
   static constexpr std::chrono::milliseconds kIdleLimit{50};
 
-  // `lane` launches the kernel that stands in where the driver cannot make a stream wait for a value.
+  // `lane` launches the kernel that is used where the driver cannot make a stream wait for a value.
   Gate(const GpuParts& parts, LaneDevice& lane);
   ~Gate();
   Gate(const Gate&) = delete;

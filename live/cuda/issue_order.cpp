@@ -61,7 +61,7 @@ DeviceStatus status_of(const Action* action) {
   status.position = -1;
   if (action == nullptr) return status;
   status.position = action->position;
-  if (action->kind != Action::Kind::kCompute) ++status.position;  // a transfer stands before the next cell
+  if (action->kind != Action::Kind::kCompute) ++status.position;  // a transfer comes before the next cell
   const std::vector<Hop>& hops = action->receives.empty() ? action->sends : action->receives;
   status.waits = !hops.empty();
   if (!status.waits) return status;

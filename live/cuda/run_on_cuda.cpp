@@ -141,7 +141,7 @@ class CudaRun {
       note(std::to_string(now - early) +
            " rounds of the calibration began before all was launched; they have more than a stream holds back");
     }
-    // Behind the calibration the first iteration is unlike the others: what it captures, and where clocks stand.
+    // After the calibration the first iteration is unlike the others: what it captures, and the state of the clocks.
     return (!executor_->lengthens_ops() || load_kernels()) && iterate({options_.graph, false});
   }
 

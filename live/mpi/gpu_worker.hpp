@@ -18,7 +18,7 @@ struct RankGpu {
   std::unique_ptr<GpuParts> parts;
   std::unique_ptr<LaneDevice> lane;
   std::unique_ptr<StageWork> work;
-  OwnedHandle<cuda::Event> ended;  // behind the op under way
+  OwnedHandle<cuda::Event> ended;  // recorded after the running op
   Nccl nccl;
 };
 

@@ -111,7 +111,7 @@ nccl::Result NcclEdges::transfer(Edge& edge, DeviceAddress data, Bytes bytes) co
                         : nccl_.call.receive(memory, count, nccl::kBytes, 0, edge.communicator, edge.stream.get());
 }
 
-// Calls of a non-blocking communicator may go on behind our back.
+// Calls of a non-blocking communicator may go on after they have returned.
 void NcclEdges::check_start(nccl::Result result, const std::string& what) const {
   if (result != nccl::kInProgress) check_nccl(nccl_, result, what);
 }

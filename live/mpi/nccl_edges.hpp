@@ -35,7 +35,7 @@ class NcclEdges {
   [[nodiscard]] bool connect(Nanoseconds patience);
 
   void send(int to, DeviceAddress data, Bytes bytes);
-  // Returns an event behind it; ask `has_happened`.
+  // Returns an event after it; ask `has_happened`.
   [[nodiscard]] cuda::Event receive(int from, DeviceAddress data, Bytes bytes);
   [[nodiscard]] bool has_happened(cuda::Event event);
   [[nodiscard]] bool sends_have_left();
@@ -57,7 +57,7 @@ class NcclEdges {
     nccl::UniqueId id;
     nccl::Communicator communicator = nullptr;
     OwnedHandle<cuda::Stream> stream;
-    OwnedHandle<cuda::Event> last;  // behind the last send
+    OwnedHandle<cuda::Event> last;  // after the last send
     std::vector<OwnedHandle<cuda::Event>> events;
     std::size_t used = 0;
   };

@@ -15,7 +15,7 @@ constexpr int kPollsBetweenChecks = 1000;
 
 }  // namespace
 
-// The op that made the tensor has ended, so its buffer is whole. Its chain value goes behind it.
+// The op that made the tensor has ended, so its buffer is whole. Its chain value goes after it.
 void NcclTransport::send(std::int32_t to, Message message) {
   const DeviceAddress data = work_.outgoing(message.tensor);
   const auto behind = static_cast<DeviceAddress>(work_.chain_offset());

@@ -62,7 +62,7 @@ class OverMpi final : public MessagePassing {
   }
 
   Request send(int edge, int to, const std::byte* data, std::size_t bytes) override {
-    const int target = edge == kAllRanks ? to : 1;  // on an edge the receiver stands behind the sender
+    const int target = edge == kAllRanks ? to : 1;  // on an edge the receiver comes after the sender
     Request request = free_request();
     MPI_Isend(data, static_cast<int>(bytes / kBlock), block_, target, 0, communicator(edge), &at(request));
     return request;

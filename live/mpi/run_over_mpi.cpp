@@ -17,7 +17,7 @@ MessagePassing* left_at_exit = nullptr;
 
 // Once a rank has ended with a status that is not 0, mpirun ends the others. So rank 0, which has the report to write,
 // leaves MPI as the last thing it does, and the others wait for it there, in `finish`. All leave when the process ends,
-// not behind a run: a suite may hold several.
+// not after a run: a suite may hold several.
 void leave_last() {
   std::cout.flush();
   std::fflush(nullptr);

@@ -79,7 +79,7 @@ struct Attribution {
 
 class Attributor : public RecordSink {
  public:
-  explicit Attributor(AttributionRules rules);  // throws InputError (A001) for a regex that is none
+  explicit Attributor(AttributionRules rules);  // throws InputError (A001) for an invalid regex
   ~Attributor() override;
   Attributor(const Attributor&) = delete;
   Attributor& operator=(const Attributor&) = delete;

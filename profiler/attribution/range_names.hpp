@@ -26,7 +26,7 @@ enum class RangeKind : std::uint8_t { kOther, kLayer, kStep, kPhase, kOptimizer,
 // What a backward node's work is for, as far as its name tells.
 enum class NodeKind : std::uint8_t {
   kOrdinary,      // input gradient
-  kInputFirst,    // Addmm: one product per operand, the input's first
+  kInputFirst,    // Addmm: one matmul per operand, the input's first
   kWeightFirst,   // Mm: the second operand's, the weight's, first
   kNorm,          // told apart by kernel names
   kEmbedding,     // weight gradient

@@ -231,7 +231,7 @@ void RangeStacks::open_backward_op(Thread& thread, Frame& frame, const RangePush
     frame.in_matmul = true;
   } else if (op == OpKind::kSum &&
              (is_matmul_node(frame.node) || thread.frames.back().kind == RangeKind::kEngineNode)) {
-    // Sums of a product's node are of the bias; the engine itself sums gradients of operands that were broadcast.
+    // Sums of a matmul's node are of the bias; the engine itself sums gradients of operands that were broadcast.
     frame.slot = layer_slot(frame.instance, Phase::kWeightGrad, Rule::kName);
     frame.in_matmul = true;
   }

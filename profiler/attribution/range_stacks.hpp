@@ -56,7 +56,7 @@ class RangeStacks {
     std::uint32_t instance = kNoInstance;  // the layer execution that this is part of
     std::int32_t step = kNoStep;           // of a step's range
     std::uint32_t node_frame = 0;          // index of the innermost backward node's frame
-    int matmuls = 0;                       // of a node: matrix products so far
+    int matmuls = 0;                       // of a node: matmuls so far
     Slot slot;
     RangeKind kind = RangeKind::kOther;
     NodeKind node = NodeKind::kOrdinary;

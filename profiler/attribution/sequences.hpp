@@ -24,7 +24,7 @@ struct ForwardOp {
   Nanoseconds time = 0;
   std::uint32_t instance = kNoInstance;  // of the layer around it
   bool in_backward = false;              // recomputed there
-  Matmul matmul;                         // operands, of a matrix product
+  Matmul matmul;                         // operands, of a matmul
 };
 
 class Sequences {

@@ -1,4 +1,4 @@
-// Shapes of matrix products, to tell the weight's gradient from the input's.
+// Shapes of matmuls, to tell the weight's gradient from the input's.
 //
 //     y[m,n] = x[m,k] . Wt[k,n]        dx[m,k] = dy[m,n] . W[n,k]         result has x's dimensions
 //                                      dW[n,k] = dyt[n,m] . x[m,k]        result has W's dimensions, or Wt's
@@ -22,7 +22,7 @@ struct Matrix {
   friend bool operator==(const Matrix&, const Matrix&) = default;
 };
 
-// The operands of a forward product. A weight may stand transposed.
+// The operands of a forward matmul. A weight may be transposed.
 struct Matmul {
   Matrix input;  // all leading dimensions folded into rows
   Matrix weight;
@@ -41,7 +41,7 @@ struct Gradient {
   Rule rule = Rule::kUnsplit;
 };
 
-// Which gradient a product inside a backward node computes. `earlier` products of this node came before it; `order` is
+// Which gradient a matmul inside a backward node computes. `earlier` matmuls of this node came before it; `order` is
 // the node's kind. PyTorch's generated code computes AddmmBackward's input gradient first and MmBackward's second
 // operand first (seen with record_shapes in version 1.13).
 [[nodiscard]] Gradient gradient_of(const Matmul& forward, const Matrix& result, NodeKind order, int earlier);

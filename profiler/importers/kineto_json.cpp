@@ -64,7 +64,7 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
-// A scalar as it stands in the file, an array whole. Objects are of no use to anybody here.
+// A scalar as in the file, an array whole. Objects are of no use to anybody here.
 std::string_view raw(od::value& value) {
   const std::string_view token = trimmed(value.raw_json_token());
   if (token.empty() || token.front() != '[') return token;
@@ -208,7 +208,7 @@ void require_json(std::string_view text, const std::string& name) {
   if (finder.byte == 0) return;
   const std::size_t offset = std::min(finder.byte - 1, text.size());
   const bool cut_off = offset >= text.size();
-  constexpr std::size_t kTarMagic = 257;  // where "ustar" stands in an archive
+  constexpr std::size_t kTarMagic = 257;  // where "ustar" is in an archive
   const bool is_tar = text.size() > kTarMagic + 5 && text.substr(kTarMagic, 5) == "ustar";
   throw InputError(Diagnostic{"K004", place_of(name, text, offset),
                               cut_off ? "the file ends in the middle, after byte " + std::to_string(text.size())
@@ -230,7 +230,7 @@ void require_json(std::string_view text, const std::string& name) {
 }
 
 struct Storage {
-  std::string text;  // with simdjson's padding behind it
+  std::string text;  // with simdjson's padding after it
   od::parser parser;
 };
 

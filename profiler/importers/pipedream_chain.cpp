@@ -94,7 +94,7 @@ std::vector<Bytes> boundary_bytes(const PipedreamGraph& graph, const std::vector
     for (const std::size_t node : layers[layer]) layer_of[node] = layer;
   }
   // A tensor is in flight from its maker's layer up to the one before its last reader's. No sum can overflow: all that
-  // ends before one layer was in flight together behind the layer before it, and more than kLargestSize is refused.
+  // ends before one layer was in flight together after the layer before it, and more than kLargestSize is refused.
   std::vector<Bytes> ends_before(layers.size(), 0);
   std::vector<Bytes> result(layers.size(), 0);
   Bytes in_flight = 0;

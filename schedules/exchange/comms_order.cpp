@@ -114,7 +114,7 @@ class OrderCheck {
     return next_[row] != before || posted_[row] != posted_before;
   }
 
-  // Behind the last of the adjacent transfers from the next cell on; behind that cell when it is none.
+  // After the last of the adjacent transfers from the next cell on; after that cell when it is not one.
   [[nodiscard]] std::int32_t batch_end(std::size_t row) const {
     std::int32_t end = next_[row];
     while (end < size(row) && message_at_[row][at(end)] != kNone) ++end;

@@ -158,7 +158,7 @@ class TableReader {
          plural + "are numbered from 0 without gaps"});
   }
 
-  // Which device holds which stage for each microbatch: where its forward stands, or else where anything of it does.
+  // Which device holds which stage for each microbatch: where its forward is, or else where anything of it does.
   // Microbatches whose stages are on the same devices make a replica, numbered in order of their first microbatch.
   void place_ops() {
     const auto stages = static_cast<std::size_t>(schedule_.stages);

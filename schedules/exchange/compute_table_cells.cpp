@@ -125,7 +125,7 @@ ReadActionCell read_pair(std::string_view text, CellWords words) {
   const auto members = std::count(inside.begin(), inside.end(), ';') + 1;
   if (members != 2) return fail("it has " + std::to_string(members) + (members == 1 ? " member" : " members"));
   const std::size_t middle = inside.find(';');
-  // Only compute overlaps: transfers of a pair stand in cells of their own.
+  // Only compute overlaps: transfers of a pair are in cells of their own.
   const CellWords inner = words == CellWords::kNative ? words : CellWords::kCompute;
   cell.fault = read_action(trimmed(inside.substr(0, middle)), inner, cell.cell.actions[0]);
   if (cell.fault.code.empty())

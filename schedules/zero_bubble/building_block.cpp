@@ -45,7 +45,7 @@ class Compaction {
     }
   }
 
-  // Ops move to slots that have been visited, so what is still to come stands where it stood at first. The warm-up ends
+  // Ops move to slots that have been visited, so what is still to come is where it was at first. The warm-up ends
   // with device 0's last op of the first microbatch; the drain begins after the next F of the last one that enters a
   // device.
   SlotGrid run() {
@@ -133,7 +133,7 @@ struct Grown {
   int settled;    // the first microbatch with whose entry every step of the construction had settled
 };
 
-// The slot of the building blocks from which on, until the last microbatch enters, every op stands one period behind
+// The slot of the building blocks from which on, until the last microbatch enters, every op is one period after
 // the same op of the microbatch before.
 int settled_slot(const SlotGrid& grid, BuildingBlock block) {
   const int drain = kPeriod * (grid.microbatches() - 1);

@@ -154,7 +154,7 @@ class Walk {
     for (std::size_t j = last_ + 1; j-- > 0;) put_input_grad(j);
   }
 
-  // How many F beside the first fit in before the first gradient returns, from the last stage up.
+  // How many F besides the first fit in before the first gradient returns, from the last stage up.
   void count_extra_forwards() {
     std::vector<std::int32_t>& extra = tables_.extra;
     extra[last_] = 0;
@@ -162,7 +162,7 @@ class Walk {
     for (std::size_t j = last_; j-- > 0;) {
       const AutoStage& stage = stages_[j];
       const Nanoseconds arrival = gradient + stage.hop;
-      // What the stage holds beside the activations while its first I turns one of them into what W needs.
+      // What the stage holds besides the activations while its first I turns one of them into what W needs.
       const Bytes at_input_grad = std::max<Bytes>(stage.held - stage.activation, 0);
       Nanoseconds now = lanes_[j].now;
       Bytes memory = lanes_[j].memory + at_input_grad;

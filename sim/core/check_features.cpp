@@ -11,7 +11,7 @@ namespace {
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-// The first op of the cell in which `id` stands.
+// The first op of the cell that holds `id`.
 std::int32_t cell_begin(const OpIndex& ops, std::int32_t id) {
   const bool second = id > ops.row_begin(ops.device(id)) && ops.op(id - 1).paired_with_next;
   return second ? id - 1 : id;
@@ -195,7 +195,7 @@ class FeatureChecker {
     return copy.after < 0 ? -1 : ops_.row_begin(device) + copy.after;
   }
 
-  // The first op that uses the activation must stand behind everything that its copy back waits for.
+  // The first op that uses the activation must come after everything that its copy back waits for.
   void check_user(std::int32_t forward, std::int32_t latest, const Copy& copy) {
     const Op& op = ops_.op(forward);
     std::int32_t user = ops_.find(OpKind::kRecompute, op.stage, op.microbatch);

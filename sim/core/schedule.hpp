@@ -56,9 +56,9 @@ class Placement {
 [[nodiscard]] Placement zigzag_placement(int devices, int stages);
 
 // One activation leaving a device's memory or coming back, on the device's copy lane. Copies of a device run one at a
-// time in their order, beside compute. An outgoing copy starts when its F has ended; the memory is free at its end. A
-// returning one takes its memory when it starts, which is not before the device's cell at row position `after` begins;
-// the B, I or R of its microbatch waits for its end.
+// time in their order, overlapping compute. An outgoing copy starts when its F has ended; the memory is free at its
+// end. A returning one takes its memory when it starts, which is not before the device's cell at row position `after`
+// begins; the B, I or R of its microbatch waits for its end.
 struct Copy {
   enum class Way : std::uint8_t { kOut, kBack };
   Way way = Way::kOut;
@@ -80,7 +80,7 @@ struct Asynchrony {
   };
   Versions versions = Versions::kLatest;
   int update_every = 1;          // backward passes of a stage per optimizer step
-  int extra_copies = 0;          // weight-sized buffers beside the versions: a predicted copy, PipeMare's correction
+  int extra_copies = 0;          // weight-sized buffers besides the versions: a predicted copy, PipeMare's correction
   bool stash_predicted = false;  // kPredicted: B reuses the prediction of its F, so predictions are kept like versions
   // kPredicted, by stage: how many updates ahead of the weights it reads an F (and a B) predicts. Empty: up to the
   // update that will apply the microbatch's gradient.

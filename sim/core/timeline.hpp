@@ -36,7 +36,7 @@ struct Span {
   Nanoseconds end = 0;
   // Part of its duration beyond what its stage costs: a slow device, a long sequence, noise. Below 0: it was faster.
   Nanoseconds straggled = 0;
-  Nanoseconds slowed = 0;  // part of its duration because a collective ran beside it
+  Nanoseconds slowed = 0;  // part of its duration because a collective overlapped it
   Gate gate;
 };
 
@@ -53,7 +53,7 @@ struct Transfer {
   Nanoseconds contention = 0;  // the part of end - begin - latency because other flows took their share of its links
   Bytes bytes = 0;
   Gate gate;
-  // Nobody saw it travel: it stands with no length at its maker's end, and its times and size mean nothing.
+  // It was not observed: it is recorded with no length at its maker's end, and its times and size mean nothing.
   bool assumed = false;
 };
 

@@ -30,7 +30,7 @@ struct Network {
   LinkGraph graph;
   RankLayout layout;
   NetworkModel model = NetworkModel::kFluid;
-  Nanoseconds message_latency = 0;  // of every transfer, beside its links': launch and protocol
+  Nanoseconds message_latency = 0;  // of every transfer, besides its links': launch and protocol
   std::int64_t transfer_bound = 0;  // bytes per second that one rank's transfer never exceeds; 0: none
 };
 
@@ -43,7 +43,7 @@ class Topology {
   // The same with all transfers taking 1 / scale of their time: latencies, and what they put on links. Above 0.
   [[nodiscard]] Topology calibrated(double scale) const;
   [[nodiscard]] double transfer_scale() const { return transfer_scale_; }
-  // The same where tensor ranks send shares, which the receivers put together: they wait so long for that behind every
+  // The same where tensor ranks send shares, which the receivers put together: they wait so long for that after every
   // transfer, as for its latency.
   [[nodiscard]] Topology with_gather(Nanoseconds gather) const;
   [[nodiscard]] Nanoseconds gather() const { return gather_; }
@@ -65,7 +65,7 @@ class Topology {
   [[nodiscard]] const Network* network() const { return network_.get(); }
   // Whether flows may slow each other down.
   [[nodiscard]] bool contended() const { return network_ != nullptr && network_->model != NetworkModel::kUncontended; }
-  // Of ideal links; what a transfer over them gets, calibration included, is behind them.
+  // Of ideal links as given; transfer_latency and transfer_bandwidth are what a transfer gets, calibration included.
   [[nodiscard]] Nanoseconds latency() const { return latency_; }
   [[nodiscard]] std::int64_t bandwidth() const { return bandwidth_; }
   [[nodiscard]] Nanoseconds transfer_latency() const;

@@ -33,7 +33,7 @@ class Placing {
     }
   }
 
-  // The ops on other devices that what stands from the next cell to `end` takes its inputs from.
+  // The ops on other devices that what lies from the next cell to `end` takes its inputs from.
   [[nodiscard]] std::vector<std::int32_t> feeders(std::int32_t device, std::int32_t end) const {
     std::vector<std::int32_t> found;
     for (std::int32_t id = next_[at(device)]; id < end; ++id) {
@@ -96,7 +96,7 @@ class Coupled : Placing {
   }
 
  private:
-  // The id behind the device's next slot.
+  // The id after the device's next slot.
   [[nodiscard]] std::int32_t slot_end(std::int32_t device) const {
     if (ended(device)) return next_[at(device)];
     const auto position = at(ops_.position(next_[at(device)]));

@@ -112,7 +112,7 @@ TEST_CASE("context ranks may exchange heads for tokens: the same products over a
   }
   const auto op = std::find_if(ops.begin(), ops.end(), [](const LayerOp& one) { return one.kind == Kind::kAttention; });
   CHECK(op->batch == 2 * 32 / 4);
-  CHECK(op->rows == 4096);
+  CHECK(op->m == 4096);
 }
 
 TEST_CASE("expert parallelism: dispatch and combine of 2bsh topk bytes, forward and backward") {
@@ -130,14 +130,14 @@ TEST_CASE("expert parallelism: dispatch and combine of 2bsh topk bytes, forward 
     const auto busiest =
         std::find_if(ops.begin(), ops.end(), [](const LayerOp& op) { return op.name == "experts up"; });
     CHECK(busiest->batch == 1);
-    CHECK(busiest->rows == static_cast<std::int64_t>(2 * 4096 * 2 * imbalance));
+    CHECK(busiest->m == static_cast<std::int64_t>(2 * 4096 * 2 * imbalance));
   }
   setup.expert_imbalance = 1;
   setup.capacity_factor = 1.25;
   const std::vector<LayerOp> padded = layer_ops(setup, kExpertBlock);
   const auto experts =
       std::find_if(padded.begin(), padded.end(), [](const LayerOp& op) { return op.name == "experts up"; });
-  CHECK(experts->rows == 2 * 4096 * 2 * 5 / 4);
+  CHECK(experts->m == 2 * 4096 * 2 * 5 / 4);
 }
 
 TEST_CASE("tensor ranks share the work of every layer") {

@@ -70,7 +70,7 @@ class ModelCheck {
                    measured_.front().name,
                help);
     };
-    const char* const leave = "only sizes of one measured model can stand together: leave one of the two out";
+    const char* const leave = "only sizes of one measured model can be combined: leave one of the two out";
     same("model", quoted(b.model), quoted(a.model), leave);
     same("number format", quoted(b.dtype), quoted(a.dtype), leave);
     same("device", quoted(b.origin.device), quoted(a.origin.device), leave);

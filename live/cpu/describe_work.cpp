@@ -8,7 +8,7 @@ void describe_work(const LiveRequest& request, const WorkShape& shape, const Mat
                    LiveResult& result) {
   const std::string size = std::to_string(shape.hidden);
   result.assumptions.push_back({"work of an op",
-                                "products of " + std::to_string(shape.block_rows) + " x " + size + " by " + size +
+                                "matmuls of " + std::to_string(shape.block_rows) + " x " + size + " by " + size +
                                     " x " + size + " floats, " + matmul.name() +
                                     (shape.token ? ", one per op" : ", as many rows as fill its cost"),
                                 Source::kDefault});

@@ -64,7 +64,7 @@ const MatmulLibrary& MatmulLibrary::best() {
 
 MatmulLibrary MatmulLibrary::own() {
   MatmulLibrary matmul;
-  matmul.name_ = "debubble's own matrix product (no OpenBLAS found)";
+  matmul.name_ = "debubble's own matmul (no OpenBLAS found)";
   return matmul;
 }
 

@@ -74,7 +74,7 @@ DeviceAddress LaneDevice::allocate(Bytes bytes) {
     check(driver.call.memory_info(&free, &total), "asking for the free memory");
     throw UnavailableError(
         {"U026", facts().name,
-         "out of device memory: " + std::to_string(bytes / kMebibyte) + " MiB asked for beside " +
+         "out of device memory: " + std::to_string(bytes / kMebibyte) + " MiB requested in addition to " +
              std::to_string(allocated_ / kMebibyte) + " MiB of this device, " +
              std::to_string(free / static_cast<std::size_t>(kMebibyte)) + " of " +
              std::to_string(total / static_cast<std::size_t>(kMebibyte)) + " MiB free",
@@ -133,7 +133,7 @@ void LaneDevice::launch_on(cuda::Stream stream, const Launch& launch) {
 }
 
 void LaneDevice::gemm(const Gemm& gemm) {
-  last_issued_ = "a matrix product";
+  last_issued_ = "a matmul";
   if (on_issue_) on_issue_(stream());
   ++launches_;
   products_->run(gemm, stream());

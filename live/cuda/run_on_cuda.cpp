@@ -22,7 +22,7 @@ constexpr std::int64_t kSettledWithin = 3;           // per cent, of the last th
 void refuse_what_cannot_be(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
-    problems.push_back({"E023", "--p2p", "transfers between the parts of a GPU run beside the work",
+    problems.push_back({"E023", "--p2p", "transfers between the parts of a GPU overlap the work",
                         "--p2p overlapped; the backends cpu and mpi know the others"});
   }
   for (const Fault& fault : request.faults) {
@@ -257,7 +257,7 @@ class CudaRun {
     } else if (executor_->gate_opened() != Opened::kInTime) {
       text += executor_->gate_opened() == Opened::kFull
                   ? ": more than a stream holds back (" + std::to_string(Gate::kMostWaiting) + ")"
-                  : ": launching stood still for " + std::to_string(Gate::kIdleLimit.count()) + " ms";
+                  : ": launching made no progress for " + std::to_string(Gate::kIdleLimit.count()) + " ms";
       text += ", so the gate opened before all was launched; where the GPU caught up with the host, launching shows";
     }
     note(text);

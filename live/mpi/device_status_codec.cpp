@@ -42,7 +42,7 @@ std::string place_of(const Schedule& schedule, std::int32_t device, const Device
   const std::vector<Op>& row = schedule.rows[static_cast<std::size_t>(device)];
   const std::string name = "device " + std::to_string(device);
   const auto position = static_cast<std::size_t>(status.position);
-  if (status.position < 0 || position >= row.size()) return "behind the last op of " + name;
+  if (status.position < 0 || position >= row.size()) return "past the last op of " + name;
   std::string text = "at " + to_string(row[position]) + ", op " + std::to_string(position + 1) + " of " +
                      std::to_string(row.size()) + " of " + name;
   if (!status.waits) return text + ", at work";

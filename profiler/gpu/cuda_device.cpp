@@ -219,7 +219,7 @@ void CudaDevice::launch(const Launch& launch) {
 }
 
 void CudaDevice::gemm(const Gemm& gemm) {
-  last_issued_ = "a matrix product";
+  last_issued_ = "a matmul";
   gemm_->run(gemm, stream());
 }
 

@@ -247,7 +247,7 @@ std::shared_ptr<const void> walk_kineto(std::string text, ProblemList& problems,
         storage->parser.iterate(simdjson::padded_string_view(whole.data(), size, storage->text.size()));
     if (!Walk(problems, visitor).document(document)) refuse_without_events(whole, problems.name());
     const bool more = document.current_location().error() != simdjson::OUT_OF_BOUNDS;  // at_end() came with 3.2
-    if (more) refuse(whole, problems.name(), "more follows behind its end");
+    if (more) refuse(whole, problems.name(), "more follows after its end");
   } catch (const simdjson::simdjson_error& error) {
     refuse(whole, problems.name(), simdjson::error_message(error.error()));
   }

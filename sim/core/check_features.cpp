@@ -104,7 +104,7 @@ class FeatureChecker {
     const bool same_row = ops_.device(first) == ops_.device(second);
     if (same_row && cell_begin(ops_, first) < cell_begin(ops_, second)) return;
     report("T070", second, first,
-           to_string(ops_.op(second)) + " does not run behind " + to_string(ops_.op(first)) +
+           to_string(ops_.op(second)) + " does not run after " + to_string(ops_.op(first)) +
                ", the slice of its sequence that it needs",
            "a device runs the slices of a microbatch forward in order and backward in reverse order");
   }
@@ -114,7 +114,7 @@ class FeatureChecker {
       if (!is_vocabulary(ops_.op(id).kind)) continue;
       report("T072", id, -1,
              to_string(ops_.op(id)) + " works on a shard of the vocabulary, and the schedule has no barriers for it",
-             "S and T stand only where the output layer is split over the devices");
+             "S and T are allowed only where the output layer is split over the devices");
       return;  // the others are wrong in the same way
     }
   }

@@ -115,7 +115,7 @@ TEST_CASE("A place is told in words") {
   Schedule schedule;
   schedule.rows = {{{OpKind::kForward, false, 0, 0}, {OpKind::kForward, false, 0, 1}}};
   CHECK(place_of(schedule, 0, {1, false, {}, {}, 0}) == "at 0F1, op 2 of 2 of device 0, at work");
-  CHECK(place_of(schedule, 0, {-1, false, {}, {}, 0}) == "behind the last op of device 0");
+  CHECK(place_of(schedule, 0, {-1, false, {}, {}, 0}) == "past the last op of device 0");
   const DeviceStatus waits{0, true, Message::Kind::kPayload, {true, 0, 3}, 1};
   MessageWriter writer;
   write(writer, waits);

@@ -65,6 +65,8 @@ void DeviceRunner::compute(const Action& action) {
   ObservedOp seen{cell[0], {}, cell.size() == 2, device_, begin, end};
   if (seen.paired) seen.partner = cell[1];
   result_.ops.push_back(seen);
+  // What `finish` frees counts at the cell's end: the ledger books changes to the last begin or end that it was told
+  // of.
   ledger_.cell_ends(end);
   for (const Op& op : cell) finish(op);
   for (std::size_t k = 0; k < cell.size(); ++k) deliver_output(cell[k], std::move(outputs[k]));
@@ -88,6 +90,7 @@ void DeviceRunner::take_inputs(const Action& action, const std::vector<Op>& cell
 Nanoseconds DeviceRunner::work(const std::vector<Op>& cell, Nanoseconds begin, std::vector<Payload>& outputs) {
   const bool by_cpu_time = job_.request().clock == Clock::kLogicalCpuTime;
   const Nanoseconds cpu = by_cpu_time ? thread_cpu_time() : 0;
+  // Both members of a pair hold their memory from its begin to its end, though the worker runs them in turn.
   for (const Op& op : cell) worker_.begin(op);
   for (const Op& op : cell) {
     Tensor tensor;
@@ -138,7 +141,8 @@ void DeviceRunner::deliver_output(const Op& op, Payload payload) {
   }
 }
 
-// Blocking: one transfer; coupled: all of an exchange. Each is posted first and waited for second.
+// Blocking: one transfer; coupled: all of an exchange. All are posted before any is waited for: the other end does the
+// same, so neither waits for a post that the other has yet to make.
 void DeviceRunner::exchange(const Action& action) {
   const Nanoseconds posted = time();
   for (const Hop& hop : action.sends) post(hop, posted);

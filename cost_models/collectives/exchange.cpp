@@ -10,7 +10,8 @@ namespace debubble::collectives {
 
 namespace {
 
-// Every rank sends to the one `distance` away in the hypercube: the same number of bytes both ways.
+// Every rank swaps with the one `distance` away in the hypercube: 1 / (2 distance) of the buffer in each direction,
+// half with the direct neighbour, then a quarter, and so on, which adds up to (p - 1) / p.
 PhaseDraft exchange(Routes& routes, const Groups& groups, std::size_t distance) {
   PhaseDraft phase;
   for (const Ranks& group : groups) {
@@ -30,7 +31,7 @@ Drafts draft_halving_doubling(Routes& routes, const Groups& groups, CollectiveKi
   if (!std::has_single_bit(ranks) || kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kBroadcast) return {};
   Drafts reduce;
   for (std::size_t distance = 1; distance < ranks; distance *= 2) reduce.push_back(exchange(routes, groups, distance));
-  Drafts gather(reduce.rbegin(), reduce.rend());
+  Drafts gather(reduce.rbegin(), reduce.rend());  // the same exchanges in reverse: parts grow as they are gathered
   if (kind == CollectiveKind::kReduceScatter) return reduce;
   if (kind == CollectiveKind::kAllGather) return gather;
   reduce.insert(reduce.end(), gather.begin(), gather.end());

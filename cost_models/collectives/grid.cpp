@@ -25,7 +25,7 @@ void add_rings(Routes& routes, const Grid& rows, double share, std::int64_t roun
   for (const Ranks& row : rows) add_ring(routes, row, share * static_cast<double>(rounds) * (p - 1) / p, rounds, phase);
 }
 
-// Everybody of a row to everybody else of it: 1/p of `share` each.
+// Every rank of a row to every other one of it: 1/p of `share` each.
 void add_exchange(Routes& routes, const Grid& rows, double share, PhaseDraft& phase) {
   for (const Ranks& row : rows) {
     for (const std::int32_t from : row) {
@@ -40,6 +40,7 @@ void add_exchange(Routes& routes, const Grid& rows, double share, PhaseDraft& ph
   }
 }
 
+// The part of a hierarchical collective that stays in the fast domains: the whole buffer, once.
 void add_inside(Routes& routes, const Grid& domains, CollectiveKind kind, PhaseDraft& phase) {
   if (kind == CollectiveKind::kAllToAll) {
     add_exchange(routes, domains, 1, phase);
@@ -48,6 +49,9 @@ void add_inside(Routes& routes, const Grid& domains, CollectiveKind kind, PhaseD
   }
 }
 
+// The part between domains, among the ranks of the same place in each: after the part inside, each of them has only its
+// share of the buffer left to reduce or to gather, which is why a slow network carries so little. An all-to-all has
+// nothing to reduce: all of it crosses.
 void add_across(Routes& routes, const Grid& domains, CollectiveKind kind, PhaseDraft& phase) {
   const double share = 1.0 / static_cast<double>(domains.front().size());
   if (kind == CollectiveKind::kAllToAll) {
@@ -92,6 +96,7 @@ Drafts draft_hierarchical(Routes& routes, const Groups& groups, CollectiveKind k
     add_inside(routes, domains, kind, inside);
     add_across(routes, domains, kind, across);
   }
+  // Reduce-scatter inside, all-reduce across, all-gather inside.
   if (kind == CollectiveKind::kAllReduce) return {inside, across, inside};
   if (kind == CollectiveKind::kAllGather) return {across, inside};
   return {inside, across};

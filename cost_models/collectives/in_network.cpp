@@ -1,5 +1,5 @@
-// Collectives in the switches. The ways from all ranks to one of them are a tree on which sums grow; the ways back are
-// the tree on which results spread. Over each link of a tree the data travel once.
+// Collectives in the switches. The routes from all ranks to one of them are a tree on which sums grow; the routes back
+// are the tree on which results spread. Over each link of a tree the data travel once.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -13,12 +13,12 @@ namespace {
 struct Tree {
   std::vector<LinkShare> up;
   std::vector<LinkShare> down;
-  std::int64_t depth = 0;  // switches on the longest way
+  std::int64_t depth = 0;  // switches on the longest route
   Messages up_chain;
   Messages down_chain;
 };
 
-// Whether all between the ends of a way are switches that reduce, and how many there are.
+// Whether all nodes between the ends of a route are switches that reduce, and how many there are.
 bool passes_reducers(const LinkGraph& graph, std::span<const std::int32_t> route) {
   for (std::size_t k = 0; k + 1 < route.size(); ++k) {
     const Link& link = graph.links[static_cast<std::size_t>(route[k])];
@@ -31,12 +31,13 @@ void add_once(std::span<const std::int32_t> route, std::vector<LinkShare>& links
   for (const std::int32_t link : route) links.push_back({link, 1});
 }
 
+// A link on the routes of several ranks carries one partial sum, or one copy: that is what the switches save.
 void once(std::vector<LinkShare>& links) {
   merge(links);
   for (LinkShare& share : links) share.weight = 1;
 }
 
-// No switch: the ranks cannot be joined so.
+// False where a node on a route cannot reduce, or where two ranks have no switch between them.
 bool grow(Routes& routes, const Ranks& group, std::int32_t root, Tree& tree) {
   for (const std::int32_t rank : group) {
     if (rank == root) continue;

@@ -50,6 +50,7 @@ CollectivePlan realize(const LinkGraph& graph, const Drafts& drafts, Bytes bytes
                        const CollectiveModel& model) {
   CollectivePlan plan;
   plan.algorithm = protocol.algorithm;
+  // Phases run one after the other; within one, its flow shares the links with what else crosses them.
   for (const PhaseDraft& draft : drafts) {
     Flow flow;
     flow.bytes = bytes;
@@ -57,6 +58,7 @@ CollectivePlan realize(const LinkGraph& graph, const Drafts& drafts, Bytes bytes
     collectives::merge(flow.path.links);
     for (LinkShare& share : flow.path.links) share.weight *= draft.scale / (protocol.efficiency * model.scale);
     flow.path.latency = latency_of(draft.messages, protocol, model.step_includes_links);
+    // The base latency is paid once per collective: it is that of the kernel's launch.
     if (plan.phases.empty()) flow.path.latency += protocol.base_latency;
     if (model.scale != 1) flow.path.latency = std::llround(static_cast<double>(flow.path.latency) / model.scale);
     plan.phases.push_back(std::move(flow));
@@ -225,6 +227,8 @@ CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseco
     std::iota(all.begin(), all.end(), 0);
     return plan_collective(collectives::port_graph(ranks, bandwidth, latency), {all}, kind, bytes, model);
   }
+  // In rings and trees on a crossbar all ports carry the same, so the busiest one represents all: the time to
+  // plan does not depend on the number of ranks.
   const LinkGraph two_ports = collectives::port_graph(2, bandwidth, latency);
   std::optional<CollectivePlan> best;
   for (const CollectiveAlgorithm algorithm : {CollectiveAlgorithm::kRing, CollectiveAlgorithm::kTree}) {

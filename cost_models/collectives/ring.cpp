@@ -64,7 +64,7 @@ Messages chain_of(Routes& routes, const Ranks& order) {
   return all;
 }
 
-// A pipelined chain from the root through all others.
+// A pipelined chain from the root through all others: the whole buffer crosses every edge but the one back to the root.
 void add_chain(Routes& routes, Ranks order, std::int32_t root, PhaseDraft& phase) {
   std::rotate(order.begin(), std::find(order.begin(), order.end(), root), order.end());
   Messages chain;
@@ -86,6 +86,9 @@ void add_ring(Routes& routes, const Ranks& order, double count, std::int64_t rou
   phase.messages.keep_longer(chain);
 }
 
+// In a round each rank passes p - 1 parts of 1/p of the buffer on to the next one (Thakur et al.): a reduce-scatter or
+// an all-gather is one round, an all-reduce is both. All edges work all the time, so the bytes of an edge and the chain
+// of messages are independent: time is the one plus the other.
 Drafts draft_ring(Routes& routes, const Groups& groups, CollectiveKind kind) {
   if (kind == CollectiveKind::kAllToAll) return {};
   const auto p = static_cast<double>(groups.front().size());

@@ -1,5 +1,5 @@
-// What collective algorithms are planned with: groups cut at the borders of their fast domains, the ways between ranks,
-// and phases that still know how many messages they send, not yet how long one takes.
+// What collective algorithms are planned with: groups cut at the borders of their fast domains, the routes between
+// ranks, and phases that still know how many messages they send, not yet how long one takes.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct PhaseDraft {
   Messages messages;
 };
 
-// The ways of one graph.
+// The routes of one graph, each looked up once.
 class Routes {
  public:
   explicit Routes(const LinkGraph& graph) : graph_(&graph) {}

@@ -11,6 +11,8 @@ namespace {
 // Parent of `rank` in the tree in which every odd rank is a leaf; -1: it is the root, rank 0.
 std::int32_t parent_in_first(std::int32_t rank, std::int32_t ranks) {
   if (rank == 0) return -1;
+  // The lowest set bit is the rank's level. Its parent has that bit cleared and the next one set; in the last subtree,
+  // which may be incomplete, there is no such rank, and the bit is only cleared.
   const std::int32_t bit = rank & -rank;
   const std::int32_t up = (rank ^ bit) | (bit << 1);
   return up < ranks ? up : rank ^ bit;
@@ -28,6 +30,7 @@ std::int32_t parent(int tree, std::int32_t rank, std::int32_t ranks) {
   return up < 0 ? -1 : (up + 1) % ranks;
 }
 
+// Of a binary tree of so many ranks: the logarithm, rounded up.
 std::int64_t levels(std::size_t ranks) {
   std::int64_t levels = 0;
   while ((std::size_t{1} << static_cast<unsigned>(levels)) < ranks) ++levels;
@@ -89,6 +92,8 @@ void add_channel(Routes& routes, const Channel& channel, bool up, double far_cop
     }
     longest.keep_longer(messages);
   }
+  // The critical path: the longest chain of a domain, then the tree level by level. Each level counts as the slowest
+  // hop between heads, whichever it crosses. Sums go up and results come down; a broadcast only goes down.
   Messages dearest;
   add_trees(routes, channel.heads, up, far_copies, phase, dearest);
   longest.append(dearest, directions * levels(channel.heads.size()));

@@ -60,6 +60,9 @@ class Calibrating {
     for (const Op& op : job.schedule().rows[at(device)]) kinds_[op.stage].insert(op.kind);
   }
 
+  // For each stage: first sizes from the rate of bare matmuls; for long ops a part of them to run instead; rounds in
+  // which sizes are corrected by what they took; and, with the sizes fixed, the measurement that the prediction will
+  // use.
   MeasuredTimes run() {
     worker_.start(ledger_);
     MeasuredTimes times;

@@ -51,7 +51,7 @@ Executor::Executor(const Job& job, const IssueOrder& order, const GpuParts& part
 }
 
 Executor::~Executor() {
-  lost_messages_.set(1);
+  lost_messages_.set(1);  // streams of dropped messages wait for it; they must end before they are destroyed
   for (const auto& lane : lanes_) {
     lane->set_issue_callback({});
     lane->enter();
@@ -77,6 +77,7 @@ void Executor::stamp(std::int32_t device, cuda::Stream stream, DeviceAddress slo
   lane(device).launch_on(stream, {"debubble_live_stamp", 1, 1, 0, arguments});
 }
 
+// The kernel of finish_op with its usual loads and stores, on the words of op 0, which no run is using meanwhile.
 void Executor::end_stamp(std::int32_t device, DeviceAddress slot) {
   const TraceBuffer& own = trace_buffer(device);
   DeviceAddress chain = own.address(own.of_op(0, OpWord::kChain));
@@ -102,7 +103,7 @@ void Executor::wait_for(cuda::Stream stream, cuda::Event event, const char* what
 
 void Executor::set_costs(const StageCosts& costs) {
   costs_ = costs;
-  if (lengthens_ops()) captured_.reset();
+  if (lengthens_ops()) captured_.reset();  // the durations are arguments in the captured graph
 }
 
 bool Executor::lengthens_ops() const {
@@ -143,7 +144,7 @@ void Executor::finish_op(std::int32_t device, std::size_t position) {
     return trace_buffer.address(trace_buffer.of_op(static_cast<std::size_t>(job_.ops().position(id)), OpWord::kChain));
   };
   Tensor tensor;
-  const DeviceAddress behind = static_cast<DeviceAddress>(stages.chain_offset());
+  const DeviceAddress to_chain = static_cast<DeviceAddress>(stages.chain_offset());
   DeviceAddress slot = trace_buffer.address(trace_buffer.of_op(position, OpWord::kEnd));
   DeviceAddress chain = trace_buffer.address(trace_buffer.of_op(position, OpWord::kChain));
   DeviceAddress seen = trace_buffer.address(trace_buffer.of_op(position, OpWord::kSeen));
@@ -152,11 +153,11 @@ void Executor::finish_op(std::int32_t device, std::size_t position) {
   if (op.kind == OpKind::kWeightGrad) {
     chain = chain_of(OpKind::kInputGrad);
   } else {
-    used = input_of(job_.schedule(), op, tensor) ? stages.incoming(tensor) + behind
+    used = input_of(job_.schedule(), op, tensor) ? stages.incoming(tensor) + to_chain
                                                  : trace_buffer.address(TraceBuffer::kPipelineEnd);
     if (op.kind != OpKind::kForward) kept = chain_of(OpKind::kForward);
   }
-  DeviceAddress sent = output_of(job_.schedule(), op, tensor) ? stages.outgoing(tensor) + behind : 0;
+  DeviceAddress sent = output_of(job_.schedule(), op, tensor) ? stages.outgoing(tensor) + to_chain : 0;
   const std::int32_t replica = job_.schedule().replica_of[static_cast<std::size_t>(op.microbatch)];
   DeviceAddress weights = op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad
                               ? trace_buffer.address(trace_buffer.of_weights(replica, op.stage))
@@ -181,6 +182,7 @@ void Executor::issue_cell(std::int32_t device, const Action& action, const Mode&
   LaneDevice& on = lane(device);
   const TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
   on.enter();
+  // The events exist: issue_order puts every receive after its send. Waiting is the stream's; the host goes on.
   for (const Hop& hop : action.receives) {
     wait_for(on.stream(), arrived_.at(hop.tensor).get(), "waiting for a transfer");
   }
@@ -189,6 +191,7 @@ void Executor::issue_cell(std::int32_t device, const Action& action, const Mode&
       checksum(device, work(device).incoming(hop.tensor), trace_buffer.of_receive(hop.tensor));
     }
   }
+  // Members of an overlapped pair run one after the other on the lane's one stream.
   auto position = static_cast<std::size_t>(action.position);
   for (const Op& op : job_.cell(device, action.position)) {
     stamp(device, on.stream(), trace_buffer.address(trace_buffer.of_op(position, OpWord::kBegin)));
@@ -216,6 +219,7 @@ void Executor::issue_send(std::int32_t device, const Hop& hop, cuda::Event ready
   wait_for(stream, ready, "waiting for an output");
   stamp(device, stream, trace_buffer.address(trace_buffer.of_send(hop.tensor, SendWord::kBegin)));
   DeviceAddress target = work(hop.peer).incoming(hop.tensor);
+  // A dropped message: the transfer's stream stops for good where the copy would be, as if it had never arrived.
   if (faults && job_.has_fault(Fault::Kind::kDrop, maker_op)) {
     DeviceAddress never = lost_messages_.address();
     unsigned value = 1;
@@ -283,7 +287,7 @@ void Executor::give_up(const std::function<std::int64_t()>& progress) {
   lost_ = !wait(progress);
 }
 
-// Looks several times within the patience, so that a stall is told once it has lasted so long, or a quarter longer.
+// Looks several times within the patience, so that a stall is reported once it has lasted so long, or a quarter longer.
 bool Executor::wait(const std::function<std::int64_t()>& progress) {
   using Host = std::chrono::steady_clock;
   const auto patience = std::chrono::nanoseconds(job_.request().patience);
@@ -328,6 +332,8 @@ std::int64_t Executor::stamps_written() {
   return count;
 }
 
+// Read from the stamps: a device is at its first action whose last op has no end stamp, and waits for the first of that
+// action's inputs whose transfer has no end stamp. With all inputs there it is at work, and this is no deadlock.
 Stall Executor::where_it_stands() {
   std::vector<DeviceStatus> statuses;
   bool at_work = false;

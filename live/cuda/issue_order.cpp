@@ -12,6 +12,8 @@ class Walk {
  public:
   explicit Walk(const Plan& plan) : plan_(plan), next_(plan.devices.size(), 0) {}
 
+  // One action of each device in turn, until no device can go on. What remains then waits in a circle, or for one: a
+  // deadlock, found without launching anything.
   std::vector<IssueStep> run() {
     for (bool moved = true; moved;) {
       moved = false;

@@ -48,6 +48,8 @@ void Exchange::use_clock(WallClock now, std::vector<Nanoseconds> shifts) {
   shifts_ = std::move(shifts);
 }
 
+// MPI need not move messages outside of its calls, so this runs while the worker computes. Sends first: what the worker
+// has put into the mailbox should leave at once.
 bool Exchange::progress() {
   const bool sends = start_sends();
   const bool left = finish_sends();
@@ -78,6 +80,8 @@ bool Exchange::finish_sends() {
   }) > 0;
 }
 
+// MPI announces a message before it is received, with its size, so a buffer is made to measure and no receive is ever
+// posted for something that may not come.
 bool Exchange::start_receives() {
   bool moved = false;
   for (const auto& [peer, edge] : in_) {

@@ -22,7 +22,7 @@ void Mailbox::wake_main() {
 }
 
 void Mailbox::send(std::int32_t to, Message message) {
-  std::vector<std::byte> frame = to_frame(message);
+  std::vector<std::byte> frame = to_frame(message);  // outside of the lock: it copies the payload
   std::unique_lock lock(mutex_);
   int& in_flight = in_flight_[static_cast<std::size_t>(to)];
   wait(lock, [&in_flight] { return in_flight < kOutstanding; });

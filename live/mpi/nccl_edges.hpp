@@ -63,7 +63,7 @@ class NcclEdges {
   };
   [[nodiscard]] bool connect(Edge& edge);
   [[nodiscard]] nccl::Result transfer(Edge& edge, DeviceAddress data, Bytes bytes) const;
-  void issue(Edge& edge, DeviceAddress data, Bytes bytes, cuda::Event behind);
+  void issue(Edge& edge, DeviceAddress data, Bytes bytes, cuda::Event marker);
   [[nodiscard]] bool is_idle(const Edge& edge) const;
   void end(nccl::Result (*how)(nccl::Communicator));
   void check_start(nccl::Result result, const std::string& what) const;

@@ -94,6 +94,8 @@ Gradient gradient_of(const Matmul& forward, const Matrix& result, NodeKind order
   if (!forward.known() || !result.known()) return {};
   const bool weight = result == forward.weight || result == transposed(forward.weight);
   const bool input = result == forward.input || result == transposed(forward.input);
+  // Of a square matmul shapes say nothing. PyTorch's derivatives compute the two in a fixed order, which the kind of
+  // node tells.
   if (weight && input) {
     const bool weight_now = (order == NodeKind::kWeightFirst) == (earlier == 0);
     return {weight_now ? Phase::kWeightGrad : Phase::kInputGrad, Rule::kOrder};

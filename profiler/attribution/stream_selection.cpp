@@ -103,6 +103,7 @@ std::int64_t discard_warm_up(const std::vector<Unit*>& recorded, const Steps& st
     discarded += recorded[k]->kept ? 0 : 1;
   }
   if (recorded.empty() || discarded < static_cast<std::int64_t>(recorded.size())) return discarded;
+  // Some measurement is better than none; a note says so.
   forced = true;
   recorded.back()->kept = true;
   return discarded - 1;
@@ -121,6 +122,7 @@ void compare_walls(const Units& units, const Steps& steps, StreamSelection& sele
 }  // namespace
 
 std::size_t warm_up_length(const std::vector<Nanoseconds>& durations, const std::vector<bool>& loading) {
+  // The second half is taken as settled: it is what the first half is compared with.
   const std::size_t half = durations.size() / 2;
   std::size_t warm = 0;
   for (std::size_t k = 0; k < durations.size() - half; ++k) {

@@ -36,7 +36,7 @@ class Compaction {
   Compaction(SlotGrid grid, bool explicit_weights) : grid_(std::move(grid)), explicit_weights_(explicit_weights) {
     for (int device = 0; device < grid_.devices(); ++device) {
       memory_.emplace_back(grid_, device, explicit_weights);
-      cap_ = std::max(cap_, memory_.back().peak());
+      cap_ = std::max(cap_, memory_.back().peak());  // moving ops forward must not raise the largest peak
       if (!explicit_weights) continue;
       input_grads_.emplace_back();
       for (int slot = 0; slot < grid_.length(); ++slot) {
@@ -154,6 +154,10 @@ int settled_slot(const SlotGrid& grid, BuildingBlock block) {
   return settled;
 }
 
+// The construction of the paper: repeat the building block, move the ops of warm-up and drain forward under its peak,
+// squeeze. Done twice: first with the weight gradients in their slots, so that warm-up and drain are
+// moved; then without them, when free slots count as theirs, so that the drain is moved again and they fit in around
+// it.
 Grown grow(int devices, int microbatches, BuildingBlock block) {
   SlotGrid grid = with_weight_grads(repeated(devices, microbatches, block));
   grid = squeezed_without_weight_grads(Compaction(std::move(grid), true).run());

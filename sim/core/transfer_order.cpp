@@ -48,6 +48,8 @@ class Placing {
   std::vector<Placed> placed_;
 };
 
+// A transfer holds both lanes, so it must have one place in the order of both devices. It gets the place right after
+// its cell: a device sends at once, and a receiver that is further ahead waits there.
 class Blocking : Placing {
  public:
   explicit Blocking(const OpIndex& ops) : Placing(ops), is_sent_(at(ops.size()), false) {}
@@ -77,6 +79,8 @@ class Blocking : Placing {
   std::vector<bool> is_sent_;
 };
 
+// A device posts all sends of its last slot and all receives of its next one together, and goes on once every one of
+// them is matched, that is, posted at its other end, too. What is never matched is a deadlock, and stays unplaced.
 class Coupled : Placing {
  public:
   explicit Coupled(const OpIndex& ops)

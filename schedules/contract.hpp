@@ -21,7 +21,7 @@ namespace debubble {
 // What a cost-aware builder may know. One microbatch; stages in model order.
 struct PlanningCosts {
   StageCosts costs;  // one entry per stage of one replica
-  // From the end of an op to the start of the next stage's, between different devices: entry s is the way s -> s+1, and
+  // From the end of an op to the start of the next stage's, between different devices: entry s is the hop s -> s+1, and
   // back. One entry fewer than stages; empty: no latency.
   std::vector<Nanoseconds> hops;
   Bytes activation_unit = 0;        // what `memory_limit` counts where it has no unit: one device share's activation

@@ -34,9 +34,9 @@ using Groups = std::vector<Ranks>;
 // the same size, at least 2, only.
 [[nodiscard]] Drafts draft_hierarchical(Routes& routes, const Groups& groups, CollectiveKind kind);
 
-// All-reduce on a grid of rows and columns, rings both ways: one half of the data along rows, then columns, the other
-// half columns first (Hoefler et al., "HammingMesh", SC'22). Rows are domains where there are several of one size, else
-// the most square grid of the group's ranks.
+// All-reduce on a grid of rows and columns, rings in both directions: one half of the data along rows, then columns,
+// the other half columns first (Hoefler et al., "HammingMesh", SC'22). Rows are domains where there are several of one
+// size, else the most square grid of the group's ranks.
 [[nodiscard]] Drafts draft_torus(Routes& routes, const Groups& groups, CollectiveKind kind);
 
 // Switches add up and copy (NVLink SHARP; De Sensi et al., "Flare", SC'21): nothing travels twice over a link. Where

@@ -61,7 +61,7 @@ void add_across(Routes& routes, const Grid& domains, CollectiveKind kind, PhaseD
   }
 }
 
-// Both ways around, so that all four links of a rank work: a quarter of the buffer in each direction.
+// In both directions, so that all four links of a rank work: a quarter of the buffer in each direction.
 void add_both_directions(Routes& routes, Grid rows, PhaseDraft& phase) {
   constexpr double kQuarter = 0.25;
   add_rings(routes, rows, kQuarter, 2, phase);

@@ -63,7 +63,7 @@ Channel channel_of(const std::vector<Ranks>& domains, std::size_t number, bool b
   return channel;
 }
 
-// Two halves of the channel's data take two trees between the heads. `up` for sums on their way to the root.
+// Two halves of the channel's data take two trees between the heads. `up` for sums that go to the root.
 void add_trees(Routes& routes, const Ranks& heads, bool up, double copies, PhaseDraft& phase, Messages& dearest) {
   const auto ranks = static_cast<std::int32_t>(heads.size());
   const auto at = [&](std::int32_t k) { return heads[static_cast<std::size_t>(k)]; };

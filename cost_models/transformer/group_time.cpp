@@ -57,7 +57,7 @@ OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_
   return {plan_collective(graph, groups, op.collective, bytes, model).duration, model.slow_down};
 }
 
-// Writes wires down so that equal ones read the same, whatever numbers their links have in the graph.
+// Writes links down so that equal ones read the same, whatever numbers their links have in the graph.
 class LinkReader {
  public:
   explicit LinkReader(const LinkGraph& graph) : graph_(graph) {}

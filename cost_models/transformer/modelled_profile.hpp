@@ -1,4 +1,4 @@
-// modelled_profile: a Profile computed from a transformer's sizes, one accelerator's figures and the wires between
+// modelled_profile: a Profile computed from a transformer's sizes, one accelerator's figures and the links between
 // them, in the form of a measured one, so that everything that takes a profile takes a modelled model.
 //
 // A layer's time is the sum of its kernels' (kernel_time) and of its collectives that nothing hides.
@@ -45,7 +45,7 @@ struct OpTime {
 };
 [[nodiscard]] OpTime collective_time(const LayerOp& op, const ModelRequest& request);
 
-// The wires that collectives inside layers take at the request's place, in numbers that count from there: two places
+// The links that collectives inside layers take at the request's place, in numbers that count from there: two places
 // with equal ones have equal times. Empty without a graph or without such collectives.
 [[nodiscard]] std::vector<std::int64_t> links_inside(const ModelRequest& request);
 

@@ -25,8 +25,8 @@ struct ObservedOp {
   Nanoseconds end = 0;
 };
 
-// The output of `op` on its way to the op that uses it, which the start rule names: F(s, i) -> F(s + 1, i), and B or
-// I(s, i) -> B or I(s - 1, i).
+// The transfer of the output of `op` to the op that uses it, which the start rule names: F(s, i) -> F(s + 1, i), and B
+// or I(s, i) -> B or I(s - 1, i).
 struct ObservedTransfer {
   Op op;
   std::int32_t from_device = 0;

@@ -40,7 +40,7 @@ struct Span {
   Gate gate;
 };
 
-// One tensor on its way from the span that made it to the span that uses it.
+// The transfer of one tensor from the span that made it to the span that uses it.
 struct Transfer {
   Op op;  // the op whose output travels: F sends an activation to stage + 1, B and I a gradient to stage - 1
   std::int32_t from_span = -1;

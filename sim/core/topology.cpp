@@ -72,7 +72,7 @@ std::int64_t Topology::transfer_bandwidth() const { return hastened(bandwidth_, 
 
 namespace {
 
-// Links of one rank's way, added to what other ranks of the same device already take.
+// Links of one rank's route, added to what other ranks of the same device already take.
 void add_route(const std::vector<std::int32_t>& route, double weight, std::vector<LinkShare>& links) {
   for (const std::int32_t link : route) {
     const auto found =

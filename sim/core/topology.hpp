@@ -3,7 +3,7 @@
 // Ideal: every pair of devices has its own link, any number of transfers at once. Over a network: the devices are GPUs
 // of a LinkGraph, placed by a RankLayout; flows that meet on a link share it (sim/engine/cluster.hpp).
 //
-// A calibrated topology divides all times of transfers by a factor. Its wires stay what they are: collectives over them
+// A calibrated topology divides all times of transfers by a factor. Its links stay what they are: collectives over them
 // are calibrated where they are planned.
 #pragma once
 
@@ -56,7 +56,7 @@ class Topology {
   // The same from the device of `stage` to that of the next, where stages go round `devices` in order: for planners,
   // which know no placement yet. On ideal links all are alike.
   [[nodiscard]] TransferTime to_next_stage(int stage, int devices, Bytes bytes) const;
-  // Over a network: the ways of the messages that make up such a transfer in a data-parallel replica of the pipeline,
+  // Over a network: the routes of the messages that make up such a transfer in a data-parallel replica of the pipeline,
   // one for each tensor and context rank.
   [[nodiscard]] std::vector<FlowPath> rank_paths(int pipeline_replica, int from_device, int to_device) const;
   // The same as one flow, of so many bytes per rank.

@@ -1,4 +1,4 @@
-// GraphBuilder: nodes and wires of a LinkGraph, one after the other, with the names that everyone shows.
+// GraphBuilder: nodes and links of a LinkGraph, one after the other, with the names that everyone shows.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace debubble {
 
-// What a wire carries in one direction.
+// What a link carries in one direction.
 struct LinkSpeed {
   std::int64_t bandwidth = 0;  // bytes per second; 0: unlimited
   Nanoseconds latency = 0;

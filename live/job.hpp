@@ -49,7 +49,7 @@ class Job {
   };
   [[nodiscard]] std::vector<Resident> residents(std::int32_t device) const;
 
-  // Whether a fault of this kind has_fault the output of `op`.
+  // Whether a fault of this kind is injected into the output of `op`.
   [[nodiscard]] bool has_fault(Fault::Kind kind, const Op& op) const;
 
  private:

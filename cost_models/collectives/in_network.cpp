@@ -18,7 +18,7 @@ struct Tree {
   Messages down_chain;
 };
 
-// Whether all nodes between the ends of a route are switches that reduce, and how many there are.
+// Whether all nodes between the ends of a route are switches that reduce, at least one of them.
 bool passes_reducers(const LinkGraph& graph, std::span<const std::int32_t> route) {
   for (std::size_t k = 0; k + 1 < route.size(); ++k) {
     const Link& link = graph.links[static_cast<std::size_t>(route[k])];

@@ -155,9 +155,8 @@ int settled_slot(const SlotGrid& grid, BuildingBlock block) {
 }
 
 // The construction of the paper: repeat the building block, move the ops of warm-up and drain forward under its peak,
-// squeeze. Done twice: first with the weight gradients in their slots, so that warm-up and drain are
-// moved; then without them, when free slots count as theirs, so that the drain is moved again and they fit in around
-// it.
+// squeeze. Done twice: first with the weight gradients in their slots, so that warm-up and drain are moved; then
+// without them, when free slots count as theirs, so that the drain is moved again and they fit in around it.
 Grown grow(int devices, int microbatches, BuildingBlock block) {
   SlotGrid grid = with_weight_grads(repeated(devices, microbatches, block));
   grid = squeezed_without_weight_grads(Compaction(std::move(grid), true).run());

@@ -215,7 +215,7 @@ TEST_CASE("fifty problems are shown and the rest is counted") {
   CHECK(problems.ends_with("T024 t.csv:1:50 \"x\" is not an action" + std::string(kGrammar) +
                            "T032 t.csv and 13 more problems | fix the first ones and read again\n"));
   CHECK(problems_of(text.substr(0, 51 * 2 - 1))
-            .ends_with("T032 t.csv and 1 more problem | mend the first ones and read "
+            .ends_with("T032 t.csv and 1 more problem | fix the first ones and read "
                        "again\n"));
   CHECK(problems_of(text.substr(0, 50 * 2 - 1))
             .ends_with("T024 t.csv:1:50 \"x\" is not an action" + std::string(kGrammar)));

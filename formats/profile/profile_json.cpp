@@ -22,8 +22,8 @@ constexpr IntegerRule kDuration{"nanoseconds", 0, kLongestDuration,
                                 "durations are integers in nanoseconds: 1.5 ms is 1500000"};
 constexpr IntegerRule kSize{"bytes", 0, kLargestSize, "sizes are integers in bytes: 1.5 MiB is 1572864"};
 constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "12.5 GB/s is 12500000000"};
-constexpr IntegerRule kSamples{"samples", 1, kMost, "null stands for an unknown microbatch size"};
-constexpr IntegerRule kTokens{"tokens", 1, kMost, "null stands for a model without sequences"};
+constexpr IntegerRule kSamples{"samples", 1, kMost, "null means an unknown microbatch size"};
+constexpr IntegerRule kTokens{"tokens", 1, kMost, "null means a model without sequences"};
 constexpr IntegerRule kDimension{"numbers", 1, kWidest, "the whole model's size, before it is split over ranks"};
 constexpr IntegerRule kRanks{"ranks", 1, kMostRanks, "1 where the model was not split"};
 constexpr IntegerRule kRepetitions{"repetitions", 0, kMost, "leave the key out when it is unknown"};

@@ -156,25 +156,18 @@ class OverlappedLowering {
     site.number = here;
     const Done& done = done_[here];
     const auto pieces = static_cast<std::size_t>(pieces_);
-    switch (op.kind) {
-      case OpKind::kForward:
-        if (done.forward != kNotYet) return State::kFaulty;
-        if (op.stage == 0) return State::kReady;
-        return take(done_[here - pieces].forward, stage.forward_channel, 2 * (here - pieces), device, site.input);
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        if (done.forward == kNotYet || done.gradient != kNotYet) return State::kFaulty;
-        if (op.stage + 1 == stages_) return State::kReady;
-        return take(done_[here + pieces].gradient_node(), stage.gradient_channel, 2 * (here + pieces) + 1, device,
-                    site.input);
-      case OpKind::kWeightGrad:
-        break;
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyLogits:
-      case OpKind::kVocabularyGradient:
-        return State::kFeature;
+    if (op.kind == OpKind::kForward) {
+      if (done.forward != kNotYet) return State::kFaulty;
+      if (source_stage(OpKind::kForward, op.stage, stages_) < 0) return State::kReady;
+      return take(done_[here - pieces].forward, stage.forward_channel, 2 * (here - pieces), device, site.input);
     }
-    return done.gradient == kNotYet || done.has_weights() ? State::kFaulty : State::kReady;
+    if (makes_input_gradient(op.kind)) {
+      if (done.forward == kNotYet || done.gradient != kNotYet) return State::kFaulty;
+      if (source_stage(OpKind::kInputGrad, op.stage, stages_) < 0) return State::kReady;  // a B's is the same
+      return take(done_[here + pieces].gradient_node(), stage.gradient_channel, 2 * (here + pieces) + 1, device,
+                  site.input);
+    }
+    return done.gradient == kNotYet || done.has_weights() ? State::kFaulty : State::kReady;  // W
   }
 
   // The rows' own order already speaks for what stays on the device (channel -1).
@@ -189,23 +182,14 @@ class OverlappedLowering {
 
   void finish(OpKind kind, const Site& site, std::int32_t node) {
     Done& done = done_[site.number];
-    switch (kind) {
-      case OpKind::kForward:
-        done.forward = node;
-        wake(site.stage->next_device, 2 * site.number);
-        return;
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        done.gradient = 2 * node + (kind == OpKind::kBackward ? 1 : 0);
-        wake(site.stage->previous_device, 2 * site.number + 1);
-        return;
-      case OpKind::kWeightGrad:
-        done.gradient |= 1;
-        return;
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyLogits:
-      case OpKind::kVocabularyGradient:
-        return;
+    if (kind == OpKind::kForward) {
+      done.forward = node;
+      wake(site.stage->next_device, 2 * site.number);
+    } else if (makes_input_gradient(kind)) {
+      done.gradient = 2 * node + (makes_weight_gradient(kind) ? 1 : 0);
+      wake(site.stage->previous_device, 2 * site.number + 1);
+    } else {
+      done.gradient |= 1;
     }
   }
 

@@ -92,8 +92,7 @@ class FeatureLowering {
   // R, B and I wait for their activation's return, unless an earlier op has.
   void take_copy(std::int32_t node, std::int32_t id) {
     const Op& op = ops_.op(id);
-    const bool uses = op.kind == OpKind::kRecompute || op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-    if (!uses || returned_.empty()) return;
+    if (!needs(op.kind, OpKind::kForward) || returned_.empty()) return;
     std::int32_t& copy = returned_[at(ops_.find(OpKind::kForward, op.stage, op.microbatch))];
     if (copy != kNone) add_input(node, copy, kNone, Wait::kEnd);
     copy = kNone;

@@ -27,41 +27,20 @@ class Lowering {
   enum class Scan { kPlain, kFeatures };
   explicit Lowering(const Schedule& schedule, Scan scan = Scan::kPlain);
 
-  // The tensor an op takes from the neighbouring stage; false when it takes none (first F, last B or I, any W).
+  // The tensor an op takes from the neighbouring stage; false when it takes none (first F, last B or I, any W), or is
+  // no part of that exchange (a shard's S: see shard_channel).
   [[nodiscard]] bool input_of(const Op& op, Tensor& tensor) const {
-    switch (op.kind) {
-      case OpKind::kForward:
-        tensor = {false, op.stage - 1, op.microbatch};
-        return op.stage > 0;
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        tensor = {true, op.stage, op.microbatch};
-        return op.stage + 1 < stages_;
-      case OpKind::kWeightGrad:
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyLogits:
-      case OpKind::kVocabularyGradient:
-        break;
-    }
-    return false;
+    if (!is_pipelined(op.kind)) return false;
+    const bool gradient = makes_input_gradient(op.kind);
+    tensor = {gradient, gradient ? op.stage : op.stage - 1, op.microbatch};
+    return source_stage(op.kind, op.stage, stages_) >= 0;
   }
   // The tensor an op makes for the neighbouring stage; false when it makes none.
   [[nodiscard]] bool output_of(const Op& op, Tensor& tensor) const {
-    switch (op.kind) {
-      case OpKind::kForward:
-        tensor = {false, op.stage, op.microbatch};
-        return op.stage + 1 < stages_;
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        tensor = {true, op.stage - 1, op.microbatch};
-        return op.stage > 0;
-      case OpKind::kWeightGrad:
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyLogits:
-      case OpKind::kVocabularyGradient:
-        break;
-    }
-    return false;
+    if (!is_pipelined(op.kind)) return false;
+    const bool gradient = makes_input_gradient(op.kind);
+    tensor = {gradient, gradient ? op.stage - 1 : op.stage, op.microbatch};
+    return target_stage(op.kind, op.stage, stages_) >= 0;
   }
   // Members of an overlapped pair run together, so neither may need what the other makes.
   [[nodiscard]] bool depend_on_each_other(const Op& a, const Op& b) const;

@@ -276,14 +276,8 @@ class SpanRecorder {
 
   // The member of the maker's cell that feeds `user`.
   [[nodiscard]] Op feeding_op(const Span& maker, const Op& user) const {
-    const bool forward = user.kind == OpKind::kForward || is_vocabulary(user.kind);
-    const std::int32_t feeding = feeder(user);
-    const auto feeds = [&](const Op& op) {
-      const bool right_kind =
-          forward ? op.kind == OpKind::kForward : op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-      return right_kind && op.microbatch == user.microbatch && op.stage == feeding;
-    };
-    return maker.paired && !feeds(maker.op) ? maker.partner : maker.op;
+    const bool by_partner = maker.paired && !feeds(maker.op, user, program_.placement.stages());
+    return by_partner ? maker.partner : maker.op;
   }
 
   void take_input(Span& span, const Op& user, const Input& from, std::int32_t index) {
@@ -310,43 +304,30 @@ class SpanRecorder {
   }
 
   void take_local_inputs(Span& span, const Op& op) {
-    const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-    if (op.kind != OpKind::kForward && !is_vocabulary(op.kind))
-      take_made(span, Made::kForward, op.stage, op.microbatch);
-    if (op.kind == OpKind::kWeightGrad) take_made(span, Made::kGradient, op.stage, op.microbatch);
-    if (gradient) take_made(span, Made::kRecomputed, op.stage, op.microbatch);
-    const std::int32_t feeding = feeder(op);
-    if (feeding < 0 || device_of(op, feeding) != span.device) return;
-    take_made(span, gradient ? Made::kGradient : Made::kForward, feeding, op.microbatch);
+    for (const OpKind needed : rule_of(op.kind).needs) take_made(span, made_by(needed), op.stage, op.microbatch);
+    const std::int32_t source = source_of(op);
+    if (source < 0 || device_of(op, source) != span.device) return;
+    take_made(span, makes_input_gradient(op.kind) ? Made::kGradient : Made::kForward, source, op.microbatch);
   }
 
   // The stage whose output the op needs; -1 when it needs none.
-  [[nodiscard]] std::int32_t feeder(const Op& op) const {
-    switch (op.kind) {
-      case OpKind::kForward:
-        return op.stage - 1;
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        return op.stage + 1 < program_.placement.stages() ? op.stage + 1 : -1;
-      case OpKind::kVocabularyLogits:
-        return program_.placement.stages() - 1;
-      case OpKind::kWeightGrad:
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyGradient:
-        break;
-    }
-    return -1;
+  [[nodiscard]] std::int32_t source_of(const Op& op) const {
+    return source_stage(op.kind, op.stage, program_.placement.stages());
   }
   [[nodiscard]] std::int32_t device_of(const Op& op, std::int32_t stage) const {
     return program_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(op.microbatch)], stage);
   }
   [[nodiscard]] bool receives(const Span& span, const Op& op) const {
-    const std::int32_t feeding = feeder(op);
-    return feeding >= 0 && device_of(op, feeding) != span.device;
+    const std::int32_t source = source_of(op);
+    return source >= 0 && device_of(op, source) != span.device;
   }
 
   // What later ops on the same device may need of a (stage, piece).
   enum class Made { kForward, kGradient, kRecomputed };
+  [[nodiscard]] static Made made_by(OpKind kind) {
+    if (kind == OpKind::kForward) return Made::kForward;
+    return kind == OpKind::kRecompute ? Made::kRecomputed : Made::kGradient;
+  }
   static constexpr std::size_t kMade = 3;
   [[nodiscard]] std::vector<Nanoseconds>& ends_of(Made made, std::int32_t stage) {
     return made_at_[kMade * static_cast<std::size_t>(stage) + static_cast<std::size_t>(made)];
@@ -361,10 +342,7 @@ class SpanRecorder {
 
   void remember(const Op& op, Nanoseconds end) {
     if (op.kind == OpKind::kWeightGrad || is_vocabulary(op.kind)) return;
-    Made made = Made::kGradient;
-    if (op.kind == OpKind::kForward) made = Made::kForward;
-    if (op.kind == OpKind::kRecompute) made = Made::kRecomputed;
-    auto& ends = ends_of(made, op.stage);
+    auto& ends = ends_of(made_by(op.kind), op.stage);
     ends.resize(std::max(ends.size(), schedule_.replica_of.size()));
     ends[static_cast<std::size_t>(op.microbatch)] = end;
   }

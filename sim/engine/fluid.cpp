@@ -23,12 +23,12 @@ Nanoseconds whole_nanoseconds(double time) {
 
 bool FluidNetwork::Class::tight() const { return demand > capacity * (1 + kRounding); }
 
-std::int32_t FluidNetwork::add_way(const std::vector<FlowPath>& paths, Form) {
+std::int32_t FluidNetwork::add_route(const std::vector<FlowPath>& paths, Form) {
   paths_.push_back(paths.at(0));
   return static_cast<std::int32_t>(paths_.size()) - 1;
 }
 
-Nanoseconds FluidNetwork::latency_after(std::int32_t way) const { return paths_[at(way)].latency; }
+Nanoseconds FluidNetwork::latency_after(std::int32_t route) const { return paths_[at(route)].latency; }
 
 void FluidNetwork::prepare() {
   classes_of_ = classify_links(graph_, paths_);
@@ -36,16 +36,16 @@ void FluidNetwork::prepare() {
   for (std::size_t c = 0; c < classes_.size(); ++c) classes_[c].capacity = classes_of_.capacity[c];
 }
 
-void FluidNetwork::begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::int64_t owner, Nanoseconds now) {
+void FluidNetwork::begin(std::int32_t route, Bytes bytes, Nanoseconds alone, FlowOwner owner, Nanoseconds now) {
   if (unused_.empty()) {
     unused_.push_back(static_cast<std::int32_t>(flows_.size()));
     flows_.emplace_back();
   }
   const std::int32_t slot = unused_.back();
   unused_.pop_back();
-  const SharedWay& shared = classes_of_.ways[at(way)];
+  const SharedRoute& shared = classes_of_.routes[at(route)];
   Active& flow = flows_[at(slot)];
-  flow = {way, 0, owner, static_cast<double>(bytes), shared.fastest, now, now + alone, now + alone, flow.seen};
+  flow = {route, 0, owner, static_cast<double>(bytes), shared.fastest, now, now + alone, now + alone, flow.seen};
   bool meets = false;
   for (const LinkShare& share : shared.classes) {
     Class& on = classes_[at(share.link)];
@@ -56,14 +56,14 @@ void FluidNetwork::begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::
     meets = true;
   }
   if (meets) flow.rate = 0;  // until settled
-  if (!meets) queue_.push({flow.end, first_event_ + static_cast<std::uint64_t>(slot)});
+  if (!meets) queue_.push({flow.end, {Event::Kind::kNetwork, 0, static_cast<std::uint32_t>(slot)}});
 }
 
-std::int64_t FluidNetwork::fire(std::uint64_t number, Nanoseconds now) {
-  const auto slot = static_cast<std::int32_t>(number);
+FlowOwner FluidNetwork::fire(std::uint32_t index, Nanoseconds now) {
+  const auto slot = static_cast<std::int32_t>(index);
   Active& flow = flows_[at(slot)];
-  if (flow.way < 0 || flow.end != now || flow.rate == 0) return kUnderWay;  // its end has moved since
-  const SharedWay& shared = way_of(flow);
+  if (flow.route < 0 || flow.end != now || flow.rate == 0) return kInFlight;  // its end has moved since
+  const SharedRoute& shared = route_of(flow);
   for (const LinkShare& share : shared.classes) {
     Class& on = classes_[at(share.link)];
     if (on.tight()) dirty_.push_back(share.link);
@@ -72,7 +72,7 @@ std::int64_t FluidNetwork::fire(std::uint64_t number, Nanoseconds now) {
     on.flows.pop_back();
     on.demand = on.flows.empty() ? 0 : on.demand - share.weight * shared.fastest;
   }
-  flow.way = -1;
+  flow.route = -1;
   unused_.push_back(slot);
   return flow.owner;
 }
@@ -89,7 +89,7 @@ void FluidNetwork::look_at_flow(std::int32_t slot) {
   if (flow.seen == round_) return;
   flow.seen = round_;
   met_flows_.push_back(slot);
-  for (const LinkShare& share : way_of(flow).classes) {
+  for (const LinkShare& share : route_of(flow).classes) {
     if (classes_[at(share.link)].tight()) look_at_class(share.link);
   }
 }
@@ -116,8 +116,8 @@ void FluidNetwork::settle(Nanoseconds now) {
   }
   for (const std::int32_t slot : met_flows_) {
     Active& flow = flows_[at(slot)];
-    flow.solved = max_min_.add_flow(way_of(flow).fastest);
-    for (const LinkShare& share : way_of(flow).classes) {
+    flow.solved = max_min_.add_flow(route_of(flow).fastest);
+    for (const LinkShare& share : route_of(flow).classes) {
       const Class& on = classes_[at(share.link)];
       if (on.seen == round_ && on.solved >= 0) max_min_.cross(on.solved, share.weight);
     }
@@ -134,7 +134,7 @@ void FluidNetwork::change_rate(std::int32_t slot, double rate, Nanoseconds now) 
   flow.since = now;
   flow.rate = rate;
   flow.end = std::max(flow.earliest, now + whole_nanoseconds(flow.left / rate));
-  queue_.push({flow.end, first_event_ + static_cast<std::uint64_t>(slot)});
+  queue_.push({flow.end, {Event::Kind::kNetwork, 0, static_cast<std::uint32_t>(slot)}});
 }
 
 }  // namespace debubble

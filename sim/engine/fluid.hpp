@@ -19,21 +19,20 @@ namespace debubble {
 
 class FluidNetwork : public FlowNetwork {
  public:
-  FluidNetwork(const LinkGraph& graph, EventQueue& queue, std::uint64_t first_event)
-      : graph_(graph), queue_(queue), first_event_(first_event) {}
+  FluidNetwork(const LinkGraph& graph, EventQueue& queue) : graph_(graph), queue_(queue) {}
 
-  std::int32_t add_way(const std::vector<FlowPath>& paths, Form form) override;
-  [[nodiscard]] Nanoseconds latency_after(std::int32_t way) const override;
+  std::int32_t add_route(const std::vector<FlowPath>& paths, Form form) override;
+  [[nodiscard]] Nanoseconds latency_after(std::int32_t route) const override;
   void prepare() override;
-  void begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::int64_t owner, Nanoseconds now) override;
-  std::int64_t fire(std::uint64_t number, Nanoseconds now) override;
+  void begin(std::int32_t route, Bytes bytes, Nanoseconds alone, FlowOwner owner, Nanoseconds now) override;
+  FlowOwner fire(std::uint32_t index, Nanoseconds now) override;
   void settle(Nanoseconds now) override;
 
  private:
   struct Active {
-    std::int32_t way = -1;  // -1: nothing flows here
+    std::int32_t route = -1;  // -1: nothing flows here
     std::int32_t solved = 0;
-    std::int64_t owner = 0;
+    FlowOwner owner = kInFlight;
     double left = 0;  // bytes at `since`
     double rate = 0;  // bytes per nanosecond since then
     Nanoseconds since = 0;
@@ -51,8 +50,8 @@ class FluidNetwork : public FlowNetwork {
     [[nodiscard]] bool tight() const;
   };
 
-  [[nodiscard]] const SharedWay& way_of(const Active& flow) const {
-    return classes_of_.ways[static_cast<std::size_t>(flow.way)];
+  [[nodiscard]] const SharedRoute& route_of(const Active& flow) const {
+    return classes_of_.routes[static_cast<std::size_t>(flow.route)];
   }
   void look_at_class(std::int32_t index);
   void look_at_flow(std::int32_t slot);
@@ -61,7 +60,6 @@ class FluidNetwork : public FlowNetwork {
 
   const LinkGraph& graph_;
   EventQueue& queue_;
-  std::uint64_t first_event_;
   std::vector<FlowPath> paths_;
   LinkClasses classes_of_;
   std::vector<Class> classes_;

@@ -80,7 +80,7 @@ std::int32_t OpIndex::find(OpKind kind, std::int32_t stage, std::int32_t microba
   return -1;
 }
 
-// The feeder stands second: problems are reported, and cycles of a deadlock followed, in this order.
+// The feeder comes second: problems are reported, and cycles of a deadlock followed, in this order.
 OpIndex::Inputs OpIndex::inputs(const Op& op) const {
   Inputs inputs;
   if (!in_range(op)) return inputs;

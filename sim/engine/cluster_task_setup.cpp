@@ -50,7 +50,7 @@ Nanoseconds ClusterTasks::varied(const TaskRun& run, const Variation* variation)
 }
 
 // A run of one replica has one sequence of phases. One across replicas has a sequence per replica where each has phases
-// of its own: they go on side by side, and the task ends with the last. Without a graph all of them are a duration.
+// of its own: they run concurrently, and the task ends with the last. Without a graph all of them are a duration.
 void ClusterTasks::add_sequences(std::int32_t run, const Variation* variation) {
   TaskRun& of = runs_[at(run)];
   const StepTask& task = step_.tasks[at(of.task)];

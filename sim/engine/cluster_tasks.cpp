@@ -64,7 +64,7 @@ bool ClusterTasks::can_begin(const TaskRun& run) {
   return free;
 }
 
-// Those that have waited longest go first. One that finds a lane taken holds nobody up, nor does it keep the lanes that
+// Those that have waited longest go first. One that finds a lane taken delays no other, nor does it keep the lanes that
 // are free: tasks that need many devices would idle them all.
 void ClusterTasks::start_waiting() {
   if (!may_start_) return;

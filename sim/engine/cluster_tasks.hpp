@@ -27,7 +27,7 @@ class ClusterTasks {
     Nanoseconds ready = -1;
     Nanoseconds begin = -1;
     Nanoseconds end = -1;
-    Nanoseconds alone = 0;      // its length where nobody is in its way
+    Nanoseconds alone = 0;      // its length without contention
     Nanoseconds straggled = 0;  // the part of it by which it varies from its task's; may be below 0
     std::vector<Cause> causes;  // by replica that takes part: what it waited for last there
   };

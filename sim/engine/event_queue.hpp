@@ -1,5 +1,5 @@
 // EventQueue: what happens next in an event-driven run. A heap with four children per node: half as deep as a binary
-// one, and the children stand in one cache line. Internal to sim/engine.
+// one, and the children share a cache line. Internal to sim/engine.
 #pragma once
 
 #include <cstddef>

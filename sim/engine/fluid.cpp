@@ -21,6 +21,7 @@ Nanoseconds whole_nanoseconds(double time) {
 
 }  // namespace
 
+// Whether its flows slow each other down. Otherwise each gets what it would get alone, and none depends on the others.
 bool FluidNetwork::Class::tight() const { return demand > capacity * (1 + kRounding); }
 
 std::int32_t FluidNetwork::add_route(const std::vector<FlowPath>& paths, Form) {
@@ -30,6 +31,7 @@ std::int32_t FluidNetwork::add_route(const std::vector<FlowPath>& paths, Form) {
 
 Nanoseconds FluidNetwork::latency_after(std::int32_t route) const { return paths_[at(route)].latency; }
 
+// Classes depend on which routes share links, so all routes must be known.
 void FluidNetwork::prepare() {
   classes_of_ = classify_links(graph_, paths_);
   classes_.resize(classes_of_.capacity.size());
@@ -46,6 +48,7 @@ void FluidNetwork::begin(std::int32_t route, Bytes bytes, Nanoseconds alone, Flo
   const SharedRoute& shared = classes_of_.routes[at(route)];
   Active& flow = flows_[at(slot)];
   flow = {route, 0, owner, static_cast<double>(bytes), shared.fastest, now, now + alone, now + alone, flow.seen};
+  // The usual case costs no solving: on classes with room the flow ends when it would alone, and its event is exact.
   bool meets = false;
   for (const LinkShare& share : shared.classes) {
     Class& on = classes_[at(share.link)];
@@ -66,10 +69,12 @@ FlowOwner FluidNetwork::fire(std::uint32_t index, Nanoseconds now) {
   const SharedRoute& shared = route_of(flow);
   for (const LinkShare& share : shared.classes) {
     Class& on = classes_[at(share.link)];
+    // Asked before it leaves: a class that was tight until now gives its room to the flows that stay.
     if (on.tight()) dirty_.push_back(share.link);
     const auto here = std::find(on.flows.begin(), on.flows.end(), slot);
     *here = on.flows.back();
     on.flows.pop_back();
+    // Exactly 0 on an empty class, so that rounding never adds up over a run.
     on.demand = on.flows.empty() ? 0 : on.demand - share.weight * shared.fastest;
   }
   flow.route = -1;
@@ -94,7 +99,9 @@ void FluidNetwork::look_at_flow(std::int32_t slot) {
   }
 }
 
-// All flows that depend on the dirty classes through tight ones.
+// All flows that depend on the dirty classes through tight ones: the connected part of the graph of flows and tight
+// classes. A class with room joins nothing, for its flows take no less whatever the others do. `round_` marks what has
+// been visited without clearing any marks.
 void FluidNetwork::collect() {
   ++round_;
   met_flows_.clear();
@@ -106,6 +113,8 @@ void FluidNetwork::collect() {
   }
 }
 
+// Once per instant, after all its flows have begun and ended. A dirty class may have room again; its flows are solved
+// all the same, for they were slowed down until now.
 void FluidNetwork::settle(Nanoseconds now) {
   if (dirty_.empty()) return;
   collect();
@@ -128,11 +137,13 @@ void FluidNetwork::settle(Nanoseconds now) {
 
 void FluidNetwork::change_rate(std::int32_t slot, double rate, Nanoseconds now) {
   Active& flow = flows_[at(slot)];
+  // A rate that comes out the same keeps its end: to work it out again would only add rounding, and an event.
   constexpr double kUnchanged = 1e-13;
   if (flow.rate > 0 && std::abs(rate - flow.rate) <= kUnchanged * flow.rate) return;
   flow.left = std::max(0.0, flow.left - flow.rate * static_cast<double>(now - flow.since));
   flow.since = now;
   flow.rate = rate;
+  // Contention never makes it faster than alone, which rounding could.
   flow.end = std::max(flow.earliest, now + whole_nanoseconds(flow.left / rate));
   queue_.push({flow.end, {Event::Kind::kNetwork, 0, static_cast<std::uint32_t>(slot)}});
 }

@@ -4,7 +4,7 @@
 //     link of 10:  A = 100 from 0, B = 40 from 2     A alone at 10, both at 5, B ends at 10, A at 10 again, ends at 14
 //
 // A flow that never meets another on a link that both could fill keeps its length alone, to the nanosecond. Where they
-// meet, only the flows that depend on each other through full links are worked out again. What is left of a flow is
+// meet, only the flows that depend on each other through full links are solved again. What is left of a flow is
 // counted in fractions of bytes, its end is rounded up to a nanosecond.
 #pragma once
 
@@ -42,7 +42,7 @@ class FluidNetwork : public FlowNetwork {
   };
   struct Class {
     double capacity = 0;
-    double demand = 0;  // what its flows would take alone; up to the capacity nobody is in anybody's way
+    double demand = 0;  // what its flows would take alone; up to the capacity no flow slows another
     std::vector<std::int32_t> flows;
     std::uint32_t seen = 0;
     std::int32_t solved = 0;
@@ -65,7 +65,7 @@ class FluidNetwork : public FlowNetwork {
   std::vector<Class> classes_;
   std::vector<Active> flows_;
   std::vector<std::int32_t> unused_;  // slots in flows_
-  std::vector<std::int32_t> dirty_;   // classes on which flows must be worked out again
+  std::vector<std::int32_t> dirty_;   // classes on which flows must be solved again
   std::uint32_t round_ = 0;
   std::vector<std::int32_t> met_flows_;    // of this round
   std::vector<std::int32_t> met_classes_;  // of this round

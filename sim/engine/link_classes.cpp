@@ -20,7 +20,8 @@ struct Crossing {
   friend bool operator==(const Crossing&, const Crossing&) = default;
 };
 
-// Which routes cross each link that can fill up.
+// Phase 1: which routes cross each link that can fill up. Links that are not shared, or without a limit, slow a flow
+// down at most by itself, which fastest_of already counts.
 std::vector<std::vector<Crossing>> crossings_of(const LinkGraph& graph, const std::vector<FlowPath>& routes) {
   std::vector<std::vector<Crossing>> crossings(graph.links.size());
   for (std::size_t r = 0; r < routes.size(); ++r) {
@@ -33,6 +34,7 @@ std::vector<std::vector<Crossing>> crossings_of(const LinkGraph& graph, const st
   return crossings;
 }
 
+// Of the routes only, not of their weights: those are doubles, and which are equal is for the comparison to say.
 std::uint64_t hash_of(const std::vector<Crossing>& crossings) {
   std::uint64_t hash = crossings.size();
   for (const Crossing& crossing : crossings) {
@@ -43,6 +45,7 @@ std::uint64_t hash_of(const std::vector<Crossing>& crossings) {
   return hash;
 }
 
+// What a route gets alone: its tightest link, or the bound of its own.
 double fastest_of(const LinkGraph& graph, const FlowPath& path) {
   double fastest = std::numeric_limits<double>::infinity();
   for (const LinkShare& share : path.links) {
@@ -56,6 +59,8 @@ double fastest_of(const LinkGraph& graph, const FlowPath& path) {
 
 }  // namespace
 
+// Phase 2: links with the same crossings are one class. If the same flows take the same shares of two links, the one
+// with less capacity is full first, so the other never limits anything: max-min rates stay exactly the same.
 LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& routes) {
   LinkClasses classes;
   for (const FlowPath& route : routes) classes.routes.push_back({{}, fastest_of(graph, route)});

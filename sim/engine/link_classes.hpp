@@ -1,5 +1,5 @@
 // LinkClasses: links that the same routes cross count as one. The eight rails of eight tensor ranks, or a network
-// card's two hops, limit the flows on them alike, so the tightest of them stands for all. Internal to sim/engine.
+// card's two hops, limit the flows on them alike, so the tightest of them represents all. Internal to sim/engine.
 #pragma once
 
 #include <cstdint>

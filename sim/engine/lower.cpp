@@ -2,7 +2,7 @@
 //
 // Devices run ahead until their next cell lacks an input, then wait for the op that makes it. Each op feeds one
 // consumer only, so "is the consumer's device waiting for just this?" is all the bookkeeping there is. This is the
-// inner loop of every sweep: what it needs of a stage stands in one small record, what has run in another.
+// inner loop of every sweep: what it needs of a stage is in one small record, what has run in another.
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
@@ -72,7 +72,7 @@ class OverlappedLowering {
     std::int32_t channel = -1;
   };
 
-  // Where an op stands, found once: its stage's record, its (stage, piece) number, its input.
+  // Where an op is, found once: its stage's record, its (stage, piece) number, its input.
   struct Site {
     const StageRecord* stage = nullptr;
     std::size_t number = 0;
@@ -143,7 +143,7 @@ class OverlappedLowering {
     return records_[static_cast<std::size_t>(replica * stages_ + op.stage)];
   }
 
-  // Whether the op may run now; if so, where it stands and what it receives.
+  // Whether the op may run now; if so, where it is and what it receives.
   State check(const Op& op, std::size_t device, Site& site) {
     if (op.kind >= OpKind::kRecompute) return State::kFeature;
     const bool known = static_cast<std::uint32_t>(op.stage) < static_cast<std::uint32_t>(stages_) &&
@@ -256,7 +256,7 @@ bool slices_in_order(const Schedule& schedule) {
       const bool first = forward ? place == 0 : place + 1 == schedule.pieces;
       const unsigned char mark = forward ? 1 : 2;
       if (!first && (seen[forward ? index - 1 : index + 1] & mark) == 0) return false;
-      // The members of a pair begin together: the one before must stand in an earlier cell.
+      // The members of a pair begin together: the one before must be in an earlier cell.
       if (!first && k > 0 && row[k - 1].paired_with_next && row[k - 1].stage == row[k].stage &&
           row[k - 1].microbatch == row[k].microbatch + (forward ? -1 : 1) &&
           (row[k - 1].kind == OpKind::kForward) == forward && is_pipelined(row[k - 1].kind)) {

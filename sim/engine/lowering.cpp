@@ -84,7 +84,7 @@ void Lowering::add_cells(Program& program) const {
           cell.stage = stage;
           cell.device = placement.device_of(replica, stage);
           cell.input_channel = input_channel(program, cell.kind, replica, stage);
-          if (cell.input_channel >= 0) cell.input_channel += piece_class * ways();
+          if (cell.input_channel >= 0) cell.input_channel += piece_class * channels_per_class();
           cell.piece_class = piece_class;
           cell.recomputed = block >= classes;
           program.cells.push_back(cell);
@@ -135,8 +135,8 @@ std::int32_t Lowering::input_channel(const Program& program, OpKind kind, int re
   const int replicas = schedule_.placement.replicas();
   const std::int32_t index =
       makes_input_gradient(kind) ? (replicas + replica) * stages_ + stage : replica * stages_ + stage - 1;
-  const Program::Channel& way = program.channels[static_cast<std::size_t>(index)];
-  return way.from_device == way.to_device ? -1 : index;
+  const Program::Channel& channel = program.channels[static_cast<std::size_t>(index)];
+  return channel.from_device == channel.to_device ? -1 : index;
 }
 
 std::uint32_t Lowering::pair_cell(Program& program, const Op& op, const Op& partner) {

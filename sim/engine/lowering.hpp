@@ -1,4 +1,4 @@
-// What the three ways of lowering share: numbering of channels and cells, and who needs and feeds whom.
+// What the three lowerings share: numbering of channels and cells, and who needs and feeds whom.
 // Internal to sim/engine.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace debubble {
 
-// A tensor on its way: the activation of (stage, piece), or the gradient of that activation.
+// A tensor in flight between two stages: the activation of (stage, piece), or the gradient of that activation.
 struct Tensor {
   bool gradient = false;
   std::int32_t stage = 0;  // the stage whose output it is; a gradient belongs to the same tensor, made one stage later
@@ -62,15 +62,15 @@ class Lowering {
 
   [[nodiscard]] std::int32_t channel(const Tensor& t) const {
     const int replica_index = schedule_.replica_of[static_cast<std::size_t>(t.piece)];
-    const int way = ((t.gradient ? schedule_.placement.replicas() : 0) + replica_index) * stages_ + t.stage;
-    return plain_ ? way : shares_.class_of(t.piece) * ways() + way;
+    const int index = ((t.gradient ? schedule_.placement.replicas() : 0) + replica_index) * stages_ + t.stage;
+    return plain_ ? index : shares_.class_of(t.piece) * channels_per_class() + index;
   }
   // By which the last stage's output reaches a device's shard of the vocabulary.
   [[nodiscard]] std::int32_t shard_channel(const Op& op) const {
-    return shares_.classes() * ways() + shares_.class_of(op.microbatch) * schedule_.devices + op.stage;
+    return shares_.classes() * channels_per_class() + shares_.class_of(op.microbatch) * schedule_.devices + op.stage;
   }
 
-  // Index in program.cells of one op's cell. Cells of single ops stand by kind, replica and stage.
+  // Index in program.cells of one op's cell. Cells of single ops are ordered by kind, replica and stage.
   [[nodiscard]] std::uint32_t cell(const Op& op) const {
     const std::uint32_t index =
         (static_cast<std::uint32_t>(op.kind) * static_cast<std::uint32_t>(schedule_.placement.replicas()) +
@@ -99,7 +99,7 @@ class Lowering {
   [[nodiscard]] std::uint32_t cells_in_block() const {
     return static_cast<std::uint32_t>(kStageKinds * schedule_.placement.replicas() * stages_);
   }
-  [[nodiscard]] std::int32_t ways() const { return 2 * schedule_.placement.replicas() * stages_; }
+  [[nodiscard]] std::int32_t channels_per_class() const { return 2 * schedule_.placement.replicas() * stages_; }
   void find_recomputed();
   void add_channels(Program& program) const;
   void add_cells(Program& program) const;

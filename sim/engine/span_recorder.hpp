@@ -27,7 +27,7 @@ struct Input {
   std::size_t number = 0;  // of the input: its user's node, or nodes + the number of the ExtraInput
 };
 
-// Times has: copy_engines(), whether copies out and back run beside each other; end(node); arrival(Input);
+// Times has: copy_engines(), whether copies out and back overlap; end(node); arrival(Input);
 // alone(channel), the TransferTime without contention; add_parts(node, span), what of the span's length is not its
 // stage's cost; add_gate(node, end of the gate so far, gate, ready), for what a walk knows nothing of.
 template <typename Times>
@@ -116,7 +116,7 @@ class SpanRecorder {
     Nanoseconds last_end = 0;
   };
 
-  // Spans stand by device; count them first so that each device's run of indexes is known.
+  // Spans are ordered by device; count them first so that each device's run of indexes is known.
   void lay_out() {
     std::vector<std::int32_t> counts(lanes_.size() + 1, 0);
     for (const Program::Node& node : program_.nodes) {
@@ -244,7 +244,7 @@ class SpanRecorder {
     last_copy = {Gate::Kind::kCopy, index};
   }
 
-  // With two engines a copy back no longer stands behind its own copy out, but must still wait for it.
+  // With two engines a copy back is no longer on the lane of its own copy out, but must still wait for it.
   void take_own_copy_out(CopySpan& made, std::int32_t index) {
     const std::pair key(made.op.stage, made.op.microbatch);
     if (made.way == Copy::Way::kOut) {
@@ -257,12 +257,12 @@ class SpanRecorder {
 
   // What it carries and for whom is known when its user runs.
   std::int32_t add_transfer(std::int32_t maker, std::int32_t channel, Nanoseconds begin, Nanoseconds end) {
-    const auto& way = program_.channels[static_cast<std::size_t>(channel)];
+    const Program::Channel& of = program_.channels[static_cast<std::size_t>(channel)];
     const auto index = static_cast<std::int32_t>(timeline_.transfers.size());
     Transfer transfer;
     transfer.from_span = span_of_node_[static_cast<std::size_t>(maker)];
-    transfer.from_device = way.from_device;
-    transfer.to_device = way.to_device;
+    transfer.from_device = of.from_device;
+    transfer.to_device = of.to_device;
     transfer.begin = begin;
     transfer.end = end;
     const TransferTime alone = times_.alone(channel);

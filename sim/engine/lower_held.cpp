@@ -272,9 +272,9 @@ std::variant<Lowering::Scan, Deadlock> check_overlapped(const Schedule& schedule
   if (auto* deadlock = std::get_if<Deadlock>(&overlapped)) return std::move(*deadlock);
   const Program& program = std::get<Program>(overlapped);
   if (!program.copies.empty() || schedule.vocabulary_barriers != 0) {
-    const std::string what = program.copies.empty() ? "the vocabulary is split over the devices" : "copies run";
+    const std::string what = program.copies.empty() ? "the exchanges of a split output layer" : "copies";
     throw InputError(Diagnostic{"X012", schedule.name,
-                                what + " beside compute, and here transfers hold the compute lanes",
+                                what + " overlap with compute; in this mode transfers hold the compute lanes",
                                 "simulate this schedule with --p2p overlapped"});
   }
   return program.has_features ? Lowering::Scan::kFeatures : Lowering::Scan::kPlain;

@@ -137,8 +137,7 @@ class Importer {
   static std::optional<Nanoseconds> end_of_user(const RangesByKey& ranges, const Op& made) {
     const bool forward = made.kind == OpKind::kForward;
     const auto uses = [&](const Op& op) {
-      const bool kind =
-          forward ? op.kind == OpKind::kForward : op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
+      const bool kind = forward ? op.kind == OpKind::kForward : makes_input_gradient(op.kind);
       return kind && op.stage == made.stage + (forward ? 1 : -1) && op.microbatch == made.microbatch;
     };
     for (const auto& [key, range] : ranges) {

@@ -62,9 +62,9 @@ class Choice {
   void read_row(const std::vector<Op>& row) {
     std::map<std::pair<int, int>, Flight> flights;  // by replica and stage
     for (const Op& op : row) {
-      if (op.kind != OpKind::kForward && !is_gradient(op.kind)) continue;
+      if (op.kind != OpKind::kForward && !makes_input_gradient(op.kind)) continue;
       Flight& flight = flights[{schedule_.replica_of[static_cast<std::size_t>(op.microbatch)], op.stage}];
-      if (is_gradient(op.kind)) {
+      if (makes_input_gradient(op.kind)) {
         --flight.now;
         continue;
       }
@@ -110,7 +110,7 @@ void insert_recomputes(Schedule& schedule, const Options& options, const Transfo
       for (std::size_t member = at; !ends_pair(row, at) && member <= at + (row[at].paired_with_next ? 1 : 0);
            ++member) {
         const Op& op = row[member];
-        if (!is_gradient(op.kind) || !choice.has(op)) continue;
+        if (!makes_input_gradient(op.kind) || !choice.has(op)) continue;
         if (in_pair && !options.early) {
           params.refuse("M013", "when",
                         to_string(op) + " is a member of a pair, and late recomputation would make it three",

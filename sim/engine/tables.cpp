@@ -18,10 +18,6 @@ struct Member {
   bool recomputed = false;  // the F of this piece keeps a checkpoint only, and an R makes the activation again
 };
 
-bool is_backward(OpKind kind) {
-  return kind == OpKind::kBackward || kind == OpKind::kInputGrad || kind == OpKind::kWeightGrad;
-}
-
 class CellCosts {
  public:
   CellCosts(const Program& program, const StageCosts& costs) : program_(program), costs_(costs) {}

@@ -45,7 +45,7 @@ class FeatureChecker {
       for (std::int32_t piece = 1; piece < schedule_.total_pieces(); ++piece) {
         if (piece % schedule_.pieces == 0) continue;
         check_in_order(ops_.find(OpKind::kForward, stage, piece - 1), ops_.find(OpKind::kForward, stage, piece));
-        check_in_order(gradient(stage, piece), gradient(stage, piece - 1));
+        check_in_order(ops_.find_gradient(stage, piece), ops_.find_gradient(stage, piece - 1));
       }
     }
   }
@@ -91,11 +91,6 @@ class FeatureChecker {
     if (id >= 0) problem.device = ops_.device(id), problem.position = ops_.position(id);
     if (other >= 0) problem.other_device = ops_.device(other), problem.other_position = ops_.position(other);
     problems_.push_back(std::move(problem));
-  }
-
-  [[nodiscard]] std::int32_t gradient(std::int32_t stage, std::int32_t piece) const {
-    const std::int32_t whole = ops_.find(OpKind::kBackward, stage, piece);
-    return whole >= 0 ? whole : ops_.find(OpKind::kInputGrad, stage, piece);
   }
 
   // Missing ops are reported elsewhere.
@@ -199,7 +194,7 @@ class FeatureChecker {
   void check_user(std::int32_t forward, std::int32_t latest, const Copy& copy) {
     const Op& op = ops_.op(forward);
     std::int32_t user = ops_.find(OpKind::kRecompute, op.stage, op.microbatch);
-    const std::int32_t backward = gradient(op.stage, op.microbatch);
+    const std::int32_t backward = ops_.find_gradient(op.stage, op.microbatch);
     if (user < 0 || (backward >= 0 && backward < user)) user = backward;
     if (user < 0 || latest < cell_begin(ops_, user)) return;
     report("T077", user, latest,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
-#include "sim/core/weight_versions.hpp"
+#include "sim/rows/weight_versions.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -11,7 +11,7 @@
 
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/toy.hpp"

@@ -35,7 +35,7 @@ struct FreshRun {
   std::string failure;             // how it got stuck or went wrong, in lines; empty when it ended as it should
 };
 
-// Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks: U070 for runs
+// Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks: U052 for runs
 // over MPI outside of mpirun, or what the backend says.
 [[nodiscard]] FreshRun run_fresh(const FreshRunPlan& plan, Progress& progress);
 

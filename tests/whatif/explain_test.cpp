@@ -194,7 +194,7 @@ TEST_CASE("explain: codes, schedules without a word before them, and what nobody
   const Folder folder;
   CHECK(folder.data({"explain", "X010"}) ==
         "X010  the simulation\n      a finding: the schedule deadlocks (status 1)\n"
-        "      what to do: change the order of the ops that the message names, or the kind\n      of transfer\n");
+        "      what to do: change the order of the ops that the message names, or the\n      kind of transfer\n");
   CHECK(folder.data({"explain", "zb-h1"}) == folder.data({"explain", "schedule", "zb-h1"}));
   CHECK(folder.refusal({"explain", "X099"}).find("error[C003]: nothing here is called \"X099\"") == 0);
   CHECK(folder.refusal({"explain", "zbh1"}) ==

@@ -53,7 +53,7 @@ class FeatureChecker {
   void check_vocabulary() {
     const int barriers = schedule_.vocabulary_barriers;
     if (barriers < 0 || barriers > 2 || (barriers > 0 && schedule_.placement.replicas() != 1)) {
-      report("T073", -1, -1,
+      report("T072", -1, -1,
              "the output layer is split over the devices with " + std::to_string(barriers) + " barriers and " +
                  std::to_string(schedule_.placement.replicas()) + " replicas",
              "such a schedule has one or two barriers per microbatch and one replica");
@@ -140,14 +140,14 @@ class FeatureChecker {
       if (forward < 0) continue;
       const bool leaves = lane[k].way == Copy::Way::kOut;
       if ((leaves ? out : back)[at(forward - row)] != kNone) {
-        report("T076", forward, -1, name_of(lane[k]) + " is there twice", "an activation leaves and comes back once");
+        report("T003", forward, -1, name_of(lane[k]) + " is there twice", "an activation leaves and comes back once");
         continue;
       }
       (leaves ? out : back)[at(forward - row)] = k;
       latest = std::max(latest, awaited(device, lane[k], forward));
       if (leaves) continue;
       if (out[at(forward - row)] == kNone) {
-        report("T075", forward, -1, name_of(lane[k]) + " comes before its copy out", "what has not left cannot return");
+        report("T074", forward, -1, name_of(lane[k]) + " comes before its copy out", "what has not left cannot return");
       } else if (lane[out[at(forward - row)]].peer != lane[k].peer) {
         report("T074", forward, -1, name_of(lane[k]) + " returns from another place than it went to", "");
       }
@@ -155,7 +155,7 @@ class FeatureChecker {
     }
     for (std::int32_t id = row; id < ops_.row_begin(device + 1); ++id) {
       if (out[at(id - row)] == kNone || back[at(id - row)] != kNone) continue;
-      report("T075", id, -1, name_of(lane[out[at(id - row)]]) + " has no copy back",
+      report("T074", id, -1, name_of(lane[out[at(id - row)]]) + " has no copy back",
              "the backward needs the activation");
     }
   }
@@ -197,7 +197,7 @@ class FeatureChecker {
     const std::int32_t backward = ops_.find_gradient(op.stage, op.microbatch);
     if (user < 0 || (backward >= 0 && backward < user)) user = backward;
     if (user < 0 || latest < cell_begin(ops_, user)) return;
-    report("T077", user, latest,
+    report("T011", user, latest,
            to_string(ops_.op(user)) + " waits for " + name_of(copy) + ", which waits for " +
                to_string(ops_.op(latest)) + ", not earlier in the same row",
            "bring the activation back before its backward: copies of a device run one at a time, in their order");

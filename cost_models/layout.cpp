@@ -79,7 +79,7 @@ class Expander {
       const std::string group = sequence(true);
       if (at_ == text_.size()) fail("J030", "this \"(\" is never closed", "write it like (tt|)*20", begin + 1);
       ++at_;
-      if (group.empty()) fail("J032", "these parentheses are empty", "write it like (tt|)*20", begin + 1);
+      if (group.empty()) fail("J030", "these parentheses are empty", "write it like (tt|)*20", begin + 1);
       skip_cosmetics();
       if (at_ == text_.size() || text_[at_] != '*') {
         fail("J030", "parentheses are for repetition, and no *N follows", "write it like (tt|)*20", at_ + 1);
@@ -144,10 +144,10 @@ void check_order(const std::vector<std::string>& stages) {
     fail("J030", "a layout has one E, in front of everything else", "the embedding is the first layer: E...");
   }
   if (std::count(all.begin(), all.end(), 'L') != 1 || all.back() != 'L') {
-    fail("J033", "a layout has one L, after everything else", "the loss is the last layer: ...L");
+    fail("J030", "a layout has one L, after everything else", "the loss is the last layer: ...L");
   }
   if (all.find("mt") != std::string::npos) {
-    fail("J033", "a decoder layer comes after an MTP layer", "the order is E, t, m, L");
+    fail("J030", "a decoder layer comes after an MTP layer", "the order is E, t, m, L");
   }
   if (stages_with_mtp > 1) fail("J030", "MTP layers are on several stages", "Megatron keeps them on one");
 }

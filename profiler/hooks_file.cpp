@@ -66,7 +66,7 @@ void read_layer(const JsonValue& value, std::string pointer, HooksFile& file, Pr
                     "more is held for the weight gradient than for the whole backward", kWritten);
   }
   if (!file.layers.emplace(name, facts).second) {
-    reader.complain("H012", "name", "the layer " + in_quotes(name) + " appears twice", kWritten);
+    reader.complain("G004", "name", "the layer " + in_quotes(name) + " appears twice", kWritten);
   }
 }
 

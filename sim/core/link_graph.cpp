@@ -75,7 +75,7 @@ class ShortestPaths final : public Router {
   void walk(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const {
     const Tree& tree = tree_to(to);
     if (tree.count[static_cast<std::size_t>(from)] == kNone) {
-      throw InputError(Diagnostic{"B007", "",
+      throw InputError(Diagnostic{"B028", "",
                                   "there is no route from " + names_[static_cast<std::size_t>(from)] + " to " +
                                       names_[static_cast<std::size_t>(to)],
                                   "join them by links, or cut fewer"});

@@ -244,7 +244,7 @@ class Checker {
                  std::to_string(microbatch),
              "");
     } else if (forward) {
-      report("T005", -1, -1, "the backward after " + f + " is missing: neither " + b + ", nor " + i + " and " + w,
+      report("T004", -1, -1, "the backward after " + f + " is missing: neither " + b + ", nor " + i + " and " + w,
              "add " + b + ", or " + i + " and " + w + ", after " + f);
     } else {
       report("T004", -1, -1,

@@ -98,7 +98,7 @@ class FeatureChecker {
     if (first < 0 || second < 0) return;
     const bool same_row = ops_.device(first) == ops_.device(second);
     if (same_row && cell_begin(ops_, first) < cell_begin(ops_, second)) return;
-    report("T070", second, first,
+    report("T009", second, first,
            to_string(ops_.op(second)) + " does not run after " + to_string(ops_.op(first)) +
                ", the slice of its sequence that it needs",
            "a device runs the slices of a microbatch forward in order and backward in reverse order");

@@ -187,7 +187,7 @@ void read_root(const JsonValue& root, const std::string& file, ResultsFile& resu
   for_each_item(reader.array("records"), "records", [&](const JsonValue& value, const std::string& pointer) {
     results.records.push_back(read_record(value, pointer, file, sources, problems));
     if (ids.insert(results.records.back().id).second) return;
-    problems.add_at_pointer("I013", pointer + "/id", in_quotes(results.records.back().id) + " appears twice",
+    problems.add_at_pointer("G004", pointer + "/id", in_quotes(results.records.back().id) + " appears twice",
                             "give each record its own id");
   });
   for_each_item(reader.optional_array("unusable"), "unusable", [&](const JsonValue& value, const std::string& pointer) {

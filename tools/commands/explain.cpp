@@ -16,6 +16,7 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/explain/error_codes.hpp"
+#include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/explain/explain_json.hpp"

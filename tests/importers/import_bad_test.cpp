@@ -91,7 +91,7 @@ TEST_CASE("a file of another kind is refused by every reader") {
   --> none.sqlite
   = help: make one of a report: nsys export --type sqlite report.nsys-rep
 )");
-  CHECK(folder.refusal({"import", "--from", "records", "t.json"}).starts_with("error[R0"));
+  CHECK(folder.refusal({"import", "--from", "records", "t.json"}).starts_with("error[P010]"));
 }
 
 TEST_CASE("a bad file among good ones is named, and nothing is written") {

@@ -131,7 +131,7 @@ TEST_CASE("all that is wrong with nodes and links is said at once") {
   CHECK(problems_of(text) == Problems{"P007 t.json#/nodes/1/kind", "B028 t.json#/nodes/1/name", "P005 t.json#/nodes/2",
                                       "P007 t.json#/nodes/3/reduces", "P004 t.json#/links/0/bandwidth_bytes_per_s",
                                       "B028 t.json#/links/0/to", "B028 t.json#/links/1/to",
-                                      "P004 t.json#/links/1/latency_ns", "P004 t.json#/links/2/bandwidth_bytes_per_s",
+                                      "P004 t.json#/links/1/latency_ns", "P007 t.json#/links/2/bandwidth_bytes_per_s",
                                       "P007 t.json#/links/2/both", "P006 t.json#/links/3"});
 }
 

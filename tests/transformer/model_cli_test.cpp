@@ -284,7 +284,7 @@ torchrun --nproc_per_node $GPUS --nnodes 1 pretrain_gpt.py $MODEL \
   CHECK(run["schedule"]["devices"] == 2);
   CHECK(run["schedule"]["microbatches"] == 8);
   CHECK(run["mfu"].get<double>() > 0.1);
-  CHECK(has(folder.refusal({"import", "--from", "megatron", "run.toml"}), "error[F0"));
+  CHECK(has(folder.refusal({"import", "--from", "megatron", "run.toml"}), "error[P010]"));
 }
 
 TEST_CASE("calibration of the network divides what transfers between stages take, on every kind of links") {

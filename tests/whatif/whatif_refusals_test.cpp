@@ -50,7 +50,7 @@ TEST_CASE("a change that changes nothing is a misunderstanding") {
   CHECK(says(refusal({"--bandwidth-scale", "x1"}), "error[O024]: \"x1\" changes nothing: a factor of 1"));
   CHECK(says(refusal({"--bandwidth-scale", "x1"}), "--> --bandwidth-scale"));
   CHECK(says(refusal({"--slow", "device=0:1"}), "error[O024]: device 0 takes 1 times as long: that changes nothing"));
-  CHECK(says(refusal({"--overlap", "on"}), "error[C002]"));
+  CHECK(says(refusal({"--overlap", "on"}), "error[O024]"));
   CHECK(says(refusal({"--p2p", "blocking", "--overlap", "off"}), "error[O024]"));
 }
 

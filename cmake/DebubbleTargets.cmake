@@ -32,6 +32,9 @@ function(debubble_add_library name)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
   endforeach()
   debubble_configure_target(${target})
+  # Some headers cost more than most of our sources, so that a dozen sources are compiled as one. Nothing but time
+  # depends on it: file-local names are unique over the tree (tests/layers).
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE 12)
   if(debubble_INSTALL AND NOT arg_INTERNAL)
     install(TARGETS ${target} EXPORT debubbleTargets
       ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}

@@ -9,6 +9,7 @@
 #include "gpu/cuda_check_kernels.hpp"
 #include "gpu/workload/kernels.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -21,10 +22,6 @@ std::string file_text(const char* path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-std::string mebibytes(Bytes bytes) {
-  return bytes < kMebibyte ? std::to_string(bytes) + " bytes" : std::to_string(bytes / kMebibyte) + " MiB";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "sim/core/at.hpp"
 #include "sim/rows/exchange_slots.hpp"
 #include "sim/rows/op_index.hpp"
 #include "sim/rows/transfer_order.hpp"
@@ -12,14 +13,12 @@ namespace debubble::live {
 
 namespace {
 
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
 std::int32_t device_of(const Schedule& schedule, std::int32_t stage, std::int32_t piece) {
-  return schedule.placement.device_of(schedule.replica_of[at(piece)], stage);
+  return schedule.placement.device_of(schedule.replica_of[to_index(piece)], stage);
 }
 
 std::int32_t cell_size(const std::vector<Op>& row, std::int32_t position) {
-  return row[at(position)].paired_with_next && at(position) + 1 < row.size() ? 2 : 1;
+  return row[to_index(position)].paired_with_next && to_index(position) + 1 < row.size() ? 2 : 1;
 }
 
 // Appends the hops of one op's input, or of its output, if it travels.
@@ -38,18 +37,18 @@ void add(std::vector<Hop>& hops, const std::vector<Hop>& more) { hops.insert(hop
 
 // The cell at a position, with all that it receives and sends.
 Action cell(const Schedule& schedule, std::int32_t device, std::int32_t position) {
-  const auto& row = schedule.rows[at(device)];
+  const auto& row = schedule.rows[to_index(device)];
   Action action{Action::Kind::kCompute, position, {}, {}};
   for (std::int32_t k = position; k < position + cell_size(row, position); ++k) {
-    add_receive(schedule, device, row[at(k)], action.receives);
-    add_send(schedule, device, row[at(k)], action.sends);
+    add_receive(schedule, device, row[to_index(k)], action.receives);
+    add_send(schedule, device, row[to_index(k)], action.sends);
   }
   return action;
 }
 
 std::vector<Action> cells(const Schedule& schedule, std::int32_t device) {
   std::vector<Action> actions;
-  const auto& row = schedule.rows[at(device)];
+  const auto& row = schedule.rows[to_index(device)];
   const auto size = static_cast<std::int32_t>(row.size());
   for (std::int32_t k = 0; k < size; k += cell_size(row, k)) actions.push_back(cell(schedule, device, k));
   return actions;
@@ -75,8 +74,8 @@ std::vector<Action> coupled(const Schedule& schedule, std::int32_t device, const
   };
   std::size_t end = 0;  // of the slot
   for (Action& each : cells(schedule, device)) {
-    if (!slot.empty() && at(each.position) >= end) run_slot();
-    if (slot.empty()) end = slots.end(at(device), at(each.position));
+    if (!slot.empty() && to_index(each.position) >= end) run_slot();
+    if (slot.empty()) end = slots.end(to_index(device), to_index(each.position));
     slot.push_back(std::move(each));
   }
   if (!slot.empty()) run_slot();
@@ -91,12 +90,12 @@ class BlockingPlan {
       : schedule_(schedule), ops_(schedule), devices_(schedule.rows.size()), last_(schedule.rows.size(), -1) {}
 
   std::vector<std::vector<Action>> run() {
-    std::vector<bool> is_sent(at(ops_.size()), false);
+    std::vector<bool> is_sent(to_index(ops_.size()), false);
     std::vector<std::int32_t> next(devices_.size(), 0);
     for (const Placed& placed : transfer_order(ops_, P2p::kBlocking)) {
       if (placed.transfer) {
         add_transfer(placed.op);
-        is_sent[at(placed.op)] = true;
+        is_sent[to_index(placed.op)] = true;
       } else {
         add_cell(ops_.device(placed.op), ops_.position(placed.op));
       }
@@ -107,8 +106,8 @@ class BlockingPlan {
 
  private:
   void add_cell(std::int32_t device, std::int32_t position) {
-    devices_[at(device)].push_back({Action::Kind::kCompute, position, {}, {}});
-    last_[at(device)] = position;
+    devices_[to_index(device)].push_back({Action::Kind::kCompute, position, {}, {}});
+    last_[to_index(device)] = position;
   }
 
   void add_transfer(std::int32_t op) {
@@ -116,23 +115,25 @@ class BlockingPlan {
     (void)output_of(schedule_, ops_.op(op), tensor);
     const std::int32_t from = ops_.device(op);
     const std::int32_t to = user(schedule_, tensor);
-    devices_[at(from)].push_back({Action::Kind::kSend, last_[at(from)], {{tensor, to}}, {}});
-    devices_[at(to)].push_back({Action::Kind::kReceive, last_[at(to)], {}, {{tensor, from}}});
+    devices_[to_index(from)].push_back({Action::Kind::kSend, last_[to_index(from)], {{tensor, to}}, {}});
+    devices_[to_index(to)].push_back({Action::Kind::kReceive, last_[to_index(to)], {}, {{tensor, from}}});
   }
 
   // Behind a deadlock nothing is placed. The device gets stuck at the first cell that lacks an input.
   void add_unreachable(std::int32_t device, const std::vector<bool>& is_sent) {
-    const auto& row = schedule_.rows[at(device)];
+    const auto& row = schedule_.rows[to_index(device)];
     const auto size = static_cast<std::int32_t>(row.size());
-    std::int32_t position = last_[at(device)] < 0 ? 0 : last_[at(device)] + cell_size(row, last_[at(device)]);
+    std::int32_t position =
+        last_[to_index(device)] < 0 ? 0 : last_[to_index(device)] + cell_size(row, last_[to_index(device)]);
     for (; position < size; position += cell_size(row, position)) {
       const Action whole = cell(schedule_, device, position);
       for (const Hop& hop : whole.receives) {
-        if (is_sent[at(op_that_makes(hop.tensor))]) continue;
-        devices_[at(device)].push_back({Action::Kind::kReceive, last_[at(device)], {}, {hop}});
+        if (is_sent[to_index(op_that_makes(hop.tensor))]) continue;
+        devices_[to_index(device)].push_back({Action::Kind::kReceive, last_[to_index(device)], {}, {hop}});
       }
       add_cell(device, position);
-      for (const Hop& hop : whole.sends) devices_[at(device)].push_back({Action::Kind::kSend, position, {hop}, {}});
+      for (const Hop& hop : whole.sends)
+        devices_[to_index(device)].push_back({Action::Kind::kSend, position, {hop}, {}});
     }
   }
 

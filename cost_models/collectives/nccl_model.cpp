@@ -12,7 +12,7 @@ namespace debubble {
 namespace {
 
 // Nanoseconds.
-struct Row {
+struct ProtocolRow {
   CollectiveAlgorithm algorithm;
   const char* protocol;
   Nanoseconds base, nvlink, pcie, network;
@@ -22,7 +22,7 @@ struct Row {
 
 constexpr double kTree = 0.92;
 constexpr double kLl128 = 0.92;
-constexpr std::array<Row, 6> kRows{{
+constexpr std::array<ProtocolRow, 6> kRows{{
     {CollectiveAlgorithm::kRing, "LL", 6'600, 600, 1'000, 2'700, 0.5, 1'000},
     {CollectiveAlgorithm::kRing, "LL128", 14'000, 1'900, 2'500, 4'000, kLl128, 1'000},
     {CollectiveAlgorithm::kRing, "Simple", 8'400, 3'400, 5'700, 14'000, 1, 3'000},
@@ -31,7 +31,8 @@ constexpr std::array<Row, 6> kRows{{
     {CollectiveAlgorithm::kTree, "Simple", 8'400, 4'000, 4'000, 14'000, kTree, 0},
 }};
 
-CollectiveProtocol protocol_of(const Row& row, LinkGeneration generation, bool leaves_domain, CollectiveKind kind) {
+CollectiveProtocol protocol_of(const ProtocolRow& row, LinkGeneration generation, bool leaves_domain,
+                               CollectiveKind kind) {
   Nanoseconds near = generation == LinkGeneration::kPcie ? row.pcie : row.nvlink;
   if (leaves_domain) near = std::max(near, row.overhead);
   CollectiveProtocol protocol{row.algorithm, row.protocol, row.base, near, row.network, row.efficiency, 2};
@@ -105,7 +106,7 @@ int domains_reached(const LinkGraph& graph, const std::vector<std::vector<std::i
 CollectiveModel nccl_model(LinkGeneration generation, int domains, CollectiveKind kind) {
   const bool leaves_domain = domains > 1;
   CollectiveModel model;
-  for (const Row& row : kRows) model.protocols.push_back(protocol_of(row, generation, leaves_domain, kind));
+  for (const ProtocolRow& row : kRows) model.protocols.push_back(protocol_of(row, generation, leaves_domain, kind));
   add_in_network(generation, model);
   add_all_to_all(leaves_domain, model);
   // What has no row of its own runs like a ring.

@@ -23,10 +23,10 @@ using collectives::PhaseDraft;
 using collectives::Ranks;
 using collectives::Wires;
 
-constexpr std::array kAll{CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kTree,
-                          CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kInNetwork,
-                          CollectiveAlgorithm::kPairwise,     CollectiveAlgorithm::kHalvingDoubling,
-                          CollectiveAlgorithm::kTorus,        CollectiveAlgorithm::kSparse};
+constexpr std::array kAllAlgorithms{CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kTree,
+                                    CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kInNetwork,
+                                    CollectiveAlgorithm::kPairwise,     CollectiveAlgorithm::kHalvingDoubling,
+                                    CollectiveAlgorithm::kTorus,        CollectiveAlgorithm::kSparse};
 constexpr std::size_t kAutomatic = 5;  // the first ones, among which kAuto chooses
 
 // "1.5 GiB", for people.
@@ -88,7 +88,7 @@ std::vector<CollectiveProtocol> protocols_of(const CollectiveModel& model, Colle
 
 // A library whose protocols are known runs those and nothing else: NCCL has no hierarchical algorithm. Of an all-to-all
 // it passes messages over NVLink to the card on the receiver's rail (PXN), which the hierarchical one describes.
-bool has(const CollectiveModel& model, CollectiveKind kind, CollectiveAlgorithm algorithm) {
+bool has_protocol(const CollectiveModel& model, CollectiveKind kind, CollectiveAlgorithm algorithm) {
   return model.protocols.empty() || kind == CollectiveKind::kAllToAll ||
          std::any_of(model.protocols.begin(), model.protocols.end(),
                      [&](const CollectiveProtocol& protocol) { return protocol.algorithm == algorithm; });
@@ -114,10 +114,10 @@ std::optional<CollectivePlan> fastest(Wires& wires, const Groups& groups, Collec
                  bytes, model, algorithm);
 }
 
-[[noreturn]] void refuse(Wires& wires, const Groups& groups, std::size_t ranks, CollectiveKind kind,
-                         const CollectiveModel& model) {
+[[noreturn]] void refuse_algorithm(Wires& wires, const Groups& groups, std::size_t ranks, CollectiveKind kind,
+                                   const CollectiveModel& model) {
   std::string fit;
-  for (const CollectiveAlgorithm algorithm : kAll) {
+  for (const CollectiveAlgorithm algorithm : kAllAlgorithms) {
     if (collectives::draft(algorithm, wires, groups, kind, model).empty()) continue;
     fit += (fit.empty() ? "" : ", ") + std::string(to_string(algorithm));
   }
@@ -193,13 +193,13 @@ CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::ve
   Wires wires(graph);
   if (model.algorithm != CollectiveAlgorithm::kAuto) {
     std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, model.algorithm);
-    if (!plan) refuse(wires, busy, busy.front().size(), kind, model);
+    if (!plan) refuse_algorithm(wires, busy, busy.front().size(), kind, model);
     return std::move(*plan);
   }
   std::optional<CollectivePlan> best;
   for (std::size_t k = 0; k < kAutomatic; ++k) {
-    if (!has(model, kind, kAll[k])) continue;
-    std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, kAll[k]);
+    if (!has_protocol(model, kind, kAllAlgorithms[k])) continue;
+    std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, kAllAlgorithms[k]);
     if (plan && (!best || plan->duration < best->duration)) best = std::move(plan);
   }
   return std::move(best.value());
@@ -240,7 +240,7 @@ CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseco
   Ranks group(few);
   std::iota(group.begin(), group.end(), 0);
   Wires wires(ports);
-  refuse(wires, {group}, ranks, kind, model);
+  refuse_algorithm(wires, {group}, ranks, kind, model);
 }
 
 }  // namespace debubble

@@ -52,7 +52,7 @@ std::vector<Ranks> ring_orders(const Wires& wires, const Ranks& group) {
 }
 
 // The dearest hop does not count: the chain of p - 1 messages leaves one out, and so NCCL counts.
-Messages chain_of(Wires& wires, const Ranks& order) {
+Messages ring_messages(Wires& wires, const Ranks& order) {
   Messages all;
   Messages dearest;
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -82,7 +82,7 @@ void add_ring(Wires& wires, const Ranks& order, double count, std::int64_t round
     wires.send(order[k], order[(k + 1) % order.size()], count, phase);
   }
   Messages chain;
-  chain.append(chain_of(wires, order), rounds);
+  chain.append(ring_messages(wires, order), rounds);
   phase.messages.keep_longer(chain);
 }
 

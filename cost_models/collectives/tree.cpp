@@ -35,7 +35,7 @@ std::int64_t levels(std::size_t ranks) {
 }
 
 // The chain of a domain for the channel that leaves it by rank `channel`. The root of a broadcast comes first.
-Ranks chain_of(const Ranks& ranks, std::size_t channel, bool root_first) {
+Ranks channel_chain(const Ranks& ranks, std::size_t channel, bool root_first) {
   const std::size_t head = channel % ranks.size();
   Ranks chain;
   if (root_first) chain.push_back(ranks.front());
@@ -54,7 +54,7 @@ struct Channel {
 Channel channel_of(const std::vector<Ranks>& domains, std::size_t number, bool broadcast) {
   Channel channel;
   for (std::size_t d = 0; d < domains.size(); ++d) {
-    channel.chains.push_back(chain_of(domains[d], number, broadcast && d == 0));
+    channel.chains.push_back(channel_chain(domains[d], number, broadcast && d == 0));
     channel.heads.push_back(domains[d][number % domains[d].size()]);
   }
   return channel;

@@ -17,7 +17,7 @@ namespace debubble {
 namespace {
 
 using Iteration = std::pair<std::size_t, std::string>;  // as in RankRanges
-constexpr Nanoseconds kRounding = 1000;                 // by which ranges may overlap: a trace's microseconds
+constexpr Nanoseconds kRangeRounding = 1000;            // by which ranges may overlap: a trace's microseconds
 
 class Importer {
  public:
@@ -248,7 +248,7 @@ class Importer {
     for (std::size_t k = 1; k < ops.size(); ++k) {
       ObservedOp& before = ops[k - 1];
       const Nanoseconds overlap = before.end - ops[k].begin;
-      if (before.device != ops[k].device || overlap <= 0 || overlap > kRounding) continue;
+      if (before.device != ops[k].device || overlap <= 0 || overlap > kRangeRounding) continue;
       before.end = ops[k].begin;
       ++losses_["ops that overlapped the next by up to 1 us, and were trimmed"];
     }

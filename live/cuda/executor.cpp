@@ -15,7 +15,7 @@ namespace debubble::live {
 namespace {
 
 // The part of an op's identity that is known before the iteration is; see identity() in live/checksum.cpp.
-std::uint64_t name_of(const Op& op) {
+std::uint64_t op_number(const Op& op) {
   std::uint64_t name = mix(pipeline_end_chain(), op.kind == OpKind::kForward ? 'F' : 'B');
   for (const std::int32_t part : {op.stage, op.microbatch}) name = mix(name, static_cast<std::uint64_t>(part));
   return name;
@@ -161,7 +161,7 @@ void Executor::finish_op(std::int32_t device, std::size_t position) {
   DeviceAddress weights = op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad
                               ? board.address(board.of_weights(replica, op.stage))
                               : 0;
-  std::uint64_t name = name_of(op);
+  std::uint64_t name = op_number(op);
   DeviceAddress iteration = board.address(Board::kIteration);
   const std::array<void*, 9> arguments{&slot, &chain, &sent, &seen, &used, &kept, &name, &iteration, &weights};
   lane(device).launch({"debubble_live_end", 1, 1, 0, arguments});

@@ -8,9 +8,9 @@ namespace debubble::live {
 namespace {
 
 // What is under way: overlapped tensors once made; a blocking transfer once both ends are next in their rows.
-class Walk {
+class IssueWalk {
  public:
-  explicit Walk(const Plan& plan) : plan_(plan), next_(plan.devices.size(), 0) {}
+  explicit IssueWalk(const Plan& plan) : plan_(plan), next_(plan.devices.size(), 0) {}
 
   std::vector<IssueStep> run() {
     for (bool moved = true; moved;) {
@@ -75,7 +75,7 @@ Standing standing_of(const Action* action) {
 
 IssueOrder issue_order(const Job& job) {
   const Plan& plan = job.plan();
-  Walk walk(plan);
+  IssueWalk walk(plan);
   IssueOrder order{walk.run(), std::nullopt};
   std::vector<Standing> standings;
   bool stuck = false;

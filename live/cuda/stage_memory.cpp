@@ -5,7 +5,7 @@
 namespace debubble::live {
 namespace {
 
-using Piece = std::pair<std::int32_t, std::int32_t>;
+using MemoryPiece = std::pair<std::int32_t, std::int32_t>;
 
 class RowWalk {
  public:
@@ -64,7 +64,7 @@ class RowWalk {
 
   const std::vector<StageFootprint>& stages_;
   Arena arena_;
-  std::map<Piece, std::array<bool, kRegions>> taken_;
+  std::map<MemoryPiece, std::array<bool, kRegions>> taken_;
   Bytes counted_ = 0;
   RowMemory memory_;
 };

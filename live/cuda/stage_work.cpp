@@ -13,7 +13,7 @@ namespace {
 
 constexpr Bytes kChainBytes = Arena::kAlignment;  // one word, and the next buffer aligned
 
-using Piece = std::pair<std::int32_t, std::int32_t>;  // stage, microbatch
+using WorkPiece = std::pair<std::int32_t, std::int32_t>;  // stage, microbatch
 using Layers = std::vector<std::unique_ptr<BufferedLayer>>;
 
 Shard shard_of_piece(const StagedModel& model, const Schedule& schedule) {
@@ -199,14 +199,14 @@ struct StageWork::State {
   }
 
   // The incoming or outgoing buffer of a piece's forward or gradient; 0 where the stage is the model's end.
-  [[nodiscard]] DeviceAddress end_of(const Piece& piece, OpKind kind, bool made) const {
+  [[nodiscard]] DeviceAddress end_of(const WorkPiece& piece, OpKind kind, bool made) const {
     Tensor tensor_of;
     const Op op{kind, false, piece.first, piece.second};
     const bool is_there = made ? output_of(schedule, op, tensor_of) : input_of(schedule, op, tensor_of);
     return is_there ? found_in(made ? outgoing : incoming, tensor_of) : 0;
   }
 
-  void make_piece(const Piece& piece) {
+  void make_piece(const WorkPiece& piece) {
     std::array<DeviceAddress, kRegions> regions{};
     for (std::size_t k = 0; k < kRegions; ++k) {
       regions[k] = arena.address() + static_cast<DeviceAddress>(memory.places[piece][k]);
@@ -238,7 +238,7 @@ struct StageWork::State {
     }
   }
 
-  std::unique_ptr<BufferedLayer> make_layer(int layer, const Piece& piece, PieceLender& lender) {
+  std::unique_ptr<BufferedLayer> make_layer(int layer, const WorkPiece& piece, PieceLender& lender) {
     const int replica = schedule.replica_of[static_cast<std::size_t>(piece.second)];
     BufferedLayer*& shared = parameters[{replica, layer}];
     lender.parameters = shared == nullptr ? nullptr : &shared->buffers();
@@ -273,7 +273,7 @@ struct StageWork::State {
   std::map<Tensor, DeviceAddress> incoming;
   std::map<Tensor, DeviceAddress> outgoing;
   std::map<std::pair<int, int>, BufferedLayer*> parameters;  // by replica and layer: who owns them
-  std::map<Piece, Layers> layers;
+  std::map<WorkPiece, Layers> layers;
 };
 
 StageWork::StageWork(WorkDevice& device, const Schedule& schedule, std::int32_t index, const StagedModel& model) {

@@ -17,12 +17,12 @@ constexpr std::array<const char*, 5> kParts{"another version of debubble", "anot
                                             "other settings"};
 using Fingerprint = std::array<std::int64_t, kParts.size()>;
 
-void write(LetterWriter& letter, const Op& op) {
+void write_part(LetterWriter& letter, const Op& op) {
   letter.number(static_cast<std::int64_t>(op.kind)).number(op.paired_with_next ? 1 : 0);
   letter.number(op.stage).number(op.microbatch);
 }
 
-void write(LetterWriter& letter, const Schedule& schedule) {
+void write_part(LetterWriter& letter, const Schedule& schedule) {
   letter.text(schedule.name).number(schedule.devices).number(schedule.stages).number(schedule.microbatches);
   letter.number(schedule.pieces).number(schedule.placement.replicas());
   for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
@@ -31,11 +31,11 @@ void write(LetterWriter& letter, const Schedule& schedule) {
   for (const std::int32_t replica : schedule.replica_of) letter.number(replica);
   for (const std::vector<Op>& row : schedule.rows) {
     letter.number(static_cast<std::int64_t>(row.size()));
-    for (const Op& op : row) write(letter, op);
+    for (const Op& op : row) write_part(letter, op);
   }
 }
 
-void write(LetterWriter& letter, const StageCosts& costs) {
+void write_part(LetterWriter& letter, const StageCosts& costs) {
   for (const StageCost& cost : costs.stages) {
     letter.number(cost.forward).number(cost.backward).number(cost.input_grad).number(cost.weight_grad);
     letter.number(cost.activation).number(cost.weight_grad_held).number(cost.output).number(cost.weights);
@@ -50,13 +50,13 @@ void write_settings(LetterWriter& letter, const LiveRequest& request) {
   for (const Fault& fault : request.faults) {
     letter.number(static_cast<std::int64_t>(fault.kind)).number(fault.device);
     letter.number(std::bit_cast<std::int64_t>(fault.factor));
-    write(letter, fault.op);
+    write_part(letter, fault.op);
   }
 }
 
 std::int64_t hash_of(const LetterWriter& letter) { return std::bit_cast<std::int64_t>(checksum_of(letter.bytes())); }
 
-void write(LetterWriter& letter, const TransformerShape& shape) {
+void write_part(LetterWriter& letter, const TransformerShape& shape) {
   letter.text(shape.name).number(shape.layers).number(shape.hidden).number(shape.heads).number(shape.kv_heads);
   letter.number(shape.head_size).number(shape.feed_forward).number(shape.vocabulary).number(shape.positions);
   letter.number(std::bit_cast<std::int64_t>(shape.rotary_base)).number(static_cast<std::int64_t>(shape.norm));
@@ -64,10 +64,10 @@ void write(LetterWriter& letter, const TransformerShape& shape) {
   letter.number(shape.biases ? 1 : 0).number(shape.qkv_biases ? 1 : 0).number(shape.tied_embedding ? 1 : 0);
 }
 
-void write(LetterWriter& letter, const MpiOptions& options) {
+void write_part(LetterWriter& letter, const MpiOptions& options) {
   letter.number(options.gpus ? 1 : 0);
   const CudaOptions& model = options.model;
-  write(letter, model.shape);
+  write_part(letter, model.shape);
   letter.number(static_cast<std::int64_t>(model.partition.size()));
   for (const int layers : model.partition) letter.number(layers);
   letter.number(model.size.microbatch).number(model.size.sequence).number(model.size.tensor_parallel);
@@ -77,9 +77,9 @@ void write(LetterWriter& letter, const MpiOptions& options) {
 Fingerprint fingerprint_of(const LiveRequest& request, const MpiOptions& options) {
   std::array<LetterWriter, kParts.size()> letters;
   letters[0].text(options.version);
-  write(letters[1], request.schedule);
-  write(letters[2], options);
-  write(letters[3], request.costs);
+  write_part(letters[1], request.schedule);
+  write_part(letters[2], options);
+  write_part(letters[3], request.costs);
   letters[3].number(request.hop_latency).number(request.hop_bandwidth);
   write_settings(letters[4], request);
   Fingerprint hashes{};

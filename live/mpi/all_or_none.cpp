@@ -11,14 +11,14 @@ namespace debubble::live {
 
 namespace {
 
-LetterWriter letter_of(const std::optional<Failure>& failure) {
+LetterWriter failure_letter(const std::optional<Failure>& failure) {
   LetterWriter letter;
   letter.number(failure.has_value() ? 1 : 0);
   if (failure.has_value()) write(letter, *failure);
   return letter;
 }
 
-std::optional<Failure> read(ControlLine::Mail mail) {
+std::optional<Failure> read_mail(ControlLine::Mail mail) {
   if (mail.letter.number() == 0) return std::nullopt;
   return read_failure(mail.letter);
 }
@@ -52,14 +52,14 @@ class Deciding {
     while (heard_ < passing_.size() - 1) {
       std::optional<ControlLine::Mail> mail = line_.next();
       if (!mail.has_value()) break;
-      const std::optional<Failure> other = read(std::move(*mail));
+      const std::optional<Failure> other = read_mail(std::move(*mail));
       if (!failure_.has_value()) failure_ = other;
       ++heard_;
     }
     const bool all_heard = heard_ == passing_.size() - 1;
     if (!told_ && (failure_.has_value() || (ended_ && all_heard))) {
       told_ = true;
-      line_.send_to_all_others(letter_of(failure_));
+      line_.send_to_all_others(failure_letter(failure_));
     }
     return told_ && all_heard;
   }
@@ -70,13 +70,13 @@ class Deciding {
     std::optional<ControlLine::Mail> verdict = line_.next();
     if (!verdict.has_value()) return false;
     if (!told_) tell();
-    failure_ = read(std::move(*verdict));
+    failure_ = read_mail(std::move(*verdict));
     return true;
   }
 
   void tell() {
     told_ = true;
-    line_.send(0, letter_of(failure_));
+    line_.send(0, failure_letter(failure_));
   }
 
   MessagePassing& passing_;

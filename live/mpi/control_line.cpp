@@ -13,7 +13,7 @@ namespace debubble::live {
 
 namespace {
 
-constexpr int kQuickRounds = 2000;  // then others need the core more
+constexpr int kControlRounds = 2000;  // then others need the core more
 
 }  // namespace
 
@@ -82,7 +82,7 @@ ControlLine::Mail ControlLine::wait(int from) {
     if (std::optional<Mail> mail = arrival()) {
       if (from == kAnybody || mail->from == from) return std::move(*mail);
       kept_.push_back(std::move(*mail));
-    } else if (round < kQuickRounds) {
+    } else if (round < kControlRounds) {
       std::this_thread::yield();
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(50));

@@ -4,41 +4,41 @@ namespace debubble::live {
 
 namespace {
 
-void write(LetterWriter& letter, const Op& op) {
+void write_record(LetterWriter& letter, const Op& op) {
   letter.number(static_cast<std::int64_t>(op.kind)).number(op.paired_with_next ? 1 : 0);
   letter.number(op.stage).number(op.microbatch);
 }
 
-void read(LetterReader& letter, Op& op) {
+void read_part(LetterReader& letter, Op& op) {
   letter.into(op.kind);
   letter.into(op.paired_with_next);
   letter.into(op.stage);
   letter.into(op.microbatch);
 }
 
-void write(LetterWriter& letter, const ObservedOp& op) {
-  write(letter, op.op);
-  write(letter, op.partner);
+void write_record(LetterWriter& letter, const ObservedOp& op) {
+  write_record(letter, op.op);
+  write_record(letter, op.partner);
   letter.number(op.paired ? 1 : 0).number(op.device).number(op.begin).number(op.end);
 }
 
-void read(LetterReader& letter, ObservedOp& op) {
-  read(letter, op.op);
-  read(letter, op.partner);
+void read_part(LetterReader& letter, ObservedOp& op) {
+  read_part(letter, op.op);
+  read_part(letter, op.partner);
   letter.into(op.paired);
   letter.into(op.device);
   letter.into(op.begin);
   letter.into(op.end);
 }
 
-void write(LetterWriter& letter, const ObservedTransfer& transfer) {
-  write(letter, transfer.op);
+void write_record(LetterWriter& letter, const ObservedTransfer& transfer) {
+  write_record(letter, transfer.op);
   letter.number(transfer.from_device).number(transfer.to_device).number(transfer.begin).number(transfer.end);
   letter.number(transfer.latency).number(transfer.bytes);
 }
 
-void read(LetterReader& letter, ObservedTransfer& transfer) {
-  read(letter, transfer.op);
+void read_part(LetterReader& letter, ObservedTransfer& transfer) {
+  read_part(letter, transfer.op);
   letter.into(transfer.from_device);
   letter.into(transfer.to_device);
   letter.into(transfer.begin);
@@ -50,17 +50,17 @@ void read(LetterReader& letter, ObservedTransfer& transfer) {
 template <typename Item>
 void write_all(LetterWriter& letter, const std::vector<Item>& items) {
   letter.number(static_cast<std::int64_t>(items.size()));
-  for (const Item& item : items) write(letter, item);
+  for (const Item& item : items) write_record(letter, item);
 }
 
 template <typename Item>
 void read_all(LetterReader& letter, std::vector<Item>& items) {
-  for (std::int64_t left = letter.number(); left > 0; --left) read(letter, items.emplace_back());
+  for (std::int64_t left = letter.number(); left > 0; --left) read_part(letter, items.emplace_back());
 }
 
 }  // namespace
 
-void write(LetterWriter& letter, const std::vector<DeviceRun>& runs) {
+void write_record(LetterWriter& letter, const std::vector<DeviceRun>& runs) {
   letter.number(static_cast<std::int64_t>(runs.size()));
   for (const DeviceRun& run : runs) {
     write_all(letter, run.ops);

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kCalibrationRuns = 5;
 
-void refuse_what_cannot_be(const LiveRequest& request) {
+void refuse_over_nccl(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
     problems.push_back({"E012", "--p2p", "over NCCL transfers run beside the work",
@@ -208,7 +208,7 @@ class GpuRank {
 
 LiveResult run_gpu_ranks(MessagePassing& passing, ControlLine& line, const LiveRequest& request,
                          const CudaOptions& model, const LiveProgress& progress) {
-  refuse_what_cannot_be(request);
+  refuse_over_nccl(request);
   return GpuRank(passing, line, request, {model.shape, model.partition, model.size}, progress).run();
 }
 

@@ -11,7 +11,7 @@ namespace debubble::live {
 namespace {
 
 using Kind = NcclStep::Kind;
-using Edge = std::pair<std::int32_t, std::int32_t>;  // from, to
+using NcclEdge = std::pair<std::int32_t, std::int32_t>;  // from, to
 
 NcclStep transfer(Kind kind, const Hop& hop, std::vector<std::size_t> after) {
   return {kind, 0, hop.tensor, hop.peer, std::move(after)};
@@ -49,9 +49,9 @@ std::vector<NcclStep> steps_of(const Plan& plan, std::int32_t rank) {
 }
 
 // The queues of all ranks, and how far they have come.
-class Walk {
+class NcclWalk {
  public:
-  explicit Walk(const NcclProgram& program) : program_(program), done_(program.size()), compute_(program.size()) {
+  explicit NcclWalk(const NcclProgram& program) : program_(program), done_(program.size()), compute_(program.size()) {
     for (std::size_t rank = 0; rank < program.size(); ++rank) {
       done_[rank].assign(program[rank].size(), false);
       for (std::size_t k = 0; k < program[rank].size(); ++k) queue_of(rank, program[rank][k]).push_back(k);
@@ -92,7 +92,7 @@ class Walk {
     return std::all_of(after.begin(), after.end(), [&done](std::size_t k) { return done[k]; });
   }
 
-  bool both_ready(const Edge& edge) const {
+  bool both_ready(const NcclEdge& edge) const {
     const auto& [sends, receives] = edges_.at(edge);
     return is_ready(edge.first, sends) && is_ready(edge.second, receives);
   }
@@ -110,7 +110,7 @@ class Walk {
     return moved;
   }
 
-  std::optional<std::string> mismatch(const Edge& edge) const {
+  std::optional<std::string> mismatch(const NcclEdge& edge) const {
     const auto& [sends, receives] = edges_.at(edge);
     const Tensor& sent = step(edge.first, sends.front()).tensor;
     const Tensor& wanted = step(edge.second, receives.front()).tensor;
@@ -140,8 +140,8 @@ class Walk {
 
   const NcclProgram& program_;
   std::vector<std::vector<bool>> done_;
-  std::vector<Queue> compute_;                     // by rank
-  std::map<Edge, std::pair<Queue, Queue>> edges_;  // sends, receives
+  std::vector<Queue> compute_;                         // by rank
+  std::map<NcclEdge, std::pair<Queue, Queue>> edges_;  // sends, receives
 };
 
 }  // namespace
@@ -154,6 +154,6 @@ NcclProgram nccl_program(const Plan& plan) {
   return program;
 }
 
-std::optional<std::string> find_nccl_problem(const NcclProgram& program) { return Walk(program).run(); }
+std::optional<std::string> find_nccl_problem(const NcclProgram& program) { return NcclWalk(program).run(); }
 
 }  // namespace debubble::live

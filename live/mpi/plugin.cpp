@@ -13,7 +13,7 @@ namespace {
 
 // "Open MPI 4.1.4" of "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, ..."; "MPICH 4.0.2" of
 // "MPICH Version:\t4.0.2\n...".
-std::string short_name(const std::string& text) {
+std::string mpi_name(const std::string& text) {
   std::string name = text.substr(0, text.find_first_of(",\n"));
   for (const std::string removed : {" Version:\t", " Version: ", " v"}) {
     const std::size_t at = name.find(removed);
@@ -127,7 +127,7 @@ class OverMpi final : public MessagePassing {
     host_ = name.substr(0, static_cast<std::size_t>(length));
     std::string version(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
     MPI_Get_library_version(version.data(), &length);
-    library_ = short_name(version.substr(0, static_cast<std::size_t>(length)));
+    library_ = mpi_name(version.substr(0, static_cast<std::size_t>(length)));
   }
 
   void find_rank_on_host() {

@@ -21,12 +21,12 @@ namespace {
 using std::chrono::microseconds;
 
 // How the main thread waits for something to move: others may have the core, longer and longer.
-constexpr int kQuickRounds = 50;
+constexpr int kRankRounds = 50;
 constexpr int kPatientRounds = 500;
 constexpr microseconds kShortNap{50};
 constexpr microseconds kLongNap{500};
 
-std::string name_of(const MessagePassing& passing) {
+std::string rank_name(const MessagePassing& passing) {
   return "rank " + std::to_string(passing.rank()) + " on " + passing.host();
 }
 
@@ -111,7 +111,7 @@ class RankRun {
       worker = std::thread([this] { work(); });
     } catch (const std::system_error&) {
       failed_ = true;
-      watch_.failed(failure_of(std::current_exception(), name_of(passing_)));
+      watch_.failed(failure_of(std::current_exception(), rank_name(passing_)));
     }
   }
 
@@ -132,11 +132,11 @@ class RankRun {
       if (exchange_.turn()) idle = 0;
       if (!failed_ && mailbox_.has_ended() && error_ != nullptr) {
         failed_ = true;
-        watch_.failed(failure_of(error_, name_of(passing_)));
+        watch_.failed(failure_of(error_, rank_name(passing_)));
       }
       if (std::optional<Outcome> outcome = watch_.turn()) return std::move(*outcome);
       if (LastWords::asked_to_end()) last_words.say(farewell());
-      if (idle < kQuickRounds || work_.urgent) {
+      if (idle < kRankRounds || work_.urgent) {
         std::this_thread::yield();
       } else {
         mailbox_.wait_for_worker(idle < kPatientRounds || on_the_wall() ? kShortNap : kLongNap);
@@ -145,7 +145,7 @@ class RankRun {
   }
 
   std::string farewell() {
-    return "debubble: " + name_of(passing_) + " was ended from outside " +
+    return "debubble: " + rank_name(passing_) + " was ended from outside " +
            place_of(job_.schedule(), passing_.rank(), mailbox_.standing());
   }
 
@@ -194,7 +194,7 @@ RankReport run_rank(MessagePassing& passing, ControlLine& line, const Job& job, 
     return RankRun(passing, line, job, work).run();
   } catch (const std::exception& error) {
     // The others know nothing of it, and would wait.
-    std::fprintf(stderr, "debubble: %s: %s\n", name_of(passing).c_str(), error.what());
+    std::fprintf(stderr, "debubble: %s: %s\n", rank_name(passing).c_str(), error.what());
     std::fflush(stderr);
     passing.abort();
     throw;

@@ -7,7 +7,7 @@ namespace debubble::live {
 
 namespace {
 
-LetterWriter letter_of(std::int64_t news, const Standing& standing) {
+LetterWriter standing_letter(std::int64_t news, const Standing& standing) {
   LetterWriter letter;
   letter.number(news);
   write(letter, standing);
@@ -46,13 +46,13 @@ void Watch::look_at_own_work() {
 void Watch::tell(News news) {
   told_ = news;
   if (passing_.rank() == 0) return take(0, news, mailbox_.standing());
-  line_.send(0, letter_of(static_cast<std::int64_t>(news), mailbox_.standing()));
+  line_.send(0, standing_letter(static_cast<std::int64_t>(news), mailbox_.standing()));
 }
 
 void Watch::failed(const Failure& failure) {
   told_ = News::kFailed;
   if (passing_.rank() == 0) return decide({Outcome::Kind::kFailed, standings_, failure});
-  LetterWriter letter = letter_of(static_cast<std::int64_t>(News::kFailed), mailbox_.standing());
+  LetterWriter letter = standing_letter(static_cast<std::int64_t>(News::kFailed), mailbox_.standing());
   write(letter, failure);
   line_.send(0, letter);
 }
@@ -73,13 +73,13 @@ void Watch::take(int rank, News news, const Standing& standing) {
 
 void Watch::ask_all() {
   answers_ = 0;
-  line_.send_to_all_others(letter_of(static_cast<std::int64_t>(News::kQuestion), {}));
+  line_.send_to_all_others(standing_letter(static_cast<std::int64_t>(News::kQuestion), {}));
   if (passing_.size() == 1) decide({Outcome::Kind::kStalled, standings_, {}});
 }
 
 void Watch::answer() {
   look_at_own_work();
-  LetterWriter letter = letter_of(static_cast<std::int64_t>(News::kAnswer), mailbox_.standing());
+  LetterWriter letter = standing_letter(static_cast<std::int64_t>(News::kAnswer), mailbox_.standing());
   letter.number(static_cast<std::int64_t>(told_));
   line_.send(0, letter);
 }
@@ -119,7 +119,7 @@ void Watch::part() {
       if (news == News::kGoodbye) --left;
     }
   } else {
-    line_.send(0, letter_of(static_cast<std::int64_t>(News::kGoodbye), {}));
+    line_.send(0, standing_letter(static_cast<std::int64_t>(News::kGoodbye), {}));
   }
   line_.flush();
 }

@@ -12,7 +12,7 @@
 namespace debubble {
 namespace {
 
-constexpr JsonDialect kDialect{
+constexpr JsonDialect kEfficiencyDialect{
     .not_json = "F017",
     .not_utf8 = "F017",
     .key_twice = "F017",
@@ -122,7 +122,7 @@ class EfficiencyReader {
 }  // namespace
 
 EfficiencyTable read_efficiency(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "F017", kDialect);
+  ProblemList problems(name, "F017", kEfficiencyDialect);
   EfficiencyTable table;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     table = EfficiencyReader(*root, problems).read();

@@ -56,7 +56,7 @@ class RowTimer {
   ListTiming timing_;
 };
 
-bool is_forward(const Op& op) { return op.kind == OpKind::kForward; }
+bool is_forward_op(const Op& op) { return op.kind == OpKind::kForward; }
 
 }  // namespace
 
@@ -89,7 +89,7 @@ Nanoseconds PlanTimes::cell(const std::vector<Op>& row, std::size_t at) const {
   if (!first.paired_with_next) return duration(first);
   const Op& second = row[at + 1];
   const auto& given = costs_->costs.overlapped_pair;
-  if (given && is_forward(first) != is_forward(second)) {
+  if (given && is_forward_op(first) != is_forward_op(second)) {
     return pieces_.pair_part(*given, pieces_.class_of(first.microbatch), pieces_.class_of(second.microbatch));
   }
   if (side_by_side_) return std::max(duration(first), duration(second));

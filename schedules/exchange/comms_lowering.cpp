@@ -17,7 +17,7 @@ ActionCell single(ActionKind kind, std::int32_t stage, std::int32_t microbatch =
 }
 
 template <typename Container>
-bool contains(const Container& values, std::int32_t value) {
+bool is_among(const Container& values, std::int32_t value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
@@ -26,7 +26,7 @@ std::vector<std::int32_t> next_stages(const std::vector<ActionCell>& row, std::s
   std::vector<std::int32_t> stages;
   for (std::size_t k = from; k < row.size() && stages.size() < kResidentStages; ++k) {
     for (const Action& action : row[k]) {
-      if (!contains(stages, action.stage)) stages.push_back(action.stage);
+      if (!is_among(stages, action.stage)) stages.push_back(action.stage);
     }
   }
   return stages;
@@ -39,11 +39,11 @@ std::vector<ActionCell> with_unshard_reshard(const std::vector<ActionCell>& row)
     if (row[k].count == 0) continue;
     const std::vector<std::int32_t> next = next_stages(row, k);
     for (const std::int32_t stage : resident) {
-      if (!contains(next, stage)) result.push_back(single(ActionKind::kReshard, stage));
+      if (!is_among(next, stage)) result.push_back(single(ActionKind::kReshard, stage));
     }
-    std::erase_if(resident, [&](std::int32_t stage) { return !contains(next, stage); });
+    std::erase_if(resident, [&](std::int32_t stage) { return !is_among(next, stage); });
     for (const std::int32_t stage : next) {
-      if (contains(resident, stage)) continue;
+      if (is_among(resident, stage)) continue;
       result.push_back(single(ActionKind::kUnshard, stage));
       resident.insert(std::upper_bound(resident.begin(), resident.end(), stage), stage);
     }

@@ -14,7 +14,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kMostProblems = 50;
+constexpr std::size_t kMostTableProblems = 50;
 
 // Codes of ops that are not there (T012 and T013: many). While cells are unreadable or numbers missing they follow from
 // that, and would only repeat it.
@@ -60,7 +60,7 @@ class TableReader {
   }
   void keep(Problem problem) {
     ++count_;
-    if (problems_.size() < 4 * kMostProblems) problems_.push_back(std::move(problem));
+    if (problems_.size() < 4 * kMostTableProblems) problems_.push_back(std::move(problem));
   }
 
   void split_rows() {
@@ -141,7 +141,7 @@ class TableReader {
   void report_gap(std::int32_t from, std::int32_t to, const std::vector<std::int32_t>& numbers, const char* code,
                   const std::string& noun) {
     complete_ = false;
-    if (++gaps_ > kMostProblems) {
+    if (++gaps_ > kMostTableProblems) {
       ++count_;  // not worth a search for its place
       return;
     }
@@ -240,7 +240,7 @@ class TableReader {
     });
     std::vector<Diagnostic> shown;
     for (Problem& problem : problems_) {
-      if (shown.size() < kMostProblems) shown.push_back(std::move(problem.diagnostic));
+      if (shown.size() < kMostTableProblems) shown.push_back(std::move(problem.diagnostic));
     }
     if (count_ > shown.size()) {
       const std::size_t more = count_ - shown.size();

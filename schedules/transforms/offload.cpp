@@ -21,7 +21,7 @@ namespace {
 constexpr double kDefaultShare = 0.5;
 
 // Without times a copy takes as long one way as a forward, which is also what --times takes for granted.
-PlanningCosts plan_costs(const TransformRequest& request, const Schedule& schedule) {
+PlanningCosts offload_costs(const TransformRequest& request, const Schedule& schedule) {
   if (request.costs != nullptr) return *request.costs;
   PlanningCosts costs = unit_costs(schedule);
   for (StageCost& stage : costs.costs.stages) stage.copy = stage.forward;
@@ -126,7 +126,7 @@ std::vector<std::vector<Move>> by_share(const Schedule& schedule, const Offloade
   return all;
 }
 
-Schedule offload(const Schedule& before, const TransformRequest& request) {
+Schedule offload_rows(const Schedule& before, const TransformRequest& request) {
   const TransformParams params(request, "offload");
   const bool limited = params.given("memory_limit");
   // A choice of stages alone means all that they hold.
@@ -139,7 +139,7 @@ Schedule offload(const Schedule& before, const TransformRequest& request) {
   if (limited && params.given("share")) {
     params.refuse("M022", "share", "memory_limit finds the share itself", "leave out share or memory_limit");
   }
-  const PlanningCosts costs = plan_costs(request, before);
+  const PlanningCosts costs = offload_costs(request, before);
   const Offloader offloader(before, costs, stages);
   const auto moves = limited ? by_limit(before, params, offloader, costs) : by_share(before, offloader, share);
   Schedule schedule = before;
@@ -173,7 +173,7 @@ const TransformEntry& offload_entry() {
       .advice =
           "Where activations do not fit and the link to the host is idle. It costs no time as long as the copies "
           "hide behind compute; the copy lane's busy time says how near that is.",
-      .apply = offload,
+      .apply = offload_rows,
       .uses_costs = true};
   return entry;
 }

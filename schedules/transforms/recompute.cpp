@@ -54,9 +54,9 @@ Options read_options(const Schedule& schedule, const TransformParams& params) {
 }
 
 // Which pieces each stage recomputes.
-class Choice {
+class RecomputeChoice {
  public:
-  Choice(const Schedule& schedule, const Options& options) : schedule_(schedule), options_(options) {}
+  RecomputeChoice(const Schedule& schedule, const Options& options) : schedule_(schedule), options_(options) {}
 
   // For the ops of one device.
   void read_row(const std::vector<Op>& row) {
@@ -100,7 +100,7 @@ class Choice {
 };
 
 void insert_recomputes(Schedule& schedule, const Options& options, const TransformParams& params) {
-  Choice choice(schedule, options);
+  RecomputeChoice choice(schedule, options);
   for (const auto& row : schedule.rows) choice.read_row(row);
   for (auto& row : schedule.rows) {
     std::vector<Op> result;

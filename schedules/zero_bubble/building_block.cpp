@@ -8,6 +8,7 @@
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/slot_grid.hpp"
 #include "schedules/zero_bubble/slot_memory.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -17,7 +18,7 @@ using Cell = SlotGrid::Cell;
 
 constexpr int kPeriod = 6;  // a device runs six ops of every microbatch
 
-SlotGrid repeated(int devices, int microbatches, BuildingBlock block) {
+SlotGrid repeated_block(int devices, int microbatches, BuildingBlock block) {
   SlotGrid grid(devices, microbatches);
   for (int device = 0; device < devices; ++device) {
     const std::array<int, 4> slots = block(device, devices);
@@ -155,7 +156,7 @@ int settled_slot(const SlotGrid& grid, BuildingBlock block) {
 }
 
 Grown grow(int devices, int microbatches, BuildingBlock block) {
-  SlotGrid grid = with_weight_grads(repeated(devices, microbatches, block));
+  SlotGrid grid = with_weight_grads(repeated_block(devices, microbatches, block));
   grid = squeezed_without_weight_grads(Compaction(std::move(grid), true).run());
   int settled = std::max(block(0, devices)[3], settled_slot(grid, block));
   grid = squeezed_without_weight_grads(with_weight_grads(Compaction(std::move(grid), false).run()));
@@ -196,7 +197,7 @@ std::vector<std::vector<Op>> split_rows(const SlotGrid& grid) {
 // Every step goes through the slots once and looks back no further than from one op of a microbatch on a device to the
 // next one: half a life. Once its result repeats for as long, it goes on repeating until the drain. So few microbatches
 // show what many would do.
-std::vector<std::vector<Op>> rows_of(int devices, int microbatches, BuildingBlock block) {
+std::vector<std::vector<Op>> pattern_rows(int devices, int microbatches, BuildingBlock block) {
   const int life = block(0, devices)[3] / kPeriod + 1;
   const int seen = life / 2 + 3;  // periods that must repeat
   for (int few = life + seen + 2; few < microbatches; few *= 2) {
@@ -216,14 +217,14 @@ std::vector<std::vector<Op>> rows_of(int devices, int microbatches, BuildingBloc
 
 Schedule build_from_block(const ScheduleRequest& request, const std::string& name, BuildingBlock block) {
   const int p = request.devices;
-  if (p < 2) refuse("S017", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) fail("S017", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
   if (request.chunks != 0 && request.chunks != 2) {
-    refuse("S005", "--chunks", name + " has exactly 2 stages per device; got " + std::to_string(request.chunks),
-           "leave --chunks out, or use -v 2");
+    fail("S005", "--chunks", name + " has exactly 2 stages per device; got " + std::to_string(request.chunks),
+         "leave --chunks out, or use -v 2");
   }
   Schedule schedule = start_schedule(request, name, 2);
   schedule.placement = zigzag_placement(p, 2 * p);
-  schedule.rows = rows_of(p, request.microbatches, block);
+  schedule.rows = pattern_rows(p, request.microbatches, block);
   return schedule;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "schedules/common/request.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -32,8 +33,8 @@ void check_sums(const PlanningCosts& costs, int microbatches) {
   for (const Nanoseconds hop : costs.hops) time += 2 * static_cast<double>(hop);
   constexpr double kMost = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 4);
   if (std::max(time, memory) * microbatches <= kMost) return;
-  refuse("S043", "--microbatches", "the times or sizes of all ops together are beyond what can be added up",
-         "give smaller times and sizes, or fewer microbatches");
+  fail("S043", "--microbatches", "the times or sizes of all ops together are beyond what can be added up",
+       "give smaller times and sizes, or fewer microbatches");
 }
 
 }  // namespace
@@ -51,9 +52,9 @@ Nanoseconds hop_after(const PlanningCosts& costs, const Placement& placement, in
 
 void require_two_chunks(const ScheduleRequest& request, std::string_view schedule) {
   if (request.chunks == 0 || request.chunks == 2) return;
-  refuse("S005", "--chunks",
-         std::string(schedule) + " has two stages per device, a V; got " + std::to_string(request.chunks),
-         "leave --chunks out, or write -v 2");
+  fail("S005", "--chunks",
+       std::string(schedule) + " has two stages per device, a V; got " + std::to_string(request.chunks),
+       "leave --chunks out, or write -v 2");
 }
 
 }  // namespace debubble

@@ -8,14 +8,14 @@ namespace debubble {
 
 namespace {
 
-struct Choices {
+struct AutoChoices {
   bool extra_forwards = true;
   bool skip_forwards = true;
   bool fill_holes = true;
 };
 
 // One stage in the middle of a walk. Counters say which microbatch is next.
-struct Lane {
+struct AutoLane {
   Nanoseconds now = 0;
   Nanoseconds idle = 0;  // since the stage's first F
   Bytes memory = 0;
@@ -38,14 +38,14 @@ struct Tables {
 
   std::vector<OpKind> kinds;
   std::vector<Nanoseconds> ends;
-  std::vector<Lane> lanes;
+  std::vector<AutoLane> lanes;
   std::vector<std::int32_t> extra;
   std::vector<std::uint8_t> wants;
 };
 
-class Walk {
+class AutoWalk {
  public:
-  Walk(const std::vector<AutoStage>& stages, int microbatches, Choices choices, Tables& tables)
+  AutoWalk(const std::vector<AutoStage>& stages, int microbatches, AutoChoices choices, Tables& tables)
       : stages_(stages),
         m_(microbatches),
         last_(stages.size() - 1),
@@ -82,9 +82,9 @@ class Walk {
   [[nodiscard]] Nanoseconds span() const { return span_; }
 
  private:
-  [[nodiscard]] bool pending(const Lane& lane) const { return lane.weight_grads < lane.input_grads; }
+  [[nodiscard]] bool pending(const AutoLane& lane) const { return lane.weight_grads < lane.input_grads; }
   // How much more than this stage the idlest one has waited: so much may be added here without harm.
-  [[nodiscard]] Nanoseconds slack(const Lane& lane) const { return most_idle_ - lane.idle; }
+  [[nodiscard]] Nanoseconds slack(const AutoLane& lane) const { return most_idle_ - lane.idle; }
   [[nodiscard]] Nanoseconds forward_arrival(std::size_t j) const {
     return j == 0 ? 0 : lanes_[j - 1].forward_ends[lanes_[j].forwards] + stages_[j - 1].hop;
   }
@@ -93,7 +93,7 @@ class Walk {
   }
 
   void wait(std::size_t j, Nanoseconds arrival) {
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     if (arrival <= lane.now) return;
     if (lane.forwards > 0) {
       lane.idle += arrival - lane.now;
@@ -105,7 +105,7 @@ class Walk {
 
   void put_forward(std::size_t j) {
     wait(j, forward_arrival(j));
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     lane.now += stages_[j].forward;
     lane.memory += stages_[j].activation;
     lane.forward_ends[lane.forwards++] = lane.now;
@@ -114,7 +114,7 @@ class Walk {
 
   void put_input_grad(std::size_t j) {
     wait(j, gradient_arrival(j));
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     lane.now += stages_[j].input_grad;
     lane.memory += stages_[j].held - stages_[j].activation;
     lane.input_grad_ends[lane.input_grads++] = lane.now;
@@ -122,7 +122,7 @@ class Walk {
   }
 
   void put_weight_grad(std::size_t j) {
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     lane.now += stages_[j].weight_grad;
     lane.memory -= stages_[j].held;
     ++lane.weight_grads;
@@ -131,7 +131,7 @@ class Walk {
 
   // W while the next input of the stage is on its way.
   void fill(std::size_t j, Nanoseconds arrival) {
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     const Nanoseconds time = stages_[j].weight_grad;
     while (pending(lane) && lane.now + time <= arrival) put_weight_grad(j);
     if (!pending(lane) || lane.now >= arrival) return;
@@ -139,7 +139,7 @@ class Walk {
   }
 
   void make_room(std::size_t j, Bytes more) {
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     while (pending(lane) && lane.memory + more > stages_[j].limit) put_weight_grad(j);
   }
 
@@ -192,7 +192,7 @@ class Walk {
 
   // Whether an F now would only lengthen the queue before the next stage.
   [[nodiscard]] bool sits_out(std::size_t j) const {
-    const Lane& lane = lanes_[j];
+    const AutoLane& lane = lanes_[j];
     const AutoStage& stage = stages_[j];
     if (lane.forwards < lanes_[j + 1].forwards + 2) return false;
     const Nanoseconds next = lanes_[j + 1].now + stages_[j + 1].forward + stages_[j + 1].input_grad + stage.hop;
@@ -221,9 +221,9 @@ class Walk {
   const std::vector<AutoStage>& stages_;
   const std::int32_t m_;
   const std::size_t last_;
-  const Choices choices_;
+  const AutoChoices choices_;
   Tables& tables_;
-  Lane* lanes_;
+  AutoLane* lanes_;
   Nanoseconds most_idle_ = 0;
   Nanoseconds span_ = 0;  // a lower bound of the walk's span, exact at its end
   Nanoseconds bound_ = 0;
@@ -240,7 +240,7 @@ AutoPlan search_auto_plan(const std::vector<AutoStage>& stages, int microbatches
   for (const bool extra : {true, false}) {
     for (const bool skip : {true, false}) {
       for (const bool fill : {true, false}) {
-        Walk walk(stages, microbatches, {extra, skip, fill}, tables);
+        AutoWalk walk(stages, microbatches, {extra, skip, fill}, tables);
         if (!walk.run(plan.span)) continue;
         plan.span = walk.span();
         best.swap(tables.kinds);

@@ -96,13 +96,13 @@ Schedule build_zb_v(const ScheduleRequest& request) {
 }
 
 // (6m + p - 1) chunk passes, where all of them take the same time.
-std::optional<double> makespan(const FormCase& form) {
+std::optional<double> zb_v_makespan(const FormCase& form) {
   const bool equal = form.forward == form.input_grad && form.forward == form.weight_grad;
   if (!equal || form.microbatches < 2 * form.devices - 1) return std::nullopt;
   return (6 * form.microbatches + form.devices - 1) * form.forward / 2;
 }
 
-std::optional<double> peak(const FormCase& form) {
+std::optional<double> zb_v_peak(const FormCase& form) {
   if (form.microbatches < 2 * form.devices - 1) return std::nullopt;
   return form.devices;
 }
@@ -128,8 +128,8 @@ const ScheduleEntry& zb_v_entry() {
           "peaks by test",
       .makespan = {.text =
                        "(3m + (p - 1)/2) f for f = i = w and m >= 2p - 1; no device waits for longer than (p - 1)/2 f",
-                   .value = makespan},
-      .peak = {.text = "p on every device, for m >= 2p - 1", .value = peak},
+                   .value = zb_v_makespan},
+      .peak = {.text = "p on every device, for m >= 2p - 1", .value = zb_v_peak},
       .frameworks = "PyTorch and torchtitan (ZBVZeroBubble); the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
           "The zero-bubble order at 1f1b's memory, where halves of a stage still keep a device busy: it pays each "

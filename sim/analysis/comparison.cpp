@@ -12,7 +12,7 @@ namespace {
 
 // The value with `tenths` tenths of all others at or below it (nearest rank).
 template <typename T>
-T percentile(std::vector<T> values, std::size_t tenths) {
+T tenths_percentile(std::vector<T> values, std::size_t tenths) {
   std::sort(values.begin(), values.end());
   const std::size_t rank = (values.size() * tenths + 9) / 10;
   return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
@@ -25,9 +25,9 @@ auto figure(const TimedRun& predicted, std::span<const TimedRun> measured, std::
   for (const TimedRun& one : measured) values.push_back(get(*one.report));
   result.predicted = get(*predicted.report);
   result.measured = values[chosen];
-  result.low = percentile(values, 1);
-  result.high = percentile(values, 9);
-  result.median = percentile(values, 5);
+  result.low = tenths_percentile(values, 1);
+  result.high = tenths_percentile(values, 9);
+  result.median = tenths_percentile(values, 5);
   return result;
 }
 

@@ -33,7 +33,7 @@ class OpNumbers {
   std::vector<NodeId> node_;
 };
 
-std::string name_of(const Span& span) {
+std::string span_cell(const Span& span) {
   return span.paired ? "(" + to_string(span.op) + ";" + to_string(span.partner) + ")OVERLAP_F_B" : to_string(span.op);
 }
 
@@ -47,7 +47,7 @@ bool same_cell(const Span& a, const Span& b) {
   return (same(a.op, b.op) && same(a.partner, b.partner)) || (same(a.op, b.partner) && same(a.partner, b.op));
 }
 
-void refuse(const std::vector<std::string>& predicted_only, const std::vector<std::string>& measured_only) {
+void refuse_other_ops(const std::vector<std::string>& predicted_only, const std::vector<std::string>& measured_only) {
   std::vector<Diagnostic> problems;
   const auto add = [&](const std::vector<std::string>& names, const char* has, const char* lacks) {
     if (names.empty()) return;
@@ -102,7 +102,7 @@ void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) 
   for (const Span& other : measured.spans) {
     const NodeId* found = numbers.at(other.op);
     if (found == nullptr || *found < 0 || !same_cell(span(*found), other)) {
-      measured_only.push_back(name_of(other));
+      measured_only.push_back(span_cell(other));
       continue;
     }
     const auto node = static_cast<std::size_t>(*found);
@@ -112,9 +112,9 @@ void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) 
     measured_.rows[static_cast<std::size_t>(other.device)].push_back(*found);
   }
   for (std::size_t i = 0; i < matched.size(); ++i) {
-    if (!matched[i]) predicted_only.push_back(name_of(timeline_->spans[i]));
+    if (!matched[i]) predicted_only.push_back(span_cell(timeline_->spans[i]));
   }
-  refuse(predicted_only, measured_only);
+  refuse_other_ops(predicted_only, measured_only);
 }
 
 // A transfer that nobody saw in the measured run took there as long after its maker, and as long, as predicted.

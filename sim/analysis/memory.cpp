@@ -12,7 +12,7 @@ namespace debubble {
 
 namespace {
 
-Bytes& of(BytesByCategory& bytes, MemoryCategory category) { return bytes[static_cast<std::size_t>(category)]; }
+Bytes& bytes_in(BytesByCategory& bytes, MemoryCategory category) { return bytes[static_cast<std::size_t>(category)]; }
 
 // The members of a cell, whose changes happen together.
 template <typename Visit>
@@ -72,13 +72,13 @@ void MemoryWalk::add_residents() {
       if (schedule_.replicas_share_weights && holds_before(placement, replica, stage)) continue;
       const StageCost& cost = costs_.stages[static_cast<std::size_t>(stage)];
       BytesByCategory& bytes = resident_[static_cast<std::size_t>(placement.device_of(replica, stage))];
-      of(bytes, MemoryCategory::kWeights) += cost.weights;
-      of(bytes, MemoryCategory::kGradients) += cost.gradients;
-      of(bytes, MemoryCategory::kOptimizer) += cost.optimizer;
-      Bytes& buffers = of(bytes, MemoryCategory::kCommBuffers);
+      bytes_in(bytes, MemoryCategory::kWeights) += cost.weights;
+      bytes_in(bytes, MemoryCategory::kGradients) += cost.gradients;
+      bytes_in(bytes, MemoryCategory::kOptimizer) += cost.optimizer;
+      Bytes& buffers = bytes_in(bytes, MemoryCategory::kCommBuffers);
       buffers = std::max(buffers, cost.comm_buffers);  // a device's stages share them
       if (extra.empty()) continue;
-      of(bytes, MemoryCategory::kExtraWeights) +=
+      bytes_in(bytes, MemoryCategory::kExtraWeights) +=
           extra[static_cast<std::size_t>(replica * placement.stages() + stage)] * cost.weights;
     }
   }
@@ -211,7 +211,7 @@ void MemoryWalk::walk(int device, const Changed& changed, const Settled& settled
 void MemoryWalk::run(int device, const MemoryObserver& observe) const {
   BytesByCategory bytes = resident(device);
   walk(
-      device, [&](Nanoseconds, const Gate&, const Change& change) { of(bytes, change.category) += change.bytes; },
+      device, [&](Nanoseconds, const Gate&, const Change& change) { bytes_in(bytes, change.category) += change.bytes; },
       [&](Nanoseconds at, const Gate& cause) { observe(at, bytes, cause); });
 }
 

@@ -12,7 +12,7 @@ namespace debubble {
 namespace {
 
 // "2F3", "2F3 with 1B0", "OFFLOAD 0F3": what reports call it.
-std::string name_of(const Gate& cause, const Timeline& timeline) {
+std::string cause_name(const Gate& cause, const Timeline& timeline) {
   const auto index = static_cast<std::size_t>(cause.index);
   if (cause.kind == Gate::Kind::kCopy) {
     const CopySpan& copy = timeline.copies[index];
@@ -22,9 +22,9 @@ std::string name_of(const Gate& cause, const Timeline& timeline) {
   return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
 }
 
-class Replay {
+class MemoryReplay {
  public:
-  Replay(const StageCosts& costs, Bytes capacity) : costs_(costs), allocator_(capacity) {}
+  MemoryReplay(const StageCosts& costs, Bytes capacity) : costs_(costs), allocator_(capacity) {}
 
   // False where there is no room.
   bool change(const HeldThing& thing, Bytes bytes) {
@@ -82,7 +82,7 @@ class Level {
 
 // Fills at, op, reserved, and where it does not fit, missing; false then.
 template <typename Memory>
-bool replay(const MemoryWalk& walk, const Timeline& timeline, int device, Memory memory, DeviceMemory& result) {
+bool replay_memory(const MemoryWalk& walk, const Timeline& timeline, int device, Memory memory, DeviceMemory& result) {
   result.reserved = 0;
   result.at = 0;
   result.op.clear();
@@ -98,7 +98,7 @@ bool replay(const MemoryWalk& walk, const Timeline& timeline, int device, Memory
     fits = memory.change(thing, change);
     if (fits && memory.reserved() <= result.reserved) return;
     result.at = at;
-    result.op = name_of(cause, timeline);
+    result.op = cause_name(cause, timeline);
     result.reserved = std::max(result.reserved, memory.reserved());
     if (!fits) result.missing = change;
   });
@@ -106,12 +106,13 @@ bool replay(const MemoryWalk& walk, const Timeline& timeline, int device, Memory
 }
 
 template <typename MakeMemory>
-void measure(const MemoryWalk& walk, const Timeline& timeline, int device, const MakeMemory& memory,
-             DeviceMemory& result) {
-  result.fits = replay(walk, timeline, device, memory(result.capacity), result);
+void measure_device(const MemoryWalk& walk, const Timeline& timeline, int device, const MakeMemory& memory,
+                    DeviceMemory& result) {
+  result.fits = replay_memory(walk, timeline, device, memory(result.capacity), result);
   if (result.fits) return;
   DeviceMemory without_end;
-  if (!replay(walk, timeline, device, memory(0), without_end)) throw std::logic_error("memory without end is full");
+  if (!replay_memory(walk, timeline, device, memory(0), without_end))
+    throw std::logic_error("memory without end is full");
   result.reserved = without_end.reserved;
 }
 
@@ -129,11 +130,11 @@ std::vector<DeviceMemory> device_memories(const Timeline& timeline, const Schedu
       result.allocated = std::max(result.allocated, total(bytes));
     });
     if (kind == AllocatorKind::kExact) {
-      measure(
+      measure_device(
           walk, timeline, device, [](Bytes capacity) { return Level(capacity); }, result);
     } else {
-      measure(
-          walk, timeline, device, [&](Bytes capacity) { return Replay(costs, capacity); }, result);
+      measure_device(
+          walk, timeline, device, [&](Bytes capacity) { return MemoryReplay(costs, capacity); }, result);
     }
   }
   return devices;

@@ -8,9 +8,9 @@ namespace debubble {
 
 namespace {
 
-class Splitter {
+class PathSplitter {
  public:
-  explicit Splitter(const Timeline& timeline) : timeline_(timeline) {
+  explicit PathSplitter(const Timeline& timeline) : timeline_(timeline) {
     parts_.compute.resize(static_cast<std::size_t>(timeline.devices));
   }
 
@@ -80,6 +80,6 @@ class Splitter {
 
 }  // namespace
 
-PathParts path_parts(const Timeline& timeline) { return Splitter(timeline).run(); }
+PathParts path_parts(const Timeline& timeline) { return PathSplitter(timeline).run(); }
 
 }  // namespace debubble

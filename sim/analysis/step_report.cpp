@@ -13,7 +13,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::size_t kKinds = static_cast<std::size_t>(StepTask::Kind::kOther) + 1;
+constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepTask::Kind::kOther) + 1;
 
 struct Interval {
   Nanoseconds begin = 0;
@@ -53,8 +53,8 @@ std::optional<StepReport> report_step(const Timeline& timeline) {
   for (const Span& span : timeline.spans) report.pipeline_end = std::max(report.pipeline_end, span.end);
   const auto busy = busy_times(timeline);
   const auto devices = static_cast<std::size_t>(timeline.devices);
-  std::array<std::vector<StepPart>, kKinds> sums;  // by device
-  std::array<std::set<std::int32_t>, kKinds> tasks;
+  std::array<std::vector<StepPart>, kStepKinds> sums;  // by device
+  std::array<std::set<std::int32_t>, kStepKinds> tasks;
   for (const StepSpan& step : timeline.steps) {
     const auto kind = static_cast<std::size_t>(step.kind);
     const auto device = static_cast<std::size_t>(step.device);
@@ -67,7 +67,7 @@ std::optional<StepReport> report_step(const Timeline& timeline) {
     sum.contention += step.contention;
     sum.bytes += step.bytes;
   }
-  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+  for (std::size_t kind = 0; kind < kStepKinds; ++kind) {
     if (tasks[kind].empty()) continue;
     StepPart part = *std::max_element(sums[kind].begin(), sums[kind].end(),
                                       [](const StepPart& a, const StepPart& b) { return a.time < b.time; });

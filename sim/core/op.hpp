@@ -28,6 +28,14 @@ inline constexpr int kOpKinds = 7;
 [[nodiscard]] constexpr bool is_pipelined(OpKind kind) {
   return kind == OpKind::kForward || kind == OpKind::kBackward || kind == OpKind::kInputGrad;
 }
+// B or I: what passes the gradient on to the stage before.
+[[nodiscard]] constexpr bool makes_input_grad(OpKind kind) {
+  return kind == OpKind::kBackward || kind == OpKind::kInputGrad;
+}
+// B, I or W: any part of a backward pass.
+[[nodiscard]] constexpr bool is_backward_part(OpKind kind) {
+  return makes_input_grad(kind) || kind == OpKind::kWeightGrad;
+}
 
 struct Op {
   OpKind kind = OpKind::kForward;

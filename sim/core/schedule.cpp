@@ -1,5 +1,6 @@
 #include "sim/core/schedule.hpp"
 
+#include <algorithm>
 namespace debubble {
 
 bool holds_before(const Placement& placement, int replica, int stage) {
@@ -28,6 +29,12 @@ std::size_t Schedule::total_ops() const {
   std::size_t total = 0;
   for (const auto& row : rows) total += row.size();
   return total;
+}
+
+bool has_weight_grads(const Schedule& schedule) {
+  return std::any_of(schedule.rows.begin(), schedule.rows.end(), [](const std::vector<Op>& row) {
+    return std::any_of(row.begin(), row.end(), [](const Op& op) { return op.kind == OpKind::kWeightGrad; });
+  });
 }
 
 }  // namespace debubble

@@ -4,17 +4,13 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
-
-namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 Nanoseconds ClusterRun::duration(int replica, std::int32_t node) const {
   if (!durations_.empty()) return durations_[node_id(replica, node)];
-  return tables_.cells[program_.nodes[at(node)].cell()].duration;
+  return tables_.cells[program_.nodes[to_index(node)].cell()].duration;
 }
 
 const ClusterRun::Release* ClusterRun::release_of(int replica, std::int32_t node) const {
@@ -27,7 +23,7 @@ void ClusterRun::run() {
   const auto nodes = static_cast<std::int32_t>(program_.nodes.size());
   for (int replica = 0; replica < replicas_; ++replica) {
     for (std::int32_t node = 0; node < nodes; ++node) {
-      if (activities_.unmet[at(node)] == 0 && unmet_[node_id(replica, node)] == 0) release(replica, node);
+      if (activities_.unmet[to_index(node)] == 0 && unmet_[node_id(replica, node)] == 0) release(replica, node);
     }
   }
   for (std::size_t run = 0; run < task_runs_.size(); ++run) {
@@ -135,7 +131,7 @@ void ClusterRun::begin_node(int replica, std::int32_t node) {
 }
 
 bool ClusterRun::take_lanes(int replica, std::int32_t node) {
-  const Program::Node& of = program_.nodes[at(node)];
+  const Program::Node& of = program_.nodes[to_index(node)];
   const std::int32_t device = program_.device_of(of);
   if (device >= program_.devices) return true;  // a copy lane: no task takes it
   const std::int32_t other = of.is_transfer() ? program_.channels[of.channel()].to_device : device;
@@ -151,7 +147,7 @@ bool ClusterRun::take_lanes(int replica, std::int32_t node) {
 }
 
 void ClusterRun::leave_lanes(int replica, std::int32_t node) {
-  const Program::Node& of = program_.nodes[at(node)];
+  const Program::Node& of = program_.nodes[to_index(node)];
   const std::int32_t device = program_.device_of(of);
   if (device >= program_.devices) return;
   const auto leave = [&](std::int32_t on) {
@@ -167,7 +163,7 @@ void ClusterRun::leave_lanes(int replica, std::int32_t node) {
 }
 
 void ClusterRun::start(int replica, std::int32_t node) {
-  if (program_.nodes[at(node)].is_transfer()) return start_transfer(replica, node);
+  if (program_.nodes[to_index(node)].is_transfer()) return start_transfer(replica, node);
   start_cell(replica, node);
   const auto& after = activities_.after_begin;
   if (after.empty()) return;
@@ -182,25 +178,25 @@ void ClusterRun::start(int replica, std::int32_t node) {
 // Blocking and coupled: a node of its own that holds lanes until the last byte is there.
 void ClusterRun::start_transfer(int replica, std::int32_t node) {
   const std::size_t id = node_id(replica, node);
-  const std::size_t channel = program_.nodes[at(node)].channel();
+  const std::size_t channel = program_.nodes[to_index(node)].channel();
   const Way& taken = way(replica, static_cast<std::int32_t>(channel));
   if (taken.in_network < 0) {
     ends_[id] = begins_[id] + taken.alone.total();
     return push(ends_[id], Happens::kEnd, id);
   }
   network_->begin(taken.in_network, tables_.channel_bytes[channel], taken.alone.serialisation,
-                  static_cast<std::int64_t>(2 * input_id(replica, at(node))), now_);
+                  static_cast<std::int64_t>(2 * input_id(replica, to_index(node))), now_);
 }
 
 void ClusterRun::start_cell(int replica, std::int32_t node) {
   const std::size_t id = node_id(replica, node);
-  const std::size_t cell = program_.nodes[at(node)].cell();
+  const std::size_t cell = program_.nodes[to_index(node)].cell();
   const std::int32_t device = tables_.cells[cell].device;
   if (device >= program_.devices && !copy_ways_.empty()) {
     const Way& taken = copy_ways_[static_cast<std::size_t>(replica) * program_.cells.size() + cell];
     if (taken.in_network >= 0) {
       return network_->begin(taken.in_network, tables_.cells[cell].moved, taken.alone.serialisation,
-                             static_cast<std::int64_t>(2 * input_id(replica, at(node))), now_);
+                             static_cast<std::int64_t>(2 * input_id(replica, to_index(node))), now_);
     }
   }
   const Nanoseconds lasts = duration(replica, node);
@@ -217,7 +213,7 @@ void ClusterRun::start_cell(int replica, std::int32_t node) {
 void ClusterRun::end_node(int replica, std::int32_t node) {
   const std::size_t id = node_id(replica, node);
   unmet_[id] = -1;
-  const Program::Node& of = program_.nodes[at(node)];
+  const Program::Node& of = program_.nodes[to_index(node)];
   if (!of.is_transfer() && tables_.cells[of.cell()].device < program_.devices) {
     DeviceTotals& totals = totals_[lane_id(replica, tables_.cells[of.cell()].device)];
     if (totals.first_begin < 0) totals.first_begin = begins_[id];
@@ -225,8 +221,8 @@ void ClusterRun::end_node(int replica, std::int32_t node) {
     totals.busy += now_ - begins_[id];
   }
   if (looks_at_lanes_) leave_lanes(replica, node);
-  for (std::int32_t e = activities_.first_edge[at(node)]; e < activities_.first_edge[at(node) + 1]; ++e) {
-    const Activities::Edge& edge = activities_.edges[at(e)];
+  for (std::int32_t e = activities_.first_edge[to_index(node)]; e < activities_.first_edge[to_index(node) + 1]; ++e) {
+    const Activities::Edge& edge = activities_.edges[to_index(e)];
     if (edge.channel >= 0) {
       send(replica, edge);
     } else {
@@ -234,21 +230,21 @@ void ClusterRun::end_node(int replica, std::int32_t node) {
     }
   }
   if (tasks_after_node_.empty()) return;
-  for (const std::int32_t task : tasks_after_node_[at(node)]) {
-    const TaskRun& first = task_runs_[at(first_run_[at(task)])];
-    meet(first_run_[at(task)] + (first.replica < 0 ? 0 : replica));
+  for (const std::int32_t task : tasks_after_node_[to_index(node)]) {
+    const TaskRun& first = task_runs_[to_index(first_run_[to_index(task)])];
+    meet(first_run_[to_index(task)] + (first.replica < 0 ? 0 : replica));
   }
 }
 
 // What the node that ends now has made goes to the cell that needs it.
 void ClusterRun::send(int replica, const Activities::Edge& edge) {
   const Way& taken = way(replica, edge.channel);
-  const std::size_t input = input_id(replica, at(edge.input));
+  const std::size_t input = input_id(replica, to_index(edge.input));
   if (taken.in_network < 0) {
     arrivals_[input] = now_ + taken.alone.total();
     return deliver(replica, edge.target, arrivals_[input]);
   }
-  network_->begin(taken.in_network, tables_.channel_bytes[at(edge.channel)], taken.alone.serialisation,
+  network_->begin(taken.in_network, tables_.channel_bytes[to_index(edge.channel)], taken.alone.serialisation,
                   static_cast<std::int64_t>(2 * input), now_);
 }
 

@@ -6,11 +6,11 @@
 
 #include "sim/engine/cluster_run.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // From a device's ranks to their hosts' memory, or back; no links where one of them has no host.
 FlowPath host_path(const Network& network, int replica, std::int32_t device, bool to_host) {
@@ -26,7 +26,7 @@ FlowPath host_path(const Network& network, int replica, std::int32_t device, boo
       Nanoseconds latency = 0;
       for (const std::int32_t link : route) {
         weights[link] += 1;
-        latency += network.graph.links[at(link)].latency;
+        latency += network.graph.links[to_index(link)].latency;
       }
       path.latency = std::max(path.latency, latency);
     }
@@ -54,8 +54,8 @@ ClusterRun::ClusterRun(const Program& program, const Schedule& schedule, const S
   const std::size_t nodes = static_cast<std::size_t>(replicas_) * program.nodes.size();
   begins_.assign(nodes, 0);
   ends_.assign(nodes, -1);
-  arrivals_.assign(static_cast<std::size_t>(replicas_) * at(activities_.inputs), 0);
-  lanes_.resize(static_cast<std::size_t>(replicas_) * at(program.devices));
+  arrivals_.assign(static_cast<std::size_t>(replicas_) * to_index(activities_.inputs), 0);
+  lanes_.resize(static_cast<std::size_t>(replicas_) * to_index(program.devices));
   DeviceTotals nothing;
   nothing.first_begin = -1;
   totals_.assign(lanes_.size(), nothing);
@@ -181,7 +181,7 @@ void ClusterRun::add_tasks(const Schedule& schedule, const Variation* variation)
 
 // What a task without flows takes in its replica.
 Nanoseconds ClusterRun::varied(const TaskRun& run, const Variation* variation) const {
-  const StepTask& task = step_->tasks[at(run.task)];
+  const StepTask& task = step_->tasks[to_index(run.task)];
   if (variation == nullptr || variation->none()) return task.duration;
   const double by = run.replica < 0 ? variation->task_factor(task, 0, replicas_)  //
                                     : variation->task_factor(task, run.replica, 1);
@@ -189,12 +189,12 @@ Nanoseconds ClusterRun::varied(const TaskRun& run, const Variation* variation) c
 }
 
 void ClusterRun::add_chains(std::int32_t run, const Variation* variation) {
-  TaskRun& of = task_runs_[at(run)];
-  const StepTask& task = step_->tasks[at(of.task)];
+  TaskRun& of = task_runs_[to_index(run)];
+  const StepTask& task = step_->tasks[to_index(of.task)];
   std::vector<const std::vector<Flow>*> entries;
   if (graph_ != nullptr && task.phases.size() == 1) entries.push_back(&task.phases.front());
   if (graph_ != nullptr && task.phases.size() > 1 && of.replica >= 0)
-    entries.push_back(&task.phases.at(at(of.replica)));
+    entries.push_back(&task.phases.at(to_index(of.replica)));
   if (graph_ != nullptr && task.phases.size() > 1 && of.replica < 0) {
     for (const std::vector<Flow>& entry : task.phases) entries.push_back(&entry);
   }
@@ -228,19 +228,20 @@ void ClusterRun::count_waits() {
     for (const StageName& stage : task.after_stages) {
       const std::int32_t node = stage_nodes_.last_backward.at(stage_nodes_.index(stage));
       if (node < 0) continue;
-      tasks_after_node_[at(node)].push_back(number);
+      tasks_after_node_[to_index(node)].push_back(number);
       ++nodes;
     }
     std::int32_t tasks = 0;  // of one replica, and of all of them
     std::int32_t tasks_of_all = 0;
     for (const std::int32_t before : task.after) {
-      tasks_after_.at(at(before)).push_back(number);
+      tasks_after_.at(to_index(before)).push_back(number);
       ++tasks;
-      tasks_of_all += step_->tasks[at(before)].across_replicas ? 1 : replicas_;
+      tasks_of_all += step_->tasks[to_index(before)].across_replicas ? 1 : replicas_;
     }
     const int runs = task.across_replicas ? 1 : replicas_;
     for (std::int32_t r = 0; r < runs; ++r) {
-      task_runs_[at(first_run_[t] + r)].unmet = task.across_replicas ? nodes * replicas_ + tasks_of_all : nodes + tasks;
+      task_runs_[to_index(first_run_[t] + r)].unmet =
+          task.across_replicas ? nodes * replicas_ + tasks_of_all : nodes + tasks;
     }
     for (const StageName& stage : task.before_stages) {
       const std::int32_t node = stage_nodes_.first_forward.at(stage_nodes_.index(stage));

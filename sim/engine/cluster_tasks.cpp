@@ -4,16 +4,14 @@
 
 #include "sim/engine/cluster_run.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
 
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
 // Rounded up, but not for what is rounding itself.
-Nanoseconds whole_nanoseconds(double time) {
-  return static_cast<Nanoseconds>(std::ceil(std::min(time - 1e-6, 0x1p62)));
-}
+Nanoseconds task_nanoseconds(double time) { return static_cast<Nanoseconds>(std::ceil(std::min(time - 1e-6, 0x1p62))); }
 
 }  // namespace
 
@@ -23,25 +21,26 @@ void ClusterRun::for_each_lane(const TaskRun& run, const Visit& visit) {
   const int begin = run.replica < 0 ? 0 : run.replica;
   const int end = run.replica < 0 ? replicas_ : run.replica + 1;
   for (int replica = begin; replica < end; ++replica) {
-    for (const std::int32_t device : step_->tasks[at(run.task)].devices) visit(lane_id(replica, device), replica);
+    for (const std::int32_t device : step_->tasks[to_index(run.task)].devices) visit(lane_id(replica, device), replica);
   }
 }
 
 // One thing less that a task waits for.
 void ClusterRun::meet(std::int32_t run) {
-  TaskRun& task = task_runs_[at(run)];
+  TaskRun& task = task_runs_[to_index(run)];
   if (--task.unmet > 0) return;
   task.ready = now_;
   const auto earlier = [&](std::int32_t a, std::int32_t b) {
-    return task_runs_[at(a)].ready != task_runs_[at(b)].ready ? task_runs_[at(a)].ready < task_runs_[at(b)].ready
-                                                              : a < b;
+    return task_runs_[to_index(a)].ready != task_runs_[to_index(b)].ready
+               ? task_runs_[to_index(a)].ready < task_runs_[to_index(b)].ready
+               : a < b;
   };
   waiting_tasks_.insert(std::upper_bound(waiting_tasks_.begin(), waiting_tasks_.end(), run, earlier), run);
   tasks_may_start_ = true;
 }
 
 bool ClusterRun::can_start(const TaskRun& run) {
-  const bool compute = step_->tasks[at(run.task)].lane == StepTask::Lane::kCompute;
+  const bool compute = step_->tasks[to_index(run.task)].lane == StepTask::Lane::kCompute;
   bool free = true;
   for_each_lane(run, [&](std::size_t number, int) {
     const Lane& lane = lanes_[number];
@@ -57,7 +56,7 @@ void ClusterRun::start_tasks() {
   const std::vector<std::int32_t> candidates = std::move(waiting_tasks_);
   waiting_tasks_.clear();
   for (const std::int32_t run : candidates) {
-    if (can_start(task_runs_[at(run)])) {
+    if (can_start(task_runs_[to_index(run)])) {
       begin_task(run);
     } else {
       left.push_back(run);
@@ -67,26 +66,26 @@ void ClusterRun::start_tasks() {
 }
 
 void ClusterRun::begin_task(std::int32_t run) {
-  TaskRun& task = task_runs_[at(run)];
-  const StepTask& what = step_->tasks[at(task.task)];
+  TaskRun& task = task_runs_[to_index(run)];
+  const StepTask& what = step_->tasks[to_index(task.task)];
   task.begin = now_;
   find_causes(task);
   for_each_lane(task, [&](std::size_t number, int) {
     (what.lane == StepTask::Lane::kCompute ? lanes_[number].task : lanes_[number].collective) = run;
     if (what.slow_down > 0) set_slow(number, 1 + what.slow_down);
   });
-  const auto begin = at(first_chain_[at(run)]);
-  const auto end = at(first_chain_[at(run) + 1]);
+  const auto begin = to_index(first_chain_[to_index(run)]);
+  const auto end = to_index(first_chain_[to_index(run) + 1]);
   task.open_chains = static_cast<std::int32_t>(end - begin);
   for (std::size_t chain = begin; chain < end; ++chain) next_phase(chain);
   if (what.lane != StepTask::Lane::kCompute || end - begin != 1) return;
-  task_work_[at(run)] = {static_cast<double>(task.alone), now_, 1};
+  task_work_[to_index(run)] = {static_cast<double>(task.alone), now_, 1};
   stretch_task(run);
 }
 
 // In each replica the latest of what it waited for; on a tie the lane, for nothing was lost by waiting for the rest.
 void ClusterRun::find_causes(TaskRun& run) {
-  const StepTask& task = step_->tasks[at(run.task)];
+  const StepTask& task = step_->tasks[to_index(run.task)];
   const bool compute = task.lane == StepTask::Lane::kCompute;
   const int begin = run.replica < 0 ? 0 : run.replica;
   const int end = run.replica < 0 ? replicas_ : run.replica + 1;
@@ -103,7 +102,7 @@ void ClusterRun::find_causes(TaskRun& run) {
       if (compute) {
         offer(lane.last, lane.last_end);
       } else if (lane.last_collective.kind == Cause::Kind::kTask) {
-        offer(lane.last_collective, task_runs_[at(lane.last_collective.index)].end);
+        offer(lane.last_collective, task_runs_[to_index(lane.last_collective.index)].end);
       }
     }
     for (const StageName& stage : task.after_stages) {
@@ -111,9 +110,9 @@ void ClusterRun::find_causes(TaskRun& run) {
       if (node >= 0) offer({Cause::Kind::kNode, node}, end_of(replica, node));
     }
     for (const std::int32_t before : task.after) {
-      const std::int32_t first = first_run_[at(before)];
-      const std::int32_t other = task_runs_[at(first)].replica < 0 ? first : first + replica;
-      offer({Cause::Kind::kTask, other}, task_runs_[at(other)].end);
+      const std::int32_t first = first_run_[to_index(before)];
+      const std::int32_t other = task_runs_[to_index(first)].replica < 0 ? first : first + replica;
+      offer({Cause::Kind::kTask, other}, task_runs_[to_index(other)].end);
     }
     run.causes.push_back(cause);
   }
@@ -122,7 +121,7 @@ void ClusterRun::find_causes(TaskRun& run) {
 void ClusterRun::next_phase(std::size_t number) {
   Chain& chain = chains_[number];
   if (chain.next == chain.ways.size()) {
-    if (--task_runs_[at(chain.task_run)].open_chains == 0) end_task(chain.task_run);
+    if (--task_runs_[to_index(chain.task_run)].open_chains == 0) end_task(chain.task_run);
     return;
   }
   const Way& way = chain.ways[chain.next];
@@ -142,8 +141,8 @@ void ClusterRun::end_chain(std::size_t number) {
 }
 
 void ClusterRun::end_task(std::int32_t run) {
-  TaskRun& task = task_runs_[at(run)];
-  const StepTask& what = step_->tasks[at(task.task)];
+  TaskRun& task = task_runs_[to_index(run)];
+  const StepTask& what = step_->tasks[to_index(task.task)];
   const bool compute = what.lane == StepTask::Lane::kCompute;
   task.end = now_;
   for_each_lane(task, [&](std::size_t number, int) {
@@ -170,7 +169,7 @@ void ClusterRun::end_task(std::int32_t run) {
 
 // Ops and tasks that waited for it, and ops that waited for the lane it held.
 void ClusterRun::release_after(const TaskRun& task) {
-  const StepTask& what = step_->tasks[at(task.task)];
+  const StepTask& what = step_->tasks[to_index(task.task)];
   const auto run = static_cast<std::int32_t>(&task - task_runs_.data());
   const int begin = task.replica < 0 ? 0 : task.replica;
   const int end = task.replica < 0 ? replicas_ : task.replica + 1;
@@ -182,9 +181,9 @@ void ClusterRun::release_after(const TaskRun& task) {
       deliver(replica, node, now_);
     }
   }
-  for (const std::int32_t next : tasks_after_[at(task.task)]) {
-    const std::int32_t first = first_run_[at(next)];
-    if (task_runs_[at(first)].replica < 0) {
+  for (const std::int32_t next : tasks_after_[to_index(task.task)]) {
+    const std::int32_t first = first_run_[to_index(next)];
+    if (task_runs_[to_index(first)].replica < 0) {
       meet(first);
     } else {
       for (int replica = begin; replica < end; ++replica) meet(first + replica);
@@ -212,25 +211,25 @@ void ClusterRun::stretch_cell(std::size_t number) {
   work.since = now_;
   work.factor = lane.slow;
   const auto id = static_cast<std::size_t>(lane.running);
-  ends_[id] = now_ + std::max<Nanoseconds>(whole_nanoseconds(work.left * work.factor), 0);
+  ends_[id] = now_ + std::max<Nanoseconds>(task_nanoseconds(work.left * work.factor), 0);
   push(ends_[id], Happens::kEnd, id);
 }
 
 // As long as the slowest of its devices needs.
 void ClusterRun::stretch_task(std::int32_t run) {
-  const TaskRun& task = task_runs_[at(run)];
-  const std::size_t number = at(first_chain_[at(run)]);
+  const TaskRun& task = task_runs_[to_index(run)];
+  const std::size_t number = to_index(first_chain_[to_index(run)]);
   if (task.begin < 0 || task.end >= 0 || chains_[number].ways.size() != 1 || chains_[number].ways[0].in_network >= 0) {
     return;
   }
   double factor = 1;
   for_each_lane(task, [&](std::size_t lane, int) { factor = std::max(factor, lanes_[lane].slow); });
-  Stretched& work = task_work_[at(run)];
+  Stretched& work = task_work_[to_index(run)];
   if (factor == work.factor) return;
   work.left -= static_cast<double>(now_ - work.since) / work.factor;
   work.since = now_;
   work.factor = factor;
-  chains_[number].at = now_ + std::max<Nanoseconds>(whole_nanoseconds(work.left * work.factor), 0);
+  chains_[number].at = now_ + std::max<Nanoseconds>(task_nanoseconds(work.left * work.factor), 0);
   push(chains_[number].at, Happens::kChain, number);
 }
 

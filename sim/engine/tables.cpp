@@ -18,10 +18,6 @@ struct Member {
   bool recomputed = false;  // the F of this piece keeps a checkpoint only, and an R makes the activation again
 };
 
-bool is_backward(OpKind kind) {
-  return kind == OpKind::kBackward || kind == OpKind::kInputGrad || kind == OpKind::kWeightGrad;
-}
-
 class CellCosts {
  public:
   CellCosts(const Program& program, const StageCosts& costs) : program_(program), costs_(costs) {}
@@ -42,8 +38,8 @@ class CellCosts {
     if (!cell.paired) return result;
     const Member second{cell.partner_kind, cell.partner_stage, cell.partner_class, cell.partner_recomputed};
     const CellCost other = of_member(second);
-    const bool forward_with_backward = (first.kind == OpKind::kForward && is_backward(second.kind)) ||
-                                       (second.kind == OpKind::kForward && is_backward(first.kind));
+    const bool forward_with_backward = (first.kind == OpKind::kForward && is_backward_part(second.kind)) ||
+                                       (second.kind == OpKind::kForward && is_backward_part(first.kind));
     if (forward_with_backward && costs_.overlapped_pair) {
       result.duration = program_.shares.pair_part(*costs_.overlapped_pair, first.piece_class, second.piece_class);
     } else if (program_.pairs_run_side_by_side && !cell.in_sequence) {
@@ -130,7 +126,7 @@ class CellCosts {
 };
 
 // A quarter of what 64 bits hold, so that neither a sum of two such numbers nor a product by two can overflow.
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t kMostTime = std::numeric_limits<std::int64_t>::max() / 4;
 
 [[noreturn]] void refuse_times() {
   throw InputError(Diagnostic{"X001", "", "the times of this run add up to more than a 64-bit nanosecond count holds",
@@ -144,7 +140,7 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
 
 // The run is a sum of at most one duration and one transfer per node, and memory of at most one allocation per node:
 // if the largest of each times the number of nodes fits, no partial sum can overflow.
-void check_range(const Program& program, const Tables& tables) {
+void check_table_range(const Program& program, const Tables& tables) {
   double longest = 0;
   double largest = 0;
   for (const CellCost& cell : tables.cells) {
@@ -160,7 +156,7 @@ void check_range(const Program& program, const Tables& tables) {
   }
   double resident = 0;
   for (const Bytes bytes : tables.static_bytes) resident = std::max(resident, static_cast<double>(bytes));
-  constexpr auto kLimit = static_cast<double>(kMost);
+  constexpr auto kLimit = static_cast<double>(kMostTime);
   const auto nodes = static_cast<double>(program.nodes.size() + 1);
   if ((longest + slowest) * nodes > kLimit) refuse_times();
   if (largest * nodes + resident > kLimit) refuse_sizes();
@@ -178,17 +174,17 @@ void add_static(const Program& program, const StageCosts& costs, Tables& tables)
       buffers[device] = std::max(buffers[device], cost.comm_buffers);
       Bytes& sum = tables.static_bytes[device];
       for (const Bytes more : {cost.weights, cost.gradients, cost.optimizer}) {
-        if (more > kMost - sum) refuse_sizes();
+        if (more > kMostTime - sum) refuse_sizes();
         sum += more;
       }
       if (program.extra_weights.empty()) continue;
       const Bytes extra = program.extra_weights[static_cast<std::size_t>(replica * placement.stages() + stage)];
-      if (extra > 0 && cost.weights > (kMost - sum) / extra) refuse_sizes();
+      if (extra > 0 && cost.weights > (kMostTime - sum) / extra) refuse_sizes();
       sum += extra * cost.weights;
     }
   }
   for (std::size_t d = 0; d < buffers.size(); ++d) {
-    if (buffers[d] > kMost - tables.static_bytes[d]) refuse_sizes();
+    if (buffers[d] > kMostTime - tables.static_bytes[d]) refuse_sizes();
     tables.static_bytes[d] += buffers[d];
   }
 }
@@ -221,7 +217,7 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   tables.has_arrivals_or_workspace |= !program.copies.empty();
   if (costs.vocabulary) tables.barrier = costs.vocabulary->barrier;
   add_static(program, costs, tables);
-  check_range(program, tables);
+  check_table_range(program, tables);
   return tables;
 }
 
@@ -240,11 +236,11 @@ std::vector<MemberDurations> member_durations(const Program& program, const Stag
 }
 
 void check_total_time(double nanoseconds) {
-  if (nanoseconds > static_cast<double>(kMost)) refuse_times();
+  if (nanoseconds > static_cast<double>(kMostTime)) refuse_times();
 }
 
 void check_device_time(Nanoseconds makespan, int devices) {
-  if (makespan > kMost / devices) refuse_times();
+  if (makespan > kMostTime / devices) refuse_times();
 }
 
 }  // namespace debubble

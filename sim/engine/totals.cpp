@@ -13,7 +13,7 @@ namespace debubble {
 namespace {
 
 // A change of a device's memory that does not follow its compute lane.
-struct Event {
+struct TotalsEvent {
   Nanoseconds at = 0;
   Bytes change = 0;
   bool activation = false;  // it counts among the activations, too
@@ -60,7 +60,7 @@ class MemoryPass {
   using Wait = Program::ExtraInput::Wait;
 
   struct Memory {
-    std::vector<Event> events;
+    std::vector<TotalsEvent> events;
     std::size_t next = 0;
     Bytes level = 0;
     Bytes peak = 0;
@@ -74,7 +74,7 @@ class MemoryPass {
       peak_activation = std::max(peak_activation, activation);
     }
     void run_next() {
-      const Event& event = events[next++];
+      const TotalsEvent& event = events[next++];
       change(event.change, event.activation ? event.change : 0);
     }
     void run_rest() {
@@ -103,7 +103,7 @@ class MemoryPass {
     for (const Program::CopyNode& copy : program_.copies) add_copy(copy);
     for (auto* memories : {&devices_, &hosts_}) {
       for (Memory& memory : *memories) {
-        std::sort(memory.events.begin(), memory.events.end(), [](const Event& a, const Event& b) {
+        std::sort(memory.events.begin(), memory.events.end(), [](const TotalsEvent& a, const TotalsEvent& b) {
           return a.at != b.at ? a.at < b.at : (a.change < 0) > (b.change < 0);
         });
       }

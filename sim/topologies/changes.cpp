@@ -22,9 +22,9 @@ std::optional<std::int32_t> device_number(std::string_view text) {
   return number;
 }
 
-class Finder {
+class LinkFinder {
  public:
-  Finder(const LinkGraph& graph, const std::string& place) : graph_(graph), place_(place) {}
+  LinkFinder(const LinkGraph& graph, const std::string& place) : graph_(graph), place_(place) {}
 
   // The way there and back.
   [[nodiscard]] std::vector<std::int32_t> between_devices(std::int32_t a, std::int32_t b) const {
@@ -132,7 +132,7 @@ class DetourRouter final : public Router {
 }  // namespace
 
 std::vector<std::int32_t> links_named(const LinkGraph& graph, std::string_view text, const std::string& place) {
-  const Finder finder(graph, place);
+  const LinkFinder finder(graph, place);
   std::vector<std::int32_t> links;
   const std::size_t arrow = text.find('>');
   // A node's name may hold a dash; the first split at which both sides exist is the one that was meant.

@@ -13,7 +13,7 @@ namespace debubble {
 
 namespace {
 
-struct Shape {
+struct FatTreeShape {
   std::int32_t devices = 0;
   std::int32_t per_leaf = 0;
   std::int32_t spines = 0;
@@ -24,7 +24,7 @@ struct Shape {
 // Links: device k up 2k, down 2k + 1; then leaf l to spine s 2 (devices + l spines + s), and back.
 class FatTreeRouter final : public Router {
  public:
-  explicit FatTreeRouter(const Shape& shape) : shape_(shape) {}
+  explicit FatTreeRouter(const FatTreeShape& shape) : shape_(shape) {}
 
   void route(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const override {
     if (from == to) return;
@@ -39,11 +39,11 @@ class FatTreeRouter final : public Router {
   }
 
  private:
-  Shape shape_;
+  FatTreeShape shape_;
 };
 
 LinkGraph build_fat_tree(const PresetValues& values) {
-  Shape shape{static_cast<std::int32_t>(values.units), values.count("leaf"), 0};
+  FatTreeShape shape{static_cast<std::int32_t>(values.units), values.count("leaf"), 0};
   const std::int64_t taper = values["oversubscription"];
   // A number of uplinks that is no whole one is rounded up, each slower, so that their sum is what was asked for.
   shape.spines = static_cast<std::int32_t>((std::int64_t{shape.per_leaf} * 1000 + taper - 1) / taper);

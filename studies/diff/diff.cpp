@@ -26,7 +26,7 @@ Sides sides_of(const std::vector<std::string>& files) {
 }
 
 // What the measured run's own schedule, costs and links give.
-RunRecord predict(const RunRecord& measured, const std::string& name) {
+RunRecord predicted_record(const RunRecord& measured, const std::string& name) {
   const Run run = simulate_record(measured);
   if (run.report.deadlock) {
     throw InputError(Diagnostic{"D009", name,
@@ -76,7 +76,7 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
     throw InputError(Diagnostic{"D011", diff.measured_name, "the run has no iteration", "run it again"});
   }
   progress.phase("simulating " + diff.measured_name);
-  if (sides.predicted.empty()) diff.predicted = predict(diff.measured, diff.measured_name);
+  if (sides.predicted.empty()) diff.predicted = predicted_record(diff.measured, diff.measured_name);
   if (diff.predicted.iterations.empty()) {
     throw InputError(Diagnostic{"D011", diff.predicted_name, "the run has no iteration", "run it again"});
   }

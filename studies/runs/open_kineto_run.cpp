@@ -42,7 +42,7 @@ void costs_of_ops(const ImportedRun& run, RunRecord& record) {
       {"memory", "not in the trace", Source::kDefault}};
 }
 
-std::string name_of(const ObservedOp& op) {
+std::string kineto_cell(const ObservedOp& op) {
   return op.paired ? "(" + to_string(op.op) + ";" + to_string(op.partner) + ")OVERLAP_F_B" : to_string(op.op);
 }
 
@@ -53,7 +53,7 @@ std::set<std::pair<std::int32_t, std::string>> cells_of(const Schedule& schedule
     const auto& row = schedule.rows[static_cast<std::size_t>(d)];
     for (std::size_t k = 0; k < row.size(); ++k) {
       const bool paired = row[k].paired_with_next;
-      cells.emplace(d, name_of({row[k], paired ? row[k + 1] : Op{}, paired, d, 0, 0}));
+      cells.emplace(d, kineto_cell({row[k], paired ? row[k + 1] : Op{}, paired, d, 0, 0}));
       if (paired) ++k;
     }
   }
@@ -73,8 +73,8 @@ void check_against(const Schedule& schedule, const ImportedIteration& iteration,
   }
   std::set<std::pair<std::int32_t, std::string>> wanted = cells_of(schedule);
   for (const ObservedOp& op : iteration.observation.ops) {
-    if (wanted.erase({op.device, name_of(op)}) > 0) continue;
-    refuse("device " + std::to_string(op.device) + " ran " + name_of(op) + ", which device " +
+    if (wanted.erase({op.device, kineto_cell(op)}) > 0) continue;
+    refuse("device " + std::to_string(op.device) + " ran " + kineto_cell(op) + ", which device " +
                std::to_string(op.device) + " of the predicted schedule does not have",
            "predict the schedule that ran: --schedule, -p, -m and -v of the run, or its .csv");
   }

@@ -20,7 +20,7 @@ namespace debubble {
 
 namespace {
 
-using Kind = CostName::Kind;
+using NamedKind = CostName::Kind;
 
 // The slowest pipeline replica and what its nodes take.
 struct SlowestReplica {
@@ -44,7 +44,7 @@ SlowestReplica slowest_replica(const Run& run, const Program& program) {
 
 void set_stake(Derivative& derivative) {
   const double cost = static_cast<double>(derivative.cost);
-  const bool bytes = derivative.name.kind == Kind::kTimePerByte;
+  const bool bytes = derivative.name.kind == NamedKind::kTimePerByte;
   constexpr double kNanosecondsPerSecond = 1e9;
   derivative.at_stake =
       std::llround(bytes ? derivative.times.growing * kNanosecondsPerSecond / cost : derivative.times.growing * cost);
@@ -54,7 +54,7 @@ void set_stake(Derivative& derivative) {
 double change_of(const Derivative& derivative) {
   constexpr double kStep = 1e-3;
   constexpr double kLeast = 50;  // ns
-  if (derivative.name.kind != Kind::kLatency) return kStep;
+  if (derivative.name.kind != NamedKind::kLatency) return kStep;
   return std::clamp(kLeast / static_cast<double>(derivative.cost), kStep, 1.0);
 }
 
@@ -65,7 +65,7 @@ std::vector<std::size_t> leaders(const std::vector<Derivative>& derivatives, con
   for (std::size_t k = 0; k < derivatives.size(); ++k) {
     leader[k] = k;
     const CostName& name = derivatives[k].name;
-    if (name.kind != Kind::kLatency || name.links.empty()) continue;
+    if (name.kind != NamedKind::kLatency || name.links.empty()) continue;
     const auto group = static_cast<std::size_t>(groups.group_of()[static_cast<std::size_t>(name.links.front())]);
     if (groups.groups()[group].inside) continue;
     leader[k] = first.try_emplace(groups.groups()[group].carries, k).first->second;
@@ -110,19 +110,19 @@ std::string links_text(const CostName& name) { return name.links.size() < 2 ? "l
 
 std::string to_string(const CostName& name) {
   switch (name.kind) {
-    case Kind::kOp:
+    case NamedKind::kOp:
       return fmt::format("stage {} {}", name.stage, letter(name.op));
-    case Kind::kPair:
+    case NamedKind::kPair:
       return "overlapped pair";
-    case Kind::kVocabulary:
+    case NamedKind::kVocabulary:
       return fmt::format("vocabulary {}", letter(name.op));
-    case Kind::kBarrier:
+    case NamedKind::kBarrier:
       return "vocabulary barrier";
-    case Kind::kCopy:
+    case NamedKind::kCopy:
       return fmt::format("stage {} copy", name.stage);
-    case Kind::kLatency:
+    case NamedKind::kLatency:
       return name.link.empty() ? "message latency" : links_text(name) + " latency";
-    case Kind::kTimePerByte:
+    case NamedKind::kTimePerByte:
       return links_text(name) + " bytes";
   }
   return "";

@@ -12,7 +12,7 @@ std::string without(std::string text, std::string_view marks) {
 }
 
 // "| X010 | a finding: the schedule deadlocks |", or a heading, "| **X** | **the run** |".
-std::vector<ErrorCode> parse() {
+std::vector<ErrorCode> parse_table() {
   std::vector<ErrorCode> codes;
   std::istringstream lines{std::string(error_table())};
   std::string area;
@@ -33,7 +33,7 @@ std::vector<ErrorCode> parse() {
 }  // namespace
 
 const std::vector<ErrorCode>& error_codes() {
-  static const std::vector<ErrorCode> codes = parse();
+  static const std::vector<ErrorCode> codes = parse_table();
   return codes;
 }
 

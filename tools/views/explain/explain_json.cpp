@@ -9,21 +9,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kExplainVersion = 1;
 
 Json opened(const char* topic, const Run& run, const ToolFacts& tool) {
   Json assumptions = Json::array();
   for (const Assumption& one : run.report.assumptions) {
     assumptions.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
   }
-  return {{"schema_version", kSchemaVersion},          {"tool", {{"name", "debubble"}, {"version", tool.version}}},
+  return {{"schema_version", kExplainVersion},         {"tool", {{"name", "debubble"}, {"version", tool.version}}},
           {"command_line", tool.command_line},         {"topic", topic},
           {"schedule", run.report.schedule.name},      {"devices", run.schedule.devices},
           {"microbatches", run.schedule.microbatches}, {"assumptions", assumptions},
           {"makespan_ns", run.report.makespan}};
 }
 
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string explain_dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json causes_json(const NanosecondsByCause& causes) {
   Json json = Json::object();
@@ -69,7 +69,7 @@ std::string op_story_json(const OpStory& story, const Run& run, const ToolFacts&
                 {"waited_by_cause_ns", causes_json(story.by_cause)},
                 {"waited_for", chain},
                 {"on_critical_path", story.critical}};
-  return dump(json);
+  return explain_dump(json);
 }
 
 std::string step_story_json(const StepStory& story, const Run& run, const ToolFacts& tool) {
@@ -100,7 +100,7 @@ std::string step_story_json(const StepStory& story, const Run& run, const ToolFa
                        {"command", one.command.empty() ? Json(nullptr) : Json(one.command)}});
   }
   json["changes"] = changes;
-  return dump(json);
+  return explain_dump(json);
 }
 
 }  // namespace debubble

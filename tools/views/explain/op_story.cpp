@@ -16,10 +16,10 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kLetters = "FBIWRST";
+constexpr std::string_view kKindLetters = "FBIWRST";
 constexpr std::size_t kMostLines = 20;  // of a chain in text; of a longer one the two ends
-constexpr std::size_t kHead = 14;
-constexpr Nanoseconds kFiner = 10;  // so that short waits of a long step show
+constexpr std::size_t kOpHead = 14;
+constexpr Nanoseconds kFinerOp = 10;  // so that short waits of a long step show
 
 std::int32_t find_span(const std::string& name, const Timeline& timeline) {
   const auto found = std::find_if(timeline.spans.begin(), timeline.spans.end(), [&](const Span& span) {
@@ -31,7 +31,7 @@ std::int32_t find_span(const std::string& name, const Timeline& timeline) {
 [[noreturn]] void no_such_op(const std::string& name, const Run& run) {
   const Schedule& schedule = run.schedule;
   std::string kinds;
-  for (const char kind : kLetters) {
+  for (const char kind : kKindLetters) {
     const auto has = [&](const Span& span) {
       return letter(span.op.kind) == kind || (span.paired && letter(span.partner.kind) == kind);
     };
@@ -63,7 +63,7 @@ std::vector<WaitedFor> chain_of(const Span& span, Nanoseconds from, const Timeli
 }  // namespace
 
 bool is_op_name(const std::string& name) {
-  const std::size_t letter = name.find_first_of(kLetters);
+  const std::size_t letter = name.find_first_of(kKindLetters);
   const auto digits = [](std::string_view part) {
     return !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
   };
@@ -189,12 +189,12 @@ std::string op_story_text(const OpStory& story, const Run& run, int width) {
     text += "\nwhat it waited for, backwards\n";
     Table table(
         {{"", Table::Side::kRight}, {"", Table::Side::kLeft}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}});
-    const Scale scale = duration_scale(run.timeline.makespan / kFiner);
+    const Scale scale = duration_scale(run.timeline.makespan / kFinerOp);
     for (std::size_t k = 0; k < story.chain.size(); ++k) {
       const WaitedFor& wait = story.chain[k];
-      if (story.chain.size() > kMostLines && k == kHead) {
+      if (story.chain.size() > kMostLines && k == kOpHead) {
         table.add_row({"...", "", "", fmt::format("{} more", story.chain.size() - kMostLines + 1)});
-        k = story.chain.size() - (kMostLines - kHead - 1) - 1;
+        k = story.chain.size() - (kMostLines - kOpHead - 1) - 1;
         continue;
       }
       table.add_row({format_scaled(wait.begin, scale), "to",

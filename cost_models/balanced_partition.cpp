@@ -47,6 +47,7 @@ class Balancer {
   static std::size_t index(int value) { return static_cast<std::size_t>(value); }
   [[nodiscard]] Nanoseconds load(int begin, int end) const { return sums_[index(end)] - sums_[index(begin)]; }
 
+  // Greedy is exact here: no partition within the bound gets further with as many stages.
   [[nodiscard]] bool fits(Nanoseconds bound) const {
     int used = 0;
     for (int begin = 0; begin < layers_; ++used) begin = farthest_end(begin, bound);
@@ -84,7 +85,8 @@ class Balancer {
     }
   }
 
-  // A state is a suffix that begins at `begin` and gets `stage_count` non-empty stages.
+  // The most even partition is that with the least sum of squared stage times: the sum of the times is fixed. A state
+  // is a suffix that begins at `begin` and gets `stage_count` non-empty stages.
   void solve_suffixes(int stage_count) {
     std::vector<WideUnsigned> next(index(layers_) + 1, 0);
     std::vector<int>& cuts = first_cut_[index(stage_count)];

@@ -7,7 +7,7 @@
 namespace debubble {
 namespace {
 
-// The embedding before the blocks, and what comes after them, go with the block beside them.
+// The embedding before the blocks, and what comes after them, go with the block next to them.
 bool is_block(const ProfileLayer& layer) {
   return layer.kind != "embedding" && layer.kind != "head" && layer.kind != "predictor";
 }

@@ -81,8 +81,7 @@ class Expander {
       if (at_ == text_.size())
         fail_partition("J032", "this \"(\" is never closed", "write it like (tt|)*20", begin + 1);
       ++at_;
-      if (group.empty())
-        fail_partition("J032", "nothing stands in these parentheses", "write it like (tt|)*20", begin + 1);
+      if (group.empty()) fail_partition("J032", "these parentheses are empty", "write it like (tt|)*20", begin + 1);
       skip_cosmetics();
       if (at_ == text_.size() || text_[at_] != '*') {
         fail_partition("J031", "parentheses are for repetition, and no *N follows", "write it like (tt|)*20", at_ + 1);
@@ -148,10 +147,10 @@ void check_order(const std::vector<std::string>& stages) {
     fail_partition("J033", "a layout has one E, in front of everything else", "the embedding is the first layer: E...");
   }
   if (std::count(all.begin(), all.end(), 'L') != 1 || all.back() != 'L') {
-    fail_partition("J033", "a layout has one L, behind everything else", "the loss is the last layer: ...L");
+    fail_partition("J033", "a layout has one L, after everything else", "the loss is the last layer: ...L");
   }
   if (all.find("mt") != std::string::npos) {
-    fail_partition("J033", "a decoder layer stands behind an MTP layer", "the order is E, t, m, L");
+    fail_partition("J033", "a decoder layer comes after an MTP layer", "the order is E, t, m, L");
   }
   if (stages_with_mtp > 1) fail_partition("J033", "MTP layers are on several stages", "Megatron keeps them on one");
 }

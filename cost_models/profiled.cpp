@@ -74,7 +74,7 @@ class StageSum {
     sum += size;
   }
 
-  // When a modelled layer is at its most, the activations of the layers behind it are not there, or not any more: with
+  // When a modelled layer is at its most, the activations of the layers after it are not there, or not any more: with
   // the workspace of all before, less this one's activation, the stage's peak is that of its worst moment.
   void add_workspace(const ProfileLayer& layer) {
     const Bytes before =

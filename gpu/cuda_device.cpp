@@ -116,7 +116,7 @@ CudaDevice::CudaDevice(std::shared_ptr<const CudaLibraries> libraries, int ordin
   scratch_ = allocate(kGemmWorkspace + kTickBytes);  // NOLINT: needs the facts and the context
   try {
     zero(scratch_, kGemmWorkspace + kTickBytes);
-    products_ = std::make_unique<CublasLtGemm>(libraries_->cublaslt, scratch_);
+    gemm_ = std::make_unique<CublasLtGemm>(libraries_->cublaslt, scratch_);
     synchronise();
   } catch (...) {
     release(scratch_);
@@ -126,7 +126,7 @@ CudaDevice::CudaDevice(std::shared_ptr<const CudaLibraries> libraries, int ordin
 
 CudaDevice::~CudaDevice() {
   for (const OwnedHandle<cuda::Stream>& owned : streams_) libraries_->driver.call.stream_synchronise(owned.get());
-  products_.reset();
+  gemm_.reset();
   release(scratch_);
 }
 
@@ -216,8 +216,8 @@ void CudaDevice::launch(const Launch& launch) {
 }
 
 void CudaDevice::gemm(const Gemm& gemm) {
-  last_issued_ = "a matrix product";
-  products_->run(gemm, stream());
+  last_issued_ = "a matmul";
+  gemm_->run(gemm, stream());
 }
 
 void CudaDevice::synchronise() {

@@ -60,7 +60,7 @@ class CudaContext {
 
 class CudaDevice final : public WorkDevice {
  public:
-  // Kernels are compiled for `type`; products may have any. Throws UnavailableError U021, U024, U026, U028, U029.
+  // Kernels are compiled for `type`; matmuls may have any. Throws UnavailableError U021, U024, U026, U028, U029.
   CudaDevice(std::shared_ptr<const CudaLibraries> libraries, int ordinal, DataType type);
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
@@ -119,7 +119,7 @@ class CudaDevice final : public WorkDevice {
   OwnedHandle<cuda::Module> check_kernels_;
   std::map<std::string, KnownFunction, std::less<>> functions_;
   DeviceAddress scratch_ = 0;  // cuBLASLt's workspace, then the number that tick() counts in
-  std::unique_ptr<CublasLtGemm> products_;
+  std::unique_ptr<CublasLtGemm> gemm_;
   int stream_in_use_ = 0;
   std::string last_issued_;
 };

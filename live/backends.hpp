@@ -13,7 +13,7 @@
 
 namespace debubble::live {
 
-// One pinned thread per device, real matrix products (OpenBLAS where it is, else our own). Any clock.
+// One pinned thread per device, real matmuls (OpenBLAS where it is installed, else our own). Any clock.
 // Throws UnavailableError U050 when the wall clock is asked for and there are fewer usable cores than devices + 1.
 [[nodiscard]] LiveResult run_on_cpu(const LiveRequest& request, const LiveProgress& progress);
 

@@ -93,8 +93,8 @@ std::size_t place_to_swap(const Fault& fault, const Schedule& schedule) {
   if (!last && !paired) return static_cast<std::size_t>(place - row.begin());
   const std::string name = debubble::to_string(fault.op);
   refuse("E005", "swap=" + name,
-         name + (paired ? " or the op behind it is in an overlapped pair" : " is the last of its row"),
-         "name an op that has a single op behind it, also after the swaps before this one");
+         name + (paired ? " or the op after it is in an overlapped pair" : " is the last of its row"),
+         "name an op that has a single op after it, also after the swaps before this one");
 }
 
 Fault parse_fault(const std::string& text, const Schedule& schedule) {

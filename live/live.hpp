@@ -36,7 +36,7 @@ struct Fault {
     kSlow,     // every op of `device` takes `factor` times as long
     kDrop,     // the output of `op` is lost on its way
     kCorrupt,  // one bit of the output of `op` changes on its way
-    kSwap,     // `op` and the op behind it in its row change places
+    kSwap,     // `op` and the op after it in its row change places
     kKill,     // the process that runs `op` dies there (mpi only)
   };
   Kind kind = Kind::kSlow;
@@ -62,7 +62,7 @@ struct LiveRequest {
   std::vector<Fault> faults;
 };
 
-// Where a device stood when nothing moved any more.
+// What a device was at when the run stalled.
 struct DevicePosition {
   std::int32_t device = 0;
   std::int32_t position = 0;  // in its row; the row's length when it had finished

@@ -19,7 +19,7 @@ constexpr std::int64_t kMostInHooks = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kWritten = "debubble_hooks writes this file; do not edit it";
 constexpr IntegerRule kHooksSize{"bytes", 0, kLargestSize, kWritten};
 constexpr IntegerRule kHooksCount{"items", 0, kMostInHooks, kWritten};
-constexpr IntegerRule kHooksSamples{"samples", 1, kMostInHooks, "null stands for an unknown size"};
+constexpr IntegerRule kHooksSamples{"samples", 1, kMostInHooks, "null means an unknown size"};
 
 // The strict JSON reader names its findings as those of a profile; the same finding in this file has its own code.
 struct CodePair {
@@ -69,7 +69,7 @@ void read_hooks_layer(const JsonValue& value, std::string pointer, HooksFile& fi
   facts.parameters = reader.integer("parameter_bytes", kHooksSize);
   facts.workspace = reader.integer("workspace_bytes", kHooksSize);
   static_cast<void>(reader.integer("weight_input_bytes", kHooksSize));     // the parts of weight_grad_held_bytes,
-  static_cast<void>(reader.integer("weight_gradient_bytes", kHooksSize));  // for people
+  static_cast<void>(reader.integer("weight_gradient_bytes", kHooksSize));  // to display
   static_cast<void>(boolean(reader, "checkpointed"));
   reader.finish();
   if (facts.weight_grad_held.value_or(0) > facts.activation) {
@@ -77,7 +77,7 @@ void read_hooks_layer(const JsonValue& value, std::string pointer, HooksFile& fi
                     "more is held for the weight gradient than for the whole backward", kWritten);
   }
   if (!file.layers.emplace(name, facts).second) {
-    reader.complain("H012", "name", "the layer " + in_quotes(name) + " stands here twice", kWritten);
+    reader.complain("H012", "name", "the layer " + in_quotes(name) + " appears twice", kWritten);
   }
 }
 

@@ -16,7 +16,7 @@ std::string hop_words(const Profile& profile) {
   return text.empty() ? "none" : text;
 }
 
-// In words, what decides which products a layer makes.
+// Describes what decides which matmuls a layer makes.
 std::string transformer_words(const Profile& profile) {
   if (!profile.transformer) return "none";
   const ProfiledTransformer& one = *profile.transformer;
@@ -70,7 +70,7 @@ class ModelCheck {
                    measured_.front().name,
                help);
     };
-    const char* const leave = "only sizes of one measured model can stand together: leave one of the two out";
+    const char* const leave = "only sizes of one measured model can be combined: leave one of the two out";
     same("model", in_plain_quotes(b.model), in_plain_quotes(a.model), leave);
     same("number format", in_plain_quotes(b.dtype), in_plain_quotes(a.dtype), leave);
     same("device", in_plain_quotes(b.origin.device), in_plain_quotes(a.origin.device), leave);

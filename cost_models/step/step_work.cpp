@@ -118,7 +118,7 @@ StageCosts sharded_stage_costs(const StepRequest& request, StageCosts costs, con
   assumptions.push_back({"ZeRO-" + std::to_string(sizes.zero),
                          request.options.keep
                              ? what + " stay whole during the step"
-                             : what + " go layer by layer in every op, beside the next layer's compute",
+                             : what + " go layer by layer in every op, overlapping the next layer's compute",
                          Source::kDefault});
   return costs;
 }

@@ -55,7 +55,7 @@ class Inflater {
   }
 
  private:
-  // Another member follows; anything else behind the end (padding) is ignored, as gzip does.
+  // Another member follows; anything else after the end (padding) is ignored, as gzip does.
   static bool more(const std::string& bytes, std::size_t used) {
     return bytes.size() - used >= 2 && bytes[used] == '\x1f' && bytes[used + 1] == '\x8b';
   }

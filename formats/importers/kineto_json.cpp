@@ -61,7 +61,7 @@ std::string_view trimmed_token(std::string_view token) {
   return token;
 }
 
-// A scalar as it stands in the file, an array whole. Objects are of no use to anybody here.
+// A scalar as in the file, an array whole. Objects are of no use to anybody here.
 std::string_view raw(od::value& value) {
   const std::string_view token = trimmed_token(value.raw_json_token());
   if (token.empty() || token.front() != '[') return token;
@@ -205,7 +205,7 @@ void require_json(std::string_view text, const std::string& name) {
   if (finder.byte == 0) return;
   const std::size_t offset = std::min(finder.byte - 1, text.size());
   const bool cut_off = offset >= text.size();
-  constexpr std::size_t kTarMagic = 257;  // where "ustar" stands in an archive
+  constexpr std::size_t kTarMagic = 257;  // where "ustar" is in an archive
   const bool is_tar = text.size() > kTarMagic + 5 && text.substr(kTarMagic, 5) == "ustar";
   throw InputError(Diagnostic{"K004", place_of(name, text, offset),
                               cut_off ? "the file ends in the middle, after byte " + std::to_string(text.size())
@@ -227,7 +227,7 @@ void require_json(std::string_view text, const std::string& name) {
 }
 
 struct Storage {
-  std::string text;  // with simdjson's padding behind it
+  std::string text;  // with simdjson's padding after it
   od::parser parser;
 };
 
@@ -244,7 +244,7 @@ std::shared_ptr<const void> walk_kineto(std::string text, ProblemList& problems,
         storage->parser.iterate(simdjson::padded_string_view(whole.data(), size, storage->text.size()));
     if (!TraceWalk(problems, visitor).document(document)) refuse_without_events(whole, problems.name());
     const bool more = document.current_location().error() != simdjson::OUT_OF_BOUNDS;  // at_end() came with 3.2
-    if (more) refuse_trace(whole, problems.name(), "more follows behind its end");
+    if (more) refuse_trace(whole, problems.name(), "more follows after its end");
   } catch (const simdjson::simdjson_error& error) {
     refuse_trace(whole, problems.name(), simdjson::error_message(error.error()));
   }

@@ -94,7 +94,7 @@ std::vector<Bytes> boundary_bytes(const PipedreamGraph& graph, const std::vector
     for (const std::size_t node : layers[layer]) layer_of[node] = layer;
   }
   // A tensor is in flight from its maker's layer up to the one before its last reader's. No sum can overflow: all that
-  // ends before one layer was in flight together behind the layer before it, and more than kLargestSize is refused.
+  // ends before one layer was in flight together after the layer before it, and more than kLargestSize is refused.
   std::vector<Bytes> ends_before(layers.size(), 0);
   std::vector<Bytes> result(layers.size(), 0);
   Bytes in_flight = 0;
@@ -108,7 +108,7 @@ std::vector<Bytes> boundary_bytes(const PipedreamGraph& graph, const std::vector
       ends_before[last] += graph.nodes[node].activation;
       if (in_flight > kLargestSize) {
         problems.add("G020", problems.name() + ":" + std::to_string(graph.nodes[node].line),
-                     "the tensors that cross the boundary behind this node are too large together",
+                     "the tensors that cross the boundary after this node are too large together",
                      "the largest sum is " + std::to_string(kLargestSize) + " bytes");
         return result;
       }

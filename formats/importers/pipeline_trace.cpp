@@ -49,7 +49,7 @@ class PipelineTraceReader : public KinetoVisitor {
   }
 
  private:
-  // A JSON string's text; other values as they stand.
+  // A JSON string's text; other values verbatim.
   static std::string plain(std::string_view value) {
     if (value.size() < 2 || value.front() != '"') return std::string(value);
     if (value.find('\\') == std::string_view::npos) return std::string(value.substr(1, value.size() - 2));

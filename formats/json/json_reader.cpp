@@ -11,7 +11,7 @@ namespace debubble {
 JsonObjectReader::JsonObjectReader(const JsonValue& value, std::string pointer, ProblemList& problems)
     : value_(value), pointer_(std::move(pointer)), problems_(problems) {
   if (is_object()) return;
-  complain(dialect().wrong_type, "", "an object must stand here; got " + describe(value),
+  complain(dialect().wrong_type, "", "an object is expected here; got " + describe(value),
            "objects are written {\"key\": value}");
 }
 
@@ -70,7 +70,7 @@ std::optional<std::int64_t> JsonObjectReader::optional_integer(std::string_view 
 std::string JsonObjectReader::checked_text(const JsonValue& value, std::string_view key) {
   if (value.kind == JsonValue::Kind::kString) return value.text;
   complain(dialect().wrong_type, key, in_quotes(key) + " must be a string; got " + describe(value),
-           "strings stand in double quotes");
+           "strings are in double quotes");
   return {};
 }
 
@@ -106,9 +106,9 @@ void JsonObjectReader::finish() {
   for (const JsonValue& child : value_.children) {
     if (std::find(known_.begin(), known_.end(), child.key) != known_.end()) continue;
     const std::string meant = closest_name(child.key, known_);
-    complain(
-        dialect().unknown_key, "", "unknown key " + in_quotes(child.key),
-        meant.empty() ? described() + " lists the keys that may stand here" : "did you mean " + in_quotes(meant) + "?");
+    complain(dialect().unknown_key, "", "unknown key " + in_quotes(child.key),
+             meant.empty() ? described() + " lists the keys that are allowed here"
+                           : "did you mean " + in_quotes(meant) + "?");
   }
 }
 

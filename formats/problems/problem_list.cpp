@@ -40,7 +40,7 @@ void ProblemList::throw_if_any() const {
   std::vector<Diagnostic> all = problems_;
   if (omitted_ > 0) {
     all.push_back({overflow_code_, name_, "and " + std::to_string(omitted_) + " more problems like these",
-                   "mend the first ones and run again"});
+                   "fix the first ones and run again"});
   }
   throw InputError(std::move(all));
 }

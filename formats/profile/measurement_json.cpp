@@ -71,7 +71,7 @@ void check_sum(const Measurement& measurement, JsonObjectReader& reader) {
                   "layers and rest must add up to all GPU time: kernel_time_ns is " +
                       std::to_string(measurement.kernel_time) + ", layer_time_ns and rest are " +
                       (fits ? std::to_string(sum) : std::string("more than 64 bits hold")),
-                  "nothing is left out of a measurement: what belongs to no layer stands in \"rest\"");
+                  "nothing is left out of a measurement: what belongs to no layer is in \"rest\"");
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ constexpr IntegerRule kDuration{"nanoseconds", 0, kLongestDuration,
                                 "durations are integers in nanoseconds: 1.5 ms is 1500000"};
 constexpr IntegerRule kProfileSize{"bytes", 0, kLargestSize, "sizes are integers in bytes: 1.5 MiB is 1572864"};
 constexpr IntegerRule kProfileBandwidth{"bytes per second", 1, kLargestSize, "12.5 GB/s is 12500000000"};
-constexpr IntegerRule kProfileSamples{"samples", 1, kMostInProfile, "null stands for an unknown microbatch size"};
-constexpr IntegerRule kProfileTokens{"tokens", 1, kMostInProfile, "null stands for a model without sequences"};
+constexpr IntegerRule kProfileSamples{"samples", 1, kMostInProfile, "null means an unknown microbatch size"};
+constexpr IntegerRule kProfileTokens{"tokens", 1, kMostInProfile, "null means a model without sequences"};
 constexpr IntegerRule kDimension{"numbers", 1, kWidestProfile, "the whole model's size, before it is split over ranks"};
 constexpr IntegerRule kRanks{"ranks", 1, kMostProfileRanks, "1 where the model was not split"};
 constexpr IntegerRule kRepetitions{"repetitions", 0, kMostInProfile, "leave the key out when it is unknown"};

@@ -86,7 +86,7 @@ std::vector<std::string> read_texts(JsonObjectReader& reader, std::string_view k
       continue;
     }
     problems.add_at_pointer(problems.dialect().wrong_type, reader.pointer_to(key) + "/" + std::to_string(k),
-                            "a string must stand here; got " + describe(item), "strings stand in double quotes");
+                            "a string must stand here; got " + describe(item), "strings are in double quotes");
   }
   return texts;
 }

@@ -34,7 +34,7 @@ constexpr JsonDialect kTopologyDialect{
     .description = "docs/topology.schema.json",
 };
 constexpr IntegerRule kLinkBandwidth{"bytes per second", 1, kLargestSize,
-                                     "50 GB/s is 50000000000; null stands for unlimited"};
+                                     "50 GB/s is 50000000000; null means unlimited"};
 constexpr IntegerRule kLatency{"nanoseconds", 0, 1'000'000'000, "1.5 us is 1500"};
 constexpr IntegerRule kDomain{"a domain's number", 0, std::numeric_limits<std::int32_t>::max(),
                               "devices with fast links between them have the same number"};

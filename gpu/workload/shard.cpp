@@ -56,7 +56,7 @@ void check_shard_range(const TransformerShape& shape, const WorkloadSize& size, 
   }
   if (shape.positions < 0 || shape.positions > kMost) {
     problems.add("W001", "positions must be from 0 to 2^24; got " + std::to_string(shape.positions),
-                 "0 stands for rotary positions");
+                 "0 means rotary positions");
   }
 }
 

@@ -9,7 +9,7 @@
 namespace debubble {
 
 // Tokens are ordered sequence first (token = position * samples + sample), heads by the key/value head they share, and
-// the query/key/value row by these groups, so that all heads of all samples are evenly spaced and every product of
+// the query/key/value row by these groups, so that all heads of all samples are evenly spaced and every matmul of
 // attention is a strided batch, without copies:
 //
 //     row of qkv, two queries to a key:   | q0 q1 k v | q2 q3 k v |     one group per key/value head

@@ -192,7 +192,7 @@ std::vector<std::string> GpuParts::notes() const {
     const int streams = made + (gpu == 0 ? static_cast<int>(greens_.size()) : 0);  // each has one of its own
     if (streams <= hardware_queues()) continue;
     shared.push_back(std::to_string(streams) + " streams share " + std::to_string(hardware_queues()) +
-                     " hardware queues of a GPU (CUDA_DEVICE_MAX_CONNECTIONS): one may wait behind another's work");
+                     " hardware queues of a GPU (CUDA_DEVICE_MAX_CONNECTIONS): one may wait for another's work");
     break;  // the GPUs are alike
   }
   for (const GpuPart& part : parts_) sizes += (sizes.empty() ? "" : ", ") + std::to_string(part.processors);

@@ -112,7 +112,7 @@ void check_model(const StagedModel& model, const Schedule& schedule) {
                         "the stages have " +
                             std::to_string(std::accumulate(partition.begin(), partition.end(), std::int64_t{0})) +
                             " layers together; " + model.shape.name + " has " + std::to_string(layers),
-                        std::to_string(model.shape.layers) + " blocks, an embedding before and a head behind them"});
+                        std::to_string(model.shape.layers) + " blocks, an embedding before and a head after them"});
   }
   if (model.size.microbatch % schedule.pieces != 0) {
     problems.push_back({"E022", "--microbatch",

@@ -4,8 +4,8 @@
 //     stage 1 of 3, layers 5 ... 8:    incoming 0F3 ─► [5]─[6]─[7]─[8] ─► outgoing 1F3
 //                                      outgoing 1B3 ◄─ [5]─[6]─[7]─[8] ◄─ incoming 2B3
 //
-// A tensor that stays on the device has one buffer; one that travels has a buffer at each end. Behind the payload
-// stands the tensor's chain value (live/checksum.hpp), so that both travel together: `tensor_bytes` covers both.
+// A tensor that stays on the device has one buffer; one that travels has a buffer at each end. After the payload
+// comes the tensor's chain value (live/checksum.hpp), so that both travel together: `tensor_bytes` covers both.
 //
 // Nothing is waited for. Whoever calls sees to the order: an op runs when its inputs are in their incoming buffers.
 #pragma once

@@ -23,7 +23,7 @@ struct RecorderOptions {
   bool inside_cu_init = false;  // the CUDA driver is starting: CUPTI must not be asked for devices yet
 };
 
-// What was seen, for messages at the end; the same counts stand in the file.
+// What was seen, for messages at the end; the same counts are in the file.
 struct RecorderSummary {
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;

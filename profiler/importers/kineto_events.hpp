@@ -24,7 +24,7 @@ enum class KinetoRangeKind : std::uint8_t { kOp, kAnnotation, kModule };
 
 struct KinetoRange {
   std::string_view name;
-  std::string_view sizes;  // "Input Dims" as it stands in the file
+  std::string_view sizes;  // "Input Dims" as in the file
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
   std::int64_t sequence = -1;

@@ -11,9 +11,9 @@ namespace debubble {
 namespace {
 
 constexpr std::uint32_t kNoLayer = 0xFFFFFFFF;
-constexpr std::size_t kMostNamed = 100;  // single modules beside the repeated class
+constexpr std::size_t kMostNamed = 100;  // single modules besides the repeated class
 
-// "BertLayer_7" is number "7" of the class "BertLayer_" + "": what stands around the last number.
+// "BertLayer_7" is number "7" of the class "BertLayer_" + "": what surrounds the last number.
 struct Numbered {
   std::string before;
   std::string number;

@@ -63,7 +63,7 @@ struct RecordFileEnd {
 // R005 it cannot be read. The place is "name: byte N" where there is one.
 RecordFileEnd read_record_file(const std::string& path, RecordSink& sink);
 
-// The same for bytes in memory; `name` stands in the messages.
+// The same for bytes in memory; `name` is for messages.
 RecordFileEnd read_records(std::string_view bytes, const std::string& name, RecordSink& sink);
 
 }  // namespace debubble

@@ -152,7 +152,7 @@ PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int 
   PlacedLayers placed;
   std::map<std::vector<std::int64_t>, std::size_t> known;
   for (request.place = 0; request.place < devices; ++request.place) {
-    const auto [found, is_new] = known.try_emplace(wires_inside(request), placed.distinct.size());
+    const auto [found, is_new] = known.try_emplace(links_inside(request), placed.distinct.size());
     if (is_new) placed.distinct.push_back(modelled(request, scenario.transformer.scatter_gather));
     placed.of_device.push_back(found->second);
   }

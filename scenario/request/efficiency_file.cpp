@@ -106,9 +106,9 @@ class EfficiencyReader {
       if (row.children[k].kind != JsonValue::Kind::kInteger || row.children[k].integer < 1) return false;
     }
     shape.batch = row.children[2].integer;
-    shape.rows = row.children[3].integer;
-    shape.columns = row.children[4].integer;
-    shape.inner = row.children[5].integer;
+    shape.m = row.children[3].integer;
+    shape.n = row.children[4].integer;
+    shape.k = row.children[5].integer;
     const std::string& share = row.children[6].text;
     const auto [end, error] = std::from_chars(share.data(), share.data() + share.size(), shape.efficiency);
     return error == std::errc{} && end == share.data() + share.size() && shape.efficiency > 0 && shape.efficiency <= 1;

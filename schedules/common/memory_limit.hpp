@@ -26,7 +26,7 @@ struct MemoryLimit {
                                           std::string_view fallback);
 
 // Refuses (S042) a limit with which the schedule does not work. `needed`: bytes of activations per device with which it
-// does. Names that limit in the form the person used, behind `flag`.
+// does. Names that limit in the form the person used, after `flag`.
 [[noreturn]] void refuse_memory_limit(const std::string& schedule, const MemoryLimit& limit, const PlanningCosts& costs,
                                       const std::vector<Bytes>& needed, const std::string& flag = "--param ");
 

@@ -69,7 +69,7 @@ class CellsCheck {
       report(r, c, "T042",
              name + " is in row " + std::to_string(row + 1) + ", and stage " + std::to_string(action.stage) +
                  " computes in row " + std::to_string(home + 1),
-             "a transfer or collective stands in the row of the stage it names");
+             "a transfer or collective must be in the row of the stage it names");
       return;
     }
     if (!has_microbatch(action.kind)) return;
@@ -143,10 +143,9 @@ class CellsCheck {
                   bool sends) {
     if (cell < 0 || compute.second < 0 || (compute.second < cell) == sends) return;
     report(device_of_[at(transfer.stage)], cell, "T046",
-           to_string(transfer) + (sends ? " stands before " : " stands behind ") + to_string(compute.first) +
-               " (cell " + std::to_string(compute.second + 1) + "), which " +
-               (sends ? "makes what it sends" : "needs it"),
-           sends ? "send behind the compute" : "receive before the compute");
+           to_string(transfer) + (sends ? " is before " : " is after ") + to_string(compute.first) + " (cell " +
+               std::to_string(compute.second + 1) + "), which " + (sends ? "makes what it sends" : "needs it"),
+           sends ? "send after the compute" : "receive before the compute");
   }
 
   // UNSHARD, RESHARD and REDUCE_GRAD are optional; where a row has them they must make sense.
@@ -175,7 +174,7 @@ class CellsCheck {
         if (wrong.empty()) continue;
         report(static_cast<std::int64_t>(row), static_cast<std::int64_t>(cell), "T050",
                to_string(action) + ": stage " + std::to_string(action.stage) + " " + wrong,
-               "UNSHARD before a stage's compute, RESHARD behind it, REDUCE_GRAD once, behind its last B or W");
+               "UNSHARD before a stage's compute, RESHARD after it, REDUCE_GRAD once, after its last B or W");
       }
     }
     for (const std::int32_t stage : computing) {

@@ -18,7 +18,7 @@ struct CommsProblem {
   std::string help;
 };
 
-// One message between two devices: where its send and its receive stand.
+// One message between two devices: where its send and its receive are.
 struct CommsMessage {
   Action send;
   Action receive;

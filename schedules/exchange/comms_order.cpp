@@ -115,7 +115,7 @@ class OrderCheck {
     return next_[row] != before || posted_[row] != posted_before;
   }
 
-  // Behind the last of the adjacent transfers from the next cell on; behind that cell when it is none.
+  // After the last of the adjacent transfers from the next cell on; after that cell when it is not one.
   [[nodiscard]] std::int32_t batch_end(std::size_t row) const {
     std::int32_t end = next_[row];
     while (end < size(row) && message_at_[row][at(end)] != kNoAction) ++end;
@@ -160,7 +160,7 @@ class OrderCheck {
       text += (k == 0 ? " " : "; ") + std::string("row ") + std::to_string(path[k] + 1) + " waits at cell " +
               std::to_string(next_[path[k]] + 1) + " (" + to_string(table_[path[k]][at(next_[path[k]])]) + ") for " +
               to_string(sender ? message.receive : message.send) + ", which row " + std::to_string(next + 1) +
-              " has behind cell " + std::to_string(next_[next] + 1);
+              " has after cell " + std::to_string(next_[next] + 1);
     }
     problems_.push_back({static_cast<std::int64_t>(path[0]), next_[path[0]], code, std::move(text), help});
   }

@@ -158,7 +158,7 @@ class TableReader {
          plural + "are numbered from 0 without gaps"});
   }
 
-  // Which device holds which stage for each microbatch: where its forward stands, or else where anything of it does.
+  // Which device holds which stage for each microbatch: where its forward is, or else where anything of it does.
   // Microbatches whose stages are on the same devices make a replica, numbered in order of their first microbatch.
   void place_ops() {
     const auto stages = static_cast<std::size_t>(schedule_.stages);
@@ -226,7 +226,7 @@ class TableReader {
       const Deadlock::Wait& wait = deadlock->cycle[i];
       const Deadlock::Wait& next = deadlock->cycle[(i + 1) % deadlock->cycle.size()];
       message += (i == 0 ? " " : "; ") + to_string(wait.op) + " (" + where(wait.device, wait.position) + ") needs " +
-                 to_string(wait.waits_for) + ", which row " + std::to_string(next.device + 1) + " has behind " +
+                 to_string(wait.waits_for) + ", which row " + std::to_string(next.device + 1) + " has after " +
                  to_string(next.op);
     }
     const Deadlock::Wait& first = deadlock->cycle.front();
@@ -245,7 +245,7 @@ class TableReader {
     if (count_ > shown.size()) {
       const std::size_t more = count_ - shown.size();
       shown.push_back({"T032", name_, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
-                       "mend the first ones and read again"});
+                       "fix the first ones and read again"});
     }
     throw InputError(std::move(shown));
   }

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kGrammar =
     "a cell is <stage><F|B|I|W><microbatch>, like 3F12, or (3F12;4B7)OVERLAP_F_B, or empty";
 constexpr const char* kCommsGrammar =
-    "beside F, B, I and W a compute_comms table has SEND_F, RECV_F, SEND_B and RECV_B with a microbatch, and UNSHARD, "
+    "besides F, B, I and W a compute_comms table has SEND_F, RECV_F, SEND_B and RECV_B with a microbatch, and UNSHARD, "
     "RESHARD and REDUCE_GRAD without one";
 
 // In the order of ActionKind.
@@ -121,13 +121,13 @@ ReadActionCell read_pair(std::string_view text, CellWords words) {
   if (close == std::string_view::npos) return fail("the closing \")\" is missing");
   if (const std::string_view suffix = trimmed_cell(text.substr(close + 1)); suffix != "OVERLAP_F_B") {
     return fail(suffix.empty() ? "\"OVERLAP_F_B\" is missing after \")\""
-                               : quoted(suffix) + " stands for \"OVERLAP_F_B\"");
+                               : quoted(suffix) + " where \"OVERLAP_F_B\" is expected");
   }
   if (trimmed_cell(inside).empty()) return fail("it has no members");
   const auto members = std::count(inside.begin(), inside.end(), ';') + 1;
   if (members != 2) return fail("it has " + std::to_string(members) + (members == 1 ? " member" : " members"));
   const std::size_t middle = inside.find(';');
-  // Only compute overlaps: transfers of a pair stand in cells of their own.
+  // Only compute overlaps: transfers of a pair are in cells of their own.
   const CellWords inner = words == CellWords::kNative ? words : CellWords::kCompute;
   cell.fault = read_action(trimmed_cell(inside.substr(0, middle)), inner, cell.cell.actions[0]);
   if (cell.fault.code.empty())

@@ -25,7 +25,7 @@ struct TransformEntry {
   std::string citation;
   Certainty certainty = Certainty::kReproduced;
   std::string certainty_note;  // one sentence: against what it was tested, or what is not known
-  std::string constraints;     // which schedules it refuses, for people
+  std::string constraints;     // which schedules it refuses, to display
   std::vector<ParamSpec> params;
   std::string advice;  // one or two sentences: when to use it, and what it costs
   Schedule (*apply)(const Schedule&, const TransformRequest&) = nullptr;

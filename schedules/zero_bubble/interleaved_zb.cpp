@@ -44,7 +44,7 @@ Schedule build_interleaved_zb(const ScheduleRequest& request) {
   return schedule;
 }
 
-// A tail of W's hides behind the longer of the other two; where W is longer than either, it does not.
+// A tail of W's is hidden behind the longer of the other two; where W is longer than either, it is not.
 std::optional<double> interleaved_zb_makespan(const FormCase& form) {
   if (form.microbatches < form.devices) return std::nullopt;
   if (form.weight_grad > std::min(form.forward, form.input_grad)) return std::nullopt;

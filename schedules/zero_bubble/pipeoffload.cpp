@@ -69,7 +69,7 @@ int affordable_chunks(const PlanningCosts& costs, int chunks) {
 }
 
 // The published lane: slots of one copy, out and back in turn. Backs take, from the last on, the latest slot that ends
-// an input gradient's time before their use; outs the first one behind their forward. What stays for no more than three
+// an input gradient's time before their use; outs the first one after their forward. What stays for no more than three
 // round trips is left where it is.
 class SlotLane {
  public:

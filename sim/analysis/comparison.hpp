@@ -12,7 +12,7 @@
 //     4. launch gaps, one device at a time: how long after everything it waited for each op begins
 //     5. what is left: measured times that no replay allows, such as ops that begin before their inputs arrived
 // So the parts add up to the gap exactly. Limits: where two slow things hide each other, or would each do alone, the
-// order above decides which one is blamed; a part says how much of the gap goes away with it when what stands before it
+// order above decides which one is blamed; a part says how much of the gap goes away with it when what precedes it
 // in the list is repaired first. A slow group that others hide has part 0.
 #pragma once
 

@@ -24,7 +24,7 @@ bool span_is_backward(const Span& span) {
 // without it, whatever waits would have gone on so much earlier.
 class GapWalk {
  public:
-  // Behind a device's last work nothing of its own waits, so there all that is not known to be somebody's fault counts
+  // After a device's last work nothing of its own waits, so there all that is not known to be somebody's fault counts
   // as `compute_cause`.
   GapWalk(const Timeline& timeline, IdleCause compute_cause, bool tail, NanosecondsByCause& causes)
       : timeline_(timeline), compute_cause_(compute_cause), tail_(tail), causes_(causes) {}
@@ -165,7 +165,7 @@ class DeviceWalk {
   }
 
  private:
-  // A wait just before span `k`, or before a step that stands before it, for compute elsewhere.
+  // A wait just before span `k`, or before a step that comes before it, for compute elsewhere.
   [[nodiscard]] IdleCause cause_at(std::size_t k) const {
     if (k <= first_backward_) return IdleCause::kFill;
     return k > last_forward_ ? IdleCause::kDrain : IdleCause::kDependency;

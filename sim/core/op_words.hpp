@@ -1,4 +1,4 @@
-// What kinds of op are called where people read.
+// What kinds of op are called in texts.
 #pragma once
 
 #include <array>

@@ -10,7 +10,7 @@
 namespace debubble {
 namespace {
 
-// The first op of the cell in which `id` stands.
+// The first op of the cell that holds `id`.
 std::int32_t cell_begin(const OpIndex& ops, std::int32_t id) {
   const bool second = id > ops.row_begin(ops.device(id)) && ops.op(id - 1).paired_with_next;
   return second ? id - 1 : id;
@@ -103,7 +103,7 @@ class FeatureChecker {
     const bool same_row = ops_.device(first) == ops_.device(second);
     if (same_row && cell_begin(ops_, first) < cell_begin(ops_, second)) return;
     report("T070", second, first,
-           to_string(ops_.op(second)) + " does not run behind " + to_string(ops_.op(first)) +
+           to_string(ops_.op(second)) + " does not run after " + to_string(ops_.op(first)) +
                ", the slice of its sequence that it needs",
            "a device runs the slices of a microbatch forward in order and backward in reverse order");
   }
@@ -113,7 +113,7 @@ class FeatureChecker {
       if (!is_vocabulary(ops_.op(id).kind)) continue;
       report("T072", id, -1,
              to_string(ops_.op(id)) + " works on a shard of the vocabulary, and the schedule has no barriers for it",
-             "S and T stand only where the output layer is split over the devices");
+             "S and T are allowed only where the output layer is split over the devices");
       return;  // the others are wrong in the same way
     }
   }
@@ -194,7 +194,7 @@ class FeatureChecker {
     return copy.after < 0 ? -1 : ops_.row_begin(device) + copy.after;
   }
 
-  // The first op that uses the activation must stand behind everything that its copy back waits for.
+  // The first op that uses the activation must come after everything that its copy back waits for.
   void check_user(std::int32_t forward, std::int32_t latest, const Copy& copy) {
     const Op& op = ops_.op(forward);
     std::int32_t user = ops_.find(OpKind::kRecompute, op.stage, op.microbatch);

@@ -22,7 +22,7 @@ bool is_interleaved(const Schedule& schedule) {
   return true;
 }
 
-// F of a row before and behind its first B or I.
+// F of a row before and after its first B or I.
 struct Forwards {
   std::ptrdiff_t before = 0;
   std::ptrdiff_t behind = 0;
@@ -36,7 +36,7 @@ Forwards forwards_of(const std::vector<Op>& row) {
 
 // One cell of a row, as far as slots look at it.
 struct SlotCell {
-  std::size_t end = 0;  // the position behind it
+  std::size_t end = 0;  // the position after it
   const Op* forward = nullptr;
   const Op* backward = nullptr;
   bool local = true;   // W and R only

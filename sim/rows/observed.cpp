@@ -128,7 +128,7 @@ class Assembling {
              })->begin;
   }
 
-  // Given times count from 0; measured ones may stand anywhere on their clock, and their difference must be a count.
+  // Given times count from 0; measured ones may lie anywhere on their clock, and their difference must be a count.
   void check_range() {
     if (!observation_.measured) return;
     for (const ObservedOp& each : observation_.ops) check_range(each.end, observed_name(each) + " ends");

@@ -1,7 +1,8 @@
-// OpIndex: where each op of a schedule stands and what it needs, for schedules that may hold anything.
+// OpIndex: where each op of a schedule is and what it needs, for schedules that may hold anything.
 //
 // An op's id is its number when the rows are read one after another. Numbers out of range are kept out of the index;
-// of an op that stands twice the first is the one found. Memory is linear in the number of ops, whatever their numbers.
+// of an op that appears twice the first is the one found. Memory is linear in the number of ops, whatever their
+// numbers.
 #pragma once
 
 #include <array>
@@ -64,7 +65,7 @@ class OpIndex {
   // The op of a neighbouring stage that uses this one's output; -1 when there is none (last F, first B or I, any W, R,
   // S or T).
   [[nodiscard]] std::int32_t user(const Op& op) const;
-  // The id behind the last op of the cell that begins at `id`: one op or a pair.
+  // The id after the last op of the cell that begins at `id`: one op or a pair.
   [[nodiscard]] std::int32_t cell_end(std::int32_t id) const;
 
  private:

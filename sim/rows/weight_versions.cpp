@@ -129,7 +129,7 @@ class StageOnDevice {
     }
   }
 
-  // Only what a B will read again is kept beside the newest version.
+  // Only what a B will read again is kept besides the newest version.
   void count_versions() {
     const bool stashes = policy_.versions == Asynchrony::Versions::kStashed ||
                          policy_.versions == Asynchrony::Versions::kPerBatch || policy_.stash_predicted;

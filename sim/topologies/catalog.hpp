@@ -5,7 +5,7 @@
 //     "hxmesh:a=2,b=2,x=16,y=16"          boards of 2 x 2 devices, 16 x 16 boards
 //
 // A name, and after a colon what it takes, joined by commas: how many of its units, and KEY=VALUE. Rates are bytes per
-// second in one direction that payload reaches, not what a data sheet promises; both stand in the parameter's text.
+// second in one direction that payload reaches, not what a data sheet promises; both are in the parameter's text.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ class LinkFinder {
  public:
   LinkFinder(const LinkGraph& graph, const std::string& place) : graph_(graph), place_(place) {}
 
-  // The way there and back.
+  // The route there and back.
   [[nodiscard]] std::vector<std::int32_t> between_devices(std::int32_t a, std::int32_t b) const {
     if (std::max(a, b) >= graph_.device_count() || a == b) {
       fail("\"" + std::to_string(a) + "-" + std::to_string(b) + "\" is no pair of devices",

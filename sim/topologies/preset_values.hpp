@@ -51,7 +51,7 @@ struct PresetValues {
 
   [[nodiscard]] std::int64_t operator[](std::string_view name) const { return values.find(name)->second; }
   [[nodiscard]] std::int32_t count(std::string_view name) const { return static_cast<std::int32_t>((*this)[name]); }
-  [[nodiscard]] WireSpeed speed(std::string_view rate, std::string_view latency) const {
+  [[nodiscard]] LinkSpeed speed(std::string_view rate, std::string_view latency) const {
     return {(*this)[rate], (*this)[latency]};
   }
 };

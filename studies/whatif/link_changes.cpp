@@ -243,7 +243,7 @@ Topology changed_topology(const Topology& topology, const std::vector<LinkChange
     }
     check_effect(change, effect);
   }
-  return topology.rewired(std::move(network));
+  return topology.with_network(std::move(network));
 }
 
 }  // namespace debubble

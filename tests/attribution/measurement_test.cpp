@@ -207,7 +207,7 @@ TEST_CASE("kernels of one execution that run side by side are noted") {
   script.close();
   const Attribution found = script.attributed();
   CHECK(forward_of(found).median == 200);
-  CHECK(noted_in_part(found, "ns of kernels ran beside others of their layer"));
+  CHECK(noted_in_part(found, "ns of kernels overlapped others of their layer"));
   Script alone;
   alone.in("debubble.layer:a", [&] { alone.kernel(100); });
   CHECK_FALSE(noted_in_part(alone.attributed(), "beside others"));

@@ -30,7 +30,7 @@ TEST_CASE("what is no profile in a folder is refused, with every file that is no
         R"(error[P010]: "schema" must be "debubble.profile/1"; got none
   --> ./a.json#
   = help: debubble reads profiles of this version only; `debubble import` converts other formats
-error[P007]: an object must stand here; got an array
+error[P007]: an object is expected here; got an array
   --> ./c.json#
   = help: objects are written {"key": value}
 2 errors
@@ -80,7 +80,7 @@ TEST_CASE("profiles of different models are refused") {
   CHECK(folder.refusal({"simulate", "--profile", ".", "--microbatch-size", "3"}) ==
         R"(error[L020]: the profiles are not of one model: "large" here, "tiny" in ./a.json
   --> ./b.json
-  = help: only sizes of one measured model can stand together: leave one of the two out
+  = help: only sizes of one measured model can be combined: leave one of the two out
 )");
 }
 

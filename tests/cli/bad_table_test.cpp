@@ -66,7 +66,7 @@ TEST_CASE("a missing forward or backward is refused") {
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
         R"(error[T005]: the backward after 0F0 is missing: neither 0B0, nor 0I0 and 0W0
   --> t.csv:1
-  = help: add 0B0, or 0I0 and 0W0, behind 0F0
+  = help: add 0B0, or 0I0 and 0W0, after 0F0
 )");
   folder.write("f.csv", R"(0F0,0B0
 1B0
@@ -97,7 +97,7 @@ TEST_CASE("rows that wait for each other are refused") {
 )");
   CHECK(
       folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-      R"(error[T011]: the devices wait for each other: 0B0 (row 1, cell 3) needs 1B0, which row 2 has behind 1F1; 1F1 (row 2, cell 1) needs 0F1, which row 1 has behind 0B0
+      R"(error[T011]: the devices wait for each other: 0B0 (row 1, cell 3) needs 1B0, which row 2 has after 1F1; 1F1 (row 2, cell 1) needs 0F1, which row 1 has after 0B0
   --> t.csv:1:3
   = help: each device runs its row strictly in order: reorder one of these rows
 )");
@@ -202,7 +202,7 @@ TEST_CASE("malformed overlapped pairs are refused") {
   folder.write("t.csv", R"((0F0;0B0)OVERLAP
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-        R"(error[T028]: "(0F0;0B0)OVERLAP" is not an overlapped pair: "OVERLAP" stands for "OVERLAP_F_B"
+        R"(error[T028]: "(0F0;0B0)OVERLAP" is not an overlapped pair: "OVERLAP" where "OVERLAP_F_B" is expected
   --> t.csv:1:1
   = help: write it as (3F12;4B7)OVERLAP_F_B
 )");

@@ -165,7 +165,7 @@ TEST_CASE("devices of the pipeline whose wires read the same have the same times
       std::map<std::vector<std::int64_t>, Nanoseconds> known;
       for (request.place = 0; request.place < layout.sizes.pipeline; ++request.place) {
         const Nanoseconds time = modelled_profile(request).layers[1].forward.median;
-        const auto [found, is_new] = known.try_emplace(wires_inside(request), time);
+        const auto [found, is_new] = known.try_emplace(links_inside(request), time);
         CHECK(found->second == time);
         ++(is_new ? other : same);
       }

@@ -117,9 +117,9 @@ TEST_CASE("overlapped pairs must be pairs") {
     return "T028 t.csv:1:1 \"" + cell + "\" is not an overlapped pair: " + what + kPair;
   };
   CHECK(problems_of("(0F0;0B0)\n") == pair("(0F0;0B0)", "\"OVERLAP_F_B\" is missing after \")\""));
-  CHECK(problems_of("(0F0;0B0)OVERLAP\n") == pair("(0F0;0B0)OVERLAP", "\"OVERLAP\" stands for \"OVERLAP_F_B\""));
+  CHECK(problems_of("(0F0;0B0)OVERLAP\n") == pair("(0F0;0B0)OVERLAP", "\"OVERLAP\" where \"OVERLAP_F_B\" is expected"));
   CHECK(problems_of("(0F0;0B0)OVERLAP_F_Bx\n") ==
-        pair("(0F0;0B0)OVERLAP_F_Bx", "\"OVERLAP_F_Bx\" stands for \"OVERLAP_F_B\""));
+        pair("(0F0;0B0)OVERLAP_F_Bx", "\"OVERLAP_F_Bx\" where \"OVERLAP_F_B\" is expected"));
   CHECK(problems_of("()OVERLAP_F_B\n") == pair("()OVERLAP_F_B", "it has no members"));
   CHECK(problems_of("(0F0)OVERLAP_F_B\n") == pair("(0F0)OVERLAP_F_B", "it has 1 member"));
   CHECK(problems_of("(0F0;0B0;0F1)OVERLAP_F_B\n") == pair("(0F0;0B0;0F1)OVERLAP_F_B", "it has 3 members"));
@@ -158,7 +158,7 @@ TEST_CASE("missing forwards and backwards are refused with the row where they be
         "T004 t.csv:2 1F0 is missing, though the backward of stage 1 runs on microbatch 0\n");
   CHECK(problems_of("0F0,0B0\n1F0\n") ==
         "T005 t.csv:2 the backward after 1F0 is missing: neither 1B0, nor 1I0 and 1W0 | add 1B0, or 1I0 and "
-        "1W0, behind 1F0\n");
+        "1W0, after 1F0\n");
   CHECK(problems_of("0F0,0F1,0B0,0B1\n1F0,1B0\n") ==
         "T013 t.csv stage 1 never runs microbatch 1: 1F1 and its backward are missing\n");
 }
@@ -191,8 +191,8 @@ TEST_CASE("rows that need their own later ops are refused") {
 
 TEST_CASE("a deadlock between devices is refused and names the cycle") {
   CHECK(problems_of("0F0,,0B0,0F1,0B1\n1F1,1F0,1B0,1B1\n") ==
-        "T011 t.csv:1:3 the devices wait for each other: 0B0 (row 1, cell 3) needs 1B0, which row 2 has behind 1F1; "
-        "1F1 (row 2, cell 1) needs 0F1, which row 1 has behind 0B0 | each device runs its row strictly in order: "
+        "T011 t.csv:1:3 the devices wait for each other: 0B0 (row 1, cell 3) needs 1B0, which row 2 has after 1F1; "
+        "1F1 (row 2, cell 1) needs 0F1, which row 1 has after 0B0 | each device runs its row strictly in order: "
         "reorder one of these rows\n");
 }
 
@@ -213,9 +213,9 @@ TEST_CASE("fifty problems are shown and the rest is counted") {
   const std::string problems = problems_of(text);
   CHECK(std::count(problems.begin(), problems.end(), '\n') == 51);
   CHECK(problems.ends_with("T024 t.csv:1:50 \"x\" is not an action" + std::string(kGrammar) +
-                           "T032 t.csv and 13 more problems | mend the first ones and read again\n"));
+                           "T032 t.csv and 13 more problems | fix the first ones and read again\n"));
   CHECK(problems_of(text.substr(0, 51 * 2 - 1))
-            .ends_with("T032 t.csv and 1 more problem | mend the first ones and read "
+            .ends_with("T032 t.csv and 1 more problem | fix the first ones and read "
                        "again\n"));
   CHECK(problems_of(text.substr(0, 50 * 2 - 1))
             .ends_with("T024 t.csv:1:50 \"x\" is not an action" + std::string(kGrammar)));

@@ -62,7 +62,7 @@ TEST_CASE("layers and rest of a measurement must add up to the nanosecond") {
         "error[P024]: layers and rest must add up to all GPU time: kernel_time_ns is 100, layer_time_ns and rest are "
         "101\n"
         "  --> m.json#/measurement\n"
-        "  = help: nothing is left out of a measurement: what belongs to no layer stands in \"rest\"\n");
+        "  = help: nothing is left out of a measurement: what belongs to no layer is in \"rest\"\n");
   CHECK(complaint_after("\"total_ns\": 30", "\"total_ns\": 29").find("error[P024]") == 0);
   CHECK(complaint_after("\"kernel_time_ns\": 100", "\"kernel_time_ns\": 99").find("error[P024]") == 0);
   CHECK(complaint_after("{\"what\": \"copies\", \"count\": 1, \"total_ns\": 10}",

@@ -74,7 +74,7 @@ TEST_CASE("a profile's every field arrives") {
   CHECK(last.parameters == 2000);
 }
 
-TEST_CASE("null stands for unknown sizes of microbatch and sequence") {
+TEST_CASE("null means unknown sizes of microbatch and sequence") {
   const Profile profile = read_profile(
       replaced(replaced(kGood, "\"microbatch_size\": 2", "\"microbatch_size\": null"), ": 128", ": null"), "tiny.json");
   CHECK(profile.microbatch_size == 0);
@@ -126,7 +126,7 @@ TEST_CASE("nesting bombs are refused") {
 
 TEST_CASE("a key that stands twice is an error, not the last one's victory") {
   CHECK(complaint_after("\"output_bytes\": 50", "\"output_bytes\": 50, \"output_bytes\": 51") ==
-        "error[P003]: \"output_bytes\" stands here twice\n"
+        "error[P003]: \"output_bytes\" appears twice\n"
         "  --> tiny.json#/layers/0/output_bytes\n"
         "  = help: keep one of the two\n");
 }
@@ -167,7 +167,7 @@ TEST_CASE("unknown keys are errors with a suggestion") {
   CHECK(complaint_after("\"n\": 30", "\"whatever\": 30") ==
         "error[P005]: unknown key \"whatever\"\n"
         "  --> tiny.json#/layers/0/forward\n"
-        "  = help: docs/profile.schema.json lists the keys that may stand here\n");
+        "  = help: docs/profile.schema.json lists the keys that are allowed here\n");
   for (const char* key : {"\"latency_ns\"", "\"device\"", "\"gather\", \"count\"", "\"dtype\""}) {
     const std::string text = std::string(key).insert(std::string(key).size() - 1, "x");
     CHECK(complaint_after(key, text).find("error[P005]: unknown key") != std::string::npos);
@@ -185,19 +185,19 @@ TEST_CASE("missing keys and wrong types are errors") {
         "  = help: docs/profile.schema.json lists what must be there\n");
   CHECK(complaint_after("\"microbatch_size\": 2,", "").find("error[P006]: \"microbatch_size\" is missing") == 0);
   CHECK(complaint_after("{\"median_ns\": 30}", "30") ==
-        "error[P007]: an object must stand here; got 30\n"
+        "error[P007]: an object is expected here; got 30\n"
         "  --> tiny.json#/layers/1/forward\n"
         "  = help: objects are written {\"key\": value}\n");
   CHECK(complaint_after("\"tiny\"", "[1]") ==
         "error[P007]: \"model\" must be a string; got an array\n"
         "  --> tiny.json#/model\n"
-        "  = help: strings stand in double quotes\n");
+        "  = help: strings are in double quotes\n");
   CHECK(complaint_after("[{\"name\": \"gather\", \"count\": 3, \"total_ns\": 8}]", "{}") ==
         "error[P007]: \"kernels\" must be an array; got an object\n"
         "  --> tiny.json#/layers/0/kernels\n"
         "  = help: arrays are written [item, item]\n");
   CHECK(complaint("[]") ==
-        "error[P007]: an object must stand here; got an array\n"
+        "error[P007]: an object is expected here; got an array\n"
         "  --> tiny.json#\n"
         "  = help: objects are written {\"key\": value}\n");
   CHECK(complaint_after("\"tiny\"", "\"\"") ==

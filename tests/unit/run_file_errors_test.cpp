@@ -69,7 +69,7 @@ TEST_CASE("files that are no JSON or of another kind are named as what they are"
   CHECK(complaint("").find("error[V001]: not valid JSON: the file is empty") == 0);
   CHECK(complaint("{").find("error[V001]") == 0);
   CHECK(complaint("\xff{}").find("error[V002]") == 0);
-  CHECK(complaint("[]").find("error[V007]: an object must stand here; got an array") == 0);
+  CHECK(complaint("[]").find("error[V007]: an object is expected here; got an array") == 0);
   CHECK(found("debubble.run/1", "debubble.run/2") == "V010 run.json#/format");
   CHECK(complaint("{}").find("error[V010]: \"format\" must be \"debubble.run/1\"; got none") == 0);
   CHECK(complaint(std::string(40, '[')).find("error[V018]") == 0);

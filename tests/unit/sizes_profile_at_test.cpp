@@ -195,7 +195,7 @@ TEST_CASE("profiles of several models, devices or formats are refused, with ever
   const std::string text = refusal(profiles);
   CHECK(text.find("error[L020]: the profiles are not of one model: \"steps\" here, \"stairs\" in b1-s1000.json\n"
                   "  --> b2-s1000.json\n"
-                  "  = help: only sizes of one measured model can stand together: leave one of the two out\n") == 0);
+                  "  = help: only sizes of one measured model can be combined: leave one of the two out\n") == 0);
   CHECK(text.find("not of one number format: \"fp16\" here, \"bf16\" in b1-s1000.json") != std::string::npos);
   CHECK(text.find("not of one device: \"NVIDIA A100\" here, \"NVIDIA H100\" in") != std::string::npos);
   CHECK(text.find("not of one hop: 5 ns here, none in b1-s1000.json") != std::string::npos);

@@ -189,7 +189,7 @@ TEST_CASE("a product without an algorithm is told with its shape") {
   gemm.c = {256, 3, 7, 7, 21};
   const Diagnostic found = refusal([&] { device.gemm(gemm); });
   CHECK(found.code == "U028");
-  CHECK(contains(found.message, "the product 3 x 5 x 7, in bf16 failed: CUBLAS_STATUS_NOT_SUPPORTED"));
+  CHECK(contains(found.message, "the matmul 3 x 5 x 7, in bf16 failed: CUBLAS_STATUS_NOT_SUPPORTED"));
 }
 
 TEST_CASE("a source that does not compile is told with the compiler's log") {

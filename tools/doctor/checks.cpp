@@ -122,8 +122,8 @@ std::string processors_text() {
 }
 
 MachineCheck products_check() {
-  const live::MatrixProducts& products = live::MatrixProducts::best();
-  const bool own = products.name() == live::MatrixProducts::own().name();
+  const live::MatmulLibrary& products = live::MatmulLibrary::best();
+  const bool own = products.name() == live::MatmulLibrary::own().name();
   return {
       "OpenBLAS", own ? "note" : "ok",
       own ? "not found; `live` uses its own matrix products: apt-get install libopenblas0-pthread" : products.name()};

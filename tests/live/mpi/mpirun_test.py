@@ -80,8 +80,8 @@ class OverMpi(unittest.TestCase):
         self.assertIn("2F2 on device 2 expected the activation 1F2", " ".join(done.stdout.split()))
         self.assertEqual(done.stdout.count("2F2 on device 2"), 1)  # rank 0 speaks for all
 
-    def test_letters_longer_than_mpi_sends_at_once_arrive_before_the_end(self):
-        # Open MPI then hands a letter over only when both ends are inside MPI.
+    def test_messages_longer_than_mpi_sends_at_once_arrive_before_the_end(self):
+        # Open MPI then hands a message over only when both ends are inside MPI.
         for fault, words in (("drop=1F2", "a message was lost"), ("corrupt=1F2", "2F2 on device 2 expected")):
             done = run(MPIRUN, "-n", "4", "--mca", "btl_vader_eager_limit", "128", *LIVE, *SMALL, "--fault", fault,
                        "--watchdog", "1")

@@ -1,5 +1,5 @@
-// ChainKeeper: the checksum chains of one device's iteration: what each op's output carries, and whether each input
-// carries what it must.
+// ChainChecker: computes and checks the checksum chains of one device's iteration: what each op's output carries, and
+// whether each input carries what it must.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace debubble::live {
 
-class ChainKeeper {
+class ChainChecker {
  public:
-  // The job must outlive the keeper.
-  ChainKeeper(const Job& job, std::int32_t device) : job_(job), device_(device) {}
+  // The job must outlive the checker.
+  ChainChecker(const Job& job, std::int32_t device) : job_(job), device_(device) {}
 
   void start(std::int32_t iteration);
 

@@ -10,7 +10,7 @@ namespace debubble::live {
 // Without any device doing a step. An op may take longer than people's patience with it, even many times its cost on a
 // loaded machine; on the wall clock an emulated link may be busy for long as well. `token`: ops take no time to speak
 // of, see WorkShape.
-[[nodiscard]] Nanoseconds longest_silence(const Job& job, bool token);
+[[nodiscard]] Nanoseconds watchdog_timeout(const Job& job, bool token);
 
 // All iterations, warm-up included, when every op takes its cost: that of the device with most to do, or what all
 // devices share `cores` cores for, whichever is longer. At most 2^60.

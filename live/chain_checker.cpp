@@ -1,4 +1,4 @@
-#include "live/chain_keeper.hpp"
+#include "live/chain_checker.hpp"
 
 #include <string>
 
@@ -28,12 +28,12 @@ std::string name_of_chain(const Schedule& schedule, std::uint64_t chain, std::in
 
 }  // namespace
 
-void ChainKeeper::start(std::int32_t iteration) {
+void ChainChecker::start(std::int32_t iteration) {
   iteration_ = iteration;
   for (Chains* each : {&forward_, &held_, &outputs_, &weights_}) each->clear();
 }
 
-void ChainKeeper::check(const Op& op, const Tensor& tensor, std::uint64_t chain) const {
+void ChainChecker::check(const Op& op, const Tensor& tensor, std::uint64_t chain) const {
   const std::uint64_t expected = expected_chain(job_.schedule(), tensor, iteration_);
   if (chain == expected) return;
   throw WrongDataError(debubble::to_string(op) + " on device " + std::to_string(device_) + " expected " +
@@ -41,8 +41,8 @@ void ChainKeeper::check(const Op& op, const Tensor& tensor, std::uint64_t chain)
                        name_of_chain(job_.schedule(), chain, iteration_));
 }
 
-void ChainKeeper::check_bytes(const Op& op, const Tensor& tensor, std::uint64_t checksum,
-                              std::span<const std::byte> bytes) const {
+void ChainChecker::check_bytes(const Op& op, const Tensor& tensor, std::uint64_t checksum,
+                               std::span<const std::byte> bytes) const {
   const std::uint64_t found = checksum_of(bytes);
   if (checksum == found) return;
   throw WrongDataError(debubble::to_string(op) + " on device " + std::to_string(device_) + " expected " +
@@ -50,7 +50,7 @@ void ChainKeeper::check_bytes(const Op& op, const Tensor& tensor, std::uint64_t 
                        ", and got it with changed bytes (checksum " + hex(found) + ")");
 }
 
-void ChainKeeper::take(const Op& op, std::uint64_t input) {
+void ChainChecker::take(const Op& op, std::uint64_t input) {
   const Key key{op.stage, op.microbatch};
   std::uint64_t chain = 0;
   switch (op.kind) {
@@ -76,20 +76,20 @@ void ChainKeeper::take(const Op& op, std::uint64_t input) {
   weights_[{replica, op.stage}] += weight_chain(chain);
 }
 
-std::uint64_t ChainKeeper::output(const Op& op) {
+std::uint64_t ChainChecker::output(const Op& op) {
   if (op.kind == OpKind::kWeightGrad) return 0;
   return outputs_.extract({op.stage, op.microbatch}).mapped();
 }
 
 // The chain that an op of the same stage and piece has left for this one.
-std::uint64_t ChainKeeper::taken(const Op& op, Chains& left, OpKind by) const {
+std::uint64_t ChainChecker::taken(const Op& op, Chains& left, OpKind by) const {
   const auto found = left.extract({op.stage, op.microbatch});
   if (!found.empty()) return found.mapped();
   throw WrongDataError(debubble::to_string(op) + " on device " + std::to_string(device_) + " needs " +
                        debubble::to_string(Op{by, false, op.stage, op.microbatch}) + ", which has not run yet");
 }
 
-void ChainKeeper::check_weights() const {
+void ChainChecker::check_weights() const {
   for (const auto& [key, sum] : weights_) {
     const std::uint64_t expected = expected_weight_chain(job_.schedule(), key.first, key.second, iteration_);
     if (sum == expected) continue;

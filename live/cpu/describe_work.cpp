@@ -1,15 +1,15 @@
-#include "live/cpu/account.hpp"
+#include "live/cpu/describe_work.hpp"
 
 #include <string>
 
 namespace debubble::live {
 
-void describe_work(const LiveRequest& request, const WorkShape& shape, const MatrixProducts& products,
+void describe_work(const LiveRequest& request, const WorkShape& shape, const MatmulLibrary& matmul,
                    LiveResult& result) {
   const std::string size = std::to_string(shape.hidden);
   result.assumptions.push_back({"work of an op",
-                                "products of " + std::to_string(shape.block_rows) + " x " + size + " by " + size +
-                                    " x " + size + " floats, " + products.name() +
+                                "matmuls of " + std::to_string(shape.block_rows) + " x " + size + " by " + size +
+                                    " x " + size + " floats, " + matmul.name() +
                                     (shape.token ? ", one per op" : ", as many rows as fill its cost"),
                                 Source::kDefault});
   if (shape.divisor > 1) {

@@ -1,4 +1,4 @@
-// StreamJudge: which executions of one stream count, and what the stream says about the measurement.
+// StreamSelection: which executions of one stream count, and what the stream says about the measurement.
 //
 //     step      0      1      2      3      4      5      6      7      8
 //     time     930    610    502    500    501    499    (paused)       500
@@ -26,7 +26,7 @@ inline constexpr std::size_t kLeastToDetect = 4;    // steps, to look for a chan
 inline constexpr std::size_t kLeastToCompare = 3;   // steps with and without the profiler, for its overhead
 inline constexpr std::size_t kLeastForDrift = 6;    // steps, for two per third
 
-struct StreamVerdict {
+struct StreamSelection {
   std::vector<bool> kept;  // by instance
   std::int64_t steps = 0;
   std::int64_t warm_up_steps = 0;
@@ -39,7 +39,7 @@ struct StreamVerdict {
 };
 
 // `fixed` < 0: detect. `steps` is settled.
-[[nodiscard]] StreamVerdict judge(const Instances& instances, Steps& steps, std::int64_t fixed);
+[[nodiscard]] StreamSelection select_executions(const Instances& instances, Steps& steps, std::int64_t fixed);
 
 // The number of leading durations to discard; `loading` says in which code was loaded.
 [[nodiscard]] std::size_t warm_up_length(const std::vector<Nanoseconds>& durations, const std::vector<bool>& loading);

@@ -1,5 +1,5 @@
-// Evidence: what the boards of an iteration prove. The chain values say that every op got what it should have; payload
-// checksums, where they were taken, that no byte changed on its way.
+// Verification of an iteration from the trace buffers of its devices: chain values show that every op got the tensors
+// that it should have, payload checksums, where they were taken, that no byte changed in the transfer.
 #pragma once
 
 #include <cstdint>

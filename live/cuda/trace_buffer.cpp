@@ -1,8 +1,8 @@
-#include "live/cuda/board.hpp"
+#include "live/cuda/trace_buffer.hpp"
 
 namespace debubble::live {
 
-Board::Board(const Job& job, std::int32_t device, WorkDevice& memory) : memory_(memory) {
+TraceBuffer::TraceBuffer(const Job& job, std::int32_t device, WorkDevice& memory) : memory_(memory) {
   const Schedule& schedule = job.schedule();
   const std::vector<Op>& row = schedule.rows[static_cast<std::size_t>(device)];
   std::size_t next = kFirst + 4 * row.size();
@@ -20,6 +20,6 @@ Board::Board(const Job& job, std::int32_t device, WorkDevice& memory) : memory_(
   data_ = memory_.allocate(bytes());
 }
 
-Board::~Board() { memory_.release(data_); }
+TraceBuffer::~TraceBuffer() { memory_.release(data_); }
 
 }  // namespace debubble::live

@@ -3,11 +3,11 @@
 
 #include <stdexcept>
 
-#include "live/mpi/device_run_letter.hpp"
+#include "live/mpi/device_run_codec.hpp"
+#include "live/mpi/device_status_codec.hpp"
 #include "live/mpi/failure.hpp"
 #include "live/mpi/frame.hpp"
 #include "live/mpi/message_passing.hpp"
-#include "live/mpi/standing_letter.hpp"
 #include "tests/support/engine_run.hpp"
 #include "tests/support/toy.hpp"
 
@@ -43,10 +43,10 @@ TEST_CASE("A frame that is cut short is refused") {
   CHECK_THROWS_AS((void)from_frame(frame), std::logic_error);
 }
 
-TEST_CASE("A letter is read as it was written, and not beyond its end") {
-  LetterWriter letter;
-  letter.number(-1).text("").text("rank 2 on a\nhost").number(INT64_MIN);
-  LetterReader reader(letter.bytes());
+TEST_CASE("A message is read as it was written, and not beyond its end") {
+  MessageWriter writer;
+  writer.number(-1).text("").text("rank 2 on a\nhost").number(INT64_MIN);
+  MessageReader reader(writer.bytes());
   CHECK(reader.number() == -1);
   CHECK(reader.text().empty());
   CHECK(reader.text() == "rank 2 on a\nhost");
@@ -54,30 +54,30 @@ TEST_CASE("A letter is read as it was written, and not beyond its end") {
   CHECK_THROWS_AS((void)reader.number(), std::logic_error);
 }
 
-TEST_CASE("A standing that the schedule does not have is refused") {
+TEST_CASE("A status that the schedule does not have is refused") {
   const Schedule schedule = testing::build("gpipe", 2, 2);
-  const Standing good{3, true, Message::Kind::kPayload, {false, 0, 1}, 0};
+  const DeviceStatus good{3, true, Message::Kind::kPayload, {false, 0, 1}, 0};
   CHECK_NOTHROW(check(good, schedule, 1));
-  std::vector<Standing> bad(6, good);
+  std::vector<DeviceStatus> bad(6, good);
   bad[0].position = 5;
   bad[1].position = -2;
   bad[2].from = 2;
   bad[3].tensor.stage = 1;
   bad[4].tensor.piece = 2;
   bad[5].from = -1;
-  for (const Standing& standing : bad) CHECK_THROWS_AS(check(standing, schedule, 1), std::logic_error);
+  for (const DeviceStatus& status : bad) CHECK_THROWS_AS(check(status, schedule, 1), std::logic_error);
 }
 
-TEST_CASE("What a device did survives its letter, and can be put on another clock") {
+TEST_CASE("What a device did survives its writer, and can be put on another clock") {
   DeviceRun run;
   run.ops.push_back({{OpKind::kForward, true, 1, 2}, {OpKind::kBackward, false, 3, 4}, true, 5, 100, 250});
   run.transfers.push_back({{OpKind::kInputGrad, false, 6, 7}, 1, 2, 90, 100, 5, 4096});
   run.peak_activation = 11;
   run.peak_memory = 12;
   run.tensors_checked = 13;
-  LetterWriter letter;
-  write(letter, {run, DeviceRun{}});
-  LetterReader reader(letter.bytes());
+  MessageWriter writer;
+  write(writer, {run, DeviceRun{}});
+  MessageReader reader(writer.bytes());
   std::vector<DeviceRun> read = read_device_runs(reader);
   translate(read, [](Nanoseconds time) { return time + 1000; });
   REQUIRE(read.size() == 2);
@@ -96,9 +96,9 @@ TEST_CASE("What a device did survives its letter, and can be put on another cloc
 TEST_CASE("A failure is raised again elsewhere with its kind and words") {
   const auto sent = [](auto error) {
     const Failure failure = failure_of(std::make_exception_ptr(error), "rank 2 on b");
-    LetterWriter letter;
-    write(letter, failure);
-    LetterReader reader(letter.bytes());
+    MessageWriter writer;
+    write(writer, failure);
+    MessageReader reader(writer.bytes());
     return read_failure(reader);
   };
   CHECK_THROWS_WITH_AS(raise(sent(WrongDataError("1F3 got 0F2"))), "1F3 got 0F2", WrongDataError);
@@ -115,12 +115,12 @@ TEST_CASE("A place is told in words") {
   Schedule schedule;
   schedule.rows = {{{OpKind::kForward, false, 0, 0}, {OpKind::kForward, false, 0, 1}}};
   CHECK(place_of(schedule, 0, {1, false, {}, {}, 0}) == "at 0F1, op 2 of 2 of device 0, at work");
-  CHECK(place_of(schedule, 0, {-1, false, {}, {}, 0}) == "behind the last op of device 0");
-  const Standing waits{0, true, Message::Kind::kPayload, {true, 0, 3}, 1};
-  LetterWriter letter;
-  write(letter, waits);
-  LetterReader reader(letter.bytes());
-  CHECK(place_of(schedule, 0, read_standing(reader)) ==
+  CHECK(place_of(schedule, 0, {-1, false, {}, {}, 0}) == "past the last op of device 0");
+  const DeviceStatus waits{0, true, Message::Kind::kPayload, {true, 0, 3}, 1};
+  MessageWriter writer;
+  write(writer, waits);
+  MessageReader reader(writer.bytes());
+  CHECK(place_of(schedule, 0, read_status(reader)) ==
         "at 0F0, op 1 of 2 of device 0, waiting for the gradient 1B3 of device 1");
 }
 

@@ -1,5 +1,5 @@
-// What collective algorithms are planned with: groups cut at the borders of their fast domains, the ways between ranks,
-// and phases that still know how many messages they send, not yet how long one takes.
+// What collective algorithms are planned with: groups cut at the borders of their fast domains, the routes between
+// ranks, and phases that still know how many messages they send, not yet how long one takes.
 #pragma once
 
 #include <cstddef>
@@ -37,10 +37,10 @@ struct PhaseDraft {
   Messages messages;
 };
 
-// The ways of one graph.
-class Wires {
+// The routes of one graph, each looked up once.
+class Routes {
  public:
-  explicit Wires(const LinkGraph& graph) : graph_(&graph) {}
+  explicit Routes(const LinkGraph& graph) : graph_(&graph) {}
 
   // Good until the next call.
   [[nodiscard]] std::span<const std::int32_t> route(std::int32_t from, std::int32_t to);
@@ -61,11 +61,11 @@ class Wires {
 };
 
 // The ranks of a group by domain: domains in the order in which the group names them.
-[[nodiscard]] std::vector<Ranks> by_domain(const Wires& wires, const Ranks& group);
+[[nodiscard]] std::vector<Ranks> by_domain(const Routes& routes, const Ranks& group);
 // Whether every domain holds the same number of ranks.
 [[nodiscard]] bool even(const std::vector<Ranks>& domains);
 
-// Sorts the links and adds up what stands there twice.
+// Sorts the links and adds up duplicates.
 void merge(std::vector<LinkShare>& links);
 
 }  // namespace debubble::collectives

@@ -1,5 +1,5 @@
-// Board: the words that one device writes in an iteration, in its own memory, read by the host once all is over:
-// stamps, chain values, payload checksums.
+// TraceBuffer: the 64-bit words that one device writes in an iteration, in its own memory, downloaded by the host after
+// the iteration: time stamps, chain values, payload checksums.
 //
 //     | iteration | pipeline end | op 0: begin end chain seen | op 1: ... | sends: begin end sum | receives: sum | W |
 #pragma once
@@ -17,16 +17,16 @@ namespace debubble::live {
 enum class OpWord : std::uint8_t { kBegin, kEnd, kChain, kSeen };
 enum class SendWord : std::uint8_t { kBegin, kEnd, kSum };
 
-class Board {
+class TraceBuffer {
  public:
   static constexpr std::size_t kIteration = 0;
   static constexpr std::size_t kPipelineEnd = 1;
   static constexpr std::size_t kFirst = 2;  // from here on everything is zero when an iteration begins
 
-  Board(const Job& job, std::int32_t device, WorkDevice& memory);
-  ~Board();
-  Board(const Board&) = delete;
-  Board& operator=(const Board&) = delete;
+  TraceBuffer(const Job& job, std::int32_t device, WorkDevice& memory);
+  ~TraceBuffer();
+  TraceBuffer(const TraceBuffer&) = delete;
+  TraceBuffer& operator=(const TraceBuffer&) = delete;
 
   // Numbers of words; `position` in the device's row. A tensor must be one that travels from, or to, the device.
   [[nodiscard]] std::size_t of_op(std::size_t position, OpWord word) const {

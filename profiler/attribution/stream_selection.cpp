@@ -1,4 +1,4 @@
-#include "profiler/attribution/stream_judge.hpp"
+#include "profiler/attribution/stream_selection.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -103,17 +103,18 @@ std::int64_t discard_warm_up(const std::vector<Unit*>& recorded, const Steps& st
     discarded += recorded[k]->kept ? 0 : 1;
   }
   if (recorded.empty() || discarded < static_cast<std::int64_t>(recorded.size())) return discarded;
+  // Some measurement is better than none; a note says so.
   forced = true;
   recorded.back()->kept = true;
   return discarded - 1;
 }
 
-void compare_walls(const Units& units, const Steps& steps, StreamVerdict& verdict) {
+void compare_walls(const Units& units, const Steps& steps, StreamSelection& selection) {
   for (const Unit& unit : units.all) {
     if (!unit.complete) continue;
-    if (unit.kept) verdict.recorded_walls.push_back(unit.end - unit.begin);
+    if (unit.kept) selection.recorded_walls.push_back(unit.end - unit.begin);
     if (steps.unrecorded(unit.begin, unit.end) && !steps.loading(unit.begin, unit.end)) {
-      verdict.unrecorded_walls.push_back(unit.end - unit.begin);
+      selection.unrecorded_walls.push_back(unit.end - unit.begin);
     }
   }
 }
@@ -121,6 +122,7 @@ void compare_walls(const Units& units, const Steps& steps, StreamVerdict& verdic
 }  // namespace
 
 std::size_t warm_up_length(const std::vector<Nanoseconds>& durations, const std::vector<bool>& loading) {
+  // The second half is taken as settled: it is what the first half is compared with.
   const std::size_t half = durations.size() / 2;
   std::size_t warm = 0;
   for (std::size_t k = 0; k < durations.size() - half; ++k) {
@@ -142,26 +144,26 @@ std::optional<std::int64_t> drift_of(const std::vector<Nanoseconds>& durations) 
   return change_ppm(first, last);
 }
 
-StreamVerdict judge(const Instances& instances, Steps& steps, std::int64_t fixed) {
+StreamSelection select_executions(const Instances& instances, Steps& steps, std::int64_t fixed) {
   steps.settle();
-  StreamVerdict verdict;
+  StreamSelection selection;
   Units units = units_of(instances, steps);
   const std::vector<Unit*> recorded = recorded_ones(units);
-  const std::int64_t discarded = discard_warm_up(recorded, steps, fixed, verdict.forced);
-  verdict.steps = static_cast<std::int64_t>(steps.all().size());
-  (units.are_steps ? verdict.warm_up_steps : verdict.warm_up_passes) = discarded;
+  const std::int64_t discarded = discard_warm_up(recorded, steps, fixed, selection.forced);
+  selection.steps = static_cast<std::int64_t>(steps.all().size());
+  (units.are_steps ? selection.warm_up_steps : selection.warm_up_passes) = discarded;
   std::vector<Nanoseconds> kept_times;
   for (const Unit* unit : recorded) {
     if (unit->kept) kept_times.push_back(unit->time);
   }
-  verdict.drift_ppm = drift_of(kept_times);
-  if (units.are_steps) compare_walls(units, steps, verdict);
+  selection.drift_ppm = drift_of(kept_times);
+  if (units.are_steps) compare_walls(units, steps, selection);
   for (std::size_t k = 0; k < units.of.size(); ++k) {
     const std::size_t unit = units.of[k];
-    verdict.kept.push_back(unit != kNoUnit && units.all[unit].kept);
-    verdict.outside_steps += unit == kNoUnit && instances.all()[k].seen != 0 ? 1 : 0;
+    selection.kept.push_back(unit != kNoUnit && units.all[unit].kept);
+    selection.outside_steps += unit == kNoUnit && instances.all()[k].seen != 0 ? 1 : 0;
   }
-  return verdict;
+  return selection;
 }
 
 }  // namespace debubble::attribution

@@ -1,6 +1,6 @@
-// Letter: numbers and texts as bytes, for what ranks tell each other beside the tensors: hashes, positions, results.
+// Message codec: numbers and texts as bytes, for the control messages of the ranks: hashes, positions, results.
 //
-// All hosts of a run have one byte order (MPI sends bytes here); a letter that does not read as it was written means
+// All hosts of a run have one byte order (MPI sends bytes here); a message that is not read as it was written means
 // that the ranks run different versions, which is a bug or a broken installation.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace debubble::live {
 
-class LetterWriter {
+class MessageWriter {
  public:
-  LetterWriter& number(std::int64_t value);
-  LetterWriter& text(std::string_view value);
-  LetterWriter& append(const LetterWriter& other);
+  MessageWriter& number(std::int64_t value);
+  MessageWriter& text(std::string_view value);
+  MessageWriter& append(const MessageWriter& other);
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
@@ -24,9 +24,9 @@ class LetterWriter {
 };
 
 // Throws std::logic_error at the end of the bytes.
-class LetterReader {
+class MessageReader {
  public:
-  explicit LetterReader(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  explicit MessageReader(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
   [[nodiscard]] std::int64_t number();
   [[nodiscard]] std::string text();
   template <typename Number>

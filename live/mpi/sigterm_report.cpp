@@ -1,4 +1,4 @@
-#include "live/mpi/last_words.hpp"
+#include "live/mpi/sigterm_report.hpp"
 
 #include <unistd.h>
 
@@ -8,25 +8,25 @@ namespace debubble::live {
 
 namespace {
 
-volatile std::sig_atomic_t asked = 0;
+volatile std::sig_atomic_t received_signal = 0;
 
-void note(int) { asked = 1; }
+void on_sigterm(int) { received_signal = 1; }
 
 }  // namespace
 
-LastWords::LastWords() {
+SigtermReport::SigtermReport() {
   struct sigaction action {};
-  action.sa_handler = note;
+  action.sa_handler = on_sigterm;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, &before_);
 }
 
-LastWords::~LastWords() { sigaction(SIGTERM, &before_, nullptr); }
+SigtermReport::~SigtermReport() { sigaction(SIGTERM, &before_, nullptr); }
 
-bool LastWords::asked_to_end() { return asked != 0; }
+bool SigtermReport::received() { return received_signal != 0; }
 
-void LastWords::say(const std::string& line) {
+void SigtermReport::print_and_exit(const std::string& line) {
   const std::string text = line + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
   sigaction(SIGTERM, &before_, nullptr);

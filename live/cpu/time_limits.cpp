@@ -1,4 +1,4 @@
-#include "live/cpu/pace.hpp"
+#include "live/cpu/time_limits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ Nanoseconds longest_transfer(const Job& job) {
 
 }  // namespace
 
-Nanoseconds longest_silence(const Job& job, bool token) {
+Nanoseconds watchdog_timeout(const Job& job, bool token) {
   if (token) return job.request().patience;
   double longest = 0;
   for (std::int32_t device = 0; device < job.schedule().devices; ++device) {

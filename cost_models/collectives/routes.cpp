@@ -1,4 +1,4 @@
-#include "cost_models/collectives/wires.hpp"
+#include "cost_models/collectives/routes.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,7 +20,7 @@ void Messages::keep_longer(const Messages& other) {
   if (rank(*this) < rank(other)) *this = other;
 }
 
-std::span<const std::int32_t> Wires::route(std::int32_t from, std::int32_t to) {
+std::span<const std::int32_t> Routes::route(std::int32_t from, std::int32_t to) {
   const std::uint64_t key = (static_cast<std::uint64_t>(from) << 32U) | static_cast<std::uint32_t>(to);
   const auto [place, is_new] = places_.try_emplace(key);
   if (is_new) {
@@ -31,26 +31,26 @@ std::span<const std::int32_t> Wires::route(std::int32_t from, std::int32_t to) {
   return std::span(links_).subspan(place->second.begin, place->second.end - place->second.begin);
 }
 
-Messages Wires::message(std::int32_t from, std::int32_t to) {
+Messages Routes::message(std::int32_t from, std::int32_t to) {
   Nanoseconds latency = 0;
   for (const std::int32_t link : route(from, to)) latency += graph_->links[static_cast<std::size_t>(link)].latency;
   const bool far = domain(from) != domain(to);
   return far ? Messages{0, 1, 0, latency} : Messages{1, 0, latency, 0};
 }
 
-std::int32_t Wires::domain(std::int32_t device) const {
+std::int32_t Routes::domain(std::int32_t device) const {
   return graph_->domain.empty() ? 0 : graph_->domain[static_cast<std::size_t>(device)];
 }
 
-void Wires::send(std::int32_t from, std::int32_t to, double count, PhaseDraft& phase) {
+void Routes::send(std::int32_t from, std::int32_t to, double count, PhaseDraft& phase) {
   for (const std::int32_t link : route(from, to)) phase.links.push_back({link, count});
 }
 
-std::vector<Ranks> by_domain(const Wires& wires, const Ranks& group) {
+std::vector<Ranks> by_domain(const Routes& routes, const Ranks& group) {
   std::vector<Ranks> domains;
   std::unordered_map<std::int32_t, std::size_t> place;
   for (const std::int32_t device : group) {
-    const auto [found, is_new] = place.try_emplace(wires.domain(device), domains.size());
+    const auto [found, is_new] = place.try_emplace(routes.domain(device), domains.size());
     if (is_new) domains.emplace_back();
     domains[found->second].push_back(device);
   }

@@ -8,6 +8,7 @@
 
 #include "gpu/cuda_check_kernels.hpp"
 #include "gpu/workload/kernels.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
 
@@ -231,7 +232,7 @@ void CudaDevice::synchronise() {
 
 cuda::Event CudaDevice::event(int number) {
   if (number < 0 || number >= kMarks) throw std::logic_error("there is no mark " + std::to_string(number));
-  OwnedHandle<cuda::Event>& owned = events_[static_cast<std::size_t>(number)];
+  OwnedHandle<cuda::Event>& owned = at(events_, number);
   if (owned.get() == nullptr) {
     cuda::Event made = nullptr;
     check(libraries_->driver.call.event_create(&made, cuda::kEventDefault), "making an event");

@@ -14,11 +14,11 @@ namespace debubble::live {
 namespace {
 
 std::int32_t device_of(const Schedule& schedule, std::int32_t stage, std::int32_t piece) {
-  return schedule.placement.device_of(schedule.replica_of[to_index(piece)], stage);
+  return schedule.placement.device_of(at(schedule.replica_of, piece), stage);
 }
 
 std::int32_t cell_size(const std::vector<Op>& row, std::int32_t position) {
-  return row[to_index(position)].paired_with_next && to_index(position) + 1 < row.size() ? 2 : 1;
+  return at(row, position).paired_with_next && to_index(position) + 1 < row.size() ? 2 : 1;
 }
 
 // Appends the hops of one op's input, or of its output, if it travels.
@@ -37,18 +37,18 @@ void add(std::vector<Hop>& hops, const std::vector<Hop>& more) { hops.insert(hop
 
 // The cell at a position, with all that it receives and sends.
 Action cell(const Schedule& schedule, std::int32_t device, std::int32_t position) {
-  const auto& row = schedule.rows[to_index(device)];
+  const auto& row = at(schedule.rows, device);
   Action action{Action::Kind::kCompute, position, {}, {}};
   for (std::int32_t k = position; k < position + cell_size(row, position); ++k) {
-    add_receive(schedule, device, row[to_index(k)], action.receives);
-    add_send(schedule, device, row[to_index(k)], action.sends);
+    add_receive(schedule, device, at(row, k), action.receives);
+    add_send(schedule, device, at(row, k), action.sends);
   }
   return action;
 }
 
 std::vector<Action> cells(const Schedule& schedule, std::int32_t device) {
   std::vector<Action> actions;
-  const auto& row = schedule.rows[to_index(device)];
+  const auto& row = at(schedule.rows, device);
   const auto size = static_cast<std::int32_t>(row.size());
   for (std::int32_t k = 0; k < size; k += cell_size(row, k)) actions.push_back(cell(schedule, device, k));
   return actions;
@@ -95,7 +95,7 @@ class BlockingPlan {
     for (const Placed& placed : transfer_order(ops_, P2p::kBlocking)) {
       if (placed.transfer) {
         add_transfer(placed.op);
-        is_sent[to_index(placed.op)] = true;
+        at(is_sent, placed.op) = true;
       } else {
         add_cell(ops_.device(placed.op), ops_.position(placed.op));
       }
@@ -106,8 +106,8 @@ class BlockingPlan {
 
  private:
   void add_cell(std::int32_t device, std::int32_t position) {
-    devices_[to_index(device)].push_back({Action::Kind::kCompute, position, {}, {}});
-    last_[to_index(device)] = position;
+    at(devices_, device).push_back({Action::Kind::kCompute, position, {}, {}});
+    at(last_, device) = position;
   }
 
   void add_transfer(std::int32_t op) {
@@ -115,26 +115,24 @@ class BlockingPlan {
     (void)output_of(schedule_, ops_.op(op), tensor);
     const std::int32_t from = ops_.device(op);
     const std::int32_t to = user(schedule_, tensor);
-    devices_[to_index(from)].push_back({Action::Kind::kSend, last_[to_index(from)], {{tensor, to}}, {}});
-    devices_[to_index(to)].push_back({Action::Kind::kReceive, last_[to_index(to)], {}, {{tensor, from}}});
+    at(devices_, from).push_back({Action::Kind::kSend, at(last_, from), {{tensor, to}}, {}});
+    at(devices_, to).push_back({Action::Kind::kReceive, at(last_, to), {}, {{tensor, from}}});
   }
 
   // After a deadlock transfer_order places nothing. Such a schedule is still run, to show where it gets stuck: the rest
   // of the row follows cell by cell, and the device blocks at the first one that lacks an input.
   void add_unreachable(std::int32_t device, const std::vector<bool>& is_sent) {
-    const auto& row = schedule_.rows[to_index(device)];
+    const auto& row = at(schedule_.rows, device);
     const auto size = static_cast<std::int32_t>(row.size());
-    std::int32_t position =
-        last_[to_index(device)] < 0 ? 0 : last_[to_index(device)] + cell_size(row, last_[to_index(device)]);
+    std::int32_t position = at(last_, device) < 0 ? 0 : at(last_, device) + cell_size(row, at(last_, device));
     for (; position < size; position += cell_size(row, position)) {
       const Action whole = cell(schedule_, device, position);
       for (const Hop& hop : whole.receives) {
-        if (is_sent[to_index(op_that_makes(hop.tensor))]) continue;
-        devices_[to_index(device)].push_back({Action::Kind::kReceive, last_[to_index(device)], {}, {hop}});
+        if (at(is_sent, op_that_makes(hop.tensor))) continue;
+        at(devices_, device).push_back({Action::Kind::kReceive, at(last_, device), {}, {hop}});
       }
       add_cell(device, position);
-      for (const Hop& hop : whole.sends)
-        devices_[to_index(device)].push_back({Action::Kind::kSend, position, {hop}, {}});
+      for (const Hop& hop : whole.sends) at(devices_, device).push_back({Action::Kind::kSend, position, {hop}, {}});
     }
   }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -73,7 +75,7 @@ void add_all_to_all(bool leaves_domain, CollectiveModel& model) {
 
 const char* to_string(LinkGeneration generation) {
   constexpr std::array<const char*, 5> kNames{"PCIe", "NVLink 2", "NVLink 3", "NVLink 4", "NVLink 5"};
-  return kNames[static_cast<std::size_t>(generation)];
+  return at(kNames, generation);
 }
 
 std::optional<LinkGeneration> link_generation(std::string_view name) {
@@ -97,7 +99,7 @@ int domains_reached(const LinkGraph& graph, const std::vector<std::vector<std::i
   std::size_t most = 1;
   for (const auto& group : groups) {
     std::set<std::int32_t> reached;
-    for (const std::int32_t device : group) reached.insert(graph.domain[static_cast<std::size_t>(device)]);
+    for (const std::int32_t device : group) reached.insert(at(graph.domain, device));
     most = std::max(most, reached.size());
   }
   return static_cast<int>(most);

@@ -10,6 +10,7 @@
 
 #include "cost_models/collectives/algorithms.hpp"
 #include "cost_models/collectives/collective.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/topology.hpp"
 
@@ -150,13 +151,13 @@ Groups working(const std::vector<std::vector<std::int32_t>>& groups) {
 
 const char* to_string(CollectiveKind kind) {
   constexpr std::array<const char*, 5> kNames{"all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return at(kNames, kind);
 }
 
 const char* to_string(CollectiveAlgorithm algorithm) {
   constexpr std::array<const char*, 9> kNames{"auto",  "ring",       "tree",   "halving-doubling", "hierarchical",
                                               "torus", "in-network", "sparse", "pairwise"};
-  return kNames[static_cast<std::size_t>(algorithm)];
+  return at(kNames, algorithm);
 }
 
 namespace collectives {

@@ -4,6 +4,8 @@
 
 #include "cost_models/collectives/algorithms.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble::collectives {
 
 namespace {
@@ -66,7 +68,7 @@ Channel channel_of(const std::vector<Ranks>& domains, std::size_t number, bool b
 // Two halves of the channel's data take two trees between the heads. `up` for sums that go to the root.
 void add_trees(Routes& routes, const Ranks& heads, bool up, double copies, PhaseDraft& phase, Messages& dearest) {
   const auto ranks = static_cast<std::int32_t>(heads.size());
-  const auto at = [&](std::int32_t k) { return heads[static_cast<std::size_t>(k)]; };
+  const auto at = [&](std::int32_t k) { return heads[to_index(k)]; };
   for (int tree = 0; tree < 2; ++tree) {
     for (std::int32_t k = 0; k < ranks; ++k) {
       const std::int32_t over = parent(tree, k, ranks);

@@ -7,6 +7,7 @@
 
 #include "cost_models/sizes/between.hpp"
 #include "cost_models/sizes/path.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -183,7 +184,7 @@ std::string to_string(const RunSize& size) {
 Profile profile_at(const std::vector<NamedProfile>& measured, const RunSize& wanted, const LayerWaves& waves) {
   const std::vector<RunSize> sizes = sizes_of(measured);
   const auto found = std::find(sizes.begin(), sizes.end(), wanted);
-  if (found != sizes.end()) return measured[static_cast<std::size_t>(found - sizes.begin())].profile;
+  if (found != sizes.end()) return at(measured, found - sizes.begin()).profile;
   const std::optional<SizePath> path = find_path(sizes, wanted);
   if (!path) refuse_run_size(sizes, wanted);
 

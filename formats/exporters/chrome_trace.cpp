@@ -11,6 +11,7 @@
 #include "formats/exporters/chrome_trace_stream.hpp"
 #include "formats/exporters/chrome_trace_text.hpp"
 #include "formats/json/json_text.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
@@ -107,10 +108,8 @@ class TraceWriter : private TraceText {
     return shown;
   }
 
-  [[nodiscard]] const Span& span(std::int32_t index) const { return timeline_.spans[static_cast<std::size_t>(index)]; }
-  [[nodiscard]] const Transfer& transfer(std::int32_t index) const {
-    return timeline_.transfers[static_cast<std::size_t>(index)];
-  }
+  [[nodiscard]] const Span& span(std::int32_t index) const { return at(timeline_.spans, index); }
+  [[nodiscard]] const Transfer& transfer(std::int32_t index) const { return at(timeline_.transfers, index); }
 
   // Slices for a transfer that takes time, and an arrow where both of its ends are slices that an arrow can stand on.
   void add_transfer(std::vector<ChromeEvent>& events, const Transfer& t, std::int32_t index) const {
@@ -169,7 +168,7 @@ class TraceWriter : private TraceText {
   }
 
   void write_copy(std::int32_t index) {
-    const CopySpan& copy = timeline_.copies[static_cast<std::size_t>(index)];
+    const CopySpan& copy = at(timeline_.copies, index);
     next_line();
     out << "{\"name\":\"";
     write_copy_name(copy);
@@ -195,7 +194,7 @@ class TraceWriter : private TraceText {
     if (s.paired) write_op_args("partner_", s.partner);
     if (s.straggled != 0) write_time("beyond_its_cost_us", s.straggled);
     if (s.slowed != 0) write_time("slowed_by_collectives_us", s.slowed);
-    const bool first = index == timeline_.device_begin[static_cast<std::size_t>(s.device)];
+    const bool first = index == at(timeline_.device_begin, s.device);
     write_wait(s.ready, s.gate, s.begin - (first ? 0 : span(index - 1).end));
     close_event();
   }
@@ -209,7 +208,7 @@ class TraceWriter : private TraceText {
 
   // A task of the training step, such as "all-reduce of stage 3's gradients".
   void write_step(std::int32_t index) {
-    const StepSpan& s = timeline_.steps[static_cast<std::size_t>(index)];
+    const StepSpan& s = at(timeline_.steps, index);
     next_line();
     out << "{\"name\":\"";
     write_step_name(s);
@@ -231,7 +230,7 @@ class TraceWriter : private TraceText {
 
   // "curvature A of stage 3, microbatch 5", "inverse B of stage 3"
   void write_extra_work(std::int32_t index) {
-    const PlacedWork& item = part_.extra_work->items[static_cast<std::size_t>(index)];
+    const PlacedWork& item = at(part_.extra_work->items, index);
     next_line();
     out << "{\"name\":\"" << to_string(item.kind) << " of stage " << item.stage;
     if (item.microbatch >= 0) out << ", microbatch " << item.microbatch;
@@ -306,7 +305,7 @@ class TraceWriter : private TraceText {
   // Two tracks, for chrome://tracing stacks the keys of one counter: the total must not stand on top of its parts.
   void write_memory(const ChromeEvent& event) {
     const auto device = static_cast<std::size_t>(event.device);
-    const BytesByCategory& bytes = memory_[device][static_cast<std::size_t>(event.index)].bytes;
+    const BytesByCategory& bytes = at(memory_[device], event.index).bytes;
     Bytes total = 0;
     for (const Bytes part : bytes) total += part;
     open_counter("memory", event);

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 namespace {
 
@@ -48,11 +50,11 @@ Json deadlock_json(const Deadlock& deadlock) {
 Json device_json(const DeviceReport& device) {
   Json idle = Json::object();
   for (int i = 0; i < kIdleCauses; ++i) {
-    idle[to_string(static_cast<IdleCause>(i))] = device.idle_by_cause[static_cast<std::size_t>(i)];
+    idle[to_string(static_cast<IdleCause>(i))] = at(device.idle_by_cause, i);
   }
   Json peak = Json::object();
   for (int i = 0; i < kMemoryCategories; ++i) {
-    peak[to_string(static_cast<MemoryCategory>(i))] = device.peak_by_category[static_cast<std::size_t>(i)];
+    peak[to_string(static_cast<MemoryCategory>(i))] = at(device.peak_by_category, i);
   }
   Json op = device.peak_memory_op.empty() ? Json(nullptr) : Json(device.peak_memory_op);
   return {{"device", device.device},

@@ -11,6 +11,7 @@
 #include "formats/importers/kineto_ranges.hpp"
 #include "formats/importers/kineto_ranks.hpp"
 #include "formats/text/micros.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -167,7 +168,7 @@ class Importer {
   }
 
   [[nodiscard]] Nanoseconds offset(int rank) const {
-    return result_.clocks.offsets.empty() ? 0 : result_.clocks.offsets[static_cast<std::size_t>(rank)];
+    return result_.clocks.offsets.empty() ? 0 : at(result_.clocks.offsets, rank);
   }
 
   Observation observe(const Iteration& iteration) {

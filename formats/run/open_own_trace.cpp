@@ -10,6 +10,7 @@
 #include "formats/run/open_trace.hpp"
 #include "formats/run/run_words.hpp"
 #include "schedules/exchange/compute_table.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -214,7 +215,7 @@ void fill_in_transfers(RunRecord& record, bool all_seen) {
     if (all_seen) transfer.assumed = false;
     const int stage = transfer.op.kind == OpKind::kForward ? transfer.op.stage : transfer.op.stage - 1;
     if (transfer.bytes != 0 || stage < 0) continue;
-    transfer.bytes = piece_of(record.costs.stages[static_cast<std::size_t>(stage)].output, record.schedule.pieces);
+    transfer.bytes = piece_of(at(record.costs.stages, stage).output, record.schedule.pieces);
   }
 }
 
@@ -285,7 +286,7 @@ Schedule schedule_of_ops(std::vector<ObservedOp> ops, int devices, const std::st
   });
   std::vector<std::string> rows(static_cast<std::size_t>(devices));
   for (const ObservedOp& one : ops) {
-    std::string& row = rows[static_cast<std::size_t>(one.device)];
+    std::string& row = at(rows, one.device);
     row += row.empty() ? "" : ",";
     row += one.paired ? "(" + to_string(one.op) + ";" + to_string(one.partner) + ")OVERLAP_F_B" : to_string(one.op);
   }

@@ -13,6 +13,7 @@
 #include "formats/run/run_parts.hpp"
 #include "formats/schedule/node_words.hpp"
 #include "schedules/exchange/compute_table_cells.hpp"
+#include "sim/core/at.hpp"
 #include "sim/rows/check.hpp"
 
 namespace debubble {
@@ -205,7 +206,7 @@ class NodeListReader {
       for (std::size_t k = 0; k < nodes_[list].size(); ++k) {
         const Node& node = nodes_[list][k];
         const auto stage = static_cast<std::int32_t>(*node.layers);
-        std::int32_t& home = device[static_cast<std::size_t>(stage)];
+        std::int32_t& home = at(device, stage);
         if (home < 0) home = static_cast<std::int32_t>(list);
         if (home != static_cast<std::int32_t>(list)) {
           problems_.add_at_pointer(

@@ -13,6 +13,7 @@
 #include "formats/text/shell.hpp"
 #include "formats/text/text.hpp"
 #include "formats/topology/topology_routes.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -215,7 +216,7 @@ DescribedTopology read_topology_file(const std::string& path) {
 }
 
 void write_topology(const LinkGraph& graph, const std::function<void(std::string_view)>& write) {
-  const auto name = [&](std::int32_t node) { return json_string(graph.nodes[static_cast<std::size_t>(node)].name); };
+  const auto name = [&](std::int32_t node) { return json_string(at(graph.nodes, node).name); };
   write("{\n  \"schema\": " + json_string(kTopologySchema) + ",\n  \"name\": " + json_string(graph.name) + ",\n");
   write("  \"routes\": " + json_string(has_routes_of_preset(graph) ? graph.name : std::string(kShortest)) + ",\n");
   write("  \"nodes\": [\n");

@@ -25,7 +25,7 @@ double most_bytes(const Job& job, std::int32_t device) {
   double activation = 0;
   double peak = 0;
   double around = 0;
-  for (const Op& op : job.schedule().rows[to_index(device)]) {
+  for (const Op& op : at(job.schedule().rows, device)) {
     const StageCost& cost = job.cost(op);
     const auto bytes = static_cast<double>(job.piece(cost.activation));
     const auto held = static_cast<double>(job.piece(cost.weight_grad_held));
@@ -56,7 +56,7 @@ class Calibrating {
  public:
   Calibrating(const Job& job, std::int32_t device, CpuWorker& worker, const std::function<Nanoseconds()>& clock)
       : job_(job), worker_(worker), clock_(clock) {
-    for (const Op& op : job.schedule().rows[to_index(device)]) kinds_[op.stage].insert(op.kind);
+    for (const Op& op : at(job.schedule().rows, device)) kinds_[op.stage].insert(op.kind);
   }
 
   // For each stage: first sizes from the rate of bare matmuls; for long ops a part of them to run instead; rounds in
@@ -241,7 +241,7 @@ StageCosts measured_costs(const Job& job, const std::vector<MeasuredTimes>& devi
     Nanoseconds sum = 0;
     for (const Nanoseconds time : times) sum += time;
     const auto count = static_cast<Nanoseconds>(times.size());
-    duration_of(key.first, costs.stages[to_index(key.second)]) = (sum + count / 2) / count * job.schedule().pieces;
+    duration_of(key.first, at(costs.stages, key.second)) = (sum + count / 2) / count * job.schedule().pieces;
   }
   return costs;
 }

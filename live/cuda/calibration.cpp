@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "live/cuda/hops.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/median.hpp"
 
 namespace debubble::live {
@@ -162,8 +163,7 @@ class Calibrator {
     StageCosts costs;
     costs.stages.resize(static_cast<std::size_t>(job_.schedule().stages));
     for (const auto& [key, values] : times) {
-      duration_of(key.second, costs.stages[static_cast<std::size_t>(key.first)]) =
-          upper_median(values) * job_.schedule().pieces;
+      duration_of(key.second, at(costs.stages, key.first)) = upper_median(values) * job_.schedule().pieces;
     }
     return costs;
   }

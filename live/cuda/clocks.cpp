@@ -6,6 +6,8 @@
 #include <cmath>
 #include <thread>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 namespace {
 
@@ -32,7 +34,7 @@ GpuClockReading read_clocks(const Lanes& lanes, Executor& executor, Bench& bench
   for (unsigned round = 1; round <= kClockRounds; ++round) {
     const auto issue = [&] {
       for (std::int32_t device = 0; device < devices; ++device) {
-        LaneDevice& lane = *lanes[static_cast<std::size_t>(device)];
+        LaneDevice& lane = *lanes[to_index(device)];
         launch_wait(lane, address, round);
         executor.stamp(device, lane.stream(), bench.next(device));
       }
@@ -43,7 +45,7 @@ GpuClockReading read_clocks(const Lanes& lanes, Executor& executor, Bench& bench
     });
     found.at = bench.read(0).front();
     for (std::int32_t device = 0; device < devices; ++device) {
-      rounds[static_cast<std::size_t>(device)].push_back(found.at - bench.read(device).front());
+      rounds[to_index(device)].push_back(found.at - bench.read(device).front());
     }
   }
   for (std::vector<Nanoseconds>& offsets : rounds) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 namespace {
 
@@ -12,7 +14,7 @@ class RowWalk {
   explicit RowWalk(const std::vector<StageFootprint>& stages) : stages_(stages) {}
 
   void begin(const Op& op) {
-    const StageFootprint& size = stages_[static_cast<std::size_t>(op.stage)];
+    const StageFootprint& size = at(stages_, op.stage);
     if (op.kind == OpKind::kForward) {
       take(op, Region::kUntilBackward);
       take(op, Region::kUntilWeightGrad);
@@ -24,7 +26,7 @@ class RowWalk {
   }
 
   void end(const Op& op) {
-    const StageFootprint& size = stages_[static_cast<std::size_t>(op.stage)];
+    const StageFootprint& size = at(stages_, op.stage);
     if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) {
       give_back(op, Region::kUntilBackward);
       counted_ -= size.activation;
@@ -47,8 +49,7 @@ class RowWalk {
  private:
   void take(const Op& op, Region region) {
     const auto index = static_cast<std::size_t>(region);
-    memory_.places[{op.stage, op.microbatch}][index] =
-        arena_.take(stages_[static_cast<std::size_t>(op.stage)].regions[index]);
+    memory_.places[{op.stage, op.microbatch}][index] = arena_.take(at(stages_, op.stage).regions[index]);
     taken_[{op.stage, op.microbatch}][index] = true;
   }
 
@@ -59,8 +60,7 @@ class RowWalk {
     bool& taken = taken_[{op.stage, op.microbatch}][index];
     if (!taken) return;
     taken = false;
-    arena_.give_back(memory_.places[{op.stage, op.microbatch}][index],
-                     stages_[static_cast<std::size_t>(op.stage)].regions[index]);
+    arena_.give_back(memory_.places[{op.stage, op.microbatch}][index], at(stages_, op.stage).regions[index]);
   }
 
   const std::vector<StageFootprint>& stages_;

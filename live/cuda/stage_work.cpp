@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "live/cuda/stage_layers.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::live {
@@ -30,7 +31,7 @@ class PieceLender final : public BufferLender {
       : scratch_(scratch), next_(regions) {}
 
   DeviceAddress take(Region region, Bytes bytes) {
-    DeviceAddress& next = next_[static_cast<std::size_t>(region)];
+    DeviceAddress& next = at(next_, region);
     return std::exchange(next, next + static_cast<DeviceAddress>(Arena::rounded(bytes)));
   }
 
@@ -146,7 +147,7 @@ struct StageWork::State {
         shard(shard_of_piece(model, of)),
         stages(model.shape, shard, model.partition),
         rotary(on, shard, model.shape.rotary_base),
-        memory(plan_row_memory(of.rows[static_cast<std::size_t>(row)], footprints())),
+        memory(plan_row_memory(at(of.rows, row), footprints())),
         arena(on, memory.extent),
         scratch(on, stages.scratch()),
         transfers(on, transfer_bytes()) {
@@ -157,7 +158,7 @@ struct StageWork::State {
     device.synchronise();
   }
 
-  [[nodiscard]] const std::vector<Op>& row_ops() const { return schedule.rows[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const std::vector<Op>& row_ops() const { return at(schedule.rows, index); }
   [[nodiscard]] Bytes payload() const { return shard.tokens() * shard.hidden * bytes_of(shard.type); }
   [[nodiscard]] Bytes tensor() const { return Arena::rounded(payload()) + kChainBytes; }
 
@@ -239,7 +240,7 @@ struct StageWork::State {
   }
 
   std::unique_ptr<BufferedLayer> make_layer(int layer, const WorkPiece& piece, PieceLender& lender) {
-    const int replica = schedule.replica_of[static_cast<std::size_t>(piece.second)];
+    const int replica = at(schedule.replica_of, piece.second);
     BufferedLayer*& shared = parameters[{replica, layer}];
     lender.parameters = shared == nullptr ? nullptr : &shared->buffers();
     // Layers and microbatches differ, so that no two tensors are alike.

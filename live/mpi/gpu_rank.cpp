@@ -21,6 +21,7 @@
 #include "live/mpi/nccl_program.hpp"
 #include "live/mpi/nccl_transport.hpp"
 #include "live/mpi/rank_run.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/median.hpp"
 
 namespace debubble::live {
@@ -134,7 +135,7 @@ class GpuRank {
   // Every kind of op of this row, the median of several, while the other GPUs do the same.
   MeasuredTimes calibrated(GpuWorker& worker) const {
     MeasuredTimes times;
-    for (const Op& op : job_.schedule().rows[static_cast<std::size_t>(passing_.rank())]) {
+    for (const Op& op : at(job_.schedule().rows, passing_.rank())) {
       if (times.contains({op.kind, op.stage})) continue;
       std::vector<Nanoseconds> taken;
       for (int turn = 0; turn < kCalibrationRuns; ++turn) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 namespace {
@@ -33,7 +35,7 @@ void add_receives(const Plan& plan, std::int32_t rank, std::vector<NcclStep>& st
 std::vector<NcclStep> steps_of(const Plan& plan, std::int32_t rank) {
   std::vector<NcclStep> steps;
   add_receives(plan, rank, steps);
-  for (const Action& action : plan.devices[static_cast<std::size_t>(rank)]) {
+  for (const Action& action : at(plan.devices, rank)) {
     NcclStep cell{Kind::kCompute, action.position, {}, -1, {}};
     for (const Hop& hop : action.receives) {
       const auto it = std::find_if(steps.begin(), steps.end(), [&hop](const NcclStep& step) {
@@ -85,12 +87,12 @@ class NcclWalk {
     return step.kind == Kind::kSend ? edges_[{own, step.peer}].first : edges_[{step.peer, own}].second;
   }
 
-  const NcclStep& step(std::int32_t rank, std::size_t k) const { return program_[static_cast<std::size_t>(rank)][k]; }
+  const NcclStep& step(std::int32_t rank, std::size_t k) const { return at(program_, rank)[k]; }
 
   bool is_ready(std::int32_t rank, const Queue& queue) const {
     if (queue.empty()) return false;
     const std::vector<std::size_t>& after = step(rank, queue.front()).after;
-    const std::vector<bool>& done = done_[static_cast<std::size_t>(rank)];
+    const std::vector<bool>& done = at(done_, rank);
     return std::all_of(after.begin(), after.end(), [&done](std::size_t k) { return done[k]; });
   }
 
@@ -100,7 +102,7 @@ class NcclWalk {
   }
 
   void finish(std::int32_t rank, Queue& queue) {
-    done_[static_cast<std::size_t>(rank)][queue.front()] = true;
+    at(done_, rank)[queue.front()] = true;
     queue.pop_front();
   }
 

@@ -7,6 +7,8 @@
 
 #include "live/mpi/message_passing.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 namespace {
@@ -75,7 +77,7 @@ class OverMpi final : public MessagePassing {
     if (flag == 0) return -1;
     int blocks = 0;
     MPI_Get_count(&status, block_, &blocks);
-    from = edge == kAllRanks ? status.MPI_SOURCE : edges_[static_cast<std::size_t>(edge)].from;
+    from = edge == kAllRanks ? status.MPI_SOURCE : edges_[to_index(edge)].from;
     return static_cast<std::int64_t>(blocks) * static_cast<std::int64_t>(kBlock);
   }
 
@@ -107,8 +109,8 @@ class OverMpi final : public MessagePassing {
     int from = -1;
   };
 
-  MPI_Comm communicator(int edge) const { return edges_[static_cast<std::size_t>(edge)].communicator; }
-  MPI_Request& at(Request request) { return requests_[static_cast<std::size_t>(request)]; }
+  MPI_Comm communicator(int edge) const { return edges_[to_index(edge)].communicator; }
+  MPI_Request& at(Request request) { return requests_[to_index(request)]; }
 
   Request free_request() {
     if (free_.empty()) {

@@ -13,6 +13,7 @@
 #include "live/mpi/device_status_codec.hpp"
 #include "live/mpi/exchange.hpp"
 #include "live/mpi/sigterm_report.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 
@@ -80,7 +81,7 @@ class RankRun {
       ControlChannel::Received received = channel_.wait();
       for (int rank = 0; rank < passing_.size(); ++rank) offsets.push_back(received.message.number());
     }
-    const Nanoseconds own = offsets[static_cast<std::size_t>(passing_.rank())];
+    const Nanoseconds own = at(offsets, passing_.rank());
     for (Nanoseconds& offset : offsets) offset -= own;
     return offsets;
   }

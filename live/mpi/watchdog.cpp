@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 namespace {
@@ -63,8 +65,8 @@ bool Watchdog::all_stopped() const {
 }
 
 void Watchdog::update(int rank, MessageType type, const DeviceStatus& status) {
-  ranks_[static_cast<std::size_t>(rank)] = type;
-  statuses_[static_cast<std::size_t>(rank)] = status;
+  at(ranks_, rank) = type;
+  at(statuses_, rank) = status;
   if (replies_.has_value() || !all_stopped()) return;
   if (std::find(ranks_.begin(), ranks_.end(), MessageType::kStuck) == ranks_.end()) {
     return decide({Outcome::Kind::kComplete, statuses_, {}});
@@ -93,8 +95,8 @@ void Watchdog::read(ControlChannel::Received received) {
   if (type == MessageType::kProbe) return reply_to_probe();
   if (type == MessageType::kFailed) return failed(read_failure(received.message));
   if (type != MessageType::kProbeReply) return update(received.from, type, status);
-  received.message.into(ranks_[static_cast<std::size_t>(received.from)]);
-  statuses_[static_cast<std::size_t>(received.from)] = status;
+  received.message.into(at(ranks_, received.from));
+  at(statuses_, received.from) = status;
   if (++*replies_ < passing_.size() - 1) return;
   // All replies are in, and this rank's own state is read again with them. A rank that is stuck has been so for
   // `patience` up to its reply; so unless the probe itself took longer, there was a moment when no rank was at work.

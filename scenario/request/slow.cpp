@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "formats/text/numbers.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -23,9 +24,7 @@ Diagnostic problem(const char* code, std::string message, std::string help = kSl
   return {code, "--slow", std::move(message), std::move(help)};
 }
 
-const std::string& slow_word(SlowItem::What what, bool list) {
-  return (list ? kAllWords : kOne)[static_cast<std::size_t>(what)];
-}
+const std::string& slow_word(SlowItem::What what, bool list) { return (list ? kAllWords : kOne)[to_index(what)]; }
 
 std::optional<std::size_t> place_in(const std::array<std::string, 3>& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);

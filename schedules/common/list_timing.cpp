@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "sim/core/at.hpp"
 #include "sim/rows/op_index.hpp"
 #include "sim/rows/row_replay.hpp"
 
@@ -81,7 +82,7 @@ Nanoseconds PlanTimes::duration(const Op& op) const {
     const VocabularyCost& shard = *costs_->costs.vocabulary;
     return pieces_.part(op.kind == OpKind::kVocabularyLogits ? shard.logits : shard.gradient, piece_class);
   }
-  return pieces_.part(duration_of(op.kind, costs_->costs.stages[static_cast<std::size_t>(op.stage)]), piece_class);
+  return pieces_.part(duration_of(op.kind, costs_->costs.stages[to_index(op.stage)]), piece_class);
 }
 
 Nanoseconds PlanTimes::cell(const std::vector<Op>& row, std::size_t at) const {

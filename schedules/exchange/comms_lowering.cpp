@@ -4,6 +4,7 @@
 #include <string>
 
 #include "schedules/exchange/done_actions.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -92,7 +93,7 @@ class SendReceive {
     if (!forward && action.kind != ActionKind::kBackward && action.kind != ActionKind::kInputGrad) return;
     const std::int32_t to = forward ? action.stage + 1 : action.stage - 1;
     if (to < 0 || to >= static_cast<std::int32_t>(device_of_.size())) return;
-    const auto receiver = static_cast<std::size_t>(device_of_[static_cast<std::size_t>(to)]);
+    const auto receiver = static_cast<std::size_t>(at(device_of_, to));
     if (receiver == device) return;
     const auto both = forward ? std::pair(ActionKind::kSendForward, ActionKind::kReceiveForward)
                               : std::pair(ActionKind::kSendBackward, ActionKind::kReceiveBackward);
@@ -129,7 +130,7 @@ ActionTable action_table(const Schedule& schedule) {
       const bool pair = row[k].paired_with_next && k + 1 < row.size();
       for (; cell.count < (pair ? 2 : 1); ++cell.count) {
         const Op& op = row[k + static_cast<std::size_t>(cell.count)];
-        cell.actions[static_cast<std::size_t>(cell.count)] = {kind_of(op.kind), op.stage, op.microbatch};
+        at(cell.actions, cell.count) = {kind_of(op.kind), op.stage, op.microbatch};
       }
       if (pair) ++k;
     }

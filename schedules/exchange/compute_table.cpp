@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "schedules/exchange/compute_table_cells.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 
@@ -121,7 +122,7 @@ class TableReader {
     const std::int32_t largest = *std::max_element(numbers.begin(), numbers.end());
     std::vector<bool> seen(numbers.size(), false);
     for (const std::int32_t n : numbers) {
-      if (static_cast<std::size_t>(n) < seen.size()) seen[static_cast<std::size_t>(n)] = true;
+      if (static_cast<std::size_t>(n) < seen.size()) at(seen, n) = true;
     }
     // Numbers without a gap are no larger than their count, so most tables end here.
     if (static_cast<std::size_t>(largest) < seen.size() &&
@@ -191,7 +192,7 @@ class TableReader {
   }
 
   [[nodiscard]] std::int32_t cell_of(std::int32_t device, std::int32_t position) const {
-    return cells_[static_cast<std::size_t>(device)][static_cast<std::size_t>(position)];
+    return at(at(cells_, device), position);
   }
 
   // ", row 1, cell 3"-like coordinates for texts.
@@ -204,8 +205,8 @@ class TableReader {
       if (problem.code == "T001") continue;  // placement and numbers are ours; what they lack is reported as missing
       if (!complete_ && is_absence(problem.code)) continue;
       if (problem.other_device >= 0) {
-        const auto& other_row = schedule_.rows[static_cast<std::size_t>(problem.other_device)];
-        problem.message += " (" + to_string(other_row[static_cast<std::size_t>(problem.other_position)]) + ": " +
+        const auto& other_row = at(schedule_.rows, problem.other_device);
+        problem.message += " (" + to_string(at(other_row, problem.other_position)) + ": " +
                            where(problem.other_device, problem.other_position) + ")";
       }
       Diagnostic diagnostic{problem.code, "", std::move(problem.message), std::move(problem.help)};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
 
@@ -172,7 +173,7 @@ std::string quoted(std::string_view text) {
 
 std::string to_string(const Action& action) {
   std::string text = std::to_string(action.stage);
-  text += kWords[static_cast<std::size_t>(action.kind)];
+  text += at(kWords, action.kind);
   return action.microbatch < 0 ? text : text + std::to_string(action.microbatch);
 }
 

@@ -147,7 +147,7 @@ Schedule build_chimera(const ScheduleRequest& request) {
   } else {
     for (int device = 0; device < request.devices; ++device) {
       DoubledRow row(units, device, request.devices, mode == "halving" || fused == "true");
-      schedule.rows[to_index(device)] = row.build();
+      at(schedule.rows, device) = row.build();
     }
   }
   note_reference_limits(schedule, unit, mode);

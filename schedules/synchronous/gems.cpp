@@ -4,6 +4,7 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -27,7 +28,7 @@ Schedule build_gems(const ScheduleRequest& request) {
   const int down = (m + 1) / 2;  // replica 0 takes the first microbatch, and the odd one
   std::fill(schedule.replica_of.begin() + down, schedule.replica_of.end(), 1);
   for (int device = 0; device < d; ++device) {
-    auto& row = schedule.rows[static_cast<std::size_t>(device)];
+    auto& row = at(schedule.rows, device);
     row.reserve(2 * static_cast<std::size_t>(m));
     for (int i = 0; i < m; ++i) {
       const bool up = i % 2 == 1;

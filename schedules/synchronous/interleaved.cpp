@@ -5,6 +5,7 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 
@@ -37,11 +38,11 @@ std::vector<Op> interleaved_row(const std::vector<Step>& table, int device, int 
   std::vector<Op> row;
   row.reserve(2 * table.size());
   const auto forward = [&](std::int64_t k) {
-    const Step& step = table[static_cast<std::size_t>(k)];
+    const Step& step = at(table, k);
     row.push_back({OpKind::kForward, false, step.chunk * devices + device, step.microbatch});
   };
   const auto backward = [&](std::int64_t k) {  // same microbatches, chunks from the last to the first
-    const Step& step = table[static_cast<std::size_t>(k)];
+    const Step& step = at(table, k);
     row.push_back({OpKind::kBackward, false, (chunks - 1 - step.chunk) * devices + device, step.microbatch});
   };
   for (std::int64_t k = 0; k < warmup; ++k) forward(k);
@@ -155,7 +156,7 @@ Schedule build_interleaved(const ScheduleRequest& request, const std::string& na
   schedule.params = {{"group", std::to_string(group)}, {"rounding", rounding}};
   const std::vector<Step> table = step_table(request.microbatches, chunks, group);
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = interleaved_row(table, device, p, chunks, group);
+    at(schedule.rows, device) = interleaved_row(table, device, p, chunks, group);
   }
   if (rounding == "megatron") {
     refuse_deadlocked_groups(request, schedule, group);

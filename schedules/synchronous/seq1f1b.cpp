@@ -10,6 +10,7 @@
 #include "schedules/common/group_walk.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/synchronous/slices.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 
@@ -150,7 +151,7 @@ Schedule build_seq1f1b(const ScheduleRequest& request) {
   schedule.params = std::move(cut.params);
   if (cut.slices > 1 && schedule.piece_shares.empty()) note_equal_slices(schedule);
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = seq1f1b_row(schedule, device);
+    at(schedule.rows, device) = seq1f1b_row(schedule, device);
   }
   // A group of p units must end with a whole microbatch, or its backward asks for slices that come too late.
   if (chunks > 1 && request.devices % cut.slices != 0 && find_deadlock(schedule)) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/piece_share.hpp"
 
@@ -63,7 +64,7 @@ std::vector<std::int64_t> slice_costs(const SliceCost& cost, const std::vector<i
 
 std::vector<int> even_lengths(int tokens, int slices) {
   std::vector<int> lengths(static_cast<std::size_t>(slices), tokens / slices);
-  for (int q = 0; q < tokens % slices; ++q) ++lengths[static_cast<std::size_t>(q)];
+  for (int q = 0; q < tokens % slices; ++q) ++at(lengths, q);
   return lengths;
 }
 

@@ -10,6 +10,7 @@
 #include "schedules/common/request.hpp"
 #include "schedules/synchronous/slice_plan.hpp"
 #include "schedules/synchronous/slices.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -119,7 +120,7 @@ Schedule build_terapipe(const ScheduleRequest& request) {
   schedule.notes = cut.notes;
   if (cut.slices > 1 && !lengths_matter) note_equal_slices(schedule);
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = terapipe_row(device, schedule.total_pieces());
+    at(schedule.rows, device) = terapipe_row(device, schedule.total_pieces());
   }
   return schedule;
 }

@@ -7,6 +7,7 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -60,9 +61,9 @@ Schedule build_wavelet(const ScheduleRequest& request) {
   std::vector<std::int32_t> devices;
   for (int stage = 0; stage < 2 * p; ++stage) devices.push_back(stage % p);
   schedule.placement = Placement(2, p, devices);
-  for (int i = 0; i < request.microbatches; ++i) schedule.replica_of[static_cast<std::size_t>(i)] = i / size % 2;
+  for (int i = 0; i < request.microbatches; ++i) at(schedule.replica_of, i) = i / size % 2;
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = wavelet_row(device, p, request.microbatches / size, size);
+    at(schedule.rows, device) = wavelet_row(device, p, request.microbatches / size, size);
   }
   return schedule;
 }

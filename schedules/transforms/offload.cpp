@@ -12,6 +12,7 @@
 #include "schedules/common/memory_limit.hpp"
 #include "schedules/transforms/offload_choice.hpp"
 #include "schedules/transforms/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -35,7 +36,7 @@ class Offloader {
     for (int device = 0; device < schedule.devices; ++device) {
       std::vector<Stay> stays = stays_of(schedule, costs, timing_, device);
       all_.push_back(stays.size());
-      std::erase_if(stays, [&](const Stay& stay) { return !stages[static_cast<std::size_t>(stay.stage)]; });
+      std::erase_if(stays, [&](const Stay& stay) { return !stages[to_index(stay.stage)]; });
       choices_.emplace_back(schedule, costs, timing_, device, stays);
       memory_.emplace_back(schedule, costs, timing_, device);
     }
@@ -144,7 +145,7 @@ Schedule offload_rows(const Schedule& before, const TransformRequest& request) {
   const auto moves = limited ? by_limit(before, params, offloader, costs) : by_share(before, offloader, share);
   Schedule schedule = before;
   for (int device = 0; device < before.devices; ++device) {
-    schedule.copies.push_back(offloader.copies(device, moves[static_cast<std::size_t>(device)]));
+    schedule.copies.push_back(offloader.copies(device, moves[to_index(device)]));
   }
   std::vector<std::pair<std::string, std::string>> used;
   if (limited) used.emplace_back("memory_limit", params.text("memory_limit"));

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -32,7 +34,7 @@ void repoint_copies(Schedule& schedule, const std::vector<std::vector<Op>>& rows
     }
     for (Copy& copy : schedule.copies[device]) {
       if (copy.after < 0) continue;
-      copy.after = position.at(row_key(rows_before[device][static_cast<std::size_t>(copy.after)]));
+      copy.after = position.at(row_key(rows_before[device][to_index(copy.after)]));
     }
   }
 }

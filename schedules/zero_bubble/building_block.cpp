@@ -8,6 +8,7 @@
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/slot_grid.hpp"
 #include "schedules/zero_bubble/slot_memory.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -75,16 +76,16 @@ class Compaction {
   void move_forward(int device, int slot, const Cell& cell) {
     int last_needed = grid_.last_needed(device, cell);
     if (cell.is_weight_grad()) {
-      const auto& input_grads = input_grads_[static_cast<std::size_t>(device)];
-      last_needed = std::max(last_needed, input_grads[static_cast<std::size_t>(cell.number)]);
+      const auto& input_grads = at(input_grads_, device);
+      last_needed = std::max(last_needed, at(input_grads, cell.number));
     }
-    SlotMemory& memory = memory_[static_cast<std::size_t>(device)];
+    SlotMemory& memory = at(memory_, device);
     const int target = memory.earliest(grid_, slot, last_needed + 1, cap_);
     if (target == slot) return;
     grid_.move(device, slot, target);
     memory.moved(grid_, slot, target);
     if (!explicit_weights_ || !cell.is_input_grad()) return;
-    auto& input_grads = input_grads_[static_cast<std::size_t>(device)];
+    auto& input_grads = at(input_grads_, device);
     const auto from = std::lower_bound(input_grads.begin(), input_grads.end(), slot);
     const auto to = std::lower_bound(input_grads.begin(), from, target);
     *from = target;
@@ -209,7 +210,7 @@ std::vector<std::vector<Op>> pattern_rows(int devices, int microbatches, Buildin
     std::vector<std::vector<Op>> rows = split_rows(grown.grid);
     bool known = true;
     for (int device = 0; device < devices && known; ++device) {
-      known = stretch(rows[static_cast<std::size_t>(device)], device, grown.settled, microbatches - few);
+      known = stretch(at(rows, device), device, grown.settled, microbatches - few);
     }
     if (known) return rows;
   }

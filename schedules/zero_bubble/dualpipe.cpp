@@ -7,6 +7,7 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/dual_pipe_row.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -54,7 +55,7 @@ Schedule build_dualpipe(const ScheduleRequest& request) {
     const DualPipeStage down{device, 0};
     const DualPipeStage up{p - 1 - device, each};
     const bool front = device < p / 2;
-    schedule.rows[static_cast<std::size_t>(device)] =
+    at(schedule.rows, device) =
         dual_pipe_row({p / 2, each}, std::min(device, p - 1 - device), front ? down : up, front ? up : down);
   }
   return schedule;

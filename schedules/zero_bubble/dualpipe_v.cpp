@@ -4,6 +4,7 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/dual_pipe_row.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -26,8 +27,7 @@ Schedule build_dualpipe_v(const ScheduleRequest& request) {
   Schedule schedule = start_schedule(request, "dualpipe-v", 2);
   schedule.placement = zigzag_placement(p, 2 * p);
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] =
-        dual_pipe_row({p, m}, device, {device, 0}, {2 * p - 1 - device, 0});
+    at(schedule.rows, device) = dual_pipe_row({p, m}, device, {device, 0}, {2 * p - 1 - device, 0});
   }
   return schedule;
 }

@@ -5,6 +5,7 @@
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/split_interleaved.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -34,7 +35,7 @@ Schedule build_gis(const ScheduleRequest& request) {
   schedule.params = {{"group", std::to_string(group)}};
   const SplitInterleaved shape{request.devices, chunks, request.microbatches, group};
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = split_interleaved_row(shape, device, 0);
+    at(schedule.rows, device) = split_interleaved_row(shape, device, 0);
   }
   return schedule;
 }

@@ -4,6 +4,7 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/split_interleaved.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -39,7 +40,7 @@ Schedule build_interleaved_zb(const ScheduleRequest& request) {
   const SplitInterleaved shape{request.devices, chunks, request.microbatches,
                                round_size(request.microbatches, request.devices)};
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = split_interleaved_row(shape, device, device);
+    at(schedule.rows, device) = split_interleaved_row(shape, device, device);
   }
   return schedule;
 }

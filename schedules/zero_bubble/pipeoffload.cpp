@@ -10,6 +10,7 @@
 #include "schedules/common/copy_plan.hpp"
 #include "schedules/common/list_timing.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -79,7 +80,7 @@ class SlotLane {
     constexpr Nanoseconds kLeastRoundTrips = 3;
     std::vector<Move> moves;
     for (Stay& stay : stays) {
-      const Nanoseconds deadline = stay.until - costs_->costs.stages[static_cast<std::size_t>(stay.stage)].input_grad;
+      const Nanoseconds deadline = stay.until - costs_->costs.stages[to_index(stay.stage)].input_grad;
       if (deadline - stay.from > kLeastRoundTrips * 2 * slot_) moves.push_back({stay, 0, deadline});
     }
     std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.back > b.back; });
@@ -138,7 +139,7 @@ Schedule build_pipeoffload(const ScheduleRequest& request) {
   const int p = request.devices;
   Schedule schedule = start_schedule(request, "pipeoffload", chunks);
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = uniform_row(device, p, request.microbatches, chunks);
+    schedule.rows[to_index(device)] = uniform_row(device, p, request.microbatches, chunks);
   }
   const PlanningCosts costs = pipeoffload_costs(request, schedule);
   const int offloaded = offloaded_chunks(request, costs, chunks);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -47,7 +48,7 @@ PlanningCosts planning_costs_of(const ScheduleRequest& request, int stages, int 
 
 Nanoseconds hop_after(const PlanningCosts& costs, const Placement& placement, int stage) {
   if (costs.hops.empty() || placement.device_of(0, stage) == placement.device_of(0, stage + 1)) return 0;
-  return costs.hops[static_cast<std::size_t>(stage)];
+  return at(costs.hops, stage);
 }
 
 void require_two_chunks(const ScheduleRequest& request, std::string_view schedule) {

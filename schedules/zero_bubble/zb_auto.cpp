@@ -8,6 +8,7 @@
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/planning.hpp"
 #include "schedules/zero_bubble/zb_auto_search.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -46,7 +47,7 @@ std::vector<Op> row_in_order(const std::vector<OpKind>& order, int stage) {
   std::vector<Op> row;
   row.reserve(order.size());
   std::array<std::int32_t, kOpKinds> next{};
-  for (const OpKind kind : order) row.push_back({kind, false, stage, next[static_cast<std::size_t>(kind)]++});
+  for (const OpKind kind : order) row.push_back({kind, false, stage, at(next, kind)++});
   return row;
 }
 

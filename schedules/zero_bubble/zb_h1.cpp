@@ -5,6 +5,7 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/zb_h_row.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -14,7 +15,7 @@ Schedule build_zb_h1(const ScheduleRequest& request) {
   require_one_chunk(request, "zb-h1");
   Schedule schedule = start_schedule(request, "zb-h1", 1);
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = zb_h_row(1, device, request.devices, request.microbatches);
+    at(schedule.rows, device) = zb_h_row(1, device, request.devices, request.microbatches);
   }
   return schedule;
 }

@@ -6,6 +6,7 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/zb_h_row.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -27,7 +28,7 @@ Schedule build_zb_h2(const ScheduleRequest& request) {
   }
   Schedule schedule = start_schedule(request, "zb-h2", 1);
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = zb_h_row(2, device, p, m);
+    at(schedule.rows, device) = zb_h_row(2, device, p, m);
   }
   if (m < 2 * p) {
     schedule.notes.push_back("the authors' code asks for at least 2p = " + std::to_string(2 * p) +

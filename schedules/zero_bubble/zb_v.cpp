@@ -6,6 +6,7 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/planning.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -93,7 +94,7 @@ Schedule build_zb_v(const ScheduleRequest& request) {
   Schedule schedule = start_schedule(request, "zb-v", 2);
   schedule.placement = zigzag_placement(p, 2 * p);
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = VRow(device, p, request.microbatches).make();
+    at(schedule.rows, device) = VRow(device, p, request.microbatches).make();
   }
   if (request.microbatches < 2 * p - 1) {
     schedule.notes.push_back("below 2p-1 = " + std::to_string(2 * p - 1) +

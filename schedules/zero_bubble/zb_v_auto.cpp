@@ -6,6 +6,7 @@
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/planning.hpp"
 #include "schedules/zero_bubble/zb_v_auto_search.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -21,13 +22,13 @@ std::vector<VDevice> v_devices(const PlanningCosts& costs, const Placement& plac
   for (int d = 0; d < p; ++d) {
     const int up = 2 * p - 1 - d;
     VDevice device;
-    device.chunks[0] = v_chunk(costs.costs.stages[static_cast<std::size_t>(d)]);
-    device.chunks[1] = v_chunk(costs.costs.stages[static_cast<std::size_t>(up)]);
+    device.chunks[0] = v_chunk(at(costs.costs.stages, d));
+    device.chunks[1] = v_chunk(at(costs.costs.stages, up));
     if (d + 1 < p) {
       device.hops[0] = hop_after(costs, placement, d);
       device.hops[1] = hop_after(costs, placement, up - 1);
     }
-    device.limit = limit.activations[static_cast<std::size_t>(d)];
+    device.limit = at(limit.activations, d);
     devices.push_back(device);
   }
   return devices;
@@ -55,9 +56,9 @@ Schedule build_zb_v_auto(const ScheduleRequest& request) {
   schedule.params = {{"memory_limit", limit.text}};
   const VPlan plan = search_v_plan(devices, request.microbatches);
   for (int d = 0; d < p; ++d) {
-    auto& row = schedule.rows[static_cast<std::size_t>(d)];
+    auto& row = at(schedule.rows, d);
     row.reserve(6 * static_cast<std::size_t>(request.microbatches));
-    for (const VOp& op : plan.orders[static_cast<std::size_t>(d)]) {
+    for (const VOp& op : at(plan.orders, d)) {
       row.push_back({op.kind, false, op.chunk == 0 ? d : 2 * p - 1 - d, op.microbatch});
     }
   }

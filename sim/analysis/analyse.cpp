@@ -8,6 +8,7 @@
 #include "sim/analysis/idle.hpp"
 #include "sim/analysis/memory.hpp"
 #include "sim/analysis/step_report.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -30,8 +31,8 @@ void add_memory(const MemoryWalk& walk, const Timeline& timeline, DeviceReport& 
   report.peak_by_category = walk.resident(report.device);
   report.peak_memory = total(report.peak_by_category);
   walk.run(report.device, [&](Nanoseconds at, const BytesByCategory& bytes, const Gate& cause) {
-    const Bytes activation = bytes[static_cast<std::size_t>(MemoryCategory::kActivations)] +
-                             bytes[static_cast<std::size_t>(MemoryCategory::kHeldForWeightGrad)];
+    const Bytes activation =
+        bytes[to_index(MemoryCategory::kActivations)] + bytes[to_index(MemoryCategory::kHeldForWeightGrad)];
     report.peak_activation = std::max(report.peak_activation, activation);
     if (total(bytes) <= report.peak_memory) return;
     report.peak_memory = total(bytes);
@@ -48,7 +49,7 @@ DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, int
   report.device = device;
   const auto d = static_cast<std::size_t>(device);
   for (std::int32_t k = timeline.device_begin[d]; k < timeline.device_begin[d + 1]; ++k) {
-    const Span& span = timeline.spans[static_cast<std::size_t>(k)];
+    const Span& span = timeline.spans[to_index(k)];
     report.busy += span.end - span.begin;
   }
   for (const StepSpan& step : timeline.steps) {

@@ -6,6 +6,7 @@
 #include "sim/analysis/gap_parts.hpp"
 #include "sim/analysis/joined_runs.hpp"
 #include "sim/analysis/replay_graph.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
@@ -86,7 +87,7 @@ Comparison compare(const Schedule& schedule, P2p p2p, const TimedRun& predicted,
   result.transfers = static_cast<std::int64_t>(predicted.timeline->transfers.size());
   result.transfers_matched = runs.transfers_matched();
   result.parts = split_gap(runs, *before, after ? &*after : nullptr, result.makespan.gap());
-  for (const GapPart& part : result.parts) result.gap_by_cause[static_cast<std::size_t>(part.cause)] += part.gap;
+  for (const GapPart& part : result.parts) at(result.gap_by_cause, part.cause) += part.gap;
   result.tolerance = std::max(residual, tenth_of_mean_op(*predicted.timeline));
   result.first_divergence = find_divergence(runs, *before, result.tolerance);
   return result;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {
@@ -260,7 +261,7 @@ class Filler {
 const char* to_string(PlacedWork::Kind kind) {
   constexpr std::array<const char*, 6> kWords{"curvature A", "curvature B", "sync A",
                                               "sync B",      "inverse A",   "inverse B"};
-  return kWords[static_cast<std::size_t>(kind)];
+  return kWords[to_index(kind)];
 }
 
 FilledBubbles fill_bubbles(const Timeline& timeline, const Schedule& schedule, const ExtraWork& work) {

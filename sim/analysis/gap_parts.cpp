@@ -153,12 +153,12 @@ std::optional<Divergence> find_swap(const JoinedRuns& runs) {
     const auto& ran = runs.measured().rows[d];
     const auto [due, other] = std::mismatch(wanted.begin(), wanted.end(), ran.begin(), ran.end());
     if (due == wanted.end() || other == ran.end()) continue;
-    const Nanoseconds begin = runs.measured().begin[to_index(*other)];
+    const Nanoseconds begin = at(runs.measured().begin, *other);
     if (first && first->measured_begin <= begin) continue;
     Divergence swap{.kind = Divergence::Kind::kOrder, .device = static_cast<std::int32_t>(d)};
     swap.op = runs.span(*other).op;
     swap.expected = runs.span(*due).op;
-    swap.predicted_begin = runs.predicted().begin[to_index(*other)];
+    swap.predicted_begin = at(runs.predicted().begin, *other);
     swap.measured_begin = begin;
     first = swap;
   }
@@ -168,8 +168,8 @@ std::optional<Divergence> find_swap(const JoinedRuns& runs) {
 Divergence late_node(const JoinedRuns& runs, NodeId node, Nanoseconds late, Nanoseconds waited) {
   Divergence found;
   found.late = late;
-  found.predicted_begin = runs.predicted().begin[to_index(node)];
-  found.measured_begin = runs.measured().begin[to_index(node)];
+  found.predicted_begin = at(runs.predicted().begin, node);
+  found.measured_begin = at(runs.measured().begin, node);
   if (runs.is_span(node)) {
     found.kind = waited > late - waited ? Divergence::Kind::kLaunchGap : Divergence::Kind::kOp;
     found.device = runs.span(node).device;
@@ -200,7 +200,7 @@ std::optional<Divergence> find_divergence(const JoinedRuns& runs, const ReplayGr
     const std::size_t i = to_index(node);
     const Nanoseconds own = (m.end[i] - predicted.ready(node, m.end)) - (p.end[i] - predicted.ready(node, p.end));
     if (swap && m.begin[i] >= swap->measured_begin) continue;
-    if (own > tolerance && (first < 0 || m.begin[i] < m.begin[to_index(first)])) first = node;
+    if (own > tolerance && (first < 0 || m.begin[i] < at(m.begin, first))) first = node;
   }
   if (first < 0) return swap;
   const std::size_t i = to_index(first);

@@ -6,12 +6,13 @@
 
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/critical_path.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
 namespace {
 
-Nanoseconds& time_in(NanosecondsByCause& causes, IdleCause cause) { return causes[static_cast<std::size_t>(cause)]; }
+Nanoseconds& time_in(NanosecondsByCause& causes, IdleCause cause) { return causes[to_index(cause)]; }
 
 bool span_has_kind(const Span& span, OpKind kind) {
   return span.op.kind == kind || (span.paired && span.partner.kind == kind);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -74,8 +75,8 @@ JoinedRuns::JoinedRuns(const Schedule& schedule, const Timeline& predicted, cons
   predicted_.rows.resize(devices);
   measured_.rows.resize(devices);
   for (NodeId i = 0; i < static_cast<NodeId>(predicted.spans.size()); ++i) {
-    const Span& span = predicted.spans[static_cast<std::size_t>(i)];
-    predicted_.rows[static_cast<std::size_t>(span.device)].push_back(i);
+    const Span& span = predicted.spans[to_index(i)];
+    predicted_.rows[to_index(span.device)].push_back(i);
     predicted_.begin.push_back(span.begin);
     predicted_.end.push_back(span.end);
   }
@@ -109,7 +110,7 @@ void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) 
     matched[node] = true;
     measured_.begin[node] = other.begin;
     measured_.end[node] = other.end;
-    measured_.rows[static_cast<std::size_t>(other.device)].push_back(*found);
+    measured_.rows[to_index(other.device)].push_back(*found);
   }
   for (std::size_t i = 0; i < matched.size(); ++i) {
     if (!matched[i]) predicted_only.push_back(span_cell(timeline_->spans[i]));

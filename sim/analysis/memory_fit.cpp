@@ -7,6 +7,7 @@
 
 #include "sim/analysis/allocator.hpp"
 #include "sim/analysis/memory.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
@@ -43,7 +44,7 @@ class MemoryReplay {
  private:
   [[nodiscard]] std::int32_t tensors(const HeldThing& thing) const {
     if (thing.what != HeldThing::What::kActivation && thing.what != HeldThing::What::kKept) return 1;
-    return std::max(1, costs_.stages[static_cast<std::size_t>(thing.stage)].activation_tensors);
+    return std::max(1, costs_.stages[to_index(thing.stage)].activation_tensors);
   }
 
   bool take(const HeldThing& thing, Bytes bytes) {
@@ -123,7 +124,7 @@ std::vector<DeviceMemory> device_memories(const Timeline& timeline, const Schedu
   const MemoryWalk walk(timeline, schedule, costs);
   std::vector<DeviceMemory> devices(static_cast<std::size_t>(timeline.devices));
   for (int device = 0; device < timeline.devices; ++device) {
-    DeviceMemory& result = devices[static_cast<std::size_t>(device)];
+    DeviceMemory& result = devices[to_index(device)];
     result.capacity = capacities.size() == 1 ? capacities.front() : capacities.at(static_cast<std::size_t>(device));
     result.allocated = total(walk.resident(device));
     walk.run(device, [&](Nanoseconds, const BytesByCategory& bytes, const Gate&) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -45,8 +46,8 @@ class PathSplitter {
     const Nanoseconds slowed = std::clamp<Nanoseconds>(span.slowed, 0, length - straggled);
     parts_.straggled += straggled;
     parts_.slowed += slowed;
-    whole(span, parts_.compute[static_cast<std::size_t>(span.device)]);
-    parts_.compute[static_cast<std::size_t>(span.device)] -= straggled + slowed;
+    whole(span, at(parts_.compute, span.device));
+    at(parts_.compute, span.device) -= straggled + slowed;
   }
 
   void add(const Transfer& transfer) {
@@ -63,7 +64,7 @@ class PathSplitter {
     const Nanoseconds waited = std::min(step.waited_for_replica, step.begin - at_);
     parts_.replicas += waited;
     at_ += waited;
-    whole(step, parts_.step[static_cast<std::size_t>(step.kind)]);
+    whole(step, at(parts_.step, step.kind));
   }
 
   template <typename Thing>

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {
@@ -23,9 +24,7 @@ struct Interval {
 // When each device's compute lane works, in order and apart.
 std::vector<std::vector<Interval>> busy_times(const Timeline& timeline) {
   std::vector<std::vector<Interval>> busy(static_cast<std::size_t>(timeline.devices));
-  const auto add = [&](const auto& thing) {
-    busy[static_cast<std::size_t>(thing.device)].push_back({thing.begin, thing.end});
-  };
+  const auto add = [&](const auto& thing) { busy[to_index(thing.device)].push_back({thing.begin, thing.end}); };
   for (const Span& span : timeline.spans) add(span);
   for (const StepSpan& step : timeline.steps) {
     if (step.lane == StepTask::Lane::kCompute) add(step);
@@ -82,7 +81,7 @@ Nanoseconds inside_collectives(const Timeline& timeline, const Schedule& schedul
   const PieceShares shares(schedule);
   const auto of = [&](const Op& op) -> Nanoseconds {
     if (is_vocabulary(op.kind)) return 0;
-    const StageCost& cost = costs.stages[static_cast<std::size_t>(op.stage)];
+    const StageCost& cost = costs.stages[to_index(op.stage)];
     const int piece_class = shares.class_of(op.microbatch);
     switch (op.kind) {
       case OpKind::kForward:

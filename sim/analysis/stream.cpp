@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -17,9 +19,9 @@ std::vector<bool> steady_part(const Schedule& schedule) {
     const auto first_backward = std::find_if(row.begin(), row.end(), is_backward) - row.begin();
     const auto behind_forwards = std::find_if(row.rbegin(), row.rend(), is_forward).base() - row.begin();
     for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(row.size()); ++k) {
-      const Op& op = row[static_cast<std::size_t>(k)];
+      const Op& op = at(row, k);
       const bool ramp = (is_forward(op) && k < first_backward) || (is_backward(op) && k >= behind_forwards);
-      if (ramp) steady[static_cast<std::size_t>(op.microbatch)] = false;
+      if (ramp) at(steady, op.microbatch) = false;
     }
   }
   return steady;
@@ -30,7 +32,7 @@ std::vector<Nanoseconds> departures(const Timeline& timeline, const Schedule& sc
   const std::vector<bool> steady = steady_part(schedule);
   std::vector<Nanoseconds> leaves(steady.size(), -1);
   const auto look = [&](const Op& op, Nanoseconds end) {
-    if (op.stage == 0 && makes_input_grad(op.kind)) leaves[static_cast<std::size_t>(op.microbatch)] = end;
+    if (op.stage == 0 && makes_input_grad(op.kind)) at(leaves, op.microbatch) = end;
   };
   for (const Span& span : timeline.spans) {
     look(span.op, span.end);

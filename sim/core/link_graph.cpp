@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -50,12 +51,12 @@ class ShortestPaths final : public Router {
   }
 
   void route(std::int32_t from_device, std::int32_t to_device, std::vector<std::int32_t>& links) const override {
-    walk(devices_[static_cast<std::size_t>(from_device)], devices_[static_cast<std::size_t>(to_device)], links);
+    walk(devices_[to_index(from_device)], devices_[to_index(to_device)], links);
   }
 
   // The nearest host in the direction away from the device; the one with the lowest number of several.
   bool host_route(std::int32_t device, bool to_host, std::vector<std::int32_t>& links) const override {
-    const std::int32_t node = devices_[static_cast<std::size_t>(device)];
+    const std::int32_t node = devices_[to_index(device)];
     std::int32_t host = kNoLink;
     std::pair<std::int32_t, Nanoseconds> best{std::numeric_limits<std::int32_t>::max(), 0};
     for (const std::int32_t candidate : hosts_) {
@@ -74,16 +75,15 @@ class ShortestPaths final : public Router {
  private:
   void walk(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const {
     const RouteTree& tree = tree_to(to);
-    if (tree.count[static_cast<std::size_t>(from)] == kNoLink) {
+    if (tree.count[to_index(from)] == kNoLink) {
       throw InputError(Diagnostic{"B007", "",
-                                  "there is no route from " + names_[static_cast<std::size_t>(from)] + " to " +
-                                      names_[static_cast<std::size_t>(to)],
+                                  "there is no route from " + names_[to_index(from)] + " to " + names_[to_index(to)],
                                   "join them by links, or cut fewer"});
     }
     while (from != to) {
-      const std::int32_t link = tree.next[static_cast<std::size_t>(from)];
+      const std::int32_t link = tree.next[to_index(from)];
       links.push_back(link);
-      from = ends_[static_cast<std::size_t>(link)];
+      from = ends_[to_index(link)];
     }
   }
 
@@ -99,7 +99,7 @@ class ShortestPaths final : public Router {
     const std::size_t nodes = names_.size();
     RouteTree tree{std::vector<std::int32_t>(nodes, kNoLink), std::vector<std::int32_t>(nodes, kNoLink),
                    std::vector<Nanoseconds>(nodes, 0)};
-    tree.count[static_cast<std::size_t>(target)] = 0;
+    tree.count[to_index(target)] = 0;
     std::vector<std::int32_t> ring{target};
     for (std::int32_t distance = 1; !ring.empty(); ++distance) {
       std::vector<std::int32_t> outer;

@@ -6,13 +6,15 @@
 
 #include "sim/core/op.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 [[nodiscard]] constexpr const char* word_of(OpKind kind) {
   constexpr std::array<const char*, kOpKinds> kWords{
       "forward",   "backward",          "input gradient",     "weight gradient",
       "recompute", "vocabulary logits", "vocabulary gradient"};
-  return kWords[static_cast<std::size_t>(kind)];
+  return at(kWords, kind);
 }
 
 }  // namespace debubble

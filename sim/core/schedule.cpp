@@ -1,6 +1,8 @@
 #include "sim/core/schedule.hpp"
 
 #include <algorithm>
+
+#include "sim/core/at.hpp"
 namespace debubble {
 
 bool holds_before(const Placement& placement, int replica, int stage) {
@@ -12,7 +14,7 @@ bool holds_before(const Placement& placement, int replica, int stage) {
 
 Placement loop_placement(int devices, int stages) {
   std::vector<std::int32_t> device(static_cast<std::size_t>(stages));
-  for (int stage = 0; stage < stages; ++stage) device[static_cast<std::size_t>(stage)] = stage % devices;
+  for (int stage = 0; stage < stages; ++stage) at(device, stage) = stage % devices;
   return {1, stages, std::move(device)};
 }
 
@@ -20,7 +22,7 @@ Placement zigzag_placement(int devices, int stages) {
   std::vector<std::int32_t> device(static_cast<std::size_t>(stages));
   for (int stage = 0; stage < stages; ++stage) {
     const int there = stage % (2 * devices);
-    device[static_cast<std::size_t>(stage)] = there < devices ? there : 2 * devices - 1 - there;
+    at(device, stage) = there < devices ? there : 2 * devices - 1 - there;
   }
   return {1, stages, std::move(device)};
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numbers>
 
+#include "sim/core/at.hpp"
 #include "sim/core/splitmix.hpp"
 
 namespace debubble {
@@ -15,7 +16,7 @@ namespace {
 double unit_interval(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
 
 double table(const std::vector<double>& factors, std::int32_t index) {
-  return factors.empty() ? 1 : factors[static_cast<std::size_t>(index)];
+  return factors.empty() ? 1 : at(factors, index);
 }
 
 // Of `sigma`; the third and fourth numbers of the key name what it is drawn for.

@@ -46,7 +46,7 @@ class Waits {
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Cell& cell = program_.cells[program_.nodes[k].cell()];
       const bool engine = copy_engines_ && cell.is_copy && cell.way == Copy::Way::kBack;
-      std::int32_t& before = last[to_index(cell.device + (engine ? program_.devices : 0))];
+      std::int32_t& before = at(last, cell.device + (engine ? program_.devices : 0));
       const auto node = static_cast<std::int32_t>(k);
       if (before >= 0) visit(before, ActivityEdge{node, Activities::kAtOnce, -1});
       before = node;
@@ -85,7 +85,7 @@ class Waits {
     std::vector<std::size_t> next(schedule_.copies.size(), 0);
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> out;  // by stage and piece
     for (const Program::CopyNode& copy : program_.copies) {
-      const Copy& moved = schedule_.copies.at(to_index(copy.device)).at(next[to_index(copy.device)]++);
+      const Copy& moved = schedule_.copies.at(to_index(copy.device)).at(at(next, copy.device)++);
       const std::pair key(moved.stage, moved.microbatch);
       if (moved.way == Copy::Way::kOut) {
         out[key] = copy.node;
@@ -109,7 +109,7 @@ class Waits {
       const auto target = static_cast<std::int32_t>(k);
       const ActivityEdge edge{target, Activities::kAtOnce, -1};
       if (!node.is_transfer()) {
-        Lane& lane = lanes[to_index(program_.cells[node.cell()].device)];
+        Lane& lane = at(lanes, program_.cells[node.cell()].device);
         for (const std::int32_t transfer : lane.transfers) visit(transfer, edge);
         if (lane.transfers.empty() && lane.cell >= 0) visit(lane.cell, edge);
         lane.cell = target;
@@ -118,7 +118,7 @@ class Waits {
       }
       const Program::Channel& channel = program_.channels[node.channel()];
       for (const std::int32_t device : {channel.from_device, channel.to_device}) {
-        Lane& lane = lanes[to_index(device)];
+        Lane& lane = at(lanes, device);
         if (coupled || lane.transfers.empty()) {
           if (lane.cell >= 0) visit(lane.cell, edge);
         } else {
@@ -146,17 +146,16 @@ Activities make_activities(const Program& program, const Schedule& schedule, boo
   const Waits waits(program, schedule, copy_engines);
   waits.for_each([&](std::int32_t from, const ActivityEdge& edge) {
     ++made.first_edge[to_index(from) + 1];
-    ++made.unmet[to_index(edge.target)];
+    ++at(made.unmet, edge.target);
   });
   for (std::size_t k = 0; k < nodes; ++k) made.first_edge[k + 1] += made.first_edge[k];
   made.edges.resize(to_index(made.first_edge.back()));
   std::vector<std::int32_t> next(made.first_edge.begin(), made.first_edge.end() - 1);
-  waits.for_each(
-      [&](std::int32_t from, const ActivityEdge& edge) { made.edges[to_index(next[to_index(from)]++)] = edge; });
+  waits.for_each([&](std::int32_t from, const ActivityEdge& edge) { at(made.edges, at(next, from)++) = edge; });
   for (const Program::ExtraInput& extra : program.extra_inputs) {
     if (extra.wait != Program::ExtraInput::Wait::kBegin) continue;
     made.after_begin.push_back({extra.input, extra.node});
-    ++made.unmet[to_index(extra.node)];
+    ++at(made.unmet, extra.node);
   }
   std::stable_sort(made.after_begin.begin(), made.after_begin.end(),
                    [](const Activities::AfterBegin& a, const Activities::AfterBegin& b) { return a.node < b.node; });
@@ -171,7 +170,7 @@ StageNodes find_stage_nodes(const Program& program, const Schedule& schedule) {
   found.first_forward.assign(count, -1);
   const auto take = [&](std::size_t k, const Op& op) {
     if (is_vocabulary(op.kind) || op.kind == OpKind::kRecompute) return;
-    const std::size_t index = found.index({schedule.replica_of[to_index(op.microbatch)], op.stage});
+    const std::size_t index = found.index({at(schedule.replica_of, op.microbatch), op.stage});
     const auto node = static_cast<std::int32_t>(k);
     if (op.kind != OpKind::kForward) {
       found.last_backward[index] = node;

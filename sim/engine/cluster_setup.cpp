@@ -26,7 +26,7 @@ FlowPath host_path(const Network& network, int replica, std::int32_t device, boo
       Nanoseconds latency = 0;
       for (const std::int32_t link : route) {
         weights[link] += 1;
-        latency += network.graph.links[to_index(link)].latency;
+        latency += at(network.graph.links, link).latency;
       }
       path.latency = std::max(path.latency, latency);
     }
@@ -181,7 +181,7 @@ void ClusterRun::add_tasks(const Schedule& schedule, const Variation* variation)
 
 // What a task without flows takes in its replica.
 Nanoseconds ClusterRun::varied(const TaskRun& run, const Variation* variation) const {
-  const StepTask& task = step_->tasks[to_index(run.task)];
+  const StepTask& task = at(step_->tasks, run.task);
   if (variation == nullptr || variation->none()) return task.duration;
   const double by = run.replica < 0 ? variation->task_factor(task, 0, replicas_)  //
                                     : variation->task_factor(task, run.replica, 1);
@@ -189,8 +189,8 @@ Nanoseconds ClusterRun::varied(const TaskRun& run, const Variation* variation) c
 }
 
 void ClusterRun::add_chains(std::int32_t run, const Variation* variation) {
-  TaskRun& of = task_runs_[to_index(run)];
-  const StepTask& task = step_->tasks[to_index(of.task)];
+  TaskRun& of = at(task_runs_, run);
+  const StepTask& task = at(step_->tasks, of.task);
   std::vector<const std::vector<Flow>*> entries;
   if (graph_ != nullptr && task.phases.size() == 1) entries.push_back(&task.phases.front());
   if (graph_ != nullptr && task.phases.size() > 1 && of.replica >= 0)
@@ -228,7 +228,7 @@ void ClusterRun::count_waits() {
     for (const StageName& stage : task.after_stages) {
       const std::int32_t node = stage_nodes_.last_backward.at(stage_nodes_.index(stage));
       if (node < 0) continue;
-      tasks_after_node_[to_index(node)].push_back(number);
+      at(tasks_after_node_, node).push_back(number);
       ++nodes;
     }
     std::int32_t tasks = 0;  // of one replica, and of all of them
@@ -236,12 +236,11 @@ void ClusterRun::count_waits() {
     for (const std::int32_t before : task.after) {
       tasks_after_.at(to_index(before)).push_back(number);
       ++tasks;
-      tasks_of_all += step_->tasks[to_index(before)].across_replicas ? 1 : replicas_;
+      tasks_of_all += at(step_->tasks, before).across_replicas ? 1 : replicas_;
     }
     const int runs = task.across_replicas ? 1 : replicas_;
     for (std::int32_t r = 0; r < runs; ++r) {
-      task_runs_[to_index(first_run_[t] + r)].unmet =
-          task.across_replicas ? nodes * replicas_ + tasks_of_all : nodes + tasks;
+      at(task_runs_, first_run_[t] + r).unmet = task.across_replicas ? nodes * replicas_ + tasks_of_all : nodes + tasks;
     }
     for (const StageName& stage : task.before_stages) {
       const std::int32_t node = stage_nodes_.first_forward.at(stage_nodes_.index(stage));

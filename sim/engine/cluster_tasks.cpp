@@ -21,26 +21,25 @@ void ClusterRun::for_each_lane(const TaskRun& run, const Visit& visit) {
   const int begin = run.replica < 0 ? 0 : run.replica;
   const int end = run.replica < 0 ? replicas_ : run.replica + 1;
   for (int replica = begin; replica < end; ++replica) {
-    for (const std::int32_t device : step_->tasks[to_index(run.task)].devices) visit(lane_id(replica, device), replica);
+    for (const std::int32_t device : at(step_->tasks, run.task).devices) visit(lane_id(replica, device), replica);
   }
 }
 
 // One thing less that a task waits for.
 void ClusterRun::meet(std::int32_t run) {
-  TaskRun& task = task_runs_[to_index(run)];
+  TaskRun& task = at(task_runs_, run);
   if (--task.unmet > 0) return;
   task.ready = now_;
   const auto earlier = [&](std::int32_t a, std::int32_t b) {
-    return task_runs_[to_index(a)].ready != task_runs_[to_index(b)].ready
-               ? task_runs_[to_index(a)].ready < task_runs_[to_index(b)].ready
-               : a < b;
+    return at(task_runs_, a).ready != at(task_runs_, b).ready ? at(task_runs_, a).ready < at(task_runs_, b).ready
+                                                              : a < b;
   };
   waiting_tasks_.insert(std::upper_bound(waiting_tasks_.begin(), waiting_tasks_.end(), run, earlier), run);
   tasks_may_start_ = true;
 }
 
 bool ClusterRun::can_start(const TaskRun& run) {
-  const bool compute = step_->tasks[to_index(run.task)].lane == StepTask::Lane::kCompute;
+  const bool compute = at(step_->tasks, run.task).lane == StepTask::Lane::kCompute;
   bool free = true;
   for_each_lane(run, [&](std::size_t number, int) {
     const Lane& lane = lanes_[number];
@@ -56,7 +55,7 @@ void ClusterRun::start_tasks() {
   const std::vector<std::int32_t> candidates = std::move(waiting_tasks_);
   waiting_tasks_.clear();
   for (const std::int32_t run : candidates) {
-    if (can_start(task_runs_[to_index(run)])) {
+    if (can_start(at(task_runs_, run))) {
       begin_task(run);
     } else {
       left.push_back(run);
@@ -66,26 +65,26 @@ void ClusterRun::start_tasks() {
 }
 
 void ClusterRun::begin_task(std::int32_t run) {
-  TaskRun& task = task_runs_[to_index(run)];
-  const StepTask& what = step_->tasks[to_index(task.task)];
+  TaskRun& task = at(task_runs_, run);
+  const StepTask& what = at(step_->tasks, task.task);
   task.begin = now_;
   find_causes(task);
   for_each_lane(task, [&](std::size_t number, int) {
     (what.lane == StepTask::Lane::kCompute ? lanes_[number].task : lanes_[number].collective) = run;
     if (what.slow_down > 0) set_slow(number, 1 + what.slow_down);
   });
-  const auto begin = to_index(first_chain_[to_index(run)]);
+  const auto begin = to_index(at(first_chain_, run));
   const auto end = to_index(first_chain_[to_index(run) + 1]);
   task.open_chains = static_cast<std::int32_t>(end - begin);
   for (std::size_t chain = begin; chain < end; ++chain) next_phase(chain);
   if (what.lane != StepTask::Lane::kCompute || end - begin != 1) return;
-  task_work_[to_index(run)] = {static_cast<double>(task.alone), now_, 1};
+  at(task_work_, run) = {static_cast<double>(task.alone), now_, 1};
   stretch_task(run);
 }
 
 // In each replica the latest of what it waited for; on a tie the lane, for nothing was lost by waiting for the rest.
 void ClusterRun::find_causes(TaskRun& run) {
-  const StepTask& task = step_->tasks[to_index(run.task)];
+  const StepTask& task = at(step_->tasks, run.task);
   const bool compute = task.lane == StepTask::Lane::kCompute;
   const int begin = run.replica < 0 ? 0 : run.replica;
   const int end = run.replica < 0 ? replicas_ : run.replica + 1;
@@ -102,7 +101,7 @@ void ClusterRun::find_causes(TaskRun& run) {
       if (compute) {
         offer(lane.last, lane.last_end);
       } else if (lane.last_collective.kind == Cause::Kind::kTask) {
-        offer(lane.last_collective, task_runs_[to_index(lane.last_collective.index)].end);
+        offer(lane.last_collective, at(task_runs_, lane.last_collective.index).end);
       }
     }
     for (const StageName& stage : task.after_stages) {
@@ -110,9 +109,9 @@ void ClusterRun::find_causes(TaskRun& run) {
       if (node >= 0) offer({Cause::Kind::kNode, node}, end_of(replica, node));
     }
     for (const std::int32_t before : task.after) {
-      const std::int32_t first = first_run_[to_index(before)];
-      const std::int32_t other = task_runs_[to_index(first)].replica < 0 ? first : first + replica;
-      offer({Cause::Kind::kTask, other}, task_runs_[to_index(other)].end);
+      const std::int32_t first = at(first_run_, before);
+      const std::int32_t other = at(task_runs_, first).replica < 0 ? first : first + replica;
+      offer({Cause::Kind::kTask, other}, at(task_runs_, other).end);
     }
     run.causes.push_back(cause);
   }
@@ -121,7 +120,7 @@ void ClusterRun::find_causes(TaskRun& run) {
 void ClusterRun::next_phase(std::size_t number) {
   Chain& chain = chains_[number];
   if (chain.next == chain.ways.size()) {
-    if (--task_runs_[to_index(chain.task_run)].open_chains == 0) end_task(chain.task_run);
+    if (--at(task_runs_, chain.task_run).open_chains == 0) end_task(chain.task_run);
     return;
   }
   const Way& way = chain.ways[chain.next];
@@ -141,8 +140,8 @@ void ClusterRun::end_chain(std::size_t number) {
 }
 
 void ClusterRun::end_task(std::int32_t run) {
-  TaskRun& task = task_runs_[to_index(run)];
-  const StepTask& what = step_->tasks[to_index(task.task)];
+  TaskRun& task = at(task_runs_, run);
+  const StepTask& what = at(step_->tasks, task.task);
   const bool compute = what.lane == StepTask::Lane::kCompute;
   task.end = now_;
   for_each_lane(task, [&](std::size_t number, int) {
@@ -169,7 +168,7 @@ void ClusterRun::end_task(std::int32_t run) {
 
 // Ops and tasks that waited for it, and ops that waited for the lane it held.
 void ClusterRun::release_after(const TaskRun& task) {
-  const StepTask& what = step_->tasks[to_index(task.task)];
+  const StepTask& what = at(step_->tasks, task.task);
   const auto run = static_cast<std::int32_t>(&task - task_runs_.data());
   const int begin = task.replica < 0 ? 0 : task.replica;
   const int end = task.replica < 0 ? replicas_ : task.replica + 1;
@@ -181,9 +180,9 @@ void ClusterRun::release_after(const TaskRun& task) {
       deliver(replica, node, now_);
     }
   }
-  for (const std::int32_t next : tasks_after_[to_index(task.task)]) {
-    const std::int32_t first = first_run_[to_index(next)];
-    if (task_runs_[to_index(first)].replica < 0) {
+  for (const std::int32_t next : at(tasks_after_, task.task)) {
+    const std::int32_t first = at(first_run_, next);
+    if (at(task_runs_, first).replica < 0) {
       meet(first);
     } else {
       for (int replica = begin; replica < end; ++replica) meet(first + replica);
@@ -217,14 +216,14 @@ void ClusterRun::stretch_cell(std::size_t number) {
 
 // As long as the slowest of its devices needs.
 void ClusterRun::stretch_task(std::int32_t run) {
-  const TaskRun& task = task_runs_[to_index(run)];
-  const std::size_t number = to_index(first_chain_[to_index(run)]);
+  const TaskRun& task = at(task_runs_, run);
+  const std::size_t number = to_index(at(first_chain_, run));
   if (task.begin < 0 || task.end >= 0 || chains_[number].ways.size() != 1 || chains_[number].ways[0].in_network >= 0) {
     return;
   }
   double factor = 1;
   for_each_lane(task, [&](std::size_t lane, int) { factor = std::max(factor, lanes_[lane].slow); });
-  Stretched& work = task_work_[to_index(run)];
+  Stretched& work = at(task_work_, run);
   if (factor == work.factor) return;
   work.left -= static_cast<double>(now_ - work.since) / work.factor;
   work.since = now_;

@@ -22,7 +22,7 @@ class Steps {
     for (std::size_t k = 0; k < run.task_runs().size(); ++k) {
       const ClusterRun::TaskRun& task = run.task_runs()[k];
       if (task.replica >= 0 && task.replica != replica) continue;
-      const StepTask& what = step->tasks[to_index(task.task)];
+      const StepTask& what = at(step->tasks, task.task);
       for (const std::int32_t device : what.devices) {
         order.push_back({device, static_cast<std::int64_t>(what.lane), task.begin, static_cast<std::int64_t>(k)});
       }
@@ -41,20 +41,20 @@ class Steps {
   template <typename GateOfNode>
   void set_gates(const GateOfNode& gate_of_node, const Program& program) {
     for (const auto& [key, number] : index_) {
-      const ClusterRun::TaskRun& task = run_.task_runs()[to_index(key.first)];
+      const ClusterRun::TaskRun& task = at(run_.task_runs(), key.first);
       const ClusterRun::Cause& cause = task.causes[task.replica < 0 ? to_index(replica_) : 0];
-      StepSpan& span = spans_[to_index(number)];
+      StepSpan& span = at(spans_, number);
       Nanoseconds released = 0;
       switch (cause.kind) {
         case ClusterRun::Cause::Kind::kNothing:
           break;
         case ClusterRun::Cause::Kind::kNode:
-          span.gate = gate_of_node(program.nodes[to_index(cause.index)], cause.index);
+          span.gate = gate_of_node(at(program.nodes, cause.index), cause.index);
           released = run_.end_of(replica_, cause.index);
           break;
         case ClusterRun::Cause::Kind::kTask:
           span.gate = {Gate::Kind::kStep, index(cause.index, span.device)};
-          released = run_.task_runs()[to_index(cause.index)].end;
+          released = at(run_.task_runs(), cause.index).end;
           break;
       }
       span.waited_for_replica = span.begin - released;
@@ -63,8 +63,8 @@ class Steps {
 
  private:
   void add(const StepWork* step, std::int32_t device, std::int64_t task_run) {
-    const ClusterRun::TaskRun& task = run_.task_runs()[static_cast<std::size_t>(task_run)];
-    const StepTask& what = step->tasks[to_index(task.task)];
+    const ClusterRun::TaskRun& task = at(run_.task_runs(), task_run);
+    const StepTask& what = at(step->tasks, task.task);
     index_[{static_cast<std::int32_t>(task_run), device}] = static_cast<std::int32_t>(spans_.size());
     StepSpan span;
     span.task = task.task;
@@ -111,7 +111,7 @@ struct RunTimes {
   void add_gate(std::size_t k, Nanoseconds gate_end, Gate& gate, Nanoseconds& ready) const {
     const ClusterRun::Release* release = run.release_of(replica, static_cast<std::int32_t>(k));
     if (release == nullptr) return;
-    const Nanoseconds end = run.task_runs()[to_index(release->task_run)].end;
+    const Nanoseconds end = at(run.task_runs(), release->task_run).end;
     if (release->is_input) ready = std::max(ready, end);
     if (end <= gate_end) return;
     gate = {Gate::Kind::kStep, steps.index(release->task_run, program.device_of(program.nodes[k]))};

@@ -56,10 +56,10 @@ class CriticalGraph::Builder {
       end_[k] = begin_[k] + (node.is_transfer() ? tables_.channels[node.channel()].total() : durations_[k]);
       if (node.is_transfer()) {
         const Program::Channel& channel = program_.channels[node.channel()];
-        lanes_[to_index(channel.from_device)].transfers.push_back(number);
-        lanes_[to_index(channel.to_device)].transfers.push_back(number);
+        at(lanes_, channel.from_device).transfers.push_back(number);
+        at(lanes_, channel.to_device).transfers.push_back(number);
       } else {
-        LaneState& lane = lanes_[to_index(tables_.cells[node.cell()].device)];
+        LaneState& lane = at(lanes_, tables_.cells[node.cell()].device);
         lane.cell = number;
         lane.transfers.clear();
       }
@@ -79,7 +79,7 @@ class CriticalGraph::Builder {
   void wait_as_transfer(const Program::Node& node) {
     const Program::Channel& channel = program_.channels[node.channel()];
     for (const std::int32_t device : {channel.from_device, channel.to_device}) {
-      const LaneState& lane = lanes_[to_index(device)];
+      const LaneState& lane = at(lanes_, device);
       if (program_.p2p == P2p::kCoupled) {
         wait(lane.cell);
       } else {
@@ -90,7 +90,7 @@ class CriticalGraph::Builder {
 
   void wait_as_cell(std::size_t k, const Program::Node& node, std::size_t& extra) {
     const CellCost& cost = tables_.cells[node.cell()];
-    wait_for_lane(lanes_[to_index(cost.device)]);
+    wait_for_lane(at(lanes_, cost.device));
     if (program_.p2p != P2p::kOverlapped) return;  // lanes alone give its start
     wait(node.input, program_.cells[node.cell()].input_channel);
     for (; extra < program_.extra_inputs.size() && to_index(program_.extra_inputs[extra].node) == k; ++extra) {
@@ -101,8 +101,8 @@ class CriticalGraph::Builder {
   }
 
   [[nodiscard]] Nanoseconds release(const Edge& edge) const {
-    const Nanoseconds from = edge.begin_only ? begin_[to_index(edge.from)] : end_[to_index(edge.from)];
-    return from + (edge.channel >= 0 ? tables_.channels[to_index(edge.channel)].total() : 0) +
+    const Nanoseconds from = edge.begin_only ? at(begin_, edge.from) : at(end_, edge.from);
+    return from + (edge.channel >= 0 ? at(tables_.channels, edge.channel).total() : 0) +
            (edge.gathered ? tables_.barrier : 0);
   }
 
@@ -113,7 +113,7 @@ class CriticalGraph::Builder {
     for (std::size_t k = end_.size(); k-- > 0;) {
       if (!critical[k]) continue;
       for (std::size_t w = first_wait(k); w < waits_end_[k]; ++w) {
-        if (release(waits_[w]) == begin_[k]) critical[to_index(waits_[w].from)] = true;
+        if (release(waits_[w]) == begin_[k]) at(critical, waits_[w].from) = true;
       }
     }
     for (std::size_t k = 0; k < end_.size(); ++k) {
@@ -146,7 +146,7 @@ CriticalGraph::CriticalGraph(const Program& program, const StageCosts& costs, co
 double CriticalGraph::extreme(const std::vector<double>& node, const std::vector<double>& channel, double barrier,
                               bool most) const {
   const auto weight = [](const std::vector<double>& weights, std::int32_t index) {
-    return weights.empty() || index < 0 ? 0.0 : weights[to_index(index)];
+    return weights.empty() || index < 0 ? 0.0 : at(weights, index);
   };
   const double none = most ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   const auto better = [&](double a, double b) { return most ? std::max(a, b) : std::min(a, b); };
@@ -158,13 +158,13 @@ double CriticalGraph::extreme(const std::vector<double>& node, const std::vector
     double sum = critical.starts ? 0 : none;
     for (; edge < critical.edges_end; ++edge) {
       const Edge& from = edges_[edge];
-      const double before = from.begin_only ? until_begin[to_index(from.from)] : until_end[to_index(from.from)];
+      const double before = from.begin_only ? at(until_begin, from.from) : at(until_end, from.from);
       sum = better(sum, before + weight(channel, from.channel) + (from.gathered ? barrier : 0));
     }
-    const std::int32_t sent = channel_of_[to_index(critical.node)];
-    until_begin[to_index(critical.node)] = sum;
-    until_end[to_index(critical.node)] = sum + (sent >= 0 ? weight(channel, sent) : weight(node, critical.node));
-    if (critical.ends) result = better(result, until_end[to_index(critical.node)]);
+    const std::int32_t sent = at(channel_of_, critical.node);
+    at(until_begin, critical.node) = sum;
+    at(until_end, critical.node) = sum + (sent >= 0 ? weight(channel, sent) : weight(node, critical.node));
+    if (critical.ends) result = better(result, at(until_end, critical.node));
   }
   return nodes_.empty() ? 0 : result;
 }

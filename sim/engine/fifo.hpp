@@ -12,6 +12,8 @@
 
 #include "sim/engine/flow_network.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 class FifoNetwork : public FlowNetwork {
@@ -45,7 +47,7 @@ class FifoNetwork : public FlowNetwork {
   };
 
   [[nodiscard]] const FlowPath& path_of(const Message& message) const {
-    return ways_[static_cast<std::size_t>(message.way)].paths[message.path];
+    return at(ways_, message.way).paths[message.path];
   }
   std::size_t new_message(std::int32_t way, std::size_t path, Bytes bytes, std::size_t group);
   void enter_next_link(std::size_t slot, Nanoseconds now);

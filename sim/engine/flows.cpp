@@ -1,5 +1,6 @@
 #include "sim/engine/flows.hpp"
 
+#include "sim/core/at.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/engine/flow_network.hpp"
 
@@ -41,7 +42,7 @@ std::vector<Nanoseconds> simulate_flows(const LinkGraph& graph, NetworkModel mod
       }
       const std::int64_t done = network->fire(what - kNetwork, now);
       if (done == FlowNetwork::kUnderWay) continue;
-      ends[static_cast<std::size_t>(done)] = now + network->latency_after(way_of[static_cast<std::size_t>(done)]);
+      at(ends, done) = now + network->latency_after(at(way_of, done));
     }
     network->settle(now);
   }

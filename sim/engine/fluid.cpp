@@ -28,7 +28,7 @@ std::int32_t FluidNetwork::add_way(const std::vector<FlowPath>& paths, Form) {
   return static_cast<std::int32_t>(paths_.size()) - 1;
 }
 
-Nanoseconds FluidNetwork::latency_after(std::int32_t way) const { return paths_[to_index(way)].latency; }
+Nanoseconds FluidNetwork::latency_after(std::int32_t way) const { return at(paths_, way).latency; }
 
 void FluidNetwork::prepare() {
   classes_of_ = classify_links(graph_, paths_);
@@ -43,12 +43,12 @@ void FluidNetwork::begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::
   }
   const std::int32_t slot = unused_.back();
   unused_.pop_back();
-  const SharedWay& shared = classes_of_.ways[to_index(way)];
-  Active& flow = flows_[to_index(slot)];
+  const SharedWay& shared = at(classes_of_.ways, way);
+  Active& flow = at(flows_, slot);
   flow = {way, 0, owner, static_cast<double>(bytes), shared.fastest, now, now + alone, now + alone, flow.seen};
   bool meets = false;
   for (const LinkShare& share : shared.classes) {
-    Class& on = classes_[to_index(share.link)];
+    Class& on = at(classes_, share.link);
     on.flows.push_back(slot);
     on.demand += share.weight * shared.fastest;
     if (!on.tight()) continue;
@@ -61,11 +61,11 @@ void FluidNetwork::begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::
 
 std::int64_t FluidNetwork::fire(std::uint64_t number, Nanoseconds now) {
   const auto slot = static_cast<std::int32_t>(number);
-  Active& flow = flows_[to_index(slot)];
+  Active& flow = at(flows_, slot);
   if (flow.way < 0 || flow.end != now || flow.rate == 0) return kUnderWay;  // its end has moved since
   const SharedWay& shared = way_of(flow);
   for (const LinkShare& share : shared.classes) {
-    Class& on = classes_[to_index(share.link)];
+    Class& on = at(classes_, share.link);
     if (on.tight()) dirty_.push_back(share.link);
     const auto here = std::find(on.flows.begin(), on.flows.end(), slot);
     *here = on.flows.back();
@@ -78,19 +78,19 @@ std::int64_t FluidNetwork::fire(std::uint64_t number, Nanoseconds now) {
 }
 
 void FluidNetwork::look_at_class(std::int32_t index) {
-  Class& on = classes_[to_index(index)];
+  Class& on = at(classes_, index);
   if (on.seen == round_) return;
   on.seen = round_;
   met_classes_.push_back(index);
 }
 
 void FluidNetwork::look_at_flow(std::int32_t slot) {
-  Active& flow = flows_[to_index(slot)];
+  Active& flow = at(flows_, slot);
   if (flow.seen == round_) return;
   flow.seen = round_;
   met_flows_.push_back(slot);
   for (const LinkShare& share : way_of(flow).classes) {
-    if (classes_[to_index(share.link)].tight()) look_at_class(share.link);
+    if (at(classes_, share.link).tight()) look_at_class(share.link);
   }
 }
 
@@ -102,7 +102,7 @@ void FluidNetwork::collect() {
   for (const std::int32_t index : dirty_) look_at_class(index);
   dirty_.clear();
   for (std::size_t next = 0; next < met_classes_.size(); ++next) {
-    for (const std::int32_t slot : classes_[to_index(met_classes_[next])].flows) look_at_flow(slot);
+    for (const std::int32_t slot : at(classes_, met_classes_[next]).flows) look_at_flow(slot);
   }
 }
 
@@ -111,23 +111,23 @@ void FluidNetwork::settle(Nanoseconds now) {
   collect();
   max_min_.clear();
   for (const std::int32_t index : met_classes_) {
-    Class& on = classes_[to_index(index)];
+    Class& on = at(classes_, index);
     on.solved = on.tight() ? max_min_.add_link(on.capacity) : -1;
   }
   for (const std::int32_t slot : met_flows_) {
-    Active& flow = flows_[to_index(slot)];
+    Active& flow = at(flows_, slot);
     flow.solved = max_min_.add_flow(way_of(flow).fastest);
     for (const LinkShare& share : way_of(flow).classes) {
-      const Class& on = classes_[to_index(share.link)];
+      const Class& on = at(classes_, share.link);
       if (on.seen == round_ && on.solved >= 0) max_min_.cross(on.solved, share.weight);
     }
   }
   max_min_.solve();
-  for (const std::int32_t slot : met_flows_) change_rate(slot, max_min_.rate(flows_[to_index(slot)].solved), now);
+  for (const std::int32_t slot : met_flows_) change_rate(slot, max_min_.rate(at(flows_, slot).solved), now);
 }
 
 void FluidNetwork::change_rate(std::int32_t slot, double rate, Nanoseconds now) {
-  Active& flow = flows_[to_index(slot)];
+  Active& flow = at(flows_, slot);
   constexpr double kUnchanged = 1e-13;
   if (flow.rate > 0 && std::abs(rate - flow.rate) <= kUnchanged * flow.rate) return;
   flow.left = std::max(0.0, flow.left - flow.rate * static_cast<double>(now - flow.since));

@@ -25,9 +25,9 @@ std::vector<std::vector<Crossing>> crossings_of(const LinkGraph& graph, const st
   std::vector<std::vector<Crossing>> crossings(graph.links.size());
   for (std::size_t w = 0; w < ways.size(); ++w) {
     for (const LinkShare& share : ways[w].links) {
-      const Link& link = graph.links[to_index(share.link)];
+      const Link& link = at(graph.links, share.link);
       if (!link.shared || link.bandwidth == 0) continue;
-      crossings[to_index(share.link)].push_back({static_cast<std::int32_t>(w), share.weight});
+      at(crossings, share.link).push_back({static_cast<std::int32_t>(w), share.weight});
     }
   }
   return crossings;
@@ -46,7 +46,7 @@ std::uint64_t hash_of(const std::vector<Crossing>& crossings) {
 double fastest_of(const LinkGraph& graph, const FlowPath& path) {
   double fastest = std::numeric_limits<double>::infinity();
   for (const LinkShare& share : path.links) {
-    const std::int64_t bandwidth = graph.links[to_index(share.link)].bandwidth;
+    const std::int64_t bandwidth = at(graph.links, share.link).bandwidth;
     if (bandwidth == 0) continue;
     fastest = std::min(fastest, static_cast<double>(bandwidth) * kBytesPerNanosecond / share.weight);
   }
@@ -69,11 +69,10 @@ LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& 
     for (Crossing& crossing : crossings[l]) crossing.weight /= unit;
     const double capacity = static_cast<double>(graph.links[l].bandwidth) * kBytesPerNanosecond / unit;
     std::vector<std::int32_t>& candidates = known[hash_of(crossings[l])];
-    const auto same = std::find_if(candidates.begin(), candidates.end(), [&](std::int32_t c) {
-      return crossings[to_index(member[to_index(c)])] == crossings[l];
-    });
+    const auto same = std::find_if(candidates.begin(), candidates.end(),
+                                   [&](std::int32_t c) { return at(crossings, at(member, c)) == crossings[l]; });
     if (same != candidates.end()) {
-      classes.capacity[to_index(*same)] = std::min(classes.capacity[to_index(*same)], capacity);
+      at(classes.capacity, *same) = std::min(at(classes.capacity, *same), capacity);
       continue;
     }
     const auto made = static_cast<std::int32_t>(classes.capacity.size());
@@ -81,7 +80,7 @@ LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& 
     member.push_back(static_cast<std::int32_t>(l));
     classes.capacity.push_back(capacity);
     for (const Crossing& crossing : crossings[l]) {
-      classes.ways[to_index(crossing.way)].classes.push_back({made, crossing.weight});
+      at(classes.ways, crossing.way).classes.push_back({made, crossing.weight});
     }
   }
   return classes;

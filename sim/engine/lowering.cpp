@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 #include "sim/rows/weight_versions.hpp"
@@ -140,7 +141,7 @@ std::int32_t Lowering::input_channel(const Program& program, OpKind kind, int re
   if (!is_pipelined(kind) || (forward && stage == 0) || (!forward && stage + 1 == stages_)) return -1;
   const int replicas = schedule_.placement.replicas();
   const std::int32_t index = forward ? replica * stages_ + stage - 1 : (replicas + replica) * stages_ + stage;
-  const Program::Channel& way = program.channels[static_cast<std::size_t>(index)];
+  const Program::Channel& way = at(program.channels, index);
   return way.from_device == way.to_device ? -1 : index;
 }
 

@@ -44,9 +44,9 @@ void MaxMin::index_links() {
   on_link_.resize(crossings_.size());
   for (std::size_t f = 0; f < flows_.size(); ++f) {
     for (std::int32_t c = flows_[f].begin; c < flows_[f].end; ++c) {
-      const std::int32_t l = crossings_[to_index(c)].link;
-      on_link_[to_index(link_begin_[to_index(l)] + links_[to_index(l)].rising++)] = {static_cast<std::int32_t>(f),
-                                                                                     crossings_[to_index(c)].weight};
+      const std::int32_t l = at(crossings_, c).link;
+      at(on_link_, at(link_begin_, l) + at(links_, l).rising++) = {static_cast<std::int32_t>(f),
+                                                                   at(crossings_, c).weight};
     }
   }
 }
@@ -57,10 +57,10 @@ void MaxMin::measure(std::size_t l) {
   link.demand = 0;
   link.rising = 0;
   for (std::int32_t i = link_begin_[l]; i < link_begin_[l + 1]; ++i) {
-    const SolvedFlow& flow = flows_[to_index(on_link_[to_index(i)].link)];
+    const SolvedFlow& flow = at(flows_, at(on_link_, i).link);
     if (flow.rate >= 0) continue;
     ++link.rising;
-    const double part = on_link_[to_index(i)].weight / flow.penalty;
+    const double part = at(on_link_, i).weight / flow.penalty;
     link.demand = link.shared ? link.demand + part : std::max(link.demand, part);
   }
 }
@@ -77,15 +77,15 @@ void MaxMin::stop(std::size_t f, double level) {
   SolvedFlow& flow = flows_[f];
   flow.rate = level / flow.penalty;
   for (std::int32_t c = flow.begin; c < flow.end; ++c) {
-    SolvedLink& link = links_[to_index(crossings_[to_index(c)].link)];
+    SolvedLink& link = at(links_, at(crossings_, c).link);
     --link.rising;
     if (!link.shared) {
-      touched_.push_back(crossings_[to_index(c)].link);
+      touched_.push_back(at(crossings_, c).link);
       continue;
     }
-    link.left = std::max(0.0, link.left - crossings_[to_index(c)].weight * flow.rate);
+    link.left = std::max(0.0, link.left - at(crossings_, c).weight * flow.rate);
     // Exact once the last one leaves; until then what rounding leaves behind is far below kSame.
-    link.demand -= crossings_[to_index(c)].weight / flow.penalty;
+    link.demand -= at(crossings_, c).weight / flow.penalty;
   }
 }
 
@@ -110,8 +110,8 @@ std::size_t MaxMin::stop_at_full_links(double level) {
     }
   }
   for (const std::int32_t l : full_) {
-    for (std::int32_t i = link_begin_[to_index(l)]; i < link_begin_[to_index(l) + 1]; ++i) {
-      const auto f = to_index(on_link_[to_index(i)].link);
+    for (std::int32_t i = at(link_begin_, l); i < link_begin_[to_index(l) + 1]; ++i) {
+      const auto f = to_index(at(on_link_, i).link);
       if (flows_[f].rate >= 0) continue;
       stop(f, level);
       ++stopped;

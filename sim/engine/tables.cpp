@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -60,7 +61,7 @@ class CellCosts {
 
   [[nodiscard]] CellCost of_member(const Member& member) const {
     if (is_vocabulary(member.kind)) return of_shard(member);
-    const StageCost& cost = costs_.stages[static_cast<std::size_t>(member.stage)];
+    const StageCost& cost = at(costs_.stages, member.stage);
     CellCost result;
     result.duration = part(duration_of(member.kind, cost), member);
     result.workspace = part(cost.workspace, member);
@@ -108,7 +109,7 @@ class CellCosts {
   // A checkpoint is smaller than the activation whose copy has a time: its time is as much shorter.
   [[nodiscard]] CellCost of_copy(const Member& member, std::int32_t lane) const {
     __extension__ using Wide = __int128;
-    const StageCost& cost = costs_.stages[static_cast<std::size_t>(member.stage)];
+    const StageCost& cost = at(costs_.stages, member.stage);
     Nanoseconds time = cost.copy;
     if (member.recomputed && cost.activation > 0) {
       const Wide product = static_cast<Wide>(cost.copy) * cost.checkpoint;
@@ -169,7 +170,7 @@ void add_static(const Program& program, const StageCosts& costs, Tables& tables)
   for (int replica = 0; replica < placement.replicas(); ++replica) {
     for (int stage = 0; stage < placement.stages(); ++stage) {
       if (program.replicas_share_weights && holds_before(placement, replica, stage)) continue;
-      const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
+      const StageCost& cost = at(costs.stages, stage);
       const auto device = static_cast<std::size_t>(placement.device_of(replica, stage));
       buffers[device] = std::max(buffers[device], cost.comm_buffers);
       Bytes& sum = tables.static_bytes[device];
@@ -178,7 +179,7 @@ void add_static(const Program& program, const StageCosts& costs, Tables& tables)
         sum += more;
       }
       if (program.extra_weights.empty()) continue;
-      const Bytes extra = program.extra_weights[static_cast<std::size_t>(replica * placement.stages() + stage)];
+      const Bytes extra = at(program.extra_weights, replica * placement.stages() + stage);
       if (extra > 0 && cost.weights > (kMostTime - sum) / extra) refuse_sizes();
       sum += extra * cost.weights;
     }
@@ -201,7 +202,7 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   Tables tables;
   for (const Program::Channel& channel : program.channels) {
     const bool remote = channel.from_device != channel.to_device;
-    const Bytes output = costs.stages[static_cast<std::size_t>(channel.stage)].output;
+    const Bytes output = at(costs.stages, channel.stage).output;
     const Bytes bytes = remote ? program.shares.part(output, channel.piece_class) : 0;
     tables.channel_bytes.push_back(bytes);
     tables.channels.push_back(topology.transfer(channel.from_device, channel.to_device, bytes));
@@ -211,7 +212,7 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   for (const Program::Cell& cell : program.cells) {
     tables.cells.push_back(costs_of.of(cell));
     if (cell.input_channel < 0) continue;
-    tables.cells.back().input_delay = tables.channels[static_cast<std::size_t>(cell.input_channel)].total();
+    tables.cells.back().input_delay = at(tables.channels, cell.input_channel).total();
   }
   for (const CellCost& cell : tables.cells) tables.has_arrivals_or_workspace |= cell.workspace > 0;
   tables.has_arrivals_or_workspace |= !program.copies.empty();

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/words.hpp"
 #include "sim/rows/check_features.hpp"
 #include "sim/rows/op_index.hpp"
@@ -119,7 +120,7 @@ class RowChecker {
 
   // The device that holds the stage for this microbatch; -1 when there is no such device.
   [[nodiscard]] std::int32_t home(std::int32_t stage, std::int32_t microbatch) const {
-    const std::int32_t replica = schedule_.replica_of[static_cast<std::size_t>(microbatch)];
+    const std::int32_t replica = at(schedule_.replica_of, microbatch);
     const std::int32_t device = schedule_.placement.device_of(replica, stage);
     return device < 0 || device >= ops_.rows() ? -1 : device;
   }

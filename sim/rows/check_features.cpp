@@ -133,7 +133,7 @@ class FeatureChecker {
   }
 
   void check_lane(std::int32_t device) {
-    const auto& lane = schedule_.copies[to_index(device)];
+    const auto& lane = at(schedule_.copies, device);
     const std::int32_t row = ops_.row_begin(device);
     std::vector<std::size_t> out(to_index(ops_.row_begin(device + 1) - row),
                                  kNone);  // by position of the F: where on the lane
@@ -143,23 +143,23 @@ class FeatureChecker {
       const std::int32_t forward = check_copy(device, lane[k]);
       if (forward < 0) continue;
       const bool leaves = lane[k].way == Copy::Way::kOut;
-      if ((leaves ? out : back)[to_index(forward - row)] != kNone) {
+      if (at((leaves ? out : back), forward - row) != kNone) {
         report("T076", forward, -1, name_of(lane[k]) + " is there twice", "an activation leaves and comes back once");
         continue;
       }
-      (leaves ? out : back)[to_index(forward - row)] = k;
+      at((leaves ? out : back), forward - row) = k;
       latest = std::max(latest, awaited(device, lane[k], forward));
       if (leaves) continue;
-      if (out[to_index(forward - row)] == kNone) {
+      if (at(out, forward - row) == kNone) {
         report("T075", forward, -1, name_of(lane[k]) + " comes before its copy out", "what has not left cannot return");
-      } else if (lane[out[to_index(forward - row)]].peer != lane[k].peer) {
+      } else if (lane[at(out, forward - row)].peer != lane[k].peer) {
         report("T074", forward, -1, name_of(lane[k]) + " returns from another place than it went to", "");
       }
       check_user(forward, latest, lane[k]);
     }
     for (std::int32_t id = row; id < ops_.row_begin(device + 1); ++id) {
-      if (out[to_index(id - row)] == kNone || back[to_index(id - row)] != kNone) continue;
-      report("T075", id, -1, name_of(lane[out[to_index(id - row)]]) + " has no copy back",
+      if (at(out, id - row) == kNone || at(back, id - row) != kNone) continue;
+      report("T075", id, -1, name_of(lane[at(out, id - row)]) + " has no copy back",
              "the backward needs the activation");
     }
   }

@@ -61,7 +61,7 @@ class Assembling {
   }
 
   [[nodiscard]] std::int32_t id(const Op& op) const { return ops_.find(op.kind, op.stage, op.microbatch); }
-  [[nodiscard]] const Span& span_of(std::int32_t op) const { return timeline_.spans[to_index(span_of_[to_index(op)])]; }
+  [[nodiscard]] const Span& span_of(std::int32_t op) const { return at(timeline_.spans, at(span_of_, op)); }
 
   void check_kinds() {
     if (auto problem = not_observable(schedule_)) problems_.push_back(std::move(*problem));
@@ -80,7 +80,7 @@ class Assembling {
       }
     }
     for (std::int32_t op = 0; op < ops_.size(); ++op) {
-      if (seen[to_index(op)]) continue;
+      if (at(seen, op)) continue;
       report("V020", "nobody saw " + to_string(ops_.op(op)) + " of device " + std::to_string(ops_.device(op)),
              "the run was cut short, or it ran another schedule");
     }
@@ -92,8 +92,8 @@ class Assembling {
       report("V025", to_string(op) + " ran, and the schedule does not have it", "the run was of another schedule");
       return;
     }
-    if (seen[to_index(found)]) report("V021", to_string(op) + " was seen twice", "one iteration runs every op once");
-    seen[to_index(found)] = true;
+    if (at(seen, found)) report("V021", to_string(op) + " was seen twice", "one iteration runs every op once");
+    at(seen, found) = true;
     if (each.device != ops_.device(found)) {
       report("V022", to_string(op) + " ran on device " + std::to_string(each.device) + ", and its place is device " +
                          std::to_string(ops_.device(found)));
@@ -111,10 +111,10 @@ class Assembling {
         report("V026", what + " is no transfer of the schedule", "the run was of another schedule");
         continue;
       }
-      if (seen_[to_index(maker)] != nullptr) report("V026", what + " was seen twice", "every output travels once");
+      if (at(seen_, maker) != nullptr) report("V026", what + " was seen twice", "every output travels once");
       if (each.end < each.begin) report("V023", what + " arrives before it leaves");
       if (each.bytes < 0 || each.latency < 0) report("V023", what + " has a negative size or latency");
-      seen_[to_index(maker)] = &each;
+      at(seen_, maker) = &each;
     }
   }
 
@@ -164,8 +164,8 @@ class Assembling {
     timeline_.device_begin.assign(to_index(timeline_.devices) + 1, 0);
     for (std::size_t k = 0; k < timeline_.spans.size(); ++k) {
       const Span& span = timeline_.spans[k];
-      span_of_[to_index(id(span.op))] = static_cast<std::int32_t>(k);
-      if (span.paired) span_of_[to_index(id(span.partner))] = static_cast<std::int32_t>(k);
+      at(span_of_, id(span.op)) = static_cast<std::int32_t>(k);
+      if (span.paired) at(span_of_, id(span.partner)) = static_cast<std::int32_t>(k);
       ++timeline_.device_begin[to_index(span.device) + 1];
     }
     for (std::size_t d = 0; d < to_index(timeline_.devices); ++d)
@@ -198,13 +198,13 @@ class Assembling {
   [[nodiscard]] Transfer transfer(std::int32_t maker, std::int32_t user) const {
     Transfer made;
     made.op = ops_.op(maker);
-    made.from_span = span_of_[to_index(maker)];
-    made.to_span = span_of_[to_index(user)];
+    made.from_span = at(span_of_, maker);
+    made.to_span = at(span_of_, user);
     made.from_device = ops_.device(maker);
     made.to_device = ops_.device(user);
     made.begin = made.end = span_of(maker).end;
-    made.assumed = seen_[to_index(maker)] == nullptr;
-    if (const ObservedTransfer* seen = seen_[to_index(maker)]) {
+    made.assumed = at(seen_, maker) == nullptr;
+    if (const ObservedTransfer* seen = at(seen_, maker)) {
       // Of a clock that is behind, a measured time may lie before the start.
       made.begin = observation_.measured ? std::max(seen->begin, start_) - start_ : seen->begin;
       made.end = observation_.measured ? std::max(seen->end, start_) - start_ : seen->end;
@@ -217,8 +217,8 @@ class Assembling {
 
   // Clocks of several devices differ a little: the transfer stays between its maker's end and its use.
   void keep_order(Transfer& made) const {
-    const Nanoseconds use = timeline_.spans[to_index(made.to_span)].begin;
-    made.begin = std::min(std::max(made.begin, timeline_.spans[to_index(made.from_span)].end), use);
+    const Nanoseconds use = at(timeline_.spans, made.to_span).begin;
+    made.begin = std::min(std::max(made.begin, at(timeline_.spans, made.from_span).end), use);
     made.end = std::min(std::max(made.end, made.begin), use);
     made.latency = std::min(made.latency, made.end - made.begin);
   }
@@ -229,7 +229,7 @@ class Assembling {
       if (span.paired) take_inputs(span, span.partner);
     }
     for (const Transfer& each : timeline_.transfers) {
-      Span& user = timeline_.spans[to_index(each.to_span)];
+      Span& user = at(timeline_.spans, each.to_span);
       user.ready = std::max(user.ready, each.end);
     }
   }

@@ -23,7 +23,7 @@ class GateFinder {
     constexpr std::int32_t kLast = std::numeric_limits<std::int32_t>::max();
     for (auto& ranks : rank_) ranks.assign(to_index(ops.size()), kLast);
     std::int32_t rank = 0;
-    for (const Placed& placed : transfer_order(ops, p2p)) rank_[placed.transfer ? 1 : 0][to_index(placed.op)] = rank++;
+    for (const Placed& placed : transfer_order(ops, p2p)) at(rank_[placed.transfer ? 1 : 0], placed.op) = rank++;
   }
 
   // Compute never waits for a send: a span waits for its lane or for an input that came later.
@@ -50,8 +50,8 @@ class GateFinder {
         hold(lanes, event.index);
         continue;
       }
-      Span& span = timeline_.spans[to_index(event.index)];
-      Lane& lane = lanes[to_index(span.device)];
+      Span& span = at(timeline_.spans, event.index);
+      Lane& lane = at(lanes, span.device);
       const bool fits = !timeline_.measured || end_of(lane.last) <= span.begin;
       span.gate = fits ? lane.last : before(to_index(event.index));
       lane = {{Gate::Kind::kSpan, event.index}, span.end};
@@ -64,14 +64,14 @@ class GateFinder {
     std::vector<std::vector<std::int32_t>> exchange(timeline_.spans.size());  // by the span after it
     for (std::size_t k = 0; k < timeline_.transfers.size(); ++k) {
       Transfer& each = timeline_.transfers[k];
-      const std::int32_t last = slots.last[to_index(each.from_span)];
-      const std::int32_t user = slots.first[to_index(each.to_span)];
+      const std::int32_t last = at(slots.last, each.from_span);
+      const std::int32_t user = at(slots.first, each.to_span);
       const bool whole = fits({Gate::Kind::kSpan, last}, each.begin);  // a measured run may send earlier
       const Gate sender{Gate::Kind::kSpan, whole ? last : each.from_span};
       const Gate receiver = before(to_index(user));
       each.gate = end_of(receiver) > end_of(sender) && fits(receiver, each.begin) ? receiver : sender;
       const auto index = static_cast<std::int32_t>(k);
-      exchange[to_index(user)].push_back(index);
+      at(exchange, user).push_back(index);
       const std::size_t next = to_index(last) + 1;
       if (next < timeline_.spans.size() && timeline_.spans[next].device == each.from_device) {
         exchange[next].push_back(index);
@@ -122,13 +122,13 @@ class GateFinder {
     [[nodiscard]] auto key() const { return std::tie(begin, end, rank, is_transfer, index); }
   };
 
-  [[nodiscard]] const Transfer& transfer(std::int32_t index) const { return timeline_.transfers[to_index(index)]; }
+  [[nodiscard]] const Transfer& transfer(std::int32_t index) const { return at(timeline_.transfers, index); }
   [[nodiscard]] Nanoseconds end_of(const Gate& gate) const {
     switch (gate.kind) {
       case Gate::Kind::kStart:
         break;
       case Gate::Kind::kSpan:
-        return timeline_.spans[to_index(gate.index)].end;
+        return at(timeline_.spans, gate.index).end;
       case Gate::Kind::kTransfer:
         return transfer(gate.index).end;
       case Gate::Kind::kCopy:
@@ -143,7 +143,7 @@ class GateFinder {
   }
   // False where clocks contradict each other: the input's maker ended after its use began.
   [[nodiscard]] bool possible(std::int32_t input, const Span& user) const {
-    return !timeline_.measured || timeline_.spans[to_index(transfer(input).from_span)].end <= user.begin;
+    return !timeline_.measured || at(timeline_.spans, transfer(input).from_span).end <= user.begin;
   }
 
   [[nodiscard]] std::vector<std::vector<std::int32_t>> spans_by_device() const {
@@ -163,10 +163,10 @@ class GateFinder {
   }
 
   [[nodiscard]] std::int32_t id(const Op& op) const { return ops_.find(op.kind, op.stage, op.microbatch); }
-  [[nodiscard]] std::int32_t rank_of(std::int32_t index) const { return rank_[1][to_index(id(transfer(index).op))]; }
+  [[nodiscard]] std::int32_t rank_of(std::int32_t index) const { return at(rank_[1], id(transfer(index).op)); }
   [[nodiscard]] std::int32_t rank_of(const Span& span) const {
-    const std::int32_t rank = rank_[0][to_index(id(span.op))];
-    return span.paired ? std::min(rank, rank_[0][to_index(id(span.partner))]) : rank;
+    const std::int32_t rank = at(rank_[0], id(span.op));
+    return span.paired ? std::min(rank, at(rank_[0], id(span.partner))) : rank;
   }
 
   // By span: its inputs from other devices, in the order of the cell's members.
@@ -174,8 +174,8 @@ class GateFinder {
     std::vector<std::vector<std::int32_t>> inputs(timeline_.spans.size());
     for (std::size_t k = 0; k < timeline_.transfers.size(); ++k) {
       const Transfer& each = timeline_.transfers[k];
-      auto& list = inputs[to_index(each.to_span)];
-      const bool for_first = ops_.feeder(timeline_.spans[to_index(each.to_span)].op) == id(each.op);
+      auto& list = at(inputs, each.to_span);
+      const bool for_first = ops_.feeder(at(timeline_.spans, each.to_span).op) == id(each.op);
       list.insert(for_first ? list.begin() : list.end(), static_cast<std::int32_t>(k));
     }
     return inputs;
@@ -197,9 +197,9 @@ class GateFinder {
   }
 
   void hold(std::vector<Lane>& lanes, std::int32_t index) {
-    Transfer& held = timeline_.transfers[to_index(index)];
-    Lane& sender = lanes[to_index(held.from_device)];
-    Lane& receiver = lanes[to_index(held.to_device)];
+    Transfer& held = at(timeline_.transfers, index);
+    Lane& sender = at(lanes, held.from_device);
+    Lane& receiver = at(lanes, held.to_device);
     const bool waits_for_receiver = end_of(receiver.last) > end_of(sender.last) && fits(receiver.last, held.begin);
     held.gate = waits_for_receiver ? receiver.last : sender.last;
     if (!fits(held.gate, held.begin)) held.gate = {Gate::Kind::kSpan, held.from_span};

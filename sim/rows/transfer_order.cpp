@@ -19,14 +19,14 @@ class Placing {
   }
 
  protected:
-  [[nodiscard]] bool ended(std::int32_t device) const { return next_[to_index(device)] >= ops_.row_begin(device + 1); }
+  [[nodiscard]] bool ended(std::int32_t device) const { return at(next_, device) >= ops_.row_begin(device + 1); }
 
   // Places the cell and adds its ops whose outputs leave the device.
   void place_cell(std::int32_t device, std::vector<std::int32_t>& sent) {
-    const std::int32_t begin = next_[to_index(device)];
-    next_[to_index(device)] = ops_.cell_end(begin);
+    const std::int32_t begin = at(next_, device);
+    at(next_, device) = ops_.cell_end(begin);
     placed_.push_back({begin, false});
-    for (std::int32_t id = begin; id < next_[to_index(device)]; ++id) {
+    for (std::int32_t id = begin; id < at(next_, device); ++id) {
       const std::int32_t user = ops_.user(ops_.op(id));
       if (user >= 0 && ops_.device(user) != device) sent.push_back(id);
     }
@@ -35,7 +35,7 @@ class Placing {
   // The ops on other devices that what lies from the next cell to `end` takes its inputs from.
   [[nodiscard]] std::vector<std::int32_t> feeders(std::int32_t device, std::int32_t end) const {
     std::vector<std::int32_t> found;
-    for (std::int32_t id = next_[to_index(device)]; id < end; ++id) {
+    for (std::int32_t id = at(next_, device); id < end; ++id) {
       const std::int32_t feeder = ops_.feeder(ops_.op(id));
       if (feeder >= 0 && ops_.device(feeder) != device) found.push_back(feeder);
     }
@@ -64,13 +64,12 @@ class Blocking : Placing {
  private:
   bool advance(std::int32_t device) {
     if (ended(device)) return false;
-    const std::vector<std::int32_t> needed = feeders(device, ops_.cell_end(next_[to_index(device)]));
-    if (!std::all_of(needed.begin(), needed.end(), [&](std::int32_t id) { return is_sent_[to_index(id)]; }))
-      return false;
+    const std::vector<std::int32_t> needed = feeders(device, ops_.cell_end(at(next_, device)));
+    if (!std::all_of(needed.begin(), needed.end(), [&](std::int32_t id) { return at(is_sent_, id); })) return false;
     std::vector<std::int32_t> sent;
     place_cell(device, sent);
     for (const std::int32_t id : sent) {
-      is_sent_[to_index(id)] = true;
+      at(is_sent_, id) = true;
       placed_.push_back({id, true});
     }
     return true;
@@ -96,7 +95,7 @@ class Coupled : Placing {
       ready_.pop_front();
       if (ended(device)) continue;
       std::vector<std::int32_t> sent;
-      for (const std::int32_t end = slot_end(device); next_[to_index(device)] < end;) place_cell(device, sent);
+      for (const std::int32_t end = slot_end(device); at(next_, device) < end;) place_cell(device, sent);
       post(device, sent);
     }
     return std::move(placed_);
@@ -105,25 +104,25 @@ class Coupled : Placing {
  private:
   // The id after the device's next slot.
   [[nodiscard]] std::int32_t slot_end(std::int32_t device) const {
-    if (ended(device)) return next_[to_index(device)];
-    const auto position = to_index(ops_.position(next_[to_index(device)]));
+    if (ended(device)) return at(next_, device);
+    const auto position = to_index(ops_.position(at(next_, device)));
     return ops_.row_begin(device) + static_cast<std::int32_t>(slots_.end(to_index(device), position));
   }
 
   // The exchange before the device's next slot.
   void post(std::int32_t device, const std::vector<std::int32_t>& sent) {
     const std::vector<std::int32_t> received = feeders(device, slot_end(device));
-    pending_[to_index(device)] = sent.size() + received.size();
-    if (pending_[to_index(device)] == 0) ready_.push_back(device);
+    at(pending_, device) = sent.size() + received.size();
+    if (at(pending_, device) == 0) ready_.push_back(device);
     for (const std::int32_t id : sent) post_end(id);
     for (const std::int32_t id : received) post_end(id);
   }
 
   void post_end(std::int32_t id) {
-    if (++ends_posted_[to_index(id)] != 2) return;
+    if (++at(ends_posted_, id) != 2) return;
     placed_.push_back({id, true});
     for (const std::int32_t device : {ops_.device(id), ops_.device(ops_.user(ops_.op(id)))}) {
-      if (--pending_[to_index(device)] == 0) ready_.push_back(device);
+      if (--at(pending_, device) == 0) ready_.push_back(device);
     }
   }
 

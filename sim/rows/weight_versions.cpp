@@ -8,6 +8,8 @@
 #include <numbers>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -27,16 +29,14 @@ class StageOnDevice {
 
   // First pass: gradients are complete in this order, and every `update_every` of them make an update.
   void complete(std::int32_t microbatch) {
-    number_of_[static_cast<std::size_t>(microbatch)] = static_cast<std::int64_t>(readings_.size());
+    at(number_of_, microbatch) = static_cast<std::int64_t>(readings_.size());
     WeightReading reading;
     reading.batch = static_cast<std::int64_t>(readings_.size()) / policy_.update_every;
     readings_.push_back(reading);
   }
 
   // Second pass, over microbatches with a complete gradient. All that a cell reads is read before anything in it ends.
-  [[nodiscard]] bool knows(std::int32_t microbatch) const {
-    return number_of_[static_cast<std::size_t>(microbatch)] >= 0;
-  }
+  [[nodiscard]] bool knows(std::int32_t microbatch) const { return at(number_of_, microbatch) >= 0; }
   void begin(const Op& op) {
     if (op.kind == OpKind::kForward) begin_forward(op.microbatch);
     if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) begin_backward(op.microbatch);
@@ -81,9 +81,7 @@ class StageOnDevice {
   }
 
  private:
-  WeightReading& of(std::int32_t microbatch) {
-    return readings_[static_cast<std::size_t>(number_of_[static_cast<std::size_t>(microbatch)])];
-  }
+  WeightReading& of(std::int32_t microbatch) { return at(readings_, at(number_of_, microbatch)); }
 
   [[nodiscard]] std::int64_t ahead(const std::vector<std::int32_t>& given, std::int64_t to_the_update) const {
     if (policy_.versions != Asynchrony::Versions::kPredicted) return 0;

@@ -6,6 +6,7 @@
 //     / | \  / | \.
 #include <memory>
 
+#include "sim/core/at.hpp"
 #include "sim/topologies/presets.hpp"
 #include "sim/topologies/switched.hpp"
 
@@ -59,7 +60,7 @@ LinkGraph build_fat_tree(const PresetValues& values) {
     spines.push_back(builder.add_node(GraphNode::Kind::kSwitch, "spine" + std::to_string(k)));
   }
   for (std::int32_t k = 0; k < shape.devices; ++k) {
-    builder.connect(k, leaves[static_cast<std::size_t>(k / shape.per_leaf)], values.speed("bandwidth", "latency"));
+    builder.connect(k, at(leaves, k / shape.per_leaf), values.speed("bandwidth", "latency"));
   }
   for (const std::int32_t leaf : leaves) {
     for (const std::int32_t spine : spines) {

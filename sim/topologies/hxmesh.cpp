@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/topologies/presets.hpp"
 
 namespace debubble {
@@ -161,8 +162,8 @@ void add_mesh(GraphBuilder& builder, const HxMeshShape& shape, LinkSpeed speed, 
       ++next.place.at(dimension);
       const std::int32_t neighbour = device_at(shape, next);
       const std::int32_t link = builder.connect(device, neighbour, speed);
-      links.mesh[static_cast<std::size_t>(device)].at(dimension * 2 + 1) = link;
-      links.mesh[static_cast<std::size_t>(neighbour)].at(dimension * 2) = link + 1;
+      links.mesh[to_index(device)].at(dimension * 2 + 1) = link;
+      links.mesh[to_index(neighbour)].at(dimension * 2) = link + 1;
     }
   }
 }
@@ -187,7 +188,7 @@ void add_tree(GraphBuilder& builder, const HxMeshShape& shape, std::size_t dimen
       const std::int32_t device = device_at(shape, at);
       const std::size_t leaf =
           leaves.size() == 1 ? 0 : static_cast<std::size_t>((2 * board + edge) / (shape.radix / 2));
-      links.port[static_cast<std::size_t>(device)].at(dimension * 2 + static_cast<std::size_t>(edge)) =
+      links.port[to_index(device)].at(dimension * 2 + static_cast<std::size_t>(edge)) =
           builder.connect(device, leaves[leaf], values.speed("bandwidth", "latency"));
     }
   }

@@ -3,6 +3,8 @@
 #include <memory>
 #include <vector>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -127,12 +129,12 @@ void add_machine(GraphBuilder& builder, const RailMachines& shape, std::int32_t 
   }
   const std::int32_t pod = machine / shape.pod;
   for (std::int32_t k = 0; k < shape.gpus; ++k) {
-    const std::int32_t gpu = gpus[static_cast<std::size_t>(k)];
+    const std::int32_t gpu = at(gpus, k);
     const auto uplink = static_cast<std::size_t>(k / shape.gpus_per_uplink);
     const std::int32_t nic = builder.add_node(GraphNode::Kind::kNic, "nic" + std::to_string(machine * shape.gpus + k));
     builder.connect(gpu, crossbar, shape.nvlink);
     builder.connect(gpu, nic, shape.host_per_uplink ? LinkSpeed{shape.nic.bandwidth, shape.pcie.latency} : shape.pcie);
-    builder.connect(nic, switches.rail[static_cast<std::size_t>(pod * shape.rails + k % shape.rails)], shape.nic);
+    builder.connect(nic, at(switches.rail, pod * shape.rails + k % shape.rails), shape.nic);
     builder.connect(shape.host_per_uplink ? gpu : nic, shape.host_per_uplink ? hosts[uplink] : pcie[uplink],
                     {shape.pcie.bandwidth, shape.host_per_uplink ? shape.pcie.latency : 0});
   }

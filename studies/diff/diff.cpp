@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
@@ -41,7 +42,7 @@ Report counted_report(const RunRecord& record, std::size_t iteration) {
   Report report = report_of(record, iteration);
   const std::vector<Bytes>& peaks = record.iterations[iteration].peak_memory;
   if (peaks.size() != report.devices.size()) return report;
-  for (DeviceReport& device : report.devices) device.peak_memory = peaks[static_cast<std::size_t>(device.device)];
+  for (DeviceReport& device : report.devices) device.peak_memory = at(peaks, device.device);
   return report;
 }
 

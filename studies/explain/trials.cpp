@@ -11,6 +11,7 @@
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/compare/contender.hpp"
 #include "studies/whatif/changes.hpp"
@@ -285,16 +286,14 @@ class ExplainTrials {
         const auto device = static_cast<std::size_t>(&row - run.schedule.rows.data());
         for (const Op& op : row) {
           if (is_vocabulary(op.kind)) continue;
-          busy[device] +=
-              static_cast<double>(duration_of(op.kind, run.costs.stages[static_cast<std::size_t>(op.stage)]));
+          busy[device] += static_cast<double>(duration_of(op.kind, at(run.costs.stages, op.stage)));
         }
       }
       double all = 0;
       for (const double one : busy) all += one;
       for (int stage = 0; stage < run.schedule.stages; ++stage) {
         const double own = busy[device_of(0, stage)];
-        if (own > 0)
-          scale_ops(run.costs.stages[static_cast<std::size_t>(stage)], all / static_cast<double>(busy.size()) / own);
+        if (own > 0) scale_ops(at(run.costs.stages, stage), all / static_cast<double>(busy.size()) / own);
       }
     });
   }

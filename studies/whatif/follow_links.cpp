@@ -57,7 +57,7 @@ void LinkFollower::find_inside_links(const Run& base, const Router& router) {
   if (!has_inside(layout.sizes)) return;
   inside_.resize(static_cast<std::size_t>(base.schedule.devices));
   for (int place = 0; place < base.schedule.devices; ++place) {
-    std::vector<std::int32_t>& links = inside_[static_cast<std::size_t>(place)];
+    std::vector<std::int32_t>& links = at(inside_, place);
     const auto add_group = [&](Dimension dimension, int tensor, int context, int data) {
       const std::int32_t from = layout.device(tensor, context, data, place);
       for (const std::int32_t to : layout.group(dimension, tensor, context, data, place)) {
@@ -90,7 +90,7 @@ bool LinkFollower::concerns_inside(const LinkGraph& graph) const {
   if (inside_.empty()) return false;
   const std::vector<bool> changed = changed_links(*scenario_.cluster.graph, graph);
   return std::any_of(inside_.begin(), inside_.end(), [&](const std::vector<std::int32_t>& links) {
-    return std::any_of(links.begin(), links.end(), [&](std::int32_t link) { return changed[to_index(link)]; });
+    return std::any_of(links.begin(), links.end(), [&](std::int32_t link) { return at(changed, link); });
   });
 }
 

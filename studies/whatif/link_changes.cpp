@@ -10,6 +10,7 @@
 
 #include "formats/text/numbers.hpp"
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
 #include "sim/topologies/changes.hpp"
@@ -238,7 +239,7 @@ Topology changed_topology(const Topology& topology, const std::vector<LinkChange
       effect.latency = effect.latency || network->message_latency != before;
     } else {
       const std::vector<std::int32_t> links = find_links(network->graph, change);
-      for (const std::int32_t k : links) change_link(change, network->graph.links[static_cast<std::size_t>(k)], effect);
+      for (const std::int32_t k : links) change_link(change, at(network->graph.links, k), effect);
       if (change.cut) network->graph = without_links(network->graph, links);
     }
     check_effect(change, effect);

@@ -27,7 +27,7 @@ CostName op_name(OpKind kind, std::int32_t stage) {
 Nanoseconds op_cost(const StageCosts& costs, OpKind kind, std::int32_t stage) {
   if (kind == OpKind::kVocabularyLogits) return costs.vocabulary ? costs.vocabulary->logits : 0;
   if (kind == OpKind::kVocabularyGradient) return costs.vocabulary ? costs.vocabulary->gradient : 0;
-  return duration_of(kind, costs.stages[to_index(stage)]);
+  return duration_of(kind, at(costs.stages, stage));
 }
 
 // Whether two times are the same but for rounding.
@@ -75,8 +75,8 @@ void CostWeights::add_nodes(int replica, const std::vector<Nanoseconds>& duratio
     const double ratio = plain[k] > 0 ? static_cast<double>(durations[k]) / static_cast<double>(plain[k]) : 1;
     std::array<double, 2> factors{ratio, ratio};
     if (!cell.is_copy) {
-      const auto& row = run_.schedule.rows[to_index(cell.device)];
-      std::size_t& next = position[to_index(cell.device)];
+      const auto& row = at(run_.schedule.rows, cell.device);
+      std::size_t& next = at(position, cell.device);
       for (std::size_t member = 0; member < (cell.paired ? 2U : 1U); ++member) {
         factors[member] = run_.variation.factor(replica, cell.device, row[next++]);
       }
@@ -89,10 +89,10 @@ void CostWeights::add_ops(std::size_t node, const Program::Cell& cell, std::arra
   auto& uses = node_uses_[node];
   const StageCosts& costs = run_.costs;
   if (cell.is_copy) {
-    const Nanoseconds whole = costs.stages[to_index(cell.stage)].copy;
-    const double part = cell.recomputed && costs.stages[to_index(cell.stage)].activation > 0
-                            ? static_cast<double>(costs.stages[to_index(cell.stage)].checkpoint) /
-                                  static_cast<double>(costs.stages[to_index(cell.stage)].activation)
+    const Nanoseconds whole = at(costs.stages, cell.stage).copy;
+    const double part = cell.recomputed && at(costs.stages, cell.stage).activation > 0
+                            ? static_cast<double>(at(costs.stages, cell.stage).checkpoint) /
+                                  static_cast<double>(at(costs.stages, cell.stage).activation)
                             : 1;
     const double weight = share(cell.piece_class) * part * ratio;
     uses[0] = {number_of({.kind = PartKind::kCopy, .op = {}, .stage = cell.stage}, whole), weight, weight};
@@ -132,8 +132,8 @@ void CostWeights::add_channels() {
     }
     const double scale = run_.topology.transfer_scale();
     const std::string link = std::to_string(channel.from_device) + ">" + std::to_string(channel.to_device);
-    const auto bytes = static_cast<double>(
-        program_.shares.part(run_.costs.stages[to_index(channel.stage)].output, channel.piece_class));
+    const auto bytes =
+        static_cast<double>(program_.shares.part(at(run_.costs.stages, channel.stage).output, channel.piece_class));
     channel_uses_[k].push_back({number_of({.kind = PartKind::kLatency, .op = {}, .stage = 0, .link = link, .links = {}},
                                           run_.topology.latency()),
                                 1 / scale, 1 / scale});
@@ -145,9 +145,9 @@ void CostWeights::add_channels() {
 }
 
 std::int32_t CostWeights::group_cost(PartKind kind, std::int32_t group) {
-  const LinkGroup& of = groups_.groups()[to_index(group)];
+  const LinkGroup& of = at(groups_.groups(), group);
   if (kind == PartKind::kTimePerByte && of.never_tight) return -1;
-  const Link& link = run_.topology.network()->graph.links[to_index(of.links.front())];
+  const Link& link = at(run_.topology.network()->graph.links, of.links.front());
   const CostName name{.kind = kind, .op = {}, .stage = 0, .link = of.name, .links = of.links};
   return number_of(name, kind == PartKind::kLatency ? link.latency : link.bandwidth);
 }
@@ -177,7 +177,7 @@ void CostWeights::add_way(std::size_t number, const Network& network) {
       network.graph.router->route(network.layout.device(tensor, context, replica_, channel.from_device),
                                   network.layout.device(tensor, context, replica_, channel.to_device), way);
       Nanoseconds latency = 0;
-      for (const std::int32_t link : way) latency += network.graph.links[to_index(link)].latency;
+      for (const std::int32_t link : way) latency += at(network.graph.links, link).latency;
       if (latency > longest) longest_ways.clear();
       longest = std::max(longest, latency);
       if (latency == longest) longest_ways.push_back(std::move(way));
@@ -192,7 +192,7 @@ void CostWeights::add_latency(std::size_t number, const std::vector<std::vector<
   std::map<std::int32_t, std::vector<int>> counts;
   for (std::size_t way = 0; way < longest.size(); ++way) {
     for (const std::int32_t link : longest[way]) {
-      std::vector<int>& of_group = counts[groups_.group_of()[to_index(link)]];
+      std::vector<int>& of_group = counts[at(groups_.group_of(), link)];
       of_group.resize(longest.size(), 0);
       ++of_group[way];
     }
@@ -209,9 +209,9 @@ void CostWeights::add_bytes(std::size_t number, const Network& network) {
   const auto& links = network.graph.links;
   const FlowPath path = run_.topology.path(replica_, channel.from_device, channel.to_device);
   const auto bytes =
-      static_cast<double>(program_.shares.part(run_.costs.stages[to_index(channel.stage)].output, channel.piece_class));
+      static_cast<double>(program_.shares.part(at(run_.costs.stages, channel.stage).output, channel.piece_class));
   const auto slowness = [&](const LinkShare& share) {
-    const std::int64_t bandwidth = links[to_index(share.link)].bandwidth;
+    const std::int64_t bandwidth = at(links, share.link).bandwidth;
     return bandwidth == 0 ? 0.0 : share.weight / static_cast<double>(bandwidth);
   };
   const double bound = path.bound > 0 ? 1 / static_cast<double>(path.bound) : 0;
@@ -221,7 +221,7 @@ void CostWeights::add_bytes(std::size_t number, const Network& network) {
   double weight = 0;
   for (const LinkShare& share : path.links) {
     if (slowness(share) == 0 || !nearly_equal(slowness(share), slowest)) continue;
-    tight.insert(groups_.group_of()[to_index(share.link)]);
+    tight.insert(at(groups_.group_of(), share.link));
     weight = std::max(weight, share.weight);
   }
   const bool alone = tight.size() == 1 && !nearly_equal(bound, slowest);
@@ -235,19 +235,19 @@ void CostWeights::sort_costs() {
   std::vector<std::int32_t> order(costs_.size());
   std::iota(order.begin(), order.end(), 0);
   const auto key = [&](std::int32_t k) {
-    const CostName& name = costs_[to_index(k)].name;
+    const CostName& name = at(costs_, k).name;
     return std::tuple(name.kind, name.stage, name.op);
   };
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return key(a) < key(b); });
   std::vector<std::int32_t> place(costs_.size());
   std::vector<Derivative> sorted;
   for (std::size_t k = 0; k < order.size(); ++k) {
-    place[to_index(order[k])] = static_cast<std::int32_t>(k);
-    sorted.push_back(costs_[to_index(order[k])]);
+    at(place, order[k]) = static_cast<std::int32_t>(k);
+    sorted.push_back(at(costs_, order[k]));
   }
   costs_ = std::move(sorted);
   const auto move = [&](std::int32_t& cost) {
-    if (cost >= 0) cost = place[to_index(cost)];
+    if (cost >= 0) cost = at(place, cost);
   };
   for (auto& uses : node_uses_) {
     for (Use& use : uses) move(use.cost);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scenario/job/distinct_replicas.hpp"
+#include "sim/core/at.hpp"
 #include "sim/engine/cluster.hpp"
 #include "studies/parallel.hpp"
 #include "studies/whatif/changed_costs.hpp"
@@ -66,7 +67,7 @@ std::vector<std::size_t> leaders(const std::vector<Derivative>& derivatives, con
     leader[k] = k;
     const CostName& name = derivatives[k].name;
     if (name.kind != NamedKind::kLatency || name.links.empty()) continue;
-    const auto group = static_cast<std::size_t>(groups.group_of()[static_cast<std::size_t>(name.links.front())]);
+    const auto group = static_cast<std::size_t>(at(groups.group_of(), name.links.front()));
     if (groups.groups()[group].inside) continue;
     leader[k] = first.try_emplace(groups.groups()[group].carries, k).first->second;
   }
@@ -152,7 +153,7 @@ Sensitivity find_sensitivity(const Scenario& scenario, const Run& run, const Pro
   for (Derivative& derivative : result.derivatives) {
     set_stake(derivative);
     for (const std::int32_t link : derivative.name.links) {
-      derivative.links.push_back(run.topology.network()->graph.links[static_cast<std::size_t>(link)].name);
+      derivative.links.push_back(at(run.topology.network()->graph.links, link).name);
     }
   }
   return result;

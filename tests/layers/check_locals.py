@@ -3,10 +3,10 @@
 
 Usage: check_locals.py SOURCE_DIR
 
-Lists what .cpp files of ours declare in anonymous namespaces, and fails where two files declare the same name in the same
-namespace: types, constants and functions, overloads of functions included (the same alias may be repeated, as C++ allows). A
-function that several files need belongs in a
-header; different things get names that tell them apart. With --self-test it first shows that it finds each kind.
+Lists what .cpp files of ours declare in anonymous namespaces, and fails where two files (of the tests: of one program)
+declare the same name in the same namespace: types, constants and functions, overloads of functions included. The same alias
+may be repeated, as C++ allows. A function that several files need belongs in a header; different things get names that tell
+them apart. It first shows that it finds each kind.
 """
 import collections
 import pathlib
@@ -18,6 +18,8 @@ SKIPPED = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\
                          re.M)
 TYPE = re.compile(r"^(?:struct|class|union|enum(?:\s+class|\s+struct)?)\s+(?:alignas\s*\([^)]*\)\s*)?(\w+)")
 ALIAS = re.compile(r"^(?:__extension__\s+)?using\s+(\w+)\s*=\s*(.*)", re.S)
+
+PROGRAM = re.compile(r"debubble_add_tests\(NAME \w+\s+SOURCES([^)]*?)(?:LIBS|TIMEOUT|\))")
 
 
 def plain(text):
@@ -134,6 +136,10 @@ def main():
             if "build" not in path.relative_to(root).parts:
                 texts[str(path.relative_to(root))] = path.read_text()
     shared = collisions(texts)
+    for lists in (root / "tests").rglob("CMakeLists.txt"):
+        for sources in PROGRAM.findall(re.sub(r"#.*", "", lists.read_text())):
+            paths = [lists.parent / source for source in sources.split()]
+            shared.update(collisions({str(path.relative_to(root)): path.read_text() for path in paths if path.exists()}))
     for (space, name), paths in sorted(shared.items(), key=lambda entry: entry[0][1]):
         print(f"{space}::{name} is file-local in {', '.join(paths)}")
     if shared:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -22,12 +23,12 @@ std::int64_t largest(const Report& report, Member member) {
 
 template <IdleCause kCause>
 std::int64_t largest_idle(const Report& report) {
-  return largest(report, [](const DeviceReport& d) { return d.idle_by_cause[static_cast<std::size_t>(kCause)]; });
+  return largest(report, [](const DeviceReport& d) { return at(d.idle_by_cause, kCause); });
 }
 
 template <MemoryCategory kCategory>
 std::int64_t peak_by(const Report& report) {
-  return largest(report, [](const DeviceReport& d) { return d.peak_by_category[static_cast<std::size_t>(kCategory)]; });
+  return largest(report, [](const DeviceReport& d) { return at(d.peak_by_category, kCategory); });
 }
 
 using MaybeReal = std::optional<double>;

@@ -16,6 +16,7 @@
 #include "gpu/workload/self_check.hpp"
 #include "profiler/measurement/session.hpp"
 #include "scenario/job/progress.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/live/model.hpp"
@@ -84,8 +85,8 @@ void write_checks(const std::string& path, const std::vector<SessionResult::Chec
   std::string text = "{\n  \"schema_version\": 1,\n  \"checks\": [";
   for (const SessionResult::Check& check : checks) {
     text += fmt::format("{}\n    {{\"layer\": \"{}\", \"pass\": \"{}\", \"by_kernels_ns\": {}, \"by_events_ns\": {}}}",
-                        text.ends_with('[') ? "" : ",", check.layer, kLetters[static_cast<std::size_t>(check.pass)],
-                        check.by_kernels, check.by_events);
+                        text.ends_with('[') ? "" : ",", check.layer, at(kLetters, check.pass), check.by_kernels,
+                        check.by_events);
   }
   OutputFile file(path);
   file.write(text + "\n  ]\n}\n");

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "tools/views/share.hpp"
 
 namespace debubble {
@@ -18,7 +19,7 @@ constexpr double kUnevenAdvice = 1.05;  // busiest against least busy device
 
 Nanoseconds idle_total(const Report& report, IdleCause cause) {
   Nanoseconds sum = 0;
-  for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[static_cast<std::size_t>(cause)];
+  for (const DeviceReport& device : report.devices) sum += at(device.idle_by_cause, cause);
   return sum;
 }
 

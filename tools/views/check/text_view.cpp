@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "formats/text/shell.hpp"
+#include "sim/core/at.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/check/wording.hpp"
 #include "tools/views/table.hpp"
@@ -19,7 +20,7 @@ constexpr std::size_t kMostChanges = 6;
 
 std::string_view outcome_colour(Outcome outcome) {
   constexpr std::array<std::string_view, 5> kColours{kGreen, kYellow, kCyan, kYellow, kRed};  // in the enum's order
-  return kColours[static_cast<std::size_t>(outcome)];
+  return at(kColours, outcome);
 }
 
 // Loud where something is wrong, so that it is found without colour.

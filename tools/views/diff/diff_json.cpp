@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/core/at.hpp"
 #include "tools/views/diff/words.hpp"
 
 namespace debubble {
@@ -165,7 +166,7 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
   json["devices"] = devices_json(diff);
   Json causes = Json::object();
   for (int i = 0; i < kGapCauses; ++i) {
-    causes[to_string(static_cast<GapCause>(i))] = comparison.gap_by_cause[static_cast<std::size_t>(i)];
+    causes[to_string(static_cast<GapCause>(i))] = at(comparison.gap_by_cause, i);
   }
   json["gap_by_cause_ns"] = causes;
   json["gap_parts"] = Json::array();

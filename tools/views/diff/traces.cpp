@@ -8,6 +8,7 @@
 #include "formats/json/json_text.hpp"
 #include "formats/version.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/at.hpp"
 #include "tools/output/trace.hpp"
 
 namespace debubble {
@@ -56,7 +57,7 @@ std::string merged_facts(const Diff& diff, const std::string& command_line) {
   add("predicted_bubble_ratio", number_json(comparison.bubble_ratio.predicted));
   for (int i = 0; i < kGapCauses; ++i) {
     add(std::string("gap by ") + to_string(static_cast<GapCause>(i)) + " ns",
-        std::to_string(comparison.gap_by_cause[static_cast<std::size_t>(i)]));
+        std::to_string(at(comparison.gap_by_cause, i)));
   }
   const ClockAlignment& clocks = diff.measured.clocks;
   add("clocks", json_quoted(clocks.method));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/core/at.hpp"
 #include "tools/views/explain/words.hpp"
 
 namespace debubble {
@@ -28,7 +29,7 @@ std::string explain_dump(const Json& json) { return json.dump(2, ' ', false, Jso
 Json causes_json(const NanosecondsByCause& causes) {
   Json json = Json::object();
   for (int i = 0; i < kIdleCauses; ++i) {
-    json[to_string(static_cast<IdleCause>(i))] = causes[static_cast<std::size_t>(i)];
+    json[to_string(static_cast<IdleCause>(i))] = at(causes, i);
   }
   return json;
 }
@@ -42,7 +43,7 @@ Json waited_json(const WaitedFor& wait, const Timeline& timeline) {
                {"waited_from_ns", wait.begin},
                {"waited_to_ns", wait.end}};
   if (wait.thing.kind == Gate::Kind::kTransfer) {
-    const Transfer& transfer = timeline.transfers[static_cast<std::size_t>(wait.thing.index)];
+    const Transfer& transfer = at(timeline.transfers, wait.thing.index);
     json["latency_ns"] = transfer.latency;
     json["contention_ns"] = transfer.contention;
   }
@@ -53,7 +54,7 @@ Json waited_json(const WaitedFor& wait, const Timeline& timeline) {
 
 std::string op_story_json(const OpStory& story, const Run& run, const ToolFacts& tool) {
   const Timeline& timeline = run.timeline;
-  const Span& span = timeline.spans[static_cast<std::size_t>(story.span)];
+  const Span& span = at(timeline.spans, story.span);
   Json json = opened("op", run, tool);
   Json chain = Json::array();
   for (const WaitedFor& wait : story.chain) chain.push_back(waited_json(wait, timeline));

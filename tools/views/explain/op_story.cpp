@@ -8,6 +8,7 @@
 
 #include "formats/text/quantities.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/explain/words.hpp"
@@ -76,13 +77,13 @@ OpStory story_of(const std::string& name, const Run& run) {
   OpStory story;
   story.span = find_span(name, timeline);
   if (story.span < 0) no_such_op(name, run);
-  const Span& span = timeline.spans[static_cast<std::size_t>(story.span)];
+  const Span& span = timeline.spans[to_index(story.span)];
   story.op = to_string(span.op) == name ? span.op : span.partner;
   story.cost = usual(span);
   Nanoseconds free_at = 0;
-  if (story.span > timeline.device_begin[static_cast<std::size_t>(span.device)]) {
+  if (story.span > timeline.device_begin[to_index(span.device)]) {
     story.before = story.span - 1;
-    free_at = timeline.spans[static_cast<std::size_t>(story.before)].end;
+    free_at = timeline.spans[to_index(story.before)].end;
   }
   for (std::size_t i = 0; i < timeline.steps.size(); ++i) {
     const StepSpan& step = timeline.steps[i];
@@ -129,7 +130,7 @@ std::string parts_of(const WaitedFor& wait, const Timeline& timeline) {
 std::string causes_text(const OpStory& story) {
   std::string text;
   for (int i = 0; i < kIdleCauses; ++i) {
-    const Nanoseconds time = story.by_cause[static_cast<std::size_t>(i)];
+    const Nanoseconds time = story.by_cause[to_index(i)];
     if (time == 0) continue;
     std::string name = to_string(static_cast<IdleCause>(i));
     std::replace(name.begin(), name.end(), '_', ' ');
@@ -140,11 +141,11 @@ std::string causes_text(const OpStory& story) {
 
 std::string previous(const OpStory& story, const Timeline& timeline) {
   if (story.step_before) return in_words({Gate::Kind::kStep, *story.step_before}, timeline);
-  return name_of(timeline.spans[static_cast<std::size_t>(story.before)]);
+  return name_of(timeline.spans[to_index(story.before)]);
 }
 
 std::string ran_text(const OpStory& story, const Run& run) {
-  const Span& span = run.timeline.spans[static_cast<std::size_t>(story.span)];
+  const Span& span = run.timeline.spans[to_index(story.span)];
   std::string text = fmt::format("{}, the {}, ran on device {} from {} to {}: {}", to_string(story.op),
                                  meaning_of(story.op, run.schedule), span.device, format_duration(span.begin),
                                  format_duration(span.end), format_duration(span.end - span.begin));
@@ -159,7 +160,7 @@ std::string ran_text(const OpStory& story, const Run& run) {
 }
 
 std::string wait_text(const OpStory& story, const Run& run) {
-  const Span& span = run.timeline.spans[static_cast<std::size_t>(story.span)];
+  const Span& span = run.timeline.spans[to_index(story.span)];
   const bool first = story.before < 0 && !story.step_before;
   if (story.waited == 0) {
     if (first) return "It began at time 0 and waited for nothing.";

@@ -29,7 +29,7 @@ struct Gaps {
 bool is_modelled(const ProfileLayer& layer) { return layer.gradients.has_value() && layer.optimizer.has_value(); }
 
 [[noreturn]] void complain_overflow(std::size_t stage, const std::string& what) {
-  throw InputError({"L008", "", "the " + what + " of stage " + std::to_string(stage) + " overflows",
+  throw InputError({"L007", "", "the " + what + " of stage " + std::to_string(stage) + " overflows",
                     "check the layers' numbers or the sizes that a --model was given, or cut it into more stages"});
 }
 

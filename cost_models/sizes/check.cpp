@@ -89,7 +89,7 @@ class ModelCheck {
         "profiles of one model at several sizes have the same layers; another --tp, another "
         "script or another way of measuring has others";
     if (layers.size() != first.size()) {
-      return complain("L021", other.name,
+      return complain("L020", other.name,
                       std::to_string(layers.size()) + " layers here, " + std::to_string(first.size()) + there, help);
     }
     for (std::size_t k = 0; k < layers.size(); ++k) {
@@ -107,7 +107,7 @@ class ModelCheck {
         message =
             which + "it knows" + spaced(known_words(layers[k])) + " here," + spaced(known_words(first[k])) + there;
       }
-      if (!message.empty()) return complain("L021", other.name, message, help);  // the first tells enough
+      if (!message.empty()) return complain("L020", other.name, message, help);  // the first tells enough
     }
   }
 
@@ -128,7 +128,7 @@ class ModelCheck {
       }
       const auto [place, is_new] = seen.emplace(std::pair{profile.microbatch_size, profile.sequence_length}, one.name);
       if (is_new) continue;
-      complain("L023", one.name,
+      complain("L020", one.name,
                "the size " + to_string(RunSize{profile.microbatch_size, profile.sequence_length}) +
                    " was measured twice: " + place->second + " is of it, too",
                "leave one of the two out");

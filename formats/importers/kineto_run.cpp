@@ -162,7 +162,7 @@ class Importer {
   void check_offsets() const {
     for (std::size_t r = 0; r < result_.clocks.offsets.size(); ++r) {
       if (std::abs(result_.clocks.offsets[r]) <= kLongestDuration) continue;
-      throw InputError(Diagnostic{"D007", ranks_[r].file, "its times lie more than 52 days from those of another rank",
+      throw InputError(Diagnostic{"V023", ranks_[r].file, "its times lie more than 52 days from those of another rank",
                                   "give the traces of one run"});
     }
   }

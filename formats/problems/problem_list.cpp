@@ -6,17 +6,6 @@ namespace debubble {
 
 const JsonDialect& profile_dialect() {
   static constexpr JsonDialect kDialect{
-      .not_json = "P001",
-      .not_utf8 = "P002",
-      .key_twice = "P003",
-      .too_small = "P004",
-      .unknown_key = "P005",
-      .missing_key = "P006",
-      .wrong_type = "P007",
-      .fraction = "P008",
-      .too_large = "P009",
-      .too_deep = "P018",
-      .empty_text = "P019",
       .what = "profile",
       .description = "docs/profile.schema.json",
   };

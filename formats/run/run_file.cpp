@@ -50,7 +50,7 @@ std::size_t read_word(JsonObjectReader& reader, std::string_view key, const Word
     all += (all.empty() ? "" : ", ") + std::string(words[k]);
   }
   if (value == nullptr) return 0;
-  reader.complain("V011", key, "\"" + std::string(key) + "\" is none of: " + all + "; got " + describe(*value),
+  reader.complain("P011", key, "\"" + std::string(key) + "\" is none of: " + all + "; got " + describe(*value),
                   "write one of these words");
   return 0;
 }
@@ -207,7 +207,7 @@ void read_iterations(JsonObjectReader& top, RunRecord& record, ProblemList& prob
   top.finish();
   if (list == nullptr || !problems.empty()) return;  // their places are in the schedule, which is not sound
   if (list->empty()) {
-    top.complain("V016", "iterations", "a run has at least one iteration", "run it again with --save-run");
+    top.complain("P016", "iterations", "a run has at least one iteration", "run it again with --save-run");
     return;
   }
   record.iterations = read_run_iterations(*list, record, measured, problems);
@@ -219,7 +219,7 @@ bool has_our_format(JsonObjectReader& top) {
   const JsonValue* format = top.member("format", false);
   if (format != nullptr && format->kind == JsonValue::Kind::kString && format->text == kRunFormat) return true;
   top.complain(
-      "V010", format == nullptr ? "" : "format",
+      "P010", format == nullptr ? "" : "format",
       "\"format\" must be \"" + std::string(kRunFormat) + "\"; got " + (format == nullptr ? "none" : describe(*format)),
       "run files are written by `debubble simulate --save-run` and `debubble live --save-run`");
   return false;

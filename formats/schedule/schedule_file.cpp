@@ -45,7 +45,7 @@ Schedule read_native(const JsonValue& root, ProblemList& problems) {
   const JsonValue* format = top.member("format", false);
   if (format == nullptr || format->kind != JsonValue::Kind::kString || format->text != kFormat) {
     top.complain(
-        "J010", format == nullptr ? "" : "format",
+        "P010", format == nullptr ? "" : "format",
         "\"format\" must be \"" + std::string(kFormat) + "\"; got " + (format == nullptr ? "none" : describe(*format)),
         "schedule files are written by `debubble export --to schedule-json`");
     return {};

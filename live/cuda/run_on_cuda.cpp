@@ -27,7 +27,7 @@ void refuse_on_one_gpu(const LiveRequest& request) {
   }
   for (const Fault& fault : request.faults) {
     if (fault.kind != Fault::Kind::kKill) continue;
-    problems.push_back({"E024", "--fault", "the backend cuda runs all devices in one process: none can be killed alone",
+    problems.push_back({"E003", "--fault", "the backend cuda runs all devices in one process: none can be killed alone",
                         "--backend mpi has one process per device"});
   }
   if (!problems.empty()) throw InputError(std::move(problems));

@@ -38,7 +38,7 @@ void refuse_over_nccl(const LiveRequest& request) {
   }
   for (const Fault& fault : request.faults) {
     if (fault.kind != Fault::Kind::kSlow || fault.factor >= 1) continue;
-    problems.push_back({"E012", "--fault", "a GPU cannot be made faster than it is",
+    problems.push_back({"E003", "--fault", "a GPU cannot be made faster than it is",
                         "give slow=" + std::to_string(fault.device) + " a factor of 1 or more"});
   }
   if (!problems.empty()) throw InputError(std::move(problems));

@@ -58,7 +58,7 @@ class EfficiencyReader {
   static constexpr const char* kRow = R"(a row is ["matrix", "forward", batch, rows, columns, inner, share])";
 
   void complain(const std::string& pointer, std::string message, std::string help) {
-    problems_.add_at_pointer("F017", pointer, std::move(message), std::move(help));
+    problems_.add_at_pointer("P012", pointer, std::move(message), std::move(help));
   }
 
   const JsonValue* find(const std::string& key) {

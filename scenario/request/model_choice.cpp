@@ -152,7 +152,7 @@ ChosenModel named_model(const std::string& name) {
   }
   const std::string meant = closest_name(name, names);
   throw InputError(Diagnostic{
-      "F011", "--model", "no model is named \"" + name + "\"",
+      "C003", "--model", "no model is named \"" + name + "\"",
       meant.empty() ? "`debubble list models` shows the names; else a Hugging Face config.json, or gpt or llama with "
                       "--model-size layers=..,hidden=..,heads=..,vocabulary=.."
                     : "did you mean " + meant + "? `debubble list models` shows all"});

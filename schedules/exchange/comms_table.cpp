@@ -86,7 +86,7 @@ void check_no_idle_cells(const ActionTable& table, std::vector<CommsProblem>& pr
   for (std::size_t row = 0; row < table.size(); ++row) {
     for (std::size_t cell = 0; cell < table[row].size(); ++cell) {
       if (table[row][cell].count > 0) continue;
-      problems.push_back({static_cast<std::int64_t>(row), static_cast<std::int64_t>(cell), "T041",
+      problems.push_back({static_cast<std::int64_t>(row), static_cast<std::int64_t>(cell), "T024",
                           "an empty cell in a compute_comms table",
                           "only compute_only tables have idle cells: leave it out"});
     }

@@ -48,7 +48,7 @@ std::string TransformParams::choice(std::string_view key, std::string_view choic
   std::string value = text(key);
   if (std::find(names.begin(), names.end(), value) != names.end()) return value;
   const std::string guess = closest_name(value, names);
-  refuse("M004", key, "\"" + value + "\" is not one of " + std::string(choices),
+  refuse("S007", key, "\"" + value + "\" is not one of " + std::string(choices),
          guess.empty() ? "write " + std::string(key) + "=" + names.front() : "did you mean " + guess + "?");
 }
 
@@ -77,7 +77,7 @@ std::vector<bool> TransformParams::selection(std::string_view key, int count) co
     const bool legal = ends.size() <= 2 && parse_param(ends.front(), first) && parse_param(ends.back(), last) &&
                        first >= 0 && first <= last && last < count;
     if (!legal) {
-      refuse("M006", key, "\"" + item + "\" is no number or range from 0 to " + std::to_string(count - 1),
+      refuse("S061", key, "\"" + item + "\" is no number or range from 0 to " + std::to_string(count - 1),
              "write it like " + std::string(key) + "=0 or " + std::string(key) + "=0+2-3, or leave it out for all");
     }
     std::fill(chosen.begin() + first, chosen.begin() + last + 1, true);

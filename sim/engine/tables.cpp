@@ -135,7 +135,7 @@ constexpr std::int64_t kMostTime = std::numeric_limits<std::int64_t>::max() / 4;
 }
 
 [[noreturn]] void refuse_sizes() {
-  throw InputError(Diagnostic{"X002", "", "the sizes of this run add up to more than a 64-bit byte count holds",
+  throw InputError(Diagnostic{"X001", "", "the sizes of this run add up to more than a 64-bit byte count holds",
                               "check the units of the sizes; use fewer microbatches"});
 }
 

@@ -244,7 +244,7 @@ class RowChecker {
       report("T005", -1, -1, "the backward after " + f + " is missing: neither " + b + ", nor " + i + " and " + w,
              "add " + b + ", or " + i + " and " + w + ", after " + f);
     } else {
-      report("T013", -1, -1,
+      report("T004", -1, -1,
              "stage " + std::to_string(stage) + " never runs microbatch " + std::to_string(microbatch) + ": " + f +
                  " and its backward are missing",
              "");

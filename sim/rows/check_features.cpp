@@ -52,7 +52,7 @@ class FeatureChecker {
   void check_vocabulary() {
     const int barriers = schedule_.vocabulary_barriers;
     if (barriers < 0 || barriers > 2 || (barriers > 0 && schedule_.placement.replicas() != 1)) {
-      report("T073", -1, -1,
+      report("T072", -1, -1,
              "the output layer is split over the devices with " + std::to_string(barriers) + " barriers and " +
                  std::to_string(schedule_.placement.replicas()) + " replicas",
              "such a schedule has one or two barriers per microbatch and one replica");
@@ -201,7 +201,7 @@ class FeatureChecker {
     const std::int32_t backward = gradient(op.stage, op.microbatch);
     if (user < 0 || (backward >= 0 && backward < user)) user = backward;
     if (user < 0 || latest < cell_begin(ops_, user)) return;
-    report("T077", user, latest,
+    report("T011", user, latest,
            to_string(ops_.op(user)) + " waits for " + name_of(copy) + ", which waits for " +
                to_string(ops_.op(latest)) + ", not earlier in the same row",
            "bring the activation back before its backward: copies of a device run one at a time, in their order");

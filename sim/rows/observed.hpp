@@ -44,7 +44,7 @@ struct Observation {
   std::vector<ObservedTransfer> transfers;  // in any order
 };
 
-// V028 for schedules with copies or shards of the vocabulary: an Observation has no place for the times of copies and
+// T054 for schedules with copies or shards of the vocabulary: an Observation has no place for the times of copies and
 // barriers, so that no Timeline can be put together. Without a value for all others.
 [[nodiscard]] std::optional<Diagnostic> not_observable(const Schedule& schedule);
 

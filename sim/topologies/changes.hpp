@@ -23,7 +23,7 @@ namespace debubble {
 // links. Routing throws InputError B007 where there is none.
 [[nodiscard]] LinkGraph without_links(const LinkGraph& graph, const std::vector<std::int32_t>& links);
 
-// Their bandwidth times `factor`, at least 1 B/s. Throws InputError B009 at `place` where one is unlimited, so that it
+// Their bandwidth times `factor`, at least 1 B/s. Throws InputError O024 at `place` where one is unlimited, so that it
 // would change nothing.
 [[nodiscard]] LinkGraph with_scaled_links(const LinkGraph& graph, const std::vector<std::int32_t>& links, double factor,
                                           const std::string& place);

@@ -47,7 +47,7 @@ bool read_tolerance(JsonObjectReader& reader, const char* key, double& tolerance
     tolerance = number;
     return true;
   }
-  reader.complain("Q015", key, in_quotes(key) + " must be a number from 0 to 100; got " + describe(*value),
+  reader.complain("P004", key, in_quotes(key) + " must be a number from 0 to 100; got " + describe(*value),
                   "percentage points for the bubble, per cent for step time and memory: 1.5");
   return true;
 }
@@ -69,7 +69,7 @@ bool read_required(JsonObjectReader& reader) {
   const JsonValue* value = reader.member("required", false);
   if (value == nullptr) return true;
   if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  reader.complain("Q007", "required", "\"required\" must be true or false; got " + describe(*value), "without quotes");
+  reader.complain("P007", "required", "\"required\" must be true or false; got " + describe(*value), "without quotes");
   return true;
 }
 
@@ -98,15 +98,15 @@ void choose_clock_for_gate(SuiteScenario& scenario) {
 // What a scenario is made of decides what can be compared with what.
 void check_suite_combination(JsonObjectReader& reader, const SuiteScenario& scenario, bool has_live) {
   if (!scenario.measured.empty() && has_live) {
-    reader.complain("Q014", "live", "both \"measured\" and \"live\" say what to compare with",
+    reader.complain("P012", "live", "both \"measured\" and \"live\" say what to compare with",
                     "keep one of them, or make two scenarios of it");
   }
   if (scenario.flags) return;
   if (has_live) {
-    reader.complain("Q017", "live", "there is nothing to run: a fresh run needs \"scenario\"",
+    reader.complain("P006", "live", "there is nothing to run: a fresh run needs \"scenario\"",
                     "add \"scenario\": {\"schedule\": \"1f1b\"}");
   } else if (scenario.measured.empty()) {
-    reader.complain("Q013", "", "neither \"scenario\" nor \"measured\" is there",
+    reader.complain("P006", "", "neither \"scenario\" nor \"measured\" is there",
                     "say what to predict: \"scenario\": {\"schedule\": \"1f1b\"}, or \"measured\": \"FILE.run.json\"");
   }
 }
@@ -146,7 +146,7 @@ SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, 
 
 void read_scenarios(const JsonValue& list, const Tolerances& defaults, Suite& suite, ProblemList& problems) {
   if (list.children.empty()) {
-    problems.add_at_pointer("Q011", "/scenarios", "there are no scenarios", "a suite has at least one");
+    problems.add_at_pointer("P016", "/scenarios", "there are no scenarios", "a suite has at least one");
   }
   std::map<std::string, std::string> places;  // by name
   for (std::size_t k = 0; k < list.children.size(); ++k) {
@@ -154,7 +154,7 @@ void read_scenarios(const JsonValue& list, const Tolerances& defaults, Suite& su
     SuiteScenario scenario = read_scenario(list.children[k], pointer, suite, defaults, problems);
     const auto [place, is_new] = places.emplace(scenario.name, pointer);
     if (!is_new && !scenario.name.empty()) {
-      problems.add_at_pointer("Q012", pointer + "/name",
+      problems.add_at_pointer("G004", pointer + "/name",
                               "the name " + in_quotes(scenario.name) + " stands at " + place->second + " already",
                               "the baseline goes by names: give each its own");
     }

@@ -149,7 +149,7 @@ WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario) 
   collect([&] { add_overlap(flags.overlap, question.changes); });
   collect([&] { check_counts(flags, question, scenario.variation.random()); });
   if (problems.empty() && question.changes.empty() && question.seeds == 0 && !question.sensitivity) {
-    problems.push_back({"O027", "debubble whatif", "nothing is changed and nothing is asked",
+    problems.push_back({"C061", "debubble whatif", "nothing is changed and nothing is asked",
                         "add --slow device=3:1.25, --link 3-4:x0.5, --overlap off or --sensitivity"});
   }
   if (!problems.empty()) throw InputError(std::move(problems));

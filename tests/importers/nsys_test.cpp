@@ -230,10 +230,10 @@ TEST_CASE("an export that lacks what is needed says all of it, and how to record
         R"(error[N003]: the export has no table NVTX_EVENTS: without ranges nobody knows what a kernel is for
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
-error[N003]: the export has no table CUPTI_ACTIVITY_KIND_RUNTIME: it joins kernels to threads
+error[P006]: the export has no table CUPTI_ACTIVITY_KIND_RUNTIME: it joins kernels to threads
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
-error[N004]: the export has no GPU work: no kernels, copies or memsets
+error[A003]: the export has no GPU work: no kernels, copies or memsets
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
 )");
@@ -258,7 +258,7 @@ error[N004]: the export has no GPU work: no kernels, copies or memsets
 
 TEST_CASE("what is no database, or a view instead of a table, is refused") {
   CHECK(test::problems_of([] { const SqliteFile file(std::string(4096, 'x'), "r.nsys-rep"); }) ==
-        R"(error[N001]: not an SQLite database: file is not a database
+        R"(error[P010]: not an SQLite database: file is not a database
   --> r.nsys-rep
   = help: make one of a report: nsys export --type sqlite report.nsys-rep
 )");

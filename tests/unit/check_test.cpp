@@ -80,8 +80,8 @@ TEST_CASE("missing ops are reported last, on the device where they belong") {
 
 TEST_CASE("half a backward is reported, whichever half it is") {
   CHECK(problems_of(looped({{op(0, F, 0), op(0, I, 0), op(0, F, 1), op(0, W, 1)}}, 2)) ==
-        "T006 0:1 0I0 is half a backward: 0W0 is missing | run both I and W, or B alone\n"
-        "T006 0:3 0W1 is half a backward: 0I1 is missing | run both I and W, or B alone\n");
+        "T004 0:1 0I0 is half a backward: 0W0 is missing | run both I and W, or B alone\n"
+        "T004 0:3 0W1 is half a backward: 0I1 is missing | run both I and W, or B alone\n");
 }
 
 TEST_CASE("a backward that is both whole and split is refused") {
@@ -174,7 +174,7 @@ TEST_CASE("huge numbers cost neither time nor memory") {
   schedule.pieces = kHuge;
   const auto problems = find_problems(schedule);
   CHECK(problems.size() == 5);
-  CHECK(problems.back().code == "T012");
+  CHECK(problems.back().code == "T004");
   CHECK(problems.back().message ==
         "3 ops cannot be a whole schedule of 2147483647 stages and 4611686014132420609 microbatches, which takes at "
         "least two for each stage and microbatch");

@@ -114,7 +114,7 @@ TEST_CASE("a cut inside the embedding cannot be written") {
   profile.layers.insert(profile.layers.begin(), profile.layers.front());
   CHECK(test::problems_of([&] {
           (void)write_layout({1, 4}, profile);
-        }).find("error[J036]: the partition cuts the embed") == 0);
+        }).find("error[J034]: the partition cuts the embed") == 0);
   CHECK(write_layout({2, 3}, profile) == "E|ttL");
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 // Takes "--config FILE" or "--config=FILE" out of the arguments; "" when it is not there.
 std::string take_config(std::vector<std::string>& arguments) {
-  const Diagnostic nameless{"C040", "--config", "no file is named", "write --config FILE.toml"};
+  const Diagnostic nameless{"C065", "--config", "no file is named", "write --config FILE.toml"};
   for (auto it = arguments.begin(); it != arguments.end(); ++it) {
     if (*it == "--") break;
     if (it->starts_with("--config=")) {
@@ -66,7 +66,7 @@ void check_syntax(const std::string& text, const std::string& file, std::vector<
     if (begin == std::string::npos || line[begin] == '#' || line[begin] == ';') continue;
     if (line[begin] == '[') {
       if (!ends_array) {
-        problems.push_back({"C041", file + ":" + std::to_string(number), "the section's name is not closed by ]",
+        problems.push_back({"G002", file + ":" + std::to_string(number), "the section's name is not closed by ]",
                             "write it like: [simulate]"});
       }
       continue;
@@ -76,14 +76,14 @@ void check_syntax(const std::string& text, const std::string& file, std::vector<
         equals != std::string::npos && line.find_first_not_of(" \t\r", equals + 1) != std::string::npos;
     if (equals == begin || !has_value) {
       problems.push_back(
-          {"C041", file + ":" + std::to_string(number), "this line is not KEY = VALUE", "write it like: devices = 8"});
+          {"G002", file + ":" + std::to_string(number), "this line is not KEY = VALUE", "write it like: devices = 8"});
     }
     const std::size_t value = equals == std::string::npos ? equals : line.find_first_not_of(" \t", equals + 1);
     in_array = value != std::string::npos && line[value] == '[' && !ends_array;
     array_line = number;
   }
   if (in_array) {
-    problems.push_back({"C041", file + ":" + std::to_string(array_line), "the array is not closed by ]",
+    problems.push_back({"G002", file + ":" + std::to_string(array_line), "the array is not closed by ]",
                         "write it like: schedule = [\"1f1b\", \"zb-h1\"]"});
   }
 }

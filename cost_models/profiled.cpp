@@ -216,7 +216,7 @@ void check_profiled(const Profile& profile, const std::vector<int>& partition, c
   }
   for (const double factor : {state.gradients_per_weight, state.optimizer_per_weight}) {
     if (factor >= 0.0 && factor <= std::numeric_limits<double>::max()) continue;
-    throw InputError({"L010", "",
+    throw InputError({"L009", "",
                       "bytes of training state per byte of weights must be at least 0; got " + shortest_decimal(factor),
                       "Adam in the weights' own precision needs 2"});
   }

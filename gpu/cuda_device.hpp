@@ -61,7 +61,7 @@ class CudaContext {
 
 class CudaDevice final : public WorkDevice {
  public:
-  // Kernels are compiled for `type`; matmuls may have any. Throws UnavailableError U021, U024, U026, U028, U029.
+  // Kernels are compiled for `type`; matmuls may have any. Throws UnavailableError U021, U023, U026, U027.
   CudaDevice(std::shared_ptr<const CudaLibraries> libraries, int ordinal, DataType type);
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;

@@ -93,7 +93,7 @@ std::size_t place_to_swap(const Fault& fault, const Schedule& schedule) {
                       (place != row.begin() && (place - 1)->paired_with_next);
   if (!last && !paired) return static_cast<std::size_t>(place - row.begin());
   const std::string name = debubble::to_string(fault.op);
-  refuse("E005", "swap=" + name,
+  refuse("E002", "swap=" + name,
          name + (paired ? " or the op after it is in an overlapped pair" : " is the last of its row"),
          "name an op that has a single op after it, also after the swaps before this one");
 }

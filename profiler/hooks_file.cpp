@@ -66,7 +66,7 @@ void read_hooks_layer(const JsonValue& value, std::string pointer, HooksFile& fi
                     "more is held for the weight gradient than for the whole backward", kWritten);
   }
   if (!file.layers.emplace(name, facts).second) {
-    reader.complain("H012", "name", "the layer " + in_quotes(name) + " appears twice", kWritten);
+    reader.complain("G004", "name", "the layer " + in_quotes(name) + " appears twice", kWritten);
   }
 }
 
@@ -86,7 +86,7 @@ bool has_hooks_schema(JsonObjectReader& top) {
   if (!top.is_object()) return false;
   const JsonValue* schema = top.member("schema", false);
   if (schema != nullptr && schema->kind == JsonValue::Kind::kString && schema->text == kHooksSchema) return true;
-  top.complain("H010", schema == nullptr ? "" : "schema",
+  top.complain("P010", schema == nullptr ? "" : "schema",
                "\"schema\" must be \"" + std::string(kHooksSchema) + "\"; got " +
                    (schema == nullptr ? "none" : describe(*schema)),
                "debubble and its debubble_hooks must be of one version: check PYTHONPATH for another copy");

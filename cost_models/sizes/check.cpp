@@ -122,7 +122,7 @@ class ModelCheck {
       const Profile& profile = one.profile;
       if (profile.microbatch_size < 1 || (some_sequences && profile.sequence_length < 1)) {
         const char* const key = profile.microbatch_size < 1 ? "microbatch_size" : "sequence_length";
-        complain("L022", one.name, in_plain_quotes(key) + " is null: which size this is of is not known",
+        complain("L020", one.name, in_plain_quotes(key) + " is null: which size this is of is not known",
                  "write the number there; `debubble import --microbatch N --seq N` sets both");
         continue;
       }

@@ -111,7 +111,7 @@ class SetupCheck {
     if (shape.experts % expert == 0) return;
     const std::int64_t places = std::int64_t{setup_.parallel.context} * setup_.parallel.data;
     const auto legal = [&](std::int64_t ranks) { return shape.experts % ranks == 0 && places % ranks == 0; };
-    complain("F005", "--ep",
+    complain("F003", "--ep",
              number_with_noun(shape.experts, "expert", "experts") + " cannot be split evenly over " +
                  number_with_noun(expert, "expert rank", "expert ranks"),
              "use --ep " + nearest_legal(expert, shape.experts, legal));

@@ -107,7 +107,7 @@ std::vector<Bytes> boundary_bytes(const PipedreamGraph& graph, const std::vector
       in_flight += graph.nodes[node].activation;
       ends_before[last] += graph.nodes[node].activation;
       if (in_flight > kLargestSize) {
-        problems.add("G020", problems.name() + ":" + std::to_string(graph.nodes[node].line),
+        problems.add("X001", problems.name() + ":" + std::to_string(graph.nodes[node].line),
                      "the tensors that cross the boundary after this node are too large together",
                      "the largest sum is " + std::to_string(kLargestSize) + " bytes");
         return result;

@@ -20,7 +20,7 @@ using LayerNodes = std::vector<std::size_t>;
 [[nodiscard]] std::vector<LayerNodes> layers_of(const PipedreamGraph& graph, const std::vector<std::size_t>& order);
 
 // Bytes that cross the boundary after each layer: every tensor made at or before it and needed after it, once.
-// Records G020 when a sum is beyond kLargestSize.
+// Records X001 when a sum is beyond kLargestSize.
 [[nodiscard]] std::vector<Bytes> boundary_bytes(const PipedreamGraph& graph, const std::vector<LayerNodes>& layers,
                                                 ProblemList& problems);
 

@@ -72,7 +72,7 @@ class GraphParser {
     } else if (*from == *to) {
       problems_.add("G014", place(number), "node" + std::to_string(*from) + " depends on itself", "remove the edge");
     } else if (!seen_edges_.emplace(*from, *to).second) {
-      problems_.add("G016", place(number), "this edge appears twice: " + std::string(text),
+      problems_.add("G004", place(number), "this edge appears twice: " + std::string(text),
                     "keep one of the two lines");
     } else {
       edges_.push_back({*from, *to, number});

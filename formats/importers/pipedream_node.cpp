@@ -62,7 +62,7 @@ class AttributeReader {
     if (equals == std::string_view::npos || known == kNames.end()) return complain_unknown(key);
     const auto index = static_cast<std::size_t>(known - kNames.begin());
     if (std::exchange(seen_[index], true)) {
-      return complain("G006", std::string(key) + " appears twice", "keep one of the two");
+      return complain("P003", std::string(key) + " appears twice", "keep one of the two");
     }
     const std::string_view value = item.substr(equals + 1);
     const std::array<std::int64_t*, 4> fields{&node.forward, &node.backward, &node.activation, &node.parameters};

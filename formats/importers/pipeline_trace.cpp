@@ -110,7 +110,7 @@ PipelineTrace read_pipeline_trace(std::string bytes, const std::string& file) {
   std::string text = plain_text(std::move(bytes), file, kLongestKineto);
   PipelineTrace trace;
   trace.file = file;
-  ProblemList problems(file, "K010");
+  ProblemList problems(file);
   PipelineTraceReader reader(trace, problems);
   (void)walk_kineto(std::move(text), problems, reader);
   problems.throw_if_any();

@@ -11,7 +11,7 @@ namespace debubble {
 JsonObjectReader::JsonObjectReader(const JsonValue& value, std::string pointer, ProblemList& problems)
     : value_(value), pointer_(std::move(pointer)), problems_(problems) {
   if (is_object()) return;
-  complain(dialect().wrong_type, "", "an object is expected here; got " + describe(value),
+  complain("P007", "", "an object is expected here; got " + describe(value),
            "objects are written {\"key\": value}");
 }
 
@@ -66,7 +66,7 @@ std::optional<std::int64_t> JsonObjectReader::optional_integer(std::string_view 
 
 std::string JsonObjectReader::checked_text(const JsonValue& value, std::string_view key) {
   if (value.kind == JsonValue::Kind::kString) return value.text;
-  complain(dialect().wrong_type, key, in_quotes(key) + " must be a string; got " + describe(value),
+  complain("P007", key, in_quotes(key) + " must be a string; got " + describe(value),
            "strings are in double quotes");
   return {};
 }
@@ -103,7 +103,7 @@ void JsonObjectReader::finish() {
   for (const JsonValue& child : value_.children) {
     if (std::find(known_.begin(), known_.end(), child.key) != known_.end()) continue;
     const std::string meant = closest_name(child.key, known_);
-    complain(dialect().unknown_key, "", "unknown key " + in_quotes(child.key),
+    complain("P005", "", "unknown key " + in_quotes(child.key),
              meant.empty() ? described() + " lists the keys that are allowed here"
                            : "did you mean " + in_quotes(meant) + "?");
   }

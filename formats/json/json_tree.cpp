@@ -65,7 +65,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& value) override {
     if (!keys_.back().insert(value).second) {
-      problems_.add_at_pointer(problems_.dialect().key_twice, pointer() + "/" + pointer_token(value),
+      problems_.add_at_pointer("P003", pointer() + "/" + pointer_token(value),
                                in_quotes(value) + " appears twice", "keep one of the two");
     }
     key_ = std::move(value);

@@ -28,7 +28,7 @@ void ProblemList::throw_if_any() const {
   if (problems_.empty()) return;
   std::vector<Diagnostic> all = problems_;
   if (omitted_ > 0) {
-    all.push_back({overflow_code_, name_, "and " + std::to_string(omitted_) + " more problems like these",
+    all.push_back({"P022", name_, "and " + std::to_string(omitted_) + " more problems like these",
                    "fix the first ones and run again"});
   }
   throw InputError(std::move(all));

@@ -25,17 +25,6 @@ constexpr IntegerRule kOffset{"nanoseconds", -kLongestDuration, kLongestDuration
                               "what was added to the device's times"};
 
 constexpr JsonDialect kRunDialect{
-    .not_json = "V001",
-    .not_utf8 = "V002",
-    .key_twice = "V003",
-    .too_small = "V004",
-    .unknown_key = "V005",
-    .missing_key = "V006",
-    .wrong_type = "V007",
-    .fraction = "V008",
-    .too_large = "V009",
-    .too_deep = "V018",
-    .empty_text = "V019",
     .what = "run file",
     .description = "docs/run.schema.json",
 };
@@ -250,7 +239,7 @@ RunRecord read_run_top(JsonObjectReader& top, ProblemList& problems) {
 }  // namespace
 
 RunRecord read_run_text(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "V017", kRunDialect);
+  ProblemList problems(name, kRunDialect);
   RunRecord record;
   if (const std::optional<JsonValue> root = parse_json(text, problems, IntegerArrays::kPacked)) {
     JsonObjectReader top(*root, "", problems);

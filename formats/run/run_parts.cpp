@@ -84,7 +84,7 @@ std::vector<std::string> read_texts(JsonObjectReader& reader, std::string_view k
       texts.push_back(item.text);
       continue;
     }
-    problems.add_at_pointer(problems.dialect().wrong_type, reader.pointer_to(key) + "/" + std::to_string(k),
+    problems.add_at_pointer("P007", reader.pointer_to(key) + "/" + std::to_string(k),
                             "a string must stand here; got " + describe(item), "strings are in double quotes");
   }
   return texts;

@@ -20,17 +20,6 @@ namespace debubble {
 namespace {
 
 constexpr JsonDialect kTopologyDialect{
-    .not_json = "B020",
-    .not_utf8 = "B021",
-    .key_twice = "B022",
-    .too_small = "B023",
-    .unknown_key = "B024",
-    .missing_key = "B025",
-    .wrong_type = "B026",
-    .fraction = "B023",
-    .too_large = "B023",
-    .too_deep = "B027",
-    .empty_text = "B026",
     .what = "topology",
     .description = "docs/topology.schema.json",
 };
@@ -45,7 +34,7 @@ constexpr std::string_view kShortest = "shortest";
 class TopologyReader {
  public:
   TopologyReader(std::string_view text, const std::string& name)
-      : text_(text), problems_(name, "B029", kTopologyDialect) {}
+      : text_(text), problems_(name, kTopologyDialect) {}
 
   DescribedTopology run() {
     const std::optional<JsonValue> root = parse_json(text_, problems_);

@@ -55,7 +55,7 @@ void check_shard_range(const TransformerShape& shape, const WorkloadSize& size, 
                  "sizes are counts: of layers, of numbers, of samples, of tokens, of devices");
   }
   if (shape.positions < 0 || shape.positions > kMost) {
-    problems.add("W001", "positions must be from 0 to 2^24; got " + std::to_string(shape.positions),
+    problems.add("F001", "positions must be from 0 to 2^24; got " + std::to_string(shape.positions),
                  "0 means rotary positions");
   }
 }

@@ -22,7 +22,7 @@ constexpr std::int64_t kSettledWithin = 3;           // per cent, of the last th
 void refuse_on_one_gpu(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
-    problems.push_back({"E023", "--p2p", "transfers between the parts of a GPU overlap the work",
+    problems.push_back({"E003", "--p2p", "transfers between the parts of a GPU overlap the work",
                         "--p2p overlapped; the backends cpu and mpi know the others"});
   }
   for (const Fault& fault : request.faults) {

@@ -33,7 +33,7 @@ constexpr int kCalibrationRuns = 5;
 void refuse_over_nccl(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
-    problems.push_back({"E012", "--p2p", "over NCCL transfers overlap the work",
+    problems.push_back({"E003", "--p2p", "over NCCL transfers overlap the work",
                         "--p2p overlapped; on the CPU, --backend mpi and cpu know the others"});
   }
   for (const Fault& fault : request.faults) {

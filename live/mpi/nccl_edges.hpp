@@ -28,7 +28,7 @@ class NcclEdges {
   NcclEdges(const NcclEdges&) = delete;
   NcclEdges& operator=(const NcclEdges&) = delete;
 
-  // First, in every rank with the same plan. Answers every peer, whatever happens. Throws UnavailableError U056.
+  // First, in every rank with the same plan. Answers every peer, whatever happens. Throws UnavailableError U027.
   void exchange_ids(ControlChannel& channel);
   // Then, again and again until true: connects one edge after the other and sends a small message over each. Never
   // blocks. Throws UnavailableError U027, also after `patience` (30 s at least) without progress, and U026.

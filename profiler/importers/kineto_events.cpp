@@ -280,7 +280,7 @@ class KinetoEventReader : public KinetoVisitor {
 KinetoEvents read_kineto_events(std::string bytes, const std::string& name) {
   std::string text = plain_text(std::move(bytes), name, kLongestKineto);
   KinetoEvents events;
-  ProblemList problems(name, "K010");
+  ProblemList problems(name);
   KinetoEventReader reader(events, problems);
   events.text = walk_kineto(std::move(text), problems, reader);
   problems.throw_if_any();

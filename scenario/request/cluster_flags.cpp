@@ -38,7 +38,7 @@ Parallelism read_group_sizes(const ClusterFlags& flags) {
   sizes.sequence = flags.sequence_parallel;
   sizes.zero = flags.zero.value_or(0);
   if (std::int64_t{sizes.tensor} * sizes.context > kMostClusterRanks || sizes.ranks() > kMostClusterRanks) {
-    fail("B010", "--dp", "more than " + std::to_string(kMostClusterRanks) + " ranks", "use fewer");
+    fail("C012", "--dp", "more than " + std::to_string(kMostClusterRanks) + " ranks", "use fewer");
   }
   if (sizes.zero < 0 || sizes.zero > 3) {
     fail("C002", "--zero", "the optimizer is sharded in stage 0, 1, 2 or 3; got " + std::to_string(sizes.zero),

@@ -13,17 +13,6 @@ namespace debubble {
 namespace {
 
 constexpr JsonDialect kEfficiencyDialect{
-    .not_json = "F017",
-    .not_utf8 = "F017",
-    .key_twice = "F017",
-    .too_small = "F017",
-    .unknown_key = "F017",
-    .missing_key = "F017",
-    .wrong_type = "F017",
-    .fraction = "F017",
-    .too_large = "F017",
-    .too_deep = "F017",
-    .empty_text = "F017",
     .what = "table of kernel efficiency",
     .description = "docs/models.md",
 };
@@ -122,7 +111,7 @@ class EfficiencyReader {
 }  // namespace
 
 EfficiencyTable read_efficiency(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "F017", kEfficiencyDialect);
+  ProblemList problems(name, kEfficiencyDialect);
   EfficiencyTable table;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     table = EfficiencyReader(*root, problems).read();

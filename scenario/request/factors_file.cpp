@@ -18,17 +18,6 @@ namespace debubble {
 namespace {
 
 constexpr JsonDialect kFactorsDialect{
-    .not_json = "O012",
-    .not_utf8 = "O013",
-    .key_twice = "O014",
-    .too_small = "O019",
-    .unknown_key = "O015",
-    .missing_key = "O016",
-    .wrong_type = "O017",
-    .fraction = "O019",
-    .too_large = "O019",
-    .too_deep = "O018",
-    .empty_text = "O017",
     .what = "file of factors",
     .description = "docs/whatif.md",
 };
@@ -55,7 +44,7 @@ std::vector<double> finished(std::vector<double> values, const FactorColumn& col
 
 class CsvReader {
  public:
-  CsvReader(std::string_view text, const std::string& name) : text_(text), problems_(name, "O020", kFactorsDialect) {}
+  CsvReader(std::string_view text, const std::string& name) : text_(text), problems_(name, kFactorsDialect) {}
 
   std::vector<double> run() {
     if (first_bad_utf8(text_)) {
@@ -122,7 +111,7 @@ std::optional<double> json_number(const JsonValue& value) {
 }
 
 std::vector<double> read_factors_json(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "O020", kFactorsDialect);
+  ProblemList problems(name, kFactorsDialect);
   const std::optional<JsonValue> tree = parse_json(text, problems);
   problems.throw_if_any();
   JsonObjectReader reader(*tree, "", problems);

@@ -75,7 +75,7 @@ class SizeChoice {
   [[nodiscard]] std::int64_t choose() {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     if (given_ && (*given_ < 1 || *given_ > kMost)) {
-      complain("L027", std::string("from 1 to 2147483647 ") + what_ + " are possible; got " + std::to_string(*given_),
+      complain("L025", std::string("from 1 to 2147483647 ") + what_ + " are possible; got " + std::to_string(*given_),
                std::string("measured: ") + number_list(measured_));
     } else if (given_) {
       return *given_;

@@ -70,7 +70,7 @@ SlowItem parse_item(const std::string& text) {
     std::vector<std::string> known(kOne.begin(), kOne.end());
     known.insert(known.end(), kAllWords.begin(), kAllWords.end());
     const std::string guess = closest_name(name, known);
-    throw InputError(problem("O002", fmt::format("\"{}\" is none of device, stage and replica", name),
+    throw InputError(problem("C002", fmt::format("\"{}\" is none of device, stage and replica", name),
                              guess.empty() ? kSlowHelp : "did you mean " + guess + "?"));
   }
   item.what = static_cast<SlowItem::What>(*what);
@@ -123,7 +123,7 @@ std::vector<double> slow_factors(const std::vector<SlowItem>& items, SlowItem::W
       const auto at = static_cast<std::size_t>(k);
       if (taken[at]) {
         problems.push_back(
-            problem("O006", fmt::format("{} {} is given twice", slow_word(what, false), k), "give each a factor once"));
+            problem("C007", fmt::format("{} {} is given twice", slow_word(what, false), k), "give each a factor once"));
         break;
       }
       taken[at] = true;

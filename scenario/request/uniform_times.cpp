@@ -32,7 +32,7 @@ class TimesList {
     const auto found = std::find(kKeys.begin(), kKeys.end(), key);
     if (found == kKeys.end()) return report("C017", fmt::format("'{}' is not a key of the times", key));
     std::optional<Nanoseconds>& slot = at(values_, found - kKeys.begin());
-    if (slot) return report("C018", fmt::format("'{}' is given twice", key));
+    if (slot) return report("C007", fmt::format("'{}' is given twice", key));
     slot = 0;
     try {
       slot = parse_duration(item.substr(equals + 1), fmt::format("{} {}", place_, key), BareNumber::kToyUnits);

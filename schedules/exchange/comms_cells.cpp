@@ -144,7 +144,7 @@ class CellsCheck {
   void check_side(const Action& transfer, std::int32_t cell, const std::pair<Action, std::int32_t>& compute,
                   bool sends) {
     if (cell < 0 || compute.second < 0 || (compute.second < cell) == sends) return;
-    report(device_of_[at(transfer.stage)], cell, "T046",
+    report(device_of_[at(transfer.stage)], cell, "T009",
            to_string(transfer) + (sends ? " is before " : " is after ") + to_string(compute.first) + " (cell " +
                std::to_string(compute.second + 1) + "), which " + (sends ? "makes what it sends" : "needs it"),
            sends ? "send after the compute" : "receive before the compute");

@@ -65,7 +65,7 @@ ReadCells read_cells(std::string_view text) {
   }
   if (problems.size() > shown.size()) {
     const std::size_t more = problems.size() - shown.size();
-    shown.push_back({"T032", name, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
+    shown.push_back({"P022", name, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
                      "fix the first ones and read again"});
   }
   throw InputError(std::move(shown));

@@ -243,7 +243,7 @@ class TableReader {
     }
     if (count_ > shown.size()) {
       const std::size_t more = count_ - shown.size();
-      shown.push_back({"T032", name_, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
+      shown.push_back({"P022", name_, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
                        "fix the first ones and read again"});
     }
     throw InputError(std::move(shown));

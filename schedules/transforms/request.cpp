@@ -36,7 +36,7 @@ int TransformParams::whole(std::string_view key, int fallback, int least) const 
   if (!given(key)) return fallback;
   int value = 0;
   if (!parse_param(text(key), value) || value < least) {
-    refuse("M003", key, "\"" + text(key) + "\" is not a whole number of at least " + std::to_string(least),
+    refuse("C012", key, "\"" + text(key) + "\" is not a whole number of at least " + std::to_string(least),
            "write " + std::string(key) + "=" + std::to_string(std::max(fallback, least)));
   }
   return value;
@@ -60,7 +60,7 @@ double TransformParams::share(std::string_view key, double fallback) const {
   if (!given(key)) return fallback;
   double value = 0;
   if (!parse_param(text(key), value) || !(value >= 0 && value <= 1)) {
-    refuse("M005", key, "\"" + text(key) + "\" is not a share from 0 to 1",
+    refuse("S006", key, "\"" + text(key) + "\" is not a share from 0 to 1",
            "write a share from 0 to 1, e.g. " + std::string(key) + "=" + (key == "time" ? "1" : "0.5"));
   }
   return value;

@@ -102,7 +102,7 @@ class FeatureChecker {
     if (first < 0 || second < 0) return;
     const bool same_row = ops_.device(first) == ops_.device(second);
     if (same_row && cell_begin(ops_, first) < cell_begin(ops_, second)) return;
-    report("T070", second, first,
+    report("T009", second, first,
            to_string(ops_.op(second)) + " does not run after " + to_string(ops_.op(first)) +
                ", the slice of its sequence that it needs",
            "a device runs the slices of a microbatch forward in order and backward in reverse order");
@@ -144,14 +144,14 @@ class FeatureChecker {
       if (forward < 0) continue;
       const bool leaves = lane[k].way == Copy::Way::kOut;
       if (at((leaves ? out : back), forward - row) != kNone) {
-        report("T076", forward, -1, name_of(lane[k]) + " is there twice", "an activation leaves and comes back once");
+        report("T003", forward, -1, name_of(lane[k]) + " is there twice", "an activation leaves and comes back once");
         continue;
       }
       at((leaves ? out : back), forward - row) = k;
       latest = std::max(latest, awaited(device, lane[k], forward));
       if (leaves) continue;
       if (at(out, forward - row) == kNone) {
-        report("T075", forward, -1, name_of(lane[k]) + " comes before its copy out", "what has not left cannot return");
+        report("T074", forward, -1, name_of(lane[k]) + " comes before its copy out", "what has not left cannot return");
       } else if (lane[at(out, forward - row)].peer != lane[k].peer) {
         report("T074", forward, -1, name_of(lane[k]) + " returns from another place than it went to", "");
       }
@@ -159,7 +159,7 @@ class FeatureChecker {
     }
     for (std::int32_t id = row; id < ops_.row_begin(device + 1); ++id) {
       if (at(out, id - row) == kNone || at(back, id - row) != kNone) continue;
-      report("T075", id, -1, name_of(lane[at(out, id - row)]) + " has no copy back",
+      report("T074", id, -1, name_of(lane[at(out, id - row)]) + " has no copy back",
              "the backward needs the activation");
     }
   }

@@ -92,7 +92,7 @@ class Assembling {
       report("V020", to_string(op) + " ran, and the schedule does not have it", "the run was of another schedule");
       return;
     }
-    if (at(seen, found)) report("V021", to_string(op) + " was seen twice", "one iteration runs every op once");
+    if (at(seen, found)) report("V020", to_string(op) + " was seen twice", "one iteration runs every op once");
     at(seen, found) = true;
     if (each.device != ops_.device(found)) {
       report("V020", to_string(op) + " ran on device " + std::to_string(each.device) + ", and its place is device " +
@@ -111,7 +111,7 @@ class Assembling {
         report("V020", what + " is no transfer of the schedule", "the run was of another schedule");
         continue;
       }
-      if (at(seen_, maker) != nullptr) report("V026", what + " was seen twice", "every output travels once");
+      if (at(seen_, maker) != nullptr) report("V020", what + " was seen twice", "every output travels once");
       if (each.end < each.begin) report("V023", what + " arrives before it leaves");
       if (each.bytes < 0 || each.latency < 0) report("V023", what + " has a negative size or latency");
       at(seen_, maker) = &each;

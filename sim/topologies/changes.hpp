@@ -20,7 +20,7 @@ namespace debubble {
                                                     const std::string& place);
 
 // The same graph without these links. Messages whose route is whole keep it; the others are rerouted over the fewest
-// links. Routing throws InputError B007 where there is none.
+// links. Routing throws InputError B028 where there is none.
 [[nodiscard]] LinkGraph without_links(const LinkGraph& graph, const std::vector<std::int32_t>& links);
 
 // Their bandwidth times `factor`, at least 1 B/s. Throws InputError O024 at `place` where one is unlimited, so that it

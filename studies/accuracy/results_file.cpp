@@ -187,7 +187,7 @@ void read_results_root(const JsonValue& root, const std::string& file, ResultsFi
   for_each_child(reader.array("records"), "records", [&](const JsonValue& value, const std::string& pointer) {
     results.records.push_back(read_record(value, pointer, file, sources, problems));
     if (ids.insert(results.records.back().id).second) return;
-    problems.add_at_pointer("I013", pointer + "/id", in_quotes(results.records.back().id) + " appears twice",
+    problems.add_at_pointer("G004", pointer + "/id", in_quotes(results.records.back().id) + " appears twice",
                             "give each record its own id");
   });
   for_each_child(

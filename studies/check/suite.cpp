@@ -21,17 +21,6 @@ namespace {
 
 constexpr std::string_view kSuiteSchema = "debubble.suite/1";
 constexpr JsonDialect kSuiteDialect{
-    .not_json = "Q001",
-    .not_utf8 = "Q002",
-    .key_twice = "Q003",
-    .too_small = "Q007",  // this one and the next two: no key of a suite is a bounded whole number
-    .unknown_key = "Q005",
-    .missing_key = "Q006",
-    .wrong_type = "Q007",
-    .fraction = "Q007",
-    .too_large = "Q007",
-    .too_deep = "Q018",
-    .empty_text = "Q019",
     .what = "suite",
     .description = "docs/suite.schema.json",
 };
@@ -167,7 +156,7 @@ void read_suite_root(const JsonValue& root, Suite& suite, ProblemList& problems)
   if (!reader.is_object()) return;
   const std::string schema = reader.text("schema");
   if (!schema.empty() && schema != kSuiteSchema) {
-    reader.complain("Q010", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.suite/1\"",
+    reader.complain("P010", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.suite/1\"",
                     "this debubble reads version 1 of suites");
   }
   suite.name = reader.text("name");
@@ -211,7 +200,7 @@ std::vector<Diagnostic> placed_in_suite(std::vector<Diagnostic> problems, const 
 }
 
 Suite read_suite(std::string_view text, const std::string& file) {
-  ProblemList problems(file, "Q022", kSuiteDialect);
+  ProblemList problems(file, kSuiteDialect);
   const std::optional<JsonValue> root = parse_json(text, problems);
   if (!root) problems.throw_if_any();
   Suite suite;

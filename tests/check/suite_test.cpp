@@ -92,8 +92,8 @@ TEST_CASE("values are checked for their form") {
         "P007 x.json#/scenarios/0/scenario/schedule: \"schedule\" must be a text or number; got an array\n"
         "P019 x.json#/scenarios/0/scenario/times: \"times\" must not be empty; got the string \"\"\n");
   CHECK(problems_of(R"({"name": "a", "scenario": 3, "required": "yes"})") ==
-        "Q007 x.json#/scenarios/0/scenario: an object is expected here; got 3\n"
-        "Q007 x.json#/scenarios/0/required: \"required\" must be true or false; got the string \"yes\"\n");
+        "P007 x.json#/scenarios/0/scenario: an object is expected here; got 3\n"
+        "P007 x.json#/scenarios/0/required: \"required\" must be true or false; got the string \"yes\"\n");
   CHECK(problems_of(R"({"name": "a", "scenario": {}, "tolerances": {"bubble_pp": -1, "step_percent": 1e9}})") ==
         "P004 x.json#/scenarios/0/tolerances/bubble_pp: \"bubble_pp\" must be a number from 0 to 100; got -1\n"
         "P004 x.json#/scenarios/0/tolerances/step_percent: \"step_percent\" must be a number from 0 to 100; got "
@@ -110,22 +110,22 @@ TEST_CASE("what a scenario is made of must make sense") {
   CHECK(problems_of(R"({"name": "a", "scenario": {}}, {"name": "a", "scenario": {}})") ==
         "G004 x.json#/scenarios/1/name: the name \"a\" stands at /scenarios/0 already\n");
   CHECK(problems_of(R"({"name": "", "scenario": {}}, 7)") ==
-        "Q019 x.json#/scenarios/0/name: \"name\" must not be empty\n"
-        "Q007 x.json#/scenarios/1: an object is expected here; got 7\n");
+        "P019 x.json#/scenarios/0/name: \"name\" must not be empty\n"
+        "P007 x.json#/scenarios/1: an object is expected here; got 7\n");
 }
 
 TEST_CASE("the file itself must be a suite") {
-  CHECK(problems("").starts_with("Q001 x.json:1:1: not valid JSON: the file is empty"));
-  CHECK(problems("{\n,").starts_with("Q001 x.json:2:1: not valid JSON"));
-  CHECK(problems("\xff") == "Q002 x.json:1:1: not UTF-8 text\n");
-  CHECK(problems("[]") == "Q007 x.json#: an object is expected here; got an array\n");
+  CHECK(problems("").starts_with("P001 x.json:1:1: not valid JSON: the file is empty"));
+  CHECK(problems("{\n,").starts_with("P001 x.json:2:1: not valid JSON"));
+  CHECK(problems("\xff") == "P002 x.json:1:1: not UTF-8 text\n");
+  CHECK(problems("[]") == "P007 x.json#: an object is expected here; got an array\n");
   CHECK(problems(R"({"schema": "debubble.suite/2", "name": "s", "scenarios": []})") ==
         "P010 x.json#/schema: the schema is \"debubble.suite/2\", not \"debubble.suite/1\"\n"
         "P016 x.json#/scenarios: there are no scenarios\n");
   CHECK(problems(R"({"schema": "debubble.suite/1", "schema": "debubble.suite/1"})") ==
-        "Q003 x.json#/schema: \"schema\" appears twice\n"
-        "Q006 x.json#: \"name\" is missing\n"
-        "Q006 x.json#: \"scenarios\" is missing\n");
+        "P003 x.json#/schema: \"schema\" appears twice\n"
+        "P006 x.json#: \"name\" is missing\n"
+        "P006 x.json#: \"scenarios\" is missing\n");
 }
 
 TEST_CASE("who asked for memory is kept: the scenario, the suite or nobody") {

@@ -202,7 +202,7 @@ TEST_CASE("malformed overlapped pairs are refused") {
   folder.write("t.csv", R"((0F0;0B0)OVERLAP
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-        R"(error[T028]: "(0F0;0B0)OVERLAP" is not an overlapped pair: "OVERLAP" where "OVERLAP_F_B" is expected
+        R"(error[T024]: "(0F0;0B0)OVERLAP" is not an overlapped pair: "OVERLAP" where "OVERLAP_F_B" is expected
   --> t.csv:1:1
   = help: write it as (3F12;4B7)OVERLAP_F_B
 )");

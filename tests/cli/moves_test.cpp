@@ -105,7 +105,7 @@ TEST_CASE("--transform offload keeps a limit with the times given") {
   CHECK(milliseconds(run) == 33);
   const Folder folder;
   CHECK(folder.refusal(moves_joined({"simulate"}, moves_joined(base, {"--transform", "offload:memory_limit=0.5"})))
-            .find("error[M020]: gpipe + offload") == 0);
+            .find("error[S042]: gpipe + offload") == 0);
   const std::string refusal =
       folder.refusal({"simulate", "-p", "4", "-m", "8", "--transform", "offload:memory_limit=2"});
   CHECK(refusal.find("with 2 device shares of activations (2.00 MiB) on device 0") != std::string::npos);

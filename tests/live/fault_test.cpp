@@ -146,7 +146,7 @@ TEST_CASE("a swap that an earlier swap leaves nothing to swap is refused") {
   CHECK_EQ(order_of(pairs, 0), "F0 F1 B0 F2 B1 B2");
   pairs.rows[0][2].paired_with_next = true;  // 0B0 with 0F2
   CHECK_EQ(swaps_refused(pairs, {"swap=0F0", "swap=0F0"}),
-           "E005 --fault swap=0F0: 0F0 or the op after it is in an overlapped pair");
+           "E002 --fault swap=0F0: 0F0 or the op after it is in an overlapped pair");
 }
 
 TEST_CASE("swaps that undo each other leave the run as it was") {
@@ -212,6 +212,6 @@ TEST_CASE("faults that cannot be are refused with the reason") {
   pairs.rows[0][1].paired_with_next = true;  // 0F1 with the 0B0 behind it
   for (const char* op : {"0F0", "0F1", "0B0"}) {
     CHECK_EQ(refusal(std::string("swap=") + op, pairs),
-             std::string("E005 ") + op + " or the op after it is in an overlapped pair");
+             std::string("E002 ") + op + " or the op after it is in an overlapped pair");
   }
 }

@@ -116,7 +116,7 @@ TEST_CASE("every 5th step runs unrecorded to measure the overhead, and the file 
 TEST_CASE("a wrong DEBUBBLE_RECORD_STEPS is told and the default taken") {
   const RecordedRun run = run_training("--steps 5", {"DEBUBBLE_RECORD_STEPS=often"});
   CHECK(run.status == 0);
-  CHECK(run.trouble.find("U008: \"often\" is neither") == 0);
+  CHECK(run.trouble.find("U009: \"often\" is neither") == 0);
   CHECK(run.only().works == 4 * kInjectionWorks);
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("kinds that are not needed may be refused") {
 
 TEST_CASE("launches without GPU work mean that another client took the records") {
   const RecordedRun run = run_training("--steps 2 --exit 7", {"FAKE_CUPTI=lose-work"});
-  check_trouble(run, "U006", std::to_string(2 * kInjectionWorks) + " launches were seen, but no GPU work came back");
+  check_trouble(run, "U041", std::to_string(2 * kInjectionWorks) + " launches were seen, but no GPU work came back");
   CHECK(run.only().launches == 2 * kInjectionWorks);
   CHECK(run.only().end.complete);
 }

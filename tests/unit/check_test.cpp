@@ -71,10 +71,10 @@ TEST_CASE("numbers out of range are reported and nothing else is said about thos
 TEST_CASE("missing ops are reported last, on the device where they belong") {
   CHECK(problems_of(looped({{op(0, B, 0)}, {op(1, F, 0), op(1, F, 1)}}, 2)) ==
         "T004 0:-1 0F0 is missing, though the backward of stage 0 runs on microbatch 0\n"
-        "T005 1:-1 the backward after 1F0 is missing: neither 1B0, nor 1I0 and 1W0 | add 1B0, or 1I0 and "
+        "T004 1:-1 the backward after 1F0 is missing: neither 1B0, nor 1I0 and 1W0 | add 1B0, or 1I0 and "
         "1W0, after 1F0\n"
-        "T013 0:-1 stage 0 never runs microbatch 1: 0F1 and its backward are missing\n"
-        "T005 1:-1 the backward after 1F1 is missing: neither 1B1, nor 1I1 and 1W1 | add 1B1, or 1I1 and "
+        "T004 0:-1 stage 0 never runs microbatch 1: 0F1 and its backward are missing\n"
+        "T004 1:-1 the backward after 1F1 is missing: neither 1B1, nor 1I1 and 1W1 | add 1B1, or 1I1 and "
         "1W1, after 1F1\n");
 }
 

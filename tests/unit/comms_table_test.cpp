@@ -128,9 +128,9 @@ TEST_CASE("no transfer is there twice, and none is missing") {
 
 TEST_CASE("sends stand behind the producer, receives before the consumer") {
   CHECK(complaint(with("0F1,0SEND_F1", "0SEND_F1,0F1"))
-            .find("error[T046]: 0SEND_F1 is before 0F1 (cell 4), which makes what it sends") == 0);
+            .find("error[T009]: 0SEND_F1 is before 0F1 (cell 4), which makes what it sends") == 0);
   CHECK(complaint(with("1RECV_F1,1F1", "1F1,1RECV_F1"))
-            .find("error[T046]: 1RECV_F1 is after 1F1 (cell 5), which needs it") == 0);
+            .find("error[T009]: 1RECV_F1 is after 1F1 (cell 5), which needs it") == 0);
 }
 
 TEST_CASE("two devices send and receive in the same order") {
@@ -148,7 +148,7 @@ TEST_CASE("a late send can stop everybody") {
       "0F0,0F1,0RECV_B0,0B0,0SEND_F0,0SEND_F1,0RECV_B1,0B1\n"
       "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n";
   CHECK(complaint(text) ==
-        "error[T048]: the devices wait for each other: row 1 waits at cell 4 (0B0) for 1SEND_B0, which row 2 has "
+        "error[T011]: the devices wait for each other: row 1 waits at cell 4 (0B0) for 1SEND_B0, which row 2 has "
         "after cell 2; row 2 waits at cell 2 (1F0) for 0SEND_F0, which row 1 has after cell 4\n"
         "  --> t.csv:1:4\n"
         "  = help: each device runs its row strictly in order: reorder one of these rows\n");
@@ -165,7 +165,7 @@ TEST_CASE("transfers in opposite order need buffers") {
       "0F0,0SEND_F0,0F1,0SEND_F1,0F2,0RECV_B0,0B0,0SEND_F2,0RECV_B1,0B1,0RECV_B2,0B2\n"
       "1RECV_F0,1F0,1I0,1SEND_B0,1W0,1RECV_F1,1F1,1B1,1SEND_B1,1RECV_F2,1F2,1B2,1SEND_B2\n";
   CHECK(complaint(apart) ==
-        "error[T049]: the devices wait for each other where transfers are not buffered: row 1 waits at cell 4 "
+        "error[T011]: the devices wait for each other where transfers are not buffered: row 1 waits at cell 4 "
         "(0SEND_F1) for 1RECV_F1, which row 2 has after cell 4; row 2 waits at cell 4 (1SEND_B0) for 0RECV_B0, which "
         "row 1 has after cell 4\n"
         "  --> t.csv:1:4\n"

@@ -157,7 +157,7 @@ TEST_CASE("missing forwards and backwards are refused with the row where they be
   CHECK(problems_of("0F0,0B0\n1B0\n") ==
         "T004 t.csv:2 1F0 is missing, though the backward of stage 1 runs on microbatch 0\n");
   CHECK(problems_of("0F0,0B0\n1F0\n") ==
-        "T005 t.csv:2 the backward after 1F0 is missing: neither 1B0, nor 1I0 and 1W0 | add 1B0, or 1I0 and "
+        "T004 t.csv:2 the backward after 1F0 is missing: neither 1B0, nor 1I0 and 1W0 | add 1B0, or 1I0 and "
         "1W0, after 1F0\n");
   CHECK(problems_of("0F0,0F1,0B0,0B1\n1F0,1B0\n") ==
         "T004 t.csv stage 1 never runs microbatch 1: 1F1 and its backward are missing\n");
@@ -213,9 +213,9 @@ TEST_CASE("fifty problems are shown and the rest is counted") {
   const std::string problems = problems_of(text);
   CHECK(std::count(problems.begin(), problems.end(), '\n') == 51);
   CHECK(problems.ends_with("T024 t.csv:1:50 \"x\" is not an action" + std::string(kGrammar) +
-                           "T032 t.csv and 13 more problems | fix the first ones and read again\n"));
+                           "P022 t.csv and 13 more problems | fix the first ones and read again\n"));
   CHECK(problems_of(text.substr(0, 51 * 2 - 1))
-            .ends_with("T032 t.csv and 1 more problem | fix the first ones and read "
+            .ends_with("P022 t.csv and 1 more problem | fix the first ones and read "
                        "again\n"));
   CHECK(problems_of(text.substr(0, 50 * 2 - 1))
             .ends_with("T024 t.csv:1:50 \"x\" is not an action" + std::string(kGrammar)));

@@ -59,7 +59,7 @@ TEST_CASE("attributes must be the four known ones, once each") {
         "error[P006]: forward_compute_time is missing\n  --> graph.txt:3\n" +
             kLineHelp);
   CHECK(complaint_after(", parameter_size=8.000", ", parameter_size=8.000, parameter_size=8.000") ==
-        "error[G006]: parameter_size appears twice\n  --> graph.txt:3\n  = help: keep one of the two\n");
+        "error[P003]: parameter_size appears twice\n  --> graph.txt:3\n  = help: keep one of the two\n");
   CHECK(complaint_after(", parameter_size=8.000", "") ==
         "error[P006]: parameter_size is missing\n  --> graph.txt:3\n" + kLineHelp);
   CHECK(complaint_after("parameter_size=8.000", "parameter_size").find("error[P005]: unknown attribute") == 0);
@@ -118,7 +118,7 @@ TEST_CASE("edges join two different known nodes, once") {
   CHECK(edge("\tnode2 -- node2\n") ==
         "error[G014]: node2 depends on itself\n  --> graph.txt:6\n  = help: remove the edge\n");
   CHECK(edge("\tnode1 -- node2\n") ==
-        "error[G016]: this edge appears twice: node1 -- node2\n  --> graph.txt:6\n"
+        "error[G004]: this edge appears twice: node1 -- node2\n  --> graph.txt:6\n"
         "  = help: keep one of the two lines\n");
   CHECK(edge("\tnode3 -- node1\n") ==
         "error[G014]: an edge leads into node1, which is an Input\n  --> graph.txt:6\n"
@@ -162,7 +162,7 @@ TEST_CASE("sums that overflow are refused") {
   const std::string line = kGood.substr(0, kGood.find('\n') + 1);
   const std::string fourth = replaced(line, "node1 -- Input", "node4 -- Add") + "\tnode2 -- node4\n\tnode3 -- node4\n";
   CHECK(complaint(text + fourth) ==
-        "error[G020]: the tensors that cross the boundary after this node are too large together\n  --> graph.txt:3\n"
+        "error[X001]: the tensors that cross the boundary after this node are too large together\n  --> graph.txt:3\n"
         "  = help: the largest sum is 4503599627370496 bytes\n");
   const std::string view = replaced(replaced(line, "node1 -- Input", "node4 -- View"), "forward_compute_time=9.000",
                                     "forward_compute_time=0.000");

@@ -66,13 +66,13 @@ std::string found(const std::string& from, const std::string& to) {
 TEST_CASE("the good run file is good") { CHECK(complaint(kGood) == ""); }
 
 TEST_CASE("files that are no JSON or of another kind are named as what they are") {
-  CHECK(complaint("").find("error[V001]: not valid JSON: the file is empty") == 0);
-  CHECK(complaint("{").find("error[V001]") == 0);
-  CHECK(complaint("\xff{}").find("error[V002]") == 0);
-  CHECK(complaint("[]").find("error[V007]: an object is expected here; got an array") == 0);
-  CHECK(found("debubble.run/1", "debubble.run/2") == "V010 run.json#/format");
-  CHECK(complaint("{}").find("error[V010]: \"format\" must be \"debubble.run/1\"; got none") == 0);
-  CHECK(complaint(std::string(40, '[')).find("error[V018]") == 0);
+  CHECK(complaint("").find("error[P001]: not valid JSON: the file is empty") == 0);
+  CHECK(complaint("{").find("error[P001]") == 0);
+  CHECK(complaint("\xff{}").find("error[P002]") == 0);
+  CHECK(complaint("[]").find("error[P007]: an object is expected here; got an array") == 0);
+  CHECK(found("debubble.run/1", "debubble.run/2") == "P010 run.json#/format");
+  CHECK(complaint("{}").find("error[P010]: \"format\" must be \"debubble.run/1\"; got none") == 0);
+  CHECK(complaint(std::string(40, '[')).find("error[P018]") == 0);
 }
 
 TEST_CASE("a key that is missing, unknown, doubled or of the wrong type is refused where it stands") {

@@ -15,6 +15,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
+#include "tools/explain/error_page.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"

@@ -15,6 +15,8 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
+#include "tools/explain/error_page.hpp"
+#include "tools/explain/error_codes.hpp"
 #include "tools/catalog/schedule_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"

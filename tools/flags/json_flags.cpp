@@ -104,7 +104,7 @@ class FlagReader {
 std::vector<std::string> read_json_flags(const JsonValue& object, const std::string& pointer, CLI::App& verb,
                                          ProblemList& problems) {
   if (object.kind != JsonValue::Kind::kObject) {
-    problems.add_at_pointer("Q007", pointer, "an object is expected here; got " + describe(object),
+    problems.add_at_pointer("P007", pointer, "an object is expected here; got " + describe(object),
                             "objects are written {\"key\": value}");
     return {};
   }

@@ -22,10 +22,6 @@ namespace debubble {
 
 namespace {
 
-[[noreturn]] void fail(std::string code, std::string place, std::string message, std::string help) {
-  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
-}
-
 // The index of `value` in `names`; an unknown one is refused with the list or a suggestion.
 template <std::size_t N>
 std::size_t one_of(const std::array<std::string, N>& names, const std::string& value, const std::string& code,
@@ -64,7 +60,7 @@ double parse_share(const std::string& text) {
   return share;
 }
 
-void check_combination(const ScenarioFlags& flags) {
+void check_flag_combination(const ScenarioFlags& flags) {
   if (!flags.profile.empty() && !flags.times.empty()) {
     fail("C009", "--times", "--times and --profile both say what the stages cost", "give one of them");
   }
@@ -177,7 +173,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
   scenario.microbatches = flags.microbatches;
   const std::array<std::string, 3> modes{"overlapped", "blocking", "coupled"};
   run_all({
-      [&] { check_combination(flags); },
+      [&] { check_flag_combination(flags); },
       [&] { scenario.cluster = check_cluster(flags.cluster); },
       [&] { scenario.params = parse_params(flags.params); },
       [&] { scenario.transforms = parse_transforms(flags.transforms); },

@@ -11,7 +11,7 @@
 namespace debubble {
 namespace {
 
-constexpr const char* kMemory = "--memory";
+constexpr const char* kMemoryFlag = "--memory";
 constexpr const char* kOutside = "--memory-outside";
 constexpr const char* kAllocator = "--allocator";
 
@@ -20,9 +20,9 @@ std::vector<Bytes> parse_sizes(const std::string& text) {
   Checks checks;
   for (const std::string& item : split(text, ',')) {
     checks.run([&] {
-      sizes.push_back(parse_size(item, kMemory));
+      sizes.push_back(parse_size(item, kMemoryFlag));
       if (sizes.back() > 0) return;
-      checks.add({"F041", kMemory, "a device without memory runs nothing", "write it like --memory 80GiB"});
+      checks.add({"F041", kMemoryFlag, "a device without memory runs nothing", "write it like --memory 80GiB"});
     });
   }
   checks.finish();
@@ -33,7 +33,7 @@ std::vector<Bytes> parse_sizes(const std::string& text) {
 
 void add_memory_flags(CLI::App& verb, MemoryFlags& flags) {
   const std::string group = "Memory";
-  verb.add_option(kMemory, flags.memory, "of a device, or one each; auto (with --model), off")
+  verb.add_option(kMemoryFlag, flags.memory, "of a device, or one each; auto (with --model), off")
       ->group(group)
       ->type_name("SIZE,|auto|off");
   verb.add_option(kOutside, flags.outside, "of it, not the allocator's (with auto: 1GiB)")
@@ -72,7 +72,7 @@ MemoryScenario check_memory(const MemoryFlags& flags) {
 
 std::string repeated_memory_flags(const MemoryFlags& flags) {
   FlagLine line;
-  line.add(kMemory, flags.memory);
+  line.add(kMemoryFlag, flags.memory);
   line.add(kOutside, flags.outside);
   line.add(kAllocator, flags.allocator);
   return line.text();

@@ -21,7 +21,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kDiffFormats = "text|json|csv";
 
 // "median" or a number from 1.
 std::optional<std::size_t> parse_iteration(const std::string& text) {
@@ -39,7 +39,7 @@ class DiffCommand : public Command {
     verb.add_option("FILE", files_, "[PREDICTED] MEASURED...: run, trace, scenario.toml")->required()->type_name("");
     verb.add_option("--iteration", iteration_, "of the measured run: median or 1, 2, ...")->type_name("N");
     verb.add_option("--tolerance", tolerance_, "exit 1 beyond: bubble=2pp,step=5%,memory=5%")->type_name("LIST");
-    add_output_flags(verb, output_, kFormats);
+    add_output_flags(verb, output_, kDiffFormats);
     const std::string group = "Output";
     verb.add_option("--trace", trace_, "also write both runs as one Chrome trace")
         ->group(group)
@@ -54,7 +54,7 @@ class DiffCommand : public Command {
     const DiffRequest request{files_, parse_iteration(iteration_)};
     require_different_files(std::array<std::pair<std::string, std::string>, 3>{
         {{"--output", output_.output}, {"--trace", trace_}, {"--bundle", bundle_}}});
-    Output output(output_, kFormats);
+    Output output(output_, kDiffFormats);
     std::optional<OutputFile> trace;
     if (!trace_.empty()) trace.emplace(trace_);
     std::optional<OutputFile> bundle;

@@ -1,4 +1,5 @@
-// What would make a run fit: one change at a time, each simulated.
+#include "studies/simulate/remedies.hpp"
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -6,11 +7,12 @@
 #include <utility>
 
 #include "formats/text/quantities.hpp"
-#include "scenario/job/memory_fit_words.hpp"
-#include "scenario/job/memory_verdict.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "studies/simulate/memory_fit_words.hpp"
+#include "studies/simulate/memory_verdict.hpp"
 
 namespace debubble {
 namespace {
@@ -25,8 +27,8 @@ using Changes = std::vector<Change>;
 
 class Candidates {
  public:
-  Candidates(const Scenario& scenario, const std::string& name, const Run& run)
-      : scenario_(scenario), name_(name), microbatches_(run.schedule.microbatches) {
+  Candidates(const Scenario& scenario, const std::string& name, int microbatches)
+      : scenario_(scenario), name_(name), microbatches_(microbatches) {
     if (scenario.transformer.setup) {
       add_recomputation();
       add_sharding();
@@ -145,15 +147,14 @@ class Candidates {
   std::vector<Changes> all_;
 };
 
-// The run as changed; nothing where it is illegal, deadlocks, or does not fit.
-std::optional<Run> tried(Change change) {
-  Progress silent(false);
+// The report of the run as changed; nothing where it is illegal, deadlocks, or does not fit.
+std::optional<Report> tried(Change change) {
+  NoProgress silent;
   try {
     set_modelled_profile(change.scenario);
-    Run run = prepare_run(change.scenario, change.schedule, silent);
-    simulate_run(run, change.scenario.p2p, silent);
-    if (run.report.deadlock || !run.report.memory_fit || out_of_memory(run.report)) return std::nullopt;
-    return run;
+    Report report = simulate(change.scenario, change.schedule, silent).result.report;
+    if (report.deadlock || !report.memory_fit || out_of_memory(report)) return std::nullopt;
+    return report;
   } catch (const InputError&) {
     return std::nullopt;  // this schedule, model or cluster does not take it
   }
@@ -161,24 +162,25 @@ std::optional<Run> tried(Change change) {
 
 }  // namespace
 
-void add_remedies(const Scenario& scenario, const std::string& name, Run& run, Progress& progress) {
+Report with_remedies(const Scenario& scenario, const std::string& name, const Simulated& run, Progress& progress) {
   constexpr std::size_t kQuick = 300'000;  // ops of which some ten runs are no matter
-  if (run.schedule.total_ops() > kQuick) return;
-  std::vector<std::string>& remedies = run.report.memory_fit->remedies;
+  Report report = run.result.report;
+  if (run.job.schedule.total_ops() > kQuick) return report;
+  std::vector<std::string>& remedies = report.memory_fit->remedies;
   progress.phase("trying what would make it fit");
-  const Candidates candidates(scenario, name, run);
+  const Candidates candidates(scenario, name, run.job.schedule.microbatches);
   for (const Changes& changes : candidates.all()) {
     for (const Change& change : changes) {
-      const std::optional<Run> fitting = tried(change);
+      const std::optional<Report> fitting = tried(change);
       if (!fitting) continue;
-      remedies.push_back(change.words + ": " +
-                         remedy_words(*fitting->report.memory_fit, fitting->report.makespan, run.report.makespan));
+      remedies.push_back(change.words + ": " + remedy_words(*fitting->memory_fit, fitting->makespan, report.makespan));
       break;
     }
   }
-  for (Finding& finding : run.report.findings) {
-    if (finding.code == "F040") finding.message = memory_fit_words(run.report) + "; " + remedies_words(remedies);
+  for (Finding& finding : report.findings) {
+    if (finding.code == "F040") finding.message = memory_fit_words(report) + "; " + remedies_words(remedies);
   }
+  return report;
 }
 
 }  // namespace debubble

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "scenario/job/make_schedule.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "studies/parallel.hpp"
@@ -21,10 +22,10 @@ namespace {
 constexpr double kFaster = 0.9;
 constexpr std::size_t kMostLinks = 16;  // those with most of the step at stake
 
-// A run to try; made when its turn comes.
+// A job to try; made when its turn comes.
 struct Trial {
   std::string label;
-  std::function<Run()> make;
+  std::function<Job()> make;
 };
 
 class Trials {
@@ -44,7 +45,7 @@ class Trials {
  private:
   void add(std::string label, Changes changes) {
     const Changes all = together(base_.changes, changes);
-    trials_.push_back({std::move(label), [this, all] { return changed_run(base_.scenario, base_.prepared, all); }});
+    trials_.push_back({std::move(label), [this, all] { return changed_job(base_.scenario, base_.prepared, all); }});
   }
 
   void add_stages() {
@@ -118,8 +119,8 @@ class Trials {
     other.microbatches = microbatches;
     if (base_.prepared.schedule.chunks > 1) other.chunks = chunks;
     trials_.push_back({std::move(label), [this, other] {
-                         Progress silent(false);
-                         return changed_run(other, prepare_run(other, base_.name, silent), base_.changes);
+                         NoProgress silent;
+                         return changed_job(other, prepare(other, base_.name, silent), base_.changes);
                        }});
   }
 
@@ -131,10 +132,10 @@ class Trials {
 
 std::optional<Candidate> tried(const Trial& trial, double per_microbatch) {
   try {
-    const Run run = trial.make();
-    const auto program = lowered(run, run.p2p);
+    const Job job = trial.make();
+    const auto program = lowered(job, job.p2p);
     if (!program) return std::nullopt;
-    Candidate candidate{trial.label, step_time(run, *program), run.schedule.microbatches, 0};
+    Candidate candidate{trial.label, step_time(job, *program), job.schedule.microbatches, 0};
     const double own = static_cast<double>(candidate.step) / candidate.microbatches;
     candidate.gain = per_microbatch > 0 ? 1 - own / per_microbatch : 0;
     return candidate;

@@ -9,7 +9,7 @@
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
-#include "scenario/job/memory_fit_words.hpp"
+#include "studies/simulate/memory_fit_words.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"

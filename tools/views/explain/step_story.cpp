@@ -173,8 +173,8 @@ std::string compute_on(std::int32_t device, const Schedule& schedule) {
 
 std::vector<PathGroup> path_groups(const Timeline& timeline) { return Grouper(timeline).run(); }
 
-std::vector<PathShare> path_shares(const Run& run) {
-  const PathParts parts = path_parts(run.timeline);
+std::vector<PathShare> path_shares(const Simulated& run) {
+  const PathParts parts = path_parts(run.result.timeline);
   std::vector<PathShare> shares;
   const auto add = [&](std::string what, Nanoseconds time) {
     if (time > 0) shares.push_back({std::move(what), time});
@@ -185,7 +185,7 @@ std::vector<PathShare> path_shares(const Run& run) {
     if (device != most) others += *device;
   }
   if (most != parts.compute.end()) {
-    add(compute_on(static_cast<std::int32_t>(most - parts.compute.begin()), run.schedule), *most);
+    add(compute_on(static_cast<std::int32_t>(most - parts.compute.begin()), run.job.schedule), *most);
   }
   add("compute on the other devices, in turn", others);
   add("ops beyond what their stages cost (stragglers)", parts.straggled);

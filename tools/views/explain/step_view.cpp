@@ -24,8 +24,8 @@ double share(Nanoseconds part, Nanoseconds whole) {
 }
 
 // Beside what `advice` says.
-std::vector<std::string> other_limits(const Run& run, const Advice& advice) {
-  const Report& report = run.report;
+std::vector<std::string> other_limits(const Simulated& run, const Advice& advice) {
+  const Report& report = run.result.report;
   std::vector<std::string> also;
   const auto [laziest, busiest] =
       std::minmax_element(report.devices.begin(), report.devices.end(),
@@ -51,10 +51,10 @@ std::vector<std::string> other_limits(const Run& run, const Advice& advice) {
   return also;
 }
 
-std::string path_text(const std::vector<PathGroup>& path, const Run& run, std::size_t width) {
+std::string path_text(const std::vector<PathGroup>& path, const Simulated& run, std::size_t width) {
   Table table(
       {{"", Table::Side::kRight}, {"", Table::Side::kLeft}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}});
-  const Scale scale = duration_scale(run.timeline.makespan / kFiner);
+  const Scale scale = duration_scale(run.result.timeline.makespan / kFiner);
   for (std::size_t k = 0; k < path.size(); ++k) {
     if (path.size() > kMostGroups && k == kHead) {
       const std::size_t last = path.size() - (kMostGroups - kHead - 1);
@@ -74,21 +74,22 @@ std::string path_text(const std::vector<PathGroup>& path, const Run& run, std::s
   return table.text(width, 2);
 }
 
-std::string shares_text(const StepStory& story, const Run& run, std::size_t width) {
+std::string shares_text(const StepStory& story, const Simulated& run, std::size_t width) {
   Table table({{"", Table::Side::kRight}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}});
   for (const PathShare& one : story.shares) {
-    table.add_row({format_duration(one.time), format_percent(share(one.time, run.report.makespan)), one.what});
+    table.add_row({format_duration(one.time), format_percent(share(one.time, run.result.report.makespan)), one.what});
   }
   return table.text(width, 2);
 }
 
-std::string changes_text(const StepStory& story, const Run& run, std::size_t width) {
+std::string changes_text(const StepStory& story, const Simulated& run, std::size_t width) {
   std::string text;
   for (std::size_t k = 0; k < std::min(kChanges, story.improvements.size()); ++k) {
     const Improvement& one = story.improvements[k];
     std::string line = fmt::format("{}. {}: {} less", k + 1, one.what, format_percent(one.gain));
-    if (one.microbatches != run.schedule.microbatches) line += " per microbatch";
-    line += fmt::format(" (step {} instead of {})", format_duration(one.step), format_duration(run.report.makespan));
+    if (one.microbatches != run.job.schedule.microbatches) line += " per microbatch";
+    line +=
+        fmt::format(" (step {} instead of {})", format_duration(one.step), format_duration(run.result.report.makespan));
     if (!one.price.empty()) line += "; " + one.price;
     std::string margin = "  ";
     for (const std::string& part : wrap(line, width - 5)) {
@@ -108,19 +109,20 @@ std::string changes_text(const StepStory& story, const Run& run, std::size_t wid
 
 StepStory story_of_step(const ImprovementBase& base, const AdviceContext& context) {
   StepStory story;
-  story.path = path_groups(base.run.timeline);
+  story.path = path_groups(base.run.result.timeline);
   story.shares = path_shares(base.run);
-  story.advice = advise(base.run.report, context);
+  story.advice = advise(base.run.result.report, context);
   story.also = other_limits(base.run, story.advice);
   story.improvements = improvements(base);
   return story;
 }
 
-std::string step_story_text(const StepStory& story, const Run& run, const ViewStyle& style) {
+std::string step_story_text(const StepStory& story, const Simulated& run, const ViewStyle& style) {
   const auto width = static_cast<std::size_t>(style.width);
   const auto head = [&](const std::string& text) { return paint(style.color, kBold, text) + "\n"; };
-  std::string text = fmt::format("step time {}, of which devices idle {} on average\n\n",
-                                 format_duration(run.report.makespan), format_percent(run.report.bubble_ratio));
+  std::string text =
+      fmt::format("step time {}, of which devices idle {} on average\n\n", format_duration(run.result.report.makespan),
+                  format_percent(run.result.report.bubble_ratio));
   text += head("what limits it");
   std::vector<std::string> limits{story.advice.limit};
   limits.insert(limits.end(), story.also.begin(), story.also.end());

@@ -23,14 +23,15 @@ double share(Nanoseconds part, Nanoseconds whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Beside what `advice` says.
-std::vector<std::string> other_limits(const Simulated& run, const Advice& advice) {
+// Beside `limit`.
+std::vector<std::string> other_limits(const Simulated& run, const Limit& limit) {
   const Report& report = run.result.report;
   std::vector<std::string> also;
   const auto [laziest, busiest] =
       std::minmax_element(report.devices.begin(), report.devices.end(),
                           [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
-  if (!advice.uneven_work && static_cast<double>(busiest->busy) > kUneven * static_cast<double>(laziest->busy)) {
+  if (limit.kind != Limit::Kind::kDevice &&
+      static_cast<double>(busiest->busy) > kUneven * static_cast<double>(laziest->busy)) {
     also.push_back(fmt::format("uneven work: device {} is busy {} of the step, device {} {}", busiest->device,
                                format_percent(share(busiest->busy, report.makespan)), laziest->device,
                                format_percent(share(laziest->busy, report.makespan))));
@@ -111,8 +112,9 @@ StepStory story_of_step(const ImprovementBase& base, const AdviceContext& contex
   StepStory story;
   story.path = path_groups(base.run.result.timeline);
   story.shares = path_shares(base.run);
-  story.advice = advise(base.run.result.report, context);
-  story.also = other_limits(base.run, story.advice);
+  story.limit = find_limit(base.run.result.report, context.more_microbatches);
+  story.advice = advise(base.run.result.report, story.limit, context);
+  story.also = other_limits(base.run, story.limit);
   story.improvements = improvements(base);
   return story;
 }

@@ -15,6 +15,7 @@ namespace debubble {
 struct StepStory {
   std::vector<PathGroup> path;
   std::vector<PathShare> shares;
+  Limit limit;
   Advice advice;
   std::vector<std::string> also;          // other limits: memory, uneven devices, collectives inside stages
   std::vector<Improvement> improvements;  // all that help

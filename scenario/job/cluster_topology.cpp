@@ -13,7 +13,7 @@ namespace debubble {
 
 namespace {
 
-std::string sizes_text(const Parallelism& sizes) {
+std::string group_sizes_text(const Parallelism& sizes) {
   std::string text;
   const auto add = [&](const char* name, int size) {
     if (size > 1) text += std::string(text.empty() ? "" : ", ") + name + " " + std::to_string(size);
@@ -67,7 +67,7 @@ void check_ideal_flags(const Scenario& scenario) {
   std::vector<Diagnostic> found;
   const auto refuse = [&](bool given, const char* flag, const char* param) {
     if (!given) return;
-    found.push_back({"B018", flag, std::string(flag) + " speaks of ideal links, and the cluster has its own",
+    found.push_back({"C009", flag, std::string(flag) + " speaks of ideal links, and the cluster has its own",
                      std::string("give it as a parameter, e.g. --topology ring:4,") + param});
   };
   refuse(scenario.comm.has_value(), "--comm", "latency=1us, or as --transfer-latency");
@@ -80,7 +80,7 @@ void check_ideal_flags(const Scenario& scenario) {
 void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
   constexpr std::int64_t kMostRanks = 1 << 30;  // ranks are counted in 32 bits
   if (std::int64_t{devices_in_pipeline} > kMostRanks / cluster.sizes.ranks()) {
-    throw InputError(Diagnostic{"B010", "--devices", "more than " + std::to_string(kMostRanks) + " ranks",
+    throw InputError(Diagnostic{"C012", "--devices", "more than " + std::to_string(kMostRanks) + " ranks",
                                 "use fewer devices, or smaller --tp, --cp and --dp"});
   }
   if (cluster.graph == nullptr) return;
@@ -88,14 +88,14 @@ void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
   const std::int32_t devices = cluster.graph->device_count();
   for (const std::int32_t device : layout.devices) {
     if (device < devices) continue;
-    throw InputError(Diagnostic{"B016", "--rank-devices", cluster.topology + " has no device " + std::to_string(device),
+    throw InputError(Diagnostic{"B015", "--rank-devices", cluster.topology + " has no device " + std::to_string(device),
                                 "its devices are 0 to " + std::to_string(devices - 1)});
   }
   const std::int64_t room = layout.devices.empty() ? devices : static_cast<std::int64_t>(layout.devices.size());
   if (layout.sizes.ranks() <= room) return;
   throw InputError(
       Diagnostic{"B017", layout.devices.empty() ? "--topology" : "--rank-devices",
-                 sizes_text(layout.sizes) + " are " + std::to_string(layout.sizes.ranks()) + " ranks, and " +
+                 group_sizes_text(layout.sizes) + " are " + std::to_string(layout.sizes.ranks()) + " ranks, and " +
                      (layout.devices.empty() ? cluster.topology + " has " + std::to_string(room) + " devices"
                                              : std::to_string(room) + " devices are named"),
                  nearest(layout, cluster, room)});
@@ -105,7 +105,7 @@ std::vector<Assumption> rank_assumptions(const ClusterScenario& cluster, int dev
   std::vector<Assumption> made;
   if (!cluster.given) return made;
   const RankLayout layout = cluster.layout(devices);
-  std::string text = sizes_text(layout.sizes) + ": " + std::to_string(layout.sizes.ranks()) + " ranks";
+  std::string text = group_sizes_text(layout.sizes) + ": " + std::to_string(layout.sizes.ranks()) + " ranks";
   if (cluster.graph != nullptr) {
     text +=
         " on " + std::to_string(cluster.graph->device_count()) + " devices, nearest first " + order_text(layout.order);

@@ -6,6 +6,7 @@
 #include "formats/text/quantities.hpp"
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
@@ -41,8 +42,7 @@ Assumed<Topology> make_topology(const Scenario& scenario, int devices) {
             made.assumptions);
   const std::array<const char*, 3> modes{"overlapped with compute", "blocking: holds both compute lanes",
                                          "coupled: fused exchanges between ops"};
-  assume(made.assumptions, "transfers", modes[static_cast<std::size_t>(scenario.p2p)],
-         given_or_default(scenario.p2p != P2p::kOverlapped));
+  assume(made.assumptions, "transfers", at(modes, scenario.p2p), given_or_default(scenario.p2p != P2p::kOverlapped));
   const auto placed = placed_layers(scenario, devices);
   made.value = topology.with_gather(placed == nullptr ? 0 : placed->longest_gather())
                    .calibrated(scenario.transformer.calibration.network_scale);

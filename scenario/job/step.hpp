@@ -25,7 +25,7 @@ struct StepMade {
   std::vector<Assumption> assumptions;
 };
 
-// Throws InputError B030 and B031 (cost_models/step/step_work.hpp), and B033 where flags shape a step that is not
+// Throws InputError B030 and C001 (cost_models/step/step_work.hpp), and C004 where flags shape a step that is not
 // there.
 [[nodiscard]] StepMade make_step(const Scenario& scenario, const StepPlace& place);
 

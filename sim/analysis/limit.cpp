@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 namespace {
 
@@ -16,7 +18,7 @@ double share(Nanoseconds part, Nanoseconds whole) {
 
 Nanoseconds idle_by(const Report& report, IdleCause cause) {
   Nanoseconds sum = 0;
-  for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[static_cast<std::size_t>(cause)];
+  for (const DeviceReport& device : report.devices) sum += at(device.idle_by_cause, cause);
   return sum;
 }
 

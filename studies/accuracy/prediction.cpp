@@ -36,8 +36,8 @@ Scenario scenario_of(const ResultRecord& record, const Calibration* calibration)
   return check_scenario(flags);
 }
 
-[[noreturn]] void refuse_deadlock(const ResultRecord& record) {
-  throw InputError(Diagnostic{"I015", record.id, "the run ends in a deadlock, so that it has no step time",
+[[noreturn]] void refuse_deadlocked_run(const ResultRecord& record) {
+  throw InputError(Diagnostic{"D009", record.id, "the run ends in a deadlock, so that it has no step time",
                               "give the record another schedule or --p2p overlapped"});
 }
 
@@ -55,7 +55,7 @@ Totals totals_of(const Job& job, const Program& program) {
   return slowest;
 }
 
-double bubble_of(const Totals& totals) {
+double predicted_bubble(const Totals& totals) {
   Nanoseconds busy = 0;
   for (const DeviceTotals& device : totals.devices) busy += device.busy;
   const double lanes = static_cast<double>(totals.span) * static_cast<double>(totals.devices.size());
@@ -68,7 +68,7 @@ bool asks_for(const ResultRecord& record, Quantity quantity) {
 }
 
 // Memory is read off the whole timeline, as `simulate` does.
-double peak_of(const Report& report) {
+double peak_gibibytes(const Report& report) {
   if (report.memory_fit) return static_cast<double>(report.memory_fit->allocated) / kGiB;
   Bytes peak = 0;
   for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
@@ -84,18 +84,18 @@ Prediction predict(const ResultRecord& record, const Calibration* calibration) {
   Prediction prediction;
   if (asks_for(record, Quantity::kPeakMemory)) {
     const Report report = simulate(job, progress).report;
-    if (report.deadlock) refuse_deadlock(record);
+    if (report.deadlock) refuse_deadlocked_run(record);
     prediction.step_seconds = static_cast<double>(report.makespan) / kSecond;
     prediction.bubble = report.span_bubble_ratio;
-    prediction.peak_gib = peak_of(report);
+    prediction.peak_gib = peak_gibibytes(report);
     return prediction;
   }
   const auto lowered = lower(job.schedule, scenario.p2p);
   const auto* program = std::get_if<Program>(&lowered);
-  if (program == nullptr) refuse_deadlock(record);
+  if (program == nullptr) refuse_deadlocked_run(record);
   const Totals totals = totals_of(job, *program);
   prediction.step_seconds = static_cast<double>(totals.makespan) / kSecond;
-  prediction.bubble = bubble_of(totals);
+  prediction.bubble = predicted_bubble(totals);
   return prediction;
 }
 

@@ -32,24 +32,24 @@ bool describes_request(const InputError& error) {
   if (error.diagnostics().empty()) return false;
   return std::all_of(error.diagnostics().begin(), error.diagnostics().end(), [](const Diagnostic& diagnostic) {
     const std::string& code = diagnostic.code;
-    const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015" || code == "M001" ||
-                              code == "M002" || code == "M003";
+    const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015" || code == "C003" ||
+                              code == "C017" || code == "C012";
     return !concerns_all && (code.starts_with("S") || code.starts_with("L") || code.starts_with("M") ||
                              code == "O004" || code == "O005" || code == "X011" || code == "X012");
   });
 }
 
-const DeviceReport& worst_device(const Report& report) {
+const DeviceReport& worst_memory(const Report& report) {
   return *std::max_element(report.devices.begin(), report.devices.end(),
                            [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
 }
 
-bool fits(const Report& report, Bytes limit) {
-  return !has_result(report) || worst_device(report).peak_memory <= limit;
+bool fits_limit(const Report& report, Bytes limit) {
+  return !has_result(report) || worst_memory(report).peak_memory <= limit;
 }
 
 void mark_over_limit(Contender& contender, Bytes limit) {
-  const DeviceReport& worst = worst_device(contender.report);
+  const DeviceReport& worst = worst_memory(contender.report);
   contender.over_limit = true;
   contender.report.findings.push_back(
       {"error", "X020",
@@ -62,7 +62,7 @@ Simulated run_within(Scenario scenario, const Contender& contender, Bytes limit,
                      std::string& terms) {
   constexpr int kMostHalvings = 6;
   Simulated whole = simulate(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
-  if (fits(whole.result.report, limit)) return whole;
+  if (fits_limit(whole.result.report, limit)) return whole;
   int microbatches = whole.job.schedule.microbatches;
   for (int k = 1; k <= kMostHalvings; ++k) {
     const auto half = with_half_microbatches(scenario, microbatches);
@@ -70,7 +70,7 @@ Simulated run_within(Scenario scenario, const Contender& contender, Bytes limit,
     scenario = *half;
     Simulated run = simulate(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
     microbatches = run.job.schedule.microbatches;
-    if (!fits(run.result.report, limit)) continue;
+    if (!fits_limit(run.result.report, limit)) continue;
     terms = std::to_string(microbatches) + " microbatches of 1/" + std::to_string(1 << k) + " the size";
     return run;
   }
@@ -143,7 +143,7 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
   const bool halved = !contender.terms.empty();
   contender.work = halved ? scenario.microbatches.value_or(kDefaultMicrobatches) : facts.microbatches;
   if (terms.equal == Equal::kStages) contender.work /= std::max(1, facts.devices);
-  if (terms.memory_limit && !fits(contender.report, *terms.memory_limit)) {
+  if (terms.memory_limit && !fits_limit(contender.report, *terms.memory_limit)) {
     mark_over_limit(contender, *terms.memory_limit);
   }
   return contender;
@@ -151,7 +151,7 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
 
 Bytes memory_of_1f1b(const Scenario& scenario, Progress& progress) {
   const Simulated run = simulate(scenario_for(scenario, "1f1b"), "1f1b", progress);
-  return has_result(run.result.report) ? worst_device(run.result.report).peak_memory : 0;
+  return has_result(run.result.report) ? worst_memory(run.result.report).peak_memory : 0;
 }
 
 void rank(std::vector<Contender>& contenders) {

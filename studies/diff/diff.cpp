@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
@@ -26,7 +27,7 @@ Sides sides_of(const std::vector<std::string>& files) {
 }
 
 // What the measured run's own schedule, costs and links give.
-RunRecord predict(const RunRecord& measured, const std::string& name, Progress& progress) {
+RunRecord predicted_record(const RunRecord& measured, const std::string& name, Progress& progress) {
   const Simulated run = simulate_record(measured, progress);
   if (run.result.report.deadlock) {
     throw InputError(Diagnostic{"D009", name,
@@ -41,7 +42,7 @@ Report counted_report(const RunRecord& record, std::size_t iteration) {
   Report report = report_of(record, iteration);
   const std::vector<Bytes>& peaks = record.iterations[iteration].peak_memory;
   if (peaks.size() != report.devices.size()) return report;
-  for (DeviceReport& device : report.devices) device.peak_memory = peaks[static_cast<std::size_t>(device.device)];
+  for (DeviceReport& device : report.devices) device.peak_memory = at(peaks, device.device);
   return report;
 }
 
@@ -57,7 +58,7 @@ void check_same(const Diff& diff) {
 std::size_t choose_iteration(const DiffRequest& request, const RunRecord& measured) {
   if (!request.iteration) return median_iteration(measured);
   if (*request.iteration >= 1 && *request.iteration <= measured.iterations.size()) return *request.iteration - 1;
-  throw InputError(Diagnostic{"C093", "--iteration",
+  throw InputError(Diagnostic{"C003", "--iteration",
                               "there is no iteration " + std::to_string(*request.iteration) + "; the run has " +
                                   std::to_string(measured.iterations.size()),
                               "they are counted from 1; leave the flag out for the one with the median step"});
@@ -73,12 +74,12 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
   if (!sides.predicted.empty()) diff.predicted = open_run({sides.predicted}, nullptr, progress);
   diff.measured = open_run(sides.measured, sides.predicted.empty() ? nullptr : &diff.predicted, progress);
   if (diff.measured.iterations.empty()) {
-    throw InputError(Diagnostic{"D011", diff.measured_name, "the run has no iteration", "run it again"});
+    throw InputError(Diagnostic{"P016", diff.measured_name, "the run has no iteration", "run it again"});
   }
   progress.phase("simulating " + diff.measured_name);
-  if (sides.predicted.empty()) diff.predicted = predict(diff.measured, diff.measured_name, progress);
+  if (sides.predicted.empty()) diff.predicted = predicted_record(diff.measured, diff.measured_name, progress);
   if (diff.predicted.iterations.empty()) {
-    throw InputError(Diagnostic{"D011", diff.predicted_name, "the run has no iteration", "run it again"});
+    throw InputError(Diagnostic{"P016", diff.predicted_name, "the run has no iteration", "run it again"});
   }
   check_same(diff);
   diff.iteration = choose_iteration(request, diff.measured);

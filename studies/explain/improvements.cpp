@@ -19,7 +19,7 @@ namespace {
 constexpr double kWorthSaying = 0.001;
 constexpr double kMoreMemory = 1.01;
 
-Bytes peak_of(const Report& report) {
+Bytes peak_memory_of(const Report& report) {
   Bytes peak = 0;
   for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
   return peak;
@@ -31,8 +31,8 @@ double per_microbatch(const Report& report) {
 
 std::string price_of(const Trial& trial, const Report& own, const Report& base) {
   std::string price = trial.price;
-  const Bytes before = peak_of(base);
-  const Bytes after = peak_of(own);
+  const Bytes before = peak_memory_of(base);
+  const Bytes after = peak_memory_of(own);
   const auto add = [&](const std::string& text) { price += (price.empty() ? "" : "; ") + text; };
   if (static_cast<double>(after) > kMoreMemory * static_cast<double>(before)) {
     add(fmt::format("peak memory {} instead of {}", format_size(after), format_size(before)));
@@ -42,19 +42,19 @@ std::string price_of(const Trial& trial, const Report& own, const Report& base) 
   return price;
 }
 
-struct Outcome {
+struct TrialOutcome {
   Improvement improvement;
   Trial::Kind kind = Trial::Kind::kSchedule;
 };
 
-std::optional<Outcome> tried(const Trial& trial, const Report& base) {
+std::optional<TrialOutcome> tried_trial(const Trial& trial, const Report& base) {
   try {
     const Report report = trial.make();
     if (!has_result(report) || report.makespan == 0) return std::nullopt;
     if (report.memory_fit && report.memory_fit->spare < 0 && base.memory_fit && base.memory_fit->spare >= 0) {
       return std::nullopt;  // faster, and out of memory
     }
-    Outcome outcome;
+    TrialOutcome outcome;
     outcome.kind = trial.kind;
     Improvement& found = outcome.improvement;
     found.what = trial.what;
@@ -76,22 +76,23 @@ std::optional<Outcome> tried(const Trial& trial, const Report& base) {
 std::vector<Improvement> improvements(const ImprovementBase& base) {
   if (base.run.result.report.makespan == 0) return {};
   const std::vector<Trial> trials = trials_for(base);
-  std::vector<std::optional<Outcome>> results(trials.size());
+  std::vector<std::optional<TrialOutcome>> results(trials.size());
   for_each_index(trials.size(), threads_for(trials.size(), 0),
-                 [&](std::size_t k) { results[k] = tried(trials[k], base.run.result.report); });
-  std::vector<Outcome> found;
+                 [&](std::size_t k) { results[k] = tried_trial(trials[k], base.run.result.report); });
+  std::vector<TrialOutcome> found;
   for (auto& result : results) {
     if (result && result->improvement.gain >= kWorthSaying) found.push_back(std::move(*result));
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Outcome& a, const Outcome& b) { return a.improvement.gain > b.improvement.gain; });
+  std::stable_sort(found.begin(), found.end(), [](const TrialOutcome& a, const TrialOutcome& b) {
+    return a.improvement.gain > b.improvement.gain;
+  });
   // Faster ops help everybody: they are said last.
   std::stable_partition(found.begin(), found.end(),
-                        [](const Outcome& outcome) { return outcome.kind != Trial::Kind::kCompute; });
+                        [](const TrialOutcome& outcome) { return outcome.kind != Trial::Kind::kCompute; });
   std::vector<Improvement> best;
   std::set<Trial::Kind> kinds;
   double without_price = 0;
-  for (Outcome& outcome : found) {
+  for (TrialOutcome& outcome : found) {
     if (!kinds.insert(outcome.kind).second) continue;
     // A schedule at a price that gains no more than one without is no choice.
     if (outcome.kind == Trial::Kind::kSchedule) without_price = outcome.improvement.gain;

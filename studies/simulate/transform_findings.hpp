@@ -6,7 +6,7 @@
 
 namespace debubble {
 
-// Adds the notes and warnings (M029, M030) to the findings of a simulated job's report.
+// Adds the notes and warnings (S020, M030) to the findings of a simulated job's report.
 void add_transform_findings(const Job& job, Report& report);
 
 }  // namespace debubble

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenario/job/make_variation.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/whatif/follow_links.hpp"
 
@@ -19,7 +20,7 @@ P2p changed_p2p(const Scenario& before, const Scenario& after, bool overlap, con
   const bool same_step = job.step.empty() || before.step.options.reduce == after.step.options.reduce;
   if (job.p2p == p2p && same_step) {
     throw InputError(
-        Diagnostic{"O026", "--overlap",
+        Diagnostic{"O024", "--overlap",
                    overlap ? "communication overlaps with compute already" : "communication holds compute already",
                    overlap ? "add --p2p blocking for a base without overlap" : "leave --overlap out"});
   }
@@ -96,7 +97,7 @@ Job changed_job(const Scenario& scenario, const Job& prepared, const Changes& ch
   job.variation = make_variation(changed_variation(scenario, changes), job.schedule, job.pipeline_replicas);
   if (changes.stage >= 0) {
     job.variation.stage.resize(static_cast<std::size_t>(job.schedule.stages), 1);
-    job.variation.stage[static_cast<std::size_t>(changes.stage)] *= changes.stage_factor;
+    at(job.variation.stage, changes.stage) *= changes.stage_factor;
   }
   if (changes.overlap) job.p2p = changed_p2p(scenario, after, *changes.overlap, job);
   const bool ideal = prepared.topology.network() == nullptr;

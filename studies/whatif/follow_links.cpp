@@ -9,14 +9,13 @@
 #include "scenario/job/model_profile.hpp"
 #include "scenario/job/stage_costs.hpp"
 #include "scenario/job/step.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
 namespace {
 
 constexpr std::array kInside{Dimension::kTensor, Dimension::kContext, Dimension::kExpert};
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 bool has_inside(const Parallelism& sizes) {
   return std::any_of(kInside.begin(), kInside.end(), [&](Dimension one) { return group_size(sizes, one) > 1; });
@@ -51,7 +50,7 @@ void LinkFollower::find_inside_links(const Job& base, const Router& router) {
   if (!has_inside(layout.sizes)) return;
   inside_.resize(static_cast<std::size_t>(base.schedule.devices));
   for (int place = 0; place < base.schedule.devices; ++place) {
-    std::vector<std::int32_t>& links = inside_[static_cast<std::size_t>(place)];
+    std::vector<std::int32_t>& links = at(inside_, place);
     const auto add_group = [&](Dimension dimension, int tensor, int context, int data) {
       const std::int32_t from = layout.device(tensor, context, data, place);
       for (const std::int32_t to : layout.group(dimension, tensor, context, data, place)) {
@@ -84,7 +83,7 @@ bool LinkFollower::concerns_inside(const LinkGraph& graph) const {
   if (inside_.empty()) return false;
   const std::vector<bool> changed = changed_links(*scenario_.cluster.graph, graph);
   return std::any_of(inside_.begin(), inside_.end(), [&](const std::vector<std::int32_t>& links) {
-    return std::any_of(links.begin(), links.end(), [&](std::int32_t link) { return changed[at(link)]; });
+    return std::any_of(links.begin(), links.end(), [&](std::int32_t link) { return at(changed, link); });
   });
 }
 

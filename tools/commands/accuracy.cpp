@@ -18,7 +18,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kFormats = "text|json|markdown";
+constexpr std::string_view kAccuracyFormats = "text|json|markdown";
 
 void require_source(const ResultsFile& results, const std::string& name) {
   if (name.empty()) return;
@@ -28,7 +28,7 @@ void require_source(const ResultsFile& results, const std::string& name) {
   std::string all;
   for (const std::string& one : names) all += (all.empty() ? "" : ", ") + one;
   const std::string guess = closest_name(name, names);
-  throw InputError(Diagnostic{"I014", "--source", "there is no source \"" + name + "\"",
+  throw InputError(Diagnostic{"C003", "--source", "there is no source \"" + name + "\"",
                               guess.empty() ? "the file has: " + all : "did you mean " + guess + "?"});
 }
 
@@ -40,11 +40,11 @@ class Accuracy : public Command {
         ->type_name("FILE");
     verb.add_option("--source", source_, "only records of this source")->type_name("NAME");
     verb.add_flag("--fit", fit_, "fit the constants anew and write them to their file");
-    add_output_flags(verb, output_, kFormats);
+    add_output_flags(verb, output_, kAccuracyFormats);
   }
 
   int run(const Invocation& invocation) override {
-    Output output(output_, kFormats);
+    Output output(output_, kAccuracyFormats);
     const ResultsFile results = read_results(read_file(records_, "--records"), records_);
     require_source(results, source_);
     const std::string file = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;

@@ -28,9 +28,9 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json";
+constexpr std::string_view kCheckFormats = "text|json";
 
-std::string environment(const char* name) {
+std::string check_environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes the environment
   return value == nullptr ? "" : value;
 }
@@ -59,7 +59,7 @@ class Check : public Command {
         ->expected(-1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     verb.add_flag("--accept", accept_, "write the predictions to the baseline; do it first");
-    add_output_flags(verb, output_, kFormats);
+    add_output_flags(verb, output_, kCheckFormats);
     const std::string group = "Output";
     verb.add_option("--junit", junit_, "also write JUnit XML, for GitLab and others")
         ->group(group)
@@ -71,7 +71,7 @@ class Check : public Command {
   int run(const Invocation& invocation) override {
     require_different_files(std::array<std::pair<std::string, std::string>, 3>{
         {{"--output", output_.output}, {"--junit", junit_}, {"--markdown", markdown_}}});
-    Output output(output_, kFormats);
+    Output output(output_, kCheckFormats);
     ExtraFile junit(junit_, [](const CheckResult& result) { return junit_xml(result); });
     ExtraFile markdown(markdown_, [](const CheckResult& result) { return check_markdown(result); });
     const CheckResult result = look();
@@ -113,7 +113,7 @@ class Check : public Command {
       const std::string baseline = std::filesystem::weakly_canonical(gate.baseline()).string();
       const auto [other, is_new] = suite_of.emplace(baseline, gate.result().file);
       if (!is_new) {
-        throw InputError(Diagnostic{"Q033", gate.result().file,
+        throw InputError(Diagnostic{"C066", gate.result().file,
                                     "its baseline is that of " + other->second + " too: " + gate.baseline(),
                                     "give each suite its own \"baseline\""});
       }
@@ -138,8 +138,8 @@ class Check : public Command {
       std::fputs(diagnostics_view(suite.errors, stderr_style()).c_str(), stderr);
     }
     if (!github_) return;
-    std::fputs(github_annotations(result, environment("GITHUB_WORKSPACE")).c_str(), stderr);
-    const std::string summary = environment("GITHUB_STEP_SUMMARY");
+    std::fputs(github_annotations(result, check_environment("GITHUB_WORKSPACE")).c_str(), stderr);
+    const std::string summary = check_environment("GITHUB_STEP_SUMMARY");
     if (!summary.empty()) append_step_summary(summary, check_markdown(result));
   }
 

@@ -22,7 +22,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kDiffFormats = "text|json|csv";
 
 // "median" or a number from 1.
 std::optional<std::size_t> parse_iteration(const std::string& text) {
@@ -30,7 +30,7 @@ std::optional<std::size_t> parse_iteration(const std::string& text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
-  throw InputError(Diagnostic{"C093", "--iteration", "\"" + text + "\" is neither median nor a number from 1",
+  throw InputError(Diagnostic{"C003", "--iteration", "\"" + text + "\" is neither median nor a number from 1",
                               "write it like --iteration 3"});
 }
 
@@ -40,7 +40,7 @@ class DiffCommand : public Command {
     verb.add_option("FILE", files_, "[PREDICTED] MEASURED...: run, trace, scenario.toml")->required()->type_name("");
     verb.add_option("--iteration", iteration_, "of the measured run: median or 1, 2, ...")->type_name("N");
     verb.add_option("--tolerance", tolerance_, "exit 1 beyond: bubble=2pp,step=5%,memory=5%")->type_name("LIST");
-    add_output_flags(verb, output_, kFormats);
+    add_output_flags(verb, output_, kDiffFormats);
     const std::string group = "Output";
     verb.add_option("--trace", trace_, "also write both runs as one Chrome trace")
         ->group(group)
@@ -55,7 +55,7 @@ class DiffCommand : public Command {
     const DiffRequest request{files_, parse_iteration(iteration_)};
     require_different_files(std::array<std::pair<std::string, std::string>, 3>{
         {{"--output", output_.output}, {"--trace", trace_}, {"--bundle", bundle_}}});
-    Output output(output_, kFormats);
+    Output output(output_, kDiffFormats);
     std::optional<OutputFile> trace;
     if (!trace_.empty()) trace.emplace(trace_);
     std::optional<OutputFile> bundle;

@@ -19,9 +19,9 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json";
+constexpr std::string_view kDoctorFormats = "text|json";
 
-std::string verdict(const GpuCheck& check) {
+std::string check_verdict(const GpuCheck& check) {
   if (!check.passed) return "informs";
   return *check.passed ? "passed" : "FAILED";
 }
@@ -57,7 +57,7 @@ std::string gpu_text(const std::vector<GpuCheck>& checks, const ViewStyle& style
   std::string text;
   for (const GpuCheck& check : checks) {
     Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
-    table.add_row({verdict(check), check.question});
+    table.add_row({check_verdict(check), check.question});
     if (!check.figures.empty()) table.add_row({"", figures_text(check)});
     if (!check.remark.empty()) table.add_row({"", check.remark});
     text += "\n" + check.name + "\n" + table.text(static_cast<std::size_t>(style.width), 2);
@@ -70,11 +70,11 @@ class Doctor : public Command {
   void add_flags(CLI::App& verb) override {
     verb.add_flag("--gpu", gpu_, "also try out what measuring relies on, on a GPU");
     verb.add_option("--device", device_, "number of that GPU (default: 0)")->type_name("D");
-    add_output_flags(verb, output_, kFormats);
+    add_output_flags(verb, output_, kDoctorFormats);
   }
 
   int run(const Invocation&) override {
-    Output output(output_, kFormats);
+    Output output(output_, kDoctorFormats);
     std::vector<MachineCheck> checks = check_machine();
     for (MachineCheck& check : check_python()) checks.push_back(std::move(check));
     const std::vector<GpuCheck> on_gpu = gpu_ ? run_on_gpu() : std::vector<GpuCheck>();

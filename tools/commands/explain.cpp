@@ -16,6 +16,7 @@
 #include "sim/core/suggest.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/explain/error_codes.hpp"
+#include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/ansi.hpp"
@@ -29,14 +30,14 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json";
+constexpr std::string_view kExplainFormats = "text|json";
 
 [[noreturn]] void nothing_called(const std::string& name) {
   std::vector<std::string> names{"schedule", "step"};
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
   for (const ErrorCode& row : error_codes()) names.push_back(row.code);
   const std::string guess = closest_name(name, names);
-  throw InputError(Diagnostic{"Y003", "explain", "nothing here is called \"" + name + "\"",
+  throw InputError(Diagnostic{"C003", "explain", "nothing here is called \"" + name + "\"",
                               guess.empty() ? "an op is called 3F7; the others: step, a schedule's name, an error code"
                                             : "did you mean " + guess + "?"});
 }
@@ -47,14 +48,14 @@ class Explain : public Command {
     verb.add_option("TOPIC", topic_, "step, an op (3F7), an error code, or: schedule")->type_name("")->required();
     verb.add_option("NAME", name_, "of the schedule")->type_name("");
     add_scenario_flags(verb, flags_, false);
-    add_output_flags(verb, output_, kFormats);
+    add_output_flags(verb, output_, kExplainFormats);
   }
 
   int run(const Invocation& invocation) override {
     if (!name_.empty() && topic_ != "schedule") {
       const bool known =
           topic_ == "step" || is_op_name(topic_) || is_error_code(topic_) || find_schedule(topic_) != nullptr;
-      throw InputError(Diagnostic{"C064", "explain",
+      throw InputError(Diagnostic{"C003", "explain",
                                   known ? "\"" + name_ + "\" stands behind \"" + topic_ + "\", which takes no name"
                                         : "\"" + topic_ + "\" cannot be explained",
                                   known ? "explain one thing at a time: debubble explain " + topic_
@@ -66,7 +67,7 @@ class Explain : public Command {
       if (find_schedule(topic_) == nullptr) nothing_called(topic_);
       name_ = topic_;
     } else if (name_.empty()) {
-      throw InputError(Diagnostic{"C064", "explain schedule", "which schedule?", "see `debubble list schedules`"});
+      throw InputError(Diagnostic{"C003", "explain schedule", "which schedule?", "see `debubble list schedules`"});
     }
     return explain_schedule();
   }
@@ -83,7 +84,7 @@ class Explain : public Command {
     require_text();
     const auto code = find_error_code(topic_);
     if (!code) nothing_called(topic_);
-    Output output(output_, kFormats);
+    Output output(output_, kExplainFormats);
     std::string text = paint(output.style().color, kBold, code->code) + "  " + code->area + "\n";
     for (const std::string& line : wrap(code->meaning, static_cast<std::size_t>(output.style().width) - 6)) {
       text += "      " + line + "\n";
@@ -101,7 +102,7 @@ class Explain : public Command {
     require_text();
     const ScheduleEntry& entry = known_schedule(name_);
     const Scenario scenario = check_scenario(flags_);
-    Output output(output_, kFormats);
+    Output output(output_, kExplainFormats);
     StderrProgress progress;
     const Simulated own = simulate(scenario, entry.name, progress);
     output.write(schedule_story(entry, own, scenario, flags_, progress, output.style()));
@@ -111,7 +112,7 @@ class Explain : public Command {
 
   int explain_run(const Invocation& invocation) {
     const Scenario scenario = check_scenario(flags_);
-    Output output(output_, kFormats);
+    Output output(output_, kExplainFormats);
     StderrProgress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     const Simulated run = simulate(scenario, name, progress);

@@ -31,16 +31,16 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 7> kFormats{"pytorch-csv",     "pytorch-comms", "zero-bubble-json", "schedule-json",
-                                          "megatron-layout", "chrome-trace",  "topology-json"};
+const std::array<std::string, 7> kExportFormats{"pytorch-csv",     "pytorch-comms", "zero-bubble-json", "schedule-json",
+                                                "megatron-layout", "chrome-trace",  "topology-json"};
 
-constexpr const char* kPlacedBySimulation =
+constexpr const char* kExportPlacement =
     "the simulation places the work of fill-bubbles, which is no part of the schedule";
 
 // Megatron puts stage s on rank s mod p; a layout cannot say anything else.
 void refuse_other_placements(const Schedule& schedule) {
   if (schedule.placement == loop_placement(schedule.devices, schedule.stages)) return;
-  throw InputError(Diagnostic{"T055", "--to",
+  throw InputError(Diagnostic{"T054", "--to",
                               "Megatron's layout puts stage s on device s mod " + std::to_string(schedule.devices) +
                                   ", and " + schedule.name + " places its stages otherwise",
                               "--to schedule-json keeps the placement"});
@@ -55,15 +55,15 @@ class Export : public Command {
   }
 
   int run(const Invocation& invocation) override {
-    if (std::find(kFormats.begin(), kFormats.end(), to_) == kFormats.end()) refuse_format();
+    if (std::find(kExportFormats.begin(), kExportFormats.end(), to_) == kExportFormats.end()) refuse_format();
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     if (to_ == "megatron-layout" && !scenario.profile) {
-      throw InputError(Diagnostic{"J037", "--to", "a layout places layers, and there are none without a profile",
+      throw InputError(Diagnostic{"C004", "--to", "a layout places layers, and there are none without a profile",
                                   "add --profile FILE"});
     }
     if (to_ == "topology-json" && scenario.cluster.graph == nullptr) {
-      throw InputError(Diagnostic{"B014", "--to", "ideal links have no graph that could be written",
+      throw InputError(Diagnostic{"C004", "--to", "ideal links have no graph that could be written",
                                   "add --topology, e.g. --topology dgx-h100:2"});
     }
     OutputFile file(output_);
@@ -71,7 +71,7 @@ class Export : public Command {
     if (to_ == "megatron-layout") {
       StderrProgress progress;
       const Job job = prepare(scenario, name, progress);
-      refuse_filled_bubbles(job.schedule, "--to", kPlacedBySimulation);
+      refuse_filled_bubbles(job.schedule, "--to", kExportPlacement);
       refuse_other_placements(job.schedule);
       file.write(write_layout(job.partition, *scenario.profile) + "\n");
     } else if (to_ == "topology-json") {
@@ -86,14 +86,14 @@ class Export : public Command {
  private:
   [[noreturn]] void refuse_format() const {
     std::string all;
-    for (const std::string& format : kFormats) all += (all.empty() ? "" : ", ") + format;
+    for (const std::string& format : kExportFormats) all += (all.empty() ? "" : ", ") + format;
     throw InputError(
-        Diagnostic{"C063", "--to", "\"" + to_ + "\" is not a format debubble can export to", "known formats: " + all});
+        Diagnostic{"C003", "--to", "\"" + to_ + "\" is not a format debubble can export to", "known formats: " + all});
   }
 
   // What needs no costs.
   void write_order(const Schedule& schedule, OutputFile& file) const {
-    refuse_filled_bubbles(schedule, "--to", kPlacedBySimulation);
+    refuse_filled_bubbles(schedule, "--to", kExportPlacement);
     if (to_ == "schedule-json") {
       write_schedule_file(schedule, [&](std::string_view text) { file.write(text); });
       return;
@@ -111,7 +111,7 @@ class Export : public Command {
   int write_run(const Scenario& scenario, const std::string& name, const Invocation& invocation, OutputFile& file) {
     StderrProgress progress;
     const Simulated run = simulate(scenario, name, progress);
-    if (to_ == "zero-bubble-json") refuse_filled_bubbles(run.job.schedule, "--to", kPlacedBySimulation);
+    if (to_ == "zero-bubble-json") refuse_filled_bubbles(run.job.schedule, "--to", kExportPlacement);
     if (to_ == "zero-bubble-json")
       refuse_what_is_not_expressible(run.job.schedule, ExchangeFormat::kNodeList, to_, "--to");
     if (!has_result(run.result.report)) {

@@ -31,7 +31,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kLiveFormats = "text|json|csv";
 
 // A run that ended, or the finding that says why it did not.
 struct LiveOutcome {
@@ -47,7 +47,7 @@ class Live : public Command {
     add_live_flags(verb, live_);
     scenario_.transformer.microbatch_flag = "--microbatch";
     scenario_.transformer.sequence_flag = "--seq";
-    add_output_flags(verb, output_, kFormats);
+    add_output_flags(verb, output_, kLiveFormats);
     add_run_file_flags(verb, files_);
     verb.add_option("--fail-if", fail_if_, "exit 1 if it holds: 'bubble>25% || step>40ms'")
         ->group("Output")
@@ -64,7 +64,7 @@ class Live : public Command {
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     RunFiles files(files_, output_.output);
-    Output output(output_, kFormats);
+    Output output(output_, kLiveFormats);
 
     StderrProgress progress;
     const LivePlan plan = plan_live(scenario, settings, name, progress);

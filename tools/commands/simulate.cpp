@@ -28,13 +28,13 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kSimulateFormats = "text|json|csv";
 
 class Simulate : public Command {
  public:
   void add_flags(CLI::App& verb) override {
     add_scenario_flags(verb, scenario_, false);
-    add_output_flags(verb, output_, kFormats);
+    add_output_flags(verb, output_, kSimulateFormats);
     add_run_file_flags(verb, files_);
     verb.add_option("--fail-if", fail_if_, "exit 1 if it holds: 'bubble>25% || mem>76GiB'")
         ->group("Output")
@@ -46,7 +46,7 @@ class Simulate : public Command {
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     RunFiles files(files_, output_.output);
-    Output output(output_, kFormats);
+    Output output(output_, kSimulateFormats);
 
     StderrProgress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();

@@ -32,7 +32,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kWhatIfFormats = "text|json|csv";
 
 std::string drawn_of(const VariationScenario& variation) {
   std::string text;
@@ -54,7 +54,7 @@ std::vector<AloneChange> run_alone(const WhatIfQuestion& question, const Job& pr
   return alone;
 }
 
-WhatIfResult answer(const WhatIfQuestion& question, const std::string& name, Progress& progress) {
+WhatIfResult answer_question(const WhatIfQuestion& question, const std::string& name, Progress& progress) {
   WhatIfResult result;
   const Job prepared = prepare(question.base, name, progress);
   result.base = simulate(prepared, progress).report;
@@ -104,7 +104,7 @@ class WhatIf : public Command {
   void add_flags(CLI::App& verb) override {
     add_scenario_flags(verb, scenario_, false);
     add_whatif_flags(verb, flags_);
-    add_output_flags(verb, output_, kFormats);
+    add_output_flags(verb, output_, kWhatIfFormats);
     verb.add_option("--fail-if", fail_if_, "exit 1 if it holds for the changed run")
         ->group("Output")
         ->type_name("EXPR");
@@ -114,10 +114,10 @@ class WhatIf : public Command {
     const WhatIfQuestion question = check_whatif(flags_, check_scenario(scenario_));
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
-    Output output(output_, kFormats);
+    Output output(output_, kWhatIfFormats);
     StderrProgress progress;
     const std::string name = question.base.schedules.empty() ? "1f1b" : question.base.schedules.front();
-    const WhatIfResult result = answer(question, name, progress);
+    const WhatIfResult result = answer_question(question, name, progress);
     const bool ran = has_result(result.base) && has_result(result.subject());
     const bool fired = fail_if && ran && judge(*fail_if, result.subject());
     show(result, invocation, output);

@@ -191,6 +191,23 @@ void add_numbers(Json& json, const Report& report) {
   json["devices"] = devices;
 }
 
+Json limit_json(const Limit& limit) {
+  using Kind = Limit::Kind;
+  const bool has_cause = limit.kind == Kind::kTransfers || limit.kind == Kind::kOtherCause;
+  const bool of_step = limit.kind == Kind::kCompute || limit.kind == Kind::kDevice;
+  Json more = nullptr;
+  if (limit.more_microbatches) {
+    more = {{"microbatches", limit.more_microbatches->first},
+            {"bubble_ratio", finite_or_null(limit.more_microbatches->second)}};
+  }
+  return {{"what", to_string(limit.kind)},
+          {"share", finite_or_null(limit.share)},
+          {"share_of", of_step ? "step" : "idle"},
+          {"device", limit.device < 0 ? Json(nullptr) : Json(limit.device)},
+          {"cause", has_cause ? Json(to_string(limit.cause)) : Json(nullptr)},
+          {"more_microbatches", more}};
+}
+
 Json needs_json(const ScheduleNeeds& needs) {
   return {{"more_weights", needs.more_weights},
           {"split_backward", needs.split_backward},
@@ -222,7 +239,11 @@ std::string report_dump(const Json& json) { return json.dump(2, ' ', false, Json
 
 }  // namespace
 
-std::string report_json(const Report& report, const ToolFacts& tool) { return report_dump(to_json(report, tool)); }
+std::string report_json(const Report& report, const ToolFacts& tool, const Limit* limit) {
+  Json json = to_json(report, tool);
+  if (limit != nullptr) json["limit"] = limit_json(*limit);
+  return report_dump(json);
+}
 
 std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs, const ToolFacts& tool) {
   Json json;

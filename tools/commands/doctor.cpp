@@ -7,11 +7,11 @@
 
 #include "formats/version.hpp"
 #include "profiler/measurement/gpu_checks.hpp"
-#include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/doctor/checks.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 
@@ -90,7 +90,7 @@ class Doctor : public Command {
   [[nodiscard]] std::vector<GpuCheck> run_on_gpu() const {
     GpuCheckOptions options;
     options.device = device_;
-    Progress progress;
+    StderrProgress progress;
     return run_gpu_checks(options,
                           [&progress](int, int, const std::string& what) { progress.phase("GPU check: " + what); });
   }

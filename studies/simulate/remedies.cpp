@@ -21,7 +21,7 @@ struct Change {
   Scenario scenario;
   std::string schedule;
 };
-using Changes = std::vector<Change>;
+using RemedyChanges = std::vector<Change>;
 
 class Candidates {
  public:
@@ -40,14 +40,14 @@ class Candidates {
     add_transform("offload");
   }
 
-  [[nodiscard]] const std::vector<Changes>& all() const { return all_; }
+  [[nodiscard]] const std::vector<RemedyChanges>& all() const { return all_; }
 
  private:
   [[nodiscard]] Change change(std::string words) const { return {std::move(words), scenario_, name_}; }
   [[nodiscard]] const TrainingSetup& setup() const { return *scenario_.transformer.setup; }
 
   void add_recomputation() {
-    Changes changes;
+    RemedyChanges changes;
     if (setup().recompute == Recompute::kNone && !setup().flash_attention) {
       changes.push_back(change("--recompute selective"));
       changes.back().scenario.transformer.setup->recompute = Recompute::kSelective;
@@ -63,7 +63,7 @@ class Candidates {
   void add_sharding() {
     const Parallelism& sizes = scenario_.cluster.sizes;
     if (sizes.data * sizes.context < 2) return;
-    Changes changes;
+    RemedyChanges changes;
     for (int level = sizes.zero + 1; level <= 3; ++level) {
       changes.push_back(change("--zero " + std::to_string(level)));
       changes.back().scenario.cluster.sizes.zero = level;
@@ -74,7 +74,7 @@ class Candidates {
   void add_tensor_ranks() {
     const Parallelism& sizes = scenario_.cluster.sizes;
     if (sizes.tensor > 1 && !sizes.sequence) {
-      Changes with_sequence{change("--sequence-parallel")};
+      RemedyChanges with_sequence{change("--sequence-parallel")};
       with_sequence.back().scenario.cluster.sizes.sequence = true;
       if (!setup().flash_attention && setup().recompute == Recompute::kNone) {
         with_sequence.push_back(with_sequence.back());  // Korthikanti et al. propose both together
@@ -83,7 +83,7 @@ class Candidates {
       }
       all_.push_back(std::move(with_sequence));
     }
-    Changes changes;
+    RemedyChanges changes;
     for (int tensor = 2 * sizes.tensor; tensor <= 8; tensor *= 2) {
       changes.push_back(change("--tp " + std::to_string(tensor) + " --sequence-parallel"));
       changes.back().scenario.cluster.sizes.tensor = tensor;
@@ -94,7 +94,7 @@ class Candidates {
 
   // As many samples per step in smaller microbatches.
   void add_smaller_microbatches() {
-    Changes changes;
+    RemedyChanges changes;
     for (std::int64_t size = setup().microbatch_size, more = 1; size > 1 && size % 2 == 0;) {
       size /= 2;
       more *= 2;
@@ -142,7 +142,7 @@ class Candidates {
   const Scenario& scenario_;
   const std::string& name_;
   std::int64_t microbatches_;
-  std::vector<Changes> all_;
+  std::vector<RemedyChanges> all_;
 };
 
 // The run as changed; nothing where it is illegal, deadlocks, or does not fit.
@@ -167,7 +167,7 @@ void add_remedies(const Scenario& scenario, const std::string& name, Run& run, P
   std::vector<std::string>& remedies = run.report.memory_fit->remedies;
   progress.phase("trying what would make it fit");
   const Candidates candidates(scenario, name, run);
-  for (const Changes& changes : candidates.all()) {
+  for (const RemedyChanges& changes : candidates.all()) {
     for (const Change& change : changes) {
       const std::optional<Run> fitting = tried_change(change);
       if (!fitting) continue;

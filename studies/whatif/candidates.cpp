@@ -22,7 +22,7 @@ constexpr double kFasterCandidate = 0.9;
 constexpr std::size_t kMostLinks = 16;  // those with most of the step at stake
 
 // A run to try; made when its turn comes.
-struct Trial {
+struct CandidateTrial {
   std::string label;
   std::function<Run()> make;
 };
@@ -33,7 +33,7 @@ class CandidateTrials {
     p2p_ = base.changes.overlap ? (*base.changes.overlap ? P2p::kOverlapped : P2p::kBlocking) : base.prepared.p2p;
   }
 
-  std::vector<Trial> all() {
+  std::vector<CandidateTrial> all() {
     add_stages();
     add_links();
     add_overlap();
@@ -126,10 +126,10 @@ class CandidateTrials {
   const CandidateBase& base_;
   const Sensitivity& sensitivity_;
   P2p p2p_ = P2p::kOverlapped;
-  std::vector<Trial> trials_;
+  std::vector<CandidateTrial> trials_;
 };
 
-std::optional<Candidate> tried_candidate(const Trial& trial, double per_microbatch) {
+std::optional<Candidate> tried_candidate(const CandidateTrial& trial, double per_microbatch) {
   try {
     const Run run = trial.make();
     const auto program = lowered(run, run.p2p);
@@ -148,7 +148,7 @@ std::optional<Candidate> tried_candidate(const Trial& trial, double per_microbat
 std::vector<Candidate> rank_candidates(const CandidateBase& base, const Sensitivity& sensitivity, int threads,
                                        const RunsDone& tell) {
   CandidateTrials trials(base, sensitivity);
-  const std::vector<Trial> list = trials.all();
+  const std::vector<CandidateTrial> list = trials.all();
   const double per_microbatch =
       static_cast<double>(sensitivity.step) / std::max(1, base.prepared.schedule.microbatches);
   std::vector<std::optional<Candidate>> results(list.size());

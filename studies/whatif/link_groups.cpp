@@ -29,19 +29,19 @@ std::string pattern_of(const std::string& name, std::vector<std::string>* number
   return pattern;
 }
 
-struct Ends {
+struct LinkEnds {
   std::string from;
   std::string to;
 };
 
-Ends ends_of(const std::string& name) {
+LinkEnds ends_of(const std::string& name) {
   const std::size_t arrow = std::min(name.find('>'), name.size());
   return {name.substr(0, arrow), arrow < name.size() ? name.substr(arrow + 1) : ""};
 }
 
 // The same for both directions of a wire: "gpu#>nvswitch#".
 std::string wire_of(const std::string& name) {
-  const Ends ends = ends_of(pattern_of(name));
+  const LinkEnds ends = ends_of(pattern_of(name));
   return std::min(ends.from, ends.to) + ">" + std::max(ends.from, ends.to);
 }
 
@@ -200,7 +200,7 @@ void LinkGroups::describe(const LinkGraph& graph) {
     }
     for (std::string& name : names) {
       if (patterns.size() < 2) break;
-      const Ends ends = ends_of(name);
+      const LinkEnds ends = ends_of(name);
       const bool forward = pattern_of(ends.from) <= pattern_of(ends.to);
       name = forward ? ends.from + "<>" + ends.to : ends.to + "<>" + ends.from;
     }

@@ -144,15 +144,15 @@ std::vector<int> balanced_partition(const Profile& profile, int stages) {
   constexpr std::int64_t kMostCuts = std::int64_t{1} << 28;  // a gigabyte of them
   if (layers * stages > kMostCuts) {
     throw InputError(
-        {"L013", "--partition",
+        {"S063", "--partition",
          std::to_string(layers) + " layers on " + std::to_string(stages) + " stages are too many to balance",
          "name the layers of each stage: --partition a,b,c"});
   }
   if (stages < 1) {
-    throw InputError({"L002", "--partition", "a pipeline has at least one stage; got " + std::to_string(stages), ""});
+    throw InputError({"L004", "--partition", "a pipeline has at least one stage; got " + std::to_string(stages), ""});
   }
   if (layers < stages) {
-    throw InputError({"L001", "--partition",
+    throw InputError({"L004", "--partition",
                       std::to_string(stages) + " stages need at least as many layers; " + profile.model + " has " +
                           std::to_string(layers),
                       "use at most " + std::to_string(layers) + " stages (devices times chunks)"});

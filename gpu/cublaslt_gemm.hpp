@@ -27,7 +27,7 @@ class CublasLtGemm {
   // matmuls will really run on, where that is a part of the GPU; 0: all. Throws UnavailableError.
   CublasLtGemm(const CublasLt& library, DeviceAddress workspace, std::int32_t processors = 0);
 
-  // Issues one matmul. Throws UnavailableError U028 with the shape where cuBLASLt has no algorithm or refuses.
+  // Issues one matmul. Throws UnavailableError U027 with the shape where cuBLASLt has no algorithm or refuses.
   void run(const Gemm& gemm, cuda::Stream stream);
 
   [[nodiscard]] std::size_t shapes() const { return plans_.size(); }  // met so far

@@ -80,7 +80,7 @@ CudaContext::CudaContext(const CudaDriver& driver, int ordinal) : driver_(driver
   int count = 0;
   check_cuda(driver, driver.call.device_count(&count), "counting GPUs");
   if (ordinal < 0 || ordinal >= count) {
-    throw UnavailableError({"U029", "--device " + std::to_string(ordinal),
+    throw UnavailableError({"U021", "--device " + std::to_string(ordinal),
                             "there is no GPU " + std::to_string(ordinal) + "; CUDA sees " + std::to_string(count),
                             "numbers start at 0 and count what CUDA_VISIBLE_DEVICES leaves visible"});
   }

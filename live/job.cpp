@@ -103,7 +103,7 @@ void Job::check_range() const {
   const double most =
       std::max(times * slowest, sizes * schedule_.placement.replicas()) * (schedule_.total_pieces() + 1);
   if (most < kLimit) return;
-  throw InputError(Diagnostic{"E006", "", "the times or sizes of this run add up to more than a 64-bit count holds",
+  throw InputError(Diagnostic{"X001", "", "the times or sizes of this run add up to more than a 64-bit count holds",
                               "check the units; use fewer microbatches"});
 }
 

@@ -15,8 +15,8 @@ namespace debubble::live {
 
 class Job {
  public:
-  // The request must outlive the job. Throws InputError E006 when the run's times or sizes could exceed 64 bits,
-  // E040 for a schedule that holds what no executor runs, and E005 when one `swap` fault leaves the next nothing to
+  // The request must outlive the job. Throws InputError X001 when the run's times or sizes could exceed 64 bits,
+  // E040 for a schedule that holds what no executor runs, and E002 when one `swap` fault leaves the next nothing to
   // swap.
   explicit Job(const LiveRequest& request);
   Job(const Job&) = delete;

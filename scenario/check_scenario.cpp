@@ -54,7 +54,7 @@ double parse_share(const std::string& text) {
   double share = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
   if (error != std::errc{} || end != text.data() + text.size() || !(share >= 0 && share <= 1)) {
-    fail("C008", "--w-share", "the share of an activation that stays for W lies between 0 and 1; got \"" + text + "\"",
+    fail("C012", "--w-share", "the share of an activation that stays for W lies between 0 and 1; got \"" + text + "\"",
          "write it like --w-share 0.5");
   }
   return share;
@@ -67,7 +67,7 @@ void check_flag_combination(const ScenarioFlags& flags) {
   const std::string& model = flags.transformer.model;
   if (!model.empty() && (!flags.profile.empty() || !flags.times.empty())) {
     const std::string other = flags.profile.empty() ? "--times" : "--profile";
-    fail("F010", "--model", "--model and " + other + " both say what the stages cost", "give one of them");
+    fail("C009", "--model", "--model and " + other + " both say what the stages cost", "give one of them");
   }
   if (flags.profile.empty() && model.empty() && !flags.partition.empty()) {
     fail("C004", "--partition", "there are no layers to partition without a profile", "add --profile FILE");
@@ -200,14 +200,14 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         if (flags.bandwidth.empty()) return;
         scenario.bandwidth = parse_bandwidth(flags.bandwidth, "--bandwidth");
         if (!flags.profile.empty() || !flags.transformer.model.empty()) return;
-        fail("C067", "--bandwidth", "without a profile transfers have no size, so a bandwidth would change nothing",
+        fail("C004", "--bandwidth", "without a profile transfers have no size, so a bandwidth would change nothing",
              "use --comm for the time of a hop, or add --profile FILE");
       },
       [&] {
         if (flags.host_bandwidth.empty()) return;
         scenario.host_bandwidth = parse_bandwidth(flags.host_bandwidth, "--host-bandwidth");
         if (!flags.profile.empty() || !flags.transformer.model.empty()) return;
-        fail("C067", "--host-bandwidth", "without a profile activations have no size, so it would change nothing",
+        fail("C004", "--host-bandwidth", "without a profile activations have no size, so it would change nothing",
              "use --times copy=1 for the time of a copy, or add --profile FILE");
       },
       [&] { scenario.p2p = static_cast<P2p>(one_of(modes, flags.p2p, "C002", "--p2p")); },

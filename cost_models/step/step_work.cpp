@@ -93,7 +93,7 @@ void add_inside(const StepRequest& request, const StepPlanner& planner, std::siz
 StepWork make_step_work(const StepRequest& request, std::vector<Assumption>& assumptions) {
   if (request.schedule->asynchrony) {
     throw InputError(Diagnostic{
-        "B031", "--step", request.schedule->name + " has no flush: its devices update all the time, and no step ends",
+        "C001", "--step", request.schedule->name + " has no flush: its devices update all the time, and no step ends",
         "leave --step out, or take a schedule that flushes"});
   }
   StepWork work = StepBuilder(request).run();

@@ -29,9 +29,9 @@ struct ModelRequest {
   int place = 0;  // the device of the pipeline whose ranks' groups count
 };
 
-// Collectives run in all groups of one device of the pipeline (`place`) side by side. Throws InputError F001... where
-// the model does not fit the split (more tensor ranks than heads, more expert ranks than experts, ...), all reasons at
-// once.
+// Collectives run in all groups of one device of the pipeline (`place`) side by side. Throws InputError (F001 to F003)
+// where the model does not fit the split (more tensor ranks than heads, more expert ranks than experts, ...), all
+// reasons at once.
 [[nodiscard]] Profile modelled_profile(const ModelRequest& request);
 
 // Throws InputError with everything that makes the setup impossible.

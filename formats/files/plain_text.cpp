@@ -18,7 +18,7 @@ constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
 }
 
 [[noreturn]] void refuse_size(const std::string& name, std::size_t most) {
-  throw InputError(Diagnostic{"K002", name, "longer than " + std::to_string(most) + " bytes of text",
+  throw InputError(Diagnostic{"P017", name, "longer than " + std::to_string(most) + " bytes of text",
                               "profile fewer steps, or without with_stack: that is what makes traces long"});
 }
 

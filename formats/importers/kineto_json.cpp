@@ -126,7 +126,7 @@ class TraceWalk {
  private:
   void event(std::size_t index, od::value& value, const char* path) {
     if (!begins(value, '{')) {
-      problems_.add_at_pointer("K007", path + std::to_string(index), "an event must be an object", "");
+      problems_.add_at_pointer("P007", path + std::to_string(index), "an event must be an object", "");
       return;
     }
     KinetoFields fields;
@@ -197,7 +197,7 @@ class TraceFinder : public nlohmann::json_sax<nlohmann::json> {
 // Throws unless the text is JSON.
 void require_json(std::string_view text, const std::string& name) {
   if (const auto offset = first_bad_utf8(text)) {
-    throw InputError(Diagnostic{"K003", place_of(name, text, *offset),
+    throw InputError(Diagnostic{"P002", place_of(name, text, *offset),
                                 "not UTF-8 at byte " + std::to_string(*offset + 1), "is this a Chrome trace in JSON?"});
   }
   TraceFinder finder;
@@ -207,7 +207,7 @@ void require_json(std::string_view text, const std::string& name) {
   const bool cut_off = offset >= text.size();
   constexpr std::size_t kTarMagic = 257;  // where "ustar" is in an archive
   const bool is_tar = text.size() > kTarMagic + 5 && text.substr(kTarMagic, 5) == "ustar";
-  throw InputError(Diagnostic{"K004", place_of(name, text, offset),
+  throw InputError(Diagnostic{"P001", place_of(name, text, offset),
                               cut_off ? "the file ends in the middle, after byte " + std::to_string(text.size())
                                       : "not JSON from byte " + std::to_string(offset + 1) + " on",
                               is_tar    ? "this is a tar archive: unpack it and import the files in it"
@@ -217,12 +217,12 @@ void require_json(std::string_view text, const std::string& name) {
 
 [[noreturn]] void refuse_trace(std::string_view text, const std::string& name, const char* reason) {
   require_json(text, name);
-  throw InputError(Diagnostic{"K004", name, std::string("not JSON: ") + reason, ""});
+  throw InputError(Diagnostic{"P001", name, std::string("not JSON: ") + reason, ""});
 }
 
 [[noreturn]] void refuse_without_events(std::string_view text, const std::string& name) {
   require_json(text, name);
-  throw InputError(Diagnostic{"K005", name, "there is no array \"traceEvents\"",
+  throw InputError(Diagnostic{"P010", name, "there is no array \"traceEvents\"",
                               "is this what torch.profiler's export_chrome_trace wrote?"});
 }
 

@@ -34,7 +34,7 @@ class KinetoVisitor {
 };
 
 // Visits all of `text`. The views stay valid for as long as the result lives. What is no event is added to `problems`.
-// Throws InputError K003, K004 or K005.
+// Throws InputError P002, P001 or P010.
 [[nodiscard]] std::shared_ptr<const void> walk_kineto(std::string text, ProblemList& problems, KinetoVisitor& visitor);
 
 }  // namespace debubble

@@ -39,7 +39,7 @@ struct PipedreamImport {
 
 // `name` is the file's path: errors begin with it, and the model is called after the folder when the file is graph.txt,
 // after the file otherwise. Decimal milliseconds become nanoseconds exactly.
-// Throws InputError (codes G001...) for anything that is not such a graph: bad syntax, unknown or doubled nodes,
+// Throws InputError for anything that is not such a graph: bad syntax, unknown or doubled nodes,
 // cycles, impossible numbers; all of the file's problems of one pass (syntax first, then the graph) at once.
 [[nodiscard]] PipedreamImport import_pipedream(std::string_view text, const std::string& name);
 

@@ -64,9 +64,9 @@ std::vector<std::size_t> execution_order(const PipedreamGraph& graph, ProblemLis
   }
   if (visited < graph.nodes.size()) complain_cycle(graph, find_cycle(graph, waiting), problems);
   if (inputs == graph.nodes.size()) {
-    problems.add("G018", problems.name(), "the graph has no layers", "is this a graph.txt of PipeDream's profiler?");
+    problems.add("P016", problems.name(), "the graph has no layers", "is this a graph.txt of PipeDream's profiler?");
   } else if (inputs == 0) {
-    problems.add("G019", problems.name(), "the graph has no Input node",
+    problems.add("P006", problems.name(), "the graph has no Input node",
                  "PipeDream's profiler writes one, as in: node1 -- Input -- ...; without it the file is not whole");
   }
   return order;
@@ -107,7 +107,7 @@ std::vector<Bytes> boundary_bytes(const PipedreamGraph& graph, const std::vector
       in_flight += graph.nodes[node].activation;
       ends_before[last] += graph.nodes[node].activation;
       if (in_flight > kLargestSize) {
-        problems.add("G020", problems.name() + ":" + std::to_string(graph.nodes[node].line),
+        problems.add("X001", problems.name() + ":" + std::to_string(graph.nodes[node].line),
                      "the tensors that cross the boundary after this node are too large together",
                      "the largest sum is " + std::to_string(kLargestSize) + " bytes");
         return result;

@@ -37,7 +37,7 @@ struct PipedreamGraph {
   std::vector<PipedreamNode> nodes;  // by ascending number
 };
 
-// Reads every line and records problems G001 to G016, G021 and G024; the graph is usable when there are none.
+// Reads every line and records its problems; the graph is usable when there are none.
 [[nodiscard]] PipedreamGraph parse_pipedream(std::string_view text, ProblemList& problems);
 
 }  // namespace debubble

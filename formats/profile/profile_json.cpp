@@ -79,7 +79,7 @@ GradSplit read_grad_split(JsonObjectReader& layer) {
     if (value->kind == JsonValue::Kind::kString && value->text == to_string(split)) return split;
   }
   layer.complain(
-      "P027", "grad_split",
+      "P011", "grad_split",
       "\"grad_split\" must be \"none\", \"range\", \"shape\", \"name\" or \"order\"; got " + describe(*value),
       "it says by what the backward was divided into its halves");
   return GradSplit::kNone;
@@ -91,10 +91,10 @@ void check_backward(const ProfileLayer& layer, JsonObjectReader& reader) {
   const bool weight = layer.weight_grad.has_value();
   if (input != weight) {
     const char* missing = input ? "\"weight_grad\"" : "\"input_grad\"";
-    reader.complain("P014", "", std::string("one half of the backward has no time: ") + missing + " is missing",
+    reader.complain("P012", "", std::string("one half of the backward has no time: ") + missing + " is missing",
                     "give both halves, or only \"backward\", their sum");
   } else if (!input && !layer.backward) {
-    reader.complain("P013", "", "the layer has no backward time",
+    reader.complain("P006", "", "the layer has no backward time",
                     "give \"backward\", or both \"input_grad\" and \"weight_grad\"");
   }
 }
@@ -123,7 +123,7 @@ LayerRun read_profile_layer(const JsonValue& value, std::string pointer, Problem
   reader.finish();
   check_backward(layer, reader);
   if (run.count > 1 && !trailing_number(layer.name)) {
-    reader.complain("P020", "name", "a name with \"count\" must end in a number; got " + in_quotes(layer.name),
+    reader.complain("P012", "name", "a name with \"count\" must end in a number; got " + in_quotes(layer.name),
                     "the layers of a run are numbered on: \"block.0\" with count 2 is block.0 and block.1");
   }
   return run;
@@ -181,11 +181,11 @@ ProfileOrigin read_profile_origin(const JsonValue& value, ProblemList& problems)
   reader.finish();
   const auto any = [&](Source source) { return origin.times == source || origin.memory == source; };
   if (any(Source::kMeasured) && origin.device.empty()) {
-    reader.complain("P015", "", "measured numbers need the \"device\" they were measured on",
+    reader.complain("P006", "", "measured numbers need the \"device\" they were measured on",
                     "for example \"device\": \"NVIDIA H200\"");
   }
   if (any(Source::kPublished) && origin.citation.empty()) {
-    reader.complain("P021", "", "published numbers need a \"citation\"", "authors, title, venue, table or file");
+    reader.complain("P006", "", "published numbers need a \"citation\"", "authors, title, venue, table or file");
   }
   return origin;
 }
@@ -256,7 +256,7 @@ Profile read_profile_top(JsonObjectReader& top, ProblemList& problems) {
 }  // namespace
 
 Profile read_profile(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "P022");
+  ProblemList problems(name);
   Profile profile;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     JsonObjectReader top(*root, "", problems);

@@ -25,8 +25,8 @@ bool read_feature_flag(JsonObjectReader& reader, std::string_view key, ProblemLi
   const JsonValue* value = reader.member(key, false);
   if (value == nullptr) return false;
   if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  reader.complain(problems.dialect().wrong_type, key,
-                  "\"" + std::string(key) + "\" must be true or false; got " + describe(*value), "without quotes");
+  reader.complain("P007", key, "\"" + std::string(key) + "\" must be true or false; got " + describe(*value),
+                  "without quotes");
   return false;
 }
 
@@ -48,7 +48,7 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
   while (k < kVersionWords.size() && kVersionWords[k] != word) ++k;
   if (k < kVersionWords.size()) asynchrony.versions = static_cast<Asynchrony::Versions>(k);
   if (k == kVersionWords.size() && !word.empty()) {
-    reader.complain("V011", "versions",
+    reader.complain("P011", "versions",
                     "\"versions\" is none of: latest, stashed, per-batch, predicted; got " + quoted(word),
                     "write one of these words");
   }
@@ -103,7 +103,7 @@ void read_copies_of(std::string_view text, const std::string& pointer, std::vect
       copies.push_back(*copy);
     } else {
       problems.add_at_pointer(
-          "J015", pointer, quoted(item) + " is not a copy of an activation",
+          "T024", pointer, quoted(item) + " is not a copy of an activation",
           "write it like 3OUT12 or 3BACK12@7: stage, way, microbatch, row position; :PEER behind it "
           "where a device keeps it");
       return;
@@ -121,8 +121,7 @@ void read_copies(JsonObjectReader& reader, Schedule& schedule, ProblemList& prob
     if ((*rows)[k].kind == JsonValue::Kind::kString) {
       read_copies_of((*rows)[k].text, pointer, copies, problems);
     } else {
-      problems.add_at_pointer(problems.dialect().wrong_type, pointer,
-                              "a device's copies must be a string; got " + describe((*rows)[k]),
+      problems.add_at_pointer("P007", pointer, "a device's copies must be a string; got " + describe((*rows)[k]),
                               "write them like \"0OUT3,0BACK3@7\"");
     }
   }

@@ -31,7 +31,7 @@ double most_bytes(const Job& job, std::int32_t device) {
     const auto held = static_cast<double>(job.piece(cost.weight_grad_held));
     if (op.kind == OpKind::kForward) activation += bytes;
     peak = std::max(peak, activation);
-    if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) activation -= bytes;
+    if (makes_input_gradient(op.kind)) activation -= bytes;
     if (op.kind == OpKind::kInputGrad) activation += held;
     if (op.kind == OpKind::kWeightGrad) activation -= held;
     around = std::max(

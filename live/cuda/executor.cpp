@@ -160,9 +160,8 @@ void Executor::finish_op(std::int32_t device, std::size_t position) {
   }
   DeviceAddress sent = output_of(job_.schedule(), op, tensor) ? stages.outgoing(tensor) + to_chain : 0;
   const std::int32_t replica = at(job_.schedule().replica_of, op.microbatch);
-  DeviceAddress weights = op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad
-                              ? trace_buffer.address(trace_buffer.of_weights(replica, op.stage))
-                              : 0;
+  DeviceAddress weights =
+      makes_weight_gradient(op.kind) ? trace_buffer.address(trace_buffer.of_weights(replica, op.stage)) : 0;
   std::uint64_t name = op_number(op);
   DeviceAddress iteration = trace_buffer.address(TraceBuffer::kIteration);
   const std::array<void*, 9> arguments{&slot, &chain, &sent, &seen, &used, &kept, &name, &iteration, &weights};

@@ -17,7 +17,7 @@ void require_live_functions(const CudaDriver& driver) {
 }
 
 [[noreturn]] void throw_not_split(const DeviceFacts& facts, int asked, unsigned got, const std::string& why) {
-  throw UnavailableError({"U061", facts.name,
+  throw UnavailableError({"U060", facts.name,
                           "this GPU of " + std::to_string(facts.processors) + " processors cannot be cut into " +
                               std::to_string(asked) + " parts: " + why,
                           got > 0 ? "fewer devices would do: -p " + std::to_string(got)
@@ -145,7 +145,7 @@ void GpuParts::connect() const {
       check(live.peer_possible(&possible, at(contexts_, from.gpu)->device(), at(contexts_, to.gpu)->device()),
             "asking whether GPUs reach each other");
       if (possible == 0) {
-        throw UnavailableError({"U062", "",
+        throw UnavailableError({"U060", "",
                                 "device " + std::to_string(from.gpu) + "'s GPU cannot reach the memory of device " +
                                     std::to_string(to.gpu) + "'s directly",
                                 "GPUs of one NVLink or PCIe switch can (nvidia-smi topo -p2p r); CUDA_VISIBLE_DEVICES "

@@ -25,11 +25,11 @@ struct GpuPart {
 
 class GpuParts {
  public:
-  // `count` equal parts of one GPU. Throws UnavailableError U060 (a driver without green contexts), U061 (the GPU
-  // cannot be cut into so many parts), U021, U027, U029.
+  // `count` equal parts of one GPU. Throws UnavailableError U060 (a driver without green contexts, or a GPU
+  // that cannot be cut into so many parts), U021, U027.
   [[nodiscard]] static std::unique_ptr<GpuParts> split(std::shared_ptr<const CudaLibraries> libraries, int gpu,
                                                        int count);
-  // Whole GPUs, by number. Throws UnavailableError U060, U062 (two that cannot reach each other's memory), U021, U029.
+  // Whole GPUs, by number. Throws UnavailableError U060 (also for two that cannot reach each other's memory), U021.
   [[nodiscard]] static std::unique_ptr<GpuParts> whole(std::shared_ptr<const CudaLibraries> libraries,
                                                        const std::vector<int>& gpus);
   ~GpuParts();

@@ -23,7 +23,7 @@ struct LiveImages {
 
 class LaneDevice final : public WorkDevice {
  public:
-  // `parts` must outlive it. Throws UnavailableError U026, U027, U028.
+  // `parts` must outlive it. Throws UnavailableError U026, U027.
   LaneDevice(const GpuParts& parts, const GpuPart& part, const LiveImages& images);
   ~LaneDevice() override;
   LaneDevice(const LaneDevice&) = delete;

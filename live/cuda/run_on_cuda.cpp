@@ -22,12 +22,12 @@ constexpr std::int64_t kSettledWithin = 3;           // per cent, of the last th
 void refuse_on_one_gpu(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
-    problems.push_back({"E023", "--p2p", "transfers between the parts of a GPU overlap the work",
+    problems.push_back({"E003", "--p2p", "transfers between the parts of a GPU overlap the work",
                         "--p2p overlapped; the backends cpu and mpi know the others"});
   }
   for (const Fault& fault : request.faults) {
     if (fault.kind != Fault::Kind::kKill) continue;
-    problems.push_back({"E024", "--fault", "the backend cuda runs all devices in one process: none can be killed alone",
+    problems.push_back({"E003", "--fault", "the backend cuda runs all devices in one process: none can be killed alone",
                         "--backend mpi has one process per device"});
   }
   if (!problems.empty()) throw InputError(std::move(problems));

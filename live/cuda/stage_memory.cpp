@@ -27,13 +27,13 @@ class RowWalk {
 
   void end(const Op& op) {
     const StageFootprint& size = at(stages_, op.stage);
-    if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) {
+    if (makes_input_gradient(op.kind)) {
       give_back(op, Region::kUntilBackward);
       counted_ -= size.activation;
     }
     if (op.kind == OpKind::kInputGrad) counted_ += size.weight_grad_held;
     if (op.kind == OpKind::kWeightGrad) counted_ -= size.weight_grad_held;
-    if (op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad) {
+    if (makes_weight_gradient(op.kind)) {
       give_back(op, Region::kUntilWeightGrad);
       give_back(op, Region::kHeld);
     }

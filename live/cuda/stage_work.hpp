@@ -31,9 +31,9 @@ struct StagedModel {
   WorkloadSize size;  // of a whole microbatch
 };
 
-// Throws InputError with all that is wrong: E020 (not one number per stage, or a stage without layers), E021 (the
-// numbers do not add up to the model's layers + 2), E022 (a microbatch that does not divide into the schedule's
-// pieces), and W001 ... W006.
+// Throws InputError with all that is wrong: L005 (not one number per stage, or a stage without layers), L006 (the
+// numbers do not add up to the model's layers + 2), F003 (a microbatch that does not divide into the schedule's
+// pieces), and F001, F002, X005.
 void check_model(const StagedModel& model, const Schedule& schedule);
 
 // What each stage holds of a whole microbatch; times are 0. Throws like check_model.

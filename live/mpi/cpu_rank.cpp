@@ -45,7 +45,7 @@ void require_cores(const MessagePassing& passing) {
   const int quota = usable_cores().quota;
   const int cores = quota > 0 ? std::min(quota, online) : online;
   if (cores > passing.ranks_on_host()) return;
-  throw UnavailableError({"U055", "--clock wall",
+  throw UnavailableError({"U050", "--clock wall",
                           "the wall clock needs " + std::to_string(passing.ranks_on_host() + 1) + " cores for " +
                               std::to_string(passing.ranks_on_host()) + " ranks, and there are " +
                               std::to_string(cores),

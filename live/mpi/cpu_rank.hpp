@@ -7,7 +7,7 @@
 namespace debubble::live {
 
 // Call in every rank; at rank 0 the whole result, elsewhere only its end. Throws InputError E010, E011,
-// UnavailableError U053 (memory), U055 (cores for the wall clock), WrongDataError: the same on all ranks.
+// UnavailableError U051 (memory), U050 (cores for the wall clock), WrongDataError: the same on all ranks.
 [[nodiscard]] LiveResult run_cpu_ranks(MessagePassing& passing, ControlChannel& channel, const LiveRequest& request,
                                        const LiveProgress& progress);
 

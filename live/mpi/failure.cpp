@@ -20,7 +20,7 @@ Failure failure_of(const std::exception_ptr& error, const std::string& who) {
     return {Failure::Kind::kWrongData, {}, found.what()};
   } catch (const std::bad_alloc&) {
     return {Failure::Kind::kUnavailable,
-            {{"U053", "", who + " has not enough memory for its buffers",
+            {{"U051", "", who + " has not enough memory for its buffers",
               "spread the ranks over more hosts, or use fewer microbatches"}},
             ""};
   } catch (const std::exception& found) {

@@ -33,12 +33,12 @@ constexpr int kCalibrationRuns = 5;
 void refuse_over_nccl(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
-    problems.push_back({"E012", "--p2p", "over NCCL transfers overlap the work",
+    problems.push_back({"E003", "--p2p", "over NCCL transfers overlap the work",
                         "--p2p overlapped; on the CPU, --backend mpi and cpu know the others"});
   }
   for (const Fault& fault : request.faults) {
     if (fault.kind != Fault::Kind::kSlow || fault.factor >= 1) continue;
-    problems.push_back({"E012", "--fault", "a GPU cannot be made faster than it is",
+    problems.push_back({"E003", "--fault", "a GPU cannot be made faster than it is",
                         "give slow=" + std::to_string(fault.device) + " a factor of 1 or more"});
   }
   if (!problems.empty()) throw InputError(std::move(problems));

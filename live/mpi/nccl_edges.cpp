@@ -77,7 +77,7 @@ bool NcclEdges::connect(Nanoseconds patience) {
     return true;
   }
   if (now - moved_ > std::chrono::nanoseconds(std::max(patience, kLeastPatience))) {
-    throw UnavailableError({"U056", nccl_.library,
+    throw UnavailableError({"U027", nccl_.library,
                             "the edge between this rank and rank " + std::to_string(edge.peer) + " is not connected",
                             "--watchdog SECONDS gives it more time; NCCL_DEBUG=WARN makes NCCL say more on stderr"});
   }
@@ -132,7 +132,7 @@ void NcclEdges::issue(Edge& edge, DeviceAddress data, Bytes bytes, cuda::Event m
   const auto begin = std::chrono::steady_clock::now();
   while (result == nccl::kInProgress && !is_idle(edge)) {
     if (std::chrono::steady_clock::now() - begin > std::chrono::nanoseconds(kLeastPatience)) {
-      throw UnavailableError({"U056", nccl_.library,
+      throw UnavailableError({"U027", nccl_.library,
                               "a transfer with rank " + std::to_string(edge.peer) + " has not been launched",
                               "NCCL_DEBUG=WARN makes NCCL say more on stderr"});
     }

@@ -28,10 +28,10 @@ class NcclEdges {
   NcclEdges(const NcclEdges&) = delete;
   NcclEdges& operator=(const NcclEdges&) = delete;
 
-  // First, in every rank with the same plan. Answers every peer, whatever happens. Throws UnavailableError U056.
+  // First, in every rank with the same plan. Answers every peer, whatever happens. Throws UnavailableError U027.
   void exchange_ids(ControlChannel& channel);
   // Then, again and again until true: connects one edge after the other and sends a small message over each. Never
-  // blocks. Throws UnavailableError U056, also after `patience` (30 s at least) without progress, and U026, U027.
+  // blocks. Throws UnavailableError U027, also after `patience` (30 s at least) without progress, and U026.
   [[nodiscard]] bool connect(Nanoseconds patience);
 
   void send(int to, DeviceAddress data, Bytes bytes);
@@ -41,7 +41,7 @@ class NcclEdges {
   [[nodiscard]] bool sends_have_left();
   // Reads memory of which nothing is under way any more, without waiting for work or for other transfers.
   void read(void* to, DeviceAddress data, Bytes bytes);
-  // Throws UnavailableError U056 when an edge has failed meanwhile.
+  // Throws UnavailableError U027 when an edge has failed meanwhile.
   void check_edges() const;
   // After a run that is complete on all ranks; they end the edges together.
   void close();

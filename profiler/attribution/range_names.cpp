@@ -158,7 +158,7 @@ std::uint32_t RangeNames::layer_number(const std::string& layer) {
   const auto [found, fresh] = layer_numbers_.emplace(layer, static_cast<std::uint32_t>(layer_names_.size()));
   if (!fresh) return found->second;
   if (layer_names_.size() >= kMostLayers) {
-    throw InputError({"A005", "", "more than " + std::to_string(kMostLayers) + " layers",
+    throw InputError({"P017", "", "more than " + std::to_string(kMostLayers) + " layers",
                       "the pattern of layers must give the same layer the same name in every step"});
   }
   layer_names_.push_back(layer);

@@ -116,7 +116,7 @@ void CuptiSession::subscribe() {
   }
   if (result == cupti_abi::kOtherSubscriber) throw other_profiler(other.data());
   if (result == cupti_abi::kUnknownError) {
-    throw UnavailableError({"U002", "", "there is no NVIDIA driver: CUPTI could not begin, " + describe(cupti_, result),
+    throw UnavailableError({"U020", "", "there is no NVIDIA driver: CUPTI could not begin, " + describe(cupti_, result),
                             "run on a machine with an NVIDIA GPU and its driver (nvidia-smi tells), or in a container "
                             "started with --gpus all"});
   }

@@ -22,7 +22,7 @@ namespace debubble {
 
 class CuptiSession : public ExternalIds {
  public:
-  // Starts. Throws UnavailableError U002, U003, U005, and leaves CUPTI as it was. Buffers and facts go to `stream`.
+  // Starts. Throws UnavailableError U020, U003, U005, and leaves CUPTI as it was. Buffers and facts go to `stream`.
   CuptiSession(const CuptiTable& cupti, const RecorderOptions& options, RecordStream& stream);
   ~CuptiSession() override;  // finish()
   CuptiSession(const CuptiSession&) = delete;

@@ -9,7 +9,7 @@ namespace {
 
 UnavailableError no_gpu_records(std::uint64_t launches) {
   return UnavailableError(
-      {"U006", "", std::to_string(launches) + " launches were seen, but no GPU work came back from CUPTI",
+      {"U041", "", std::to_string(launches) + " launches were seen, but no GPU work came back from CUPTI",
        "another client of CUPTI in this process takes the records: remove torch.profiler from the script and unset "
        "KINETO_USE_DAEMON, or record with torch.profiler and use debubble import --from kineto"});
 }

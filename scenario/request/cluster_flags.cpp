@@ -22,7 +22,7 @@ constexpr int kMostClusterRanks = 1 << 22;
 int ranks_in_group(const std::optional<int>& flag, const char* name, int most = kMostClusterRanks) {
   const int size = flag.value_or(1);
   if (size < 1 || size > most) {
-    fail("B010", name,
+    fail("C012", name,
          "a number of ranks from 1 to " + std::to_string(most) + " is wanted; got " + std::to_string(size),
          std::string("leave ") + name + " out for 1");
   }
@@ -38,21 +38,21 @@ Parallelism read_group_sizes(const ClusterFlags& flags) {
   sizes.sequence = flags.sequence_parallel;
   sizes.zero = flags.zero.value_or(0);
   if (std::int64_t{sizes.tensor} * sizes.context > kMostClusterRanks || sizes.ranks() > kMostClusterRanks) {
-    fail("B010", "--dp", "more than " + std::to_string(kMostClusterRanks) + " ranks", "use fewer");
+    fail("C012", "--dp", "more than " + std::to_string(kMostClusterRanks) + " ranks", "use fewer");
   }
   if (sizes.zero < 0 || sizes.zero > 3) {
-    fail("B011", "--zero", "the optimizer is sharded in stage 0, 1, 2 or 3; got " + std::to_string(sizes.zero),
+    fail("C002", "--zero", "the optimizer is sharded in stage 0, 1, 2 or 3; got " + std::to_string(sizes.zero),
          "1: its state, 2: gradients, too, 3: weights, too");
   }
   if (sizes.sequence && sizes.tensor == 1) {
-    fail("B012", "--sequence-parallel", "sequences are split over the tensor ranks, and there is one",
+    fail("C004", "--sequence-parallel", "sequences are split over the tensor ranks, and there is one",
          "add --tp 8, or leave --sequence-parallel out");
   }
   const int places = sizes.context * sizes.data;
   if (places % sizes.expert != 0) {
     int near = sizes.expert;
     while (near > 1 && places % near != 0) --near;
-    fail("B013", "--ep",
+    fail("F003", "--ep",
          "experts are split over the context and data ranks: " + std::to_string(sizes.expert) + " does not divide " +
              std::to_string(sizes.context) + " x " + std::to_string(sizes.data),
          "the nearest that fits: --ep " + std::to_string(near));
@@ -83,7 +83,7 @@ NetworkModel read_model(const std::string& word) {
 // Links that are nobody's have no flows to share them.
 void refuse_on_ideal(const ClusterFlags& flags) {
   const auto refuse = [](const std::string& value, const char* name, const char* help) {
-    if (!value.empty()) fail("B014", name, "on an ideal topology it would change nothing", help);
+    if (!value.empty()) fail("C004", name, "on an ideal topology it would change nothing", help);
   };
   refuse(flags.network, "--network", "add --topology, e.g. --topology dgx-h100:2");
   refuse(flags.transfer_latency, "--transfer-latency", "use --comm, or add --topology");
@@ -176,7 +176,7 @@ RankLayout ClusterScenario::layout(int pipeline_devices) const {
 
 void refuse_cluster(const ClusterScenario& cluster, const std::string& verb) {
   if (!cluster.given) return;
-  fail("B019", "--topology", verb + " has real links and one rank per device: a modelled cluster would change nothing",
+  fail("C087", "--topology", verb + " has real links and one rank per device: a modelled cluster would change nothing",
        "leave --topology, --tp, --dp and what belongs to them out");
 }
 

@@ -33,7 +33,7 @@ constexpr double kWidestSpread = 4;  // sigma: beyond it one draw in twenty is o
 double spread_of(const std::string& text, const std::string& example) {
   const std::optional<double> value = number_of(text);
   if (value && *value > 0 && *value <= kWidestSpread) return *value;
-  refuse_factors("O008", fmt::format("\"{}\" is no number above 0 and up to {}", text, kWidestSpread),
+  refuse_factors("C012", fmt::format("\"{}\" is no number above 0 and up to {}", text, kWidestSpread),
                  "write it like " + example);
 }
 
@@ -42,7 +42,7 @@ void read_uniform(const std::string& text, FactorSource& source) {
   const auto low = number_of(text.substr(0, dash));
   const auto high = dash == std::string::npos ? std::nullopt : number_of(text.substr(dash + 1));
   if (!low || !high || !is_factor(*low) || !is_factor(*high) || *low >= *high) {
-    refuse_factors("O008",
+    refuse_factors("C012",
                    fmt::format("\"{}\" is no range of two factors from 0.001 to 1000, the lower one first", text),
                    "write it like --factors uniform:0.5-1.5");
   }
@@ -54,7 +54,7 @@ void read_experts(const std::string& text, FactorSource& source) {
   const std::size_t colon = text.find(':');
   const auto experts = count_of(text.substr(0, colon), kMostExperts);
   if (!experts || *experts < 2 || colon == std::string::npos) {
-    refuse_factors("O008",
+    refuse_factors("C012",
                    fmt::format("\"{}\" is no number of experts, 2 to {}, and how uneven they are", text, kMostExperts),
                    "write it like --factors experts:8:0.5");
   }
@@ -116,12 +116,12 @@ FactorSource parse_factors(const std::string& text) {
     }
     const std::string guess = closest_name(name, kFactorNames);
     refuse_factors(
-        "O007",
+        "C002",
         fmt::format("\"{}\" is neither a .csv or .json file nor one of: lognormal, uniform, zipf, experts", text),
         guess.empty() ? "write it like --factors lognormal:0.3" : "did you mean " + guess + "?");
   }
   if (colon == std::string::npos) {
-    refuse_factors("O008", fmt::format("\"{}\" does not say how much the microbatches differ", text),
+    refuse_factors("C012", fmt::format("\"{}\" does not say how much the microbatches differ", text),
                    "write it like --factors lognormal:0.3, uniform:0.5-1.5, zipf:1.2 or experts:8:0.5");
   }
   source.kind = static_cast<DrawKind>(static_cast<int>(DrawKind::kLognormal) + (found - kFactorNames.begin()));
@@ -141,7 +141,7 @@ std::vector<double> microbatch_factors(const FactorSource& source, int microbatc
   if (source.kind == DrawKind::kFile) {
     if (source.factors.size() == static_cast<std::size_t>(microbatches)) return source.factors;
     refuse_factors(
-        "O009",
+        "P012",
         fmt::format("{} has {} microbatches, and the run has {}", source.text, source.factors.size(), microbatches),
         fmt::format("give one line for each, or run it with -m {}", source.factors.size()));
   }

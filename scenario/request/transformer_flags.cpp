@@ -46,7 +46,7 @@ double number_in_range(const std::string& text, const char* place, double least,
   if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most) return number;
   std::ostringstream range;
   range << least << " to " << most;
-  fail("F015", place, "\"" + text + "\" is not a number from " + range.str(),
+  fail("C012", place, "\"" + text + "\" is not a number from " + range.str(),
        std::string("write it like ") + place + " " + like);
 }
 
@@ -84,7 +84,7 @@ void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
   for (const auto& [name, is_given] : given) {
     if (is_given) {
       const bool size = std::string_view(name) == "--sequence" || std::string_view(name) == "--microbatch-size";
-      found.push_back({"F014", name, "it describes a modelled transformer, but there is no --model",
+      found.push_back({"C004", name, "it describes a modelled transformer, but there is no --model",
                        size ? "add --model NAME, or --profile with measured sizes"
                             : "add --model NAME; `debubble list models` shows the names"});
     }
@@ -101,7 +101,7 @@ void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   const std::string meant = closest_name(flags.hardware, names);
-  fail("F013", "--hardware", "no hardware is named \"" + flags.hardware + "\"",
+  fail("C003", "--hardware", "no hardware is named \"" + flags.hardware + "\"",
        meant.empty() ? "known: " + all : "did you mean " + meant + "? known: " + all);
 }
 
@@ -112,11 +112,11 @@ void check_calibration(const std::string& text, TransformerScenario& scenario) {
     const std::size_t equals = item.find('=');
     const std::string key = item.substr(0, equals);
     if (equals == std::string::npos || (key != "compute" && key != "network")) {
-      fail("F016", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
+      fail("C006", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
            "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it");
     }
     if (!seen.insert(key).second) {
-      fail("F016", "--calibrate", "\"" + key + "\" is given twice", "give each factor once");
+      fail("C007", "--calibrate", "\"" + key + "\" is given twice", "give each factor once");
     }
     const double factor = number_in_range(item.substr(equals + 1), "--calibrate", 0.01, 100, "compute=0.95");
     (key == "compute" ? scenario.calibration.compute_scale : scenario.calibration.network_scale) = factor;

@@ -100,9 +100,9 @@ LimitItem read_limit_item(std::string_view whole, const PlanningCosts& costs, in
   }
   if (is_positive_number(text.substr(0, text.find_last_not_of("pBkKMGTi ") + 1))) {
     const char* why = "\" is a number, but too large, too finely written or with an exponent, for a memory limit";
-    fail("S040", kPlace, "\"" + std::string(whole) + why, kLimitHelp);
+    fail("S006", kPlace, "\"" + std::string(whole) + why, kLimitHelp);
   }
-  fail("S040", kPlace, "\"" + std::string(whole) + "\" is not a memory limit", kLimitHelp);
+  fail("S006", kPlace, "\"" + std::string(whole) + "\" is not a memory limit", kLimitHelp);
 }
 
 // Thousandths of `unit`, rounded up, as people write them: "3", "3.25".
@@ -155,7 +155,7 @@ MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts&
   const std::vector<std::string> items = split(limit.text);
   const auto devices = static_cast<std::size_t>(request.devices);
   if (items.size() != 1 && items.size() != devices) {
-    fail("S041", kPlace,
+    fail("S062", kPlace,
          "a list needs one limit for each of the " + std::to_string(devices) + " devices; got " +
              std::to_string(items.size()),
          "write one limit for all devices, or " + std::to_string(devices) + " joined by commas");

@@ -20,8 +20,8 @@ struct MemoryLimit {
   bool sized = false;              // one of them has a unit
 };
 
-// The parameter `memory_limit` of the request, or `fallback`. Throws InputError (S040 .. S042) for what is no limit, a
-// list of another length than p, and a size that the fixed state already exceeds.
+// The parameter `memory_limit` of the request, or `fallback`. Throws InputError (S006, S042, S062) for what is no
+// limit, a list of another length than p, and a size that the fixed state already exceeds.
 [[nodiscard]] MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts& costs,
                                           std::string_view fallback);
 

@@ -19,7 +19,7 @@ namespace debubble {
 // The rows of a schedule, cell by cell, without idle cells.
 [[nodiscard]] ActionTable action_table(const Schedule& schedule);
 
-// The device of each stage. Throws InputError T051 when a stage is on several: PyTorch keeps each on one rank. `place`
+// The device of each stage. Throws InputError T054 when a stage is on several: PyTorch keeps each on one rank. `place`
 // is the error's.
 [[nodiscard]] std::vector<std::int32_t> devices_of_stages(const Schedule& schedule, const std::string& place);
 
@@ -32,10 +32,10 @@ namespace debubble {
 [[nodiscard]] ActionTable add_reduce_grad(const ActionTable& table, int microbatches);
 // Transfers: turn by turn each device appends its next cell, when its inputs are there; what it sends comes after it
 // and, in the same moment, at the end of the receiver's row. An idle cell takes a turn, so it moves receives. Numbers
-// must be in range. Throws InputError T052 when no device can go on: the order deadlocks.
+// must be in range. Throws InputError T011 when no device can go on: the order deadlocks.
 [[nodiscard]] ActionTable add_send_receive(const ActionTable& table, const std::vector<std::int32_t>& device_of);
 
-// All three. `place` is that of errors: T051, T052.
+// All three. `place` is that of errors: T054, T011.
 [[nodiscard]] ActionTable lower_as_pytorch(const Schedule& schedule, const std::string& place);
 
 // I directly followed by W of the same microbatch becomes B. PyTorch applies it before writing a table, not on loading.
@@ -43,7 +43,7 @@ namespace debubble {
 [[nodiscard]] ActionTable merge_backward_halves(const ActionTable& table);
 
 // How many steps PyTorch's dry run (`_simulate_comms_compute`) of a table with transfers takes when each action takes
-// one. Idle cells do not count. Throws InputError T052 when it cannot end, and T053 for what the dry run does not
+// one. Idle cells do not count. Throws InputError T011 when it cannot end, and T054 for what the dry run does not
 // know: UNSHARD, RESHARD, REDUCE_GRAD and overlapped pairs.
 [[nodiscard]] int dry_run_steps(const ActionTable& table, const std::vector<std::int32_t>& device_of);
 

@@ -27,9 +27,9 @@ class OrderCheck {
     check_pairs();
     if (!problems_.empty()) return std::move(problems_);
     if (!runs_to_the_end(false)) {
-      report_wait("T048", "", "each device runs its row strictly in order: reorder one of these rows");
+      report_wait(false, "", "each device runs its row strictly in order: reorder one of these rows");
     } else if (!runs_to_the_end(true)) {
-      report_wait("T049", " where transfers are not buffered",
+      report_wait(true, " where transfers are not buffered",
                   "post transfers of two devices in the same order on both, or side by side");
     }
     return std::move(problems_);
@@ -52,7 +52,7 @@ class OrderCheck {
                 [](const auto* a, const auto* b) { return a->received_at < b->received_at; });
       const auto [one, other] = std::mismatch(sent.begin(), sent.end(), received.begin());
       if (one == sent.end()) continue;
-      problems_.push_back({ends.second, (*other)->received_at, "T047",
+      problems_.push_back({ends.second, (*other)->received_at, "T045",
                            to_string((*other)->receive) + " gets " + to_string((*one)->send) + " (" +
                                where(ends.first, (*one)->sent_at) + "), which row " + std::to_string(ends.first + 1) +
                                " sends before " + to_string((*other)->send),
@@ -141,8 +141,7 @@ class OrderCheck {
   }
 
   // Every row that has not ended waits for another that has not, so following them comes back.
-  void report_wait(const char* code, const std::string& when, const char* help) {
-    const bool rendezvous = std::string(code) == "T049";
+  void report_wait(bool rendezvous, const std::string& when, const char* help) {
     std::size_t row = 0;
     while (next_[row] == size(row)) ++row;
     std::vector<std::size_t> path;
@@ -162,7 +161,7 @@ class OrderCheck {
               to_string(sender ? message.receive : message.send) + ", which row " + std::to_string(next + 1) +
               " has after cell " + std::to_string(next_[next] + 1);
     }
-    problems_.push_back({static_cast<std::int64_t>(path[0]), next_[path[0]], code, std::move(text), help});
+    problems_.push_back({static_cast<std::int64_t>(path[0]), next_[path[0]], "T011", std::move(text), help});
   }
 
   [[nodiscard]] const CommsMessage& awaited(std::size_t row, bool rendezvous) const {

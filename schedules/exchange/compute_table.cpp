@@ -17,11 +17,9 @@ namespace {
 
 constexpr std::size_t kMostTableProblems = 50;
 
-// Codes of ops that are not there (T012 and T013: many). While cells are unreadable or numbers missing they follow from
-// that, and would only repeat it.
-bool is_absence(const std::string& code) {
-  return code == "T004" || code == "T005" || code == "T006" || code == "T012" || code == "T013";
-}
+// Ops that are not there. While cells are unreadable or numbers missing they follow from that, and would only repeat
+// it.
+bool is_absence(const std::string& code) { return code == "T004"; }
 
 class TableReader {
  public:
@@ -29,10 +27,10 @@ class TableReader {
 
   Schedule read() {
     split_rows();
-    if (ops_ == 0 && count_ == 0) throw InputError({"T020", name_, "the table holds no ops", "one row per device"});
+    if (ops_ == 0 && count_ == 0) throw InputError({"P016", name_, "the table holds no ops", "one row per device"});
     for (std::size_t row = 0; row < cells_.size(); ++row) {
       if (schedule_.rows[row].empty() && !faulty_[row]) {
-        add(row, -1, {"T021", "", "the row holds no ops", "every row is one device: give it ops or delete the line"});
+        add(row, -1, {"P016", "", "the row holds no ops", "every row is one device: give it ops or delete the line"});
       }
     }
     number_stages_and_microbatches();
@@ -111,7 +109,7 @@ class TableReader {
     schedule_.name = name_;
     schedule_.devices = static_cast<int>(schedule_.rows.size());
     schedule_.stages = count_without_gaps(stages, "T030", "stage");
-    schedule_.microbatches = count_without_gaps(microbatches, "T031", "microbatch");
+    schedule_.microbatches = count_without_gaps(microbatches, "T030", "microbatch");
     const bool even = schedule_.stages % schedule_.devices == 0;
     schedule_.chunks = schedule_.stages / schedule_.devices + (even ? 0 : 1);
   }
@@ -245,7 +243,7 @@ class TableReader {
     }
     if (count_ > shown.size()) {
       const std::size_t more = count_ - shown.size();
-      shown.push_back({"T032", name_, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
+      shown.push_back({"P022", name_, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
                        "fix the first ones and read again"});
     }
     throw InputError(std::move(shown));

@@ -62,11 +62,11 @@ bool allowed(ActionKind kind, CellWords words) {
 CellFault fault_of_word(std::string_view text, std::string_view stage, std::string_view word, CellWords words) {
   const std::optional<ActionKind> kind = action_kind(word);
   if (kind && !is_compute(*kind)) {
-    return {"T027", quoted(text) + " is a communication action; this is a compute_comms table",
+    return {"T024", quoted(text) + " is a communication action; this is a compute_comms table",
             "give the compute_only table, which has F, B, I and W alone: transfers follow from it"};
   }
   if (word == "BW") {
-    return {"T026",
+    return {"T024",
             quoted(text) + " is of the older grammar; PyTorch's parser now reads it as " +
                 quoted(std::string(stage) + "B") + ", without a microbatch",
             "older tables write B for the input gradient and BW for the whole backward: rename B to I, then BW to B"};
@@ -85,7 +85,7 @@ CellFault read_action(std::string_view text, CellWords words, Action& action) {
   if (!kind || !allowed(*kind, words)) return fault_of_word(text, stage, word, words);
   const bool counts = has_microbatch(*kind);
   if (counts && microbatch.empty() && rest.empty()) {
-    return {"T029", quoted(text) + " names no microbatch", "write the microbatch's number after the letter, like 3F12"};
+    return {"T024", quoted(text) + " names no microbatch", "write the microbatch's number after the letter, like 3F12"};
   }
   if (!counts && !microbatch.empty()) {
     return {"T024", quoted(text) + " is not an action: " + std::string(word) + " takes no microbatch", kCommsGrammar};
@@ -98,7 +98,7 @@ CellFault read_action(std::string_view text, CellWords words, Action& action) {
   const std::optional<std::int32_t> s = cell_number(stage);
   const std::optional<std::int32_t> i = counts ? cell_number(microbatch) : std::optional<std::int32_t>(-1);
   if (!s || !i) {
-    return {"T025", quoted(text) + " has a " + (s ? "microbatch" : "stage") + " number that is too large",
+    return {"T002", quoted(text) + " has a " + (s ? "microbatch" : "stage") + " number that is too large",
             "the largest is 2147483646"};
   }
   action = Action{*kind, *s, *i};
@@ -106,7 +106,7 @@ CellFault read_action(std::string_view text, CellWords words, Action& action) {
 }
 
 CellFault pair_fault(std::string_view text, const std::string& what) {
-  return {"T028", quoted(text) + " is not an overlapped pair: " + what, "write it as (3F12;4B7)OVERLAP_F_B"};
+  return {"T024", quoted(text) + " is not an overlapped pair: " + what, "write it as (3F12;4B7)OVERLAP_F_B"};
 }
 
 // "(a;b)OVERLAP_F_B"
@@ -140,16 +140,16 @@ ReadActionCell read_pair(std::string_view text, CellWords words) {
 // Bytes that no table may hold, whatever the grammar says about the rest.
 CellFault stray_byte(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) {
-    return {"T022", "a NUL byte", "save the table as plain ASCII or UTF-8 text"};
+    return {"G024", "a NUL byte", "save the table as plain ASCII or UTF-8 text"};
   }
   if (text.find('\r') != std::string_view::npos) {
-    return {"T022", "a carriage return that no line feed follows", "end lines with LF or CRLF"};
+    return {"G024", "a carriage return that no line feed follows", "end lines with LF or CRLF"};
   }
   if (text.starts_with("\xef\xbb\xbf")) {
-    return {"T022", "a byte order mark", "save the table as UTF-8 without one"};
+    return {"G024", "a byte order mark", "save the table as UTF-8 without one"};
   }
   if (text.find('"') != std::string_view::npos) {
-    return {"T023", quoted(text) + " has a quotation mark", "cells are not quoted in this format"};
+    return {"T024", quoted(text) + " has a quotation mark", "cells are not quoted in this format"};
   }
   return {};
 }

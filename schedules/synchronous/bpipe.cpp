@@ -70,7 +70,7 @@ Schedule build_bpipe(const ScheduleRequest& request) {
   const int p = request.devices;
   require_one_chunk(request, "bpipe");
   if (p < 4 || p % 2 != 0) {
-    fail("S079", "--devices",
+    fail("S011", "--devices",
          "bpipe pairs device d with p - 1 - d of an even p of at least 4; got " + std::to_string(p),
          nearest_legal("-p ", p < 4 ? "4" : std::to_string(p - 1) + " or " + std::to_string(p + 1)));
   }

@@ -20,11 +20,11 @@ int waves_of(const ScheduleRequest& request) {
          nearest_legal("-v ", below < 2 ? "2" : std::to_string(below) + " or " + std::to_string(below + 2)));
   }
   if (waves < 1 || waves > kMostWaves) {
-    fail("S024", "--param waves", "hanayo needs at least 1 wave; got " + std::to_string(waves),
+    fail("S006", "--param waves", "hanayo needs at least 1 wave; got " + std::to_string(waves),
          "nearest legal value: --param waves=1");
   }
   if (request.chunks != 0 && request.chunks != 2 * waves) {
-    fail("S025", "--param waves",
+    fail("S075", "--param waves",
          std::to_string(waves) + (waves == 1 ? " wave makes " : " waves make ") + std::to_string(2 * waves) +
              " stages per device, but --chunks says " + std::to_string(request.chunks),
          "nearest legal value: --param waves=" + std::to_string(request.chunks / 2));
@@ -35,7 +35,7 @@ int waves_of(const ScheduleRequest& request) {
 Schedule build_hanayo(const ScheduleRequest& request) {
   const int p = request.devices;
   const int m = request.microbatches;
-  if (p < 2) fail("S021", "--devices", "hanayo needs at least 2 devices; got 1", "nearest legal value: -p 2");
+  if (p < 2) fail("S011", "--devices", "hanayo needs at least 2 devices; got 1", "nearest legal value: -p 2");
   const int waves = waves_of(request);
   if (2.0 * waves * p * m > kMostCells) {
     fail("S015", "--param waves", "stages x microbatches are beyond 20 million", "use fewer waves");

@@ -221,7 +221,7 @@ std::vector<std::vector<Op>> pattern_rows(int devices, int microbatches, Buildin
 
 Schedule build_from_block(const ScheduleRequest& request, const std::string& name, BuildingBlock block) {
   const int p = request.devices;
-  if (p < 2) fail("S017", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) fail("S011", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
   if (request.chunks != 0 && request.chunks != 2) {
     fail("S005", "--chunks", name + " has exactly 2 stages per device; got " + std::to_string(request.chunks),
          "leave --chunks out, or use -v 2");

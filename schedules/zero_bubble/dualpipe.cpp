@@ -19,7 +19,7 @@ void check_dualpipe(const ScheduleRequest& request) {
   const int m = request.microbatches;
   if (p < 2 || p % 2 != 0) {
     const std::string values = p > 2 ? std::to_string(p - 1) + " or " + std::to_string(p + 1) : "2";
-    fail("S050", "--devices", "dualpipe needs an even number of devices; got " + std::to_string(p),
+    fail("S011", "--devices", "dualpipe needs an even number of devices; got " + std::to_string(p),
          nearest_legal("-p ", values) + "; or use --schedule dualpipe-v");
   }
   if (request.chunks > 1) {
@@ -27,12 +27,12 @@ void check_dualpipe(const ScheduleRequest& request) {
          "leave --chunks out, or use --schedule dualpipe-v for two stages of one replica");
   }
   if (m < 2 * p) {
-    fail("S051", "--microbatches",
+    fail("S044", "--microbatches",
          "dualpipe needs at least 2p = " + std::to_string(2 * p) + " microbatches; got " + std::to_string(m),
          "nearest legal value: -m " + std::to_string(2 * p));
   }
   if (m % 2 != 0) {
-    fail("S052", "--microbatches", "dualpipe gives each direction half the microbatches; got " + std::to_string(m),
+    fail("S009", "--microbatches", "dualpipe gives each direction half the microbatches; got " + std::to_string(m),
          "nearest legal values: -m " + std::to_string(m - 1) + " or " + std::to_string(m + 1));
   }
 }

@@ -16,7 +16,7 @@ bool rounds_are_even(int m, int devices) { return m % std::max(1, m / devices) =
 void check_interleaved_zb(const ScheduleRequest& request, int chunks) {
   const int m = request.microbatches;
   const int p = request.devices;
-  if (p < 2) fail("S017", "--devices", "interleaved-zb needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) fail("S011", "--devices", "interleaved-zb needs at least 2 devices", "use -p 2 or more");
   if (chunks < 2) {
     fail("S005", "--chunks", "interleaved-zb needs at least 2 stages per device; got " + std::to_string(chunks),
          "use -v 2 or more, or --schedule zb-h1 for one stage per device");

@@ -127,7 +127,7 @@ int offloaded_chunks(const ScheduleRequest& request, const PlanningCosts& costs,
   if (given == request.params.end() || given->second == "auto") return affordable_chunks(costs, chunks);
   const int offloaded = int_param(request, "offload_chunks", chunks);
   if (offloaded < 0 || offloaded > chunks) {
-    fail("S082", "--param offload_chunks",
+    fail("S006", "--param offload_chunks",
          "a device has " + std::to_string(chunks) + " chunks to offload; got " + std::to_string(offloaded),
          "nearest legal value: --param offload_chunks=" + std::to_string(offloaded < 0 ? 0 : chunks));
   }

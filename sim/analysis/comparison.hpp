@@ -103,7 +103,7 @@ struct TimedRun {
 // `measured` holds the iterations; the one numbered `chosen` is compared, the others give the percentiles. Both runs
 // are of `schedule`, in whatever order; `p2p` is how transfers met the lanes. `residual` is by how much the measured
 // clocks may differ: the tolerance of the first divergence is no less, nor less than a tenth of the mean op.
-// Linear in the number of ops for each group that differs. Throws InputError D020 when a run lacks an op of the other.
+// Linear in the number of ops for each group that differs. Throws InputError D010 when a run lacks an op of the other.
 [[nodiscard]] Comparison compare(const Schedule& schedule, P2p p2p, const TimedRun& predicted,
                                  std::span<const TimedRun> measured, std::size_t chosen, Nanoseconds residual = 0);
 

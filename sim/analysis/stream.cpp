@@ -15,7 +15,7 @@ std::vector<bool> steady_part(const Schedule& schedule) {
   std::vector<bool> steady(static_cast<std::size_t>(schedule.total_pieces()), true);
   for (const auto& row : schedule.rows) {
     const auto is_forward = [](const Op& op) { return op.kind == OpKind::kForward; };
-    const auto is_backward = [](const Op& op) { return makes_input_grad(op.kind); };
+    const auto is_backward = [](const Op& op) { return makes_input_gradient(op.kind); };
     const auto first_backward = std::find_if(row.begin(), row.end(), is_backward) - row.begin();
     const auto behind_forwards = std::find_if(row.rbegin(), row.rend(), is_forward).base() - row.begin();
     for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(row.size()); ++k) {
@@ -32,7 +32,7 @@ std::vector<Nanoseconds> departures(const Timeline& timeline, const Schedule& sc
   const std::vector<bool> steady = steady_part(schedule);
   std::vector<Nanoseconds> leaves(steady.size(), -1);
   const auto look = [&](const Op& op, Nanoseconds end) {
-    if (op.stage == 0 && makes_input_grad(op.kind)) at(leaves, op.microbatch) = end;
+    if (op.stage == 0 && makes_input_gradient(op.kind)) at(leaves, op.microbatch) = end;
   };
   for (const Span& span : timeline.spans) {
     look(span.op, span.end);

@@ -16,7 +16,7 @@
 namespace debubble {
 
 struct Diagnostic {
-  std::string code;     // stable, e.g. "P004"; the letter names the family: P profile, S schedule, C command line, ...
+  std::string code;     // "P004": what went wrong, alike for all files and flags; docs/errors.md lists them
   std::string place;    // "file:line:column", "file#/json/pointer" or "--flag"; may be empty
   std::string message;  // what is wrong, one sentence without full stop
   std::string help;     // how to fix it; may be empty

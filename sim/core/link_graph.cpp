@@ -76,7 +76,7 @@ class ShortestPaths final : public Router {
   void walk(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const {
     const RouteTree& tree = tree_to(to);
     if (tree.count[to_index(from)] == kNoLink) {
-      throw InputError(Diagnostic{"B007", "",
+      throw InputError(Diagnostic{"B028", "",
                                   "there is no route from " + names_[to_index(from)] + " to " + names_[to_index(to)],
                                   "join them by links, or cut fewer"});
     }

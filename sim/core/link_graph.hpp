@@ -55,7 +55,7 @@ struct LinkGraph {
 };
 
 // Fewest links, then least latency, then the lowest link numbers; what a graph without a router of its own uses. Links
-// that are cut are no part of it. May be asked from several threads at once. Throws InputError B007 for no route.
+// that are cut are no part of it. May be asked from several threads at once. Throws InputError B028 for no route.
 [[nodiscard]] std::shared_ptr<const Router> shortest_paths(const LinkGraph& graph);
 
 }  // namespace debubble

@@ -39,8 +39,8 @@ class CellCosts {
     if (!cell.paired) return result;
     const Member second{cell.partner_kind, cell.partner_stage, cell.partner_class, cell.partner_recomputed};
     const CellCost other = of_member(second);
-    const bool forward_with_backward = (first.kind == OpKind::kForward && is_backward_part(second.kind)) ||
-                                       (second.kind == OpKind::kForward && is_backward_part(first.kind));
+    const bool forward_with_backward = (first.kind == OpKind::kForward && is_backward(second.kind)) ||
+                                       (second.kind == OpKind::kForward && is_backward(first.kind));
     if (forward_with_backward && costs_.overlapped_pair) {
       result.duration = program_.shares.pair_part(*costs_.overlapped_pair, first.piece_class, second.piece_class);
     } else if (program_.pairs_run_side_by_side && !cell.in_sequence) {
@@ -135,7 +135,7 @@ constexpr std::int64_t kMostTime = std::numeric_limits<std::int64_t>::max() / 4;
 }
 
 [[noreturn]] void refuse_sizes() {
-  throw InputError(Diagnostic{"X002", "", "the sizes of this run add up to more than a 64-bit byte count holds",
+  throw InputError(Diagnostic{"X001", "", "the sizes of this run add up to more than a 64-bit byte count holds",
                               "check the units of the sizes; use fewer microbatches"});
 }
 

@@ -160,7 +160,7 @@ class RowChecker {
              to_string(op) + " repeats a part of " + to_string(ops_.op(whole)) + ", the whole backward",
              "run either B, or I and W");
     } else if (other < 0) {
-      report("T006", id, -1,
+      report("T004", id, -1,
              to_string(op) + " is half a backward: " + name_of_op(other_kind, op.stage, op.microbatch) + " is missing",
              "run both I and W, or B alone");
     }
@@ -215,7 +215,7 @@ class RowChecker {
   void check_nothing_missing() {
     if (schedule_.stages < 1 || pieces_ < 1) return;  // check_shape has said so
     if (!ops_.dense()) {
-      report("T012", -1, -1,
+      report("T004", -1, -1,
              counted(ops_.size(), "op") + " cannot be a whole schedule of " + counted(schedule_.stages, "stage") +
                  " and " + counted(pieces_, "microbatch") + ", which takes at least two for each stage and microbatch",
              "");
@@ -241,10 +241,10 @@ class RowChecker {
                  std::to_string(microbatch),
              "");
     } else if (forward) {
-      report("T005", -1, -1, "the backward after " + f + " is missing: neither " + b + ", nor " + i + " and " + w,
+      report("T004", -1, -1, "the backward after " + f + " is missing: neither " + b + ", nor " + i + " and " + w,
              "add " + b + ", or " + i + " and " + w + ", after " + f);
     } else {
-      report("T013", -1, -1,
+      report("T004", -1, -1,
              "stage " + std::to_string(stage) + " never runs microbatch " + std::to_string(microbatch) + ": " + f +
                  " and its backward are missing",
              "");

@@ -9,8 +9,6 @@ namespace debubble {
 
 namespace {
 
-bool is_gradient(const Op& op) { return op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad; }
-
 bool is_local(const Op& op) { return op.kind == OpKind::kWeightGrad || op.kind == OpKind::kRecompute; }
 
 // Several stages on some device, in a loop.
@@ -32,7 +30,8 @@ struct Forwards {
 
 Forwards forwards_of(const std::vector<Op>& row) {
   const auto is_forward = [](const Op& op) { return op.kind == OpKind::kForward; };
-  const auto backward = std::find_if(row.begin(), row.end(), is_gradient);
+  const auto backward =
+      std::find_if(row.begin(), row.end(), [](const Op& op) { return makes_input_gradient(op.kind); });
   return {std::count_if(row.begin(), backward, is_forward), std::count_if(backward, row.end(), is_forward)};
 }
 
@@ -54,7 +53,7 @@ SlotCell cell_at(const std::vector<Op>& row, std::size_t position) {
     cell.local = false;
     ++travelling;
     if (row[k].kind == OpKind::kForward) cell.forward = &row[k];
-    if (is_gradient(row[k])) cell.backward = &row[k];
+    if (makes_input_gradient(row[k].kind)) cell.backward = &row[k];
   }
   cell.simple = travelling == 1 && (cell.forward != nullptr || cell.backward != nullptr);
   return cell;

@@ -44,7 +44,7 @@ struct Observation {
   std::vector<ObservedTransfer> transfers;  // in any order
 };
 
-// V028 for schedules with copies or shards of the vocabulary: an Observation has no place for the times of copies and
+// T054 for schedules with copies or shards of the vocabulary: an Observation has no place for the times of copies and
 // barriers, so that no Timeline can be put together. Without a value for all others.
 [[nodiscard]] std::optional<Diagnostic> not_observable(const Schedule& schedule);
 
@@ -53,7 +53,7 @@ struct Observation {
 // travel gets a transfer of length 0 at its maker's end, marked as assumed. Measured clocks differ a little: an arrival
 // later than its use is taken as the use's begin. Gates follow the engine's tie rules, so that an Observation with the
 // engine's times gives the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span)
-// here. Throws InputError V020 ... V029, with all that is wrong, when ops are missing, appear twice or on another
+// here. Throws InputError (V020, V023, T054), with all that is wrong, when ops are missing, appear twice or on another
 // device than their stage's, end before they begin, or overlap on one device, for ops and transfers of another
 // schedule, and for measured times that span more than two years, and schedules that are not observable.
 [[nodiscard]] Timeline assemble_timeline(const Schedule& schedule, const Observation& observation);

@@ -54,8 +54,9 @@ class OpIndex {
 
   // -1 when no row holds it.
   [[nodiscard]] std::int32_t find(OpKind kind, std::int32_t stage, std::int32_t microbatch) const;
-  // The inputs that some row makes, by the start rule: F(s) needs F(s-1); B and I(s) need F(s), R(s) and B or I(s+1); R
-  // needs F; W needs I; a vocabulary shard's S needs the last stage's F.
+  // B or I, whichever a row holds.
+  [[nodiscard]] std::int32_t find_gradient(std::int32_t stage, std::int32_t microbatch) const;
+  // The inputs that some row makes, by the start rule (sim/core/op.hpp).
   [[nodiscard]] Inputs inputs(const Op& op) const;
   // Whose ends the op waits for together: T for the S of every shard; B or I of the last stage for every S, or every T,
   // as the schedule says. Empty for all others.
@@ -78,8 +79,8 @@ class OpIndex {
   }
   [[nodiscard]] std::size_t bucket(std::int32_t stage, std::int32_t microbatch) const;
   void add(std::int32_t id);
-  // B or I, whichever a row holds.
-  [[nodiscard]] std::int32_t find_gradient(std::int32_t stage, std::int32_t microbatch) const;
+  // F of that stage, or, where `op` makes a gradient, its B or I.
+  [[nodiscard]] std::int32_t find_same_direction(const Op& op, std::int32_t stage) const;
 
   const Schedule* schedule_;
   std::int64_t stages_;

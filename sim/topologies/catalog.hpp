@@ -40,7 +40,7 @@ struct DescribedTopology {
   std::vector<Assumption> assumptions;  // every rate and latency, with who says so
 };
 
-// Throws InputError (C003 for an unknown name, B001 to B006 for what follows it) with everything that is wrong.
+// Throws InputError (C003 for an unknown name, else for what follows it) with everything that is wrong.
 // `place` is what the person typed it into.
 [[nodiscard]] DescribedTopology describe_topology(std::string_view text, const std::string& place = "--topology");
 [[nodiscard]] LinkGraph build_topology(std::string_view text);

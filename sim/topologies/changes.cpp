@@ -176,7 +176,7 @@ LinkGraph with_scaled_links(const LinkGraph& graph, const std::vector<std::int32
   for (const std::int32_t number : links) {
     Link& link = at(changed.links, number);
     if (link.bandwidth == 0) {
-      throw InputError(Diagnostic{"B009", place, "the bandwidth of " + link.name + " is unlimited",
+      throw InputError(Diagnostic{"O024", place, "the bandwidth of " + link.name + " is unlimited",
                                   "a factor would change nothing; name another link"});
     }
     const double scaled = std::round(static_cast<double>(link.bandwidth) * factor);

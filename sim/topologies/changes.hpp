@@ -20,10 +20,10 @@ namespace debubble {
                                                     const std::string& place);
 
 // The same graph without these links. Messages whose route is whole keep it; the others are rerouted over the fewest
-// links. Routing throws InputError B007 where there is none.
+// links. Routing throws InputError B028 where there is none.
 [[nodiscard]] LinkGraph without_links(const LinkGraph& graph, const std::vector<std::int32_t>& links);
 
-// Their bandwidth times `factor`, at least 1 B/s. Throws InputError B009 at `place` where one is unlimited, so that it
+// Their bandwidth times `factor`, at least 1 B/s. Throws InputError O024 at `place` where one is unlimited, so that it
 // would change nothing.
 [[nodiscard]] LinkGraph with_scaled_links(const LinkGraph& graph, const std::vector<std::int32_t>& links, double factor,
                                           const std::string& place);

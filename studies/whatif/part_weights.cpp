@@ -98,8 +98,8 @@ void CostWeights::add_ops(std::size_t node, const Program::Cell& cell, std::arra
     uses[0] = {number_of({.kind = PartKind::kCopy, .op = {}, .stage = cell.stage}, whole), weight, weight};
     return;
   }
-  const bool mixed = (cell.kind == OpKind::kForward && is_backward_part(cell.partner_kind)) ||
-                     (cell.partner_kind == OpKind::kForward && is_backward_part(cell.kind));
+  const bool mixed = (cell.kind == OpKind::kForward && is_backward(cell.partner_kind)) ||
+                     (cell.partner_kind == OpKind::kForward && is_backward(cell.kind));
   if (cell.paired && mixed && costs.overlapped_pair) {
     const auto part = program_.shares.pair_part(kWhole, cell.piece_class, cell.partner_class);
     const double weight = static_cast<double>(part) / static_cast<double>(kWhole) * ratio;

@@ -379,7 +379,7 @@ TEST_CASE("so many layers are a mistake in the pattern") {
   const auto too_many = [&] {
     for (int k = 0; k <= 100'000; ++k) script.in("layer" + std::to_string(k), [] {});
   };
-  CHECK_THROWS_WITH_AS(too_many(), doctest::Contains("error[A005]: more than 100000 layers"), InputError);
+  CHECK_THROWS_WITH_AS(too_many(), doctest::Contains("error[P017]: more than 100000 layers"), InputError);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ TEST_CASE("values of a wrong type are refused") {
 )");
   folder.write("f.json", replaced(kProfile, "\"median_ns\": 1000", "\"median_ns\": 1000.5"));
   CHECK(folder.refusal({"simulate", "--profile", "f.json"}) ==
-        R"(error[P008]: "median_ns" must be a whole number of nanoseconds; got 1000.5
+        R"(error[P007]: "median_ns" must be a whole number of nanoseconds; got 1000.5
   --> f.json#/layers/0/forward/median_ns
   = help: durations are integers in nanoseconds: 1.5 ms is 1500000
 )");
@@ -117,14 +117,14 @@ TEST_CASE("values too large to add up are refused") {
   folder.write("p.json", replaced(kProfile, "\"median_ns\": 1000", "\"median_ns\": 99999999999999999999"));
   CHECK(
       folder.refusal({"simulate", "--profile", "p.json"}) ==
-      R"(error[P009]: "median_ns" must be a whole number of nanoseconds, at most 4503599627370496; got 99999999999999999999
+      R"(error[P004]: "median_ns" must be a whole number of nanoseconds, at most 4503599627370496; got 99999999999999999999
   --> p.json#/layers/0/forward/median_ns
   = help: durations are integers in nanoseconds: 1.5 ms is 1500000
 )");
   folder.write("t.json", replaced(kProfile, "\"median_ns\": 1000", "\"median_ns\": 4503599627370497"));
   CHECK(
       folder.refusal({"simulate", "--profile", "t.json"}) ==
-      R"(error[P009]: "median_ns" must be a whole number of nanoseconds, at most 4503599627370496; got 4503599627370497
+      R"(error[P004]: "median_ns" must be a whole number of nanoseconds, at most 4503599627370496; got 4503599627370497
   --> t.json#/layers/0/forward/median_ns
   = help: durations are integers in nanoseconds: 1.5 ms is 1500000
 )");
@@ -167,7 +167,7 @@ TEST_CASE("missing keys are refused") {
   = help: docs/profile.schema.json lists what must be there
 )");
   folder.write("b.json", replaced(kProfile, ", \"backward\": {\"median_ns\": 2000}", ""));
-  CHECK(folder.refusal({"compare", "--profile", "b.json"}) == R"(error[P013]: the layer has no backward time
+  CHECK(folder.refusal({"compare", "--profile", "b.json"}) == R"(error[P006]: the layer has no backward time
   --> b.json#/layers/0
   = help: give "backward", or both "input_grad" and "weight_grad"
 )");

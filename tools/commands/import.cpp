@@ -41,7 +41,7 @@ class Import : public Command {
       return import_traces(flags_);
     }
     if (flags_.from != "pipedream" && flags_.from != "megatron") {
-      throw InputError(Diagnostic{"C062", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
+      throw InputError(Diagnostic{"C003", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
                                   "known tools: kineto, nsys, records, pipedream, megatron"});
     }
     const bool megatron = flags_.from == "megatron";
@@ -67,7 +67,7 @@ class Import : public Command {
     if (model.sequence) flag = "--seq";
     if (!model.hooks.empty()) flag = "--hooks";
     if (flag == nullptr && flags_.files.size() == 1) return;
-    throw InputError(Diagnostic{"C072", flag == nullptr ? "FILE" : flag,
+    throw InputError(Diagnostic{"C087", flag == nullptr ? "FILE" : flag,
                                 flag == nullptr ? file + " is one file; got " + std::to_string(flags_.files.size())
                                                 : "means nothing for " + what,
                                 flag == nullptr ? "import them one by one" : std::string("leave ") + flag + " out"});

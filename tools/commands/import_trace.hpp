@@ -36,7 +36,7 @@ struct TraceImportFlags {
 void add_model_flags(CLI::App& verb, ModelFlags& flags);
 
 // Reads the files, one rank or several each; writes the profile, the explanation, or both; notes and the sum go to
-// stderr. Throws InputError (C071...C073 for the flags) and what the readers throw.
+// stderr. Throws InputError (C012 and C087 for the flags) and what the readers throw.
 int import_traces(const TraceImportFlags& flags);
 
 }  // namespace debubble

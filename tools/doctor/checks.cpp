@@ -21,6 +21,7 @@
 #include "profiler/cupti/table.hpp"
 #include "sim/core/error.hpp"
 #include "studies/measure/places.hpp"
+#include "tools/doctor/build_facts.hpp"
 
 namespace debubble {
 

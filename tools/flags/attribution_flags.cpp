@@ -15,7 +15,7 @@ void add_attribution_flags(CLI::App& verb, AttributionFlags& flags) {
 
 AttributionRules attribution_rules(const AttributionFlags& flags) {
   if (flags.warm_up && *flags.warm_up < 0) {
-    throw InputError(Diagnostic{"C070", "--warm-up",
+    throw InputError(Diagnostic{"C012", "--warm-up",
                                 "the number of steps to discard is at least 0; got " + std::to_string(*flags.warm_up),
                                 "leave --warm-up out to have it detected"});
   }

@@ -25,7 +25,7 @@ inline constexpr const char* kNoLayers = "none";
 // Adds --layers, --steps, --warm-up and --explain to a verb.
 void add_attribution_flags(CLI::App& verb, AttributionFlags& flags);
 
-// The rules these flags ask for; "none" leaves the default layer rule. Throws InputError C070 for a warm-up below 0.
+// The rules these flags ask for; "none" leaves the default layer rule. Throws InputError C012 for a warm-up below 0.
 [[nodiscard]] AttributionRules attribution_rules(const AttributionFlags& flags);
 
 }  // namespace debubble

@@ -41,7 +41,7 @@ class FlagReader {
     try {
       verb_.parse(std::vector<std::string>(arguments->rbegin(), arguments->rend()));  // CLI11 takes them last first
     } catch (const CLI::ParseError&) {
-      complain(member, "Q020", in_quotes(member.key) + " must be a whole number up to 2147483647",
+      complain(member, "P007", in_quotes(member.key) + " must be a whole number up to 2147483647",
                "without a fraction");
     }
   }
@@ -58,7 +58,7 @@ class FlagReader {
     std::string all;
     for (const std::string& name : names_) all += (all.empty() ? "" : ", ") + name;
     problems_.add_at_pointer(
-        "Q005", pointer_, "unknown key " + in_quotes(member.key),
+        "P005", pointer_, "unknown key " + in_quotes(member.key),
         guess.empty() ? "the keys are flags by their long names: " + all : "did you mean " + in_quotes(guess) + "?");
   }
 
@@ -69,7 +69,7 @@ class FlagReader {
       if (member.kind == JsonValue::Kind::kBoolean) {
         return member.text == "true" ? std::vector{flag} : std::vector<std::string>{};
       }
-      complain(member, "Q007", in_quotes(member.key) + " must be true or false", "without quotes");
+      complain(member, "P007", in_quotes(member.key) + " must be true or false", "without quotes");
       return std::nullopt;
     }
     const bool repeats = option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
@@ -78,13 +78,13 @@ class FlagReader {
     const std::vector<JsonValue> one{is_list ? JsonValue{} : member};
     for (const JsonValue& value : is_list ? member.children : one) {
       if (!is_scalar(value)) {
-        complain(member, "Q007",
+        complain(member, "P007",
                  in_quotes(member.key) + (repeats ? " must be a text or a list of texts" : " must be a text or number"),
                  "write it as the flag " + flag + " takes it");
         return std::nullopt;
       }
       if (value.text.empty()) {
-        complain(member, "Q019", in_quotes(member.key) + " must not be empty", "leave it out, or give it a value");
+        complain(member, "P019", in_quotes(member.key) + " must not be empty", "leave it out, or give it a value");
         return std::nullopt;
       }
       arguments.push_back(flag + "=" + value.text);
@@ -104,7 +104,7 @@ class FlagReader {
 std::vector<std::string> read_json_flags(const JsonValue& object, const std::string& pointer, CLI::App& verb,
                                          ProblemList& problems) {
   if (object.kind != JsonValue::Kind::kObject) {
-    problems.add_at_pointer("Q007", pointer, "an object is expected here; got " + describe(object),
+    problems.add_at_pointer("P007", pointer, "an object is expected here; got " + describe(object),
                             "objects are written {\"key\": value}");
     return {};
   }

@@ -107,7 +107,7 @@ TEST_CASE("A failure is raised again elsewhere with its kind and words") {
   CHECK_THROWS_WITH_AS(raise(sent(UnavailableError(Diagnostic{"U021", "", "no GPU", "add one"}))),
                        doctest::Contains("error[U021]: rank 2 on b: no GPU"), UnavailableError);
   CHECK_THROWS_WITH_AS(raise(sent(std::bad_alloc())),
-                       doctest::Contains("error[U053]: rank 2 on b has not enough memory"), UnavailableError);
+                       doctest::Contains("error[U051]: rank 2 on b has not enough memory"), UnavailableError);
   CHECK_THROWS_WITH_AS(raise(sent(std::runtime_error("odd"))), "rank 2 on b: odd", std::runtime_error);
 }
 

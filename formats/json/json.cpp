@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 // To nlohmann's values and back.
@@ -122,7 +124,7 @@ void Json::push_back(Json element) {
 Json& Json::operator[](std::string_view key) {
   if (!is_structured()) value_ = Container{true};
   const auto found = std::find(keys_.begin(), keys_.end(), key);
-  if (found != keys_.end()) return children_[static_cast<std::size_t>(found - keys_.begin())];
+  if (found != keys_.end()) return at(children_, found - keys_.begin());
   keys_.emplace_back(key);
   return children_.emplace_back();
 }
@@ -130,7 +132,7 @@ Json& Json::operator[](std::string_view key) {
 const Json& Json::operator[](std::string_view key) const {
   const auto found = std::find(keys_.begin(), keys_.end(), key);
   if (found == keys_.end()) throw std::out_of_range("JSON without a member " + std::string(key));
-  return children_[static_cast<std::size_t>(found - keys_.begin())];
+  return at(children_, found - keys_.begin());
 }
 
 bool Json::contains(std::string_view key) const { return std::find(keys_.begin(), keys_.end(), key) != keys_.end(); }

@@ -103,7 +103,22 @@ std::vector<ListItem> hardware() {
   return items;
 }
 
+std::vector<ListItem> codes() {
+  std::vector<ListItem> items;
+  for (const ErrorCode& code : error_codes()) items.push_back({std::string(code.code), std::string(code.meaning)});
+  return items;
+}
+
+Json code_json(const ErrorCode& code) {
+  return {{"name", code.code},
+          {"family", code.family},
+          {"meaning", code.meaning},
+          {"remedy", code.remedy},
+          {"former", code.former}};
+}
+
 std::vector<ListItem> family_items(const std::string& family) {
+  if (family == "error-codes") return codes();
   if (family == "models") return models();
   if (family == "hardware") return hardware();
   return cost_models();
@@ -209,6 +224,7 @@ class List : public Command {
     if (family_ == "schedules") return schedule_facts_text(*find_schedule(name_), style);
     if (family_ == "transforms") return transform_text(*find_transform(name_), style);
     if (family_ == "topologies") return topology_text(name_, style);
+    if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);
     std::vector<ListItem> items = family_items(family_);
     std::erase_if(items, [&](const ListItem& item) { return item.name != name_; });
     return list_items_text(items, style);
@@ -235,7 +251,7 @@ class List : public Command {
   static std::string codes_json() {
     Json list = Json::array();
     for (const ErrorCode& code : error_codes()) list.push_back(code_json(code));
-    return Json{{"schema_version", 1}, {"error_codes", list}}.dump(2) + "\n";
+    return Json{{"schema_version", 1}, {"error_codes", list}}.text(2) + "\n";
   }
 
   std::string family_ = "schedules";

@@ -1,15 +1,13 @@
 #include "formats/exporters/report_json.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kReportVersion = 1;
 
@@ -235,7 +233,7 @@ Json to_json(const Report& report, const ToolFacts& tool) {
   return json;
 }
 
-std::string report_dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string report_dump(const Json& json) { return json.text(2) + "\n"; }
 
 }  // namespace
 

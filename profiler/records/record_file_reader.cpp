@@ -24,7 +24,7 @@ const char* const kDamageHelp =
 // Bytes from somewhere, in order.
 class ByteSource {
  public:
-  virtual ~Source() = default;
+  virtual ~ByteSource() = default;
   // Up to `size` bytes; fewer only at the end.
   virtual std::size_t read(char* to, std::size_t size) = 0;
 };

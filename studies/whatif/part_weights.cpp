@@ -19,10 +19,6 @@ using PartKind = CostName::Kind;
 
 constexpr std::int64_t kWhole = std::int64_t{1} << 40;  // so large that rounding a part of it does not show
 
-bool is_backward(OpKind kind) {
-  return kind == OpKind::kBackward || kind == OpKind::kInputGrad || kind == OpKind::kWeightGrad;
-}
-
 CostName op_name(OpKind kind, std::int32_t stage) {
   if (is_vocabulary(kind)) return {.kind = PartKind::kVocabulary, .op = kind};
   return {.kind = PartKind::kOp, .op = kind, .stage = stage};

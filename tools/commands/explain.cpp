@@ -17,6 +17,7 @@
 #include "studies/simulate/simulate.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
+#include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/ansi.hpp"
@@ -85,11 +86,7 @@ class Explain : public Command {
     const auto code = find_error_code(topic_);
     if (!code) nothing_called(topic_);
     Output output(output_, kExplainFormats);
-    std::string text = paint(output.style().color, kBold, code->code) + "  " + code->area + "\n";
-    for (const std::string& line : wrap(code->meaning, static_cast<std::size_t>(output.style().width) - 6)) {
-      text += "      " + line + "\n";
-    }
-    output.write(text);
+    output.write(error_code_text(*code, topic_, output.style()));
     output.commit();
     return kExitOk;
   }

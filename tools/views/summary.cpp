@@ -30,7 +30,6 @@ std::string schedule_title(const ScheduleFacts& facts) {
   if (facts.chunks > 1) text += fmt::format(" ({} per device)", facts.chunks);
   if (facts.replicas > 1) text += fmt::format(", {} replicas", facts.replicas);
   text += ", " + counted(facts.microbatches, "microbatch");
-  if (facts.microbatches != 1) text.insert(text.size() - 1, "e");  // microbatches
   for (const auto& [name, value] : facts.params) text += fmt::format(", {}={}", name, value);
   return text;
 }

@@ -1,14 +1,11 @@
 #include "tools/views/explain/explain_json.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
 #include "tools/views/explain/words.hpp"
 
 namespace debubble {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kExplainVersion = 1;
 
@@ -28,7 +25,7 @@ Json opened(const char* topic, const Simulated& run, const ToolFacts& tool) {
           {"makespan_ns", run.result.report.makespan}};
 }
 
-std::string explain_dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string explain_dump(const Json& json) { return json.text(2) + "\n"; }
 
 Json causes_json(const NanosecondsByCause& causes) {
   Json json = Json::object();

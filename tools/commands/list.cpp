@@ -1,7 +1,6 @@
 #include "tools/commands/list.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -123,10 +122,16 @@ std::string items_json(const std::string& family, const std::vector<Item>& items
 
 class List : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    verb.add_option("FAMILY", family_, "schedules (default), transforms, models, ...")->type_name("");
-    verb.add_option("NAME", name_, "only the one of that name")->type_name("");
-    add_output_flags(verb, output_, kFormats);
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows{
+        {.name = "FAMILY",
+         .help = "schedules (default), transforms, models, ...",
+         .preset = "schedules",
+         .target = &family_},
+        {.name = "NAME", .help = "only the one of that name", .target = &name_},
+    };
+    add_rows(rows, flag_rows(output_, kFormats));
+    return rows;
   }
 
   int run(const Invocation&) override {

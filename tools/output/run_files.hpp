@@ -10,11 +10,8 @@
 #include "formats/files/output_file.hpp"
 #include "scenario/job/progress.hpp"
 #include "scenario/job/run.hpp"
+#include "scenario/request/flag.hpp"
 #include "sim/core/run_record.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -25,7 +22,7 @@ struct RunFileFlags {
 };
 
 // --trace, --export-schedule, --save-run.
-void add_run_file_flags(CLI::App& verb, RunFileFlags& flags);
+[[nodiscard]] FlagRows flag_rows(RunFileFlags& flags);
 
 class RunFiles {
  public:

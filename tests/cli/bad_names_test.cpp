@@ -243,7 +243,7 @@ TEST_CASE("an unknown list is refused") {
 )");
   CHECK(folder.refusal({"list", "colours"}) == R"(error[C064]: there is no list of "colours"
   --> list
-  = help: known lists: schedules, transforms, topologies, cost-models, models, hardware
+  = help: known lists: schedules, transforms, topologies, cost-models, models, hardware, commands, completions
 )");
 }
 

@@ -14,6 +14,7 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
+#include "tools/catalog/command_list.hpp"
 #include "tools/catalog/schedule_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
@@ -102,7 +103,21 @@ std::vector<Item> hardware() {
   return items;
 }
 
+std::vector<Item> commands() {
+  std::vector<Item> items;
+  for (const CommandEntry& entry : command_catalog()) items.push_back({entry.name, entry.summary});
+  return items;
+}
+
+const std::vector<Item>& completions() {
+  static const std::vector<Item> items{{"bash", "source <(debubble list completions bash)"},
+                                       {"zsh", "source <(debubble list completions zsh)"}};
+  return items;
+}
+
 std::vector<Item> items_of(const std::string& family) {
+  if (family == "commands") return commands();
+  if (family == "completions") return completions();
   if (family == "models") return models();
   if (family == "hardware") return hardware();
   return cost_models();
@@ -135,14 +150,14 @@ class List : public Command {
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 6> families{"schedules",   "transforms", "topologies",
-                                              "cost-models", "models",     "hardware"};
+    const std::array<std::string, 8> families{"schedules", "transforms", "topologies", "cost-models",
+                                              "models",    "hardware",   "commands",   "completions"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
       throw InputError(Diagnostic{"C064", "list", "there is no list of \"" + family_ + "\"",
                                   guess.empty()
                                       ? "known lists: schedules, transforms, topologies, cost-models, models, "
-                                        "hardware"
+                                        "hardware, commands, completions"
                                       : "did you mean " + guess + "?"});
     }
     Output output(output_, kFormats);
@@ -176,7 +191,8 @@ class List : public Command {
   [[nodiscard]] std::string all_json() const {
     if (family_ == "schedules") return schedules_json();
     if (family_ == "transforms") return transforms_json();
-    return family_ == "topologies" ? topologies_json() : items_json(key(), items_of(family_));
+    if (family_ == "topologies") return topologies_json();
+    return family_ == "commands" ? commands_json() : items_json(key(), items_of(family_));
   }
 
   // A topology may be written as for --topology: "dgx-h100:8".
@@ -206,6 +222,7 @@ class List : public Command {
     if (family_ == "schedules") return schedule_facts_text(*find_schedule(name_), style);
     if (family_ == "transforms") return transform_text(*find_transform(name_), style);
     if (family_ == "topologies") return topology_text(name_, style);
+    if (family_ == "completions") return name_ == "bash" ? bash_completions() : zsh_completions();
     std::vector<Item> items = items_of(family_);
     std::erase_if(items, [&](const Item& item) { return item.name != name_; });
     return items_text(items, style);

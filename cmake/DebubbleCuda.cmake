@@ -36,7 +36,12 @@ function(debubble_missing_cuda_parts result)
 endfunction()
 
 if(NOT debubble_CUDA STREQUAL "OFF")
+  # CMake 3.25.1, that of Debian 12, stops with an error at toolkits that lack nvToolsExt (CUDA 13 has none any more),
+  # where it wants to call it deprecated. It does so only for projects that ask for CMake 3.25 or later.
+  set(debubble_cmake_minimum ${CMAKE_MINIMUM_REQUIRED_VERSION})
+  set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
   find_package(CUDAToolkit QUIET)
+  set(CMAKE_MINIMUM_REQUIRED_VERSION ${debubble_cmake_minimum})
   if(CUDAToolkit_BIN_DIR)
     debubble_missing_cuda_parts(debubble_CUDA_PROBLEM)
     if(debubble_CUDA_PROBLEM)

@@ -49,6 +49,7 @@ class Balancer {
   static std::size_t index(int value) { return static_cast<std::size_t>(value); }
   [[nodiscard]] Nanoseconds load(int begin, int end) const { return sums_[index(end)] - sums_[index(begin)]; }
 
+  // Greedy is exact here: no partition within the bound gets further with as many stages.
   [[nodiscard]] bool fits(Nanoseconds bound) const {
     int used = 0;
     for (int begin = 0; begin < layers_; ++used) begin = farthest_end(begin, bound);
@@ -86,7 +87,8 @@ class Balancer {
     }
   }
 
-  // A state is a suffix that begins at `begin` and gets `stage_count` non-empty stages.
+  // The most even partition is that with the least sum of squared stage times: the sum of the times is fixed. A state
+  // is a suffix that begins at `begin` and gets `stage_count` non-empty stages.
   void solve_suffixes(int stage_count) {
     std::vector<Wide> next(index(layers_) + 1, 0);
     std::vector<int>& cuts = first_cut_[index(stage_count)];
@@ -144,15 +146,15 @@ std::vector<int> balanced_partition(const Profile& profile, int stages) {
   constexpr std::int64_t kMostCuts = std::int64_t{1} << 28;  // a gigabyte of them
   if (layers * stages > kMostCuts) {
     throw InputError(
-        {"L013", "--partition",
+        {"S063", "--partition",
          std::to_string(layers) + " layers on " + std::to_string(stages) + " stages are too many to balance",
          "name the layers of each stage: --partition a,b,c"});
   }
   if (stages < 1) {
-    throw InputError({"L002", "--partition", "a pipeline has at least one stage; got " + std::to_string(stages), ""});
+    throw InputError({"L004", "--partition", "a pipeline has at least one stage; got " + std::to_string(stages), ""});
   }
   if (layers < stages) {
-    throw InputError({"L001", "--partition",
+    throw InputError({"L004", "--partition",
                       std::to_string(stages) + " stages need at least as many layers; " + profile.model + " has " +
                           std::to_string(layers),
                       "use at most " + std::to_string(layers) + " stages (devices times chunks)"});

@@ -18,7 +18,7 @@ OutputShard take_output_layer(Profile& profile, int devices, int barriers, const
   if (profile.layers.size() < 2 || profile.layers.back().kind != "head") {
     const std::string kind = profile.layers.empty() ? "none" : "of kind \"" + profile.layers.back().kind + "\"";
     throw InputError(
-        Diagnostic{"M018", "--profile",
+        Diagnostic{"M007", "--profile",
                    "the last layer of the profile is " + kind + ", and only a head can be cut along the vocabulary",
                    "profile the model with its output layer as a last layer of kind \"head\""});
   }

@@ -19,7 +19,7 @@ struct OutputShard {
 
 // Takes the last layer, of kind "head", out of the profile, and gives one of `devices` equal shards of it. With one
 // barrier S must have the gradient of its input, so it takes forward and input gradient; with two it takes the forward
-// alone. T takes the rest. Throws InputError (M018) when the last layer is of another kind or the only one.
+// alone. T takes the rest. Throws InputError (M007) when the last layer is of another kind or the only one.
 [[nodiscard]] OutputShard take_output_layer(Profile& profile, int devices, int barriers, const TrainingState& state,
                                             std::vector<Assumption>& assumptions);
 

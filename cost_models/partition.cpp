@@ -37,9 +37,9 @@ class PartitionParser {
     const std::string which = "stage " + std::to_string(sizes_.size()) + " gets ";
     sizes_.push_back(size);
     if (error == std::errc::result_out_of_range) {
-      complain("L012", which + "more layers than can be counted", "the model has " + std::to_string(layers_));
+      complain("L007", which + "more layers than can be counted", "the model has " + std::to_string(layers_));
     } else if (error != std::errc() || end != item.data() + item.size()) {
-      complain("L003", which + "\"" + std::string(item) + "\", which is no number of layers",
+      complain("S061", which + "\"" + std::string(item) + "\", which is no number of layers",
                "write one whole number per stage, as in 6,6,5,5, or auto");
     } else if (size < 1) {
       complain("L004", which + std::to_string(size) + " layers", "every stage needs at least one layer");

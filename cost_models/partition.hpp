@@ -20,7 +20,7 @@ namespace debubble {
 [[nodiscard]] std::vector<int> balanced_partition(const Profile& profile, int stages);
 
 // As many blocks on each stage; the embedding on the first stage, the head and what follows it on the last:
-// Megatron-LM's own partition. Throws InputError F006 where the blocks cannot be shared evenly.
+// Megatron-LM's own partition. Throws InputError F003 where the blocks cannot be shared evenly.
 [[nodiscard]] std::vector<int> even_partition(const Profile& profile, int stages);
 
 // Parses "a,b,c". Throws InputError unless it holds exactly `stages` positive numbers that add up to `layers`; the

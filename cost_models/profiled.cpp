@@ -29,7 +29,7 @@ struct Gaps {
 bool is_modelled(const ProfileLayer& layer) { return layer.gradients.has_value() && layer.optimizer.has_value(); }
 
 [[noreturn]] void complain_overflow(std::size_t stage, const std::string& what) {
-  throw InputError({"L008", "", "the " + what + " of stage " + std::to_string(stage) + " overflows",
+  throw InputError({"L007", "", "the " + what + " of stage " + std::to_string(stage) + " overflows",
                     "check the layers' numbers or the sizes that a --model was given, or cut it into more stages"});
 }
 
@@ -74,7 +74,7 @@ class StageSum {
     sum += size;
   }
 
-  // When a modelled layer is at its most, the activations of the layers behind it are not there, or not any more: with
+  // When a modelled layer is at its most, the activations of the layers after it are not there, or not any more: with
   // the workspace of all before, less this one's activation, the stage's peak is that of its worst moment.
   void add_workspace(const ProfileLayer& layer) {
     const Bytes before =
@@ -214,7 +214,7 @@ void check_request(const Profile& profile, const std::vector<int>& partition, co
   }
   for (const double factor : {state.gradients_per_weight, state.optimizer_per_weight}) {
     if (factor >= 0.0 && factor <= std::numeric_limits<double>::max()) continue;
-    throw InputError({"L010", "",
+    throw InputError({"L009", "",
                       "bytes of training state per byte of weights must be at least 0; got " + decimal(factor),
                       "Adam in the weights' own precision needs 2"});
   }

@@ -32,7 +32,7 @@ CublasLt load_cublaslt(int driver_version) {
 void check_cublaslt(const CublasLt& library, cublaslt::Status status, const std::string& what) {
   if (status == cublaslt::kSuccess) return;
   const char* name = library.call.status_name(status);
-  throw UnavailableError({"U028", library.library,
+  throw UnavailableError({"U027", library.library,
                           what + " failed: " + (name == nullptr ? "status " + std::to_string(status) : name),
                           "cuBLASLt says why on stderr with CUBLASLT_LOG_LEVEL=2"});
 }

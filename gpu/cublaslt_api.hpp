@@ -18,7 +18,7 @@ struct CublasLt {
 // U025 where the driver is older than the only one there is.
 [[nodiscard]] CublasLt load_cublaslt(int driver_version);
 
-// Throws UnavailableError U028 unless the call succeeded: "`what` failed: CUBLAS_STATUS_NOT_SUPPORTED".
+// Throws UnavailableError U027 unless the call succeeded: "`what` failed: CUBLAS_STATUS_NOT_SUPPORTED".
 void check_cublaslt(const CublasLt& library, cublaslt::Status status, const std::string& what);
 
 }  // namespace debubble

@@ -29,7 +29,7 @@ std::uint32_t alignment(DeviceAddress address) {
 
 std::string shape_text(const Gemm& gemm) {
   const std::int64_t inner = gemm.transpose_a ? gemm.a.rows : gemm.a.columns;
-  return "the product " + std::to_string(gemm.c.rows) + " x " + std::to_string(inner) + " x " +
+  return "the matmul " + std::to_string(gemm.c.rows) + " x " + std::to_string(inner) + " x " +
          std::to_string(gemm.c.columns) + (gemm.batch > 1 ? ", " + std::to_string(gemm.batch) + " of them" : "") +
          ", in " + to_string(gemm.type);
 }
@@ -88,14 +88,14 @@ CublasLtGemm::Plan CublasLtGemm::make_plan(const Gemm& gemm) const {
   Plan plan;
   cublaslt::Description made = nullptr;
   check_cublaslt(library_, library_.call.description_create(&made, cublaslt::kComputeFloat32, cublaslt::kFloat32),
-                 "describing a product to cuBLASLt");
+                 "describing a matmul to cuBLASLt");
   plan.description = {made, library_.call.description_destroy};
   const std::int32_t first = gemm.transpose_b ? cublaslt::kTransposed : cublaslt::kAsStored;
   const std::int32_t second = gemm.transpose_a ? cublaslt::kTransposed : cublaslt::kAsStored;
   check_cublaslt(library_, library_.call.description_set(made, cublaslt::kTransposeA, &first, sizeof first),
-                 "a product");
+                 "a matmul");
   check_cublaslt(library_, library_.call.description_set(made, cublaslt::kTransposeB, &second, sizeof second),
-                 "a product");
+                 "a matmul");
   if (processors_ > 0) {
     check_cublaslt(library_,
                    library_.call.description_set(made, cublaslt::kProcessorTarget, &processors_, sizeof processors_),

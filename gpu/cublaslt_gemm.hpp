@@ -1,4 +1,4 @@
-// CublasLtGemm: row-major products on cuBLASLt. The algorithm of each shape is chosen once, by cuBLASLt's heuristic,
+// CublasLtGemm: row-major matmuls on cuBLASLt. The algorithm of each shape is chosen once, by cuBLASLt's heuristic,
 // and kept.
 //
 // cuBLAS is column-major. A row-major matrix is the transposed column-major one with the same leading dimension, and
@@ -24,10 +24,10 @@ inline constexpr Bytes kGemmWorkspace = 32 * kMebibyte;
 class CublasLtGemm {
  public:
   // Needs a current context. `workspace`: kGemmWorkspace bytes on the device, the caller's. `processors`: how many the
-  // products will really run on, where that is a part of the GPU; 0: all. Throws UnavailableError.
+  // matmuls will really run on, where that is a part of the GPU; 0: all. Throws UnavailableError.
   CublasLtGemm(const CublasLt& library, DeviceAddress workspace, std::int32_t processors = 0);
 
-  // Issues one product. Throws UnavailableError U028 with the shape where cuBLASLt has no algorithm or refuses.
+  // Issues one matmul. Throws UnavailableError U027 with the shape where cuBLASLt has no algorithm or refuses.
   void run(const Gemm& gemm, cuda::Stream stream);
 
   [[nodiscard]] std::size_t shapes() const { return plans_.size(); }  // met so far

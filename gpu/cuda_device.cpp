@@ -82,7 +82,7 @@ CudaContext::CudaContext(const CudaDriver& driver, int ordinal) : driver_(driver
   int count = 0;
   check_cuda(driver, driver.call.device_count(&count), "counting GPUs");
   if (ordinal < 0 || ordinal >= count) {
-    throw UnavailableError({"U029", "--device " + std::to_string(ordinal),
+    throw UnavailableError({"U021", "--device " + std::to_string(ordinal),
                             "there is no GPU " + std::to_string(ordinal) + "; CUDA sees " + std::to_string(count),
                             "numbers start at 0 and count what CUDA_VISIBLE_DEVICES leaves visible"});
   }
@@ -119,7 +119,7 @@ CudaDevice::CudaDevice(std::shared_ptr<const CudaLibraries> libraries, int ordin
   scratch_ = allocate(kGemmWorkspace + kTickBytes);  // NOLINT: needs the facts and the context
   try {
     zero(scratch_, kGemmWorkspace + kTickBytes);
-    products_ = std::make_unique<CublasLtGemm>(libraries_->cublaslt, scratch_);
+    gemm_ = std::make_unique<CublasLtGemm>(libraries_->cublaslt, scratch_);
     synchronise();
   } catch (...) {
     release(scratch_);
@@ -129,7 +129,7 @@ CudaDevice::CudaDevice(std::shared_ptr<const CudaLibraries> libraries, int ordin
 
 CudaDevice::~CudaDevice() {
   for (const OwnedHandle<cuda::Stream>& owned : streams_) libraries_->driver.call.stream_synchronise(owned.get());
-  products_.reset();
+  gemm_.reset();
   release(scratch_);
 }
 
@@ -219,8 +219,8 @@ void CudaDevice::launch(const Launch& launch) {
 }
 
 void CudaDevice::gemm(const Gemm& gemm) {
-  last_issued_ = "a matrix product";
-  products_->run(gemm, stream());
+  last_issued_ = "a matmul";
+  gemm_->run(gemm, stream());
 }
 
 void CudaDevice::synchronise() {

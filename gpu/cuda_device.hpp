@@ -24,7 +24,7 @@ struct CudaLibraries {
 };
 
 // Opens all three; touches no GPU, so that CUPTI can be started after it and before the first CUDA call. Throws
-// UnavailableError U020 no driver, U022 stub, U023 no cuBLASLt, U024 no NVRTC, U025 driver older than the libraries.
+// UnavailableError U020 no driver or a stub, U023 no cuBLASLt or no NVRTC, U025 driver older than the libraries.
 [[nodiscard]] std::shared_ptr<const CudaLibraries> load_cuda_libraries();
 
 // The kernels' machine code for one kind of GPU, ready for the driver.
@@ -43,7 +43,7 @@ struct KernelImages {
 // Gives a primary context back.
 class CudaContext {
  public:
-  // Throws UnavailableError U021 where no GPU can be used, U029 where there is none of this number.
+  // Throws UnavailableError U021 where no GPU can be used, or there is none of this number.
   CudaContext(const CudaDriver& driver, int ordinal);
   ~CudaContext();
   CudaContext(const CudaContext&) = delete;
@@ -60,7 +60,7 @@ class CudaContext {
 
 class CudaDevice final : public WorkDevice {
  public:
-  // Kernels are compiled for `type`; products may have any. Throws UnavailableError U021, U024, U026, U028, U029.
+  // Kernels are compiled for `type`; matmuls may have any. Throws UnavailableError U021, U023, U026, U027.
   CudaDevice(std::shared_ptr<const CudaLibraries> libraries, int ordinal, DataType type);
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
@@ -119,7 +119,7 @@ class CudaDevice final : public WorkDevice {
   OwnedHandle<cuda::Module> check_kernels_;
   std::map<std::string, KnownFunction, std::less<>> functions_;
   DeviceAddress scratch_ = 0;  // cuBLASLt's workspace, then the number that tick() counts in
-  std::unique_ptr<CublasLtGemm> products_;
+  std::unique_ptr<CublasLtGemm> gemm_;
   int stream_in_use_ = 0;
   std::string last_issued_;
 };

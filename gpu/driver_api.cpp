@@ -23,7 +23,7 @@ const char* help_for_start(cuda::Result error) {
 }
 
 [[noreturn]] void throw_stub(const CudaDriver& driver) {
-  throw UnavailableError({"U022", driver.library, "this libcuda.so is the toolkit's stub for linking, not a driver",
+  throw UnavailableError({"U020", driver.library, "this libcuda.so is the toolkit's stub for linking, not a driver",
                           "take the folder \"stubs\" out of LD_LIBRARY_PATH (and of DEBUBBLE_LIBCUDA)"});
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 void check(const Nvrtc& nvrtc, nvrtc::Status status, const std::string& what, const std::string& log = "") {
   if (status == nvrtc::kSuccess) return;
-  throw UnavailableError({"U028", nvrtc.library,
+  throw UnavailableError({"U027", nvrtc.library,
                           what + " failed: " + nvrtc.call.status_text(status) + (log.empty() ? "" : "\n" + log),
                           "this is an NVRTC that debubble has not met: please report its version and this log"});
 }
@@ -58,7 +58,7 @@ int target_for(const Nvrtc& nvrtc, int capability) {
   const std::vector<int> targets = known_targets(nvrtc);
   const auto above = std::upper_bound(targets.begin(), targets.end(), capability);
   if (above != targets.begin()) return *std::prev(above);
-  throw UnavailableError({"U024", nvrtc.library,
+  throw UnavailableError({"U023", nvrtc.library,
                           "this NVRTC does not know GPUs of compute capability " + std::to_string(capability / 10) +
                               "." + std::to_string(capability % 10),
                           "use the NVRTC of an older CUDA toolkit: CUDA 12 knows GPUs from 5.0 on"});
@@ -70,7 +70,7 @@ Nvrtc load_nvrtc(int driver_version) {
   const CudaLibrary library =
       CudaLibrary::find({"DEBUBBLE_NVRTC", names_for_driver("libnvrtc.so", driver_version), toolkit_folders()});
   if (!library.is_open()) {
-    throw UnavailableError({"U024", "", "the compiler NVRTC is missing: " + library.problem(),
+    throw UnavailableError({"U023", "", "the compiler NVRTC is missing: " + library.problem(),
                             "install the CUDA toolkit, or `pip install nvidia-cuda-nvrtc` in the active environment; "
                             "DEBUBBLE_NVRTC=PATH names the library to load"});
   }
@@ -81,7 +81,7 @@ Nvrtc load_nvrtc(int driver_version) {
   DEBUBBLE_NVRTC_FUNCTIONS(DEBUBBLE_TAKE)
 #undef DEBUBBLE_TAKE
   if (!missing.empty()) {
-    throw UnavailableError({"U024", found.library, "this NVRTC lacks " + missing, "install that of CUDA 12 or 13"});
+    throw UnavailableError({"U023", found.library, "this NVRTC lacks " + missing, "install that of CUDA 12 or 13"});
   }
   int major = 0;
   int minor = 0;

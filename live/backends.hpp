@@ -13,7 +13,7 @@
 
 namespace debubble::live {
 
-// One pinned thread per device, real matrix products (OpenBLAS where it is, else our own). Any clock.
+// One pinned thread per device, real matmuls (OpenBLAS where it is installed, else our own). Any clock.
 // Throws UnavailableError U050 when the wall clock is asked for and there are fewer usable cores than devices + 1.
 [[nodiscard]] LiveResult run_on_cpu(const LiveRequest& request, const LiveProgress& progress);
 
@@ -27,7 +27,7 @@ struct CudaOptions {
   int gpu = 0;
 };
 // `request.costs` are not needed: they are calibrated, first alone, then with all partitions busy, and returned. The
-// clock is the GPU's. Throws UnavailableError U020 ... U029 as the profiler does, U060 ... for what only live needs.
+// clock is the GPU's. Throws UnavailableError U020 to U027 as the profiler does, U060 for what only live needs.
 [[nodiscard]] LiveResult run_on_cuda(const LiveRequest& request, const CudaOptions& options,
                                      const LiveProgress& progress);
 

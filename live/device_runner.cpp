@@ -57,7 +57,7 @@ void DeviceRunner::compute(const Action& action) {
   const std::vector<Op> cell = job_.cell(device_, action.position);
   ready_ = 0;
   take_inputs(action, cell);
-  const Nanoseconds begin = on_the_wall() ? now_() : std::max(free_, ready_);
+  const Nanoseconds begin = uses_wall_clock() ? now_() : std::max(free_, ready_);
   ledger_.cell_begins(begin);
   std::vector<Payload> outputs;
   const Nanoseconds end = work(cell, begin, outputs);
@@ -65,9 +65,11 @@ void DeviceRunner::compute(const Action& action) {
   ObservedOp seen{cell[0], {}, cell.size() == 2, device_, begin, end};
   if (seen.paired) seen.partner = cell[1];
   result_.ops.push_back(seen);
+  // What `finish` frees counts at the cell's end: the ledger books changes to the last begin or end that it was told
+  // of.
   ledger_.cell_ends(end);
   for (const Op& op : cell) finish(op);
-  for (std::size_t k = 0; k < cell.size(); ++k) hand_on(cell[k], std::move(outputs[k]));
+  for (std::size_t k = 0; k < cell.size(); ++k) deliver_output(cell[k], std::move(outputs[k]));
   transport_.at(action.position + static_cast<std::int32_t>(cell.size()));
   for (const Hop& hop : action.sends) post(hop, free_);
 }
@@ -82,12 +84,13 @@ void DeviceRunner::take_inputs(const Action& action, const std::vector<Op>& cell
     keep(hop, std::move(message), begin, end);
   }
   for (const Op& op : cell) check_input(op);  // before the wait: it costs time
-  if (on_the_wall()) wait_until(ready_);
+  if (uses_wall_clock()) wait_until(ready_);
 }
 
 Nanoseconds DeviceRunner::work(const std::vector<Op>& cell, Nanoseconds begin, std::vector<Payload>& outputs) {
   const bool by_cpu_time = job_.request().clock == Clock::kLogicalCpuTime;
   const Nanoseconds cpu = by_cpu_time ? thread_cpu_time() : 0;
+  // Both members of a pair hold their memory from its begin to its end, though the worker runs them in turn.
   for (const Op& op : cell) worker_.begin(op);
   for (const Op& op : cell) {
     Tensor tensor;
@@ -116,7 +119,7 @@ void DeviceRunner::finish(const Op& op) {
 }
 
 // The op's output goes to a stage on this device, or waits to be sent.
-void DeviceRunner::hand_on(const Op& op, Payload payload) {
+void DeviceRunner::deliver_output(const Op& op, Payload payload) {
   const std::uint64_t chain = chains_.output(op);
   Tensor tensor;
   if (!output_of(job_.schedule(), op, tensor)) return;
@@ -127,7 +130,7 @@ void DeviceRunner::hand_on(const Op& op, Payload payload) {
   message.chain = chain;
   message.checksum = hashes_ ? checksum_of(payload) : 0;
   message.payload = std::move(payload);
-  if (job_.strikes(Fault::Kind::kCorrupt, op)) {
+  if (job_.has_fault(Fault::Kind::kCorrupt, op)) {
     if (message.payload.empty()) message.chain ^= 1;
     if (!message.payload.empty()) message.payload[0] ^= std::byte{1};
   }
@@ -138,7 +141,8 @@ void DeviceRunner::hand_on(const Op& op, Payload payload) {
   }
 }
 
-// Blocking: one transfer; coupled: all of an exchange. Each is posted first and waited for second.
+// Blocking: one transfer; coupled: all of an exchange. All are posted before any is waited for: the other end does the
+// same, so neither waits for a post that the other has yet to make.
 void DeviceRunner::exchange(const Action& action) {
   const Nanoseconds posted = time();
   for (const Hop& hop : action.sends) post(hop, posted);
@@ -147,7 +151,7 @@ void DeviceRunner::exchange(const Action& action) {
   for (const Hop& hop : action.sends) end = std::max(end, finish_send(hop, posted));
   for (const Hop& hop : action.receives) end = std::max(end, finish_receive(hop, posted));
   free_ = end;
-  if (on_the_wall()) wait_until(end);
+  if (uses_wall_clock()) wait_until(end);
 }
 
 void DeviceRunner::post(const Hop& hop, Nanoseconds posted) {
@@ -155,7 +159,7 @@ void DeviceRunner::post(const Hop& hop, Nanoseconds posted) {
   Message& message = found.mapped();
   message.time = posted;
   message.arrival = posted + job_.transfer(hop.tensor).total();
-  if (job_.strikes(Fault::Kind::kDrop, job_.maker_of(hop.tensor))) return;
+  if (job_.has_fault(Fault::Kind::kDrop, job_.maker_of(hop.tensor))) return;
   transport_.send(hop.peer, std::move(message));
 }
 

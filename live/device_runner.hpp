@@ -12,7 +12,7 @@
 #include <map>
 #include <vector>
 
-#include "live/chain_keeper.hpp"
+#include "live/chain_checker.hpp"
 #include "live/job.hpp"
 #include "live/ledger.hpp"
 #include "live/transport.hpp"
@@ -62,7 +62,7 @@ class DeviceRunner {
   void take_inputs(const Action& action, const std::vector<Op>& cell);
   [[nodiscard]] Nanoseconds work(const std::vector<Op>& cell, Nanoseconds begin, std::vector<Payload>& outputs);
   void finish(const Op& op);
-  void hand_on(const Op& op, Payload payload);
+  void deliver_output(const Op& op, Payload payload);
 
   void exchange(const Action& action);
   void post(const Hop& hop, Nanoseconds posted);
@@ -73,8 +73,8 @@ class DeviceRunner {
 
   void check_input(const Op& op);
 
-  [[nodiscard]] bool on_the_wall() const { return job_.request().clock == Clock::kWall; }
-  [[nodiscard]] Nanoseconds time() const { return on_the_wall() ? now_() : free_; }
+  [[nodiscard]] bool uses_wall_clock() const { return job_.request().clock == Clock::kWall; }
+  [[nodiscard]] Nanoseconds time() const { return uses_wall_clock() ? now_() : free_; }
   void wait_until(Nanoseconds time) const;
 
   const Job& job_;
@@ -82,7 +82,7 @@ class DeviceRunner {
   Transport& transport_;
   Worker& worker_;
   WallClock now_;
-  ChainKeeper chains_;
+  ChainChecker chains_;
 
   // Of the iteration that runs.
   std::int32_t iteration_ = 0;

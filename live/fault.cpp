@@ -31,7 +31,7 @@ constexpr std::array<KindName, 5> kKinds{{{"slow", Fault::Kind::kSlow},
 }
 
 [[noreturn]] void refuse_form(const std::string& text, const std::string& why) {
-  refuse("E001", text, why, "write slow=DEVICE:FACTOR, or drop=, corrupt=, swap= or kill= and an op, as in drop=1F3");
+  refuse("C006", text, why, "write slow=DEVICE:FACTOR, or drop=, corrupt=, swap= or kill= and an op, as in drop=1F3");
 }
 
 template <typename Number>
@@ -62,7 +62,7 @@ void read_slow(const std::string& text, std::string_view value, const Schedule& 
            "device numbers run from 0 to " + std::to_string(schedule.devices - 1));
   }
   if (!std::isfinite(fault.factor) || fault.factor <= 0 || fault.factor > 1000) {
-    refuse("E001", text, "the factor must be above 0 and at most 1000", "1.3 makes every op take 1.3 times as long");
+    refuse("C006", text, "the factor must be above 0 and at most 1000", "1.3 makes every op take 1.3 times as long");
   }
 }
 
@@ -76,7 +76,7 @@ bool read_op(std::string_view text, Op& op) {
 void check_travels(const std::string& text, const Fault& fault, const Schedule& schedule) {
   Tensor tensor;
   if (output_of(schedule, fault.op, tensor) && maker(schedule, tensor) != user(schedule, tensor)) return;
-  refuse("E004", text, "the output of " + debubble::to_string(fault.op) + " does not travel to another device",
+  refuse("E002", text, "the output of " + debubble::to_string(fault.op) + " does not travel to another device",
          "name an F whose next stage, or a B or I whose stage before, is on another device");
 }
 
@@ -92,9 +92,9 @@ std::size_t place_to_swap(const Fault& fault, const Schedule& schedule) {
                       (place != row.begin() && (place - 1)->paired_with_next);
   if (!last && !paired) return static_cast<std::size_t>(place - row.begin());
   const std::string name = debubble::to_string(fault.op);
-  refuse("E005", "swap=" + name,
-         name + (paired ? " or the op behind it is in an overlapped pair" : " is the last of its row"),
-         "name an op that has a single op behind it, also after the swaps before this one");
+  refuse("E002", "swap=" + name,
+         name + (paired ? " or the op after it is in an overlapped pair" : " is the last of its row"),
+         "name an op that has a single op after it, also after the swaps before this one");
 }
 
 Fault parse_fault(const std::string& text, const Schedule& schedule) {

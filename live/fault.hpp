@@ -8,8 +8,8 @@
 
 namespace debubble::live {
 
-// The place, in its device's row, of the op that a `swap` fault has change places with the op behind it. Earlier swaps
-// may have moved it. Throws InputError E005 when it has no single op behind it.
+// The place, in its device's row, of the op that a `swap` fault has change places with the op after it. Earlier swaps
+// may have moved it. Throws InputError E002 when it has no single op after it.
 [[nodiscard]] std::size_t place_to_swap(const Fault& fault, const Schedule& schedule);
 
 }  // namespace debubble::live

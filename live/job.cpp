@@ -104,7 +104,7 @@ void Job::check_range() const {
   const double most =
       std::max(times * slowest, sizes * schedule_.placement.replicas()) * (schedule_.total_pieces() + 1);
   if (most < kLimit) return;
-  throw InputError(Diagnostic{"E006", "", "the times or sizes of this run add up to more than a 64-bit count holds",
+  throw InputError(Diagnostic{"X001", "", "the times or sizes of this run add up to more than a 64-bit count holds",
                               "check the units; use fewer microbatches"});
 }
 
@@ -116,7 +116,7 @@ std::vector<Op> Job::cell(std::int32_t device, std::int32_t position) const {
   return {row.begin() + position, row.begin() + position + (pair ? 2 : 1)};
 }
 
-double Job::slowness(std::int32_t device) const {
+double Job::slowdown(std::int32_t device) const {
   double factor = 1;
   for (const Fault& fault : request_->faults) {
     if (fault.kind == Fault::Kind::kSlow && fault.device == device) factor *= fault.factor;
@@ -134,13 +134,13 @@ Nanoseconds slowed(Nanoseconds time, double factor) {
 
 Nanoseconds Job::nominal(const Op& op) const { return piece(duration_of(op.kind, cost(op))); }
 
-Nanoseconds Job::duration(std::int32_t device, const Op& op) const { return slowed(nominal(op), slowness(device)); }
+Nanoseconds Job::duration(std::int32_t device, const Op& op) const { return slowed(nominal(op), slowdown(device)); }
 
 Nanoseconds Job::duration(std::int32_t device, const std::vector<Op>& cell) const {
   const auto& pair = request_->costs.overlapped_pair;
   const auto is_forward = [](const Op& op) { return op.kind == OpKind::kForward; };
   if (pair && cell.size() == 2 && is_forward(cell[0]) != is_forward(cell[1])) {
-    return slowed(piece(*pair), slowness(device));
+    return slowed(piece(*pair), slowdown(device));
   }
   Nanoseconds sum = 0;
   for (const Op& op : cell) sum += duration(device, op);
@@ -159,7 +159,7 @@ TransferTime Job::transfer(const Tensor& tensor) const {
   return links_.transfer(maker(schedule_, tensor), user(schedule_, tensor), bytes(tensor));
 }
 
-bool Job::strikes(Fault::Kind kind, const Op& op) const {
+bool Job::has_fault(Fault::Kind kind, const Op& op) const {
   return std::any_of(request_->faults.begin(), request_->faults.end(),
                      [&](const Fault& fault) { return fault.kind == kind && same(fault.op, op); });
 }

@@ -15,8 +15,8 @@ namespace debubble::live {
 
 class Job {
  public:
-  // The request must outlive the job. Throws InputError E006 when the run's times or sizes could exceed 64 bits,
-  // E040 for a schedule that holds what no executor runs, and E005 when one `swap` fault leaves the next nothing to
+  // The request must outlive the job. Throws InputError X001 when the run's times or sizes could exceed 64 bits,
+  // E040 for a schedule that holds what no executor runs, and E002 when one `swap` fault leaves the next nothing to
   // swap.
   explicit Job(const LiveRequest& request);
   Job(const Job&) = delete;
@@ -34,7 +34,7 @@ class Job {
   // By the given costs, with a `slow` fault: of one op, and of a cell.
   [[nodiscard]] Nanoseconds duration(std::int32_t device, const Op& op) const;
   [[nodiscard]] Nanoseconds duration(std::int32_t device, const std::vector<Op>& cell) const;
-  [[nodiscard]] double slowness(std::int32_t device) const;  // 1 without a fault
+  [[nodiscard]] double slowdown(std::int32_t device) const;  // 1 without a fault
 
   [[nodiscard]] Op maker_of(const Tensor& tensor) const;
   [[nodiscard]] Bytes bytes(const Tensor& tensor) const;
@@ -49,8 +49,8 @@ class Job {
   };
   [[nodiscard]] std::vector<Resident> residents(std::int32_t device) const;
 
-  // Whether a fault of this kind strikes the output of `op`.
-  [[nodiscard]] bool strikes(Fault::Kind kind, const Op& op) const;
+  // Whether a fault of this kind is injected into the output of `op`.
+  [[nodiscard]] bool has_fault(Fault::Kind kind, const Op& op) const;
 
  private:
   void refuse_features() const;
@@ -60,7 +60,7 @@ class Job {
   const LiveRequest* request_;
   Schedule schedule_;
   std::optional<OpIndex> ops_;
-  std::vector<std::int32_t> extra_weights_;  // copies beside the first, by replica, then stage; empty: none
+  std::vector<std::int32_t> extra_weights_;  // copies besides the first, by replica, then stage; empty: none
   Plan plan_;
   Topology links_;
 };

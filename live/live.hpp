@@ -36,7 +36,7 @@ struct Fault {
     kSlow,     // every op of `device` takes `factor` times as long
     kDrop,     // the output of `op` is lost on its way
     kCorrupt,  // one bit of the output of `op` changes on its way
-    kSwap,     // `op` and the op behind it in its row change places
+    kSwap,     // `op` and the op after it in its row change places
     kKill,     // the process that runs `op` dies there (mpi only)
   };
   Kind kind = Kind::kSlow;
@@ -44,7 +44,7 @@ struct Fault {
   Op op;
   double factor = 1.0;
 };
-// "slow=2:1.3", "drop=1F3", "corrupt=1F3", "swap=1F3", "kill=1F3". Throws InputError E001 (form), E002 (no such op or
+// "slow=2:1.3", "drop=1F3", "corrupt=1F3", "swap=1F3", "kill=1F3". Throws InputError C006 (form), E002 (no such op or
 // device in the schedule).
 [[nodiscard]] Fault parse_fault(const std::string& text, const Schedule& schedule);
 
@@ -62,7 +62,7 @@ struct LiveRequest {
   std::vector<Fault> faults;
 };
 
-// Where a device stood when nothing moved any more.
+// What a device was at when the run stalled.
 struct DevicePosition {
   std::int32_t device = 0;
   std::int32_t position = 0;  // in its row; the row's length when it had finished

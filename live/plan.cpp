@@ -63,6 +63,7 @@ std::vector<Action> coupled(const Schedule& schedule, std::int32_t device, const
     if (!exchange.sends.empty() || !exchange.receives.empty()) actions.push_back(exchange);
   };
   std::vector<Action> slot;
+  // Its receives complete the exchange that the slot before it began; its sends begin the next one.
   const auto run_slot = [&] {
     for (const Action& each : slot) add(exchange.receives, each.receives);
     flush();
@@ -92,7 +93,6 @@ class BlockingPlan {
 
   std::vector<std::vector<Action>> run() {
     std::vector<bool> is_sent(at(ops_.size()), false);
-    std::vector<std::int32_t> next(devices_.size(), 0);
     for (const Placed& placed : transfer_order(ops_, P2p::kBlocking)) {
       if (placed.transfer) {
         add_transfer(placed.op);
@@ -120,7 +120,8 @@ class BlockingPlan {
     devices_[at(to)].push_back({Action::Kind::kReceive, last_[at(to)], {}, {{tensor, from}}});
   }
 
-  // Behind a deadlock nothing is placed. The device gets stuck at the first cell that lacks an input.
+  // After a deadlock transfer_order places nothing. Such a schedule is still run, to show where it gets stuck: the rest
+  // of the row follows cell by cell, and the device blocks at the first one that lacks an input.
   void add_unreachable(std::int32_t device, const std::vector<bool>& is_sent) {
     const auto& row = schedule_.rows[at(device)];
     const auto size = static_cast<std::int32_t>(row.size());

@@ -31,7 +31,7 @@ struct Hop {
 
 struct Action {
   enum class Kind : std::uint8_t {
-    kCompute,   // a cell of the row. Overlapped: waits for `receives` first and starts `sends` behind it
+    kCompute,   // a cell of the row. Overlapped: waits for `receives` first and starts `sends` after it
     kSend,      // blocking only: one tensor, together with the receiver
     kReceive,   // blocking only
     kExchange,  // coupled only: all `sends` and `receives` between two slots, posted together

@@ -13,20 +13,21 @@ namespace {
 
 class Explaining {
  public:
-  Explaining(const Job& job, const std::vector<Standing>& devices) : job_(job), ops_(job.ops()), devices_(devices) {}
+  Explaining(const Job& job, const std::vector<DeviceStatus>& devices)
+      : job_(job), ops_(job.ops()), devices_(devices) {}
 
   Stall run() {
     Stall stall;
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       const auto& row = job_.schedule().rows[d];
-      const Standing& standing = devices_[d];
+      const DeviceStatus& status = devices_[d];
       DevicePosition position;
       position.device = static_cast<std::int32_t>(d);
-      position.finished = standing.position < 0;
+      position.finished = status.position < 0;
       const auto size = static_cast<std::int32_t>(row.size());
-      position.position = position.finished ? size : standing.position;
+      position.position = position.finished ? size : status.position;
       if (!row.empty()) position.op = row[static_cast<std::size_t>(std::min(position.position, size - 1))];
-      if (standing.waits) position.waits_for = what(standing);
+      if (status.waits) position.waits_for = what(status);
       stall.devices.push_back(std::move(position));
     }
     stall.cause = lost_ ? "a message was lost" : "deadlock";
@@ -34,15 +35,15 @@ class Explaining {
   }
 
  private:
-  std::string what(const Standing& standing) {
-    const std::string peer = "device " + std::to_string(standing.from);
-    if (standing.kind == Message::Kind::kReady) {
-      return peer + " to take " + to_string(standing.tensor) + ", for which it " +
-             (has_passed(standing.from, user_of(standing.tensor)) ? "has passed the place" : "is not ready");
+  std::string what(const DeviceStatus& status) {
+    const std::string peer = "device " + std::to_string(status.from);
+    if (status.kind == Message::Kind::kReady) {
+      return peer + " to take " + to_string(status.tensor) + ", for which it " +
+             (has_passed(status.from, user_of(status.tensor)) ? "has passed the place" : "is not ready");
     }
-    const bool sent = has_sent(standing.from, maker_of(standing.tensor));
+    const bool sent = has_sent(status.from, maker_of(status.tensor));
     lost_ |= sent;
-    return to_string(standing.tensor) + " of " + peer + ", which " + peer + (sent ? " has sent" : " has not reached");
+    return to_string(status.tensor) + " of " + peer + ", which " + peer + (sent ? " has sent" : " has not reached");
   }
 
   [[nodiscard]] std::int32_t maker_of(const Tensor& t) const {
@@ -55,7 +56,7 @@ class Explaining {
   // A blocking cell's second output is not on its way while the first waits for its receiver.
   [[nodiscard]] bool has_sent(std::int32_t device, std::int32_t op) const {
     if (!has_passed(device, op)) return false;
-    const Standing& sender = devices_[static_cast<std::size_t>(device)];
+    const DeviceStatus& sender = devices_[static_cast<std::size_t>(device)];
     const bool sends = job_.request().p2p == P2p::kBlocking && sender.waits && sender.kind == Message::Kind::kReady;
     return !sends || maker_of(sender.tensor) + 1 != op || ops_.cell_end(op - 1) != op + 1;
   }
@@ -67,12 +68,12 @@ class Explaining {
 
   const Job& job_;
   const OpIndex& ops_;
-  const std::vector<Standing>& devices_;
+  const std::vector<DeviceStatus>& devices_;
   bool lost_ = false;
 };
 
 }  // namespace
 
-Stall explain_stall(const Job& job, const std::vector<Standing>& devices) { return Explaining(job, devices).run(); }
+Stall explain_stall(const Job& job, const std::vector<DeviceStatus>& devices) { return Explaining(job, devices).run(); }
 
 }  // namespace debubble::live

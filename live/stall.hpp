@@ -1,4 +1,4 @@
-// What a run that got stuck says: where every device stands, what it waits for, and whether that can still come.
+// What a run that got stuck reports: the op each device is at, what it waits for, and whether that can still arrive.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace debubble::live {
 
 // One device, as its transport knows it.
-struct Standing {
+struct DeviceStatus {
   std::int32_t position = 0;  // as told to Transport::at: in its row; -1: it has finished
   bool waits = false;         // for a message; false: at work, finished, or at a barrier
   Message::Kind kind = Message::Kind::kPayload;
@@ -21,6 +21,6 @@ struct Standing {
 
 // The cause is "a message was lost" when some device waits for what its sender has
 // passed, else "deadlock"; a watchdog that knows better puts its own cause in its place.
-[[nodiscard]] Stall explain_stall(const Job& job, const std::vector<Standing>& devices);
+[[nodiscard]] Stall explain_stall(const Job& job, const std::vector<DeviceStatus>& devices);
 
 }  // namespace debubble::live

@@ -38,13 +38,12 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  // Returns once the message is on its way; takes in arrivals while the link is full. `standing` is the text of what
-  // this device waits for, should it wait for long.
+  // Returns once the message is in flight; receives arrivals while the link is full.
   virtual void send(std::int32_t to, Message message) = 0;
   // The message with this kind, tensor and iteration; others that arrive before it are kept for later.
   [[nodiscard]] virtual Message receive(Message::Kind kind, const Tensor& tensor, std::int32_t from,
                                         std::int32_t iteration) = 0;
-  // Where this device stands, for the watchdog: position in the row, or -1 once it has finished. May throw
+  // Progress of this device, for the watchdog: position in the row, or -1 once it has finished. May throw
   // Stalled.
   virtual void at(std::int32_t position) = 0;
   // Whether blocking calls would throw Stalled: for waits that are not for a message. Cheap; any time.

@@ -19,26 +19,15 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kWritten = "debubble_hooks writes this file; do not edit it";
 constexpr IntegerRule kSize{"bytes", 0, kLargestSize, kWritten};
 constexpr IntegerRule kCount{"items", 0, kMost, kWritten};
-constexpr IntegerRule kSamples{"samples", 1, kMost, "null stands for an unknown size"};
+constexpr IntegerRule kSamples{"samples", 1, kMost, "null means an unknown size"};
 
-// The strict JSON reader names its findings as those of a profile; the same finding in this file has its own code.
-struct CodePair {
-  const char* profile;
-  const char* hooks;
-};
-constexpr std::array kCodes{
-    CodePair{"P001", "H001"}, CodePair{"P002", "H002"}, CodePair{"P003", "H003"}, CodePair{"P004", "H004"},
-    CodePair{"P005", "H005"}, CodePair{"P006", "H006"}, CodePair{"P007", "H007"}, CodePair{"P008", "H008"},
-    CodePair{"P009", "H009"}, CodePair{"P018", "H018"}, CodePair{"P019", "H019"},
-};
+// The faults that the strict JSON reader finds. Its help tells how to edit a file, and nobody edits this one.
+constexpr std::array<std::string_view, 9> kJsonFaults{"P001", "P002", "P003", "P004", "P005",
+                                                      "P006", "P007", "P018", "P019"};
 
 [[noreturn]] void throw_as_ours(std::vector<Diagnostic> problems) {
   for (Diagnostic& problem : problems) {
-    for (const CodePair& pair : kCodes) {
-      if (problem.code != pair.profile) continue;
-      problem.code = pair.hooks;
-      problem.help = kWritten;
-    }
+    if (std::find(kJsonFaults.begin(), kJsonFaults.end(), problem.code) != kJsonFaults.end()) problem.help = kWritten;
   }
   throw InputError(std::move(problems));
 }
@@ -47,7 +36,7 @@ bool boolean(JsonObjectReader& reader, std::string_view key) {
   const JsonValue* value = reader.member(key, true);
   if (value == nullptr) return false;
   if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  reader.complain("H007", key, in_quotes(key) + " must be true or false; got " + describe(*value), kWritten);
+  reader.complain("P007", key, in_quotes(key) + " must be true or false; got " + describe(*value), kWritten);
   return false;
 }
 
@@ -69,15 +58,15 @@ void read_layer(const JsonValue& value, std::string pointer, HooksFile& file, Pr
   facts.parameters = reader.integer("parameter_bytes", kSize);
   facts.workspace = reader.integer("workspace_bytes", kSize);
   static_cast<void>(reader.integer("weight_input_bytes", kSize));     // the parts of weight_grad_held_bytes,
-  static_cast<void>(reader.integer("weight_gradient_bytes", kSize));  // for people
+  static_cast<void>(reader.integer("weight_gradient_bytes", kSize));  // to display
   static_cast<void>(boolean(reader, "checkpointed"));
   reader.finish();
   if (facts.weight_grad_held.value_or(0) > facts.activation) {
-    reader.complain("H011", "weight_grad_held_bytes",
+    reader.complain("P012", "weight_grad_held_bytes",
                     "more is held for the weight gradient than for the whole backward", kWritten);
   }
   if (!file.layers.emplace(name, facts).second) {
-    reader.complain("H012", "name", "the layer " + in_quotes(name) + " stands here twice", kWritten);
+    reader.complain("G004", "name", "the layer " + in_quotes(name) + " appears twice", kWritten);
   }
 }
 
@@ -88,7 +77,7 @@ void read_notes(JsonObjectReader& top, HooksFile& file) {
     if (note.kind == JsonValue::Kind::kString) {
       file.notes.push_back(note.text);
     } else {
-      top.complain("H007", "notes", "notes are strings; got " + describe(note), kWritten);
+      top.complain("P007", "notes", "notes are strings; got " + describe(note), kWritten);
     }
   }
 }
@@ -98,7 +87,7 @@ bool has_our_schema(JsonObjectReader& top) {
   const JsonValue* schema = top.member("schema", false);
   if (schema != nullptr && schema->kind == JsonValue::Kind::kString && schema->text == kSchema) return true;
   top.complain(
-      "H010", schema == nullptr ? "" : "schema",
+      "P010", schema == nullptr ? "" : "schema",
       "\"schema\" must be \"" + std::string(kSchema) + "\"; got " + (schema == nullptr ? "none" : describe(*schema)),
       "debubble and its debubble_hooks must be of one version: check PYTHONPATH for another copy");
   return false;
@@ -132,7 +121,7 @@ HooksFile read_top(JsonObjectReader& top, ProblemList& problems) {
 }  // namespace
 
 HooksFile read_hooks_file(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "H022");
+  ProblemList problems(name);
   HooksFile file;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     JsonObjectReader top(*root, "", problems);

@@ -29,7 +29,8 @@ struct HooksFile {
   std::vector<std::string> notes;
 };
 
-// Strict: unknown keys, wrong types, negative or overflowing numbers, missing fields are errors, all at once (H001...).
+// Strict: unknown keys, wrong types, negative or overflowing numbers, missing fields are errors, all at once (P001 to
+// P022).
 [[nodiscard]] HooksFile read_hooks_file(std::string_view text, const std::string& name);
 
 // Facts of several ranks as one. Layers of one name are the same layer: the largest of each size counts.

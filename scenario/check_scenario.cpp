@@ -56,7 +56,7 @@ double parse_share(const std::string& text) {
   double share = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
   if (error != std::errc{} || end != text.data() + text.size() || !(share >= 0 && share <= 1)) {
-    fail("C008", "--w-share", "the share of an activation that stays for W lies between 0 and 1; got \"" + text + "\"",
+    fail("C012", "--w-share", "the share of an activation that stays for W lies between 0 and 1; got \"" + text + "\"",
          "write it like --w-share 0.5");
   }
   return share;
@@ -181,7 +181,7 @@ FlagRows network_rows(ScenarioFlags& flags) {
        .default_text = "profile's, none",
        .target = &flags.bandwidth,
        .needs = {{"--profile", "--model"},
-                 "C067",
+                 "C004",
                  "without a profile transfers have no size, so a bandwidth would change nothing",
                  "use --comm for the time of a hop, or add --profile FILE"}},
       {.name = "--host-bandwidth",
@@ -191,7 +191,7 @@ FlagRows network_rows(ScenarioFlags& flags) {
        .default_text = "topology's or 25GB/s",
        .target = &flags.host_bandwidth,
        .needs = {{"--profile", "--model"},
-                 "C067",
+                 "C004",
                  "without a profile activations have no size, so it would change nothing",
                  "use --times copy=1 for the time of a copy, or add --profile FILE"}},
       {.name = "--p2p",

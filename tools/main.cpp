@@ -88,7 +88,7 @@ std::vector<std::string> take_program(std::vector<std::string>& arguments, const
   std::vector<std::string> program(dashes + 1, arguments.end());
   arguments.erase(dashes, arguments.end());
   if (program.empty() || program.front().empty()) {
-    throw InputError(Diagnostic{"C082", "--", "no program follows", "write it like: -- python train.py"});
+    throw InputError(Diagnostic{"C061", "--", "no program follows", "write it like: -- python train.py"});
   }
   return program;
 }
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   try {
     const int status = dispatch(arguments);
     if (std::fflush(stdout) != 0) {
-      std::fputs("error[C052]: cannot write to standard output\n", stderr);
+      std::fputs("error[C051]: cannot write to standard output\n", stderr);
       return kExitUsage;
     }
     return status;

@@ -17,7 +17,7 @@ namespace debubble::closed_forms {
 
 struct Cost {
   double messages = 0;  // one after the other
-  double bytes = 0;     // over the busiest port, one way
+  double bytes = 0;     // over the busiest port, in one direction
   double reduced = 0;   // bytes that a rank adds up; hidden behind the network unless a gamma is given
 
   [[nodiscard]] double seconds(double alpha, double beta, double gamma = 0) const {
@@ -70,10 +70,11 @@ struct Cost {
 [[nodiscard]] inline Cost hierarchical_inside(int g, double n) { return {2.0 * (g - 1), 2 * others(g) * n, 0}; }
 [[nodiscard]] inline Cost hierarchical_across(int g, int e, double n) { return ring_all_reduce(e, n / g); }
 
-// A q x q torus with four links per rank: all-reduce along rows, then columns, both ways round; the other half of the
-// data the other way about. bytes are those of one link (Hoefler et al., HammingMesh, SC'22).
+// A q x q torus with four links per rank: all-reduce along rows, then columns, in both directions; the other half of
+// the data along columns first. bytes are those of one link (Hoefler et al., HammingMesh, SC'22).
 [[nodiscard]] inline Cost torus_all_reduce(int q, double n) { return {4.0 * (q - 1), others(q) * n, 0}; }
-// Two edge-disjoint rings, both ways round, a quarter of the data each (the same paper), all 2 (p - 1) steps of n/4/p.
+// Two edge-disjoint rings, in both directions, a quarter of the data each (the same paper), all 2 (p - 1) steps of
+// n/4/p.
 [[nodiscard]] inline Cost two_rings_all_reduce(int p, double n) { return {2.0 * (p - 1), 2 * others(p) * n / 4, 0}; }
 
 // Sparse all-reduce of k of a buffer's entries, an entry and its index in `entry` bytes (Li and Hoefler, PPoPP'22).

@@ -42,15 +42,15 @@ struct CollectiveProtocol {
 struct CollectiveModel {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
   Nanoseconds base_latency = 0;  // once per collective: launch
-  Nanoseconds step_latency = 0;  // per message within a domain, beside the links' latency
-  Nanoseconds far_latency = 0;   // per message between domains, beside the links' latency
+  Nanoseconds step_latency = 0;  // per message within a domain, besides the links' latency
+  Nanoseconds far_latency = 0;   // per message between domains, besides the links' latency
   double efficiency = 1;         // of the links' bandwidth that the protocol reaches
-  double slow_down = 0;          // of compute that runs beside it (StepTask::slow_down)
+  double slow_down = 0;          // of compute that overlaps it (StepTask::slow_down)
   double density = 1;            // kSparse: share of numbers that are sent
   double entry_size = 2;         // kSparse: a sent number and its index, in sizes of a number: 2 is fp32 + int32
   std::int64_t selection_bandwidth = 0;  // kSparse: bytes per second at which it looks for them; 0: no time
   double scale = 1;                      // calibration: all latencies and bytes take 1 / scale of their time
-  double tree_far_copies = 1;            // kTree: how often data that leave a domain go over their way
+  double tree_far_copies = 1;            // kTree: how often data that leave a domain cross their links
   bool step_includes_links = false;      // within a domain `step_latency` is all of a hop: link latencies are in it
   // Where there are any for an algorithm, the fastest of them counts, and not the four figures above. Where there are
   // any at all, kAuto takes no algorithm without one, but for an all-to-all.

@@ -10,13 +10,14 @@ namespace debubble::collectives {
 
 namespace {
 
-// Every rank sends to the one `distance` away in the hypercube: the same number of bytes both ways.
-PhaseDraft exchange(Wires& wires, const Groups& groups, std::size_t distance) {
+// Every rank swaps with the one `distance` away in the hypercube: 1 / (2 distance) of the buffer in each direction,
+// half with the direct neighbour, then a quarter, and so on, which adds up to (p - 1) / p.
+PhaseDraft exchange(Routes& routes, const Groups& groups, std::size_t distance) {
   PhaseDraft phase;
   for (const Ranks& group : groups) {
     for (std::size_t k = 0; k < group.size(); ++k) {
-      wires.send(group[k], group[k ^ distance], 1, phase);
-      phase.messages.keep_longer(wires.message(group[k], group[k ^ distance]));
+      routes.send(group[k], group[k ^ distance], 1, phase);
+      phase.messages.keep_longer(routes.message(group[k], group[k ^ distance]));
     }
   }
   phase.scale = 0.5 / static_cast<double>(distance);
@@ -25,19 +26,19 @@ PhaseDraft exchange(Wires& wires, const Groups& groups, std::size_t distance) {
 
 }  // namespace
 
-Drafts draft_halving_doubling(Wires& wires, const Groups& groups, CollectiveKind kind) {
+Drafts draft_halving_doubling(Routes& routes, const Groups& groups, CollectiveKind kind) {
   const std::size_t ranks = groups.front().size();
   if (!std::has_single_bit(ranks) || kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kBroadcast) return {};
   Drafts reduce;
-  for (std::size_t distance = 1; distance < ranks; distance *= 2) reduce.push_back(exchange(wires, groups, distance));
-  Drafts gather(reduce.rbegin(), reduce.rend());
+  for (std::size_t distance = 1; distance < ranks; distance *= 2) reduce.push_back(exchange(routes, groups, distance));
+  Drafts gather(reduce.rbegin(), reduce.rend());  // the same exchanges in reverse: parts grow as they are gathered
   if (kind == CollectiveKind::kReduceScatter) return reduce;
   if (kind == CollectiveKind::kAllGather) return gather;
   reduce.insert(reduce.end(), gather.begin(), gather.end());
   return reduce;
 }
 
-Drafts draft_pairwise(Wires& wires, const Groups& groups, CollectiveKind kind) {
+Drafts draft_pairwise(Routes& routes, const Groups& groups, CollectiveKind kind) {
   if (kind != CollectiveKind::kAllToAll) return {};
   PhaseDraft phase;
   for (const Ranks& group : groups) {
@@ -45,8 +46,8 @@ Drafts draft_pairwise(Wires& wires, const Groups& groups, CollectiveKind kind) {
       Messages chain;
       for (const std::int32_t to : group) {
         if (from == to) continue;
-        wires.send(from, to, 1, phase);
-        chain.append(wires.message(from, to));
+        routes.send(from, to, 1, phase);
+        chain.append(routes.message(from, to));
       }
       phase.messages.keep_longer(chain);
     }
@@ -55,10 +56,10 @@ Drafts draft_pairwise(Wires& wires, const Groups& groups, CollectiveKind kind) {
   return {std::move(phase)};
 }
 
-Drafts draft_sparse(Wires& wires, const Groups& groups, CollectiveKind kind, double density, double entry_size) {
+Drafts draft_sparse(Routes& routes, const Groups& groups, CollectiveKind kind, double density, double entry_size) {
   if (kind != CollectiveKind::kAllReduce) return {};
   const auto levels = static_cast<std::int64_t>(std::bit_width(groups.front().size() - 1));
-  Drafts split = draft_pairwise(wires, groups, CollectiveKind::kAllToAll);
+  Drafts split = draft_pairwise(routes, groups, CollectiveKind::kAllToAll);
   PhaseDraft& reduce = split.front();
   PhaseDraft gather = reduce;
   // P + log2 P messages each, of the (2 P + 2 log2 P) of the paper; the pairwise exchange has P - 1 already.

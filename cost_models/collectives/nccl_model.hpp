@@ -2,11 +2,11 @@
 //
 // Source: NVIDIA/nccl (BSD-3), src/graph/tuning.cc and topo.h, snapshot of mid 2026; older versions differ. A ring pays
 // its base once and a hop's latency for each of its steps, a tree one hop per GPU of the chain inside a domain and one
-// per level between domains. The latency of an NVLink hop is all of it; of a network hop the wires come on top.
-// What the tuner knows and this table does not: caps per channel of trees, corrections for middle sizes, PAT.
+// per level between domains. The latency of an NVLink hop is all of it; of a network hop the links' latency comes on
+// top. What the tuner knows and this table does not: caps per channel of trees, corrections for middle sizes, PAT.
 //
 // Trees over two machines count 2 n bytes per network card, as the tuner has it for every tree (half of the bus
-// bandwidth), though the wires would carry n: the library does not get that half. Galvatron (PKU-DAIR/Hetu-Galvatron,
+// bandwidth), though the links would carry n: the library does not get that half. Galvatron (PKU-DAIR/Hetu-Galvatron,
 // Apache-2, hardware_configs, commit 9bb3862) measured 44.7 GB/s of bus bandwidth over 2 machines of 8, where 8 pairs
 // side by side reach 8 x 8.13 = 65 GB/s; a tree of n bytes would have reached 112.
 //

@@ -21,7 +21,7 @@ using collectives::Drafts;
 using collectives::Groups;
 using collectives::PhaseDraft;
 using collectives::Ranks;
-using collectives::Wires;
+using collectives::Routes;
 
 constexpr std::array kAll{CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kTree,
                           CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kInNetwork,
@@ -29,7 +29,7 @@ constexpr std::array kAll{CollectiveAlgorithm::kRing,         CollectiveAlgorith
                           CollectiveAlgorithm::kTorus,        CollectiveAlgorithm::kSparse};
 constexpr std::size_t kAutomatic = 5;  // the first ones, among which kAuto chooses
 
-// "1.5 GiB", for people.
+// "1.5 GiB", to display.
 std::string size_text(Bytes bytes) {
   constexpr std::array<const char*, 5> kUnits{" B", " KiB", " MiB", " GiB", " TiB"};
   auto value = static_cast<double>(bytes);
@@ -50,6 +50,7 @@ CollectivePlan realize(const LinkGraph& graph, const Drafts& drafts, Bytes bytes
                        const CollectiveModel& model) {
   CollectivePlan plan;
   plan.algorithm = protocol.algorithm;
+  // Phases run one after the other; within one, its flow shares the links with what else crosses them.
   for (const PhaseDraft& draft : drafts) {
     Flow flow;
     flow.bytes = bytes;
@@ -57,6 +58,7 @@ CollectivePlan realize(const LinkGraph& graph, const Drafts& drafts, Bytes bytes
     collectives::merge(flow.path.links);
     for (LinkShare& share : flow.path.links) share.weight *= draft.scale / (protocol.efficiency * model.scale);
     flow.path.latency = latency_of(draft.messages, protocol, model.step_includes_links);
+    // The base latency is paid once per collective: it is that of the kernel's launch.
     if (plan.phases.empty()) flow.path.latency += protocol.base_latency;
     if (model.scale != 1) flow.path.latency = std::llround(static_cast<double>(flow.path.latency) / model.scale);
     plan.phases.push_back(std::move(flow));
@@ -108,20 +110,20 @@ std::optional<CollectivePlan> fastest(const LinkGraph& graph, const Drafts& draf
   return best;
 }
 
-std::optional<CollectivePlan> fastest(Wires& wires, const Groups& groups, CollectiveKind kind, Bytes bytes,
+std::optional<CollectivePlan> fastest(Routes& routes, const Groups& groups, CollectiveKind kind, Bytes bytes,
                                       const CollectiveModel& model, CollectiveAlgorithm algorithm) {
-  return fastest(wires.graph(), collectives::draft(algorithm, wires, groups, kind, model), groups.front().size(), kind,
-                 bytes, model, algorithm);
+  return fastest(routes.graph(), collectives::draft(algorithm, routes, groups, kind, model), groups.front().size(),
+                 kind, bytes, model, algorithm);
 }
 
-[[noreturn]] void refuse(Wires& wires, const Groups& groups, std::size_t ranks, CollectiveKind kind,
+[[noreturn]] void refuse(Routes& routes, const Groups& groups, std::size_t ranks, CollectiveKind kind,
                          const CollectiveModel& model) {
   std::string fit;
   for (const CollectiveAlgorithm algorithm : kAll) {
-    if (collectives::draft(algorithm, wires, groups, kind, model).empty()) continue;
+    if (collectives::draft(algorithm, routes, groups, kind, model).empty()) continue;
     fit += (fit.empty() ? "" : ", ") + std::string(to_string(algorithm));
   }
-  const std::string where = wires.graph().name.empty() ? "this cluster" : wires.graph().name;
+  const std::string where = routes.graph().name.empty() ? "this cluster" : routes.graph().name;
   throw InputError(Diagnostic{"B030", "--collective",
                               std::string(to_string(model.algorithm)) + " does no " + to_string(kind) + " over " +
                                   std::to_string(ranks) + " devices of " + where,
@@ -159,25 +161,25 @@ const char* to_string(CollectiveAlgorithm algorithm) {
 
 namespace collectives {
 
-Drafts draft(CollectiveAlgorithm algorithm, Wires& wires, const Groups& groups, CollectiveKind kind,
+Drafts draft(CollectiveAlgorithm algorithm, Routes& routes, const Groups& groups, CollectiveKind kind,
              const CollectiveModel& model) {
   switch (algorithm) {
     case CollectiveAlgorithm::kRing:
-      return draft_ring(wires, groups, kind);
+      return draft_ring(routes, groups, kind);
     case CollectiveAlgorithm::kTree:
-      return draft_tree(wires, groups, kind, model.tree_far_copies);
+      return draft_tree(routes, groups, kind, model.tree_far_copies);
     case CollectiveAlgorithm::kHalvingDoubling:
-      return draft_halving_doubling(wires, groups, kind);
+      return draft_halving_doubling(routes, groups, kind);
     case CollectiveAlgorithm::kHierarchical:
-      return draft_hierarchical(wires, groups, kind);
+      return draft_hierarchical(routes, groups, kind);
     case CollectiveAlgorithm::kTorus:
-      return draft_torus(wires, groups, kind);
+      return draft_torus(routes, groups, kind);
     case CollectiveAlgorithm::kInNetwork:
-      return draft_in_network(wires, groups, kind);
+      return draft_in_network(routes, groups, kind);
     case CollectiveAlgorithm::kSparse:
-      return draft_sparse(wires, groups, kind, model.density, model.entry_size);
+      return draft_sparse(routes, groups, kind, model.density, model.entry_size);
     case CollectiveAlgorithm::kPairwise:
-      return draft_pairwise(wires, groups, kind);
+      return draft_pairwise(routes, groups, kind);
     case CollectiveAlgorithm::kAuto:
       break;
   }
@@ -190,16 +192,16 @@ CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::ve
                                CollectiveKind kind, Bytes bytes, const CollectiveModel& model) {
   const Groups busy = working(groups);
   if (busy.empty() || bytes == 0) return nothing_to_do(kind, model.algorithm);
-  Wires wires(graph);
+  Routes routes(graph);
   if (model.algorithm != CollectiveAlgorithm::kAuto) {
-    std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, model.algorithm);
-    if (!plan) refuse(wires, busy, busy.front().size(), kind, model);
+    std::optional<CollectivePlan> plan = fastest(routes, busy, kind, bytes, model, model.algorithm);
+    if (!plan) refuse(routes, busy, busy.front().size(), kind, model);
     return std::move(*plan);
   }
   std::optional<CollectivePlan> best;
   for (std::size_t k = 0; k < kAutomatic; ++k) {
     if (!has(model, kind, kAll[k])) continue;
-    std::optional<CollectivePlan> plan = fastest(wires, busy, kind, bytes, model, kAll[k]);
+    std::optional<CollectivePlan> plan = fastest(routes, busy, kind, bytes, model, kAll[k]);
     if (plan && (!best || plan->duration < best->duration)) best = std::move(plan);
   }
   return std::move(best.value());
@@ -225,6 +227,8 @@ CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseco
     std::iota(all.begin(), all.end(), 0);
     return plan_collective(collectives::port_graph(ranks, bandwidth, latency), {all}, kind, bytes, model);
   }
+  // In rings and trees on a crossbar all ports carry the same, so the busiest one represents all: the time to
+  // plan does not depend on the number of ranks.
   const LinkGraph two_ports = collectives::port_graph(2, bandwidth, latency);
   std::optional<CollectivePlan> best;
   for (const CollectiveAlgorithm algorithm : {CollectiveAlgorithm::kRing, CollectiveAlgorithm::kTree}) {
@@ -239,8 +243,8 @@ CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseco
   const LinkGraph ports = collectives::port_graph(few, bandwidth, latency);
   Ranks group(few);
   std::iota(group.begin(), group.end(), 0);
-  Wires wires(ports);
-  refuse(wires, {group}, ranks, kind, model);
+  Routes routes(ports);
+  refuse(routes, {group}, ranks, kind, model);
 }
 
 }  // namespace debubble

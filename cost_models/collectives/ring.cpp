@@ -41,8 +41,8 @@ Ranks ring_order(const std::vector<Ranks>& domains, std::size_t first) {
   return order;
 }
 
-std::vector<Ranks> ring_orders(const Wires& wires, const Ranks& group) {
-  const std::vector<Ranks> domains = by_domain(wires, group);
+std::vector<Ranks> ring_orders(const Routes& routes, const Ranks& group) {
+  const std::vector<Ranks> domains = by_domain(routes, group);
   if (domains.size() == 1) return {group};
   std::size_t rings = 1;
   for (const Ranks& ranks : domains) rings = std::max(rings, ranks.size());
@@ -52,11 +52,11 @@ std::vector<Ranks> ring_orders(const Wires& wires, const Ranks& group) {
 }
 
 // The dearest hop does not count: the chain of p - 1 messages leaves one out, and so NCCL counts.
-Messages chain_of(Wires& wires, const Ranks& order) {
+Messages chain_of(Routes& routes, const Ranks& order) {
   Messages all;
   Messages dearest;
   for (std::size_t k = 0; k < order.size(); ++k) {
-    const Messages hop = wires.message(order[k], order[(k + 1) % order.size()]);
+    const Messages hop = routes.message(order[k], order[(k + 1) % order.size()]);
     all.append(hop);
     dearest.keep_longer(hop);
   }
@@ -64,43 +64,46 @@ Messages chain_of(Wires& wires, const Ranks& order) {
   return all;
 }
 
-// A pipelined chain from the root through all others.
-void add_chain(Wires& wires, Ranks order, std::int32_t root, PhaseDraft& phase) {
+// A pipelined chain from the root through all others: the whole buffer crosses every edge but the one back to the root.
+void add_chain(Routes& routes, Ranks order, std::int32_t root, PhaseDraft& phase) {
   std::rotate(order.begin(), std::find(order.begin(), order.end(), root), order.end());
   Messages chain;
   for (std::size_t k = 0; k + 1 < order.size(); ++k) {
-    wires.send(order[k], order[k + 1], 1, phase);
-    chain.append(wires.message(order[k], order[k + 1]));
+    routes.send(order[k], order[k + 1], 1, phase);
+    chain.append(routes.message(order[k], order[k + 1]));
   }
   phase.messages.keep_longer(chain);
 }
 
 }  // namespace
 
-void add_ring(Wires& wires, const Ranks& order, double count, std::int64_t rounds, PhaseDraft& phase) {
+void add_ring(Routes& routes, const Ranks& order, double count, std::int64_t rounds, PhaseDraft& phase) {
   for (std::size_t k = 0; k < order.size(); ++k) {
-    wires.send(order[k], order[(k + 1) % order.size()], count, phase);
+    routes.send(order[k], order[(k + 1) % order.size()], count, phase);
   }
   Messages chain;
-  chain.append(chain_of(wires, order), rounds);
+  chain.append(chain_of(routes, order), rounds);
   phase.messages.keep_longer(chain);
 }
 
-Drafts draft_ring(Wires& wires, const Groups& groups, CollectiveKind kind) {
+// In a round each rank passes p - 1 parts of 1/p of the buffer on to the next one (Thakur et al.): a reduce-scatter or
+// an all-gather is one round, an all-reduce is both. All edges work all the time, so the bytes of an edge and the chain
+// of messages are independent: time is the one plus the other.
+Drafts draft_ring(Routes& routes, const Groups& groups, CollectiveKind kind) {
   if (kind == CollectiveKind::kAllToAll) return {};
   const auto p = static_cast<double>(groups.front().size());
   const std::int64_t rounds = kind == CollectiveKind::kAllReduce ? 2 : 1;
   PhaseDraft phase;
   for (const Ranks& group : groups) {
-    const std::vector<Ranks> orders = ring_orders(wires, group);
+    const std::vector<Ranks> orders = ring_orders(routes, group);
     // Of a share of 1 / rings each. Groups may differ in their number of rings, so the count is per group.
     const double count = 1.0 / static_cast<double>(orders.size());
     PhaseDraft rings;
     for (const Ranks& order : orders) {
       if (kind == CollectiveKind::kBroadcast) {
-        add_chain(wires, order, group.front(), rings);
+        add_chain(routes, order, group.front(), rings);
       } else {
-        add_ring(wires, order, p - 1, rounds, rings);
+        add_ring(routes, order, p - 1, rounds, rings);
       }
     }
     merge(rings.links);

@@ -94,7 +94,7 @@ std::optional<double> from_origin(const Pair& pair, double size) {
   return size * (low_rate + square * (size - pair.low.size));
 }
 
-// Through the pair and the nearest point beside it, if all other points are on that curve.
+// Through the pair and the nearest point next to it, if all other points are on that curve.
 std::optional<double> on_parabola(const Points& points, const Pair& pair, double size) {
   if (points.size() == 2) return from_origin(pair, size);
   const auto low = static_cast<std::size_t>(&pair.low - points.data());

@@ -1,6 +1,6 @@
 // Between and beyond sizes that were measured: one duration or one number of bytes along one dimension.
 //
-// A GPU works in waves: a product's tiles are handed to the multiprocessors in rounds, and a round that is not full
+// A GPU works in waves: a matmul's tiles are handed to the multiprocessors in rounds, and a round that is not full
 // takes as long as one that is. So a layer's time is a staircase in its tokens, waves x time of a wave + a fixed part,
 // and two measured sizes on either side tell the time of a wave and the fixed part:
 //

@@ -16,7 +16,7 @@ std::string hop_words(const Profile& profile) {
   return text.empty() ? "none" : text;
 }
 
-// In words, what decides which products a layer makes.
+// Describes what decides which matmuls a layer makes.
 std::string transformer_words(const Profile& profile) {
   if (!profile.transformer) return "none";
   const ProfiledTransformer& one = *profile.transformer;
@@ -70,7 +70,7 @@ class ModelCheck {
                    measured_.front().name,
                help);
     };
-    const char* const leave = "only sizes of one measured model can stand together: leave one of the two out";
+    const char* const leave = "only sizes of one measured model can be combined: leave one of the two out";
     same("model", quoted(b.model), quoted(a.model), leave);
     same("number format", quoted(b.dtype), quoted(a.dtype), leave);
     same("device", quoted(b.origin.device), quoted(a.origin.device), leave);
@@ -89,7 +89,7 @@ class ModelCheck {
         "profiles of one model at several sizes have the same layers; another --tp, another "
         "script or another way of measuring has others";
     if (layers.size() != first.size()) {
-      return complain("L021", other.name,
+      return complain("L020", other.name,
                       std::to_string(layers.size()) + " layers here, " + std::to_string(first.size()) + there, help);
     }
     for (std::size_t k = 0; k < layers.size(); ++k) {
@@ -106,7 +106,7 @@ class ModelCheck {
         message =
             which + "it knows" + spaced(known_words(layers[k])) + " here," + spaced(known_words(first[k])) + there;
       }
-      if (!message.empty()) return complain("L021", other.name, message, help);  // the first tells enough
+      if (!message.empty()) return complain("L020", other.name, message, help);  // the first tells enough
     }
   }
 
@@ -121,13 +121,13 @@ class ModelCheck {
       const Profile& profile = one.profile;
       if (profile.microbatch_size < 1 || (some_sequences && profile.sequence_length < 1)) {
         const char* const key = profile.microbatch_size < 1 ? "microbatch_size" : "sequence_length";
-        complain("L022", one.name, quoted(key) + " is null: which size this is of is not known",
+        complain("L020", one.name, quoted(key) + " is null: which size this is of is not known",
                  "write the number there; `debubble import --microbatch N --seq N` sets both");
         continue;
       }
       const auto [place, is_new] = seen.emplace(std::pair{profile.microbatch_size, profile.sequence_length}, one.name);
       if (is_new) continue;
-      complain("L023", one.name,
+      complain("L020", one.name,
                "the size " + to_string(RunSize{profile.microbatch_size, profile.sequence_length}) +
                    " was measured twice: " + place->second + " is of it, too",
                "leave one of the two out");

@@ -94,7 +94,7 @@ class SizeReader {
   [[nodiscard]] std::int64_t whole(double value, std::int64_t most, const char* what) const {
     if (value <= static_cast<double>(most)) return std::llround(value);
     throw InputError(
-        {"L026", "",
+        {"L025", "",
          std::string("a layer's ") + what + " at " + to_string(path_.wanted) + " is beyond what can be counted",
          "ask for a size nearer to those that were measured"});
   }

@@ -39,12 +39,12 @@ enum class CostPhase : std::uint8_t { kForward, kInputGrad, kWeightGrad, kBackwa
 using LayerWaves = std::function<double(std::size_t layer, CostPhase phase, const RunSize& size)>;
 
 // Throws InputError, all reasons at once: L020 the profiles are of different models, devices, number formats or
-// sources, or name different hops; L021 their layers differ in name, kind, parameters or in what they know; L022 a
-// microbatch or sequence is unknown; L023 two of one size. One profile alone is never refused.
+// sources, or name different hops; their layers differ in name, kind, parameters or in what they know; a microbatch or
+// sequence is unknown; two are of one size. One profile alone is never refused.
 void check_one_model(const std::vector<NamedProfile>& measured);
 
 // `measured` must have passed check_one_model. The result's `derived` says from which sizes it is made; times have no
-// percentiles, and there is no measurement, no kernels, and nothing of what modelled layers know beside times and
+// percentiles, and there is no measurement, no kernels, and nothing of what modelled layers know besides times and
 // sizes. Throws InputError L025 where too few sizes were measured to get to the wanted one.
 [[nodiscard]] Profile profile_at(const std::vector<NamedProfile>& measured, const RunSize& wanted,
                                  const LayerWaves& waves);

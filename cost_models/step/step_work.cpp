@@ -98,7 +98,7 @@ void add_inside(const StepRequest& request, const StepPlanner& planner, std::siz
 StepWork make_step_work(const StepRequest& request, std::vector<Assumption>& assumptions) {
   if (request.schedule->asynchrony) {
     throw InputError(Diagnostic{
-        "B031", "--step", request.schedule->name + " has no flush: its devices update all the time, and no step ends",
+        "C001", "--step", request.schedule->name + " has no flush: its devices update all the time, and no step ends",
         "leave --step out, or take a schedule that flushes"});
   }
   StepWork work = StepBuilder(request).run();
@@ -123,7 +123,7 @@ StageCosts sharded_stage_costs(const StepRequest& request, StageCosts costs, con
   assumptions.push_back({"ZeRO-" + std::to_string(sizes.zero),
                          request.options.keep
                              ? what + " stay whole during the step"
-                             : what + " go layer by layer in every op, beside the next layer's compute",
+                             : what + " go layer by layer in every op, overlapping the next layer's compute",
                          Source::kDefault});
   return costs;
 }

@@ -1,4 +1,4 @@
-// make_step_work: what a synchronous training step does beside the ops of its schedule.
+// make_step_work: what a synchronous training step does besides the ops of its schedule.
 //
 //     stage's last B or W --> reduce over the data ranks --+--> norm (all devices) --> optimizer --> gather parameters
 //     tied embedding: first and last stage add up theirs --+
@@ -67,7 +67,7 @@ struct StepOptions {
   ParameterGather gather = ParameterGather::kAfterOptimizer;
   bool keep = false;  // ZeRO-2: all gradients, ZeRO-3: all weights and gradients stay for the whole step
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
-  std::optional<double> slow_down;    // of compute beside a collective; absent: the collective model's
+  std::optional<double> slow_down;    // of compute that overlaps a collective; absent: the collective model's
   double density = 1;                 // of sparse reductions: the share of numbers that are sent
   double network_scale = 1;           // all collectives' times are divided by it
   std::int64_t memory_bandwidth = 0;  // bytes per second that an optimizer reaches; 0: it takes no time
@@ -81,7 +81,7 @@ struct StepRequest {
   std::vector<StageState> stages;  // by stage; empty: only what `options.times` names is done
   Parallelism parallel;
   const Topology* topology = nullptr;  // ideal: ranks with a port each, of its bandwidth, and its latency per message
-  // Of what the topology does not say by its name; nothing: collectives have no latency beside their links'.
+  // Of what the topology does not say by its name; nothing: collectives have no latency besides their links'.
   std::optional<LinkGeneration> generation;
   Bytes tied_embedding = 0;  // gradient bytes on a rank, held by first and last stage; 0: not tied
   StepOptions options;
@@ -91,8 +91,8 @@ struct StepRequest {
 [[nodiscard]] StepWork make_step_work(const StepRequest& request, std::vector<Assumption>& assumptions);
 
 // The stages' costs with what ZeRO-2 and ZeRO-3 do inside their ops. Over the `layers` of a stage the network runs
-// beside compute: the first layer's weights are waited for, the last one's gradients too. Unchanged below ZeRO-2 and
-// where the request keeps everything; then gradients (ZeRO-3: weights, too) take their full size.
+// overlapping compute: the first layer's weights are waited for, the last one's gradients too. Unchanged below ZeRO-2
+// and where the request keeps everything; then gradients (ZeRO-3: weights, too) take their full size.
 [[nodiscard]] StageCosts sharded_stage_costs(const StepRequest& request, StageCosts costs,
                                              const std::vector<int>& layers, std::vector<Assumption>& assumptions);
 

@@ -121,7 +121,7 @@ struct AttentionSizes {
   std::int64_t queries;
 };
 
-// Scores never leave the chip; the backward computes them again: five products for the forward's two.
+// Scores never leave the chip; the backward computes them again: five matmuls for the forward's two.
 void add_flash(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
   const RankSizes& sizes = list.sizes();
   const AttentionSizes mine(setup, head, sizes);
@@ -129,11 +129,10 @@ void add_flash(const TrainingSetup& setup, const HeadSizes& head, OpList& list) 
   op.kind = LayerOp::Kind::kAttention;
   op.name = "attention";
   op.batch = setup.microbatch_size * mine.heads;
-  op.rows = mine.queries;
-  op.columns = setup.sequence;
-  op.inner = head.key;
-  const double pairs =
-      static_cast<double>(op.batch * op.rows) * static_cast<double>(op.columns) * (setup.causal ? 0.5 : 1.0);
+  op.m = mine.queries;
+  op.n = setup.sequence;
+  op.k = head.key;
+  const double pairs = static_cast<double>(op.batch * op.m) * static_cast<double>(op.n) * (setup.causal ? 0.5 : 1.0);
   const auto key = static_cast<double>(head.key);
   const auto value = static_cast<double>(head.value);
   op.flops = 2 * pairs * (key + value);
@@ -150,13 +149,13 @@ void add_flash(const TrainingSetup& setup, const HeadSizes& head, OpList& list) 
   list.backward(op);
 }
 
-// Two products around a softmax over all pairs, which the mask does not shorten.
+// Two matmuls around a softmax over all pairs, which the mask does not shorten.
 void add_scores(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
   const AttentionSizes mine(setup, head, list.sizes());
   const std::int64_t batch = setup.microbatch_size * mine.heads;
   const std::int64_t pairs = batch * mine.queries * setup.sequence;
   const Bytes element = list.sizes().element;
-  list.product("scores", batch, mine.queries, setup.sequence, head.key);
+  list.matmul("scores", batch, mine.queries, setup.sequence, head.key);
   list.begin_part();
   list.elementwise("softmax", 2 * element * pairs, 3 * element * pairs);
   if (setup.dropout) {
@@ -164,7 +163,7 @@ void add_scores(const TrainingSetup& setup, const HeadSizes& head, OpList& list)
     list.elementwise("attention dropout", (2 * element + 1) * pairs, (2 * element + 1) * pairs);
   }
   list.begin_part();
-  list.product("weighted values", batch, mine.queries, head.value, setup.sequence);
+  list.matmul("weighted values", batch, mine.queries, head.value, setup.sequence);
 }
 
 }  // namespace

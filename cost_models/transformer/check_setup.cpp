@@ -93,7 +93,7 @@ class SetupCheck {
   void check_context() {
     const std::int64_t context = setup_.parallel.context;
     if (context < 2 || setup_.sequence % context == 0) return;
-    complain("F004", "--cp",
+    complain("F003", "--cp",
              std::to_string(setup_.sequence) + " tokens cannot be split evenly over " +
                  count(context, "context rank", "context ranks"),
              "use --cp " + nearest_legal(context, std::min(setup_.sequence, kMostRanks),
@@ -105,12 +105,12 @@ class SetupCheck {
     const TransformerShape& shape = setup_.shape;
     if (expert < 2) return;
     if (shape.experts == 0) {
-      return complain("F005", "--ep", "\"" + shape.name + "\" has no experts to split", "leave --ep out");
+      return complain("F003", "--ep", "\"" + shape.name + "\" has no experts to split", "leave --ep out");
     }
     if (shape.experts % expert == 0) return;
     const std::int64_t places = std::int64_t{setup_.parallel.context} * setup_.parallel.data;
     const auto legal = [&](std::int64_t ranks) { return shape.experts % ranks == 0 && places % ranks == 0; };
-    complain("F005", "--ep",
+    complain("F003", "--ep",
              count(shape.experts, "expert", "experts") + " cannot be split evenly over " +
                  count(expert, "expert rank", "expert ranks"),
              "use --ep " + nearest_legal(expert, shape.experts, legal));

@@ -57,10 +57,10 @@ OpTime time_on(const LinkGraph& graph, const std::vector<std::vector<std::int32_
   return {plan_collective(graph, groups, op.collective, bytes, model).duration, model.slow_down};
 }
 
-// Writes wires down so that equal ones read the same, whatever numbers their links have in the graph.
-class WireReader {
+// Writes links down so that equal ones read the same, whatever numbers their links have in the graph.
+class LinkReader {
  public:
-  explicit WireReader(const LinkGraph& graph) : graph_(graph) {}
+  explicit LinkReader(const LinkGraph& graph) : graph_(graph) {}
 
   // The routes of all pairs, in the order of the group.
   void read(const std::vector<std::int32_t>& group) {
@@ -86,10 +86,10 @@ class WireReader {
   }
 
   void read_route(std::int32_t from, std::int32_t to) {
-    way_.clear();
-    graph_.router->route(from, to, way_);
+    route_.clear();
+    graph_.router->route(from, to, route_);
     text_.push_back(kRoute);
-    for (const std::int32_t link : way_) {
+    for (const std::int32_t link : route_) {
       const bool is_new = !links_.contains(link);
       text_.push_back(number_of(links_, link));
       if (is_new) describe(graph_.links[at(link)]);
@@ -105,15 +105,15 @@ class WireReader {
   Numbers links_;
   Numbers nodes_;
   Numbers domains_;
-  std::vector<std::int32_t> way_;
+  std::vector<std::int32_t> route_;
   std::vector<std::int64_t> text_;
 };
 
 }  // namespace
 
-std::vector<std::int64_t> wires_inside(const ModelRequest& request) {
+std::vector<std::int64_t> links_inside(const ModelRequest& request) {
   if (request.graph == nullptr || request.layout == nullptr) return {};
-  WireReader reader(*request.graph);
+  LinkReader reader(*request.graph);
   for (const Dimension dimension : {Dimension::kTensor, Dimension::kContext, Dimension::kExpert}) {
     if (group_size(request.setup.parallel, dimension) < 2) continue;
     for (const auto& group : groups_of(dimension, *request.layout, request.place)) reader.read(group);

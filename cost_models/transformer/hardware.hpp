@@ -23,15 +23,15 @@ struct Hardware {
   std::int64_t host_bandwidth = 0;    // one way
   std::int64_t link_bandwidth = 0;    // to its neighbours, one way, that collectives reach; for use without a topology
   Nanoseconds link_latency = 0;       // of one message to a neighbour
-  int tile_rows = 128;                // of the matrix product's output that one multiprocessor makes at a time
+  int tile_rows = 128;                // of the matmul's output that one multiprocessor makes at a time
   int tile_columns = 128;
 };
 
-// Shares of the peak, and what every kernel costs beside its work. Two numbers of these may be calibrated.
+// Shares of the peak, and what every kernel costs besides its work. Two numbers of these may be calibrated.
 struct Efficiency {
-  double matrix = 1;           // of matrix products, beside what tiles and waves lose
-  double sustained = 1;        // of matrix products, too: what power and clocks allow however large they are
-  double half_inner = 0;       // inner size at which a product reaches half of what an endless one does
+  double matrix = 1;           // of matmuls, besides what tiles and waves lose
+  double sustained = 1;        // of matmuls, too: what power and clocks allow however large they are
+  double half_k = 0;           // k at which a matmul reaches half of the share of one with endless k
   double attention = 1;        // of fused attention that fills the device
   double memory = 1;           // of the memory bandwidth
   Nanoseconds per_kernel = 0;  // launch and fill, of every kernel
@@ -41,7 +41,7 @@ struct Efficiency {
 
 [[nodiscard]] const std::vector<Hardware>& hardware_presets();
 [[nodiscard]] const Hardware* find_hardware(std::string_view name);  // null: unknown
-// By what a driver calls it: the preset whose name stands in the device's, "a100-80" in "NVIDIA A100-SXM4-80GB". Null:
+// By what a driver calls it: the preset whose name is part of the device's, "a100-80" in "NVIDIA A100-SXM4-80GB". Null:
 // none does.
 [[nodiscard]] const Hardware* hardware_of_device(std::string_view device);
 

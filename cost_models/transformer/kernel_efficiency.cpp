@@ -1,10 +1,10 @@
 // What kernels reach of the peak, by hardware, and where that is known from.
 //
-// A100: 183 matrix products, 24 attentions and the memory kernels that SimuMax measured on an A100-PCIe
+// A100: 183 matmuls, 24 attentions and the memory kernels that SimuMax measured on an A100-PCIe
 // (MooreThreads/SimuMax, commit 4dcaae5, configs/system/a100_pcie.json, Apache-2.0). Our formula with these shares is
-// 3.9 % off their products on the average, `sustained` apart: the SXM card's power allows more than PCIe's 300 W.
+// 3.9 % off their matmuls on the average, `sustained` apart: the SXM card's power allows more than PCIe's 300 W.
 // Their memory kernels reach 0.91 of 1600 GB/s, which is 0.75 of the card's nominal 1935.
-// B200: 514 products of the same source, b200_bf16_ceperm.json; 9.5 % on the average. Their table itself is used where
+// B200: 514 matmuls of the same source, b200_bf16_ceperm.json; 9.5 % on the average. Their table itself is used where
 // a shape fits exactly (--efficiency).
 #include "cost_models/transformer/kernel_time.hpp"
 
@@ -17,11 +17,11 @@ struct KnownShares {
   Efficiency shares;
 };
 
-Efficiency shares(double matrix, double sustained, double half_inner, double attention, double memory) {
+Efficiency shares(double matrix, double sustained, double half_k, double attention, double memory) {
   Efficiency efficiency;
   efficiency.matrix = matrix;
   efficiency.sustained = sustained;
-  efficiency.half_inner = half_inner;
+  efficiency.half_k = half_k;
   efficiency.attention = attention;
   efficiency.memory = memory;
   // Between two kernels of one stream the device rests for a few microseconds at most: the queue is never empty.
@@ -31,8 +31,8 @@ Efficiency shares(double matrix, double sustained, double half_inner, double att
 
 const std::vector<KnownShares>& known_shares() {
   static const std::vector<KnownShares> list{
-      {"a100", "fitted to SimuMax's measured A100 products and attention", shares(0.80, 1.0, 145, 0.60, 0.75)},
-      {"b200", "fitted to SimuMax's measured B200 products and attention", shares(0.66, 0.483, 387, 0.35, 0.666)},
+      {"a100", "fitted to SimuMax's measured A100 matmuls and attention", shares(0.80, 1.0, 145, 0.60, 0.75)},
+      {"b200", "fitted to SimuMax's measured B200 matmuls and attention", shares(0.66, 0.483, 387, 0.35, 0.666)},
       {"gb200", "the B200's shares", shares(0.66, 0.483, 387, 0.35, 0.666)},
   };
   return list;

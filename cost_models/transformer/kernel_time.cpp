@@ -41,9 +41,9 @@ double peak_of(const Hardware& hardware, NumberFormat format) {
 
 double matrix_share(const LayerOp& op, const KernelModel& model) {
   const Efficiency& efficiency = model.efficiency;
-  const double waves = best_wave_efficiency(op.batch, op.rows, op.columns, model.hardware);
-  const auto inner = static_cast<double>(op.inner);
-  const double filled = inner > 0 ? inner / (inner + efficiency.half_inner) : 1;
+  const double waves = best_wave_efficiency(op.batch, op.m, op.n, model.hardware);
+  const auto inner = static_cast<double>(op.k);
+  const double filled = inner > 0 ? inner / (inner + efficiency.half_k) : 1;
   return std::min(efficiency.matrix * waves * filled, efficiency.sustained);
 }
 
@@ -52,8 +52,8 @@ double matrix_share(const LayerOp& op, const KernelModel& model) {
 double attention_share(const LayerOp& op, const KernelModel& model) {
   constexpr std::int64_t kQueries = 128;
   constexpr double kHalfFilled = 1.3;
-  if (op.rows == 0) return model.efficiency.attention;
-  const auto blocks = static_cast<double>(op.batch * parts(op.rows, kQueries));
+  if (op.m == 0) return model.efficiency.attention;
+  const auto blocks = static_cast<double>(op.batch * parts(op.m, kQueries));
   return model.efficiency.attention * blocks / (blocks + kHalfFilled * model.hardware.multiprocessors);
 }
 
@@ -65,10 +65,10 @@ double compute_seconds(const LayerOp& op, const KernelModel& model) {
   const double memory = seconds_for(static_cast<double>(op.bytes),
                                     static_cast<double>(hardware.memory_bandwidth) * model.efficiency.memory);
   switch (op.kind) {
-    case LayerOp::Kind::kMatrix:
+    case LayerOp::Kind::kMatmul:
     case LayerOp::Kind::kAttention: {
       const auto modelled = [&model](const LayerOp& other) {
-        return other.kind == LayerOp::Kind::kMatrix ? matrix_share(other, model) : attention_share(other, model);
+        return other.kind == LayerOp::Kind::kMatmul ? matrix_share(other, model) : attention_share(other, model);
       };
       // A measurement has all of it in: memory, launch, waves.
       const std::optional<double> measured = measured_share(op, model.measured, modelled);

@@ -1,6 +1,6 @@
 // How long one kernel takes: roofline, tiles and waves, measured efficiency where there is a table.
 //
-// A matrix product reaches of the peak: matrix x waves x inner / (inner + half_inner), at most `sustained`; it lasts at
+// A matmul reaches of the peak: matrix x waves x k / (k + half_k), at most `sustained`; it lasts at
 // least as long as its bytes take. Everything is modelled but where MeasuredShape gives the share.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace debubble {
 
-// One measured matrix product or fused attention: the share of the peak it reached.
+// One measured matmul or fused attention: the share of the peak it reached.
 struct MeasuredShape {
-  std::int64_t batch = 1, rows = 0, columns = 0, inner = 0;
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
   LayerOp::Phase phase = LayerOp::Phase::kForward;
   double efficiency = 0;
-  LayerOp::Kind kind = LayerOp::Kind::kMatrix;  // or kAttention: batch times heads, queries, keys, size of a key
+  LayerOp::Kind kind = LayerOp::Kind::kMatmul;  // or kAttention: batch times heads, queries, keys, size of a key
 };
 
 struct KernelModel {
@@ -29,13 +29,14 @@ struct KernelModel {
 // What kernels reach on that hardware, from the sources named in kernel_efficiency.cpp; hardware that none of them
 // measured gets the shares of an A100.
 [[nodiscard]] Efficiency usual_efficiency(const Hardware& hardware);
-// "A100 matrix products of SimuMax's table, ...": where these shares come from.
+// "A100 matmuls of SimuMax's table, ...": where these shares come from.
 [[nodiscard]] std::string efficiency_source(const Hardware& hardware);
 
-// Share of the multiprocessors' time that a product of rows x columns uses when its tiles run in waves: 1 is all of it.
+// Share of the multiprocessors' time that a matmul with an m x n result uses when its tiles run in waves: 1 is all of
+// it.
 [[nodiscard]] double wave_efficiency(std::int64_t batch, std::int64_t rows, std::int64_t columns,
                                      const Hardware& hardware);
-// The same for the tile that suits the product best: the hardware's, turned, halved or quartered. A smaller tile reads
+// The same for the tile that suits the matmul best: the hardware's, turned, halved or quartered. A smaller tile reads
 // its operands more often, so that one multiprocessor does less with it.
 [[nodiscard]] double best_wave_efficiency(std::int64_t batch, std::int64_t rows, std::int64_t columns,
                                           const Hardware& hardware);

@@ -19,11 +19,11 @@ struct ModelledMemory {
   Bytes gradients = 0;
   Bytes optimizer = 0;   // moments and master weights
   Bytes activation = 0;  // of one microbatch, kept for backward, after the setup's recomputation
-  // What the weight gradients need once the input gradient is there: inputs and output gradients of the products.
+  // What the weight gradients need once the input gradient is there: inputs and output gradients of the matmuls.
   Bytes weight_grad_held = 0;
   Bytes checkpoint = 0;                 // the layer's input, which full recomputation keeps
   Bytes output = 0;                     // handed to the next stage by one rank
-  Bytes workspace = 0;                  // the most that is held beside `activation` while the layer runs
+  Bytes workspace = 0;                  // the most that is held besides `activation` while the layer runs
   std::vector<SharedBuffer> buffers;    // all the time
   std::int32_t activation_tensors = 0;  // into which `activation` falls
 };

@@ -14,7 +14,7 @@ namespace debubble {
 
 struct LayerOp {
   enum class Kind : std::uint8_t {
-    kMatrix,       // `batch` products of rows x inner by inner x columns
+    kMatmul,       // `batch` matmuls of m x k by k x n
     kAttention,    // fused (flash) attention: `flops` on matrix units, scores never leave the chip
     kElementwise,  // norms, activations, residuals, softmax, dropout, rotary positions, lookups: memory bound
     kCollective,   // inside the layer, over the ranks of `group`
@@ -22,19 +22,19 @@ struct LayerOp {
   // What of B it belongs to, where a schedule splits B; a full backward runs both. Recomputation belongs to kInputGrad.
   enum class Phase : std::uint8_t { kForward, kInputGrad, kWeightGrad };
 
-  Kind kind = Kind::kMatrix;
+  Kind kind = Kind::kMatmul;
   Phase phase = Phase::kForward;
-  std::string name;        // "qkv", "attention", "mlp up", "all-reduce of the MLP's output"
-  bool recompute = false;  // runs the forward again
-  std::int64_t batch = 1, rows = 0, columns = 0, inner = 0;  // kMatrix
-  double flops = 0;                                          // multiply and add count as two
-  Bytes bytes = 0;                                           // read and written, of the device's memory
+  std::string name;                             // "qkv", "attention", "mlp up", "all-reduce of the MLP's output"
+  bool recompute = false;                       // runs the forward again
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;  // kMatmul; kAttention: the scores, queries x keys x head size
+  double flops = 0;                             // multiply and add count as two
+  Bytes bytes = 0;                              // read and written, of the device's memory
   NumberFormat format = NumberFormat::kBf16;
   int kernels = 1;                       // how many launches it stands for
   Dimension group = Dimension::kTensor;  // kCollective
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Bytes collective_bytes = 0;  // every rank's full buffer, as in plan_collective
-  double imbalance = 1;        // of experts: the busiest rank's tokens over the mean; `rows` count it already
+  double imbalance = 1;        // of experts: the busiest rank's tokens over the mean; `m` counts it already
   // kCollective: runs while the next op computes. Where B is split it does so only if both belong to one half.
   bool beside_next = false;
 };

@@ -11,16 +11,16 @@ double octaves(std::int64_t a, std::int64_t b) {
   return std::abs(std::log2(static_cast<double>(a)) - std::log2(static_cast<double>(b)));
 }
 
-// Between kernels of different kinds nothing can be said; a batch of products is another kernel than one.
+// Between kernels of different kinds nothing can be said; a batch of matmuls is another kernel than one.
 double distance(const LayerOp& op, const MeasuredShape& shape) {
   const bool other = shape.kind != op.kind || shape.phase != op.phase || (shape.batch > 1) != (op.batch > 1);
-  if (other || op.batch < 1 || op.rows < 1 || op.columns < 1 || op.inner < 1) {
+  if (other || op.batch < 1 || op.m < 1 || op.n < 1 || op.k < 1) {
     return std::numeric_limits<double>::infinity();
   }
-  const double rest = octaves(shape.columns, op.columns) + octaves(shape.inner, op.inner);
+  const double rest = octaves(shape.n, op.n) + octaves(shape.k, op.k);
   // Attention works on queries of all heads alike: how many there are together fills the device.
-  if (op.kind == LayerOp::Kind::kAttention) return octaves(shape.batch * shape.rows, op.batch * op.rows) + rest;
-  return octaves(shape.batch, op.batch) + octaves(shape.rows, op.rows) + rest;
+  if (op.kind == LayerOp::Kind::kAttention) return octaves(shape.batch * shape.m, op.batch * op.m) + rest;
+  return octaves(shape.batch, op.batch) + octaves(shape.m, op.m) + rest;
 }
 
 }  // namespace
@@ -40,9 +40,9 @@ std::optional<double> measured_share(const LayerOp& op, const std::vector<Measur
   if (least == 0) return nearest->efficiency;  // for attention, too: as many queries on as many keys
   LayerOp other = op;
   other.batch = nearest->batch;
-  other.rows = nearest->rows;
-  other.columns = nearest->columns;
-  other.inner = nearest->inner;
+  other.m = nearest->m;
+  other.n = nearest->n;
+  other.k = nearest->k;
   return std::min(1.0, nearest->efficiency * modelled(op) / modelled(other));
 }
 

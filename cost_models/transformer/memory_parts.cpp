@@ -21,7 +21,7 @@ Bytes gathered_plane(const TrainingSetup& setup, const RankSizes& sizes) {
 
 bool gathers(const TrainingSetup& setup) { return setup.parallel.sequence && setup.parallel.tensor > 1; }
 
-// A norm keeps its input, which is the residual stream too; what it makes is the input of the products behind it.
+// A norm keeps its input, which is the residual stream too; what it makes is the input of the matmuls after it.
 void add_norm(const TrainingSetup& setup, const RankSizes& sizes, MemoryPart& part) {
   part.keep(plane(setup, sizes));
   part.keep_input(plane(setup, sizes));
@@ -73,7 +73,7 @@ void add_core(const TrainingSetup& setup, const RankSizes& sizes, const HeadSize
   if (setup.flash_attention) {
     part.keep(sizes.tokens * own_heads * kSingle);  // the logarithm of each row's sum
     const bool ring = setup.parallel.context > 1 && !setup.context_all_to_all;
-    if (ring) part.keep(heads.queries);  // its own copy of the result beside what the caller keeps
+    if (ring) part.keep(heads.queries);  // its own copy of the result besides what the caller keeps
     part.at_most(heads.result + heads.queries + heads.keys + heads.values);
     return;
   }
@@ -83,7 +83,7 @@ void add_core(const TrainingSetup& setup, const RankSizes& sizes, const HeadSize
     part.keep_core(scores);                  // mask
     part.keep_core(scores * sizes.element);  // what dropout leaves
   }
-  part.at_most(2 * scores * sizes.element);  // gradients behind and before the softmax
+  part.at_most(2 * scores * sizes.element);  // gradients after and before the softmax
 }
 
 // Up and down: what goes up makes gate and value where gated.
@@ -94,7 +94,7 @@ void add_mlp(const TrainingSetup& setup, std::int64_t tokens, std::int64_t width
   part.keep(up);
   part.keep_input(inner);
   part.hold_gradient(up);
-  // Behind the second product its input is gone; then there are the gradients of both sides of the activation function.
+  // After the second matmul its input is gone; then there are the gradients of both sides of the activation function.
   part.at_most(up);
 }
 
@@ -108,7 +108,7 @@ MemoryPart attention_memory(const TrainingSetup& setup) {
   if (setup.shape.kv_rank > 0) {
     add_latents(setup, sizes, part);
     part.hold_gradient(heads.queries);
-    // One product makes what keys and values need; positions of keys come beside it.
+    // One matmul makes what keys and values need; the positions of keys come separately.
     const std::int64_t own_heads = share_of(setup.shape.heads, sizes.tensor);
     part.hold_gradient(sizes.tokens * sizes.element * own_heads * (setup.shape.head_size + setup.shape.value_size));
   } else {
@@ -194,7 +194,7 @@ MemoryPart head_memory(const TrainingSetup& setup) {
 MemoryPart predictor_input_memory(const TrainingSetup& setup) {
   const RankSizes sizes(setup);
   MemoryPart part = embedding_memory(setup);
-  // Two norms, side by side the input of one product.
+  // Two norms, both of them the input of one matmul.
   for (int k = 0; k < 2; ++k) {
     part.keep(plane(setup, sizes));
     part.keep_input(plane(setup, sizes));

@@ -17,7 +17,7 @@ class MemoryPart {
     kept_ += bytes;
     tensors_ += bytes > 0 ? 1 : 0;
   }
-  // The input of a matrix product with weights, whose gradient needs it.
+  // The input of a matmul with weights, whose gradient needs it.
   void keep_input(Bytes bytes) {
     keep(bytes);
     held_ += bytes;
@@ -28,9 +28,9 @@ class MemoryPart {
     core_ += bytes;
     core_tensors_ += bytes > 0 ? 1 : 0;
   }
-  // The gradient of a product's output, which the weights' gradient needs once the input's is done.
+  // The gradient of a matmul's output, which the weights' gradient needs once the input's is done.
   void hold_gradient(Bytes bytes) { held_ += bytes; }
-  // Held at one time beside what is kept.
+  // Held at one time besides what is kept.
   void at_most(Bytes bytes) { transient_ = bytes > transient_ ? bytes : transient_; }
 
   void recompute_core() {
@@ -41,7 +41,7 @@ class MemoryPart {
     core_tensors_ = 0;
   }
 
-  // What comes behind this part, in forward order: when this part is at its most, the next one's is not there yet, or
+  // What comes after this part, in forward order: when this part is at its most, the next one's is not there yet, or
   // not any more.
   void then(const MemoryPart& next) {
     const Bytes earlier = transient_ - next.kept_;
@@ -76,7 +76,7 @@ class MemoryPart {
 // Of an extra prediction module, what comes before its block.
 [[nodiscard]] MemoryPart predictor_input_memory(const TrainingSetup& setup);
 
-// What one rank holds all the time beside states: places for weight gradients, workspaces, gathered activations.
+// What one rank holds all the time besides states: places for weight gradients, workspaces, gathered activations.
 [[nodiscard]] std::vector<SharedBuffer> layer_buffers(const TrainingSetup& setup, const LayerPlace& layer);
 
 }  // namespace debubble

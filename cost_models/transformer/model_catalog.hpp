@@ -1,4 +1,4 @@
-// The models that are known by name to the cost model, beside those that the built-in workload can measure, too.
+// The models that are known by name to the cost model, besides those that the built-in workload can measure, too.
 #pragma once
 
 #include <string>

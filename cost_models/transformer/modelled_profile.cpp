@@ -37,7 +37,8 @@ struct PhaseTime {
   Nanoseconds collective = 0;
 };
 
-// A collective beside a kernel: both end when the longer one does; the kernel is slowed as long as the collective runs.
+// A collective that overlaps a kernel: both end when the longer one does; the kernel is slowed as long as the
+// collective runs.
 Nanoseconds beside(Nanoseconds collective, Nanoseconds kernel, double slow_down) {
   const double slowed = static_cast<double>(kernel) * (1 + slow_down);
   if (slowed <= static_cast<double>(collective)) return collective;

@@ -1,4 +1,4 @@
-// modelled_profile: a Profile computed from a transformer's sizes, one accelerator's figures and the wires between
+// modelled_profile: a Profile computed from a transformer's sizes, one accelerator's figures and the links between
 // them, in the form of a measured one, so that everything that takes a profile takes a modelled model.
 //
 // A layer's time is the sum of its kernels' (kernel_time) and of its collectives that nothing hides.
@@ -29,25 +29,25 @@ struct ModelRequest {
   int place = 0;  // the device of the pipeline whose ranks' groups count
 };
 
-// Collectives run in all groups of one device of the pipeline (`place`) side by side. Throws InputError F001... where
-// the model does not fit the split (more tensor ranks than heads, more expert ranks than experts, ...), all reasons at
-// once.
+// Collectives run in all groups of one device of the pipeline (`place`) side by side. Throws InputError (F001 to F003)
+// where the model does not fit the split (more tensor ranks than heads, more expert ranks than experts, ...), all
+// reasons at once.
 [[nodiscard]] Profile modelled_profile(const ModelRequest& request);
 
 // Throws InputError with everything that makes the setup impossible.
 void check_setup(const TrainingSetup& setup);
 
 // How long one collective of a layer takes with nothing else around, calibration included, and how much longer compute
-// beside it does (CollectiveModel::slow_down).
+// that overlaps it takes (CollectiveModel::slow_down).
 struct OpTime {
   Nanoseconds alone = 0;
   double slow_down = 0;
 };
 [[nodiscard]] OpTime collective_time(const LayerOp& op, const ModelRequest& request);
 
-// The wires that collectives inside layers take at the request's place, in numbers that count from there: two places
+// The links that collectives inside layers take at the request's place, in numbers that count from there: two places
 // with equal ones have equal times. Empty without a graph or without such collectives.
-[[nodiscard]] std::vector<std::int64_t> wires_inside(const ModelRequest& request);
+[[nodiscard]] std::vector<std::int64_t> links_inside(const ModelRequest& request);
 
 // Of one device in the format that the setup computes in, per second; 0: it has no such units.
 [[nodiscard]] double peak_flops(const Hardware& hardware, NumberFormat format);

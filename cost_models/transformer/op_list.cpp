@@ -10,7 +10,7 @@ using Phase = LayerOp::Phase;
 
 namespace {
 
-// Between products numbers are never narrower than 16 bits.
+// Between matmuls numbers are never narrower than 16 bits.
 Bytes element_size(NumberFormat compute) { return std::max(2, bytes_of(compute)); }
 
 }  // namespace
@@ -38,28 +38,28 @@ void OpList::forward(LayerOp op) { parts_.back().forward.push_back(std::move(op)
 
 void OpList::backward(LayerOp op) { parts_.back().backward.push_back(std::move(op)); }
 
-LayerOp OpList::matrix(const Linear& product, Phase phase) const {
+LayerOp OpList::matmul_op(const Linear& linear, Phase phase) const {
   LayerOp op;
   op.phase = phase;
-  op.name = product.name;
-  op.batch = product.batch;
-  op.rows = product.rows;
-  op.columns = product.columns;
-  op.inner = product.inner;
-  if (phase == Phase::kInputGrad) std::swap(op.columns, op.inner);
+  op.name = linear.name;
+  op.batch = linear.batch;
+  op.m = linear.m;
+  op.n = linear.n;
+  op.k = linear.k;
+  if (phase == Phase::kInputGrad) std::swap(op.n, op.k);
   if (phase == Phase::kWeightGrad) {
-    op.rows = product.columns;
-    op.columns = product.inner;
-    op.inner = product.rows;
+    op.m = linear.n;
+    op.n = linear.k;
+    op.k = linear.m;
   }
-  op.imbalance = product.imbalance;
+  op.imbalance = linear.imbalance;
   op.format = setup_.compute;
-  op.flops = 2.0 * static_cast<double>(op.batch) * static_cast<double>(op.rows) * static_cast<double>(op.columns) *
-             static_cast<double>(op.inner);
+  op.flops = 2.0 * static_cast<double>(op.batch) * static_cast<double>(op.m) * static_cast<double>(op.n) *
+             static_cast<double>(op.k);
   const bool adds = phase == Phase::kWeightGrad && setup_.fused_accumulation;
   const Bytes result = adds ? Bytes{2} * bytes_of(setup_.gradients) : sizes_.element;
   const Bytes operand = bytes_of(setup_.compute);
-  op.bytes = op.batch * (operand * (op.rows + op.columns) * op.inner + result * op.rows * op.columns);
+  op.bytes = op.batch * (operand * (op.m + op.n) * op.k + result * op.m * op.n);
   return op;
 }
 
@@ -73,48 +73,48 @@ LayerOp OpList::tensor_collective(const std::string& name, CollectiveKind kind, 
   return op;
 }
 
-// 8-bit products need both operands in 8 bits, once as they are and once transposed for the backward.
-void OpList::cast(const Linear& product) {
+// 8-bit matmuls need both operands in 8 bits, once as they are and once transposed for the backward.
+void OpList::cast(const Linear& linear) {
   if (setup_.compute != NumberFormat::kFp8) return;
   const Bytes per_number = sizes_.element + 2;
-  const std::int64_t rows = product.batch * product.rows;
-  forward(elementwise_op(product.name + ": cast to fp8", Phase::kForward, rows * product.inner * per_number));
-  backward(elementwise_op(product.name + ": cast to fp8", Phase::kInputGrad, rows * product.columns * per_number));
+  const std::int64_t rows = linear.batch * linear.m;
+  forward(elementwise_op(linear.name + ": cast to fp8", Phase::kForward, rows * linear.k * per_number));
+  backward(elementwise_op(linear.name + ": cast to fp8", Phase::kInputGrad, rows * linear.n * per_number));
 }
 
-void OpList::linear(const Linear& product, TensorSide side) {
+void OpList::linear(const Linear& linear, TensorSide side) {
   const bool split = sizes_.tensor > 1 && side != TensorSide::kNone;
   const bool sequence = setup_.parallel.sequence;
   const CollectiveKind sum = sequence ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce;
-  const Bytes in = product.rows * product.inner * sizes_.element;
-  const Bytes out = product.rows * product.columns * sizes_.element;
+  const Bytes in = linear.m * linear.k * sizes_.element;
+  const Bytes out = linear.m * linear.n * sizes_.element;
   const bool column = split && side == TensorSide::kColumn;
   const bool row = split && side == TensorSide::kRow;
 
-  cast(product);
+  cast(linear);
   if (column && sequence) {
-    forward(tensor_collective("the input of " + product.name, CollectiveKind::kAllGather, in, Phase::kForward));
+    forward(tensor_collective("the input of " + linear.name, CollectiveKind::kAllGather, in, Phase::kForward));
     LayerOp again =
-        tensor_collective("the input of " + product.name, CollectiveKind::kAllGather, in, Phase::kWeightGrad);
+        tensor_collective("the input of " + linear.name, CollectiveKind::kAllGather, in, Phase::kWeightGrad);
     again.beside_next = setup_.tensor_overlap;
     backward(again);
   }
-  forward(matrix(product, Phase::kForward));
-  if (row) forward(tensor_collective("the output of " + product.name, sum, out, Phase::kForward));
+  forward(matmul_op(linear, Phase::kForward));
+  if (row) forward(tensor_collective("the output of " + linear.name, sum, out, Phase::kForward));
   if (row && sequence) {
-    backward(tensor_collective("the gradient of " + product.name, CollectiveKind::kAllGather, out, Phase::kInputGrad));
+    backward(tensor_collective("the gradient of " + linear.name, CollectiveKind::kAllGather, out, Phase::kInputGrad));
   }
-  backward(matrix(product, Phase::kInputGrad));
+  backward(matmul_op(linear, Phase::kInputGrad));
   if (column) {
-    LayerOp gradient = tensor_collective("the input gradient of " + product.name, sum, in, Phase::kInputGrad);
+    LayerOp gradient = tensor_collective("the input gradient of " + linear.name, sum, in, Phase::kInputGrad);
     gradient.beside_next = setup_.tensor_overlap;
     backward(gradient);
   }
-  backward(matrix(product, Phase::kWeightGrad));
+  backward(matmul_op(linear, Phase::kWeightGrad));
   if (setup_.fused_accumulation) return;
-  const std::int64_t weights = product.batch * product.inner * product.columns;
+  const std::int64_t weights = linear.batch * linear.k * linear.n;
   const Bytes per_weight = sizes_.element + Bytes{2} * bytes_of(setup_.gradients);
-  backward(elementwise_op("sum of gradients of " + product.name, Phase::kWeightGrad, weights * per_weight));
+  backward(elementwise_op("sum of gradients of " + linear.name, Phase::kWeightGrad, weights * per_weight));
 }
 
 void OpList::elementwise(const std::string& name, Bytes forward_bytes, Bytes backward_bytes, int kernels,
@@ -123,28 +123,27 @@ void OpList::elementwise(const std::string& name, Bytes forward_bytes, Bytes bac
   if (backward_bytes > 0) backward(elementwise_op(name, Phase::kInputGrad, backward_bytes, backward_kernels));
 }
 
-void OpList::product(const std::string& name, std::int64_t batch, std::int64_t rows, std::int64_t columns,
-                     std::int64_t inner) {
+void OpList::matmul(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
   LayerOp op;
   op.name = name;
   op.format = sizes_.element == 4 ? NumberFormat::kFp32 : NumberFormat::kBf16;
-  const auto add = [&](Phase phase, std::int64_t r, std::int64_t c, std::int64_t k) {
+  const auto add = [&](Phase phase, std::int64_t rows, std::int64_t columns, std::int64_t inner) {
     op.phase = phase;
     op.batch = batch;
-    op.rows = r;
-    op.columns = c;
-    op.inner = k;
-    op.flops = 2.0 * static_cast<double>(batch * r) * static_cast<double>(c) * static_cast<double>(k);
-    op.bytes = batch * (r * k + c * k + r * c) * sizes_.element;
+    op.m = rows;
+    op.n = columns;
+    op.k = inner;
+    op.flops = 2.0 * static_cast<double>(batch * rows) * static_cast<double>(columns) * static_cast<double>(inner);
+    op.bytes = batch * (rows * inner + columns * inner + rows * columns) * sizes_.element;
     if (phase == Phase::kForward) {
       forward(op);
     } else {
       backward(op);
     }
   };
-  add(Phase::kForward, rows, columns, inner);
-  add(Phase::kInputGrad, rows, inner, columns);
-  add(Phase::kInputGrad, columns, inner, rows);
+  add(Phase::kForward, m, n, k);
+  add(Phase::kInputGrad, m, k, n);
+  add(Phase::kInputGrad, n, k, m);
 }
 
 void OpList::collective(const std::string& name, Dimension group, CollectiveKind forward_kind,

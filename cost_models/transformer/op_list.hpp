@@ -27,17 +27,17 @@ struct RankSizes {
   Bytes element = 2;           // of an activation
 };
 
-// One matrix product with weights, `batch` of them for experts.
+// One matmul with weights, `batch` of them for experts.
 struct Linear {
   std::string name;
-  std::int64_t rows = 0;
-  std::int64_t inner = 0;
-  std::int64_t columns = 0;
+  std::int64_t m = 0;  // of the forward, output m x n; the backward permutes them
+  std::int64_t k = 0;
+  std::int64_t n = 0;
   std::int64_t batch = 1;
   double imbalance = 1;
 };
 
-// What surrounds a product over the tensor ranks.
+// The collectives around a matmul over the tensor ranks.
 enum class TensorSide {
   kNone,    // every rank has its own weights, or there is one rank
   kColumn,  // outputs are split: gathers its input with sequence parallelism, sums its input gradient
@@ -52,11 +52,10 @@ class OpList {
 
   // Ops that belong together; their backward runs in the order in which it is added.
   void begin_part();
-  void linear(const Linear& product, TensorSide side = TensorSide::kNone);
+  void linear(const Linear& linear, TensorSide side = TensorSide::kNone);
   void elementwise(const std::string& name, Bytes forward, Bytes backward, int kernels = 1, int backward_kernels = 1);
-  // `batch` products of rows x inner by inner x columns without weights: two products backward.
-  void product(const std::string& name, std::int64_t batch, std::int64_t rows, std::int64_t columns,
-               std::int64_t inner);
+  // `batch` matmuls of m x k by k x n without weights: two matmuls backward.
+  void matmul(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k);
   // A collective forward, and another one backward.
   void collective(const std::string& name, Dimension group, CollectiveKind forward, CollectiveKind backward,
                   Bytes bytes, double imbalance = 1);
@@ -74,8 +73,8 @@ class OpList {
     std::vector<LayerOp> backward;
   };
 
-  [[nodiscard]] LayerOp matrix(const Linear& product, LayerOp::Phase phase) const;
-  void cast(const Linear& product);
+  [[nodiscard]] LayerOp matmul_op(const Linear& linear, LayerOp::Phase phase) const;
+  void cast(const Linear& linear);
   [[nodiscard]] LayerOp tensor_collective(const std::string& name, CollectiveKind kind, Bytes bytes,
                                           LayerOp::Phase phase) const;
 

@@ -6,10 +6,10 @@
 
 namespace debubble {
 
-// The time of a layer's kernels as kernel_time.hpp models them, without what every kernel costs beside its work:
-// products in whole waves of tiles, everything else by the memory's bandwidth. Only ratios between sizes mean anything.
+// The time of a layer's kernels as kernel_time.hpp models them, without what every kernel costs besides its work:
+// matmuls in whole waves of tiles, everything else by the memory's bandwidth. Only ratios between sizes mean anything.
 // Of layers of the kinds "embedding", "transformer" and "head", on the profile's tensor-parallel share, without
-// collectives; 0 of others, and empty without `profile.transformer` or for a number format that is none.
+// collectives; 0 of others, and empty without `profile.transformer` or for an unknown number format.
 [[nodiscard]] LayerWaves profile_waves(const Profile& profile, const Hardware& hardware);
 
 }  // namespace debubble

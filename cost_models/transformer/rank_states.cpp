@@ -14,7 +14,7 @@ struct Matrix {
   std::int64_t columns = 0;
 };
 
-// Numbers of a block that every tensor rank holds whole: norms, biases behind split inputs, the router, and what
+// Numbers of a block that every tensor rank holds whole: norms, biases after split inputs, the router, and what
 // latent attention projects down to.
 std::int64_t replicated_in_block(const TransformerShape& shape, bool moe) {
   const std::int64_t per_norm = shape.norm == NormKind::kLayerNorm ? 2 : 1;
@@ -76,7 +76,7 @@ void add_block(const TrainingSetup& setup, bool moe, std::vector<Matrix>& list) 
   if (setup.shape.shared_feed_forward > 0) add_mlp(setup, setup.shape.shared_feed_forward, list);
 }
 
-// Every weight matrix that a matrix product with accumulated gradients trains. The embedding's is not one.
+// Every weight matrix that a matmul with accumulated gradients trains. The embedding's is not one.
 std::vector<Matrix> matrices(const TrainingSetup& setup, const LayerPlace& layer) {
   std::vector<Matrix> list;
   const bool predictor = layer.kind == LayerPlace::Kind::kPredictor;
@@ -138,11 +138,11 @@ TrainingStates training_states(std::int64_t parameters, const TrainingSetup& set
 std::vector<SharedBuffer> layer_buffers(const TrainingSetup& setup, const LayerPlace& layer) {
   std::vector<SharedBuffer> buffers;
   if (layer.kind == LayerPlace::Kind::kEmbedding) return buffers;
-  // 32 MiB each for PyTorch's products and for Transformer Engine's; products of many experts run on four streams.
+  // 32 MiB each for PyTorch's matmuls and for Transformer Engine's; matmuls of many experts run on four streams.
   constexpr Bytes kWorkspace = 32 * kMebibyte;
   buffers.push_back({"matrix workspace", 2 * kWorkspace});
   if (layer.moe) buffers.push_back({"matrix workspaces of experts", 4 * kWorkspace});
-  // A product that adds to the accumulated gradient itself still hands one on: an empty one, kept once per shape.
+  // A matmul that adds to the accumulated gradient itself still hands one on: an empty one, kept once per shape.
   if (bytes_of(setup.gradients) > bytes_of(setup.weights)) {
     for (const Matrix& matrix : matrices(setup, layer)) {
       buffers.push_back({"gradient of " + std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns),

@@ -24,19 +24,19 @@ struct TrainingSetup {
   Parallelism parallel;
   std::int64_t sequence = 0;                     // tokens of a sample
   std::int64_t microbatch_size = 1;              // samples
-  NumberFormat compute = NumberFormat::kBf16;    // of matrix products
+  NumberFormat compute = NumberFormat::kBf16;    // of matmuls
   NumberFormat weights = NumberFormat::kBf16;    // as stored for compute
   NumberFormat gradients = NumberFormat::kFp32;  // as accumulated
-  bool master_weights = true;                    // an fp32 copy beside 16-bit weights
+  bool master_weights = true;                    // an fp32 copy besides 16-bit weights
   int moments = 2;                               // fp32 numbers per weight the optimizer keeps (Adam: 2)
   bool flash_attention = true;                   // scores are never stored; the backward computes them again
   bool dropout = false;                          // masks of one byte per number
   bool causal = true;
   Recompute recompute = Recompute::kNone;
-  bool tensor_overlap = true;  // collectives of input gradients run beside the weight gradients' products
+  bool tensor_overlap = true;  // collectives of input gradients overlap the weight gradients' matmuls
   // Context ranks exchange heads for tokens (Ulysses), instead of sending keys and values around (ring attention).
   bool context_all_to_all = false;
-  // Products of weight gradients add to what earlier microbatches left; else a pass of its own does, which reads the
+  // Matmuls of weight gradients add to what earlier microbatches left; else a pass of its own does, which reads the
   // 16-bit gradient and the sum and writes the sum.
   bool fused_accumulation = true;
   bool fused_loss = false;      // cross entropy in few kernels, without 32-bit copies between them

@@ -86,7 +86,7 @@ class OutputFile::Target {
     while (!bytes.empty()) {
       const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("C052", path_, "cannot write", errno);
+      if (written < 0) fail("C051", path_, "cannot write", errno);
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }
   }
@@ -95,9 +95,9 @@ class OutputFile::Target {
     const int descriptor = std::exchange(descriptor_, -1);
     if (descriptor < 0) throw std::logic_error("OutputFile: committed twice");
     if (descriptor == STDOUT_FILENO) return;
-    if (::close(descriptor) != 0) fail("C052", path_, "cannot write", errno);
+    if (::close(descriptor) != 0) fail("C051", path_, "cannot write", errno);
     if (temporary_.empty()) return;
-    if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail("C052", path_, "cannot write", errno);
+    if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail("C051", path_, "cannot write", errno);
     doomed_.reset();
     temporary_.clear();
   }

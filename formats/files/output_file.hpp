@@ -23,9 +23,9 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Throws InputError C052 when the system refuses, e.g. because the disk is full.
+  // Throws InputError C051 when the system refuses, e.g. because the disk is full.
   void write(std::string_view text);
-  // Writes the rest and gives the file its name; call it once, and write nothing after it. Throws InputError C052.
+  // Writes the rest and gives the file its name; call it once, and write nothing after it. Throws InputError C051.
   void commit();
 
  private:

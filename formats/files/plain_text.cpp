@@ -18,7 +18,7 @@ constexpr std::size_t kBlock = std::size_t{1} << 20;
 }
 
 [[noreturn]] void refuse_size(const std::string& name, std::size_t most) {
-  throw InputError(Diagnostic{"K002", name, "longer than " + std::to_string(most) + " bytes of text",
+  throw InputError(Diagnostic{"P017", name, "longer than " + std::to_string(most) + " bytes of text",
                               "profile fewer steps, or without with_stack: that is what makes traces long"});
 }
 
@@ -55,7 +55,7 @@ class Inflater {
   }
 
  private:
-  // Another member follows; anything else behind the end (padding) is ignored, as gzip does.
+  // Another member follows; anything else after the end (padding) is ignored, as gzip does.
   static bool more(const std::string& bytes, std::size_t used) {
     return bytes.size() - used >= 2 && bytes[used] == '\x1f' && bytes[used + 1] == '\x8b';
   }

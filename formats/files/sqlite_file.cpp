@@ -14,10 +14,10 @@ sqlite3_stmt* as_statement(void* statement) { return static_cast<sqlite3_stmt*>(
 
 [[noreturn]] void refuse(const std::string& name, int code, const char* reason) {
   if ((code & 0xFF) == SQLITE_NOTADB || (code & 0xFF) == SQLITE_CANTOPEN) {
-    throw InputError(Diagnostic{"N001", name, std::string("not an SQLite database: ") + reason,
+    throw InputError(Diagnostic{"P010", name, std::string("not an SQLite database: ") + reason,
                                 "make one of a report: nsys export --type sqlite report.nsys-rep"});
   }
-  throw InputError(Diagnostic{"N002", name, std::string("the database cannot be read: ") + reason,
+  throw InputError(Diagnostic{"K001", name, std::string("the database cannot be read: ") + reason,
                               "export the report again: nsys export --type sqlite --force-overwrite true ..."});
 }
 

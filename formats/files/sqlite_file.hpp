@@ -10,8 +10,8 @@ namespace debubble {
 
 class SqliteQuery;
 
-// Views and extensions of the file are not run. Throws InputError N001 when the file cannot be opened or is no
-// database, N002 when it is damaged; the latter from every function.
+// Views and extensions of the file are not run. Throws InputError P010 when the file cannot be opened or is no
+// database, K001 when it is damaged; the latter from every function.
 class SqliteFile {
  public:
   explicit SqliteFile(const std::string& path);

@@ -64,7 +64,7 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
-// A scalar as it stands in the file, an array whole. Objects are of no use to anybody here.
+// A scalar as in the file, an array whole. Objects are of no use to anybody here.
 std::string_view raw(od::value& value) {
   const std::string_view token = trimmed(value.raw_json_token());
   if (token.empty() || token.front() != '[') return token;
@@ -129,7 +129,7 @@ class Walk {
  private:
   void event(std::size_t index, od::value& value, const char* path) {
     if (!begins(value, '{')) {
-      problems_.add_at_pointer("K007", path + std::to_string(index), "an event must be an object", "");
+      problems_.add_at_pointer("P007", path + std::to_string(index), "an event must be an object", "");
       return;
     }
     KinetoFields fields;
@@ -200,7 +200,7 @@ class Finder : public nlohmann::json_sax<nlohmann::json> {
 // Throws unless the text is JSON.
 void require_json(std::string_view text, const std::string& name) {
   if (const auto offset = first_bad_utf8(text)) {
-    throw InputError(Diagnostic{"K003", place_of(name, text, *offset),
+    throw InputError(Diagnostic{"P002", place_of(name, text, *offset),
                                 "not UTF-8 at byte " + std::to_string(*offset + 1), "is this a Chrome trace in JSON?"});
   }
   Finder finder;
@@ -208,9 +208,9 @@ void require_json(std::string_view text, const std::string& name) {
   if (finder.byte == 0) return;
   const std::size_t offset = std::min(finder.byte - 1, text.size());
   const bool cut_off = offset >= text.size();
-  constexpr std::size_t kTarMagic = 257;  // where "ustar" stands in an archive
+  constexpr std::size_t kTarMagic = 257;  // where "ustar" is in an archive
   const bool is_tar = text.size() > kTarMagic + 5 && text.substr(kTarMagic, 5) == "ustar";
-  throw InputError(Diagnostic{"K004", place_of(name, text, offset),
+  throw InputError(Diagnostic{"P001", place_of(name, text, offset),
                               cut_off ? "the file ends in the middle, after byte " + std::to_string(text.size())
                                       : "not JSON from byte " + std::to_string(offset + 1) + " on",
                               is_tar    ? "this is a tar archive: unpack it and import the files in it"
@@ -220,17 +220,17 @@ void require_json(std::string_view text, const std::string& name) {
 
 [[noreturn]] void refuse(std::string_view text, const std::string& name, const char* reason) {
   require_json(text, name);
-  throw InputError(Diagnostic{"K004", name, std::string("not JSON: ") + reason, ""});
+  throw InputError(Diagnostic{"P001", name, std::string("not JSON: ") + reason, ""});
 }
 
 [[noreturn]] void refuse_without_events(std::string_view text, const std::string& name) {
   require_json(text, name);
-  throw InputError(Diagnostic{"K005", name, "there is no array \"traceEvents\"",
+  throw InputError(Diagnostic{"P010", name, "there is no array \"traceEvents\"",
                               "is this what torch.profiler's export_chrome_trace wrote?"});
 }
 
 struct Storage {
-  std::string text;  // with simdjson's padding behind it
+  std::string text;  // with simdjson's padding after it
   od::parser parser;
 };
 
@@ -247,7 +247,7 @@ std::shared_ptr<const void> walk_kineto(std::string text, ProblemList& problems,
         storage->parser.iterate(simdjson::padded_string_view(whole.data(), size, storage->text.size()));
     if (!Walk(problems, visitor).document(document)) refuse_without_events(whole, problems.name());
     const bool more = document.current_location().error() != simdjson::OUT_OF_BOUNDS;  // at_end() came with 3.2
-    if (more) refuse(whole, problems.name(), "more follows behind its end");
+    if (more) refuse(whole, problems.name(), "more follows after its end");
   } catch (const simdjson::simdjson_error& error) {
     refuse(whole, problems.name(), simdjson::error_message(error.error()));
   }

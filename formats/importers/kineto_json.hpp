@@ -28,13 +28,13 @@ class KinetoVisitor {
  public:
   virtual ~KinetoVisitor() = default;
   virtual void event(std::size_t index, const KinetoFields& fields) = 0;
-  // What stands beside traceEvents: {"cupti_version", "22"}, {"distributedInfo/rank", "3"},
+  // What the file holds besides traceEvents: {"cupti_version", "22"}, {"distributedInfo/rank", "3"},
   // {"deviceProperties/0/name", "\"NVIDIA H100\""}.
   virtual void fact(std::string_view key, std::string_view value) = 0;
 };
 
 // Visits all of `text`. The views stay valid for as long as the result lives. What is no event is added to `problems`.
-// Throws InputError K003, K004 or K005.
+// Throws InputError P002, P001 or P010.
 [[nodiscard]] std::shared_ptr<const void> walk_kineto(std::string text, ProblemList& problems, KinetoVisitor& visitor);
 
 }  // namespace debubble

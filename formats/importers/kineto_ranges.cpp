@@ -77,7 +77,7 @@ class Sorter {
     }
     RangesByKey& ranges = result_.iterations[{name.size(), name}];
     const auto [found, fresh] = ranges.try_emplace(key, NamedRange{event.name, {event.begin, event.end}, event.on_gpu});
-    if (!fresh) ++losses_["ranges that stand twice in a step"];
+    if (!fresh) ++losses_["ranges that appear twice in a step"];
   }
 
   const PipelineTrace& trace_;

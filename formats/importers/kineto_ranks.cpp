@@ -78,7 +78,7 @@ void shift_to_common_base(std::vector<PipelineTrace>& ranks) {
     for (PipelineEvent& event : trace.events) {
       event.begin += shift, event.end += shift;
       if (event.begin <= kLongestDuration) continue;
-      throw InputError(Diagnostic{"D007", trace.file, "its times lie more than 52 days behind those of another rank",
+      throw InputError(Diagnostic{"V023", trace.file, "its times are more than 52 days before those of another rank",
                                   "give the traces of one run"});
     }
     for (PipelineStep& step : trace.steps) step.begin += shift, step.end += shift;
@@ -97,7 +97,7 @@ void require_all_ranks(const std::vector<PipelineTrace>& ranks, std::vector<std:
   }
   std::vector<Diagnostic> problems;
   const auto missing = [&](const std::string& file, std::int32_t stage, const std::string& why) {
-    problems.push_back({"D012", file,
+    problems.push_back({"D005", file,
                         "a rank is missing: " + why + " stage " + std::to_string(stage) +
                             ", and none of the given traces runs it (" + all_files(ranks) + ")",
                         "give the traces of all ranks of the pipeline"});

@@ -14,7 +14,7 @@ void sort_by_rank(std::vector<PipelineTrace>& ranks);
 // All files' times on one axis that begins near 0: each file counts from a base of its own.
 void shift_to_common_base(std::vector<PipelineTrace>& ranks);
 
-// Throws InputError D012 where a transfer's other end, or a stage between others, is of no rank. Says in `notes` where
+// Throws InputError D005 where a transfer's other end, or a stage between others, is of no rank. Says in `notes` where
 // that cannot be told.
 void require_all_ranks(const std::vector<PipelineTrace>& ranks, std::vector<std::string>& notes);
 

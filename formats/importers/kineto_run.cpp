@@ -137,8 +137,7 @@ class Importer {
   static std::optional<Nanoseconds> end_of_user(const RangesByKey& ranges, const Op& made) {
     const bool forward = made.kind == OpKind::kForward;
     const auto uses = [&](const Op& op) {
-      const bool kind =
-          forward ? op.kind == OpKind::kForward : op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
+      const bool kind = forward ? op.kind == OpKind::kForward : makes_input_gradient(op.kind);
       return kind && op.stage == made.stage + (forward ? 1 : -1) && op.microbatch == made.microbatch;
     };
     for (const auto& [key, range] : ranges) {
@@ -161,7 +160,7 @@ class Importer {
   void check_offsets() const {
     for (std::size_t r = 0; r < result_.clocks.offsets.size(); ++r) {
       if (std::abs(result_.clocks.offsets[r]) <= kLongestDuration) continue;
-      throw InputError(Diagnostic{"D007", ranks_[r].file, "its times lie more than 52 days from those of another rank",
+      throw InputError(Diagnostic{"V023", ranks_[r].file, "its times lie more than 52 days from those of another rank",
                                   "give the traces of one run"});
     }
   }

@@ -41,7 +41,7 @@ struct ImportedRun {
 };
 
 // Throws InputError: D004 a file without a PP: range, D005 a file without its rank or two of one rank, D006 no whole
-// iteration, D007 times of ranks that cannot belong to one run, D012 when a rank of the pipeline is missing.
+// iteration, V023 times of ranks that cannot belong to one run, D005 when a rank of the pipeline is missing.
 [[nodiscard]] ImportedRun import_kineto_run(std::vector<PipelineTrace> ranks);
 
 }  // namespace debubble

@@ -31,7 +31,7 @@ std::string kind_of(const PipedreamNode& node) { return node.description.substr(
 void add_bounded(std::int64_t& sum, std::int64_t addend, std::int64_t most, const PipedreamNode& node,
                  ProblemList& problems) {
   if (addend > most - sum) {
-    problems.add("G020", problems.name() + ":" + std::to_string(node.line),
+    problems.add("X001", problems.name() + ":" + std::to_string(node.line),
                  "the layer that ends with this node is too large",
                  "no sum of a layer may be beyond " + std::to_string(most));
     return;
@@ -139,10 +139,10 @@ ProfileOrigin origin_of(const std::vector<std::string>& notes) {
 }  // namespace
 
 PipedreamImport import_pipedream(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "G022");
+  ProblemList problems(name);
   const PipedreamGraph graph = parse_pipedream(text, problems);
   if (graph.nodes.size() > kMostLayers) {
-    problems.add("G023", name, "more than " + std::to_string(kMostLayers) + " nodes", "no model has that many layers");
+    problems.add("P017", name, "more than " + std::to_string(kMostLayers) + " nodes", "no model has that many layers");
   }
   problems.throw_if_any();
   const std::vector<std::size_t> order = execution_order(graph, problems);

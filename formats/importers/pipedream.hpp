@@ -6,7 +6,7 @@
 //                  \------------------------------------^                  before it, for a cut there would buy nothing
 //
 //     layers:          | node2 Conv |  node3..node4 ReLU+Concat |
-//     boundary bytes:              Conv's (it is needed behind the cut, once)
+//     boundary bytes:              Conv's (it is needed after the cut, once)
 //
 // - Input nodes are dropped: their time is data loading, and every stage reads its input data by itself.
 // - Order: topological, the smallest node number first; PipeDream numbers modules in the order of their execution.
@@ -14,7 +14,7 @@
 // under
 //   predecessors, which is what PipeDream's own planner cuts at (the antichains of the graph). Keeping whole branches
 //   together instead would leave GNMT, whose attention output feeds every decoder layer, with a single decoder layer.
-// - A layer's output is what crosses the boundary behind it: each tensor that is made before it and needed after it,
+// - A layer's output is what crosses the boundary after it: each tensor that is made before it and needed after it,
 // once.
 //   A tensor that skips over several boundaries crosses, and counts at, each of them. Nothing leaves the last layer.
 // - A layer keeps the outputs of all its nodes for its backward, as PipeDream's planner assumes (Source::kModelled);
@@ -39,7 +39,7 @@ struct PipedreamImport {
 
 // `name` is the file's path: errors begin with it, and the model is called after the folder when the file is graph.txt,
 // after the file otherwise. Decimal milliseconds become nanoseconds exactly.
-// Throws InputError (codes G001...) for anything that is not such a graph: bad syntax, unknown or doubled nodes,
+// Throws InputError for anything that is not such a graph: bad syntax, unknown or doubled nodes,
 // cycles, impossible numbers; all of the file's problems of one pass (syntax first, then the graph) at once.
 [[nodiscard]] PipedreamImport import_pipedream(std::string_view text, const std::string& name);
 

@@ -64,9 +64,9 @@ std::vector<std::size_t> execution_order(const PipedreamGraph& graph, ProblemLis
   }
   if (visited < graph.nodes.size()) complain_cycle(graph, find_cycle(graph, waiting), problems);
   if (inputs == graph.nodes.size()) {
-    problems.add("G018", problems.name(), "the graph has no layers", "is this a graph.txt of PipeDream's profiler?");
+    problems.add("P016", problems.name(), "the graph has no layers", "is this a graph.txt of PipeDream's profiler?");
   } else if (inputs == 0) {
-    problems.add("G019", problems.name(), "the graph has no Input node",
+    problems.add("P006", problems.name(), "the graph has no Input node",
                  "PipeDream's profiler writes one, as in: node1 -- Input -- ...; without it the file is not whole");
   }
   return order;
@@ -94,7 +94,7 @@ std::vector<Bytes> boundary_bytes(const PipedreamGraph& graph, const std::vector
     for (const std::size_t node : layers[layer]) layer_of[node] = layer;
   }
   // A tensor is in flight from its maker's layer up to the one before its last reader's. No sum can overflow: all that
-  // ends before one layer was in flight together behind the layer before it, and more than kLargestSize is refused.
+  // ends before one layer was in flight together after the layer before it, and more than kLargestSize is refused.
   std::vector<Bytes> ends_before(layers.size(), 0);
   std::vector<Bytes> result(layers.size(), 0);
   Bytes in_flight = 0;
@@ -107,8 +107,8 @@ std::vector<Bytes> boundary_bytes(const PipedreamGraph& graph, const std::vector
       in_flight += graph.nodes[node].activation;
       ends_before[last] += graph.nodes[node].activation;
       if (in_flight > kLargestSize) {
-        problems.add("G020", problems.name() + ":" + std::to_string(graph.nodes[node].line),
-                     "the tensors that cross the boundary behind this node are too large together",
+        problems.add("X001", problems.name() + ":" + std::to_string(graph.nodes[node].line),
+                     "the tensors that cross the boundary after this node are too large together",
                      "the largest sum is " + std::to_string(kLargestSize) + " bytes");
         return result;
       }

@@ -67,12 +67,12 @@ class GraphParser {
     const auto from = node_number(ends.front());
     const auto to = node_number(ends.back());
     if (ends.size() != 2 || !from || !to) {
-      problems_.add("G013", place(number), "not an edge: " + in_quotes(text),
+      problems_.add("G002", place(number), "not an edge: " + in_quotes(text),
                     "an edge line reads: <TAB>node1 -- node2");
     } else if (*from == *to) {
-      problems_.add("G015", place(number), "node" + std::to_string(*from) + " depends on itself", "remove the edge");
+      problems_.add("G014", place(number), "node" + std::to_string(*from) + " depends on itself", "remove the edge");
     } else if (!seen_edges_.emplace(*from, *to).second) {
-      problems_.add("G016", place(number), "this edge stands here twice: " + std::string(text),
+      problems_.add("G004", place(number), "this edge appears twice: " + std::string(text),
                     "keep one of the two lines");
     } else {
       edges_.push_back({*from, *to, number});
@@ -87,7 +87,7 @@ class GraphParser {
     if (from == index_of.end() || to == index_of.end()) return;
     PipedreamNode& target = graph.nodes[to->second];
     if (target.is_input()) {
-      problems_.add("G021", place(edge.line), "an edge leads into " + target.name() + ", which is an Input",
+      problems_.add("G014", place(edge.line), "an edge leads into " + target.name() + ", which is an Input",
                     "inputs are sources: turn the edge round or remove it");
       return;
     }
@@ -118,7 +118,7 @@ bool PipedreamNode::is_input() const {
 
 PipedreamGraph parse_pipedream(std::string_view text, ProblemList& problems) {
   if (const auto bad = first_bad_utf8(text)) {
-    problems.add("G001", place_of(problems.name(), text, *bad), "not UTF-8 text",
+    problems.add("P002", place_of(problems.name(), text, *bad), "not UTF-8 text",
                  "PipeDream's graph.txt is plain text; is this the right file?");
     return {};
   }

@@ -1,4 +1,4 @@
-// PipedreamGraph: a graph.txt as it stands in the file, checked but not yet interpreted.
+// PipedreamGraph: a graph.txt as in the file, checked but not yet interpreted.
 //
 //     node4 -- MaxPool2d(...) -- forward_compute_time=0.756, backward_compute_time=1.148, activation_size=47775744.000,
 //              parameter_size=0.000[ -- stage_id=1]                                            (one line)
@@ -37,7 +37,7 @@ struct PipedreamGraph {
   std::vector<PipedreamNode> nodes;  // by ascending number
 };
 
-// Reads every line and records problems G001 to G016, G021 and G024; the graph is usable when there are none.
+// Reads every line and records its problems; the graph is usable when there are none.
 [[nodiscard]] PipedreamGraph parse_pipedream(std::string_view text, ProblemList& problems);
 
 }  // namespace debubble

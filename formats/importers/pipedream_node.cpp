@@ -40,7 +40,7 @@ class AttributeReader {
   void read(std::string_view text, PipedreamNode& node) {
     for (const std::string_view item : split_fields(text, ", ")) read_one(item, node);
     for (std::size_t k = 0; k < kNames.size(); ++k) {
-      if (!seen_[k]) complain("G007", std::string(kNames[k]) + " is missing", kLineHelp);
+      if (!seen_[k]) complain("P006", std::string(kNames[k]) + " is missing", kLineHelp);
     }
   }
 
@@ -62,7 +62,7 @@ class AttributeReader {
     if (equals == std::string_view::npos || known == kNames.end()) return complain_unknown(key);
     const auto index = static_cast<std::size_t>(known - kNames.begin());
     if (std::exchange(seen_[index], true)) {
-      return complain("G006", std::string(key) + " stands here twice", "keep one of the two");
+      return complain("P003", std::string(key) + " appears twice", "keep one of the two");
     }
     const std::string_view value = item.substr(equals + 1);
     const std::array<std::int64_t*, 4> fields{&node.forward, &node.backward, &node.activation, &node.parameters};
@@ -76,13 +76,13 @@ class AttributeReader {
   void complain_unknown(std::string_view key) {
     const std::vector<std::string> names(kNames.begin(), kNames.end());
     const std::string meant = closest_name(key, names);
-    complain("G005", "unknown attribute " + in_quotes(key), meant.empty() ? kLineHelp : "did you mean " + meant + "?");
+    complain("P005", "unknown attribute " + in_quotes(key), meant.empty() ? kLineHelp : "did you mean " + meant + "?");
   }
 
   // "[6291456.0; 131072.0]": a module that returns several tensors.
   std::int64_t sum_of_list(std::string_view key, std::string_view text) {
     if (!text.ends_with(']') || text.size() < 3) {
-      complain("G012", std::string(key) + " begins a list that does not end: " + in_quotes(text),
+      complain("G002", std::string(key) + " begins a list that does not end: " + in_quotes(text),
                "lists read [6291456.0; 131072.0]");
       return 0;
     }
@@ -99,7 +99,7 @@ class AttributeReader {
   }
 
   void complain_too_large(std::string_view key, std::string_view text, const DecimalRule& rule) {
-    complain("G011", std::string(key) + " is too large: " + in_quotes(text) + " " + rule.unit,
+    complain("P004", std::string(key) + " is too large: " + in_quotes(text) + " " + rule.unit,
              "the largest is " + std::to_string(rule.most) + " " + rule.finest);
   }
 
@@ -111,12 +111,12 @@ class AttributeReader {
     const std::string_view whole = digits.substr(0, point);
     const std::string_view fraction = point == std::string_view::npos ? "0" : digits.substr(point + 1);
     if (!is_digits(whole) || !is_digits(fraction)) {
-      complain("G008", what + "; got " + in_quotes(text), "numbers read 12.345, without exponent");
+      complain("P007", what + "; got " + in_quotes(text), "numbers read 12.345, without exponent");
     } else if (negative) {
-      complain("G009", what + ", at least 0; got " + in_quotes(text), "durations and sizes are never negative");
+      complain("P004", what + ", at least 0; got " + in_quotes(text), "durations and sizes are never negative");
     } else if (fraction.substr(std::min(rule.places, fraction.size())).find_first_not_of('0') !=
                std::string_view::npos) {
-      complain("G010", what + " that makes " + rule.finest + "; got " + in_quotes(text), "give fewer decimal places");
+      complain("P004", what + " that makes " + rule.finest + "; got " + in_quotes(text), "give fewer decimal places");
     } else {
       return scaled(key, text, whole, fraction, rule);
     }
@@ -179,7 +179,7 @@ std::optional<PipedreamNode> parse_node(std::string_view line, const std::string
   node.description = fields[1];
   const std::optional<std::int64_t> number = node_number(fields[0]);
   if (!number)
-    problems.add("G003", place, "not a node's name: " + in_quotes(fields[0]), "nodes are called node1, node2, ...");
+    problems.add("G002", place, "not a node's name: " + in_quotes(fields[0]), "nodes are called node1, node2, ...");
   const bool clean = std::none_of(fields[1].begin(), fields[1].end(), is_control);
   if (!clean) {
     problems.add("G024", place, "a control character in the description " + in_quotes(fields[1]), "remove it");

@@ -49,11 +49,11 @@ class Reader : public KinetoVisitor {
   }
 
  private:
-  // A JSON string's text; other values as they stand.
+  // A JSON string's text; other values verbatim.
   static std::string plain(std::string_view value) {
     if (value.size() < 2 || value.front() != '"') return std::string(value);
     if (value.find('\\') == std::string_view::npos) return std::string(value.substr(1, value.size() - 2));
-    ProblemList ignored("", "K010");
+    ProblemList ignored("");
     const auto parsed = parse_json(value, ignored);
     return parsed ? parsed->text : std::string(value.substr(1, value.size() - 2));
   }
@@ -63,7 +63,7 @@ class Reader : public KinetoVisitor {
     const auto duration = time(fields.dur, "dur");
     if (!begin || !duration) return false;
     if (*duration > kLongestDuration || *begin > kLatest || *begin < -kLongestDuration) {
-      wrong("K009", *duration > kLongestDuration ? "dur" : "ts", "this time is too large",
+      wrong("P004", *duration > kLongestDuration ? "dur" : "ts", "this time is too large",
             "no event takes longer than 52 days");
       return false;
     }
@@ -78,12 +78,12 @@ class Reader : public KinetoVisitor {
 
   std::optional<Nanoseconds> time(std::string_view token, const char* field) {
     if (token.empty()) {
-      wrong("K008", field, std::string("an event of this kind needs \"") + field + "\"", "");
+      wrong("P006", field, std::string("an event of this kind needs \"") + field + "\"", "");
       return std::nullopt;
     }
     const auto value = nanoseconds_of_micros(token);
     if (!value) {
-      wrong("K007", field, std::string("\"") + field + "\" must be a number of microseconds; got " + in_quotes(token),
+      wrong("P007", field, std::string("\"") + field + "\" must be a number of microseconds; got " + in_quotes(token),
             "times are decimal microseconds, such as 12.345");
     }
     return value;
@@ -110,7 +110,7 @@ PipelineTrace read_pipeline_trace(std::string bytes, const std::string& file) {
   std::string text = plain_text(std::move(bytes), file, kLongestKineto);
   PipelineTrace trace;
   trace.file = file;
-  ProblemList problems(file, "K010");
+  ProblemList problems(file);
   Reader reader(trace, problems);
   (void)walk_kineto(std::move(text), problems, reader);
   problems.throw_if_any();

@@ -39,7 +39,7 @@ struct PipelineTrace {
   std::string device;  // "NVIDIA H100 ..."; empty when the file does not say
 };
 
-// `bytes` is the file, plain or in gzip. Throws InputError: K001 ... K010 as read_kineto_events (but K006).
+// `bytes` is the file, plain or in gzip. Throws InputError as read_kineto_events (but A003).
 [[nodiscard]] PipelineTrace read_pipeline_trace(std::string bytes, const std::string& file);
 
 }  // namespace debubble

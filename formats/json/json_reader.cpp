@@ -11,8 +11,7 @@ namespace debubble {
 JsonObjectReader::JsonObjectReader(const JsonValue& value, std::string pointer, ProblemList& problems)
     : value_(value), pointer_(std::move(pointer)), problems_(problems) {
   if (is_object()) return;
-  complain(dialect().wrong_type, "", "an object must stand here; got " + describe(value),
-           "objects are written {\"key\": value}");
+  complain("P007", "", "an object is expected here; got " + describe(value), "objects are written {\"key\": value}");
 }
 
 void JsonObjectReader::complain(std::string code, std::string_view key, std::string message, std::string help) {
@@ -26,8 +25,7 @@ const JsonValue* JsonObjectReader::member(std::string_view key, bool required) {
   for (const JsonValue& child : value_.children) {
     if (child.key == key) return &child;
   }
-  if (required)
-    complain(dialect().missing_key, "", in_quotes(key) + " is missing", described() + " lists what must be there");
+  if (required) complain("P006", "", in_quotes(key) + " is missing", described() + " lists what must be there");
   return nullptr;
 }
 
@@ -35,15 +33,13 @@ std::int64_t JsonObjectReader::checked_integer(const JsonValue& value, std::stri
   const bool huge = value.kind == JsonValue::Kind::kHugeInteger;
   const std::string what = in_quotes(key) + " must be a whole number of " + rule.unit;
   if (value.kind == JsonValue::Kind::kFraction) {
-    complain(dialect().fraction, key, what + "; got " + describe(value), rule.help);
+    complain("P007", key, what + "; got " + describe(value), rule.help);
   } else if (value.kind != JsonValue::Kind::kInteger && !huge) {
-    complain(dialect().wrong_type, key, what + "; got " + describe(value), rule.help);
+    complain("P007", key, what + "; got " + describe(value), rule.help);
   } else if (huge ? value.text.front() == '-' : value.integer < rule.least) {
-    complain(dialect().too_small, key, what + ", at least " + std::to_string(rule.least) + "; got " + describe(value),
-             rule.help);
+    complain("P004", key, what + ", at least " + std::to_string(rule.least) + "; got " + describe(value), rule.help);
   } else if (huge || value.integer > rule.most) {
-    complain(dialect().too_large, key, what + ", at most " + std::to_string(rule.most) + "; got " + describe(value),
-             rule.help);
+    complain("P004", key, what + ", at most " + std::to_string(rule.most) + "; got " + describe(value), rule.help);
   } else {
     return value.integer;
   }
@@ -69,8 +65,7 @@ std::optional<std::int64_t> JsonObjectReader::optional_integer(std::string_view 
 
 std::string JsonObjectReader::checked_text(const JsonValue& value, std::string_view key) {
   if (value.kind == JsonValue::Kind::kString) return value.text;
-  complain(dialect().wrong_type, key, in_quotes(key) + " must be a string; got " + describe(value),
-           "strings stand in double quotes");
+  complain("P007", key, in_quotes(key) + " must be a string; got " + describe(value), "strings are in double quotes");
   return {};
 }
 
@@ -79,7 +74,7 @@ std::string JsonObjectReader::text(std::string_view key) {
   if (value == nullptr) return {};
   std::string result = checked_text(*value, key);
   if (value->kind == JsonValue::Kind::kString && result.empty()) {
-    complain(dialect().empty_text, key, in_quotes(key) + " must not be empty", "reports print it: give it a name");
+    complain("P019", key, in_quotes(key) + " must not be empty", "reports print it: give it a name");
   }
   return result;
 }
@@ -96,7 +91,7 @@ const JsonValue* JsonObjectReader::array(std::string_view key) {
 const JsonValue* JsonObjectReader::optional_array(std::string_view key) {
   const JsonValue* value = member(key, false);
   if (value == nullptr || value->kind == JsonValue::Kind::kArray) return value;
-  complain(dialect().wrong_type, key, in_quotes(key) + " must be an array; got " + describe(*value),
+  complain("P007", key, in_quotes(key) + " must be an array; got " + describe(*value),
            "arrays are written [item, item]");
   return nullptr;
 }
@@ -106,9 +101,9 @@ void JsonObjectReader::finish() {
   for (const JsonValue& child : value_.children) {
     if (std::find(known_.begin(), known_.end(), child.key) != known_.end()) continue;
     const std::string meant = closest_name(child.key, known_);
-    complain(
-        dialect().unknown_key, "", "unknown key " + in_quotes(child.key),
-        meant.empty() ? described() + " lists the keys that may stand here" : "did you mean " + in_quotes(meant) + "?");
+    complain("P005", "", "unknown key " + in_quotes(child.key),
+             meant.empty() ? described() + " lists the keys that are allowed here"
+                           : "did you mean " + in_quotes(meant) + "?");
   }
 }
 

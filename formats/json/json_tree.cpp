@@ -65,8 +65,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& value) override {
     if (!keys_.back().insert(value).second) {
-      problems_.add_at_pointer(problems_.dialect().key_twice, pointer() + "/" + pointer_token(value),
-                               in_quotes(value) + " stands here twice", "keep one of the two");
+      problems_.add_at_pointer("P003", pointer() + "/" + pointer_token(value), in_quotes(value) + " appears twice",
+                               "keep one of the two");
     }
     key_ = std::move(value);
     return true;
@@ -77,8 +77,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     // Versions of the library word this one differently.
     const std::string reason = text_.empty() ? "the file is empty" : reason_of(error.what());
     problems_.add(
-        problems_.dialect().not_json, place_of(problems_.name(), text_, position > 0 ? position - 1 : 0),
-        "not valid JSON: " + reason,
+        "P001", place_of(problems_.name(), text_, position > 0 ? position - 1 : 0), "not valid JSON: " + reason,
         std::string("the file may be cut off or edited by hand; ") + problems_.dialect().description + " describes it");
     return false;
   }
@@ -122,7 +121,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool open(JsonValue::Kind kind) {
     if (open_.size() == kDeepestNesting) {
       problems_.add_at_pointer(
-          problems_.dialect().too_deep, pointer(), "nested more than " + std::to_string(kDeepestNesting) + " deep",
+          "P018", pointer(), "nested more than " + std::to_string(kDeepestNesting) + " deep",
           std::string("a ") + problems_.dialect().what + " needs five levels; this is another kind of file");
       return false;
     }
@@ -180,7 +179,7 @@ std::string describe(const JsonValue& value) {
 
 std::optional<JsonValue> parse_json(std::string_view text, ProblemList& problems, IntegerArrays arrays) {
   if (const auto bad = first_bad_utf8(text)) {
-    problems.add(problems.dialect().not_utf8, place_of(problems.name(), text, *bad), "not UTF-8 text",
+    problems.add("P002", place_of(problems.name(), text, *bad), "not UTF-8 text",
                  std::string("save the file as UTF-8; a ") + problems.dialect().what + " is text, never a binary file");
     return std::nullopt;
   }

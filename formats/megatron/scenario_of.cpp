@@ -53,7 +53,7 @@ class Translation {
     const std::int64_t heads = required("num-attention-heads", missing);
     sequence_ = required("seq-length", missing);
     if (!missing.empty()) {
-      throw InputError(Diagnostic{"F032", name, "the arguments do not say how large the model is: " + missing,
+      throw InputError(Diagnostic{"F001", name, "the arguments do not say how large the model is: " + missing,
                                   "a variable that only the environment sets must be filled in first"});
     }
     gated_ = in_.flag("swiglu");
@@ -339,7 +339,7 @@ MegatronScenario read_megatron(const std::string& text, const std::string& name)
   MegatronArguments arguments(words.program);
   MegatronArguments launcher(words.launcher);
   if (arguments.empty()) {
-    throw InputError(Diagnostic{"F031", name, "there are no arguments like --num-layers 24",
+    throw InputError(Diagnostic{"P010", name, "there are no arguments like --num-layers 24",
                                 "give the script that starts Megatron-LM, or its arguments in a file"});
   }
   return Translation(arguments, launcher).run(name);

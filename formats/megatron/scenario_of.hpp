@@ -12,7 +12,7 @@ struct MegatronScenario {
   std::vector<std::string> findings;                       // what is left out, unknown or assumed
 };
 
-// Throws InputError F031 where the text has no arguments, F032 where it does not say how large the model is.
+// Throws InputError P010 where the text has no arguments, F001 where it does not say how large the model is.
 [[nodiscard]] MegatronScenario read_megatron(const std::string& text, const std::string& name);
 
 // The scenario as a file for --config.

@@ -105,17 +105,6 @@ bool is_irrelevant(std::string_view key) {
 
 const JsonDialect& config_dialect() {
   static constexpr JsonDialect kDialect{
-      .not_json = "W020",
-      .not_utf8 = "W021",
-      .key_twice = "W022",
-      .too_small = "W014",  // this and what else is not of a whole file: ConfigReader says it in its own words
-      .unknown_key = "W016",
-      .missing_key = "W013",
-      .wrong_type = "W014",
-      .fraction = "W014",
-      .too_large = "W014",
-      .too_deep = "W023",
-      .empty_text = "W014",
       .what = "model config",
       .description = "the model's page on Hugging Face",
   };
@@ -138,13 +127,13 @@ const JsonValue* ConfigReader::find(std::string_view key) {
 std::int64_t ConfigReader::size(std::string_view key, std::optional<std::int64_t> fallback) {
   const JsonValue* value = find(key);
   if (value == nullptr) {
-    if (!fallback) complain("W013", "", in_quotes(key) + " is missing", "the size of the model depends on it");
+    if (!fallback) complain("P006", "", in_quotes(key) + " is missing", "the size of the model depends on it");
     return fallback.value_or(1);
   }
   if (value->kind == JsonValue::Kind::kInteger && value->integer >= 1 && value->integer <= kLargest) {
     return value->integer;
   }
-  complain("W014", key, in_quotes(key) + " must be a whole number from 1 to 2^24; got " + describe(*value),
+  complain("P007", key, in_quotes(key) + " must be a whole number from 1 to 2^24; got " + describe(*value),
            "it is a number of layers, heads, positions, or numbers in a vector");
   return 1;
 }
@@ -153,7 +142,7 @@ bool ConfigReader::flag(std::string_view key, bool fallback) {
   const JsonValue* value = find(key);
   if (value == nullptr) return fallback;
   if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  complain("W014", key, in_quotes(key) + " must be true or false; got " + describe(*value), "without quotes");
+  complain("P007", key, in_quotes(key) + " must be true or false; got " + describe(*value), "without quotes");
   return fallback;
 }
 
@@ -161,7 +150,7 @@ std::string ConfigReader::word(std::string_view key, const std::string& fallback
   const JsonValue* value = find(key);
   if (value == nullptr) return fallback;
   if (value->kind == JsonValue::Kind::kString) return value->text;
-  complain("W014", key, in_quotes(key) + " must be a string; got " + describe(*value), "in double quotes");
+  complain("P007", key, in_quotes(key) + " must be a string; got " + describe(*value), "in double quotes");
   return fallback;
 }
 
@@ -175,13 +164,13 @@ double ConfigReader::positive(std::string_view key, double fallback) {
     if (std::from_chars(value->text.data(), end, number).ec != std::errc()) number = 0;
   }
   if (number > 0) return number;
-  complain("W014", key, in_quotes(key) + " must be a number above 0; got " + describe(*value), "for example 10000.0");
+  complain("P007", key, in_quotes(key) + " must be a number above 0; got " + describe(*value), "for example 10000.0");
   return fallback;
 }
 
 void ConfigReader::insist(std::string_view key, bool expected, bool fallback, const std::string& meaning) {
   if (flag(key, fallback) == expected) return;
-  complain("W015", key, meaning + " is not part of the built-in workload",
+  complain("W012", key, meaning + " is not part of the built-in workload",
            "it computes models with " + in_quotes(key) + ": " + (expected ? "true" : "false") +
                "; profile the real script instead: debubble profile -- python train.py");
 }
@@ -192,7 +181,7 @@ void ConfigReader::refuse(std::string_view key, const std::string& meaning) {
                            (value->kind == JsonValue::Kind::kArray || value->kind == JsonValue::Kind::kObject))) {
     return;
   }
-  complain("W015", key, meaning + " is not part of the built-in workload",
+  complain("W012", key, meaning + " is not part of the built-in workload",
            "profile the real script instead: debubble profile -- python train.py");
 }
 
@@ -208,7 +197,7 @@ std::vector<std::string> ConfigReader::unknown_keys() const {
 void ConfigReader::finish() {
   for (const std::string& key : unknown_keys()) {
     const std::string meant = closest_name(key, known_);
-    complain("W016", "", "unknown key " + in_quotes(key) + ", which may change what is computed",
+    complain("P005", "", "unknown key " + in_quotes(key) + ", which may change what is computed",
              meant.empty() ? "remove it if it does not change the sizes or steps of the model"
                            : "did you mean " + in_quotes(meant) + "? else remove it if it changes no size or step");
   }

@@ -13,7 +13,7 @@
 
 namespace debubble {
 
-// With which a config.json is parsed: W020 ... W023.
+// With which a config.json is parsed.
 [[nodiscard]] const JsonDialect& config_dialect();
 
 class ConfigReader {
@@ -24,13 +24,13 @@ class ConfigReader {
   // nullptr when it is absent or null.
   [[nodiscard]] const JsonValue* find(std::string_view key);
 
-  // From 1 to 2^24; W013 when it is absent without a fallback, W014 when it is something else.
+  // From 1 to 2^24; P006 when it is absent without a fallback, P007 when it is something else.
   [[nodiscard]] std::int64_t size(std::string_view key, std::optional<std::int64_t> fallback = std::nullopt);
   [[nodiscard]] bool flag(std::string_view key, bool fallback);
   [[nodiscard]] std::string word(std::string_view key, const std::string& fallback);
   [[nodiscard]] double positive(std::string_view key, double fallback);
 
-  // W015 unless the flag is as the workload computes.
+  // W012 unless the flag is as the workload computes.
   void insist(std::string_view key, bool expected, bool fallback, const std::string& meaning);
   // The same for a member that must be absent (or null, or empty).
   void refuse(std::string_view key, const std::string& meaning);
@@ -38,7 +38,7 @@ class ConfigReader {
 
   // Every member that nobody asked for and that is not known to be irrelevant to the computation.
   [[nodiscard]] std::vector<std::string> unknown_keys() const;
-  // Names them (W016).
+  // Names them (P005).
   void finish();
 
  private:

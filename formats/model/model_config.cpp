@@ -19,7 +19,7 @@ ActivationKind activation_of(ConfigReader& reader, std::string_view key, const s
     if (word == form) return ActivationKind::kGelu;
   }
   if (word == "silu" || word == "swish") return ActivationKind::kSilu;
-  reader.complain("W015", key, "the activation " + in_quotes(word) + " is not part of the built-in workload",
+  reader.complain("W012", key, "the activation " + in_quotes(word) + " is not part of the built-in workload",
                   word == "gelu" ? "write \"gelu_new\" to measure GELU in its tanh form"
                                  : "it has \"gelu_new\", \"gelu_pytorch_tanh\", \"gelu_fast\" and \"silu\"");
   return ActivationKind::kGelu;
@@ -33,7 +33,7 @@ void set_heads(ConfigReader& reader, TransformerShape& shape, std::string_view h
   const bool given = !size_key.empty() && reader.find(size_key) != nullptr;
   if (given || shape.hidden % shape.heads == 0) return;
   reader.complain(
-      "W014", heads_key,
+      "P012", heads_key,
       std::to_string(shape.heads) + " heads do not share " + std::to_string(shape.hidden) + " numbers evenly",
       "the number of heads must divide the width of the model");
 }
@@ -61,7 +61,7 @@ void read_rotary(ConfigReader& reader, TransformerShape& shape, ProblemList& pro
   const JsonValue* parameters = reader.find("rope_parameters");
   if (parameters == nullptr) return;
   if (parameters->kind != JsonValue::Kind::kObject) {
-    return reader.complain("W014", "rope_parameters",
+    return reader.complain("P007", "rope_parameters",
                            "\"rope_parameters\" must be an object; got " + describe(*parameters),
                            "for example {\"rope_theta\": 10000.0, \"rope_type\": \"default\"}");
   }
@@ -82,7 +82,7 @@ void read_gpt_neox(ConfigReader& reader, TransformerShape& shape, ProblemList& p
   reader.insist("use_parallel_residual", false, true, "attention and MLP side by side");
   reader.insist("attention_bias", true, true, "attention without biases");
   if (reader.positive("rotary_pct", 0.25) != 1.0) {
-    reader.complain("W015", "rotary_pct", "rotary positions on a part of a head are not part of the built-in workload",
+    reader.complain("W012", "rotary_pct", "rotary positions on a part of a head are not part of the built-in workload",
                     "it computes models with \"rotary_pct\": 1.0");
   }
 }
@@ -92,7 +92,7 @@ void check_window(ConfigReader& reader, bool used) {
   const JsonValue* window = reader.find("sliding_window");
   if (window == nullptr || !used) return;
   reader.complain(
-      "W015", "sliding_window", "sliding-window attention is not part of the built-in workload",
+      "W012", "sliding_window", "sliding-window attention is not part of the built-in workload",
       "it is " + describe(*window) + " here: write null where no sequence is longer, for then it changes nothing");
 }
 
@@ -101,7 +101,7 @@ void check_layer_types(ConfigReader& reader) {
   if (types == nullptr) return;
   for (const JsonValue& type : types->children) {
     if (type.text == "full_attention") continue;
-    return reader.complain("W015", "layer_types",
+    return reader.complain("W012", "layer_types",
                            "layers of the type " + describe(type) + " are not part of the built-in workload",
                            "it has \"full_attention\"");
   }
@@ -113,7 +113,7 @@ void read_biases(ConfigReader& reader, TransformerShape& shape, const std::strin
   shape.biases = attention && mlp;
   shape.qkv_biases = family == "qwen2";
   if (attention == mlp) return;
-  reader.complain("W015", attention ? "attention_bias" : "mlp_bias",
+  reader.complain("W012", attention ? "attention_bias" : "mlp_bias",
                   "biases in one half of a block are not part of the built-in workload",
                   "\"attention_bias\" and \"mlp_bias\" must be equal");
 }
@@ -138,7 +138,7 @@ void read_llama(ConfigReader& reader, TransformerShape& shape, ProblemList& prob
   reader.insist("use_mrope", false, false, "rotary positions along several axes");
   if (shape.heads % shape.kv_heads == 0) return;
   reader.complain(
-      "W014", "num_key_value_heads",
+      "P007", "num_key_value_heads",
       std::to_string(shape.kv_heads) + " key/value heads cannot serve " + std::to_string(shape.heads) + " heads evenly",
       "the number of heads must be a multiple of it");
 }
@@ -162,13 +162,13 @@ void read_family(const JsonValue& root, const std::string& family, TransformerSh
 std::string family_of(const JsonValue& root, ProblemList& problems) {
   constexpr const char* kFamilies = "gpt2, gpt_neox, llama, mistral and qwen2 can be measured this way";
   if (root.kind != JsonValue::Kind::kObject) {
-    problems.add("W011", problems.name(), "a model config is an object; got " + describe(root), kFamilies);
+    problems.add("P010", problems.name(), "a model config is an object; got " + describe(root), kFamilies);
     return {};
   }
   ConfigReader reader(root, problems);
   std::string family = reader.word("model_type", "");
   if (family.empty()) {
-    problems.add("W011", problems.name(), "\"model_type\" is missing, so this is no model config",
+    problems.add("P010", problems.name(), "\"model_type\" is missing, so this is no model config",
                  "give the config.json of a Hugging Face model");
     return {};
   }
@@ -184,7 +184,7 @@ std::string family_of(const JsonValue& root, ProblemList& problems) {
 }  // namespace
 
 TransformerShape read_model_config(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "W017", config_dialect());
+  ProblemList problems(name, config_dialect());
   TransformerShape shape;
   shape.name = name;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {

@@ -6,17 +6,6 @@ namespace debubble {
 
 const JsonDialect& profile_dialect() {
   static constexpr JsonDialect kDialect{
-      .not_json = "P001",
-      .not_utf8 = "P002",
-      .key_twice = "P003",
-      .too_small = "P004",
-      .unknown_key = "P005",
-      .missing_key = "P006",
-      .wrong_type = "P007",
-      .fraction = "P008",
-      .too_large = "P009",
-      .too_deep = "P018",
-      .empty_text = "P019",
       .what = "profile",
       .description = "docs/profile.schema.json",
   };
@@ -39,8 +28,8 @@ void ProblemList::throw_if_any() const {
   if (problems_.empty()) return;
   std::vector<Diagnostic> all = problems_;
   if (omitted_ > 0) {
-    all.push_back({overflow_code_, name_, "and " + std::to_string(omitted_) + " more problems like these",
-                   "mend the first ones and run again"});
+    all.push_back({"P022", name_, "and " + std::to_string(omitted_) + " more problems like these",
+                   "fix the first ones and run again"});
   }
   throw InputError(std::move(all));
 }

@@ -17,10 +17,10 @@ inline constexpr std::size_t kMostProblems = 100;
 
 class ProblemList {
  public:
-  // `overflow_code` is the code of the note that replaces the problems beyond kMostProblems. `dialect` gives what the
-  // JSON readers report its codes; it must outlive the list.
-  ProblemList(std::string name, std::string overflow_code, const JsonDialect& dialect = profile_dialect())
-      : name_(std::move(name)), overflow_code_(std::move(overflow_code)), dialect_(&dialect) {}
+  // A note P022 replaces the problems beyond kMostProblems. `dialect` gives the JSON readers their words for the file;
+  // it must outlive the list.
+  explicit ProblemList(std::string name, const JsonDialect& dialect = profile_dialect())
+      : name_(std::move(name)), dialect_(&dialect) {}
 
   void add(std::string code, std::string place, std::string message, std::string help);
   // The place is `name#pointer`.
@@ -34,7 +34,6 @@ class ProblemList {
 
  private:
   std::string name_;
-  std::string overflow_code_;
   const JsonDialect* dialect_;
   std::vector<Diagnostic> problems_;
   std::size_t omitted_ = 0;

@@ -56,7 +56,7 @@ ClockState read_clock(const JsonValue& value, ProblemList& problems) {
   clock.throttled = read_flag(reader, "throttled");
   reader.finish();
   if (clock.least_mhz > clock.most_mhz || clock.slowed_samples > clock.samples) {
-    reader.complain("P026", "", "the clock's numbers contradict one another",
+    reader.complain("P012", "", "the clock's numbers contradict one another",
                     "least_mhz <= most_mhz and slowed_samples <= samples");
   }
   return clock;
@@ -67,11 +67,11 @@ void check_sum(const Measurement& measurement, JsonObjectReader& reader) {
   bool fits = true;
   for (const RestItem& item : measurement.rest) fits = fits && !__builtin_add_overflow(sum, item.total, &sum);
   if (fits && sum == measurement.kernel_time) return;
-  reader.complain("P024", "",
+  reader.complain("P012", "",
                   "layers and rest must add up to all GPU time: kernel_time_ns is " +
                       std::to_string(measurement.kernel_time) + ", layer_time_ns and rest are " +
                       (fits ? std::to_string(sum) : std::string("more than 64 bits hold")),
-                  "nothing is left out of a measurement: what belongs to no layer stands in \"rest\"");
+                  "nothing is left out of a measurement: what belongs to no layer is in \"rest\"");
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ Measurement read_measurement(const JsonValue& value, ProblemList& problems) {
   reader.finish();
   check_sum(measurement, reader);
   if (measurement.warm_up_steps > measurement.steps) {
-    reader.complain("P025", "warm_up_steps", "more steps were discarded than seen",
+    reader.complain("P012", "warm_up_steps", "more steps were discarded than seen",
                     "at most " + std::to_string(measurement.steps));
   }
   return measurement;

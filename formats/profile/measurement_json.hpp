@@ -7,7 +7,7 @@
 
 namespace debubble {
 
-// `value` stands at /measurement. Layers and rest must add up to all GPU time (P024).
+// `value` is at /measurement. Layers and rest must add up to all GPU time (P012).
 [[nodiscard]] Measurement read_measurement(const JsonValue& value, ProblemList& problems);
 
 }  // namespace debubble

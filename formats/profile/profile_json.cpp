@@ -22,8 +22,8 @@ constexpr IntegerRule kDuration{"nanoseconds", 0, kLongestDuration,
                                 "durations are integers in nanoseconds: 1.5 ms is 1500000"};
 constexpr IntegerRule kSize{"bytes", 0, kLargestSize, "sizes are integers in bytes: 1.5 MiB is 1572864"};
 constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "12.5 GB/s is 12500000000"};
-constexpr IntegerRule kSamples{"samples", 1, kMost, "null stands for an unknown microbatch size"};
-constexpr IntegerRule kTokens{"tokens", 1, kMost, "null stands for a model without sequences"};
+constexpr IntegerRule kSamples{"samples", 1, kMost, "null means an unknown microbatch size"};
+constexpr IntegerRule kTokens{"tokens", 1, kMost, "null means a model without sequences"};
 constexpr IntegerRule kDimension{"numbers", 1, kWidest, "the whole model's size, before it is split over ranks"};
 constexpr IntegerRule kRanks{"ranks", 1, kMostRanks, "1 where the model was not split"};
 constexpr IntegerRule kRepetitions{"repetitions", 0, kMost, "leave the key out when it is unknown"};
@@ -79,7 +79,7 @@ GradSplit read_grad_split(JsonObjectReader& layer) {
     if (value->kind == JsonValue::Kind::kString && value->text == to_string(split)) return split;
   }
   layer.complain(
-      "P027", "grad_split",
+      "P011", "grad_split",
       "\"grad_split\" must be \"none\", \"range\", \"shape\", \"name\" or \"order\"; got " + describe(*value),
       "it says by what the backward was divided into its halves");
   return GradSplit::kNone;
@@ -91,10 +91,10 @@ void check_backward(const ProfileLayer& layer, JsonObjectReader& reader) {
   const bool weight = layer.weight_grad.has_value();
   if (input != weight) {
     const char* missing = input ? "\"weight_grad\"" : "\"input_grad\"";
-    reader.complain("P014", "", std::string("one half of the backward has no time: ") + missing + " is missing",
+    reader.complain("P012", "", std::string("one half of the backward has no time: ") + missing + " is missing",
                     "give both halves, or only \"backward\", their sum");
   } else if (!input && !layer.backward) {
-    reader.complain("P013", "", "the layer has no backward time",
+    reader.complain("P006", "", "the layer has no backward time",
                     "give \"backward\", or both \"input_grad\" and \"weight_grad\"");
   }
 }
@@ -123,7 +123,7 @@ LayerRun read_layer(const JsonValue& value, std::string pointer, ProblemList& pr
   reader.finish();
   check_backward(layer, reader);
   if (run.count > 1 && !trailing_number(layer.name)) {
-    reader.complain("P020", "name", "a name with \"count\" must end in a number; got " + in_quotes(layer.name),
+    reader.complain("P012", "name", "a name with \"count\" must end in a number; got " + in_quotes(layer.name),
                     "the layers of a run are numbered on: \"block.0\" with count 2 is block.0 and block.1");
   }
   return run;
@@ -181,11 +181,11 @@ ProfileOrigin read_origin(const JsonValue& value, ProblemList& problems) {
   reader.finish();
   const auto any = [&](Source source) { return origin.times == source || origin.memory == source; };
   if (any(Source::kMeasured) && origin.device.empty()) {
-    reader.complain("P015", "", "measured numbers need the \"device\" they were measured on",
+    reader.complain("P006", "", "measured numbers need the \"device\" they were measured on",
                     "for example \"device\": \"NVIDIA H200\"");
   }
   if (any(Source::kPublished) && origin.citation.empty()) {
-    reader.complain("P021", "", "published numbers need a \"citation\"", "authors, title, venue, table or file");
+    reader.complain("P006", "", "published numbers need a \"citation\"", "authors, title, venue, table or file");
   }
   return origin;
 }
@@ -256,7 +256,7 @@ Profile read_top(JsonObjectReader& top, ProblemList& problems) {
 }  // namespace
 
 Profile read_profile(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "P022");
+  ProblemList problems(name);
   Profile profile;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     JsonObjectReader top(*root, "", problems);

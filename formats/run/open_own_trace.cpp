@@ -48,7 +48,7 @@ class Facts {
   std::int64_t number_or_zero(const std::string& key) { return find(key) == nullptr ? 0 : number(key, kLargestSize); }
 
   void complain(const std::string& key, std::string message) {
-    problems_.push_back({"D003", trace_.file + "#/metadata/" + key, std::move(message), kAgain});
+    problems_.push_back({"P012", trace_.file + "#/metadata/" + key, std::move(message), kAgain});
   }
   void finish() {
     if (!problems_.empty()) throw InputError(std::move(problems_));
@@ -101,7 +101,7 @@ constexpr std::int64_t kMostDevices = 1'000'000;
 void require_whole_rows(const PipelineTrace& trace, const Facts& facts) {
   const std::string* reason = facts.find("rows_are_not_all");
   if (reason == nullptr) return;
-  throw InputError(Diagnostic{"D014", trace.file, "the schedule cannot be read back from this trace: " + *reason,
+  throw InputError(Diagnostic{"T054", trace.file, "the schedule cannot be read back from this trace: " + *reason,
                               "simulate it again, with --save-run where a run file can hold it"});
 }
 
@@ -109,7 +109,7 @@ void require_whole_rows(const PipelineTrace& trace, const Facts& facts) {
 void require_whole_run(const PipelineTrace& trace, const Facts& facts) {
   const std::string* reason = facts.find("run_is_not_all");
   if (reason == nullptr) return;
-  throw InputError(Diagnostic{"D014", trace.file, "the run cannot be read back from this trace: " + *reason,
+  throw InputError(Diagnostic{"T054", trace.file, "the run cannot be read back from this trace: " + *reason,
                               "simulate it again, without what a run file cannot hold"});
 }
 
@@ -146,11 +146,11 @@ Observation observe(const PipelineTrace& trace, std::int64_t devices) {
   std::set<std::pair<std::int32_t, std::int32_t>> split;
   for (const PipelineEvent& event : trace.events) {
     if (event.process < 0 || event.process >= devices) {
-      throw InputError(Diagnostic{"D003", trace.file, "process " + std::to_string(event.process) + " is no device",
+      throw InputError(Diagnostic{"P012", trace.file, "process " + std::to_string(event.process) + " is no device",
                                   "a merged trace holds two runs: give one of them"});
     }
     if (event.begin < 0 || event.end > kLongestDuration) {
-      throw InputError(Diagnostic{"D003", trace.file, "its times do not begin at 0, or end beyond 52 days", kAgain});
+      throw InputError(Diagnostic{"P012", trace.file, "its times do not begin at 0, or end beyond 52 days", kAgain});
     }
     if (event.name.kind != PipelineName::Kind::kOp) continue;
     observation.ops.push_back({event.name.op, event.name.partner, event.name.paired,

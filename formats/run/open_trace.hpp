@@ -11,13 +11,13 @@
 namespace debubble {
 
 // Our own trace, exactly as it was: spans, transfers, planned schedule, costs, links, counted memory and who
-// ran it. Throws InputError D003 for metadata
+// ran it. Throws InputError P012 for metadata
 // that is missing or malformed, and what the schedule table's reader and assemble_timeline throw.
 [[nodiscard]] RunRecord open_own_trace(const PipelineTrace& trace);
 
 // PyTorch's traces, one per rank. Schedule, costs and links are those of `schedule_of`; without it the schedule is what
-// ran first, and its costs are the medians of what was measured. Throws InputError D004 ... D007, and D008 when the ops
-// are not those of `schedule_of`.
+// ran first, and its costs are the medians of what was measured. Throws InputError D004 to D006, V023, and D010 when
+// the ops are not those of `schedule_of`.
 [[nodiscard]] RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of);
 
 // assemble_timeline, whose errors name the file.

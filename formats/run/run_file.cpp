@@ -25,17 +25,6 @@ constexpr IntegerRule kOffset{"nanoseconds", -kLongestDuration, kLongestDuration
                               "what was added to the device's times"};
 
 constexpr JsonDialect kDialect{
-    .not_json = "V001",
-    .not_utf8 = "V002",
-    .key_twice = "V003",
-    .too_small = "V004",
-    .unknown_key = "V005",
-    .missing_key = "V006",
-    .wrong_type = "V007",
-    .fraction = "V008",
-    .too_large = "V009",
-    .too_deep = "V018",
-    .empty_text = "V019",
     .what = "run file",
     .description = "docs/run.schema.json",
 };
@@ -50,7 +39,7 @@ std::size_t read_word(JsonObjectReader& reader, std::string_view key, const Word
     all += (all.empty() ? "" : ", ") + std::string(words[k]);
   }
   if (value == nullptr) return 0;
-  reader.complain("V011", key, "\"" + std::string(key) + "\" is none of: " + all + "; got " + describe(*value),
+  reader.complain("P011", key, "\"" + std::string(key) + "\" is none of: " + all + "; got " + describe(*value),
                   "write one of these words");
   return 0;
 }
@@ -196,7 +185,7 @@ void read_losses(JsonObjectReader& top, RunRecord& record, ProblemList& problems
 bool read_measured(JsonObjectReader& top) {
   const JsonValue* value = top.member("measured", true);
   if (value == nullptr || value->kind == JsonValue::Kind::kBoolean) return value != nullptr && value->text == "true";
-  top.complain(kDialect.wrong_type, "measured", "\"measured\" must be true or false; got " + describe(*value),
+  top.complain("P007", "measured", "\"measured\" must be true or false; got " + describe(*value),
                "false: the times follow from given costs");
   return false;
 }
@@ -207,7 +196,7 @@ void read_iterations(JsonObjectReader& top, RunRecord& record, ProblemList& prob
   top.finish();
   if (list == nullptr || !problems.empty()) return;  // their places are in the schedule, which is not sound
   if (list->empty()) {
-    top.complain("V016", "iterations", "a run has at least one iteration", "run it again with --save-run");
+    top.complain("P016", "iterations", "a run has at least one iteration", "run it again with --save-run");
     return;
   }
   record.iterations = read_run_iterations(*list, record, measured, problems);
@@ -219,7 +208,7 @@ bool has_our_format(JsonObjectReader& top) {
   const JsonValue* format = top.member("format", false);
   if (format != nullptr && format->kind == JsonValue::Kind::kString && format->text == kRunFormat) return true;
   top.complain(
-      "V010", format == nullptr ? "" : "format",
+      "P010", format == nullptr ? "" : "format",
       "\"format\" must be \"" + std::string(kRunFormat) + "\"; got " + (format == nullptr ? "none" : describe(*format)),
       "run files are written by `debubble simulate --save-run` and `debubble live --save-run`");
   return false;
@@ -250,7 +239,7 @@ RunRecord read_top(JsonObjectReader& top, ProblemList& problems) {
 }  // namespace
 
 RunRecord read_run_text(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "V017", kDialect);
+  ProblemList problems(name, kDialect);
   RunRecord record;
   if (const std::optional<JsonValue> root = parse_json(text, problems, IntegerArrays::kPacked)) {
     JsonObjectReader top(*root, "", problems);

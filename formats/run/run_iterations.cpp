@@ -90,7 +90,7 @@ class IterationReader {
     if (!transfers.is_object()) return;
     const JsonValue* text = transfers.member("ops", true);
     if (text != nullptr && text->kind != JsonValue::Kind::kString) {
-      transfers.complain(problems_.dialect().wrong_type, "ops", "\"ops\" must be a string; got " + describe(*text),
+      transfers.complain("P007", "ops", "\"ops\" must be a string; got " + describe(*text),
                          "write the ops whose outputs travel like \"0F0,0F1,1B0\"");
       text = nullptr;
     }
@@ -118,7 +118,7 @@ class IterationReader {
     for (std::size_t k = 0; k < observation_.transfers.size(); ++k) {
       const ObservedTransfer& transfer = observation_.transfers[k];
       if (transfer.latency <= std::max<Nanoseconds>(transfer.end - transfer.begin, 0)) continue;
-      problems_.add_at_pointer("V015", transfers.pointer_to("latency_ns/" + std::to_string(k)),
+      problems_.add_at_pointer("P012", transfers.pointer_to("latency_ns/" + std::to_string(k)),
                                "the transfer of " + to_string(transfer.op) + " has more latency than time",
                                "begin_ns + latency_ns <= end_ns");
     }
@@ -154,7 +154,7 @@ class IterationReader {
     const std::int32_t id = cell.count == 1 ? ops_.find(op.kind, op.stage, op.microbatch) : -1;
     const std::int32_t to = id < 0 ? -1 : receiver(schedule_, op);
     if (to < 0) {
-      problems_.add_at_pointer("V013", pointer,
+      problems_.add_at_pointer("V020", pointer,
                                where + (cell.count == 1 ? to_string(op) + " hands nothing to another device"
                                                         : std::string("one op must stand here")),
                                "name the ops whose output another device uses");

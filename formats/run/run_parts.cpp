@@ -13,8 +13,7 @@ bool obeys(const std::vector<std::int64_t>& values, const std::string& pointer, 
   for (std::size_t k = 0; k < values.size(); ++k) {
     const bool small = values[k] < rule.least;
     if (!small && values[k] <= rule.most) continue;
-    const JsonDialect& dialect = problems.dialect();
-    problems.add_at_pointer(small ? dialect.too_small : dialect.too_large, pointer + "/" + std::to_string(k),
+    problems.add_at_pointer("P004", pointer + "/" + std::to_string(k),
                             std::string("a whole number of ") + rule.unit + ", at " +
                                 (small ? "least " + std::to_string(rule.least) : "most " + std::to_string(rule.most)) +
                                 ", must stand here; got " + std::to_string(values[k]),
@@ -28,22 +27,22 @@ bool obeys(const std::vector<std::int64_t>& values, const std::string& pointer, 
 
 void report_count(ProblemList& problems, std::string_view pointer, std::size_t found, std::size_t wanted,
                   const std::string& wanted_for) {
-  problems.add_at_pointer("V012", pointer,
+  problems.add_at_pointer("P012", pointer,
                           std::to_string(found) + (found == 1 ? " item, and " : " items, and ") +
                               std::to_string(wanted) + (wanted == 1 ? " is needed: " : " are needed: ") + wanted_for,
                           "lists that belong together have the same length");
 }
 
 void report_too_much(ProblemList& problems, std::string_view pointer) {
-  problems.add_at_pointer(problems.dialect().too_large, pointer,
-                          "what stands here adds up to more than a 64-bit count holds", "check the units");
+  problems.add_at_pointer("P004", pointer, "what stands here adds up to more than a 64-bit count holds",
+                          "check the units");
 }
 
 std::vector<std::int64_t> integers_of(const JsonValue& value, const std::string& pointer, const IntegerRule& rule,
                                       std::size_t count, ProblemList& problems) {
   const bool array = value.kind == JsonValue::Kind::kArray;
   if (!array || !value.children.empty()) {
-    problems.add_at_pointer(problems.dialect().wrong_type, pointer,
+    problems.add_at_pointer("P007", pointer,
                             std::string("an array of whole numbers of ") + rule.unit + " must stand here" +
                                 (array ? "" : "; got " + describe(value)),
                             rule.help);
@@ -68,8 +67,8 @@ const std::vector<JsonValue>* read_items(JsonObjectReader& reader, std::string_v
   const JsonValue* list = required ? reader.array(key) : reader.optional_array(key);
   if (list == nullptr) return nullptr;
   if (!list->integers.empty()) {
-    problems.add_at_pointer(problems.dialect().wrong_type, reader.pointer_to(key),
-                            in_quotes(key) + " holds bare numbers", "docs/run.schema.json shows what stands here");
+    problems.add_at_pointer("P007", reader.pointer_to(key), in_quotes(key) + " holds bare numbers",
+                            "docs/run.schema.json shows what stands here");
     return nullptr;
   }
   return &list->children;
@@ -85,8 +84,8 @@ std::vector<std::string> read_texts(JsonObjectReader& reader, std::string_view k
       texts.push_back(item.text);
       continue;
     }
-    problems.add_at_pointer(problems.dialect().wrong_type, reader.pointer_to(key) + "/" + std::to_string(k),
-                            "a string must stand here; got " + describe(item), "strings stand in double quotes");
+    problems.add_at_pointer("P007", reader.pointer_to(key) + "/" + std::to_string(k),
+                            "a string must stand here; got " + describe(item), "strings are in double quotes");
   }
   return texts;
 }

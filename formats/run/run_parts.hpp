@@ -38,13 +38,13 @@ void read_schedule_features(JsonObjectReader& reader, Schedule& schedule, Proble
 [[nodiscard]] const std::vector<JsonValue>* read_items(JsonObjectReader& reader, std::string_view key, bool required,
                                                        ProblemList& problems);
 
-// "V012": a list has another length than what it goes with.
+// "P012": a list has another length than what it goes with.
 void report_count(ProblemList& problems, std::string_view pointer, std::size_t found, std::size_t wanted,
                   const std::string& wanted_for);
 
 // What a 64-bit count must have room for several times over, as in the engine: what adds up to more is refused.
 inline constexpr std::int64_t kRoom = std::int64_t{1} << 61;
-// "V009": the numbers of a list add up to more than kRoom.
+// "P004": the numbers of a list add up to more than kRoom.
 void report_too_much(ProblemList& problems, std::string_view pointer);
 
 inline constexpr IntegerRule kRunTime{"nanoseconds", 0, kLongestDuration,

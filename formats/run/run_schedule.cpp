@@ -64,8 +64,7 @@ class ScheduleReader {
       if ((*rows)[k].kind == JsonValue::Kind::kString) {
         read_row((*rows)[k].text, pointer, schedule_.rows.back());
       } else {
-        problems_.add_at_pointer(problems_.dialect().wrong_type, pointer,
-                                 "a row must be a string; got " + describe((*rows)[k]),
+        problems_.add_at_pointer("P007", pointer, "a row must be a string; got " + describe((*rows)[k]),
                                  "write its cells like \"0F0,0F1,0B0,0B1\"");
       }
       ops_ += schedule_.rows.back().size();
@@ -80,7 +79,7 @@ class ScheduleReader {
       if (!cell.fault.code.empty()) {
         problems_.add_at_pointer(cell.fault.code, pointer, where + cell.fault.message, cell.fault.help);
       } else if (cell.count == 0) {
-        problems_.add_at_pointer("V014", pointer, where + "it is empty", "leave idle cells out: times say who idles");
+        problems_.add_at_pointer("T024", pointer, where + "it is empty", "leave idle cells out: times say who idles");
       }
       row.insert(row.end(), cell.ops.begin(), cell.ops.begin() + cell.count);
       if (comma == std::string_view::npos) return;

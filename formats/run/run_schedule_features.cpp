@@ -20,12 +20,12 @@ constexpr IntegerRule kUpdates{"backward passes", 1, kMost, "of a stage, per opt
 constexpr IntegerRule kAhead{"updates", 0, kMost, "how far a stage predicts its weights"};
 constexpr IntegerRule kBuffers{"buffers", 0, kMost, "as large as the weights, beside their versions"};
 
-bool read_flag(JsonObjectReader& reader, std::string_view key, ProblemList& problems) {
+bool read_flag(JsonObjectReader& reader, std::string_view key) {
   const JsonValue* value = reader.member(key, false);
   if (value == nullptr) return false;
   if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  reader.complain(problems.dialect().wrong_type, key,
-                  "\"" + std::string(key) + "\" must be true or false; got " + describe(*value), "without quotes");
+  reader.complain("P007", key, "\"" + std::string(key) + "\" must be true or false; got " + describe(*value),
+                  "without quotes");
   return false;
 }
 
@@ -47,13 +47,13 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
   while (k < kVersionWords.size() && kVersionWords[k] != word) ++k;
   if (k < kVersionWords.size()) asynchrony.versions = static_cast<Asynchrony::Versions>(k);
   if (k == kVersionWords.size() && !word.empty()) {
-    reader.complain("V011", "versions",
+    reader.complain("P011", "versions",
                     "\"versions\" is none of: latest, stashed, per-batch, predicted; got " + quoted(word),
                     "write one of these words");
   }
   asynchrony.update_every = static_cast<int>(reader.optional_integer("update_every", kUpdates).value_or(1));
   asynchrony.extra_copies = static_cast<int>(reader.optional_integer("extra_copies", kBuffers).value_or(0));
-  asynchrony.stash_predicted = read_flag(reader, "stash_predicted", problems);
+  asynchrony.stash_predicted = read_flag(reader, "stash_predicted");
   asynchrony.forward_ahead = read_ahead(reader, "forward_ahead", stages, problems);
   asynchrony.backward_ahead = read_ahead(reader, "backward_ahead", stages, problems);
   reader.finish();
@@ -102,7 +102,7 @@ void read_copies_of(std::string_view text, const std::string& pointer, std::vect
       copies.push_back(*copy);
     } else {
       problems.add_at_pointer(
-          "J015", pointer, quoted(item) + " is not a copy of an activation",
+          "T024", pointer, quoted(item) + " is not a copy of an activation",
           "write it like 3OUT12 or 3BACK12@7: stage, way, microbatch, row position; :PEER behind it "
           "where a device keeps it");
       return;
@@ -120,8 +120,7 @@ void read_copies(JsonObjectReader& reader, Schedule& schedule, ProblemList& prob
     if ((*rows)[k].kind == JsonValue::Kind::kString) {
       read_copies_of((*rows)[k].text, pointer, copies, problems);
     } else {
-      problems.add_at_pointer(problems.dialect().wrong_type, pointer,
-                              "a device's copies must be a string; got " + describe((*rows)[k]),
+      problems.add_at_pointer("P007", pointer, "a device's copies must be a string; got " + describe((*rows)[k]),
                               "write them like \"0OUT3,0BACK3@7\"");
     }
   }
@@ -130,13 +129,13 @@ void read_copies(JsonObjectReader& reader, Schedule& schedule, ProblemList& prob
 }  // namespace
 
 void read_schedule_features(JsonObjectReader& reader, Schedule& schedule, ProblemList& problems) {
-  schedule.sliced = read_flag(reader, "sliced", problems);
+  schedule.sliced = read_flag(reader, "sliced");
   if (reader.member("piece_shares", false) != nullptr) {
     schedule.piece_shares =
         read_integers(reader, "piece_shares", kShares, static_cast<std::size_t>(schedule.pieces), problems);
   }
-  schedule.pairs_run_side_by_side = read_flag(reader, "pairs_run_side_by_side", problems);
-  schedule.replicas_share_weights = read_flag(reader, "replicas_share_weights", problems);
+  schedule.pairs_run_side_by_side = read_flag(reader, "pairs_run_side_by_side");
+  schedule.replicas_share_weights = read_flag(reader, "replicas_share_weights");
   schedule.vocabulary_barriers =
       static_cast<int>(reader.optional_integer("vocabulary_barriers", kBarriers).value_or(0));
   if (const JsonValue* value = reader.member("asynchrony", false)) {

@@ -184,7 +184,7 @@ void refuse_what_cannot_be_read_back(const Schedule& schedule, const std::string
   if (!not_observable(schedule)) return;
   const char* what =
       schedule.vocabulary_barriers > 0 ? "waits for shards of the vocabulary" : "moves activations away and back";
-  throw InputError(Diagnostic{"V028", place,
+  throw InputError(Diagnostic{"T054", place,
                               "a run file cannot hold a run of " + schedule.name + ", which " + what +
                                   ": it has times of ops and transfers alone",
                               "--trace shows such a run in Perfetto; `debubble export --to schedule-json` keeps the "

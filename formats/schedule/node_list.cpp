@@ -67,7 +67,7 @@ class NodeListReader {
 
   void read_lists() {
     if (!root_.integers.empty() || root_.children.empty()) {
-      problems_.add_at_pointer("J020", "", "a node list holds a list of nodes for each pipeline stage",
+      problems_.add_at_pointer("P010", "", "a node list holds a list of nodes for each pipeline stage",
                                "write [[{\"type\": \"F\", ...}, ...], ...]");
       return;
     }
@@ -75,7 +75,7 @@ class NodeListReader {
       const JsonValue& value = root_.children[list];
       std::vector<Node>& nodes = nodes_.emplace_back();
       if (value.kind != JsonValue::Kind::kArray || value.children.empty()) {
-        problems_.add_at_pointer("J020", "/" + std::to_string(list),
+        problems_.add_at_pointer("P010", "/" + std::to_string(list),
                                  "a list of nodes must stand here; got " + describe(value),
                                  "every pipeline stage has its nodes, in the order in which it runs them");
         continue;
@@ -97,8 +97,8 @@ class NodeListReader {
     const JsonValue* value = reader.member(key, false);
     if (value == nullptr || value->kind == JsonValue::Kind::kNull) return false;
     if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-    reader.complain(problems_.dialect().wrong_type, key,
-                    "\"" + std::string(key) + "\" must be true or false; got " + describe(*value), "without quotes");
+    reader.complain("P007", key, "\"" + std::string(key) + "\" must be true or false; got " + describe(*value),
+                    "without quotes");
     return false;
   }
 
@@ -108,7 +108,7 @@ class NodeListReader {
     if (!reader.is_object()) return node;
     if (!read_type(reader, node)) return node;
     if (reader.integer("stage", kStageNumber) != static_cast<std::int64_t>(list)) {
-      reader.complain("J023", "stage", "the node stands in the list of stage " + std::to_string(list),
+      reader.complain("T008", "stage", "the node stands in the list of stage " + std::to_string(list),
                       "\"stage\" is the number of the node's list");
     }
     node.microbatch = reader.integer("microbatch", kMicrobatch);
@@ -138,7 +138,7 @@ class NodeListReader {
                       "give the list as the scheduler returns it, before transfers, post-validation and offloading are "
                       "added: F, B, W, BW and R alone");
     } else {
-      reader.complain("J022", "type", quoted(type) + " is not a type of node",
+      reader.complain("P011", "type", quoted(type) + " is not a type of node",
                       "the compute types are F, B, W, BW and R");
     }
     return false;
@@ -149,12 +149,12 @@ class NodeListReader {
     for (const char* key : {"comm_direction", "comm_peer_stage", "comm_pair_id"}) {
       const JsonValue* value = reader.member(key, false);
       if (value == nullptr || value->kind == JsonValue::Kind::kNull) continue;
-      reader.complain("J025", key, "\"" + std::string(key) + "\" is of a transfer, and this is a compute node",
+      reader.complain("J021", key, "\"" + std::string(key) + "\" is of a transfer, and this is a compute node",
                       "leave it out, or null");
     }
     for (const char* key : {"rollback", "should_offload"}) {
       if (!flag(reader, key)) continue;
-      reader.complain("J025", key, "\"" + std::string(key) + "\" cannot be simulated from a node list",
+      reader.complain("J021", key, "\"" + std::string(key) + "\" cannot be simulated from a node list",
                       "leave it out, or false; --to schedule-json keeps copies of activations");
     }
   }
@@ -170,7 +170,7 @@ class NodeListReader {
         Node& node = nodes_[list][k];
         ++nodes;
         if (!node.layers && node.chunk.value_or(0) > 0) {
-          problems_.add_at_pointer("J024", pointer(list, k),
+          problems_.add_at_pointer("P012", pointer(list, k),
                                    "\"layer_group_idx\" is missing on a node of chunk " + std::to_string(*node.chunk),
                                    "with several chunks it says which stage in model order the node is of");
         }
@@ -182,7 +182,7 @@ class NodeListReader {
     }
     // A complete list has at least two nodes for each, so larger numbers leave gaps; they would only cost memory.
     if (stages > nodes || microbatches > nodes || slices > nodes || microbatches * slices > nodes) {
-      problems_.add_at_pointer("J029", "",
+      problems_.add_at_pointer("T030", "",
                                std::to_string(nodes) + " nodes for " + std::to_string(stages) + " stages and " +
                                    std::to_string(microbatches) + " microbatches of " + std::to_string(slices) +
                                    (slices == 1 ? " slice" : " slices"),
@@ -209,7 +209,7 @@ class NodeListReader {
         if (home < 0) home = static_cast<std::int32_t>(list);
         if (home != static_cast<std::int32_t>(list)) {
           problems_.add_at_pointer(
-              "J024", pointer(list, k),
+              "P012", pointer(list, k),
               "layer group " + std::to_string(stage) + " is on pipeline stage " + std::to_string(home) + " already",
               "a node list holds each layer group on one pipeline stage");
         }
@@ -219,7 +219,7 @@ class NodeListReader {
     }
     for (std::size_t stage = 0; stage < device.size(); ++stage) {
       if (device[stage] >= 0) continue;
-      problems_.add_at_pointer("J024", "", "no node is of layer group " + std::to_string(stage),
+      problems_.add_at_pointer("P012", "", "no node is of layer group " + std::to_string(stage),
                                "layer groups are numbered from 0 without gaps");
     }
     schedule_.placement = Placement(1, schedule_.stages, std::move(device));
@@ -263,7 +263,7 @@ class NodeListReader {
         if (node.chunk) {
           const auto known = stage_of_chunk.try_emplace({static_cast<std::int64_t>(list), *node.chunk}, op.stage);
           if (known.first->second != op.stage) {
-            complain("J024", list, k,
+            complain("P012", list, k,
                      "chunk " + std::to_string(*node.chunk) + " is layer group " + std::to_string(known.first->second) +
                          " elsewhere, and " + std::to_string(op.stage) + " here",
                      "a chunk of a pipeline stage is one layer group");
@@ -272,7 +272,7 @@ class NodeListReader {
         check_times(node, list, k, last);
         check_peers(node, op, list, k);
         if (node.recomputes && !recomputed.contains({op.stage, op.microbatch})) {
-          complain("J027", list, k, "\"need_recompute\" is true, and no R recomputes it",
+          complain("P012", list, k, "\"need_recompute\" is true, and no R recomputes it",
                    "add the R nodes, or leave it false");
         }
       }
@@ -286,10 +286,10 @@ class NodeListReader {
   void check_times(const Node& node, std::size_t list, std::size_t k, std::int64_t& last) {
     has_times_ = has_times_ || node.start || node.completion;
     if (node.start && *node.start < last) {
-      complain("J026", list, k, "it starts before the node ahead of it is complete",
+      complain("V023", list, k, "it starts before the node ahead of it is complete",
                "a list is in the order in which its pipeline stage runs");
     } else if (node.start && node.completion && *node.completion < *node.start) {
-      complain("J026", list, k, "it completes before it starts", "check the times");
+      complain("V023", list, k, "it completes before it starts", "check the times");
     }
     if (node.completion) last = std::max(last, *node.completion);
   }
@@ -302,7 +302,7 @@ class NodeListReader {
       if (!said) return;  // their scheduler leaves them empty; a later pass fills them
       const auto peer = exchanges ? peer_of(schedule_, op.stage, neighbour) : std::nullopt;
       if (peer && *peer == *said) return;
-      complain("J028", list, k,
+      complain("T008", list, k,
                std::string("\"") + key + "\" is " + std::to_string(*said) + ", and the node " +
                    (peer ? "exchanges with pipeline stage " + std::to_string(*peer) : "has no peer there"),
                "the peer is the pipeline stage of the neighbouring layer group, where it is another one");

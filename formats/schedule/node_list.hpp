@@ -23,7 +23,7 @@ void write_node_list(const Schedule& schedule, const Timeline& timeline,
                      const std::function<void(std::string_view)>& sink);
 
 // Reads the compute nodes, strictly: unknown keys, other nodes (transfers, post-validation, offloading; J021) and
-// fields that say what a schedule of compute cannot (J025) are problems. Times are checked and not kept: a note says
+// fields that say what a schedule of compute cannot (J021) are problems. Times are checked and not kept: a note says
 // so.
 [[nodiscard]] Schedule read_node_list(const JsonValue& root, ProblemList& problems);
 

@@ -45,7 +45,7 @@ class NodeWriter {
     const Op& op = span.op;
     const int slices = schedule_.sliced ? schedule_.pieces : 1;
     const bool forward = op.kind == OpKind::kForward;
-    const bool back = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
+    const bool back = makes_input_gradient(op.kind);
     const bool recomputed = forward && recomputed_.contains({op.stage, op.microbatch});
     json_.item().begin_on_one_line('{');
     json_.member("type").text(node_word(op.kind));

@@ -20,17 +20,6 @@ constexpr std::string_view kFormat = "debubble.schedule/1";
 constexpr std::size_t kLongestText = std::size_t{4} << 30;
 
 constexpr JsonDialect kDialect{
-    .not_json = "J001",
-    .not_utf8 = "J002",
-    .key_twice = "J003",
-    .too_small = "J004",
-    .unknown_key = "J005",
-    .missing_key = "J006",
-    .wrong_type = "J007",
-    .fraction = "J008",
-    .too_large = "J009",
-    .too_deep = "J018",
-    .empty_text = "J019",
     .what = "schedule file",
     .description = "docs/schedule.schema.json",
 };
@@ -45,7 +34,7 @@ Schedule read_native(const JsonValue& root, ProblemList& problems) {
   const JsonValue* format = top.member("format", false);
   if (format == nullptr || format->kind != JsonValue::Kind::kString || format->text != kFormat) {
     top.complain(
-        "J010", format == nullptr ? "" : "format",
+        "P010", format == nullptr ? "" : "format",
         "\"format\" must be \"" + std::string(kFormat) + "\"; got " + (format == nullptr ? "none" : describe(*format)),
         "schedule files are written by `debubble export --to schedule-json`");
     return {};
@@ -57,7 +46,7 @@ Schedule read_native(const JsonValue& root, ProblemList& problems) {
 }
 
 Schedule read_json(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "J017", kDialect);
+  ProblemList problems(name, kDialect);
   Schedule schedule;
   if (const std::optional<JsonValue> root = parse_json(text, problems, IntegerArrays::kPacked)) {
     schedule = root->kind == JsonValue::Kind::kArray ? read_node_list(*root, problems) : read_native(*root, problems);

@@ -78,7 +78,7 @@ class Parser {
 
   std::int64_t run() const {
     const std::string_view text = trim(text_);
-    if (text.empty()) fail("C010", fmt::format("the {} is empty", family_.noun));
+    if (text.empty()) fail("C065", fmt::format("the {} is empty", family_.noun));
     if (text.front() == '-') fail("C012", fmt::format("a {} cannot be negative: '{}'", family_.noun, text_));
     const std::size_t number_end = std::min(text.find_first_not_of("0123456789."), text.size());
     const std::string_view number = text.substr(0, number_end);
@@ -116,7 +116,7 @@ class Parser {
     for (const Unit& unit : family_.units) names.emplace_back(unit.name);
     const std::string meant = is_unit(name) ? "" : closest_name(name, names);  // ms is no misspelt MB
     const std::string hint = meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
-    fail("C015", fmt::format("'{}' is not a unit of a {}{}", name, family_.noun, hint));
+    fail("C014", fmt::format("'{}' is not a unit of a {}{}", name, family_.noun, hint));
   }
 
   // The exact decimal times `factor`, rounded to the nearest integer, halves up. Digits after the 18th of the fraction
@@ -145,7 +145,7 @@ class Parser {
 
   [[noreturn]] void too_large() const {
     const std::string limit = family_.units.data() == kDurationUnits.data() ? "52 days" : "4 PiB";
-    fail("C013", fmt::format("the {} '{}' is larger than debubble can add up ({})", family_.noun, text_, limit));
+    fail("C012", fmt::format("the {} '{}' is larger than debubble can add up ({})", family_.noun, text_, limit));
   }
 
   [[noreturn]] void fail(std::string code, std::string message) const {
@@ -182,7 +182,7 @@ std::int64_t parse_bandwidth(std::string_view text, std::string_view place) {
   const Family family{"bandwidth", "50GB/s, 600GiB/s or 400Gbit/s", kBandwidthUnits, 0, kLargestSize};
   const std::int64_t value = Parser(family, text, place).run();
   if (value == 0) {
-    throw InputError(Diagnostic{"C020", std::string(place), "the bandwidth must not be zero",
+    throw InputError(Diagnostic{"C012", std::string(place), "the bandwidth must not be zero",
                                 "leave it out for links of unlimited bandwidth"});
   }
   return value;

@@ -7,8 +7,8 @@
 // Decimal text is converted exactly, never through a floating point number; what is finer than one nanosecond or byte
 // is rounded to the nearest, halves up. Nothing here depends on the locale.
 //
-// Every parser throws InputError (C010 .. C020, docs/errors.md) for empty text, garbage, negative numbers, missing or
-// unknown units, and values beyond kLongestDuration / kLargestSize. `place` is what the person typed it into
+// Every parser throws InputError (C011 to C014, C065, docs/errors.md) for empty text, garbage, negative numbers,
+// missing or unknown units, and values beyond kLongestDuration / kLargestSize. `place` is what the person typed it into
 // ("--comm").
 #pragma once
 

@@ -19,22 +19,10 @@ namespace debubble {
 namespace {
 
 constexpr JsonDialect kDialect{
-    .not_json = "B020",
-    .not_utf8 = "B021",
-    .key_twice = "B022",
-    .too_small = "B023",
-    .unknown_key = "B024",
-    .missing_key = "B025",
-    .wrong_type = "B026",
-    .fraction = "B023",
-    .too_large = "B023",
-    .too_deep = "B027",
-    .empty_text = "B026",
     .what = "topology",
     .description = "docs/topology.schema.json",
 };
-constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize,
-                                 "50 GB/s is 50000000000; null stands for unlimited"};
+constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "50 GB/s is 50000000000; null means unlimited"};
 constexpr IntegerRule kLatency{"nanoseconds", 0, 1'000'000'000, "1.5 us is 1500"};
 constexpr IntegerRule kDomain{"a domain's number", 0, std::numeric_limits<std::int32_t>::max(),
                               "devices with fast links between them have the same number"};
@@ -43,7 +31,7 @@ constexpr std::string_view kShortest = "shortest";
 
 class TopologyReader {
  public:
-  TopologyReader(std::string_view text, const std::string& name) : text_(text), problems_(name, "B029", kDialect) {}
+  TopologyReader(std::string_view text, const std::string& name) : text_(text), problems_(name, kDialect) {}
 
   DescribedTopology run() {
     const std::optional<JsonValue> root = parse_json(text_, problems_);
@@ -58,7 +46,7 @@ class TopologyReader {
     if (!top.is_object()) return;
     const std::string schema = top.text("schema");
     if (!schema.empty() && schema != kTopologySchema) {
-      top.complain("B026", "schema", "\"schema\" must be \"" + std::string(kTopologySchema) + "\"",
+      top.complain("P010", "schema", "\"schema\" must be \"" + std::string(kTopologySchema) + "\"",
                    "this reader knows no other version");
     }
     topology_.graph.name = top.text("name");
@@ -79,7 +67,7 @@ class TopologyReader {
       if (word == to_string(source)) return source;
     }
     if (!word.empty()) {
-      top.complain("B026", "rates",
+      top.complain("P007", "rates",
                    "\"rates\" must be \"measured\", \"published\" or \"modelled\"; got " + in_quotes(word),
                    "leave it out where nobody says");
     }
@@ -90,7 +78,7 @@ class TopologyReader {
     const JsonValue* value = reader.member(key, false);
     if (value == nullptr) return otherwise;
     if (value->kind != JsonValue::Kind::kBoolean) {
-      reader.complain("B026", key, in_quotes(key) + " must be true or false; got " + describe(*value),
+      reader.complain("P007", key, in_quotes(key) + " must be true or false; got " + describe(*value),
                       otherwise ? "leave it out for true" : "leave it out for false");
       return otherwise;
     }
@@ -122,7 +110,7 @@ class TopologyReader {
     if (found != kKinds.end()) {
       node.kind = static_cast<GraphNode::Kind>(found - kKinds.begin());
     } else if (!kind.empty()) {
-      reader.complain("B026", "kind",
+      reader.complain("P007", "kind",
                       "\"kind\" must be \"device\", \"switch\", \"nic\" or \"host\"; got " + in_quotes(kind),
                       "every node that forwards only is a switch");
     }
@@ -180,14 +168,14 @@ class TopologyReader {
   void choose_routes(JsonObjectReader& top, const std::string& routes) {
     LinkGraph& graph = topology_.graph;
     if (const std::string lonely = unreachable_device(graph); !lonely.empty()) {
-      top.complain("B029", "links", printable(lonely), "join all devices in both directions: \"both\": true");
+      top.complain("B028", "links", printable(lonely), "join all devices in both directions: \"both\": true");
       return;
     }
     if (routes.empty() || routes == kShortest) {
       graph.router = shortest_paths(graph);
     } else if (const std::string problem = take_routes_of_preset(routes, graph); !problem.empty()) {
       top.complain(
-          "B029", "routes", problem,
+          "B028", "routes", problem,
           "a file that was exported keeps the preset's nodes and links, in order; \"shortest\" fits every file");
     }
   }

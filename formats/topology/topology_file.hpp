@@ -15,7 +15,7 @@ namespace debubble {
 [[nodiscard]] bool is_topology_file(std::string_view name);
 
 // Strict: unknown keys, wrong types, impossible numbers, unknown or doubled nodes, devices without a way to each other
-// are all errors (B020 to B029), each with "name#/json/pointer" and a remedy, all of the file's at once.
+// are all errors (P001 to P022, B028), each with "name#/json/pointer" and a remedy, all of the file's at once.
 [[nodiscard]] DescribedTopology read_topology(std::string_view text, const std::string& name);
 // The same from a file. Throws InputError C005 when it cannot be read.
 [[nodiscard]] DescribedTopology read_topology_file(const std::string& path);

@@ -54,7 +54,7 @@ std::string unreachable_device(const LinkGraph& graph) {
     for (const std::int32_t device : graph.devices) {
       if (seen[static_cast<std::size_t>(device)]) continue;
       const std::string other = graph.nodes[static_cast<std::size_t>(device)].name;
-      return "there is no way from " + (against ? other : first) + " to " + (against ? first : other);
+      return "there is no route from " + (against ? other : first) + " to " + (against ? first : other);
     }
   }
   return {};

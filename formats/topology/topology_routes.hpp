@@ -10,7 +10,7 @@ namespace debubble {
 
 inline constexpr std::string_view kTopologySchema = "debubble.topology/1";
 
-// "there is no way from gpu0 to gpu3", or "" where every device reaches every other.
+// "there is no route from gpu0 to gpu3", or "" where every device reaches every other.
 [[nodiscard]] std::string unreachable_device(const LinkGraph& graph);
 
 // Takes the router of the preset, whose nodes and links must be the graph's in name and order; rates and latencies may

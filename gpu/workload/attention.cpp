@@ -25,8 +25,8 @@ MatrixView Attention::scores_of(DeviceAddress scores, std::int64_t query) const 
   return {scores + static_cast<DeviceAddress>(offset), shard.sequence, shard.sequence, shard.score_leading(), matrix};
 }
 
-void Attention::product(const MatrixView& a, bool transpose_a, const MatrixView& b, bool transpose_b,
-                        const MatrixView& c, bool add) {
+void Attention::matmul(const MatrixView& a, bool transpose_a, const MatrixView& b, bool transpose_b,
+                       const MatrixView& c, bool add) {
   Gemm step;
   step.a = a;
   step.b = b;
@@ -56,12 +56,12 @@ void Attention::forward(DeviceAddress qkv, DeviceAddress probabilities, DeviceAd
   const MatrixView key = slot(qkv, shard.queries);
   const MatrixView value = slot(qkv, shard.queries + 1);
   for (std::int64_t query = 0; query < shard.queries; ++query) {
-    product(slot(qkv, query), false, key, true, scores_of(probabilities, query), false);
+    matmul(slot(qkv, query), false, key, true, scores_of(probabilities, query), false);
   }
   ops_.launch_rows("causal_softmax_forward", shard.score_rows(), shard.sequence, probabilities, probabilities,
                    shard.score_rows(), shard.sequence, shard.score_leading(), scale());
   for (std::int64_t query = 0; query < shard.queries; ++query) {
-    product(scores_of(probabilities, query), false, value, false, context_of(context, query), false);
+    matmul(scores_of(probabilities, query), false, value, false, context_of(context, query), false);
   }
 }
 
@@ -72,15 +72,15 @@ void Attention::backward(DeviceAddress qkv, DeviceAddress probabilities, DeviceA
   const std::int64_t value = shard.queries + 1;
   for (std::int64_t query = 0; query < shard.queries; ++query) {
     const MatrixView grad = context_of(dcontext, query);
-    product(grad, false, slot(qkv, value), true, scores_of(dscores, query), false);
-    product(scores_of(probabilities, query), true, grad, false, slot(dqkv, value), query > 0);
+    matmul(grad, false, slot(qkv, value), true, scores_of(dscores, query), false);
+    matmul(scores_of(probabilities, query), true, grad, false, slot(dqkv, value), query > 0);
   }
   ops_.launch_rows("causal_softmax_backward", shard.score_rows(), shard.sequence, probabilities, dscores, dscores,
                    shard.score_rows(), shard.sequence, shard.score_leading(), scale());
   for (std::int64_t query = 0; query < shard.queries; ++query) {
     const MatrixView grad = scores_of(dscores, query);
-    product(grad, false, slot(qkv, key), false, slot(dqkv, query), false);
-    product(grad, true, slot(qkv, query), false, slot(dqkv, key), query > 0);
+    matmul(grad, false, slot(qkv, key), false, slot(dqkv, query), false);
+    matmul(grad, true, slot(qkv, query), false, slot(dqkv, key), query > 0);
   }
   turn(dqkv, -1.0F);
 }

@@ -1,6 +1,6 @@
 // Attention: the part of a block between the query/key/value projection and the output projection, unfused. Scores
 // become probabilities in place and are kept for backward, as in Megatron-LM without flash attention; the scores of
-// keys behind the causal mask are computed too.
+// keys after the causal mask are computed too.
 #pragma once
 
 #include "gpu/workload/layer_ops.hpp"
@@ -23,8 +23,8 @@ class Attention {
   [[nodiscard]] MatrixView slot(DeviceAddress qkv, std::int64_t number) const;
   [[nodiscard]] MatrixView context_of(DeviceAddress context, std::int64_t query) const;
   [[nodiscard]] MatrixView scores_of(DeviceAddress scores, std::int64_t query) const;
-  void product(const MatrixView& a, bool transpose_a, const MatrixView& b, bool transpose_b, const MatrixView& c,
-               bool add);
+  void matmul(const MatrixView& a, bool transpose_a, const MatrixView& b, bool transpose_b, const MatrixView& c,
+              bool add);
   void turn(DeviceAddress qkv, float direction);
   [[nodiscard]] float scale() const;
 

@@ -39,7 +39,7 @@ class LayerOps {
 
   void fill(DeviceAddress out, std::int64_t count, std::int64_t seed, float mean, float deviation);
 
-  // Without the bias: the step behind adds it.
+  // Without the bias: the step after adds it.
   void multiply(const LinearBuffers& linear, DeviceAddress x, DeviceAddress out);
   void input_grad(const LinearBuffers& linear, DeviceAddress dout, DeviceAddress dx);
   // Of weight and bias; `partials` has room for partial_floats(out).

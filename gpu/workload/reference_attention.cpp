@@ -5,7 +5,7 @@
 namespace debubble::reference {
 namespace {
 
-// One head of one sample: where its numbers stand.
+// One head of one sample: where its numbers are.
 struct Head {
   std::size_t query;    // first column in a row of qkv
   std::size_t key;      // "

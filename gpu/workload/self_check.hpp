@@ -18,12 +18,12 @@ struct NumberCheck {
 };
 
 // GPT and LLaMA shapes (grouped heads, gated activation), whole and as a half of a tensor-parallel pair. About a
-// second on a GPU. `stop_at_failure` leaves out the layers behind one that failed. Throws what WorkDevice throws.
+// second on a GPU. `stop_at_failure` leaves out the layers after one that failed. Throws what WorkDevice throws.
 [[nodiscard]] std::vector<NumberCheck> check_workload(WorkDevice& device, DataType type, bool stop_at_failure = false);
 
 [[nodiscard]] bool all_ok(std::span<const NumberCheck> checks);
 
-// The comparison behind it: not a number anywhere is an infinite error; where all right numbers are zero the error is
+// The comparison after it: not a number anywhere is an infinite error; where all right numbers are zero the error is
 // absolute.
 [[nodiscard]] double largest_error(const std::vector<double>& found, const std::vector<double>& right);
 

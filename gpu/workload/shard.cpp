@@ -51,19 +51,19 @@ void check_range(const TransformerShape& shape, const WorkloadSize& size, Proble
                                          {"tensor parallelism", size.tensor_parallel}}};
   for (const NamedSize& item : sizes) {
     if (item.value >= 1 && item.value <= kMost) continue;
-    problems.add("W001", std::string(item.name) + " must be from 1 to 2^24; got " + std::to_string(item.value),
+    problems.add("F001", std::string(item.name) + " must be from 1 to 2^24; got " + std::to_string(item.value),
                  "sizes are counts: of layers, of numbers, of samples, of tokens, of devices");
   }
   if (shape.positions < 0 || shape.positions > kMost) {
-    problems.add("W001", "positions must be from 0 to 2^24; got " + std::to_string(shape.positions),
-                 "0 stands for rotary positions");
+    problems.add("F001", "positions must be from 0 to 2^24; got " + std::to_string(shape.positions),
+                 "0 means rotary positions");
   }
 }
 
 void check_heads(const TransformerShape& shape, Problems& problems) {
   if (shape.heads % shape.kv_heads == 0) return;
   problems.add(
-      "W002",
+      "F003",
       std::to_string(shape.kv_heads) + " key/value heads cannot serve " + std::to_string(shape.heads) + " heads evenly",
       "the number of heads must be a multiple of the number of key/value heads");
 }
@@ -73,7 +73,7 @@ void check_division(const TransformerShape& shape, const WorkloadSize& size, Pro
       {{"heads", shape.heads}, {"key/value heads", shape.kv_heads}, {"feed-forward width", shape.feed_forward}}};
   for (const NamedSize& item : divided) {
     if (item.value % size.tensor_parallel == 0) continue;
-    problems.add("W003",
+    problems.add("F003",
                  "--tp " + std::to_string(size.tensor_parallel) + " does not divide the " + item.name + ", " +
                      std::to_string(item.value),
                  "choose a divisor of all three: heads, key/value heads, feed-forward width");
@@ -83,7 +83,7 @@ void check_division(const TransformerShape& shape, const WorkloadSize& size, Pro
 void check_alignment(const TransformerShape& shape, const WorkloadSize& size, Problems& problems) {
   const auto check = [&problems](const std::string& name, std::int64_t value, std::int64_t multiple) {
     if (value % multiple == 0) return;
-    problems.add("W004", name + " must be a multiple of " + std::to_string(multiple) + "; got " + std::to_string(value),
+    problems.add("F003", name + " must be a multiple of " + std::to_string(multiple) + "; got " + std::to_string(value),
                  "the kernels, and the tensor cores, take rows 16 bytes at a time");
   };
   check("hidden", shape.hidden, 8);
@@ -96,7 +96,7 @@ void check_alignment(const TransformerShape& shape, const WorkloadSize& size, Pr
 
 void check_positions(const TransformerShape& shape, const WorkloadSize& size, Problems& problems) {
   if (shape.positions == 0 || size.sequence <= shape.positions) return;
-  problems.add("W005",
+  problems.add("F002",
                "a sequence of " + std::to_string(size.sequence) + " tokens, but the model has " +
                    std::to_string(shape.positions) + " positions",
                "give --seq " + std::to_string(shape.positions) + " or less");
@@ -134,7 +134,7 @@ void check_total(const Shard& shard, Problems& problems) {
   wrong = wrong || too_many(shard.tokens(), shard.qkv_width()) || too_many(shard.qkv_width(), shard.hidden) ||
           too_many(shard.tokens() * shard.score_leading(), heads);
   if (!wrong) return;
-  problems.add("W006", "a tensor of these sizes would have more than 2^44 elements",
+  problems.add("X005", "a tensor of these sizes would have more than 2^44 elements",
                "give a smaller --microbatch or --seq");
 }
 

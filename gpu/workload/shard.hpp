@@ -9,7 +9,7 @@
 namespace debubble {
 
 // Tokens are ordered sequence first (token = position * samples + sample), heads by the key/value head they share, and
-// the query/key/value row by these groups, so that all heads of all samples are evenly spaced and every product of
+// the query/key/value row by these groups, so that all heads of all samples are evenly spaced and every matmul of
 // attention is a strided batch, without copies:
 //
 //     row of qkv, two queries to a key:   | q0 q1 k v | q2 q3 k v |     one group per key/value head
@@ -42,9 +42,9 @@ struct Shard {
 };
 
 // The vocabulary is padded to a multiple of 128 on every device, as Megatron-LM does. Throws InputError with all that
-// is wrong: sizes that are not positive (W001), heads that do not fit each other (W002), a tensor_parallel that does
-// not divide (W003), rows that are no multiple of 16 bytes (W004), a sequence beyond the learned positions (W005),
-// sizes beyond what can be counted (W006).
+// is wrong: sizes that are not positive (F001), heads that do not fit each other, a tensor_parallel that does not
+// divide, rows that are no multiple of 16 bytes (F003), a sequence beyond the learned positions (F002),
+// sizes beyond what can be counted (X005).
 [[nodiscard]] Shard shard_of(const TransformerShape& shape, const WorkloadSize& size);
 
 }  // namespace debubble

@@ -48,7 +48,7 @@ class WorkLayer {
   [[nodiscard]] virtual LayerMemory memory() const = 0;  // counted by the layer's own allocations, not by a formula
 };
 
-// Throws InputError (W001...) for sizes that do not divide, and what WorkDevice throws.
+// Throws InputError (F001 to F003) for sizes that do not fit, and what WorkDevice throws.
 class TransformerModel {
  public:
   TransformerModel(WorkDevice& device, const TransformerShape& shape, const WorkloadSize& size);

@@ -32,7 +32,7 @@ double most_bytes(const Job& job, std::int32_t device) {
     const auto held = static_cast<double>(job.piece(cost.weight_grad_held));
     if (op.kind == OpKind::kForward) activation += bytes;
     peak = std::max(peak, activation);
-    if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) activation -= bytes;
+    if (makes_input_gradient(op.kind)) activation -= bytes;
     if (op.kind == OpKind::kInputGrad) activation += held;
     if (op.kind == OpKind::kWeightGrad) activation -= held;
     around = std::max(
@@ -60,6 +60,9 @@ class Calibrating {
     for (const Op& op : job.schedule().rows[at(device)]) kinds_[op.stage].insert(op.kind);
   }
 
+  // For each stage: first sizes from the rate of bare matmuls; for long ops a part of them to run instead; rounds in
+  // which sizes are corrected by what they took; and, with the sizes fixed, the measurement that the prediction will
+  // use.
   MeasuredTimes run() {
     worker_.start(ledger_);
     MeasuredTimes times;
@@ -83,21 +86,21 @@ class Calibrating {
   }
 
   // Nanoseconds per row, from a few blocks.
-  double rate(Product product, std::int32_t stage) {
+  double rate(Matmul which, std::int32_t stage) {
     constexpr int kRows = 256;
     std::vector<Nanoseconds> times;
     for (int run = 0; run < 5; ++run) {
       const Nanoseconds begin = clock_();
-      worker_.try_out(product, stage, kRows);
+      worker_.try_out(which, stage, kRows);
       times.push_back(clock_() - begin);
     }
     return std::max(1.0, static_cast<double>(upper_median(times))) / kRows;
   }
 
   void start_sizes(std::int32_t stage, const std::set<OpKind>& kinds) {
-    const double forward = rate(Product::kForward, stage);
-    const double input = rate(Product::kInputGrad, stage);
-    const double weight = rate(Product::kWeightGrad, stage);
+    const double forward = rate(Matmul::kForward, stage);
+    const double input = rate(Matmul::kInputGrad, stage);
+    const double weight = rate(Matmul::kWeightGrad, stage);
     for (const OpKind kind : kinds) {
       const auto time = static_cast<double>(target(kind, stage));
       switch (kind) {

@@ -11,7 +11,7 @@
 
 namespace debubble::live {
 
-// The shape of a run's work: the buffers of all devices fit the request's budget together, products are large where
+// The shape of a run's work: the buffers of all devices fit the request's budget together, matmuls are large where
 // ops are long. With given durations the work is a token of a few thousand multiplications, in small buffers.
 [[nodiscard]] WorkShape choose_shape(const Job& job);
 

@@ -29,8 +29,8 @@ std::span<const std::byte> bytes_of(const std::vector<float>& values) { return s
 
 }  // namespace
 
-CpuWorker::CpuWorker(const Job& job, std::int32_t device, const WorkShape& shape, const MatrixProducts& products)
-    : job_(job), shape_(shape), products_(products) {
+CpuWorker::CpuWorker(const Job& job, std::int32_t device, const WorkShape& shape, const MatmulLibrary& matmul)
+    : job_(job), shape_(shape), matmul_(matmul) {
   const auto side = static_cast<std::size_t>(shape.hidden);
   const std::size_t block = side * static_cast<std::size_t>(shape.block_rows);
   for (Buffer* each : {&pattern_, &left_, &right_, &result_}) each->assign(block, 0.0F);
@@ -93,22 +93,22 @@ Payload CpuWorker::work(const Op& op, std::span<const std::byte> input) {
       Buffer& activation = activations_[key];
       const std::span<const std::byte> from = input.empty() ? bytes_of(pattern_) : input;
       copy_bytes(activation.data(), from.data(), std::min(from.size(), bytes_of(activation).size()));
-      return multiply(Product::kForward, op.stage, rows.input_or_forward, kept(activation, from), {});
+      return multiply(Matmul::kForward, op.stage, rows.input_or_forward, kept(activation, from), {});
     }
     case OpKind::kInputGrad: {
-      Payload gradient = multiply(Product::kInputGrad, op.stage, rows.input_or_forward, input, {});
+      Payload gradient = multiply(Matmul::kInputGrad, op.stage, rows.input_or_forward, input, {});
       keep_for_weight_grad(op, input);
       return gradient;
     }
     case OpKind::kBackward: {
-      Payload gradient = multiply(Product::kInputGrad, op.stage, rows.input_or_forward, input, {});
-      (void)multiply(Product::kWeightGrad, op.stage, rows.weight, kept(activations_[key], bytes_of(pattern_)), input);
+      Payload gradient = multiply(Matmul::kInputGrad, op.stage, rows.input_or_forward, input, {});
+      (void)multiply(Matmul::kWeightGrad, op.stage, rows.weight, kept(activations_[key], bytes_of(pattern_)), input);
       return gradient;
     }
     case OpKind::kWeightGrad: {
       const auto held = bytes_of(held_[key]);
       const auto half = held.first(held.size() / 2);
-      return multiply(Product::kWeightGrad, op.stage, rows.weight, half, held.subspan(half.size()));
+      return multiply(Matmul::kWeightGrad, op.stage, rows.weight, half, held.subspan(half.size()));
     }
     case OpKind::kRecompute:
     case OpKind::kVocabularyLogits:
@@ -118,8 +118,8 @@ Payload CpuWorker::work(const Op& op, std::span<const std::byte> input) {
   return {};
 }
 
-void CpuWorker::try_out(Product product, std::int32_t stage, std::int64_t rows) {
-  (void)multiply(product, stage, rows, {}, {});
+void CpuWorker::try_out(Matmul which, std::int32_t stage, std::int64_t rows) {
+  (void)multiply(which, stage, rows, {}, {});
 }
 
 Payload CpuWorker::sample_output(std::int32_t stage) const {
@@ -150,7 +150,7 @@ CpuWorker::Rows CpuWorker::rows_of(const Op& op) const {
   const auto found = rows_.find({op.kind, job_.nominal(op)});
   if (found == rows_.end()) return {};
   const auto slowed = [&](std::int64_t rows) {
-    return std::llround(std::min(static_cast<double>(rows) * slowness_, 1e18));
+    return std::llround(std::min(static_cast<double>(rows) * slowdown_, 1e18));
   };
   return {slowed(found->second.input_or_forward), slowed(found->second.weight)};
 }
@@ -174,11 +174,11 @@ void CpuWorker::keep_for_weight_grad(const Op& op, std::span<const std::byte> gr
 
 // Multiplies that many rows of the sources, each repeated as often as needed, and writes the result, as far as there
 // is room, into a tensor of the size of the neighbour's input.
-Payload CpuWorker::multiply(Product product, std::int32_t stage, std::int64_t rows, std::span<const std::byte> left,
+Payload CpuWorker::multiply(Matmul which, std::int32_t stage, std::int64_t rows, std::span<const std::byte> left,
                             std::span<const std::byte> right) {
   Payload out;
-  if (product == Product::kForward) out = sample_output(stage);
-  if (product == Product::kInputGrad && stage > 0) out = sample_output(stage - 1);
+  if (which == Matmul::kForward) out = sample_output(stage);
+  if (which == Matmul::kInputGrad && stage > 0) out = sample_output(stage - 1);
   Weights& weights = weights_.at(stage);
   std::size_t left_at = 0;
   std::size_t right_at = 0;
@@ -186,9 +186,9 @@ Payload CpuWorker::multiply(Product product, std::int32_t stage, std::int64_t ro
   for (std::int64_t done = 0; done < rows; done += shape_.block_rows) {
     const auto count = static_cast<int>(std::min<std::int64_t>(shape_.block_rows, rows - done));
     load(left, left_at, left_);
-    if (product == Product::kWeightGrad) load(right, right_at, right_);
-    one_product(product, weights, count);
-    if (product == Product::kWeightGrad) continue;
+    if (which == Matmul::kWeightGrad) load(right, right_at, right_);
+    one_matmul(which, weights, count);
+    if (which == Matmul::kWeightGrad) continue;
     const std::size_t made = static_cast<std::size_t>(count * shape_.hidden) * kFloat;
     const std::size_t room = std::min(out.size() - written, made);
     copy_bytes(out.data() + written, reinterpret_cast<const std::byte*>(result_.data()), room);
@@ -197,21 +197,21 @@ Payload CpuWorker::multiply(Product product, std::int32_t stage, std::int64_t ro
   return out;
 }
 
-void CpuWorker::one_product(Product product, Weights& weights, int rows) {
-  using Form = MatrixProducts::Form;
+void CpuWorker::one_matmul(Matmul which, Weights& weights, int rows) {
+  using Form = MatmulLibrary::Form;
   const int h = shape_.hidden;
-  switch (product) {
-    case Product::kForward:
-      products_.multiply(Form::kPlain, Form::kPlain, rows, h, h, left_.data(), weights.values.data(), false,
-                         result_.data());
+  switch (which) {
+    case Matmul::kForward:
+      matmul_.multiply(Form::kPlain, Form::kPlain, rows, h, h, left_.data(), weights.values.data(), false,
+                       result_.data());
       break;
-    case Product::kInputGrad:
-      products_.multiply(Form::kPlain, Form::kTransposed, rows, h, h, left_.data(), weights.values.data(), false,
-                         result_.data());
+    case Matmul::kInputGrad:
+      matmul_.multiply(Form::kPlain, Form::kTransposed, rows, h, h, left_.data(), weights.values.data(), false,
+                       result_.data());
       break;
-    case Product::kWeightGrad:
-      products_.multiply(Form::kTransposed, Form::kPlain, h, h, rows, left_.data(), right_.data(), true,
-                         weights.gradient.data());
+    case Matmul::kWeightGrad:
+      matmul_.multiply(Form::kTransposed, Form::kPlain, h, h, rows, left_.data(), right_.data(), true,
+                       weights.gradient.data());
       break;
   }
 }

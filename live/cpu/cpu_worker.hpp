@@ -1,8 +1,8 @@
-// CpuWorker: one device's ops as matrix products on one core, in buffers of its own.
+// CpuWorker: one device's ops as matmuls on one core, in buffers of its own.
 //
 // Forward is X W, the input gradient dY W', the weight gradient X' dY, in blocks of rows; an op takes as many rows as
 // fill its cost. X is the tensor from the stage before, kept in the activation buffer until the backward is done; Y is
-// what the next stage gets. So a tensor that took a wrong way, or a buffer freed too early, is used for real.
+// what the next stage gets. So a tensor sent to the wrong op, or a buffer freed too early, corrupts real results.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@
 
 namespace debubble::live {
 
-// What the products look like, the same for all devices of a run.
+// Sizes of the matmuls, the same for all devices of a run.
 struct WorkShape {
   int hidden = 256;     // columns of all matrices
-  int block_rows = 64;  // rows of one product
+  int block_rows = 64;  // rows of one matmul
   bool token = false;   // one block per op, whatever its cost: where durations are given
   Bytes divisor = 1;    // real buffers have 1/divisor of the model's bytes
 };
 
-enum class Product : std::uint8_t { kForward, kInputGrad, kWeightGrad };
+enum class Matmul : std::uint8_t { kForward, kInputGrad, kWeightGrad };
 
 class CpuWorker final : public Worker {
  public:
   // Allocates and touches the device's weights; call it in the thread that does the work.
-  CpuWorker(const Job& job, std::int32_t device, const WorkShape& shape, const MatrixProducts& products);
+  CpuWorker(const Job& job, std::int32_t device, const WorkShape& shape, const MatmulLibrary& matmul);
 
   void start(Ledger& ledger) override;
   void begin(const Op& op) override;
@@ -46,9 +46,9 @@ class CpuWorker final : public Worker {
   };
   void set_rows(OpKind kind, Nanoseconds cost, Rows rows) { rows_[{kind, cost}] = rows; }
   // Every op takes this many times as many rows: a `slow` fault.
-  void slow_down(double factor) { slowness_ = factor; }
+  void slow_down(double factor) { slowdown_ = factor; }
   // Multiplies that many rows of a fixed pattern: to see how long it takes.
-  void try_out(Product product, std::int32_t stage, std::int64_t rows);
+  void try_out(Matmul which, std::int32_t stage, std::int64_t rows);
   // A tensor of the size of the stage's output, to calibrate with.
   [[nodiscard]] Payload sample_output(std::int32_t stage) const;
 
@@ -67,24 +67,24 @@ class CpuWorker final : public Worker {
 
   [[nodiscard]] static std::span<const std::byte> kept(const Buffer& activation, std::span<const std::byte> input);
   void keep_for_weight_grad(const Op& op, std::span<const std::byte> gradient);
-  [[nodiscard]] Payload multiply(Product product, std::int32_t stage, std::int64_t rows,
-                                 std::span<const std::byte> left, std::span<const std::byte> right);
-  void one_product(Product product, Weights& weights, int rows);
+  [[nodiscard]] Payload multiply(Matmul which, std::int32_t stage, std::int64_t rows, std::span<const std::byte> left,
+                                 std::span<const std::byte> right);
+  void one_matmul(Matmul which, Weights& weights, int rows);
   void load(std::span<const std::byte> source, std::size_t& at, Buffer& operand) const;
 
   const Job& job_;
   WorkShape shape_;
-  const MatrixProducts& products_;
+  const MatmulLibrary& matmul_;
   Ledger* ledger_ = nullptr;
-  double slowness_ = 1;
+  double slowdown_ = 1;
   std::map<std::pair<OpKind, Nanoseconds>, Rows> rows_;
   std::map<std::int32_t, Weights> weights_;          // by stage; replicas on one device share a matrix
   std::map<Key, Buffer> activations_;                // F until B or I
   std::map<Key, Buffer> held_;                       // I until W: a part of the input, then a part of the gradient
   std::map<Key, Buffer> workspaces_;                 // while an op runs
   std::map<std::size_t, std::vector<Buffer>> free_;  // given back, by size
-  Buffer pattern_;                                   // stands in where nothing comes in: at the pipeline's ends
-  Buffer left_;                                      // operands and result of one product
+  Buffer pattern_;                                   // is used where nothing comes in: at the pipeline's ends
+  Buffer left_;                                      // operands and result of one matmul
   Buffer right_;
   Buffer result_;
 };

@@ -12,7 +12,7 @@ struct Fabric::Slot {
   std::vector<Message> inbox;
   std::vector<std::size_t> queued;  // by sender: how many of the inbox
   std::int32_t sends_to = -1;       // whose full link it waits for
-  Standing standing;
+  DeviceStatus status;
   std::atomic<bool> blocked = false;  // read without the mutex by a spinning wait only
   std::condition_variable wake;
   std::map<std::tuple<Message::Kind, Tensor, std::int32_t>, Message> kept;
@@ -45,19 +45,19 @@ class Fabric::Port final : public Transport {
       if (auto found = slot_.kept.extract(key)) return std::move(found.mapped());
       Lock lock(fabric_.mutex_);
       if (fabric_.absorb(slot_)) continue;
-      slot_.standing.waits = true;
-      slot_.standing.kind = kind;
-      slot_.standing.tensor = tensor;
-      slot_.standing.from = from;
+      slot_.status.waits = true;
+      slot_.status.kind = kind;
+      slot_.status.tensor = tensor;
+      slot_.status.from = from;
       fabric_.block(slot_, lock);
-      slot_.standing.waits = false;
+      slot_.status.waits = false;
     }
   }
 
   void at(std::int32_t position) override {
     const Lock lock(fabric_.mutex_);
     if (fabric_.stopped_) throw Stalled{};
-    slot_.standing.position = position;
+    slot_.status.position = position;
     ++fabric_.steps_;
   }
 
@@ -114,14 +114,15 @@ bool Fabric::stalled() const {
   return stalled_;
 }
 
-std::vector<Standing> Fabric::standing() const {
+std::vector<DeviceStatus> Fabric::status() const {
   const Lock lock(mutex_);
-  std::vector<Standing> all;
-  for (const auto& slot : slots_) all.push_back(slot->standing);
+  std::vector<DeviceStatus> all;
+  for (const auto& slot : slots_) all.push_back(slot->status);
   return all;
 }
 
-// Waits until somebody unblocks the slot. When everybody waits nobody can, and all are told.
+// Waits until another device unblocks the slot. Once every device is blocked none can, so all of them get Stalled: this
+// is an exact deadlock test, since blocked_ and the inboxes change under one mutex.
 void Fabric::block(Slot& slot, Lock& lock) {
   if (stopped_) throw Stalled{};
   slot.blocked = true;

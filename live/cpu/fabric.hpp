@@ -33,12 +33,12 @@ class Fabric {
   // Of one device, for its thread alone.
   [[nodiscard]] Transport& transport(std::int32_t device);
 
-  // Every call of every device throws Stalled from now on, so that each keeps the place where it stood.
+  // Every call of every device throws Stalled from now on, so that each device's status stays as it is.
   void stop();
   // True once all devices waited for each other.
   [[nodiscard]] bool stalled() const;
-  // Where the devices stand; after a stop, where they stood.
-  [[nodiscard]] std::vector<Standing> standing() const;
+  // What the devices are at; after a stop, what they were at.
+  [[nodiscard]] std::vector<DeviceStatus> status() const;
   // Grows whenever any device does a step; a device at work does none.
   [[nodiscard]] std::int64_t steps() const { return steps_.load(); }
 

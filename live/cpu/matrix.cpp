@@ -57,33 +57,33 @@ std::vector<float> transposed(const float* matrix, int rows, int columns) {
 
 }  // namespace
 
-const MatrixProducts& MatrixProducts::best() {
-  static const MatrixProducts products = load();
-  return products;
+const MatmulLibrary& MatmulLibrary::best() {
+  static const MatmulLibrary matmul = load();
+  return matmul;
 }
 
-MatrixProducts MatrixProducts::own() {
-  MatrixProducts products;
-  products.name_ = "debubble's own matrix product (no OpenBLAS found)";
-  return products;
+MatmulLibrary MatmulLibrary::own() {
+  MatmulLibrary matmul;
+  matmul.name_ = "debubble's own matmul (no OpenBLAS found)";
+  return matmul;
 }
 
-MatrixProducts MatrixProducts::load() {
+MatmulLibrary MatmulLibrary::load() {
   setenv("OPENBLAS_NUM_THREADS", "1", 1);  // before it starts its threads: a device is one core
   void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return own();
-  MatrixProducts products;
-  products.sgemm_ = find<Sgemm>(library, "cblas_sgemm");
+  MatmulLibrary matmul;
+  matmul.sgemm_ = find<Sgemm>(library, "cblas_sgemm");
   const auto config = find<const char* (*)()>(library, "openblas_get_config");
   const auto set_threads = find<void (*)(int)>(library, "openblas_set_num_threads");
-  if (products.sgemm_ == nullptr || config == nullptr || set_threads == nullptr) return own();
+  if (matmul.sgemm_ == nullptr || config == nullptr || set_threads == nullptr) return own();
   set_threads(1);
-  products.name_ = short_name(config());
-  return products;
+  matmul.name_ = short_name(config());
+  return matmul;
 }
 
-void MatrixProducts::multiply(Form a_form, Form b_form, int m, int n, int k, const float* a, const float* b, bool add,
-                              float* c) const {
+void MatmulLibrary::multiply(Form a_form, Form b_form, int m, int n, int k, const float* a, const float* b, bool add,
+                             float* c) const {
   const bool turn_a = a_form == Form::kTransposed;
   const bool turn_b = b_form == Form::kTransposed;
   if (sgemm_ != nullptr) {

@@ -1,15 +1,15 @@
-// Matrix products on one core: OpenBLAS where it is installed, our own where it is not.
+// Matmul on one core: OpenBLAS where it is installed, our own where it is not.
 #pragma once
 
 #include <string>
 
 namespace debubble::live {
 
-class MatrixProducts {
+class MatmulLibrary {
  public:
   // Loads OpenBLAS (libopenblas.so.0) when first called. Any thread.
-  [[nodiscard]] static const MatrixProducts& best();
-  [[nodiscard]] static MatrixProducts own();
+  [[nodiscard]] static const MatmulLibrary& best();
+  [[nodiscard]] static MatmulLibrary own();
 
   [[nodiscard]] const std::string& name() const { return name_; }  // "OpenBLAS 0.3.21"
 
@@ -24,8 +24,8 @@ class MatrixProducts {
   using Sgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float* a,
                          int lda, const float* b, int ldb, float beta, float* c, int ldc);
 
-  MatrixProducts() = default;
-  [[nodiscard]] static MatrixProducts load();
+  MatmulLibrary() = default;
+  [[nodiscard]] static MatmulLibrary load();
 
   Sgemm sgemm_ = nullptr;
   std::string name_;

@@ -10,14 +10,14 @@
 #include <thread>
 
 #include "live/backends.hpp"
-#include "live/cpu/account.hpp"
 #include "live/cpu/calibration.hpp"
 #include "live/cpu/cores.hpp"
 #include "live/cpu/cpu_worker.hpp"
+#include "live/cpu/describe_work.hpp"
 #include "live/cpu/fabric.hpp"
 #include "live/cpu/first_error.hpp"
 #include "live/cpu/matrix.hpp"
-#include "live/cpu/pace.hpp"
+#include "live/cpu/time_limits.hpp"
 #include "live/device_runner.hpp"
 #include "live/job.hpp"
 #include "live/stall.hpp"
@@ -41,9 +41,9 @@ class CpuRun {
         devices_(static_cast<std::size_t>(job.schedule().devices)),
         iterations_(job.request().warm_up + job.request().repetitions),
         shape_(choose_shape(job)),
-        silence_(longest_silence(job, shape_.token)),
-        look_(std::clamp(silence_ / 4, kNanosecondsPerMillisecond, 200 * kNanosecondsPerMillisecond)),
-        products_(MatrixProducts::best()),
+        timeout_(watchdog_timeout(job, shape_.token)),
+        poll_interval_(std::clamp(timeout_ / 4, kNanosecondsPerMillisecond, 200 * kNanosecondsPerMillisecond)),
+        matmul_(MatmulLibrary::best()),
         pins_(job.request().clock != Clock::kLogicalGiven && usable_cores().usable() > job.schedule().devices),
         fabric_(job.schedule().devices, link_capacity(job.request().clock), job.request().clock == Clock::kWall),
         runs_(static_cast<std::size_t>(iterations_), std::vector<DeviceRun>(devices_)),
@@ -82,11 +82,11 @@ class CpuRun {
 
   void run_device(std::int32_t device) {
     if (pins_) pin_to_core(device);
-    CpuWorker worker(job_, device, shape_, products_);
+    CpuWorker worker(job_, device, shape_, matmul_);
     Transport& transport = fabric_.transport(device);
     transport.barrier();
     if (!shape_.token) times_[static_cast<std::size_t>(device)] = calibrate(job_, device, worker, calibration_clock());
-    worker.slow_down(job_.slowness(device));
+    worker.slow_down(job_.slowdown(device));
     const steady_clock::time_point start = start_;
     DeviceRunner runner(job_, device, transport, worker, [start] { return (steady_clock::now() - start).count(); });
     for (int iteration = 0; iteration < iterations_; ++iteration) {
@@ -114,29 +114,29 @@ class CpuRun {
   // The calling thread tells the progress and looks for a run that does not move, until all threads have ended.
   void watch() {
     std::unique_lock lock(mutex_);
-    int told = -2;
+    int reported = -2;
     std::int64_t steps = -1;
     steady_clock::time_point moved = steady_clock::now();
     while (ended_ < devices_) {
-      if (told != done_) {
-        told = done_;
+      if (reported != done_) {
+        reported = done_;
         lock.unlock();
-        tell(told);
+        report(reported);
         lock.lock();
         continue;
       }
-      changed_.wait_for(lock, std::chrono::nanoseconds(look_));
+      changed_.wait_for(lock, std::chrono::nanoseconds(poll_interval_));
       if (fabric_.steps() != steps) {
         steps = fabric_.steps();
         moved = steady_clock::now();
-      } else if (done_ >= 0 && (steady_clock::now() - moved).count() > silence_) {
+      } else if (done_ >= 0 && (steady_clock::now() - moved).count() > timeout_) {
         has_watchdog_barked_ = true;
         fabric_.stop();
       }
     }
   }
 
-  void tell(int done) const {
+  void report(int done) const {
     if (!progress_ || done == iterations_) return;
     const int warm_up = job_.request().warm_up;
     const std::string iteration = "iteration " + std::to_string(done - warm_up + 1);
@@ -151,10 +151,10 @@ class CpuRun {
     result.hop_bandwidth = job_.request().hop_bandwidth;
     result.clocks = {"one clock", 0, {}};
     if (fabric_.stalled() || has_watchdog_barked_) {
-      result.stall = explain_stall(job_, fabric_.standing());
+      result.stall = explain_stall(job_, fabric_.status());
       if (has_watchdog_barked_) {
         result.stall->cause =
-            "no progress for " + std::to_string(silence_ / (1000 * kNanosecondsPerMillisecond)) + " s";
+            "no progress for " + std::to_string(timeout_ / (1000 * kNanosecondsPerMillisecond)) + " s";
       }
     }
     for (int k = 0; k < done_; ++k) add_iteration(runs_[static_cast<std::size_t>(k)], k, result);
@@ -184,9 +184,9 @@ class CpuRun {
     result.origin.backend = "cpu";
     result.origin.clock = wall ? "wall" : "logical";
     result.origin.device = cpu_name();
-    result.origin.libraries = products_.name();
+    result.origin.libraries = matmul_.name();
     result.origin.method = method();
-    describe_work(job_.request(), shape_, products_, result);
+    describe_work(job_.request(), shape_, matmul_, result);
     if (!shape_.token) {
       result.assumptions.push_back({"op times",
                                     "calibrated on this machine with all devices at work: " + result.origin.device,
@@ -215,9 +215,9 @@ class CpuRun {
   std::size_t devices_;
   int iterations_;
   WorkShape shape_;
-  Nanoseconds silence_;  // for longer than this no run is silent
-  Nanoseconds look_;     // how often the watchdog looks
-  const MatrixProducts& products_;
+  Nanoseconds timeout_;        // for longer than this no run is silent
+  Nanoseconds poll_interval_;  // how often the watchdog looks
+  const MatmulLibrary& matmul_;
   bool pins_;
   steady_clock::time_point start_ = steady_clock::now();
   Fabric fabric_;

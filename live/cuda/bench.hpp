@@ -1,5 +1,5 @@
-// Bench: runs that are no iterations, for calibration: issued behind the executor's gate, watched for progress, and
-// read as stamps, which each device has a row of.
+// Bench: runs that are no iterations, for calibration: issued while the executor's gate is closed, watched for
+// progress, and read as stamps, which each device has a row of.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace debubble::live {
 namespace {
 
 constexpr int kRounds = 7;        // odd: a median is one of the samples
-constexpr int kMostRounds = 400;  // of a device with short ops beside one with long ones
+constexpr int kMostRounds = 400;  // of a device with short ops next to one with long ones
 constexpr std::array<OpKind, 5> kSequence{OpKind::kForward, OpKind::kInputGrad, OpKind::kWeightGrad, OpKind::kForward,
                                           OpKind::kBackward};
 

@@ -21,7 +21,7 @@ std::uint64_t name_of(const Op& op) {
   return name;
 }
 
-// The one part of the GPU beside the lanes' that a transfer of this lane runs on.
+// The one part of the GPU besides the lanes' that a transfer of this lane runs on.
 const GpuPart& transfer_part(const GpuParts& parts, const LaneDevice& lane) { return parts.transfer_part(lane.part()); }
 
 }  // namespace
@@ -37,10 +37,10 @@ Executor::Executor(const Job& job, const IssueOrder& order, const GpuParts& part
       reader_(parts.make_stream(parts.primary(0), true)),
       gate_(parts, *lanes.front()) {
   for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
-    lane(device).tell_before_issuing([this](cuda::Stream stream) { gate_.issuing(stream); });
-    boards_.push_back(std::make_unique<Board>(job_, device, lane(device)));
+    lane(device).set_issue_callback([this](cuda::Stream stream) { gate_.issuing(stream); });
+    trace_buffers_.push_back(std::make_unique<TraceBuffer>(job_, device, lane(device)));
     gate_.add(lane(device).part(), lane(device).stream());
-    for (const auto& [tensor, word] : boards_.back()->sends()) {
+    for (const auto& [tensor, word] : trace_buffers_.back()->sends()) {
       auto& stream = transfers_[{device, user(job_.schedule(), tensor)}];
       if (stream.get() != nullptr) continue;
       const GpuPart& part = transfer_part(parts_, lane(device));
@@ -51,9 +51,9 @@ Executor::Executor(const Job& job, const IssueOrder& order, const GpuParts& part
 }
 
 Executor::~Executor() {
-  lost_messages_.set(1);
+  lost_messages_.set(1);  // streams of dropped messages wait for it; they must end before they are destroyed
   for (const auto& lane : lanes_) {
-    lane->tell_before_issuing({});
+    lane->set_issue_callback({});
     lane->enter();
     parts_.libraries().driver.call.stream_synchronise(lane->stream());
   }
@@ -77,14 +77,15 @@ void Executor::stamp(std::int32_t device, cuda::Stream stream, DeviceAddress slo
   lane(device).launch_on(stream, {"debubble_live_stamp", 1, 1, 0, arguments});
 }
 
+// The kernel of finish_op with its usual loads and stores, on the words of op 0, which no run is using meanwhile.
 void Executor::end_stamp(std::int32_t device, DeviceAddress slot) {
-  const Board& own = board(device);
+  const TraceBuffer& own = trace_buffer(device);
   DeviceAddress chain = own.address(own.of_op(0, OpWord::kChain));
   DeviceAddress sent = own.address(own.of_op(0, OpWord::kEnd));
   DeviceAddress seen = own.address(own.of_op(0, OpWord::kSeen));
-  DeviceAddress used = own.address(Board::kPipelineEnd);
+  DeviceAddress used = own.address(TraceBuffer::kPipelineEnd);
   std::uint64_t name = 0;
-  DeviceAddress iteration = own.address(Board::kIteration);
+  DeviceAddress iteration = own.address(TraceBuffer::kIteration);
   DeviceAddress weights = own.address(own.of_op(0, OpWord::kBegin));
   const std::array<void*, 9> arguments{&slot, &chain, &sent, &seen, &used, &chain, &name, &iteration, &weights};
   lane(device).launch({"debubble_live_end", 1, 1, 0, arguments});
@@ -102,20 +103,20 @@ void Executor::wait_for(cuda::Stream stream, cuda::Event event, const char* what
 
 void Executor::set_costs(const StageCosts& costs) {
   costs_ = costs;
-  if (lengthens_ops()) captured_.reset();
+  if (lengthens_ops()) captured_.reset();  // the durations are arguments in the captured graph
 }
 
 bool Executor::lengthens_ops() const {
   if (costs_.stages.empty()) return false;
   for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
-    if (job_.slowness(device) > 1.0) return true;
+    if (job_.slowdown(device) > 1.0) return true;
   }
   return false;
 }
 
 void Executor::checksum(std::int32_t device, DeviceAddress data, std::size_t word) {
   long long words = Arena::rounded(work(device).payload_bytes()) / 8;
-  DeviceAddress sum = boards_[static_cast<std::size_t>(device)]->address(word);
+  DeviceAddress sum = trace_buffers_[static_cast<std::size_t>(device)]->address(word);
   const std::array<void*, 3> arguments{&data, &words, &sum};
   lane(device).launch({"debubble_live_checksum", std::clamp<std::int64_t>(words / 1024, 1, 256), 256, 0, arguments});
 }
@@ -135,40 +136,39 @@ void Executor::copy(std::int32_t from, std::int32_t to, DeviceAddress source, De
 // Marks the end of an op, and makes its chain value from what it really used.
 void Executor::finish_op(std::int32_t device, std::size_t position) {
   const Op& op = job_.schedule().rows[static_cast<std::size_t>(device)][position];
-  const Board& board = *boards_[static_cast<std::size_t>(device)];
+  const TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
   StageWork& stages = work(device);
   const auto chain_of = [&](OpKind kind) -> DeviceAddress {
     const std::int32_t id = job_.ops().find(kind, op.stage, op.microbatch);
     if (id < 0 || job_.ops().device(id) != device) return 0;
-    return board.address(board.of_op(static_cast<std::size_t>(job_.ops().position(id)), OpWord::kChain));
+    return trace_buffer.address(trace_buffer.of_op(static_cast<std::size_t>(job_.ops().position(id)), OpWord::kChain));
   };
   Tensor tensor;
-  const DeviceAddress behind = static_cast<DeviceAddress>(stages.chain_offset());
-  DeviceAddress slot = board.address(board.of_op(position, OpWord::kEnd));
-  DeviceAddress chain = board.address(board.of_op(position, OpWord::kChain));
-  DeviceAddress seen = board.address(board.of_op(position, OpWord::kSeen));
+  const DeviceAddress to_chain = static_cast<DeviceAddress>(stages.chain_offset());
+  DeviceAddress slot = trace_buffer.address(trace_buffer.of_op(position, OpWord::kEnd));
+  DeviceAddress chain = trace_buffer.address(trace_buffer.of_op(position, OpWord::kChain));
+  DeviceAddress seen = trace_buffer.address(trace_buffer.of_op(position, OpWord::kSeen));
   DeviceAddress used = 0;
   DeviceAddress kept = 0;
   if (op.kind == OpKind::kWeightGrad) {
     chain = chain_of(OpKind::kInputGrad);
   } else {
-    used =
-        input_of(job_.schedule(), op, tensor) ? stages.incoming(tensor) + behind : board.address(Board::kPipelineEnd);
+    used = input_of(job_.schedule(), op, tensor) ? stages.incoming(tensor) + to_chain
+                                                 : trace_buffer.address(TraceBuffer::kPipelineEnd);
     if (op.kind != OpKind::kForward) kept = chain_of(OpKind::kForward);
   }
-  DeviceAddress sent = output_of(job_.schedule(), op, tensor) ? stages.outgoing(tensor) + behind : 0;
+  DeviceAddress sent = output_of(job_.schedule(), op, tensor) ? stages.outgoing(tensor) + to_chain : 0;
   const std::int32_t replica = job_.schedule().replica_of[static_cast<std::size_t>(op.microbatch)];
-  DeviceAddress weights = op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad
-                              ? board.address(board.of_weights(replica, op.stage))
-                              : 0;
+  DeviceAddress weights =
+      makes_weight_gradient(op.kind) ? trace_buffer.address(trace_buffer.of_weights(replica, op.stage)) : 0;
   std::uint64_t name = name_of(op);
-  DeviceAddress iteration = board.address(Board::kIteration);
+  DeviceAddress iteration = trace_buffer.address(TraceBuffer::kIteration);
   const std::array<void*, 9> arguments{&slot, &chain, &sent, &seen, &used, &kept, &name, &iteration, &weights};
   lane(device).launch({"debubble_live_end", 1, 1, 0, arguments});
 }
 
 void Executor::lengthen(std::int32_t device, const Op& op) {
-  const double more = job_.slowness(device) - 1.0;
+  const double more = job_.slowdown(device) - 1.0;
   if (more <= 0.0 || costs_.stages.empty()) return;
   const StageCost& cost = costs_.stages[static_cast<std::size_t>(op.stage)];
   const Nanoseconds whole = piece_of(duration_of(op.kind, cost), job_.schedule().pieces);
@@ -179,26 +179,29 @@ void Executor::lengthen(std::int32_t device, const Op& op) {
 
 void Executor::issue_cell(std::int32_t device, const Action& action, const Mode& mode) {
   LaneDevice& on = lane(device);
-  const Board& board = *boards_[static_cast<std::size_t>(device)];
+  const TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
   on.enter();
+  // The events exist: issue_order puts every receive after its send. Waiting is the stream's; the host goes on.
   for (const Hop& hop : action.receives) {
     wait_for(on.stream(), arrived_.at(hop.tensor).get(), "waiting for a transfer");
   }
   if (mode.payloads) {
     for (const Hop& hop : action.receives) {
-      checksum(device, work(device).incoming(hop.tensor), board.of_receive(hop.tensor));
+      checksum(device, work(device).incoming(hop.tensor), trace_buffer.of_receive(hop.tensor));
     }
   }
+  // Members of an overlapped pair run one after the other on the lane's one stream.
   auto position = static_cast<std::size_t>(action.position);
   for (const Op& op : job_.cell(device, action.position)) {
-    stamp(device, on.stream(), board.address(board.of_op(position, OpWord::kBegin)));
+    stamp(device, on.stream(), trace_buffer.address(trace_buffer.of_op(position, OpWord::kBegin)));
     work(device).run(op);
     lengthen(device, op);
     finish_op(device, position++);
   }
   for (const Hop& hop : action.sends) {
-    on.enter();  // a pair sends twice, and a send leaves the context of the transfers behind
-    if (mode.payloads) checksum(device, work(device).outgoing(hop.tensor), board.of_send(hop.tensor, SendWord::kSum));
+    on.enter();  // a pair sends twice, and a send leaves the thread in the transfers' context
+    if (mode.payloads)
+      checksum(device, work(device).outgoing(hop.tensor), trace_buffer.of_send(hop.tensor, SendWord::kSum));
     const cuda::Event ready = event(made_, hop.tensor, on.part());
     on.enter();
     record(ready, on.stream(), "marking an output");
@@ -207,15 +210,16 @@ void Executor::issue_cell(std::int32_t device, const Action& action, const Mode&
 }
 
 void Executor::issue_send(std::int32_t device, const Hop& hop, cuda::Event ready, bool faults) {
-  const Board& board = *boards_[static_cast<std::size_t>(device)];
+  const TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
   const cuda::Stream stream = transfer_stream(device, hop.peer);
   const cuda::Event arrival = event(arrived_, hop.tensor, transfer_part(parts_, lane(device)));
   const Op maker_op = job_.maker_of(hop.tensor);
   enter_transfer(device);
   wait_for(stream, ready, "waiting for an output");
-  stamp(device, stream, board.address(board.of_send(hop.tensor, SendWord::kBegin)));
+  stamp(device, stream, trace_buffer.address(trace_buffer.of_send(hop.tensor, SendWord::kBegin)));
   DeviceAddress target = work(hop.peer).incoming(hop.tensor);
-  if (faults && job_.strikes(Fault::Kind::kDrop, maker_op)) {
+  // A dropped message: the transfer's stream stops for good where the copy would be, as if it had never arrived.
+  if (faults && job_.has_fault(Fault::Kind::kDrop, maker_op)) {
     DeviceAddress never = lost_messages_.address();
     unsigned value = 1;
     const std::array<void*, 2> arguments{&never, &value};
@@ -223,11 +227,11 @@ void Executor::issue_send(std::int32_t device, const Hop& hop, cuda::Event ready
   } else {
     copy(device, hop.peer, work(device).outgoing(hop.tensor), target, work(device).tensor_bytes());
   }
-  if (faults && job_.strikes(Fault::Kind::kCorrupt, maker_op)) {
+  if (faults && job_.has_fault(Fault::Kind::kCorrupt, maker_op)) {
     const std::array<void*, 1> arguments{&target};
     lane(device).launch_on(stream, {"debubble_live_flip", 1, 1, 0, arguments});
   }
-  stamp(device, stream, board.address(board.of_send(hop.tensor, SendWord::kEnd)));
+  stamp(device, stream, trace_buffer.address(trace_buffer.of_send(hop.tensor, SendWord::kEnd)));
   record(arrival, stream, "marking a transfer");
 }
 
@@ -235,9 +239,10 @@ void Executor::issue(const Mode& mode) {
   std::vector<std::int64_t> before;
   for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
     LaneDevice& on = lane(device);
-    const Board& board = *boards_[static_cast<std::size_t>(device)];
+    const TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
     on.enter();
-    on.zero(board.address(Board::kFirst), board.bytes() - static_cast<Bytes>(Board::kFirst * sizeof(std::uint64_t)));
+    on.zero(trace_buffer.address(TraceBuffer::kFirst),
+            trace_buffer.bytes() - static_cast<Bytes>(TraceBuffer::kFirst * sizeof(std::uint64_t)));
     before.push_back(on.launches());
   }
   for (const IssueStep& step : order_.steps) {
@@ -251,9 +256,10 @@ void Executor::issue(const Mode& mode) {
 
 std::optional<Stall> Executor::run(std::int32_t iteration, const Mode& mode) {
   for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
-    Board& board = *boards_[static_cast<std::size_t>(device)];
-    const std::array<std::uint64_t, Board::kFirst> start{static_cast<std::uint64_t>(iteration), pipeline_end_chain()};
-    lane(device).upload(board.address(Board::kIteration), start.data(), static_cast<Bytes>(sizeof start));
+    TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
+    const std::array<std::uint64_t, TraceBuffer::kFirst> start{static_cast<std::uint64_t>(iteration),
+                                                               pipeline_end_chain()};
+    lane(device).upload(trace_buffer.address(TraceBuffer::kIteration), start.data(), static_cast<Bytes>(sizeof start));
   }
   if (mode.graph) {
     if (captured_ != mode.payloads) gate_.capture([&] { issue(mode); });
@@ -267,7 +273,7 @@ std::optional<Stall> Executor::run(std::int32_t iteration, const Mode& mode) {
   }
   const auto progress = [this] { return stamps_written(); };
   if (wait(progress)) {
-    read_boards();
+    read_trace_buffers();
     return std::nullopt;
   }
   Stall stall = where_it_stands();
@@ -280,7 +286,7 @@ void Executor::give_up(const std::function<std::int64_t()>& progress) {
   lost_ = !wait(progress);
 }
 
-// Looks several times within the patience, so that a stall is told once it has lasted so long, or a quarter longer.
+// Looks several times within the patience, so that a stall is reported once it has lasted so long, or a quarter longer.
 bool Executor::wait(const std::function<std::int64_t()>& progress) {
   using Host = std::chrono::steady_clock;
   const auto patience = std::chrono::nanoseconds(job_.request().patience);
@@ -311,43 +317,46 @@ void Executor::read(void* to, DeviceAddress from, Bytes bytes) {
   check(driver.call.stream_synchronise(reader_.get()), "reading the stamps");
 }
 
-void Executor::read_boards() {
-  for (const auto& board : boards_) read(board->words().data(), board->address(0), board->bytes());
+void Executor::read_trace_buffers() {
+  for (const auto& trace_buffer : trace_buffers_)
+    read(trace_buffer->words().data(), trace_buffer->address(0), trace_buffer->bytes());
 }
 
 std::int64_t Executor::stamps_written() {
-  read_boards();
+  read_trace_buffers();
   std::int64_t count = 0;
-  for (const auto& board : boards_) {
-    for (const std::uint64_t word : board->words()) count += word == 0 ? 0 : 1;
+  for (const auto& trace_buffer : trace_buffers_) {
+    for (const std::uint64_t word : trace_buffer->words()) count += word == 0 ? 0 : 1;
   }
   return count;
 }
 
+// Read from the stamps: a device is at its first action whose last op has no end stamp, and waits for the first of that
+// action's inputs whose transfer has no end stamp. With all inputs there it is at work, and this is no deadlock.
 Stall Executor::where_it_stands() {
-  std::vector<Standing> standings;
+  std::vector<DeviceStatus> statuses;
   bool at_work = false;
   for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
-    const Board& own = board(device);
-    Standing standing;
-    standing.position = -1;
+    const TraceBuffer& own = trace_buffer(device);
+    DeviceStatus status;
+    status.position = -1;
     for (const Action& action : job_.plan().devices[static_cast<std::size_t>(device)]) {
       const auto last = static_cast<std::size_t>(action.position) + job_.cell(device, action.position).size() - 1;
       if (own[own.of_op(last, OpWord::kEnd)] != 0) continue;
-      standing.position = action.position;
+      status.position = action.position;
       for (const Hop& hop : action.receives) {
-        const Board& sender = board(hop.peer);
-        if (standing.waits || sender[sender.of_send(hop.tensor, SendWord::kEnd)] != 0) continue;
-        standing.waits = true;
-        standing.tensor = hop.tensor;
-        standing.from = hop.peer;
+        const TraceBuffer& sender = trace_buffer(hop.peer);
+        if (status.waits || sender[sender.of_send(hop.tensor, SendWord::kEnd)] != 0) continue;
+        status.waits = true;
+        status.tensor = hop.tensor;
+        status.from = hop.peer;
       }
-      at_work = at_work || !standing.waits;
+      at_work = at_work || !status.waits;
       break;
     }
-    standings.push_back(standing);
+    statuses.push_back(status);
   }
-  Stall stall = explain_stall(job_, standings);
+  Stall stall = explain_stall(job_, statuses);
   if (at_work) {
     stall.cause = "no progress for " + std::to_string((job_.request().patience + 500'000'000) / 1'000'000'000) + " s";
   }

@@ -13,11 +13,11 @@
 #include <set>
 #include <vector>
 
-#include "live/cuda/board.hpp"
 #include "live/cuda/gate.hpp"
 #include "live/cuda/issue_order.hpp"
 #include "live/cuda/lane.hpp"
 #include "live/cuda/stage_work.hpp"
+#include "live/cuda/trace_buffer.hpp"
 #include "live/job.hpp"
 
 namespace debubble::live {
@@ -40,11 +40,13 @@ class Executor {
     // loaded now, where that may wait for what was launched before.
     bool loading = false;
   };
-  // Runs one iteration and reads the boards. Returns where everything stood when nothing moved for the request's
-  // patience. Throws UnavailableError U027 when the GPU fails.
+  // Runs one iteration and reads the trace buffers. Returns what every device waited for when there was no progress for
+  // the request's patience. Throws UnavailableError U027 when the GPU fails.
   [[nodiscard]] std::optional<Stall> run(std::int32_t iteration, const Mode& mode);
 
-  [[nodiscard]] const Board& board(std::int32_t device) const { return *boards_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] const TraceBuffer& trace_buffer(std::int32_t device) const {
+    return *trace_buffers_[static_cast<std::size_t>(device)];
+  }
   // For a `slow` fault: what to lengthen. A graph with such ops is captured anew.
   void set_costs(const StageCosts& costs);
   [[nodiscard]] bool lengthens_ops() const;
@@ -64,16 +66,16 @@ class Executor {
   }
   [[nodiscard]] Gate& gate() { return gate_; }
   void stamp(std::int32_t device, cuda::Stream stream, DeviceAddress slot);
-  // What stands at the end of every op of a run, and takes as long, with its stamp in `slot`.
+  // The kernel that ends every op of a run, so that a calibrated op takes as long, with its stamp in `slot`.
   void end_stamp(std::int32_t device, DeviceAddress slot);
   void record(cuda::Event event, cuda::Stream stream, const char* what);
   void wait_for(cuda::Stream stream, cuda::Event event, const char* what);
   void copy(std::int32_t from, std::int32_t to, DeviceAddress source, DeviceAddress target, Bytes bytes);
-  // Reads device memory beside all work, which it does not wait for.
+  // Reads device memory on a stream of its own, without waiting for any work.
   void read(void* to, DeviceAddress from, Bytes bytes);
   // Waits for the gate's last run; false when `progress` stayed the same for the request's patience.
   [[nodiscard]] bool wait(const std::function<std::int64_t()>& progress);
-  // Behind that: frees what can be freed. Afterwards either all is over, or `is_lost`.
+  // After `wait` returned false: releases the streams that can be released. Then either all work is over, or `is_lost`.
   void give_up(const std::function<std::int64_t()>& progress);
 
  private:
@@ -83,7 +85,7 @@ class Executor {
   void finish_op(std::int32_t device, std::size_t position);
   void lengthen(std::int32_t device, const Op& op);
   void checksum(std::int32_t device, DeviceAddress data, std::size_t word);
-  void read_boards();
+  void read_trace_buffers();
   [[nodiscard]] std::int64_t stamps_written();
   [[nodiscard]] Stall where_it_stands();
   void enter_transfer(std::int32_t device) const;
@@ -98,13 +100,13 @@ class Executor {
   const Lanes& lanes_;
   const Works& works_;
   StageCosts costs_;
-  std::vector<std::unique_ptr<Board>> boards_;
+  std::vector<std::unique_ptr<TraceBuffer>> trace_buffers_;
   HostFlag lost_messages_;  // streams of dropped messages wait for it
   OwnedHandle<cuda::Stream> reader_;
   std::map<std::pair<std::int32_t, std::int32_t>, OwnedHandle<cuda::Stream>> transfers_;
   std::map<Tensor, OwnedHandle<cuda::Event>> made_;
   std::map<Tensor, OwnedHandle<cuda::Event>> arrived_;
-  Gate gate_;                     // last: it is closed by nobody when the streams go
+  Gate gate_;                     // last, so that it is destroyed, and opened, before the streams
   std::optional<bool> captured_;  // with payloads or without
   std::int64_t launches_ = 0;
   Opened opened_ = Opened::kInTime;

@@ -44,6 +44,8 @@ void Gate::add(const GpuPart& part, cuda::Stream stream) {
 void Gate::close() {
   const cuda::LiveFunctions& live = parts_.libraries().driver.live;
   parts_.enter(home_);
+  // The stream waits until the flag is at least the number of this round. A flag that only grows is never reset, so no
+  // wait of an earlier round can be caught by a reset.
   ++rounds_;
   issued_ = 0;
   waiting_.clear();
@@ -73,6 +75,8 @@ void Gate::issuing(cuda::Stream stream) {
   if (++waiting_[stream] > kMostWaiting) open(Opened::kFull);
 }
 
+// Fork and join by events: every stream waits for one event of `origin_`, and `origin_` for one of every stream. Stream
+// capture follows exactly these events, which is how capturing `origin_` captures all streams into one graph.
 void Gate::fork_and_join(const std::function<void()>& issue) {
   const cuda::Functions& call = parts_.libraries().driver.call;
   parts_.enter(home_);
@@ -115,12 +119,12 @@ class Gate::Watch {
     auto moved = Host::now();
     std::int64_t seen = gate_.issued_;
     std::unique_lock<std::mutex> lock(mutex_);
-    while (!ended_.wait_for(lock, kMostStill / 5, [this] { return done_; })) {
+    while (!ended_.wait_for(lock, kIdleLimit / 5, [this] { return done_; })) {
       if (const std::int64_t now = gate_.issued_; now != seen) {
         seen = now;
         moved = Host::now();
-      } else if (Host::now() - moved >= kMostStill) {
-        gate_.open(Opened::kStill);
+      } else if (Host::now() - moved >= kIdleLimit) {
+        gate_.open(Opened::kIdle);
       }
     }
   }
@@ -143,13 +147,15 @@ void Gate::run(const std::function<void()>& issue) {
     const Watch watch(*this);
     issue_all(issue);
   } catch (...) {
-    open(Opened::kInTime);  // or whoever gives the streams back would wait for ever
+    open(Opened::kInTime);  // else destroying the streams would wait for ever
     throw;
   }
   open(Opened::kInTime);
   if (opened_ != Opened::kInTime) ++early_runs_;
 }
 
+// A kernel's first launch may load it, and loading may wait for all work on the GPU: behind a closed gate that would be
+// a deadlock until the gate opens early.
 void Gate::run_open(const std::function<void()>& issue) {
   parts_.enter(home_);
   opened_ = Opened::kInTime;

@@ -6,7 +6,7 @@
 //
 // A stream holds only so much that cannot begin: then the host waits for the GPU, and the GPU for the host. The gate
 // therefore opens early in two cases, and `opened` says in which: kMostWaiting things wait on one stream, or nothing
-// was issued for kMostStill. The second is seen by a thread of its own, as the host's may wait inside the driver, for
+// was issued for kIdleLimit. The second is seen by a thread of its own, as the host's may wait inside the driver, for
 // room in a queue that is smaller than we think, or to load a kernel.
 #pragma once
 
@@ -38,16 +38,16 @@ class HostFlag {
   cuda::Address address_ = 0;
 };
 
-enum class Opened : std::uint8_t { kInTime, kFull, kStill };
+enum class Opened : std::uint8_t { kInTime, kFull, kIdle };
 
 class Gate {
  public:
   // Launches, copies, memsets and events on one stream that may wait behind a closed gate; streams are said to hold
   // about 1024 launches.
   static constexpr std::int64_t kMostWaiting = 500;
-  static constexpr std::chrono::milliseconds kMostStill{50};
+  static constexpr std::chrono::milliseconds kIdleLimit{50};
 
-  // `lane` launches the kernel that stands in where the driver cannot make a stream wait for a value.
+  // `lane` launches the kernel that is used where the driver cannot make a stream wait for a value.
   Gate(const GpuParts& parts, LaneDevice& lane);
   ~Gate();
   Gate(const Gate&) = delete;

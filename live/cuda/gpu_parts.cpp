@@ -16,7 +16,7 @@ void require_live_functions(const CudaDriver& driver) {
 }
 
 [[noreturn]] void throw_not_split(const DeviceFacts& facts, int asked, unsigned got, const std::string& why) {
-  throw UnavailableError({"U061", facts.name,
+  throw UnavailableError({"U060", facts.name,
                           "this GPU of " + std::to_string(facts.processors) + " processors cannot be cut into " +
                               std::to_string(asked) + " parts: " + why,
                           got > 0 ? "fewer devices would do: -p " + std::to_string(got)
@@ -145,7 +145,7 @@ void GpuParts::connect() const {
                                contexts_[static_cast<std::size_t>(to.gpu)]->device()),
             "asking whether GPUs reach each other");
       if (possible == 0) {
-        throw UnavailableError({"U062", "",
+        throw UnavailableError({"U060", "",
                                 "device " + std::to_string(from.gpu) + "'s GPU cannot reach the memory of device " +
                                     std::to_string(to.gpu) + "'s directly",
                                 "GPUs of one NVLink or PCIe switch can (nvidia-smi topo -p2p r); CUDA_VISIBLE_DEVICES "
@@ -192,7 +192,7 @@ std::vector<std::string> GpuParts::notes() const {
     const int streams = made + (gpu == 0 ? static_cast<int>(greens_.size()) : 0);  // each has one of its own
     if (streams <= hardware_queues()) continue;
     shared.push_back(std::to_string(streams) + " streams share " + std::to_string(hardware_queues()) +
-                     " hardware queues of a GPU (CUDA_DEVICE_MAX_CONNECTIONS): one may wait behind another's work");
+                     " hardware queues of a GPU (CUDA_DEVICE_MAX_CONNECTIONS): one may wait for another's work");
     break;  // the GPUs are alike
   }
   for (const GpuPart& part : parts_) sizes += (sizes.empty() ? "" : ", ") + std::to_string(part.processors);

@@ -24,11 +24,11 @@ struct GpuPart {
 
 class GpuParts {
  public:
-  // `count` equal parts of one GPU. Throws UnavailableError U060 (a driver without green contexts), U061 (the GPU
-  // cannot be cut into so many parts), U021, U027, U029.
+  // `count` equal parts of one GPU. Throws UnavailableError U060 (a driver without green contexts, or a GPU
+  // that cannot be cut into so many parts), U021, U027.
   [[nodiscard]] static std::unique_ptr<GpuParts> split(std::shared_ptr<const CudaLibraries> libraries, int gpu,
                                                        int count);
-  // Whole GPUs, by number. Throws UnavailableError U060, U062 (two that cannot reach each other's memory), U021, U029.
+  // Whole GPUs, by number. Throws UnavailableError U060 (also for two that cannot reach each other's memory), U021.
   [[nodiscard]] static std::unique_ptr<GpuParts> whole(std::shared_ptr<const CudaLibraries> libraries,
                                                        const std::vector<int>& gpus);
   ~GpuParts();
@@ -40,7 +40,7 @@ class GpuParts {
   [[nodiscard]] const DeviceFacts& facts(const GpuPart& part) const {
     return facts_[static_cast<std::size_t>(part.gpu)];
   }
-  // Where transfers that leave this part run: the processors that no part has, so that a copy, or the stamp beside it,
+  // Where transfers that leave this part run: the processors that no part has, so that a copy, or the stamp next to it,
   // never waits for a free place among the part's own blocks; the part itself where nothing is left over.
   [[nodiscard]] const GpuPart& transfer_part(const GpuPart& part) const { return rest_ ? *rest_ : part; }
   // The GPU's own context, for what belongs to no part.
@@ -51,7 +51,7 @@ class GpuParts {
   [[nodiscard]] OwnedHandle<cuda::Stream> make_stream(const GpuPart& part, bool urgent) const;
   // An event may only be recorded on streams of the part it was made for; anybody may wait for it.
   [[nodiscard]] OwnedHandle<cuda::Event> make_event(const GpuPart& part) const;
-  [[nodiscard]] std::vector<std::string> notes() const;  // sizes, for people
+  [[nodiscard]] std::vector<std::string> notes() const;  // sizes, to display
 
  private:
   explicit GpuParts(std::shared_ptr<const CudaLibraries> libraries) : libraries_(std::move(libraries)) {}

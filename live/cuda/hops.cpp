@@ -77,7 +77,7 @@ class HopTimer {
   void copy(const Edge& edge, Bytes bytes) {
     const auto [from, to] = edge;
     const cuda::Stream stream = executor_.transfer_stream(from, to);
-    const auto& sends = executor_.board(from).sends();
+    const auto& sends = executor_.trace_buffer(from).sends();
     const auto sent = std::find_if(sends.begin(), sends.end(), [&, receiver = to](const auto& each) {
       return user(job_.schedule(), each.first) == receiver;
     });

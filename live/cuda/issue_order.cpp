@@ -12,6 +12,8 @@ class Walk {
  public:
   explicit Walk(const Plan& plan) : plan_(plan), next_(plan.devices.size(), 0) {}
 
+  // One action of each device in turn, until no device can go on. What remains then waits in a circle, or for one: a
+  // deadlock, found without launching anything.
   std::vector<IssueStep> run() {
     for (bool moved = true; moved;) {
       moved = false;
@@ -56,19 +58,19 @@ class Walk {
   std::vector<IssueStep> steps_;
 };
 
-Standing standing_of(const Action* action) {
-  Standing standing;
-  standing.position = -1;
-  if (action == nullptr) return standing;
-  standing.position = action->position;
-  if (action->kind != Action::Kind::kCompute) ++standing.position;  // a transfer stands before the next cell
+DeviceStatus status_of(const Action* action) {
+  DeviceStatus status;
+  status.position = -1;
+  if (action == nullptr) return status;
+  status.position = action->position;
+  if (action->kind != Action::Kind::kCompute) ++status.position;  // a transfer comes before the next cell
   const std::vector<Hop>& hops = action->receives.empty() ? action->sends : action->receives;
-  standing.waits = !hops.empty();
-  if (!standing.waits) return standing;
-  standing.kind = action->receives.empty() ? Message::Kind::kReady : Message::Kind::kPayload;
-  standing.tensor = hops.front().tensor;
-  standing.from = hops.front().peer;
-  return standing;
+  status.waits = !hops.empty();
+  if (!status.waits) return status;
+  status.kind = action->receives.empty() ? Message::Kind::kReady : Message::Kind::kPayload;
+  status.tensor = hops.front().tensor;
+  status.from = hops.front().peer;
+  return status;
 }
 
 }  // namespace
@@ -77,14 +79,14 @@ IssueOrder issue_order(const Job& job) {
   const Plan& plan = job.plan();
   Walk walk(plan);
   IssueOrder order{walk.run(), std::nullopt};
-  std::vector<Standing> standings;
+  std::vector<DeviceStatus> statuses;
   bool stuck = false;
   for (std::size_t device = 0; device < plan.devices.size(); ++device) {
     const Action* const action = walk.stuck_at(device);
     stuck = stuck || action != nullptr;
-    standings.push_back(standing_of(action));
+    statuses.push_back(status_of(action));
   }
-  if (stuck) order.stall = explain_stall(job, standings);
+  if (stuck) order.stall = explain_stall(job, statuses);
   return order;
 }
 

@@ -1,4 +1,4 @@
-// IssueOrder: the order in which one host thread gives all devices their work: every action behind those that it waits
+// IssueOrder: the order in which one host thread gives all devices their work: every action after those that it waits
 // for. A schedule for which there is none deadlocks, which is known before anything is launched.
 #pragma once
 

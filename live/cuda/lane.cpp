@@ -74,7 +74,7 @@ DeviceAddress LaneDevice::allocate(Bytes bytes) {
     check(driver.call.memory_info(&free, &total), "asking for the free memory");
     throw UnavailableError(
         {"U026", facts().name,
-         "out of device memory: " + std::to_string(bytes / kMebibyte) + " MiB asked for beside " +
+         "out of device memory: " + std::to_string(bytes / kMebibyte) + " MiB requested in addition to " +
              std::to_string(allocated_ / kMebibyte) + " MiB of this device, " +
              std::to_string(free / static_cast<std::size_t>(kMebibyte)) + " of " +
              std::to_string(total / static_cast<std::size_t>(kMebibyte)) + " MiB free",
@@ -114,7 +114,7 @@ void LaneDevice::download(void* to, DeviceAddress from, Bytes bytes) {
 
 void LaneDevice::zero(DeviceAddress address, Bytes bytes) {
   if (bytes <= 0) return;
-  if (told_) told_(stream());
+  if (on_issue_) on_issue_(stream());
   check(parts_.libraries().driver.call.set_bytes(address, 0, static_cast<std::size_t>(bytes), stream()), "a memset");
 }
 
@@ -123,7 +123,7 @@ void LaneDevice::launch(const Launch& launch) { launch_on(stream(), launch); }
 void LaneDevice::launch_on(cuda::Stream stream, const Launch& launch) {
   const cuda::Function function = kernel(launch.kernel);
   last_issued_ = launch.kernel;
-  if (told_) told_(stream);
+  if (on_issue_) on_issue_(stream);
   ++launches_;
   auto* const values = const_cast<void**>(launch.arguments.data());  // NOLINT: only read, whatever the prototype says
   check(parts_.libraries().driver.call.launch(function, grid_size(launch.blocks), 1, 1,
@@ -133,8 +133,8 @@ void LaneDevice::launch_on(cuda::Stream stream, const Launch& launch) {
 }
 
 void LaneDevice::gemm(const Gemm& gemm) {
-  last_issued_ = "a matrix product";
-  if (told_) told_(stream());
+  last_issued_ = "a matmul";
+  if (on_issue_) on_issue_(stream());
   ++launches_;
   products_->run(gemm, stream());
 }

@@ -23,7 +23,7 @@ struct LiveImages {
 
 class LaneDevice final : public WorkDevice {
  public:
-  // `parts` must outlive it. Throws UnavailableError U026, U027, U028.
+  // `parts` must outlive it. Throws UnavailableError U026, U027.
   LaneDevice(const GpuParts& parts, const GpuPart& part, const LiveImages& images);
   ~LaneDevice() override;
   LaneDevice(const LaneDevice&) = delete;
@@ -49,7 +49,7 @@ class LaneDevice final : public WorkDevice {
   // A kernel of this lane's on any stream of its part, or of the transfer part.
   void launch_on(cuda::Stream stream, const Launch& launch);
   // Called before each thing that goes to a stream; empty: nobody wants to know.
-  void tell_before_issuing(std::function<void(cuda::Stream)> told) { told_ = std::move(told); }
+  void set_issue_callback(std::function<void(cuda::Stream)> on_issue) { on_issue_ = std::move(on_issue); }
   [[nodiscard]] Bytes allocated() const { return allocated_; }  // by `allocate`, and not released
   [[nodiscard]] std::int64_t launches() const { return launches_; }
 
@@ -70,7 +70,7 @@ class LaneDevice final : public WorkDevice {
   std::unique_ptr<CublasLtGemm> products_;
   std::map<int, OwnedHandle<cuda::Event>> marks_;
   std::string last_issued_;
-  std::function<void(cuda::Stream)> told_;
+  std::function<void(cuda::Stream)> on_issue_;
 };
 
 }  // namespace debubble::live

@@ -7,7 +7,7 @@
 
 namespace debubble::live {
 
-[[nodiscard]] std::string_view live_kernel_text();  // as it stands in the file
+[[nodiscard]] std::string_view live_kernel_text();  // as in the file
 [[nodiscard]] std::string live_kernel_source();     // with CUDA's words before it
 
 }  // namespace debubble::live

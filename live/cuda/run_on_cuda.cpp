@@ -5,9 +5,9 @@
 
 #include "live/backends.hpp"
 #include "live/cuda/calibration.hpp"
-#include "live/cuda/evidence.hpp"
 #include "live/cuda/executor.hpp"
 #include "live/cuda/issue_order.hpp"
+#include "live/cuda/verification.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::live {
@@ -22,12 +22,12 @@ constexpr std::int64_t kSettledWithin = 3;           // per cent, of the last th
 void refuse_what_cannot_be(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
-    problems.push_back({"E023", "--p2p", "transfers between the parts of a GPU run beside the work",
+    problems.push_back({"E003", "--p2p", "transfers between the parts of a GPU overlap the work",
                         "--p2p overlapped; the backends cpu and mpi know the others"});
   }
   for (const Fault& fault : request.faults) {
     if (fault.kind != Fault::Kind::kKill) continue;
-    problems.push_back({"E024", "--fault", "the backend cuda runs all devices in one process: none can be killed alone",
+    problems.push_back({"E003", "--fault", "the backend cuda runs all devices in one process: none can be killed alone",
                         "--backend mpi has one process per device"});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
@@ -141,7 +141,7 @@ class CudaRun {
       note(std::to_string(now - early) +
            " rounds of the calibration began before all was launched; they have more than a stream holds back");
     }
-    // Behind the calibration the first iteration is unlike the others: what it captures, and where clocks stand.
+    // After the calibration the first iteration is unlike the others: what it captures, and the state of the clocks.
     return (!executor_->lengthens_ops() || load_kernels()) && iterate({options_.graph, false});
   }
 
@@ -257,7 +257,7 @@ class CudaRun {
     } else if (executor_->gate_opened() != Opened::kInTime) {
       text += executor_->gate_opened() == Opened::kFull
                   ? ": more than a stream holds back (" + std::to_string(Gate::kMostWaiting) + ")"
-                  : ": launching stood still for " + std::to_string(Gate::kMostStill.count()) + " ms";
+                  : ": launching made no progress for " + std::to_string(Gate::kIdleLimit.count()) + " ms";
       text += ", so the gate opened before all was launched; where the GPU caught up with the host, launching shows";
     }
     note(text);

@@ -18,20 +18,20 @@ class RowWalk {
       take(op, Region::kUntilWeightGrad);
       counted_ += size.activation;
     } else if (op.kind != OpKind::kWeightGrad) {
-      take(op, Region::kHeld);
+      take(op, Region::kHeld);  // written while I or B runs, so it needs its place from the begin
     }
     memory_.peak_activation = std::max(memory_.peak_activation, counted_);
   }
 
   void end(const Op& op) {
     const StageFootprint& size = stages_[static_cast<std::size_t>(op.stage)];
-    if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) {
+    if (makes_input_gradient(op.kind)) {
       give_back(op, Region::kUntilBackward);
       counted_ -= size.activation;
     }
     if (op.kind == OpKind::kInputGrad) counted_ += size.weight_grad_held;
     if (op.kind == OpKind::kWeightGrad) counted_ -= size.weight_grad_held;
-    if (op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad) {
+    if (makes_weight_gradient(op.kind)) {
       give_back(op, Region::kUntilWeightGrad);
       give_back(op, Region::kHeld);
     }
@@ -52,7 +52,8 @@ class RowWalk {
     taken_[{op.stage, op.microbatch}][index] = true;
   }
 
-  // In a row whose order somebody spoilt a piece may be given back before it was taken: its wrong data is found later.
+  // In a row that a `swap` fault has changed a piece may be given back before it was taken: its wrong data is found
+  // later.
   void give_back(const Op& op, Region region) {
     const auto index = static_cast<std::size_t>(region);
     bool& taken = taken_[{op.stage, op.microbatch}][index];
@@ -72,6 +73,7 @@ class RowWalk {
 }  // namespace
 
 RowMemory plan_row_memory(const std::vector<Op>& row, const std::vector<StageFootprint>& stages) {
+  // All of a cell begins before any of it ends: the members of an overlapped pair are live together.
   RowWalk walk(stages);
   for (std::size_t k = 0; k < row.size();) {
     const std::size_t cell = row[k].paired_with_next ? 2 : 1;

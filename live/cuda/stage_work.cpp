@@ -103,19 +103,19 @@ void check_model(const StagedModel& model, const Schedule& schedule) {
   const bool positive = std::all_of(partition.begin(), partition.end(), [](int layers) { return layers > 0; });
   const std::int64_t layers = model.shape.layers + 2;
   if (static_cast<int>(partition.size()) != schedule.stages || !positive) {
-    problems.push_back({"E020", "--partition",
+    problems.push_back({"L005", "--partition",
                         "the schedule has " + std::to_string(schedule.stages) + " stages; the partition gives " +
                             std::to_string(partition.size()) + (positive ? "" : ", some without layers"),
                         "one number of layers, at least 1, for each stage"});
   } else if (std::accumulate(partition.begin(), partition.end(), std::int64_t{0}) != layers) {
-    problems.push_back({"E021", "--partition",
+    problems.push_back({"L006", "--partition",
                         "the stages have " +
                             std::to_string(std::accumulate(partition.begin(), partition.end(), std::int64_t{0})) +
                             " layers together; " + model.shape.name + " has " + std::to_string(layers),
-                        std::to_string(model.shape.layers) + " blocks, an embedding before and a head behind them"});
+                        std::to_string(model.shape.layers) + " blocks, an embedding before and a head after them"});
   }
   if (model.size.microbatch % schedule.pieces != 0) {
-    problems.push_back({"E022", "--microbatch",
+    problems.push_back({"F003", "--microbatch",
                         "the schedule cuts a microbatch into " + std::to_string(schedule.pieces) + " pieces; " +
                             std::to_string(model.size.microbatch) + " samples cannot be",
                         "a multiple of " + std::to_string(schedule.pieces) + " can"});

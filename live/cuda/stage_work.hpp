@@ -4,8 +4,8 @@
 //     stage 1 of 3, layers 5 ... 8:    incoming 0F3 ─► [5]─[6]─[7]─[8] ─► outgoing 1F3
 //                                      outgoing 1B3 ◄─ [5]─[6]─[7]─[8] ◄─ incoming 2B3
 //
-// A tensor that stays on the device has one buffer; one that travels has a buffer at each end. Behind the payload
-// stands the tensor's chain value (live/checksum.hpp), so that both travel together: `tensor_bytes` covers both.
+// A tensor that stays on the device has one buffer; one that travels has a buffer at each end. After the payload
+// comes the tensor's chain value (live/checksum.hpp), so that both travel together: `tensor_bytes` covers both.
 //
 // Nothing is waited for. Whoever calls sees to the order: an op runs when its inputs are in their incoming buffers.
 #pragma once
@@ -31,9 +31,9 @@ struct StagedModel {
   WorkloadSize size;  // of a whole microbatch
 };
 
-// Throws InputError with all that is wrong: E020 (not one number per stage, or a stage without layers), E021 (the
-// numbers do not add up to the model's layers + 2), E022 (a microbatch that does not divide into the schedule's
-// pieces), and W001 ... W006.
+// Throws InputError with all that is wrong: L005 (not one number per stage, or a stage without layers), L006 (the
+// numbers do not add up to the model's layers + 2), F003 (a microbatch that does not divide into the schedule's
+// pieces), and F001, F002, X005.
 void check_model(const StagedModel& model, const Schedule& schedule);
 
 // What each stage holds of a whole microbatch; times are 0. Throws like check_model.

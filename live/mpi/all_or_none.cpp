@@ -11,27 +11,28 @@ namespace debubble::live {
 
 namespace {
 
-LetterWriter letter_of(const std::optional<Failure>& failure) {
-  LetterWriter letter;
-  letter.number(failure.has_value() ? 1 : 0);
-  if (failure.has_value()) write(letter, *failure);
-  return letter;
+MessageWriter message_of(const std::optional<Failure>& failure) {
+  MessageWriter writer;
+  writer.number(failure.has_value() ? 1 : 0);
+  if (failure.has_value()) write(writer, *failure);
+  return writer;
 }
 
-std::optional<Failure> read(ControlLine::Mail mail) {
-  if (mail.letter.number() == 0) return std::nullopt;
-  return read_failure(mail.letter);
+std::optional<Failure> read(ControlChannel::Received received) {
+  if (received.message.number() == 0) return std::nullopt;
+  return read_failure(received.message);
 }
 
-// Every other rank sends rank 0 one letter, when its work has ended or when somebody's has failed, and gets one.
+// Every other rank sends rank 0 exactly one message, when its work has ended or when the verdict arrives before that,
+// and receives exactly one, the verdict. So when `run` returns no message of this exchange is left in the channel.
 class Deciding {
  public:
-  Deciding(MessagePassing& passing, ControlLine& line, const std::function<bool()>& turn)
-      : passing_(passing), line_(line), turn_(turn) {}
+  Deciding(MessagePassing& passing, ControlChannel& channel, const std::function<bool()>& poll)
+      : passing_(passing), channel_(channel), poll_(poll) {}
 
   void run() {
     while (passing_.rank() == 0 ? !lead() : !follow()) std::this_thread::yield();
-    line_.flush();
+    channel_.flush();
     if (failure_.has_value()) raise(*failure_);
   }
 
@@ -39,7 +40,7 @@ class Deciding {
   void work() {
     if (ended_) return;
     try {
-      ended_ = turn_();
+      ended_ = poll_();
     } catch (...) {
       ended_ = true;
       const std::string who = "rank " + std::to_string(passing_.rank()) + " on " + passing_.host();
@@ -48,54 +49,54 @@ class Deciding {
   }
 
   bool lead() {
-    if (!told_) work();
-    while (heard_ < passing_.size() - 1) {
-      std::optional<ControlLine::Mail> mail = line_.next();
-      if (!mail.has_value()) break;
-      const std::optional<Failure> other = read(std::move(*mail));
+    if (!sent_) work();
+    while (received_ < passing_.size() - 1) {
+      std::optional<ControlChannel::Received> received = channel_.next();
+      if (!received.has_value()) break;
+      const std::optional<Failure> other = read(std::move(*received));
       if (!failure_.has_value()) failure_ = other;
-      ++heard_;
+      ++received_;
     }
-    const bool all_heard = heard_ == passing_.size() - 1;
-    if (!told_ && (failure_.has_value() || (ended_ && all_heard))) {
-      told_ = true;
-      line_.send_to_all_others(letter_of(failure_));
+    const bool all_received = received_ == passing_.size() - 1;
+    if (!sent_ && (failure_.has_value() || (ended_ && all_received))) {
+      sent_ = true;
+      channel_.send_to_all_others(message_of(failure_));
     }
-    return told_ && all_heard;
+    return sent_ && all_received;
   }
 
   bool follow() {
     work();
-    if (ended_ && !told_) tell();
-    std::optional<ControlLine::Mail> verdict = line_.next();
+    if (ended_ && !sent_) send_own();
+    std::optional<ControlChannel::Received> verdict = channel_.next();
     if (!verdict.has_value()) return false;
-    if (!told_) tell();
+    if (!sent_) send_own();
     failure_ = read(std::move(*verdict));
     return true;
   }
 
-  void tell() {
-    told_ = true;
-    line_.send(0, letter_of(failure_));
+  void send_own() {
+    sent_ = true;
+    channel_.send(0, message_of(failure_));
   }
 
   MessagePassing& passing_;
-  ControlLine& line_;
-  const std::function<bool()>& turn_;
+  ControlChannel& channel_;
+  const std::function<bool()>& poll_;
   std::optional<Failure> failure_;
   bool ended_ = false;
-  bool told_ = false;
-  int heard_ = 0;
+  bool sent_ = false;
+  int received_ = 0;
 };
 
 }  // namespace
 
-void all_or_none_by_turns(MessagePassing& passing, ControlLine& line, const std::function<bool()>& turn) {
-  Deciding(passing, line, turn).run();
+void all_or_none_polling(MessagePassing& passing, ControlChannel& channel, const std::function<bool()>& poll) {
+  Deciding(passing, channel, poll).run();
 }
 
-void all_or_none(MessagePassing& passing, ControlLine& line, const std::function<void()>& work) {
-  all_or_none_by_turns(passing, line, [&work] {
+void all_or_none(MessagePassing& passing, ControlChannel& channel, const std::function<void()>& work) {
+  all_or_none_polling(passing, channel, [&work] {
     work();
     return true;
   });

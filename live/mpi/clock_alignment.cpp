@@ -10,12 +10,12 @@ namespace {
 
 constexpr int kTrips = 64;
 
-ClockReading read_clock(int rank, ControlLine& line, const std::function<Nanoseconds()>& now) {
+ClockReading read_clock(int rank, ControlChannel& channel, const std::function<Nanoseconds()>& now) {
   ClockReading best;
   for (int trip = 0; trip < kTrips; ++trip) {
     const Nanoseconds left = now();
-    line.send(rank, LetterWriter());
-    const Nanoseconds there = line.wait(rank).letter.number();
+    channel.send(rank, MessageWriter());
+    const Nanoseconds there = channel.wait(rank).message.number();
     const Nanoseconds back = now();
     const Nanoseconds error = (back - left + 1) / 2;
     if (trip == 0 || error < best.error) best = {there, left + (back - left) / 2 - there, error};
@@ -25,18 +25,18 @@ ClockReading read_clock(int rank, ControlLine& line, const std::function<Nanosec
 
 }  // namespace
 
-std::vector<ClockReading> read_clocks(MessagePassing& passing, ControlLine& line,
+std::vector<ClockReading> read_clocks(MessagePassing& passing, ControlChannel& channel,
                                       const std::function<Nanoseconds()>& now) {
   if (passing.rank() != 0) {
     for (int trip = 0; trip < kTrips; ++trip) {
-      const ControlLine::Mail mail = line.wait(0);
-      line.send(mail.from, LetterWriter().number(now()));
+      const ControlChannel::Received received = channel.wait(0);
+      channel.send(received.from, MessageWriter().number(now()));
     }
-    line.flush();
+    channel.flush();
     return {};
   }
   std::vector<ClockReading> readings(1);
-  for (int rank = 1; rank < passing.size(); ++rank) readings.push_back(read_clock(rank, line, now));
+  for (int rank = 1; rank < passing.size(); ++rank) readings.push_back(read_clock(rank, channel, now));
   return readings;
 }
 

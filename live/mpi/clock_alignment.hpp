@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "live/mpi/control_line.hpp"
+#include "live/mpi/control_channel.hpp"
 #include "sim/core/run_record.hpp"
 #include "sim/core/units.hpp"
 
@@ -23,7 +23,7 @@ struct ClockReading {
 };
 
 // Call in every rank. At rank 0: one reading per rank, its own all 0; elsewhere empty.
-[[nodiscard]] std::vector<ClockReading> read_clocks(MessagePassing& passing, ControlLine& line,
+[[nodiscard]] std::vector<ClockReading> read_clocks(MessagePassing& passing, ControlChannel& channel,
                                                     const std::function<Nanoseconds()>& now);
 
 // A time of this rank on rank 0's clock.

@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "live/cpu/account.hpp"
 #include "live/cpu/calibration.hpp"
 #include "live/cpu/cores.hpp"
 #include "live/cpu/cpu_worker.hpp"
+#include "live/cpu/describe_work.hpp"
 #include "live/cpu/matrix.hpp"
 #include "live/job.hpp"
 #include "live/mpi/gathered.hpp"
@@ -28,7 +28,7 @@ class MortalWorker final : public Worker {
 
   void start(Ledger& ledger) override { worker_.start(ledger); }
   void begin(const Op& op) override {
-    if (job_.strikes(Fault::Kind::kKill, op)) ::kill(::getpid(), SIGKILL);
+    if (job_.has_fault(Fault::Kind::kKill, op)) ::kill(::getpid(), SIGKILL);
     worker_.begin(op);
   }
   Payload work(const Op& op, std::span<const std::byte> input) override { return worker_.work(op, input); }
@@ -45,7 +45,7 @@ void require_cores(const MessagePassing& passing) {
   const int quota = usable_cores().quota;
   const int cores = quota > 0 ? std::min(quota, online) : online;
   if (cores > passing.ranks_on_host()) return;
-  throw UnavailableError({"U055", "--clock wall",
+  throw UnavailableError({"U050", "--clock wall",
                           "the wall clock needs " + std::to_string(passing.ranks_on_host() + 1) + " cores for " +
                               std::to_string(passing.ranks_on_host()) + " ranks, and there are " +
                               std::to_string(cores),
@@ -59,11 +59,11 @@ class CpuRank {
         progress_(progress),
         job_(request),
         shape_(choose_shape(job_)),
-        products_(MatrixProducts::best()) {}
+        matmul_(MatmulLibrary::best()) {}
 
-  LiveResult run(ControlLine& line) {
-    RankReport report =
-        run_rank(passing_, line, job_, {[this](Transport& transport) { return work(transport); }, steady_time, false});
+  LiveResult run(ControlChannel& channel) {
+    RankReport report = run_rank(passing_, channel, job_,
+                                 {[this](Transport& transport) { return work(transport); }, steady_time, false});
     std::vector<MeasuredTimes> times = read_times(report);
     LiveResult result = result_of(job_, std::move(report));
     const LiveRequest& request = job_.request();
@@ -76,9 +76,9 @@ class CpuRank {
   RankResult work(Transport& transport) {
     if (job_.request().clock == Clock::kWall) require_cores(passing_);
     const std::int32_t device = passing_.rank();
-    CpuWorker worker(job_, device, shape_, products_);
+    CpuWorker worker(job_, device, shape_, matmul_);
     const MeasuredTimes times = calibrated(worker, transport);
-    worker.slow_down(job_.slowness(device));
+    worker.slow_down(job_.slowdown(device));
     MortalWorker mortal(worker, job_);
     DeviceRunner runner(job_, device, transport, mortal, steady_time);
     RankResult result;
@@ -113,16 +113,16 @@ class CpuRank {
   std::vector<MeasuredTimes> read_times(RankReport& report) {
     std::vector<MeasuredTimes> all(report.more.size());
     for (std::size_t device = 0; device < all.size(); ++device) {
-      LetterReader& letter = report.more[device];
-      const std::string processor = letter.text();
+      MessageReader& reader = report.more[device];
+      const std::string processor = reader.text();
       if (std::find(processors_.begin(), processors_.end(), processor) == processors_.end()) {
         processors_.push_back(processor);
       }
-      for (std::int64_t left = letter.number(); left > 0; --left) {
+      for (std::int64_t left = reader.number(); left > 0; --left) {
         std::pair<OpKind, std::int32_t> key;
-        letter.into(key.first);
-        letter.into(key.second);
-        letter.into(all[device][key]);
+        reader.into(key.first);
+        reader.into(key.second);
+        reader.into(all[device][key]);
       }
     }
     return all;
@@ -135,9 +135,9 @@ class CpuRank {
     for (const std::string& processor : processors_) {
       result.origin.device += (result.origin.device.empty() ? "" : "; ") + processor;
     }
-    result.origin.libraries = std::string(passing_.library()) + ", " + products_.name();
+    result.origin.libraries = std::string(passing_.library()) + ", " + matmul_.name();
     result.origin.method = "one MPI rank per device; " + method();
-    describe_work(job_.request(), shape_, products_, result);
+    describe_work(job_.request(), shape_, matmul_, result);
     if (!shape_.token) {
       result.assumptions.push_back({"op times", "calibrated on each rank with all at work", Source::kMeasured});
     }
@@ -163,15 +163,15 @@ class CpuRank {
   const LiveProgress& progress_;
   Job job_;
   WorkShape shape_;
-  const MatrixProducts& products_;
+  const MatmulLibrary& matmul_;
   std::vector<std::string> processors_;
 };
 
 }  // namespace
 
-LiveResult run_cpu_ranks(MessagePassing& passing, ControlLine& line, const LiveRequest& request,
+LiveResult run_cpu_ranks(MessagePassing& passing, ControlChannel& channel, const LiveRequest& request,
                          const LiveProgress& progress) {
-  return CpuRank(passing, request, progress).run(line);
+  return CpuRank(passing, request, progress).run(channel);
 }
 
 }  // namespace debubble::live

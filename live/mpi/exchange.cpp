@@ -30,7 +30,7 @@ Exchange::Exchange(MessagePassing& passing, const Plan& plan, Mailbox& mailbox) 
   }
 }
 
-std::list<Exchange::Transfer>& Exchange::left_behind() {
+std::list<Exchange::Transfer>& Exchange::abandoned() {
   static auto* const transfers = new std::list<Transfer>;
   return *transfers;
 }
@@ -39,7 +39,7 @@ Exchange::~Exchange() {
   static std::mutex mutex;  // ranks may be threads
   const std::lock_guard lock(mutex);
   for (std::list<Transfer>* const transfers : {&sending_, &receiving_}) {
-    left_behind().splice(left_behind().end(), *transfers);
+    abandoned().splice(abandoned().end(), *transfers);
   }
 }
 
@@ -48,21 +48,23 @@ void Exchange::use_clock(WallClock now, std::vector<Nanoseconds> shifts) {
   shifts_ = std::move(shifts);
 }
 
-bool Exchange::turn() {
+// MPI need not move messages outside of its calls, so this runs while the worker computes. Sends first: what the worker
+// has put into the mailbox should leave at once.
+bool Exchange::progress() {
   const bool sends = start_sends();
   const bool left = finish_sends();
   const bool seen = start_receives();
   const bool arrived = finish_receives();
-  const bool met = meet();
+  const bool met = progress_barrier();
   const bool moved = sends || left || seen || arrived || met;
-  if (moved) mailbox_.on_its_way(under_way());
+  if (moved) mailbox_.set_in_flight(in_flight());
   return moved;
 }
 
 bool Exchange::start_sends() {
   bool moved = false;
-  while (std::optional<Mailbox::Parcel> parcel = mailbox_.next_parcel()) {
-    sending_.push_back({0, parcel->to, std::move(parcel->frame)});
+  while (std::optional<Mailbox::OutgoingFrame> outgoing = mailbox_.next_outgoing()) {
+    sending_.push_back({0, outgoing->to, std::move(outgoing->frame)});
     Transfer& kept = sending_.back();
     kept.request = passing_.send(out_.at(kept.peer), kept.peer, kept.frame.data(), kept.frame.size());
     moved = true;
@@ -73,11 +75,13 @@ bool Exchange::start_sends() {
 bool Exchange::finish_sends() {
   return sending_.remove_if([this](const Transfer& transfer) {
     if (!passing_.done(transfer.request)) return false;
-    mailbox_.parcel_left(transfer.peer);
+    mailbox_.frame_sent(transfer.peer);
     return true;
   }) > 0;
 }
 
+// MPI announces a message before it is received, with its size, so a buffer is made to measure and no receive is ever
+// posted for something that may not come.
 bool Exchange::start_receives() {
   bool moved = false;
   for (const auto& [peer, edge] : in_) {
@@ -109,18 +113,18 @@ void Exchange::deliver(const Transfer& transfer) {
   mailbox_.deliver(std::move(message));
 }
 
-std::size_t Exchange::under_way() const {
+std::size_t Exchange::in_flight() const {
   std::size_t bytes = 0;
   for (const Transfer& transfer : sending_) bytes += transfer.frame.size();
   for (const Transfer& transfer : receiving_) bytes += transfer.frame.size();
   return bytes;
 }
 
-bool Exchange::meet() {
+bool Exchange::progress_barrier() {
   if (mailbox_.barrier_wanted()) barrier_ = passing_.start_barrier();
   if (!barrier_.has_value() || !passing_.done(*barrier_)) return false;
   barrier_.reset();
-  mailbox_.everybody_met();
+  mailbox_.barrier_done();
   return true;
 }
 

@@ -28,7 +28,7 @@ class Exchange {
   Exchange& operator=(const Exchange&) = delete;
 
   // One look at everything that is under way. False: nothing has moved.
-  [[nodiscard]] bool turn();
+  [[nodiscard]] bool progress();
   // Wall clock: what is added to the times of messages from each rank to get this rank's clock, which is `now`. A
   // message that comes later than its emulated link would bring it has arrived when it came.
   void use_clock(WallClock now, std::vector<Nanoseconds> shifts);
@@ -39,14 +39,14 @@ class Exchange {
     int peer = 0;
     std::vector<std::byte> frame;
   };
-  static std::list<Transfer>& left_behind();
+  static std::list<Transfer>& abandoned();
   bool start_sends();
   bool finish_sends();
   bool start_receives();
   bool finish_receives();
   void deliver(const Transfer& transfer);
-  bool meet();
-  [[nodiscard]] std::size_t under_way() const;  // bytes
+  bool progress_barrier();
+  [[nodiscard]] std::size_t in_flight() const;  // bytes
 
   MessagePassing& passing_;
   Mailbox& mailbox_;

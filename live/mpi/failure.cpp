@@ -20,7 +20,7 @@ Failure failure_of(const std::exception_ptr& error, const std::string& who) {
     return {Failure::Kind::kWrongData, {}, found.what()};
   } catch (const std::bad_alloc&) {
     return {Failure::Kind::kUnavailable,
-            {{"U053", "", who + " has not enough memory for its buffers",
+            {{"U051", "", who + " has not enough memory for its buffers",
               "spread the ranks over more hosts, or use fewer microbatches"}},
             ""};
   } catch (const std::exception& found) {
@@ -42,22 +42,22 @@ void raise(const Failure& failure) {
   throw std::runtime_error(failure.text);
 }
 
-void write(LetterWriter& letter, const Failure& failure) {
-  letter.number(static_cast<std::int64_t>(failure.kind)).text(failure.text);
-  letter.number(static_cast<std::int64_t>(failure.diagnostics.size()));
+void write(MessageWriter& writer, const Failure& failure) {
+  writer.number(static_cast<std::int64_t>(failure.kind)).text(failure.text);
+  writer.number(static_cast<std::int64_t>(failure.diagnostics.size()));
   for (const Diagnostic& diagnostic : failure.diagnostics) {
-    letter.text(diagnostic.code).text(diagnostic.place).text(diagnostic.message).text(diagnostic.help);
+    writer.text(diagnostic.code).text(diagnostic.place).text(diagnostic.message).text(diagnostic.help);
   }
 }
 
-Failure read_failure(LetterReader& letter) {
+Failure read_failure(MessageReader& reader) {
   Failure failure;
-  letter.into(failure.kind);
-  failure.text = letter.text();
-  for (std::int64_t left = letter.number(); left > 0; --left) {
+  reader.into(failure.kind);
+  failure.text = reader.text();
+  for (std::int64_t left = reader.number(); left > 0; --left) {
     Diagnostic diagnostic;
     for (std::string* part : {&diagnostic.code, &diagnostic.place, &diagnostic.message, &diagnostic.help}) {
-      *part = letter.text();
+      *part = reader.text();
     }
     failure.diagnostics.push_back(std::move(diagnostic));
   }

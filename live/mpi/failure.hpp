@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "live/mpi/letter.hpp"
+#include "live/mpi/message_codec.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::live {
@@ -22,7 +22,7 @@ struct Failure {
 [[nodiscard]] Failure failure_of(const std::exception_ptr& error, const std::string& who);
 [[noreturn]] void raise(const Failure& failure);
 
-void write(LetterWriter& letter, const Failure& failure);
-[[nodiscard]] Failure read_failure(LetterReader& letter);
+void write(MessageWriter& writer, const Failure& failure);
+[[nodiscard]] Failure read_failure(MessageReader& reader);
 
 }  // namespace debubble::live

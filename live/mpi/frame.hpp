@@ -1,4 +1,4 @@
-// Frame: a Message as MPI carries it. Whole blocks (MessagePassing::kBlock), zeros behind the payload:
+// Frame: a Message as MPI carries it. Whole blocks (MessagePassing::kBlock), zeros after the payload:
 //
 //     | header, 128 bytes: kind, tensor, iteration, chain, checksum, times, payload's length | payload | 0 ... 0 |
 #pragma once

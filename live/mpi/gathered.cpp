@@ -36,7 +36,7 @@ LiveResult result_of(const Job& job, RankReport report) {
   result.hop_latency = job.request().hop_latency;
   result.hop_bandwidth = job.request().hop_bandwidth;
   result.clocks = std::move(report.clocks);
-  if (report.outcome.kind == Outcome::Kind::kStalled) result.stall = explain_stall(job, report.outcome.standings);
+  if (report.outcome.kind == Outcome::Kind::kStalled) result.stall = explain_stall(job, report.outcome.statuses);
   for (const std::vector<DeviceRun>& device : report.runs) {
     for (const DeviceRun& run : device) result.tensors_checked += run.tensors_checked;
   }

@@ -32,18 +32,18 @@ constexpr int kCalibrationRuns = 5;
 void refuse_what_cannot_be(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
-    problems.push_back({"E012", "--p2p", "over NCCL transfers run beside the work",
+    problems.push_back({"E003", "--p2p", "over NCCL transfers overlap the work",
                         "--p2p overlapped; on the CPU, --backend mpi and cpu know the others"});
   }
   for (const Fault& fault : request.faults) {
     if (fault.kind != Fault::Kind::kSlow || fault.factor >= 1) continue;
-    problems.push_back({"E012", "--fault", "a GPU cannot be made faster than it is",
+    problems.push_back({"E003", "--fault", "a GPU cannot be made faster than it is",
                         "give slow=" + std::to_string(fault.device) + " a factor of 1 or more"});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
 }
 
-LiveRequest on_the_wall(LiveRequest request, const StagedModel& model) {
+LiveRequest uses_wall_clock(LiveRequest request, const StagedModel& model) {
   check_model(model, request.schedule);
   request.costs = memory_costs(model, request.schedule);
   request.clock = Clock::kWall;
@@ -55,13 +55,13 @@ LiveRequest on_the_wall(LiveRequest request, const StagedModel& model) {
 
 class GpuRank {
  public:
-  GpuRank(MessagePassing& passing, ControlLine& line, const LiveRequest& request, const StagedModel& model,
+  GpuRank(MessagePassing& passing, ControlChannel& channel, const LiveRequest& request, const StagedModel& model,
           const LiveProgress& progress)
       : passing_(passing),
-        line_(line),
+        channel_(channel),
         progress_(progress),
         model_(model),
-        request_(on_the_wall(request, model)),
+        request_(uses_wall_clock(request, model)),
         job_(request_) {}
 
   LiveResult run() {
@@ -75,15 +75,15 @@ class GpuRank {
       return result;
     }
     if (const auto problem = find_nccl_problem(nccl_program(job_.plan()))) throw std::logic_error(*problem);
-    all_or_none(passing_, line_, [this] { open(); });
+    all_or_none(passing_, channel_, [this] { open(); });
     std::optional<NcclEdges> edges;
-    all_or_none(passing_, line_, [&] {
+    all_or_none(passing_, channel_, [&] {
       edges.emplace(gpu_.nccl, *gpu_.parts, gpu_.parts->parts().front(), *gpu_.lane, passing_.rank(), job_.plan());
-      edges->exchange_ids(line_);
+      edges->exchange_ids(channel_);
     });
-    all_or_none_by_turns(passing_, line_, [&] { return edges->connect(request_.patience); });
-    RankReport report =
-        run_rank(passing_, line_, job_, {[&](Mailbox& mailbox) { return work(mailbox, *edges); }, steady_time, true});
+    all_or_none_polling(passing_, channel_, [&] { return edges->connect(request_.patience); });
+    RankReport report = run_rank(passing_, channel_, job_,
+                                 {[&](Mailbox& mailbox) { return work(mailbox, *edges); }, steady_time, true});
     report.outcome.kind == Outcome::Kind::kComplete ? edges->close() : edges->abort();
     return result_from(std::move(report));
   }
@@ -154,16 +154,16 @@ class GpuRank {
   LiveResult result_from(RankReport report) {
     std::vector<MeasuredTimes> times;
     RunOrigin origin{"mpi+nccl", "wall", "", "", "", "", "", "", "", "", {}};
-    for (LetterReader& letter : report.more) {
-      origin.device = letter.text();
-      origin.driver = letter.text();
-      origin.cuda = letter.text();
+    for (MessageReader& reader : report.more) {
+      origin.device = reader.text();
+      origin.driver = reader.text();
+      origin.cuda = reader.text();
       MeasuredTimes& own = times.emplace_back();
-      for (std::int64_t left = letter.number(); left > 0; --left) {
+      for (std::int64_t left = reader.number(); left > 0; --left) {
         std::pair<OpKind, std::int32_t> key;
-        letter.into(key.first);
-        letter.into(key.second);
-        letter.into(own[key]);
+        reader.into(key.first);
+        reader.into(key.second);
+        reader.into(own[key]);
       }
     }
     LiveResult result = result_of(job_, std::move(report));
@@ -196,7 +196,7 @@ class GpuRank {
   }
 
   MessagePassing& passing_;
-  ControlLine& line_;
+  ControlChannel& channel_;
   const LiveProgress& progress_;
   StagedModel model_;
   LiveRequest request_;
@@ -206,10 +206,10 @@ class GpuRank {
 
 }  // namespace
 
-LiveResult run_gpu_ranks(MessagePassing& passing, ControlLine& line, const LiveRequest& request,
+LiveResult run_gpu_ranks(MessagePassing& passing, ControlChannel& channel, const LiveRequest& request,
                          const CudaOptions& model, const LiveProgress& progress) {
   refuse_what_cannot_be(request);
-  return GpuRank(passing, line, request, {model.shape, model.partition, model.size}, progress).run();
+  return GpuRank(passing, channel, request, {model.shape, model.partition, model.size}, progress).run();
 }
 
 }  // namespace debubble::live

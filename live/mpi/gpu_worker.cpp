@@ -10,10 +10,10 @@
 namespace debubble::live {
 
 GpuWorker::GpuWorker(const Job& job, std::int32_t device, RankGpu& gpu, NcclTransport& transport)
-    : job_(job), slowness_(job.slowness(device)), gpu_(gpu), transport_(transport) {}
+    : job_(job), slowdown_(job.slowdown(device)), gpu_(gpu), transport_(transport) {}
 
 void GpuWorker::begin(const Op& op) {
-  if (job_.strikes(Fault::Kind::kKill, op)) ::kill(::getpid(), SIGKILL);
+  if (job_.has_fault(Fault::Kind::kKill, op)) ::kill(::getpid(), SIGKILL);
 }
 
 Payload GpuWorker::work(const Op& op, std::span<const std::byte>) {
@@ -28,7 +28,7 @@ Payload GpuWorker::work(const Op& op, std::span<const std::byte>) {
   }
   // A `slow` fault.
   const Nanoseconds taken = steady_time() - begin;
-  const auto wanted = static_cast<Nanoseconds>(static_cast<double>(taken) * slowness_);
+  const auto wanted = static_cast<Nanoseconds>(static_cast<double>(taken) * slowdown_);
   while (steady_time() - begin < wanted) transport_.poll();
   return {};
 }

@@ -18,7 +18,7 @@ struct RankGpu {
   std::unique_ptr<GpuParts> parts;
   std::unique_ptr<LaneDevice> lane;
   std::unique_ptr<StageWork> work;
-  OwnedHandle<cuda::Event> ended;  // behind the op under way
+  OwnedHandle<cuda::Event> ended;  // recorded after the running op
   Nccl nccl;
 };
 
@@ -40,7 +40,7 @@ class GpuWorker final : public Worker {
   [[noreturn]] void refuse_to_wait(const Op& op) const;
 
   const Job& job_;
-  double slowness_;
+  double slowdown_;
   RankGpu& gpu_;
   NcclTransport& transport_;
 };

@@ -17,16 +17,16 @@ void Mailbox::wait(std::unique_lock<std::mutex>& lock, Condition condition) {
 }
 
 void Mailbox::wake_main() {
-  news_ = true;
+  main_has_work_ = true;
   main_wakes_.notify_one();
 }
 
 void Mailbox::send(std::int32_t to, Message message) {
-  std::vector<std::byte> frame = to_frame(message);
+  std::vector<std::byte> frame = to_frame(message);  // outside of the lock: it copies the payload
   std::unique_lock lock(mutex_);
-  int& under_way = under_way_[static_cast<std::size_t>(to)];
-  wait(lock, [&under_way] { return under_way < kOutstanding; });
-  ++under_way;
+  int& in_flight = in_flight_[static_cast<std::size_t>(to)];
+  wait(lock, [&in_flight] { return in_flight < kOutstanding; });
+  ++in_flight;
   outgoing_.push_back({to, std::move(frame)});
   wake_main();
 }
@@ -34,9 +34,9 @@ void Mailbox::send(std::int32_t to, Message message) {
 Message Mailbox::receive(Message::Kind kind, const Tensor& tensor, std::int32_t from, std::int32_t iteration) {
   const Key key{kind, tensor, from, iteration};
   std::unique_lock lock(mutex_);
-  standing_ = {standing_.position, true, kind, tensor, from};
+  status_ = {status_.position, true, kind, tensor, from};
   wait(lock, [&] { return arrived_.contains(key); });
-  standing_.waits = false;
+  status_.waits = false;
   return take(key);
 }
 
@@ -65,27 +65,27 @@ void Mailbox::begin_wait() {
 void Mailbox::begin_wait(Message::Kind kind, const Tensor& tensor, std::int32_t from) {
   begin_wait();
   const std::lock_guard lock(mutex_);
-  standing_ = {standing_.position, true, kind, tensor, from};
+  status_ = {status_.position, true, kind, tensor, from};
 }
 
 void Mailbox::end_wait() {
   const std::lock_guard lock(mutex_);
   if (stopped_) throw Stalled{};
-  standing_.waits = false;
+  status_.waits = false;
   blocked_ = false;
 }
 
 void Mailbox::at(std::int32_t position) {
   const std::lock_guard lock(mutex_);
-  standing_.position = position;
+  status_.position = position;
 }
 
 void Mailbox::barrier() {
   std::unique_lock lock(mutex_);
-  met_ = false;
+  barrier_done_ = false;
   barrier_wanted_ = true;
   wake_main();
-  wait(lock, [this] { return met_; });
+  wait(lock, [this] { return barrier_done_; });
 }
 
 void Mailbox::work_ended() {
@@ -94,17 +94,17 @@ void Mailbox::work_ended() {
   wake_main();
 }
 
-std::optional<Mailbox::Parcel> Mailbox::next_parcel() {
+std::optional<Mailbox::OutgoingFrame> Mailbox::next_outgoing() {
   const std::lock_guard lock(mutex_);
   if (outgoing_.empty()) return std::nullopt;
-  Parcel parcel = std::move(outgoing_.front());
+  OutgoingFrame outgoing = std::move(outgoing_.front());
   outgoing_.pop_front();
-  return parcel;
+  return outgoing;
 }
 
-void Mailbox::parcel_left(std::int32_t to) {
+void Mailbox::frame_sent(std::int32_t to) {
   const std::lock_guard lock(mutex_);
-  --under_way_[static_cast<std::size_t>(to)];
+  --in_flight_[static_cast<std::size_t>(to)];
   moved_ = std::chrono::steady_clock::now();
   worker_wakes_.notify_one();
 }
@@ -118,7 +118,7 @@ void Mailbox::deliver(Message message) {
   worker_wakes_.notify_one();
 }
 
-void Mailbox::on_its_way(std::size_t bytes) {
+void Mailbox::set_in_flight(std::size_t bytes) {
   constexpr int kNanosecondsPerByte = 100;
   const std::lock_guard lock(mutex_);
   carrying_ = std::chrono::nanoseconds(static_cast<std::int64_t>(bytes) * kNanosecondsPerByte);
@@ -129,9 +129,9 @@ bool Mailbox::barrier_wanted() {
   return std::exchange(barrier_wanted_, false);
 }
 
-void Mailbox::everybody_met() {
+void Mailbox::barrier_done() {
   const std::lock_guard lock(mutex_);
-  met_ = true;
+  barrier_done_ = true;
   worker_wakes_.notify_one();
 }
 
@@ -146,9 +146,9 @@ bool Mailbox::has_ended() {
   return ended_;
 }
 
-Standing Mailbox::standing() {
+DeviceStatus Mailbox::status() {
   const std::lock_guard lock(mutex_);
-  return standing_;
+  return status_;
 }
 
 std::optional<std::chrono::steady_clock::time_point> Mailbox::waiting_since() {
@@ -159,8 +159,8 @@ std::optional<std::chrono::steady_clock::time_point> Mailbox::waiting_since() {
 
 void Mailbox::wait_for_worker(std::chrono::microseconds longest) {
   std::unique_lock lock(mutex_);
-  main_wakes_.wait_for(lock, longest, [this] { return news_; });
-  news_ = false;
+  main_wakes_.wait_for(lock, longest, [this] { return main_has_work_; });
+  main_has_work_ = false;
 }
 
 }  // namespace debubble::live

@@ -14,7 +14,7 @@ namespace debubble::live {
 class MessagePassing {
  public:
   using Request = int;                         // something under way; `done` takes it back
-  static constexpr int kEverybody = 0;         // the edge that all ranks share
+  static constexpr int kAllRanks = 0;          // the edge that all ranks share
   static constexpr std::size_t kBlock = 64;    // messages are whole blocks, so that they may be larger than 2 GiB
   static constexpr int kInterfaceVersion = 2;  // of this class, see MessagePassingPlugin
 
@@ -31,7 +31,7 @@ class MessagePassing {
   // its edges in one order that is the same everywhere.
   [[nodiscard]] virtual int open_edge(int from, int to) = 0;
 
-  // The bytes must stay until the request is done. `to` counts only for kEverybody.
+  // The bytes must stay until the request is done. `to` counts only for kAllRanks.
   [[nodiscard]] virtual Request send(int edge, int to, const std::byte* data, std::size_t bytes) = 0;
   // How many bytes the next message of this edge has, and from whom; -1 while there is none. What is seen here must be
   // taken by `receive` before the next call.

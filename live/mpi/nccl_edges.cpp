@@ -44,17 +44,18 @@ void NcclEdges::check(cuda::Result result, const std::string& what) const {
   check_cuda(parts_.libraries().driver, result, what);
 }
 
-// A rank that cannot make an id says so by an empty one: its peers wait for a letter.
-void NcclEdges::exchange_ids(ControlLine& line) {
+// All sends before the first wait: every rank has edges in both directions, so waiting first would be a deadlock.
+// A rank that cannot make an id sends an empty one: its peers wait for exactly one message per edge.
+void NcclEdges::exchange_ids(ControlChannel& channel) {
   nccl::Result result = nccl::kSuccess;
   for (Edge* const edge : order_) {
     if (edge->side != 0) continue;
     if (result == nccl::kSuccess) result = nccl_.call.unique_id(&edge->id);
     const std::string_view id(edge->id.bytes, result == nccl::kSuccess ? sizeof edge->id.bytes : 0);
-    line.send(edge->peer, LetterWriter().text(id));
+    channel.send(edge->peer, MessageWriter().text(id));
   }
   for (Edge* const edge : order_) {
-    if (edge->side == 1) edge->id = id_from(line.wait(edge->peer).letter.text());
+    if (edge->side == 1) edge->id = id_from(channel.wait(edge->peer).message.text());
   }
   check_nccl(nccl_, result, "making an id");
 }
@@ -76,7 +77,7 @@ bool NcclEdges::connect(Nanoseconds patience) {
     return true;
   }
   if (now - moved_ > std::chrono::nanoseconds(std::max(patience, kLeastPatience))) {
-    throw UnavailableError({"U056", nccl_.library,
+    throw UnavailableError({"U027", nccl_.library,
                             "the edge between this rank and rank " + std::to_string(edge.peer) + " is not connected",
                             "--watchdog SECONDS gives it more time; NCCL_DEBUG=WARN makes NCCL say more on stderr"});
   }
@@ -111,7 +112,7 @@ nccl::Result NcclEdges::transfer(Edge& edge, DeviceAddress data, Bytes bytes) co
                         : nccl_.call.receive(memory, count, nccl::kBytes, 0, edge.communicator, edge.stream.get());
 }
 
-// Calls of a non-blocking communicator may go on behind our back.
+// Calls of a non-blocking communicator may go on after they have returned.
 void NcclEdges::check_start(nccl::Result result, const std::string& what) const {
   if (result != nccl::kInProgress) check_nccl(nccl_, result, what);
 }
@@ -125,19 +126,19 @@ bool NcclEdges::is_idle(const Edge& edge) const {
 }
 
 // Once an edge is connected this is the time that a launch takes.
-void NcclEdges::issue(Edge& edge, DeviceAddress data, Bytes bytes, cuda::Event behind) {
+void NcclEdges::issue(Edge& edge, DeviceAddress data, Bytes bytes, cuda::Event marker) {
   const nccl::Result result = transfer(edge, data, bytes);
   check_start(result, edge.side == 0 ? "a send" : "a receive");
   const auto begin = std::chrono::steady_clock::now();
   while (result == nccl::kInProgress && !is_idle(edge)) {
     if (std::chrono::steady_clock::now() - begin > std::chrono::nanoseconds(kLeastPatience)) {
-      throw UnavailableError({"U056", nccl_.library,
+      throw UnavailableError({"U027", nccl_.library,
                               "a transfer with rank " + std::to_string(edge.peer) + " has not been launched",
                               "NCCL_DEBUG=WARN makes NCCL say more on stderr"});
     }
     std::this_thread::yield();
   }
-  check(parts_.libraries().driver.call.event_record(behind, edge.stream.get()), "marking a transfer");
+  check(parts_.libraries().driver.call.event_record(marker, edge.stream.get()), "marking a transfer");
 }
 
 void NcclEdges::send(int to, DeviceAddress data, Bytes bytes) {
@@ -151,7 +152,7 @@ cuda::Event NcclEdges::receive(int from, DeviceAddress data, Bytes bytes) {
   if (edge.events.empty()) {
     for (int k = 0; k < 64; ++k) edge.events.push_back(parts_.make_event(part_));
   }
-  // In turn: nobody has 64 receives of one edge under way that it has not asked for.
+  // Reused in turn: NcclTransport never has so many receives of one edge posted that an event is needed twice.
   const cuda::Event event = edge.events[edge.used++ % edge.events.size()].get();
   issue(edge, data, bytes, event);
   return event;

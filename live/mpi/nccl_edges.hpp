@@ -13,7 +13,7 @@
 
 #include "gpu/workload/device.hpp"
 #include "live/cuda/gpu_parts.hpp"
-#include "live/mpi/control_line.hpp"
+#include "live/mpi/control_channel.hpp"
 #include "live/mpi/nccl_library.hpp"
 #include "live/plan.hpp"
 
@@ -28,20 +28,20 @@ class NcclEdges {
   NcclEdges(const NcclEdges&) = delete;
   NcclEdges& operator=(const NcclEdges&) = delete;
 
-  // First, in every rank with the same plan. Answers every peer, whatever happens. Throws UnavailableError U056.
-  void exchange_ids(ControlLine& line);
+  // First, in every rank with the same plan. Answers every peer, whatever happens. Throws UnavailableError U027.
+  void exchange_ids(ControlChannel& channel);
   // Then, again and again until true: connects one edge after the other and sends a small message over each. Never
-  // blocks. Throws UnavailableError U056, also after `patience` (30 s at least) without progress, and U026, U027.
+  // blocks. Throws UnavailableError U027, also after `patience` (30 s at least) without progress, and U026.
   [[nodiscard]] bool connect(Nanoseconds patience);
 
   void send(int to, DeviceAddress data, Bytes bytes);
-  // Returns an event behind it; ask `has_happened`.
+  // Returns an event after it; ask `has_happened`.
   [[nodiscard]] cuda::Event receive(int from, DeviceAddress data, Bytes bytes);
   [[nodiscard]] bool has_happened(cuda::Event event);
   [[nodiscard]] bool sends_have_left();
   // Reads memory of which nothing is under way any more, without waiting for work or for other transfers.
   void read(void* to, DeviceAddress data, Bytes bytes);
-  // Throws UnavailableError U056 when an edge has failed meanwhile.
+  // Throws UnavailableError U027 when an edge has failed meanwhile.
   void check_edges() const;
   // After a run that is complete on all ranks; they end the edges together.
   void close();
@@ -57,13 +57,13 @@ class NcclEdges {
     nccl::UniqueId id;
     nccl::Communicator communicator = nullptr;
     OwnedHandle<cuda::Stream> stream;
-    OwnedHandle<cuda::Event> last;  // behind the last send
+    OwnedHandle<cuda::Event> last;  // after the last send
     std::vector<OwnedHandle<cuda::Event>> events;
     std::size_t used = 0;
   };
   [[nodiscard]] bool connect(Edge& edge);
   [[nodiscard]] nccl::Result transfer(Edge& edge, DeviceAddress data, Bytes bytes) const;
-  void issue(Edge& edge, DeviceAddress data, Bytes bytes, cuda::Event behind);
+  void issue(Edge& edge, DeviceAddress data, Bytes bytes, cuda::Event marker);
   [[nodiscard]] bool is_idle(const Edge& edge) const;
   void end(nccl::Result (*how)(nccl::Communicator));
   void check_start(nccl::Result result, const std::string& what) const;

@@ -45,7 +45,7 @@ void check_nccl(const Nccl& library, nccl::Result result, const std::string& wha
   std::string reason = text == nullptr ? "result " + std::to_string(result) : text;
   if (more != nullptr && *more != '\0') reason += std::string(" (") + more + ")";
   throw UnavailableError(
-      {"U056", library.library, what + " failed: " + reason, "NCCL_DEBUG=WARN makes NCCL say more on stderr"});
+      {"U027", library.library, what + " failed: " + reason, "NCCL_DEBUG=WARN makes NCCL say more on stderr"});
 }
 
 }  // namespace debubble::live

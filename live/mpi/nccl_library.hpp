@@ -16,7 +16,7 @@ struct Nccl {
 // Throws UnavailableError U054 where there is none, where it lacks a function, or where it is older than 2.18.
 [[nodiscard]] Nccl load_nccl();
 
-// Throws UnavailableError U056 unless the call succeeded: "`what` failed: unhandled cuda error (...)".
+// Throws UnavailableError U027 unless the call succeeded: "`what` failed: unhandled cuda error (...)".
 void check_nccl(const Nccl& library, nccl::Result result, const std::string& what);
 
 [[nodiscard]] std::string nccl_version_text(int version);  // 22809 -> "2.28.9"

@@ -58,6 +58,8 @@ class Walk {
     }
   }
 
+  // Executes whatever can be executed until nothing can. The order does not matter: finishing a step never blocks
+  // another, so if one order ends, all do.
   std::optional<std::string> run() {
     for (bool moved = true; moved;) {
       moved = false;

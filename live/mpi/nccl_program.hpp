@@ -29,8 +29,8 @@ struct NcclStep {
 using NcclProgram = std::vector<std::vector<NcclStep>>;
 [[nodiscard]] NcclProgram nccl_program(const Plan& plan);
 
-// Runs it in the mind. The first thing that cannot work, in words: two ends of an edge that want different tensors, or
-// where each rank stands when nothing can go on; nothing where it ends.
+// Executes it symbolically. Describes the first step that cannot run: two ends of an edge that want different tensors,
+// or what each rank waits for when none can go on; nothing where it ends.
 [[nodiscard]] std::optional<std::string> find_nccl_problem(const NcclProgram& program);
 
 }  // namespace debubble::live

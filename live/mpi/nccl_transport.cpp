@@ -15,12 +15,12 @@ constexpr int kPollsBetweenChecks = 1000;
 
 }  // namespace
 
-// The op that made the tensor has ended, so its buffer is whole. Its chain value goes behind it.
+// The op that made the tensor has ended, so its buffer is whole. Its chain value goes after it.
 void NcclTransport::send(std::int32_t to, Message message) {
   const DeviceAddress data = work_.outgoing(message.tensor);
-  const auto behind = static_cast<DeviceAddress>(work_.chain_offset());
+  const auto to_chain = static_cast<DeviceAddress>(work_.chain_offset());
   if (hashes_bytes(job_.request(), message.iteration)) sum_up(message, data);
-  device_.upload(data + behind, &message.chain, static_cast<Bytes>(sizeof message.chain));
+  device_.upload(data + to_chain, &message.chain, static_cast<Bytes>(sizeof message.chain));
   message.time = now_();
   message.arrival = message.time;
   edges_.send(to, data, work_.tensor_bytes());
@@ -32,7 +32,7 @@ void NcclTransport::sum_up(Message& message, DeviceAddress data) {
   Payload bytes(static_cast<std::size_t>(work_.payload_bytes()));
   device_.download(bytes.data(), data, work_.payload_bytes());
   message.checksum = checksum_of(bytes);
-  if (!job_.strikes(Fault::Kind::kCorrupt, job_.maker_of(message.tensor))) return;
+  if (!job_.has_fault(Fault::Kind::kCorrupt, job_.maker_of(message.tensor))) return;
   message.chain ^= 1;
   bytes.front() ^= std::byte{1};
   device_.upload(data, bytes.data(), 1);
@@ -44,6 +44,7 @@ void NcclTransport::poll() {
     post(std::move(announced_.front()));
     announced_.pop_front();
   }
+  // Receives of one edge run in the order of posting, so only the oldest needs to be asked.
   for (auto& [peer, pending] : posted_) {
     while (!pending.empty() && edges_.has_happened(pending.front().event)) {
       finish(std::move(pending.front().message));
@@ -53,7 +54,7 @@ void NcclTransport::poll() {
   if (++polls_ % kPollsBetweenChecks == 0) edges_.check_edges();
 }
 
-// A transfer begins when both ends are there.
+// A transfer begins when both ends are there: that is what the message's time means from here on.
 void NcclTransport::post(Message message) {
   message.time = std::max(message.time, now_());
   const int from = message.from;
@@ -64,8 +65,8 @@ void NcclTransport::post(Message message) {
 // The chain value that has come counts, not the one that was announced.
 void NcclTransport::finish(Message message) {
   message.arrival = now_();
-  const auto behind = static_cast<DeviceAddress>(work_.chain_offset());
-  edges_.read(&message.chain, work_.incoming(message.tensor) + behind, static_cast<Bytes>(sizeof message.chain));
+  const auto to_chain = static_cast<DeviceAddress>(work_.chain_offset());
+  edges_.read(&message.chain, work_.incoming(message.tensor) + to_chain, static_cast<Bytes>(sizeof message.chain));
   const Key key{message.tensor, message.iteration};
   here_[key] = std::move(message);
 }

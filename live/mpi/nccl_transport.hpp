@@ -9,8 +9,8 @@
 // runs, so that tensors arrive meanwhile.
 //
 // In the iteration that checks bytes (hashes_bytes) both ends read the tensor back to the host: the sender sums it up
-// behind the op, the receiver hands its bytes to the runner at the op that uses them. In all others the chain value,
-// which travels behind the payload, stands for the tensor.
+// after the op, the receiver hands its bytes to the runner at the op that uses them. In all others the chain value,
+// which travels after the payload, stands for the tensor.
 #pragma once
 
 #include <deque>

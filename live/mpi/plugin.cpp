@@ -62,7 +62,7 @@ class OverMpi final : public MessagePassing {
   }
 
   Request send(int edge, int to, const std::byte* data, std::size_t bytes) override {
-    const int target = edge == kEverybody ? to : 1;  // on an edge the receiver stands behind the sender
+    const int target = edge == kAllRanks ? to : 1;  // on an edge the receiver comes after the sender
     Request request = free_request();
     MPI_Isend(data, static_cast<int>(bytes / kBlock), block_, target, 0, communicator(edge), &at(request));
     return request;
@@ -75,7 +75,7 @@ class OverMpi final : public MessagePassing {
     if (flag == 0) return -1;
     int blocks = 0;
     MPI_Get_count(&status, block_, &blocks);
-    from = edge == kEverybody ? status.MPI_SOURCE : edges_[static_cast<std::size_t>(edge)].from;
+    from = edge == kAllRanks ? status.MPI_SOURCE : edges_[static_cast<std::size_t>(edge)].from;
     return static_cast<std::int64_t>(blocks) * static_cast<std::int64_t>(kBlock);
   }
 
@@ -94,7 +94,7 @@ class OverMpi final : public MessagePassing {
 
   Request start_barrier() override {
     Request request = free_request();
-    MPI_Ibarrier(communicator(kEverybody), &at(request));
+    MPI_Ibarrier(communicator(kAllRanks), &at(request));
     return request;
   }
 

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "live/mpi/clock_alignment.hpp"
-#include "live/mpi/device_run_letter.hpp"
+#include "live/mpi/device_run_codec.hpp"
+#include "live/mpi/device_status_codec.hpp"
 #include "live/mpi/exchange.hpp"
-#include "live/mpi/last_words.hpp"
-#include "live/mpi/standing_letter.hpp"
+#include "live/mpi/sigterm_report.hpp"
 
 namespace debubble::live {
 
@@ -22,9 +22,9 @@ using std::chrono::microseconds;
 
 // How the main thread waits for something to move: others may have the core, longer and longer.
 constexpr int kQuickRounds = 50;
-constexpr int kPatientRounds = 500;
-constexpr microseconds kShortNap{50};
-constexpr microseconds kLongNap{500};
+constexpr int kShortSleepRounds = 500;
+constexpr microseconds kShortSleep{50};
+constexpr microseconds kLongSleep{500};
 
 std::string name_of(const MessagePassing& passing) {
   return "rank " + std::to_string(passing.rank()) + " on " + passing.host();
@@ -32,21 +32,21 @@ std::string name_of(const MessagePassing& passing) {
 
 class RankRun {
  public:
-  RankRun(MessagePassing& passing, ControlLine& line, const Job& job, const RankWork& work)
+  RankRun(MessagePassing& passing, ControlChannel& channel, const Job& job, const RankWork& work)
       : passing_(passing),
-        line_(line),
+        channel_(channel),
         job_(job),
         work_(work),
         mailbox_(job.schedule().devices),
         exchange_(passing, job.plan(), mailbox_),
-        watch_(passing, line, mailbox_, job.request().patience) {}
+        watchdog_(passing, channel, mailbox_, job.request().patience) {}
 
   RankReport run() {
     const std::vector<ClockReading> before = clocks();
-    if (on_the_wall()) exchange_.use_clock(work_.now, shifts(before));
+    if (uses_wall_clock()) exchange_.use_clock(work_.now, shifts(before));
     RankReport report{outcome(), {}, {}, {"one clock", 0, {}}};
     if (report.outcome.kind != Outcome::Kind::kComplete) {
-      watch_.part();
+      watchdog_.drain();
       return report;
     }
     const std::vector<ClockReading> after = clocks();
@@ -56,29 +56,29 @@ class RankRun {
         translate(report.runs[rank], [&](Nanoseconds time) { return aligned(time, before[rank], after[rank]); });
       }
     } else {
-      hand_in();
+      send_results();
     }
-    if (on_the_wall() && passing_.rank() == 0) report.clocks = alignment_of(before, after);
+    if (uses_wall_clock() && passing_.rank() == 0) report.clocks = alignment_of(before, after);
     return report;
   }
 
  private:
-  [[nodiscard]] bool on_the_wall() const { return job_.request().clock == Clock::kWall; }
+  [[nodiscard]] bool uses_wall_clock() const { return job_.request().clock == Clock::kWall; }
 
   std::vector<ClockReading> clocks() {
-    return on_the_wall() ? read_clocks(passing_, line_, work_.now) : std::vector<ClockReading>();
+    return uses_wall_clock() ? read_clocks(passing_, channel_, work_.now) : std::vector<ClockReading>();
   }
 
-  // Rank 0 knows all offsets, and tells them.
+  // Rank 0 alone has read every clock: it sends all offsets to the others.
   std::vector<Nanoseconds> shifts(const std::vector<ClockReading>& readings) {
     std::vector<Nanoseconds> offsets;
     if (passing_.rank() == 0) {
-      LetterWriter letter;
-      for (const ClockReading& reading : readings) letter.number(offsets.emplace_back(reading.offset));
-      line_.send_to_all_others(letter);
+      MessageWriter writer;
+      for (const ClockReading& reading : readings) writer.number(offsets.emplace_back(reading.offset));
+      channel_.send_to_all_others(writer);
     } else {
-      ControlLine::Mail mail = line_.wait();
-      for (int rank = 0; rank < passing_.size(); ++rank) offsets.push_back(mail.letter.number());
+      ControlChannel::Received received = channel_.wait();
+      for (int rank = 0; rank < passing_.size(); ++rank) offsets.push_back(received.message.number());
     }
     const Nanoseconds own = offsets[static_cast<std::size_t>(passing_.rank())];
     for (Nanoseconds& offset : offsets) offset -= own;
@@ -94,10 +94,10 @@ class RankRun {
     };
     try {
       start(worker);
-      Outcome found = talk();
+      Outcome found = communicate();
       end();
-      for (std::size_t rank = 0; rank < found.standings.size(); ++rank) {
-        check(found.standings[rank], job_.schedule(), static_cast<std::int32_t>(rank));
+      for (std::size_t rank = 0; rank < found.statuses.size(); ++rank) {
+        check(found.statuses[rank], job_.schedule(), static_cast<std::int32_t>(rank));
       }
       return found;
     } catch (...) {
@@ -111,7 +111,7 @@ class RankRun {
       worker = std::thread([this] { work(); });
     } catch (const std::system_error&) {
       failed_ = true;
-      watch_.failed(failure_of(std::current_exception(), name_of(passing_)));
+      watchdog_.failed(failure_of(std::current_exception(), name_of(passing_)));
     }
   }
 
@@ -126,57 +126,57 @@ class RankRun {
     mailbox_.work_ended();
   }
 
-  Outcome talk() {
-    LastWords last_words;
+  Outcome communicate() {
+    SigtermReport sigterm;
     for (int idle = 0;; ++idle) {
-      if (exchange_.turn()) idle = 0;
+      if (exchange_.progress()) idle = 0;
       if (!failed_ && mailbox_.has_ended() && error_ != nullptr) {
         failed_ = true;
-        watch_.failed(failure_of(error_, name_of(passing_)));
+        watchdog_.failed(failure_of(error_, name_of(passing_)));
       }
-      if (std::optional<Outcome> outcome = watch_.turn()) return std::move(*outcome);
-      if (LastWords::asked_to_end()) last_words.say(farewell());
+      if (std::optional<Outcome> outcome = watchdog_.poll()) return std::move(*outcome);
+      if (SigtermReport::received()) sigterm.print_and_exit(sigterm_line());
       if (idle < kQuickRounds || work_.urgent) {
         std::this_thread::yield();
       } else {
-        mailbox_.wait_for_worker(idle < kPatientRounds || on_the_wall() ? kShortNap : kLongNap);
+        mailbox_.wait_for_worker(idle < kShortSleepRounds || uses_wall_clock() ? kShortSleep : kLongSleep);
       }
     }
   }
 
-  std::string farewell() {
+  std::string sigterm_line() {
     return "debubble: " + name_of(passing_) + " was ended from outside " +
-           place_of(job_.schedule(), passing_.rank(), mailbox_.standing());
+           place_of(job_.schedule(), passing_.rank(), mailbox_.status());
   }
 
-  void hand_in() {
-    LetterWriter letter;
-    write(letter, result_.runs);
-    letter.append(result_.more);
-    line_.send(0, letter);
-    line_.flush();
+  void send_results() {
+    MessageWriter writer;
+    write(writer, result_.runs);
+    writer.append(result_.more);
+    channel_.send(0, writer);
+    channel_.flush();
   }
 
   void gather(RankReport& report) {
     const auto size = static_cast<std::size_t>(passing_.size());
     report.runs.resize(size);
     report.runs[0] = std::move(result_.runs);
-    report.more.assign(size, LetterReader(result_.more.bytes()));
+    report.more.assign(size, MessageReader(result_.more.bytes()));
     for (int left = passing_.size() - 1; left > 0; --left) {
-      ControlLine::Mail mail = line_.wait();
-      const auto rank = static_cast<std::size_t>(mail.from);
-      report.runs[rank] = read_device_runs(mail.letter);
-      report.more[rank] = std::move(mail.letter);
+      ControlChannel::Received received = channel_.wait();
+      const auto rank = static_cast<std::size_t>(received.from);
+      report.runs[rank] = read_device_runs(received.message);
+      report.more[rank] = std::move(received.message);
     }
   }
 
   MessagePassing& passing_;
-  ControlLine& line_;
+  ControlChannel& channel_;
   const Job& job_;
   const RankWork& work_;
   Mailbox mailbox_;
   Exchange exchange_;
-  Watch watch_;
+  Watchdog watchdog_;
   RankResult result_;         // the worker's, until it has ended
   std::exception_ptr error_;  // likewise
   bool failed_ = false;
@@ -189,11 +189,11 @@ Nanoseconds steady_time() {
       .count();
 }
 
-RankReport run_rank(MessagePassing& passing, ControlLine& line, const Job& job, const RankWork& work) {
+RankReport run_rank(MessagePassing& passing, ControlChannel& channel, const Job& job, const RankWork& work) {
   try {
-    return RankRun(passing, line, job, work).run();
+    return RankRun(passing, channel, job, work).run();
   } catch (const std::exception& error) {
-    // The others know nothing of it, and would wait.
+    // The other ranks cannot learn of it and would wait for this one for ever.
     std::fprintf(stderr, "debubble: %s: %s\n", name_of(passing).c_str(), error.what());
     std::fflush(stderr);
     passing.abort();

@@ -8,9 +8,9 @@
 
 #include "live/device_runner.hpp"
 #include "live/job.hpp"
-#include "live/mpi/letter.hpp"
+#include "live/mpi/message_codec.hpp"
 #include "live/mpi/message_passing.hpp"
-#include "live/mpi/watch.hpp"
+#include "live/mpi/watchdog.hpp"
 #include "live/transport.hpp"
 
 namespace debubble::live {
@@ -21,7 +21,7 @@ namespace debubble::live {
 // What one rank has to tell when its work has ended.
 struct RankResult {
   std::vector<DeviceRun> runs;  // one per iteration, warm-up first
-  LetterWriter more;            // whatever else rank 0 wants to know
+  MessageWriter more;           // whatever else rank 0 wants to know
 };
 
 // What differs between CPU and GPU.
@@ -36,12 +36,13 @@ struct RankReport {
   Outcome outcome;
   // Complete and rank 0 only: by device.
   std::vector<std::vector<DeviceRun>> runs;  // by iteration, on rank 0's clock
-  std::vector<LetterReader> more;
+  std::vector<MessageReader> more;
   ClockAlignment clocks;
 };
 
 // Call in every rank, from the thread that started MPI, after `agree`. What goes wrong on one rank outside its work, so
 // that the others cannot be told, is printed and ends the whole job (MessagePassing::abort); it is thrown all the same.
-[[nodiscard]] RankReport run_rank(MessagePassing& passing, ControlLine& line, const Job& job, const RankWork& work);
+[[nodiscard]] RankReport run_rank(MessagePassing& passing, ControlChannel& channel, const Job& job,
+                                  const RankWork& work);
 
 }  // namespace debubble::live

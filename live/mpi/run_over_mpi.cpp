@@ -17,7 +17,7 @@ MessagePassing* left_at_exit = nullptr;
 
 // Once a rank has ended with a status that is not 0, mpirun ends the others. So rank 0, which has the report to write,
 // leaves MPI as the last thing it does, and the others wait for it there, in `finish`. All leave when the process ends,
-// not behind a run: a suite may hold several.
+// not after a run: a suite may hold several.
 void leave_last() {
   std::cout.flush();
   std::fflush(nullptr);
@@ -39,10 +39,10 @@ LiveResult run_over_mpi(const LiveRequest& request, const MpiOptions& options, c
   }
   MessagePassing& passing = *plugin.start();
   leave_at_exit(passing);
-  ControlLine line(passing);
-  agree(passing, line, request, options);
-  return options.gpus ? run_gpu_ranks(passing, line, request, options.model, progress)
-                      : run_cpu_ranks(passing, line, request, progress);
+  ControlChannel channel(passing);
+  agree(passing, channel, request, options);
+  return options.gpus ? run_gpu_ranks(passing, channel, request, options.model, progress)
+                      : run_cpu_ranks(passing, channel, request, progress);
 }
 
 }  // namespace debubble::live

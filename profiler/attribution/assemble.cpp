@@ -93,6 +93,7 @@ Measurement measured(const Results& results, const Ledger& ledger, const std::ve
   measurement.kernel_time = ledger.entered_time();
   Nanoseconds rest = 0;
   for (const Tally& tally : tallies) (tally.in_layer ? measurement.layer_time : rest) += tally.total;
+  // The invariant of the ledger, checked once more on what is about to be reported.
   if (measurement.layer_time + rest != measurement.kernel_time) throw std::logic_error("attribution lost GPU time");
   add_rest(tallies, measurement);
   for (const auto& [what, count] : ledger.losses()) {
@@ -101,6 +102,7 @@ Measurement measured(const Results& results, const Ledger& ledger, const std::ve
   if (results.incomplete > 0) measurement.losses.push_back({"incomplete recordings", results.incomplete});
   measurement.steps = results.steps;
   measurement.warm_up_steps = results.warm_up_steps;
+  // The overhead of recording: steps with and without it in the same run, so that the machine's state is the same.
   if (std::min(results.recorded_walls.size(), results.unrecorded_walls.size()) >= kLeastToCompare) {
     measurement.overhead_ppm = change_ppm(median_of(results.unrecorded_walls), median_of(results.recorded_walls));
   }

@@ -14,7 +14,7 @@
 #include "profiler/attribution/range_stacks.hpp"
 #include "profiler/attribution/results.hpp"
 #include "profiler/attribution/steps.hpp"
-#include "profiler/attribution/stream_judge.hpp"
+#include "profiler/attribution/stream_selection.hpp"
 
 namespace debubble {
 
@@ -23,7 +23,7 @@ using namespace attribution;
 struct Attributor::State {
   explicit State(AttributionRules given) : rules(std::move(given)), names(rules), ledger(instances) {}
 
-  // What one stream needs beside the instances.
+  // What one stream needs besides the instances.
   struct Stream {
     explicit Stream(State& state)
         : stacks(state.names, state.instances, steps, state.ledger), correlations(state.ledger) {
@@ -105,7 +105,8 @@ void Attributor::end_of_stream(bool complete) {
   stream.stacks.close();
   state.results.placed_by_time += stream.correlations.placed_by_time();
   state.results.ambiguous_nodes += stream.stacks.ambiguous_nodes();
-  state.results.add(state.instances, stream.memory, judge(state.instances, stream.steps, state.rules.warm_up_steps));
+  state.results.add(state.instances, stream.memory,
+                    select_executions(state.instances, stream.steps, state.rules.warm_up_steps));
   state.stream.reset();
   state.instances.clear();
   state.ledger.forget_overlaps();

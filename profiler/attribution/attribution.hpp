@@ -22,10 +22,10 @@
 // order.
 //
 // Layer time is the sum of the durations of a layer's kernels in one execution (a microbatch), over the executions
-// after the warm-up (stream_judge.hpp); percentiles are nearest ranks. Nothing is lost: layers + rest = all GPU time of
-// the recorded, accepted kernels, to the nanosecond. Memory does not grow with the number of records: per layer, phase
-// and instance one number is kept. Records wait for each other in windows over the newest million ranges and
-// correlations; what falls out is counted.
+// after the warm-up (stream_selection.hpp); percentiles are nearest ranks. Nothing is lost: layers + rest = all GPU
+// time of the recorded, accepted kernels, to the nanosecond. Memory does not grow with the number of records: per
+// layer, phase and instance one number is kept. Records wait for each other in windows over the newest million ranges
+// and correlations; what falls out is counted.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ struct Attribution {
 
 class Attributor : public RecordSink {
  public:
-  explicit Attributor(AttributionRules rules);  // throws InputError (A001) for a regex that is none
+  explicit Attributor(AttributionRules rules);  // throws InputError (A001) for an invalid regex
   ~Attributor() override;
   Attributor(const Attributor&) = delete;
   Attributor& operator=(const Attributor&) = delete;

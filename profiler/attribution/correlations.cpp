@@ -53,6 +53,7 @@ void Correlations::launch(std::uint32_t correlation, Nanoseconds begin, const Sl
   if ((entry.state & kLaunched) != 0) return;  // a driver call inside a runtime call of the same number
   entry.launched = begin;
   entry.state |= kLaunched;
+  // Without a link yet the slot by time is only noted: a link that comes later replaces it, since it is exact.
   if ((entry.state & kLinked) == 0) {
     entry.slot = by_time;
   } else if (entry.waiting != 0) {

@@ -118,7 +118,7 @@ void note_times(const LayerTime& time, LayerReport& report) {
   };
   note(time.recomputed, "of recomputed forward are counted in its backward");
   note(time.unsplit, "of its backward compute both gradients at once or have unknown operands: it is not split");
-  note(time.by_order, "of its backward are products of equal shapes, told apart by their order");
+  note(time.by_order, "of its backward are matmuls of equal shapes, told apart by their order");
   if (report.layer.forward.n == 0) {
     report.notes.emplace_back("no forward counts, its time is 0");
   }

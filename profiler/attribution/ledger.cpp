@@ -22,6 +22,7 @@ bool Ledger::take(const KernelRecord& record, Work& work) {
   } else if (__builtin_sub_overflow(record.end, record.begin, &duration) || duration > kLongestKernel) {
     lose("kernels longer than an hour");
   } else {
+    // Stream numbers repeat per device and context. A hash is enough: it only decides whether two kernels may overlap.
     constexpr std::uint32_t kSpread = 0x9E3779B1U;
     const std::uint32_t stream = ((record.device * kSpread + record.context) * kSpread) + record.stream;
     work = {record.begin, record.end, kernels_.intern(record.name), stream, record.work};
@@ -41,6 +42,8 @@ const Ledger::Traits& Ledger::traits_of(std::uint32_t kernel) {
 
 void Ledger::enter(Slot slot, const Work& work) {
   const Nanoseconds duration = work.end - work.begin;
+  // What the work itself is overrides its range in three cases: communication is never a layer's compute, copies
+  // outside of layers are told from other work there, and a norm's backward has its two gradients in one node.
   const Traits& traits = traits_of(work.kernel);
   if (traits.communication) {
     if (slot.in_layer()) communication_in_layers_ += duration;

@@ -44,7 +44,7 @@ class Ledger {
   [[nodiscard]] const std::map<std::string, std::int64_t, std::less<>>& losses() const { return losses_; }
   [[nodiscard]] std::int64_t entered() const { return entered_; }
   [[nodiscard]] Nanoseconds entered_time() const { return entered_time_; }
-  // Work of a layer that ran beside other work of the same execution, on another stream.
+  // Work of a layer that overlapped other work of the same execution, on another stream.
   [[nodiscard]] Nanoseconds overlapped() const { return overlapped_; }
   [[nodiscard]] Nanoseconds communication_in_layers() const { return communication_in_layers_; }
   void forget_overlaps() { last_.clear(); }  // instances have new numbers from here on

@@ -60,7 +60,7 @@ void note_attribution(const Results& results, const Ledger& ledger, Notes& notes
   notes.add_count(results.ambiguous_nodes, "autograd nodes could belong to several threads: the newest op was taken");
   notes.add_count(ledger.communication_in_layers(), "ns of communication inside layers are counted in the rest");
   notes.add_count(ledger.overlapped(),
-                  "ns of kernels ran beside others of their layer: its time is the sum of their durations");
+                  "ns of kernels overlapped others of their layer: its time is the sum of their durations");
 }
 
 void note_losses(const Measurement& measurement, Notes& notes) {

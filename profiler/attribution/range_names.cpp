@@ -74,11 +74,11 @@ NodeKind node_kind(std::string_view name) {
 
 OpKind op_kind(std::string_view name) {
   using Entry = std::pair<std::string_view, OpKind>;
-  constexpr std::array<Entry, 7> kOps{Entry{"aten::mm", OpKind::kProduct},
-                                      {"aten::matmul", OpKind::kProduct},
-                                      {"aten::bmm", OpKind::kBatchedProduct},
-                                      {"aten::baddbmm", OpKind::kBatchedProduct},
-                                      {"aten::addmm", OpKind::kBiasedProduct},
+  constexpr std::array<Entry, 7> kOps{Entry{"aten::mm", OpKind::kMatmul},
+                                      {"aten::matmul", OpKind::kMatmul},
+                                      {"aten::bmm", OpKind::kBatchedMatmul},
+                                      {"aten::baddbmm", OpKind::kBatchedMatmul},
+                                      {"aten::addmm", OpKind::kBiasedMatmul},
                                       {"aten::linear", OpKind::kLinear},
                                       {"aten::sum", OpKind::kSum}};
   const auto* found = std::find_if(kOps.begin(), kOps.end(), [&](const Entry& entry) { return entry.first == name; });
@@ -123,15 +123,15 @@ RangeNames::RangeNames(const AttributionRules& rules)
 
 const RangeName& RangeNames::classify(std::string_view name) {
   const std::uint32_t id = names_.intern(name);
-  if (id == kOverflowName) return overflow_ = look_at(std::string(name));
+  if (id == kOverflowName) return overflow_ = parse(std::string(name));
   while (known_.size() <= id) {
-    known_.push_back(known_.empty() ? RangeName{} : look_at(names_.text(static_cast<std::uint32_t>(known_.size()))));
+    known_.push_back(known_.empty() ? RangeName{} : parse(names_.text(static_cast<std::uint32_t>(known_.size()))));
   }
   ++known_[id].count;
   return known_[id];
 }
 
-RangeName RangeNames::look_at(const std::string& name) {
+RangeName RangeNames::parse(const std::string& name) {
   if (const std::optional<std::string> layer = matched(name, layers_)) {
     RangeName result = of_kind(RangeKind::kLayer);
     result.layer = layer_number(*layer);
@@ -159,7 +159,7 @@ std::uint32_t RangeNames::layer_number(const std::string& layer) {
   const auto [found, fresh] = layer_numbers_.emplace(layer, static_cast<std::uint32_t>(layer_names_.size()));
   if (!fresh) return found->second;
   if (layer_names_.size() >= kMostLayers) {
-    throw InputError({"A005", "", "more than " + std::to_string(kMostLayers) + " layers",
+    throw InputError({"P017", "", "more than " + std::to_string(kMostLayers) + " layers",
                       "the pattern of layers must give the same layer the same name in every step"});
   }
   layer_names_.push_back(layer);

@@ -26,7 +26,7 @@ enum class RangeKind : std::uint8_t { kOther, kLayer, kStep, kPhase, kOptimizer,
 // What a backward node's work is for, as far as its name tells.
 enum class NodeKind : std::uint8_t {
   kOrdinary,      // input gradient
-  kInputFirst,    // Addmm: one product per operand, the input's first
+  kInputFirst,    // Addmm: one matmul per operand, the input's first
   kWeightFirst,   // Mm: the second operand's, the weight's, first
   kNorm,          // told apart by kernel names
   kEmbedding,     // weight gradient
@@ -34,7 +34,7 @@ enum class NodeKind : std::uint8_t {
   kAccumulation,  // AccumulateGrad: adds to a parameter's gradient
 };
 
-enum class OpKind : std::uint8_t { kOther, kProduct, kBatchedProduct, kBiasedProduct, kLinear, kSum };
+enum class OpKind : std::uint8_t { kOther, kMatmul, kBatchedMatmul, kBiasedMatmul, kLinear, kSum };
 
 struct RangeName {
   RangeKind kind = RangeKind::kOther;
@@ -57,7 +57,7 @@ class RangeNames {
   [[nodiscard]] std::vector<std::string> candidates(std::size_t most) const;
 
  private:
-  [[nodiscard]] RangeName look_at(const std::string& name);
+  [[nodiscard]] RangeName parse(const std::string& name);
   [[nodiscard]] std::uint32_t layer_number(const std::string& layer);
 
   std::regex layers_;

@@ -25,9 +25,9 @@ Slot node_slot(NodeKind node, std::uint32_t instance, bool found) {
   return layer_slot(instance, Phase::kInputGrad, Rule::kName);
 }
 
-bool is_product(OpKind op) { return op == OpKind::kProduct || op == OpKind::kBiasedProduct || op == OpKind::kLinear; }
+bool is_matmul(OpKind op) { return op == OpKind::kMatmul || op == OpKind::kBiasedMatmul || op == OpKind::kLinear; }
 
-bool is_product_node(NodeKind node) { return node == NodeKind::kInputFirst || node == NodeKind::kWeightFirst; }
+bool is_matmul_node(NodeKind node) { return node == NodeKind::kInputFirst || node == NodeKind::kWeightFirst; }
 
 }  // namespace
 
@@ -42,6 +42,8 @@ RangeStacks::Thread* RangeStacks::thread_of(std::uint32_t thread) {
   return newest_;
 }
 
+// A range belongs to what is around it until its own name says otherwise: the new frame is a copy of the innermost one,
+// with all it knows of layer, phase and backward node. Its number, sequence, step and kind are its own.
 RangeStacks::Frame RangeStacks::inside(const Thread& thread, const RangePush& record) const {
   Frame frame;
   if (thread.frames.empty()) {
@@ -63,12 +65,14 @@ void RangeStacks::push(const RangePush& record) {
     ledger_.lose(thread == nullptr ? "ranges of too many threads" : "ranges nested too deeply");
     if (thread == nullptr) return;
     ++thread->too_deep;
-    slots_.at(record.range) = thread->frames.back().slot;
+    slots_.at(record.range) = thread->frames.back().slot;  // as if it were not there
     return;
   }
   const RangeName name = names_.classify(record.name);
   Frame frame = inside(*thread, record);
   open(*thread, frame, record, name);
+  // Kernels find their slot in two ways: by the range that CUPTI linked them to, or, unlinked, by the launching
+  // thread's history at the time of the launch.
   slots_.at(record.range) = frame.slot;
   thread->history.add(record.time, frame.slot);
   thread->frames.push_back(frame);
@@ -88,7 +92,7 @@ void RangeStacks::open(Thread& thread, Frame& frame, const RangePush& record, co
       return;
     case RangeKind::kOptimizer:
     case RangeKind::kCommunication:
-      frame.instance = kNoInstance;
+      frame.instance = kNoInstance;  // nothing inside is a layer's, wherever this range was opened
       frame.slot = rest_slot(name.kind == RangeKind::kOptimizer ? Rest::kOptimizer : Rest::kCommunication);
       return;
     case RangeKind::kNode:
@@ -119,8 +123,10 @@ bool RangeStacks::is_node_of(const Frame& engine, const RangePush& record) {
 void RangeStacks::open_layer(Frame& frame, std::uint32_t layer, Nanoseconds time) {
   const bool same = frame.instance != kNoInstance && instances_[frame.instance].layer == layer;
   if (same && (!frame.backward || frame.recompute)) return;  // a layer inside itself
+  // A layer range inside a backward node is its forward run again, by activation checkpointing. Inside its own backward
+  // it stays the same execution, so that the recomputation is counted there.
   if (!same) frame.instance = instances_.add(layer, steps_.current(), time);
-  frame.in_product = false;
+  frame.in_matmul = false;
   if (frame.phase) {
     place_explicit(frame, time);
   } else if (frame.backward) {
@@ -150,13 +156,15 @@ void RangeStacks::place_explicit(Frame& frame, Nanoseconds time) {
   frame.slot = layer_slot(frame.instance, phase, Rule::kExplicit);
 }
 
+// PyTorch reports a backward node in two ranges, the engine's (evaluate_function) around the node's own. Either may
+// lack the sequence number that leads to the forward op; whichever has it resolves the node for both.
 void RangeStacks::open_node(Thread& thread, Frame& frame, const RangePush& record, NodeKind node) {
   const bool in_engine = !thread.frames.empty() && thread.frames.back().kind == RangeKind::kEngineNode;
   start_node(thread, frame, node, in_engine);
   if (frame.slot.rule == Rule::kExplicit) return;
   // The same node, as the engine saw it.
   if (in_engine && (record.sequence < 0 || record.sequence == thread.frames.back().sequence)) return;
-  frame.product = {};
+  frame.matmul = {};
   resolve_node(thread, frame, record);
   if (!in_engine) return;
   // The engine's range did not carry the number.
@@ -164,28 +172,30 @@ void RangeStacks::open_node(Thread& thread, Frame& frame, const RangePush& recor
   engine.instance = frame.instance;
   engine.found = frame.found;
   engine.node = frame.node;
-  engine.product = frame.product;
+  engine.matmul = frame.matmul;
   engine.slot = frame.slot;
   slots_.at(engine.range) = engine.slot;
 }
 
 void RangeStacks::start_node(Thread& thread, Frame& frame, NodeKind node, bool in_engine) {
-  if (!in_engine) {
+  if (!in_engine) {  // the node's own range does not begin a second node
     frame.outer_node = frame.backward ? frame.node_range : 0;
     frame.node_range = frame.range;
   }
   frame.backward = true;
   frame.recompute = false;
-  frame.in_product = false;
+  frame.in_matmul = false;
   frame.node = node;
-  frame.node_frame = static_cast<std::uint32_t>(thread.frames.size());
-  frame.products = 0;
+  frame.node_frame = static_cast<std::uint32_t>(thread.frames.size());  // where this frame is about to be pushed
+  frame.matmuls = 0;
 }
 
 void RangeStacks::resolve_node(Thread& thread, Frame& frame, const RangePush& record) {
   frame.found = false;
   frame.instance = kNoInstance;
   if (frame.node == NodeKind::kAccumulation) {
+    // AccumulateGrad has no forward op of its own. The engine runs it after the node whose gradient it adds, on the
+    // same thread, so it belongs to the layer of the newest node there.
     frame.instance = thread.last_node;
     frame.found = thread.node_seen;
   } else if (record.sequence >= 0) {
@@ -193,11 +203,12 @@ void RangeStacks::resolve_node(Thread& thread, Frame& frame, const RangePush& re
     if (op != nullptr) {
       frame.instance = op->instance;
       frame.found = true;
-      frame.product = op->product;
+      frame.matmul = op->matmul;
     }
     thread.last_node = frame.instance;
     thread.node_seen = frame.found;
   }
+  // Both gradients ran, even if one launches no kernel: its time is 0 then, not unknown.
   if (frame.instance != kNoInstance) {
     instances_.mark_seen(frame.instance, Phase::kInputGrad);
     instances_.mark_seen(frame.instance, Phase::kWeightGrad);
@@ -205,6 +216,8 @@ void RangeStacks::resolve_node(Thread& thread, Frame& frame, const RangePush& re
   frame.slot = node_slot(frame.node, frame.instance, frame.found);
 }
 
+// Only ops that record a node for the backward carry a sequence number. So an op with a number inside a backward node
+// is forward work that runs again (checkpointing), and one without is the backward's own.
 void RangeStacks::open_op(Thread& thread, Frame& frame, const RangePush& record, OpKind op) {
   if (record.sequence >= 0) {
     if (frame.backward && !frame.recompute && frame.slot.rule != Rule::kExplicit) {
@@ -215,8 +228,8 @@ void RangeStacks::open_op(Thread& thread, Frame& frame, const RangePush& record,
       }
     }
     sequences_.add(record.thread, record.sequence,
-                   {record.range, record.time, frame.instance, frame.backward, product_of(op, record.sizes)});
-  } else if (frame.backward && !frame.recompute && !frame.in_product && frame.instance != kNoInstance &&
+                   {record.range, record.time, frame.instance, frame.backward, matmul_of(op, record.sizes)});
+  } else if (frame.backward && !frame.recompute && !frame.in_matmul && frame.instance != kNoInstance &&
              frame.slot.rule != Rule::kExplicit) {
     open_backward_op(thread, frame, record, op);
   }
@@ -224,16 +237,18 @@ void RangeStacks::open_op(Thread& thread, Frame& frame, const RangePush& record,
 
 void RangeStacks::open_backward_op(Thread& thread, Frame& frame, const RangePush& record, OpKind op) {
   if (frame.node == NodeKind::kBothAtOnce || frame.node == NodeKind::kEmbedding) return;
-  if (is_product(op)) {
-    const int earlier = thread.frames[frame.node_frame].products++;
-    const Gradient gradient = gradient_of(frame.product, result_of(op, record.sizes), frame.node, earlier);
+  // in_matmul: operators nest (aten::matmul calls aten::mm), and only the outermost may count, or the order of a node's
+  // matmuls would be wrong. The counter is the node's, since the operators are at any depth below it.
+  if (is_matmul(op)) {
+    const int earlier = thread.frames[frame.node_frame].matmuls++;
+    const Gradient gradient = gradient_of(frame.matmul, result_of(op, record.sizes), frame.node, earlier);
     frame.slot = layer_slot(frame.instance, gradient.phase, gradient.rule);
-    frame.in_product = true;
+    frame.in_matmul = true;
   } else if (op == OpKind::kSum &&
-             (is_product_node(frame.node) || thread.frames.back().kind == RangeKind::kEngineNode)) {
-    // Sums of a product's node are of the bias; the engine itself sums gradients of operands that were broadcast.
+             (is_matmul_node(frame.node) || thread.frames.back().kind == RangeKind::kEngineNode)) {
+    // Sums of a matmul's node are of the bias; the engine itself sums gradients of operands that were broadcast.
     frame.slot = layer_slot(frame.instance, Phase::kWeightGrad, Rule::kName);
-    frame.in_product = true;
+    frame.in_matmul = true;
   }
 }
 
@@ -252,6 +267,7 @@ void RangeStacks::leave(Thread& thread, Nanoseconds time) {
   const Frame frame = thread.frames.back();
   thread.frames.pop_back();
   if (frame.step != kNoStep) steps_.end(frame.step, time);
+  // A forward that launched no kernel took 0; phases of explicit ranges were marked when they opened.
   if (frame.kind == RangeKind::kLayer && !frame.backward && instances_[frame.instance].explicit_phases == 0) {
     instances_.mark_seen(frame.instance, Phase::kForward);
   }

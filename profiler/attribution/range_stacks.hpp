@@ -56,16 +56,16 @@ class RangeStacks {
     std::uint32_t instance = kNoInstance;  // the layer execution that this is part of
     std::int32_t step = kNoStep;           // of a step's range
     std::uint32_t node_frame = 0;          // index of the innermost backward node's frame
-    int products = 0;                      // of a node: matrix products so far
+    int matmuls = 0;                       // of a node: matmuls so far
     Slot slot;
     RangeKind kind = RangeKind::kOther;
     NodeKind node = NodeKind::kOrdinary;
     std::optional<Phase> phase;  // of the explicit phase range around
     bool backward = false;
-    bool found = false;       // a backward node whose forward op is known
-    bool recompute = false;   // forward work inside a backward node
-    bool in_product = false;  // inside an operator that was told apart already
-    Product product;          // of a backward node: its forward op's
+    bool found = false;      // a backward node whose forward op is known
+    bool recompute = false;  // forward work inside a backward node
+    bool in_matmul = false;  // inside an operator that was told apart already
+    Matmul matmul;           // of a backward node: its forward op's
   };
   struct Thread {
     std::vector<Frame> frames;

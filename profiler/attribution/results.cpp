@@ -10,7 +10,7 @@ LayerSamples& Results::layer(std::uint32_t number) {
   return layers[number];
 }
 
-void Results::add(const Instances& instances, const MemoryUse& memory, const StreamVerdict& verdict) {
+void Results::add(const Instances& instances, const MemoryUse& memory, const StreamSelection& selection) {
   const auto append = [](std::vector<Nanoseconds>& to, const std::vector<Nanoseconds>& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
@@ -21,24 +21,24 @@ void Results::add(const Instances& instances, const MemoryUse& memory, const Str
       samples.ordered = true;
       order.push_back(instance.layer);
     }
-    if (verdict.kept[k] && instance.seen != 0) samples.executions.push_back(instance);
+    if (selection.kept[k] && instance.seen != 0) samples.executions.push_back(instance);
   }
   for (const MemoryUse::Use& use : memory.uses()) {
-    if (!verdict.kept[use.instance]) continue;
+    if (!selection.kept[use.instance]) continue;
     LayerSamples& samples = layer(instances[use.instance].layer);
     const Bytes kept = std::max<Bytes>(use.net, 0);
     samples.kept.push_back(kept);
     samples.workspace.push_back(std::max<Bytes>(use.peak - kept, 0));
   }
   ++streams;
-  steps += verdict.steps;
-  warm_up_steps += verdict.warm_up_steps;
-  warm_up_passes = std::max(warm_up_passes, verdict.warm_up_passes);
-  outside_steps += verdict.outside_steps;
-  forced = forced || verdict.forced;
-  append(recorded_walls, verdict.recorded_walls);
-  append(unrecorded_walls, verdict.unrecorded_walls);
-  if (verdict.drift_ppm) clock.add_drift(*verdict.drift_ppm);
+  steps += selection.steps;
+  warm_up_steps += selection.warm_up_steps;
+  warm_up_passes = std::max(warm_up_passes, selection.warm_up_passes);
+  outside_steps += selection.outside_steps;
+  forced = forced || selection.forced;
+  append(recorded_walls, selection.recorded_walls);
+  append(unrecorded_walls, selection.unrecorded_walls);
+  if (selection.drift_ppm) clock.add_drift(*selection.drift_ppm);
 }
 
 }  // namespace debubble::attribution

@@ -10,7 +10,7 @@
 #include "profiler/attribution/clock_use.hpp"
 #include "profiler/attribution/instances.hpp"
 #include "profiler/attribution/memory_use.hpp"
-#include "profiler/attribution/stream_judge.hpp"
+#include "profiler/attribution/stream_selection.hpp"
 
 namespace debubble::attribution {
 
@@ -41,7 +41,7 @@ struct Results {
   std::map<std::string, std::set<std::string>> facts;
 
   // Takes over one stream.
-  void add(const Instances& instances, const MemoryUse& memory, const StreamVerdict& verdict);
+  void add(const Instances& instances, const MemoryUse& memory, const StreamSelection& selection);
 
  private:
   LayerSamples& layer(std::uint32_t number);

@@ -24,7 +24,7 @@ struct ForwardOp {
   Nanoseconds time = 0;
   std::uint32_t instance = kNoInstance;  // of the layer around it
   bool in_backward = false;              // recomputed there
-  Product product;                       // operands, of a matrix product
+  Matmul matmul;                         // operands, of a matmul
 };
 
 class Sequences {
@@ -35,7 +35,7 @@ class Sequences {
   static constexpr std::size_t kMostOpsOfOthers = 1024;  // of every further thread
   explicit Sequences(std::size_t most_ops = kMostOps);
 
-  struct Question {
+  struct Query {
     std::uint32_t thread = 0;          // that runs the node
     std::uint32_t forward_thread = 0;  // 0: not known
     std::int64_t sequence = 0;
@@ -43,7 +43,7 @@ class Sequences {
   };
 
   void add(std::uint32_t thread, std::int64_t sequence, const ForwardOp& op);
-  [[nodiscard]] const ForwardOp* find(const Question& question);
+  [[nodiscard]] const ForwardOp* find(const Query& query);
   // Nodes whose number ops of several threads carry.
   [[nodiscard]] std::int64_t ambiguous() const { return ambiguous_; }
 

@@ -59,21 +59,21 @@ Matrix transposed(const Matrix& matrix) { return {matrix.columns, matrix.rows}; 
 
 }  // namespace
 
-Product product_of(OpKind op, std::string_view sizes) {
+Matmul matmul_of(OpKind op, std::string_view sizes) {
   if (sizes.empty()) return {};
   SizesReader reader(sizes);
   switch (op) {
-    case OpKind::kBiasedProduct: {
+    case OpKind::kBiasedMatmul: {
       (void)reader.next();  // the bias
       const Matrix input = reader.next();
       return {input, reader.next()};
     }
     case OpKind::kLinear:
-    case OpKind::kProduct: {
+    case OpKind::kMatmul: {
       const Matrix input = reader.next();
       return {input, reader.next()};
     }
-    case OpKind::kBatchedProduct:
+    case OpKind::kBatchedMatmul:
     case OpKind::kSum:
     case OpKind::kOther:
       return {};
@@ -83,17 +83,19 @@ Product product_of(OpKind op, std::string_view sizes) {
 
 Matrix result_of(OpKind op, std::string_view sizes) {
   SizesReader reader(sizes);
-  if (op == OpKind::kBiasedProduct) (void)reader.next();
+  if (op == OpKind::kBiasedMatmul) (void)reader.next();
   const Matrix left = reader.next();
   const Matrix right = reader.next();
   if (!left.known() || !right.known() || left.columns != right.rows) return {};
   return {left.rows, right.columns};
 }
 
-Gradient gradient_of(const Product& forward, const Matrix& result, NodeKind order, int earlier) {
+Gradient gradient_of(const Matmul& forward, const Matrix& result, NodeKind order, int earlier) {
   if (!forward.known() || !result.known()) return {};
   const bool weight = result == forward.weight || result == transposed(forward.weight);
   const bool input = result == forward.input || result == transposed(forward.input);
+  // Of a square matmul shapes say nothing. PyTorch's derivatives compute the two in a fixed order, which the kind of
+  // node tells.
   if (weight && input) {
     const bool weight_now = (order == NodeKind::kWeightFirst) == (earlier == 0);
     return {weight_now ? Phase::kWeightGrad : Phase::kInputGrad, Rule::kOrder};

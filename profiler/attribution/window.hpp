@@ -2,8 +2,8 @@
 //
 //     number 1000..1007 in a window of 8:   [1000|1001|...|1007]   1008 takes the place of 1000
 //
-// A table addressed by the low bits of the number; the whole number stands beside the value. It doubles as numbers that
-// share a place arrive, up to `most`; from then on the newer number wins.
+// A table addressed by the low bits of the number; the whole number is stored next to the value. It doubles as numbers
+// that share a place arrive, up to `most`; from then on the newer number wins.
 #pragma once
 
 #include <cstddef>

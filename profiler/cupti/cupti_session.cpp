@@ -91,7 +91,7 @@ CuptiSession::CuptiSession(const CuptiTable& cupti, const RecorderOptions& optio
     fact("cupti.path", cupti_.path);
     fact("cuda", cuda_release(cupti_.version));
     const NoSignals blocked;
-    house_keeper_ = std::thread([this] { keep_house(); });
+    flush_thread_ = std::thread([this] { run_flush_thread(); });
   } catch (...) {
     undo();
     throw;
@@ -116,7 +116,7 @@ void CuptiSession::subscribe() {
   }
   if (result == cupti_abi::kOtherSubscriber) throw other_profiler(other.data());
   if (result == cupti_abi::kUnknownError) {
-    throw UnavailableError({"U002", "", "there is no NVIDIA driver: CUPTI could not begin, " + describe(cupti_, result),
+    throw UnavailableError({"U020", "", "there is no NVIDIA driver: CUPTI could not begin, " + describe(cupti_, result),
                             "run on a machine with an NVIDIA GPU and its driver (nvidia-smi tells), or in a container "
                             "started with --gpus all"});
   }
@@ -214,11 +214,11 @@ void CuptiSession::undo() {
   stream_.decode_with(nullptr);
 }
 
-bool CuptiSession::tell(std::uint64_t range) {
+bool CuptiSession::push_external_id(std::uint64_t range) {
   return cupti_.push_external(cupti_abi::kExternalKindCustom2, range) == cupti_abi::kSuccess;
 }
 
-void CuptiSession::untell() {
+void CuptiSession::pop_external_id() {
   std::uint64_t last = 0;
   static_cast<void>(cupti_.pop_external(cupti_abi::kExternalKindCustom2, &last));
 }
@@ -241,16 +241,16 @@ void CuptiSession::count_dropped() {
   queue_.add(LossRecord{"dropped_records", static_cast<std::int64_t>(count)});
 }
 
-void CuptiSession::keep_house() {
-  std::unique_lock lock(house_mutex_);
-  for (int period = 1; !house_.wait_for(lock, kClockPeriod, [&] { return finished_; }); ++period) {
+void CuptiSession::run_flush_thread() {
+  std::unique_lock lock(flush_mutex_);
+  for (int period = 1; !flush_wakes_.wait_for(lock, kClockPeriod, [&] { return finished_; }); ++period) {
     lock.unlock();
-    stream_.attempt([&] { tidy(period); });
+    stream_.attempt([&] { flush_and_sample(period); });
     lock.lock();
   }
 }
 
-void CuptiSession::tidy(int period) {
+void CuptiSession::flush_and_sample(int period) {
   if (period % kFlushEvery == 0) flush(false);
   if (sample_clocks_) clocks_.sample([&](const ClockRecord& record) { queue_.add(record); });
   if (clocks_.driver() != driver_) fact("driver", driver_ = clocks_.driver());
@@ -258,12 +258,12 @@ void CuptiSession::tidy(int period) {
 
 void CuptiSession::finish() {
   {
-    const std::lock_guard lock(house_mutex_);
+    const std::lock_guard lock(flush_mutex_);
     if (finished_) return;
     finished_ = true;
   }
-  house_.notify_all();
-  house_keeper_.join();
+  flush_wakes_.notify_all();
+  flush_thread_.join();
   // A forced flush hands out buffers with unfinished records too [GPU?], so first what is complete, then no new ones.
   stream_.attempt([&] { flush(false); });
   disable_all();

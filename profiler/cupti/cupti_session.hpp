@@ -22,14 +22,14 @@ namespace debubble {
 
 class CuptiSession : public ExternalIds {
  public:
-  // Starts. Throws UnavailableError U002, U003, U005, and leaves CUPTI as it was. Buffers and facts go to `stream`.
+  // Starts. Throws UnavailableError U020, U003, U005, and leaves CUPTI as it was. Buffers and facts go to `stream`.
   CuptiSession(const CuptiTable& cupti, const RecorderOptions& options, RecordStream& stream);
   ~CuptiSession() override;  // finish()
   CuptiSession(const CuptiSession&) = delete;
   CuptiSession& operator=(const CuptiSession&) = delete;
 
-  bool tell(std::uint64_t range) override;
-  void untell() override;
+  bool push_external_id(std::uint64_t range) override;
+  void pop_external_id() override;
 
   // The kinds, to pause and resume. Memory stays: releases must match allocations.
   void enable(bool on);
@@ -51,8 +51,8 @@ class CuptiSession : public ExternalIds {
   void undo();
   void count_dropped();
   void count_lost_buffers();
-  void keep_house();
-  void tidy(int period);
+  void run_flush_thread();
+  void flush_and_sample(int period);
   void fact(const std::string& key, const std::string& value);
 
   CuptiTable cupti_;
@@ -68,10 +68,10 @@ class CuptiSession : public ExternalIds {
   bool inside_cu_init_ = false;
   std::string driver_;  // as the file was told
 
-  std::mutex house_mutex_;
-  std::condition_variable house_;
+  std::mutex flush_mutex_;
+  std::condition_variable flush_wakes_;
   bool finished_ = false;
-  std::thread house_keeper_;
+  std::thread flush_thread_;
 };
 
 }  // namespace debubble

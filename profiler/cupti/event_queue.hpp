@@ -23,7 +23,7 @@ struct FullBuffer {
   std::size_t valid = 0;
 };
 
-// Events of one swap of the queue, oldest first; buffers come behind them.
+// Events of one swap of the queue, oldest first; buffers come after them.
 struct EventBatch {
   enum class Kind : std::uint8_t { kPush, kPop, kSwitch, kFact, kLoss, kClock };
   struct Event {
@@ -34,7 +34,7 @@ struct EventBatch {
     std::int32_t mhz = 0;
     std::size_t text = 0;  // where its text begins in `texts`
     std::size_t text_size = 0;
-    std::size_t value_size = 0;  // of a fact: the value stands behind the key
+    std::size_t value_size = 0;  // of a fact: the value comes after the key
   };
   std::vector<Event> events;
   std::string texts;

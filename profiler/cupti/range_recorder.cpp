@@ -37,7 +37,7 @@ int RangeRecorder::push(std::string_view text, const void* domain) {
     if (range.range == 0) ++refused_;
   }
   open->open.push_back(range);
-  tell_innermost(*open);
+  push_innermost_id(*open);
   return depth;
 }
 
@@ -57,7 +57,7 @@ int RangeRecorder::pop(const void* domain) {
   found->closed = true;
   if (found != open->open.rbegin()) ++crossed_;
   while (!open->open.empty() && open->open.back().closed) remove_top(*open);
-  tell_innermost(*open);
+  push_innermost_id(*open);
   return depth_of(*open, domain);
 }
 
@@ -72,29 +72,29 @@ void RangeRecorder::end_lingering(RangeStack& stack, const void* domain) {
 void RangeRecorder::remove_top(RangeStack& stack) {
   const OpenRange range = stack.open.back();
   stack.open.pop_back();
-  if (range.told) {
-    if (ExternalIds* const ids = ids_.load(std::memory_order_acquire); ids != nullptr) ids->untell();
+  if (range.pushed) {
+    if (ExternalIds* const ids = ids_.load(std::memory_order_acquire); ids != nullptr) ids->pop_external_id();
   }
   if (range.range != 0) queue_.pop(this_thread());
 }
 
 // CUPTI links to the top of its stack; that must be the innermost recorded range.
-void RangeRecorder::tell_innermost(RangeStack& stack) {
+void RangeRecorder::push_innermost_id(RangeStack& stack) {
   ExternalIds* const ids = ids_.load(std::memory_order_acquire);
-  if (ids == nullptr || !telling_.load(std::memory_order_relaxed)) return;
+  if (ids == nullptr || !pushing_ids_.load(std::memory_order_relaxed)) return;
   const auto innermost =
       std::find_if(stack.open.rbegin(), stack.open.rend(), [](const OpenRange& range) { return range.range != 0; });
-  if (innermost != stack.open.rend() && !innermost->told) innermost->told = ids->tell(innermost->range);
+  if (innermost != stack.open.rend() && !innermost->pushed) innermost->pushed = ids->push_external_id(innermost->range);
 }
 
 void RangeRecorder::attach(ExternalIds* ids) {
   ids_.store(ids, std::memory_order_release);
-  set_telling(ids != nullptr);
+  set_pushing_ids(ids != nullptr);
 }
 
-void RangeRecorder::set_telling(bool on) {
-  telling_ = on;
-  if (RangeStack* const open = stack(); open != nullptr) tell_innermost(*open);
+void RangeRecorder::set_pushing_ids(bool on) {
+  pushing_ids_ = on;
+  if (RangeStack* const open = stack(); open != nullptr) push_innermost_id(*open);
 }
 
 void RangeRecorder::report(RecordSink& sink) {

@@ -17,8 +17,8 @@ namespace debubble {
 class ExternalIds {
  public:
   virtual ~ExternalIds() = default;
-  virtual bool tell(std::uint64_t range) = 0;  // false: refused, nothing was pushed
-  virtual void untell() = 0;
+  virtual bool push_external_id(std::uint64_t range) = 0;  // false: refused, nothing was pushed
+  virtual void pop_external_id() = 0;
 };
 
 class RangeRecorder {
@@ -35,7 +35,7 @@ class RangeRecorder {
   // object may go once no thread can be inside.
   void attach(ExternalIds* ids);
   // Ranges that begin while this is off are not told. What was told is taken back in any case.
-  void set_telling(bool on);
+  void set_pushing_ids(bool on);
 
   // Losses since the last call.
   void report(RecordSink& sink);
@@ -44,12 +44,12 @@ class RangeRecorder {
   [[nodiscard]] RangeStack* stack() const { return range_stack_of(number_); }
   void end_lingering(RangeStack& stack, const void* domain);
   void remove_top(RangeStack& stack);
-  void tell_innermost(RangeStack& stack);
+  void push_innermost_id(RangeStack& stack);
 
   RecordQueue& queue_;
   std::uint64_t number_;  // of this recorder among all of the process
   std::atomic<ExternalIds*> ids_ = nullptr;
-  std::atomic<bool> telling_ = false;
+  std::atomic<bool> pushing_ids_ = false;
   std::atomic<std::int64_t> unmatched_ = 0;
   std::atomic<std::int64_t> crossed_ = 0;
   std::atomic<std::int64_t> refused_ = 0;

@@ -14,7 +14,7 @@ namespace debubble {
 struct OpenRange {
   std::uint64_t range = 0;       // 0: not recorded
   const void* domain = nullptr;  // of NVTX; ranges of one domain nest, those of two may cross
-  bool told = false;             // to CUPTI
+  bool pushed = false;           // to CUPTI
   bool closed = false;           // popped while another domain's range was open above it
 };
 

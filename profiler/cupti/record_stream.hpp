@@ -19,7 +19,7 @@ namespace debubble {
 
 class RecordStream {
  public:
-  explicit RecordStream(const std::string& file);  // throws InputError (R006)
+  explicit RecordStream(const std::string& file);  // throws InputError (C051)
   ~RecordStream();                                 // close(), unless abandoned: then it must not be destroyed
   RecordStream(const RecordStream&) = delete;
   RecordStream& operator=(const RecordStream&) = delete;

@@ -23,7 +23,7 @@ struct RecorderOptions {
   bool inside_cu_init = false;  // the CUDA driver is starting: CUPTI must not be asked for devices yet
 };
 
-// What was seen, for messages at the end; the same counts stand in the file.
+// What was seen, for messages at the end; the same counts are in the file.
 struct RecorderSummary {
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;
@@ -35,7 +35,7 @@ struct RecorderSummary {
 
 class Recorder {
  public:
-  // Throws UnavailableError (U001 no CUPTI library, U002 no driver, U003 another profiler is attached and which, U004
+  // Throws UnavailableError (U001 no CUPTI library, U020 no driver, U003 another profiler is attached and which, U004
   // CUPTI too new or too old, U005 CUPTI refused a step and which) and InputError when the file cannot be made.
   explicit Recorder(const RecorderOptions& options);
   ~Recorder();
@@ -56,7 +56,7 @@ class Recorder {
   // Everything that is complete goes to disk. Call after synchronising the device for everything so far.
   void flush();
   // Forced flush, end of the file. Call after synchronising the device: work that still runs is not recorded. Throws
-  // UnavailableError U006 when launches were seen but no GPU record came back.
+  // UnavailableError U041 when launches were seen but no GPU record came back.
   RecorderSummary stop();
 
   // For a forked child: forgets everything without touching CUPTI or the file.

@@ -9,7 +9,7 @@ namespace {
 
 UnavailableError no_gpu_records(std::uint64_t launches) {
   return UnavailableError(
-      {"U006", "", std::to_string(launches) + " launches were seen, but no GPU work came back from CUPTI",
+      {"U041", "", std::to_string(launches) + " launches were seen, but no GPU work came back from CUPTI",
        "another client of CUPTI in this process takes the records: remove torch.profiler from the script and unset "
        "KINETO_USE_DAEMON, or record with torch.profiler and use debubble import --from kineto"});
 }
@@ -37,7 +37,7 @@ void Recording::start_gpu(const RecorderOptions& options) {
 void Recording::pause() {
   CuptiSession* const gpu = gpu_;
   if (gpu == nullptr || stopped_ || paused_.exchange(true)) return;
-  stream_.ranges().set_telling(false);
+  stream_.ranges().set_pushing_ids(false);
   gpu->enable(false);
   stream_.queue().add(SwitchRecord{.time = now(), .recording = false});
 }
@@ -47,7 +47,7 @@ void Recording::resume() {
   if (gpu == nullptr || stopped_ || !paused_.exchange(false)) return;
   stream_.queue().add(SwitchRecord{.time = now(), .recording = true});
   gpu->enable(true);
-  stream_.ranges().set_telling(true);
+  stream_.ranges().set_pushing_ids(true);
 }
 
 void Recording::fact(std::string_view key, std::string_view value) { stream_.queue().add(FactRecord{key, value}); }

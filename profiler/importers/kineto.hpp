@@ -25,7 +25,7 @@ namespace debubble {
 
 class KinetoTrace {
  public:
-  // `bytes` is the file. Throws InputError K001... (kineto_events.hpp).
+  // `bytes` is the file. Throws InputError as read_kineto_events (kineto_events.hpp).
   KinetoTrace(std::string bytes, const std::string& name);
 
   // Feeds everything, in the order of host time.

@@ -99,7 +99,7 @@ class Reader : public KinetoVisitor {
   // Whole microseconds are counted out: such a file knows a short kernel's time to half its length only.
   Nanoseconds time(std::string_view token, const char* field) {
     if (token.empty()) {
-      wrong("K008", field, std::string("an event of this kind needs \"") + field + "\"", "");
+      wrong("P006", field, std::string("an event of this kind needs \"") + field + "\"", "");
       return 0;
     }
     const std::optional<Nanoseconds> value = nanoseconds_of_micros(token);
@@ -107,7 +107,7 @@ class Reader : public KinetoVisitor {
       if (*value % 1000 != 0) events_.whole_microseconds = false;
       return *value;
     }
-    wrong("K007", field, std::string("\"") + field + "\" must be a number of microseconds; got " + shown(token),
+    wrong("P007", field, std::string("\"") + field + "\" must be a number of microseconds; got " + shown(token),
           "times are decimal microseconds, such as 12.345");
     return 0;
   }
@@ -130,7 +130,7 @@ class Reader : public KinetoVisitor {
     const Nanoseconds begin = time(fields_->ts, "ts");
     const Nanoseconds duration = time(fields_->dur, "dur");
     if (duration > kLongestDuration || begin > std::numeric_limits<Nanoseconds>::max() - kLongestDuration) {
-      wrong("K009", duration > kLongestDuration ? "dur" : "ts", "this time is too large",
+      wrong("P004", duration > kLongestDuration ? "dur" : "ts", "this time is too large",
             "no event takes longer than 52 days");
       return {0, 0};
     }
@@ -145,7 +145,7 @@ class Reader : public KinetoVisitor {
     Number value{};
     const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
     if (error == std::errc() && end == token.data() + token.size()) return value;
-    wrong("K007", field,
+    wrong("P007", field,
           std::string("this must be a whole number from ") + std::to_string(std::numeric_limits<Number>::min()) +
               " to " + std::to_string(std::numeric_limits<Number>::max()) + "; got " + shown(token),
           "");
@@ -154,7 +154,7 @@ class Reader : public KinetoVisitor {
 
   std::uint32_t thread() {
     if (fields_->tid.empty()) {
-      wrong("K008", "tid", "an event of this kind needs \"tid\"", "");
+      wrong("P006", "tid", "an event of this kind needs \"tid\"", "");
       return 0;
     }
     if (fields_->pid == last_pid_ && fields_->tid == last_tid_) return last_thread_;
@@ -280,12 +280,12 @@ class Reader : public KinetoVisitor {
 KinetoEvents read_kineto_events(std::string bytes, const std::string& name) {
   std::string text = plain_text(std::move(bytes), name, kLongestKineto);
   KinetoEvents events;
-  ProblemList problems(name, "K010");
+  ProblemList problems(name);
   Reader reader(events, problems);
   events.text = walk_kineto(std::move(text), problems, reader);
   problems.throw_if_any();
   if (events.work.empty()) {
-    throw InputError(Diagnostic{"K006", name, "no kernel, copy or memset: nothing ran on a GPU while this was recorded",
+    throw InputError(Diagnostic{"A003", name, "no kernel, copy or memset: nothing ran on a GPU while this was recorded",
                                 "give torch.profiler ProfilerActivity.CUDA among its activities"});
   }
   return events;

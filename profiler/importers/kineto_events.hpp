@@ -24,7 +24,7 @@ enum class KinetoRangeKind : std::uint8_t { kOp, kAnnotation, kModule };
 
 struct KinetoRange {
   std::string_view name;
-  std::string_view sizes;  // "Input Dims" as it stands in the file
+  std::string_view sizes;  // "Input Dims" as in the file
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
   std::int64_t sequence = -1;
@@ -70,9 +70,9 @@ struct KinetoEvents {
   std::shared_ptr<const void> text;  // what the views point into
 };
 
-// `bytes` is the file, plain or in gzip. Throws InputError, with all wrong events of the file at once: K001 and K002 as
-// plain_text, K003 not UTF-8, K004 not JSON, K005 no traceEvents, K006 no GPU work, K007 a value of the wrong type,
-// K008 a missing value, K009 a number too large, K010 further problems.
+// `bytes` is the file, plain or in gzip. Throws InputError, with all wrong events of the file at once: K001 and P017 as
+// plain_text, P002 not UTF-8, P001 not JSON, P010 no traceEvents, A003 no GPU work, P007 a value of the wrong type,
+// P006 a missing value, P004 a number too large, P022 further problems.
 [[nodiscard]] KinetoEvents read_kineto_events(std::string bytes, const std::string& name);
 
 }  // namespace debubble

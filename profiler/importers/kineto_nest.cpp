@@ -109,7 +109,7 @@ class Nester {
 
   void enter(const Item& item) {
     const bool is_range = item.kind == KinetoStepKind::kPush;
-    // A range that begins as another ends is behind it; a moment then is still in it.
+    // A range that begins as another ends is after it; a moment then is still in it.
     while (!stack_.empty() && (stack_.back().end < item.begin || (is_range && stack_.back().end == item.begin)))
       leave();
     const std::uint32_t around = stack_.empty() ? kNoIndex : stack_.back().range;

@@ -30,7 +30,7 @@ struct KinetoStep {
 struct KinetoNest {
   std::vector<KinetoStep> steps;            // by time, threads merged; each thread's pushes and pops are balanced
   std::vector<std::uint32_t> parent;        // of each range: the range around it, or kNoIndex
-  std::vector<std::uint32_t> order;         // ranges as they are pushed: a parent stands before its children
+  std::vector<std::uint32_t> order;         // ranges as they are pushed: a parent comes before its children
   std::vector<std::uint32_t> launch_range;  // of each launch: the innermost range around it, or kNoIndex
   std::vector<std::uint32_t> work_range;    // of each GPU event: the range it was launched from, or kNoIndex
   std::vector<std::uint32_t> work_launch;   // of each GPU event: its launch, or kNoIndex

@@ -10,11 +10,11 @@ namespace debubble {
 namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
-constexpr std::size_t kMostNamed = 100;  // single modules beside the repeated class
+constexpr std::size_t kMostNamed = 100;  // single modules besides the repeated class
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-// "BertLayer_7" is number "7" of the class "BertLayer_" + "": what stands around the last number.
+// "BertLayer_7" is number "7" of the class "BertLayer_" + "": what surrounds the last number.
 struct Numbered {
   std::string before;
   std::string number;

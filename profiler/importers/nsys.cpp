@@ -183,15 +183,15 @@ NsysExport::NsysExport(const SqliteFile& file) : file_(file) {
 }
 
 void NsysExport::check_tables() const {
-  ProblemList problems(file_.name(), "N006");
+  ProblemList problems(file_.name());
   const auto need = [&](const std::string& table, std::initializer_list<const char*> columns, const char* what) {
     if (!file_.has_table(table)) {
-      problems.add("N003", file_.name(), "the export has no table " + table + ": " + what, kRecord);
+      problems.add("P006", file_.name(), "the export has no table " + table + ": " + what, kRecord);
       return;
     }
     for (const char* column : columns) {
       if (file_.has_column(table, column)) continue;
-      problems.add("N003", file_.name() + "#" + table, std::string("the table has no column ") + column,
+      problems.add("P006", file_.name() + "#" + table, std::string("the table has no column ") + column,
                    "is this an export of Nsight Systems? nsys export --type sqlite report.nsys-rep");
     }
   };
@@ -203,10 +203,10 @@ void NsysExport::check_tables() const {
     any = true;
     need(table, {"start", "end", "correlationId"}, "");
   }
-  if (!any) problems.add("N004", file_.name(), "the export has no GPU work: no kernels, copies or memsets", kRecord);
+  if (!any) problems.add("A003", file_.name(), "the export has no GPU work: no kernels, copies or memsets", kRecord);
   problems.throw_if_any();
   if (!file_.query("SELECT 1 FROM NVTX_EVENTS WHERE eventType IN (59, 60) LIMIT 1").next()) {
-    throw InputError(Diagnostic{"N005", file_.name(),
+    throw InputError(Diagnostic{"D004", file_.name(),
                                 "the export has no NVTX ranges: nobody knows what a kernel is for",
                                 "PyTorch: wrap the steps in torch.autograd.profiler.emit_nvtx(record_shapes=True)"});
   }
@@ -229,7 +229,7 @@ void NsysExport::find_processes() {
   }
   if (!any_work) {
     throw InputError(
-        Diagnostic{"N004", file_.name(), "the export has no GPU work: no kernels, copies or memsets", kRecord});
+        Diagnostic{"A003", file_.name(), "the export has no GPU work: no kernels, copies or memsets", kRecord});
   }
   processes_.assign(found.begin(), found.end());
   if (!all_tell || processes_.empty()) processes_ = {0};

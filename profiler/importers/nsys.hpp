@@ -27,8 +27,8 @@ namespace debubble {
 
 class NsysExport {
  public:
-  // Throws InputError N001 and N002 as SqliteFile; N003 tables or columns that are needed and missing, all of them;
-  // N004 no GPU work; N005 no ranges.
+  // Throws InputError P010 and K001 as SqliteFile; P006 tables or columns that are needed and missing, all of them;
+  // A003 no GPU work; D004 no ranges.
   explicit NsysExport(const SqliteFile& file);
 
   // Processes that used a GPU, in the order of their numbers; 0 stands for all where the export does not tell them

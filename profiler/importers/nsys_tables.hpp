@@ -22,7 +22,7 @@ class NsysTables {
   // the largest number.
   [[nodiscard]] SqliteQuery ranges() const;
   // launch start or null, launch end, launch globalTid, correlation, kind (0 kernel, 1 copy, 2 set), start, end,
-  // device, context, stream, graph node, bytes, copy kind, name; what one call launched stands side by side.
+  // device, context, stream, graph node, bytes, copy kind, name; what one call launched is adjacent.
   [[nodiscard]] SqliteQuery work() const;
   // start, device, address, bytes (negative: released); nothing when the export has no such table.
   [[nodiscard]] std::optional<SqliteQuery> memory() const;

@@ -5,7 +5,7 @@
 namespace debubble {
 namespace {
 
-// Ranges are numbered anew, the real ones evenly, so that a number is free behind each.
+// Ranges are numbered anew, the real ones evenly, so that a number is free after each.
 std::uint64_t real(std::uint64_t range) { return 2 * range; }
 std::uint64_t made(std::uint64_t range) { return 2 * range + 1; }
 

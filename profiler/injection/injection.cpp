@@ -70,7 +70,7 @@ std::string setting(const char* name) {
 std::int64_t unrecorded_every(const std::string& folder) {
   const std::string text = setting("DEBUBBLE_RECORD_STEPS");
   if (const auto every = StepPauser::parse(text); every.has_value()) return *every;
-  report_trouble(folder, {"U008", "DEBUBBLE_RECORD_STEPS", "\"" + text + "\" is neither \"all\" nor a number from 2 on",
+  report_trouble(folder, {"U009", "DEBUBBLE_RECORD_STEPS", "\"" + text + "\" is neither \"all\" nor a number from 2 on",
                           "5 leaves every 5th step unrecorded, which measures the overhead; all records every step"});
   return 5;
 }
@@ -78,7 +78,7 @@ std::int64_t unrecorded_every(const std::string& folder) {
 Injection* make_injection() {
   const std::string folder = setting("DEBUBBLE_RECORD_DIR");
   if (folder.empty()) {
-    report_trouble("", {"U007", "DEBUBBLE_RECORD_DIR", "no folder is named, so nothing is recorded",
+    report_trouble("", {"U009", "DEBUBBLE_RECORD_DIR", "no folder is named, so nothing is recorded",
                         "start the program with debubble profile -- PROGRAM, which sets it"});
     return nullptr;
   }
@@ -161,7 +161,7 @@ void Injection::stop() {
   if (!gpu_tried_) recording_.fact("gpu", "not used: no CUDA driver called the injection");
   try {
     if (recording_.stop().write_failed) {
-      report_trouble(folder_, {"U010", folder_, "the record file could not be written to its end",
+      report_trouble(folder_, {"U009", folder_, "the record file could not be written to its end",
                                "make room on the disk and record again"});
     }
   } catch (const UnavailableError& error) {

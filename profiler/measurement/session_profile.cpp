@@ -17,7 +17,7 @@ const ProfileLayer& layer_called(const std::vector<ProfileLayer>& layers, const 
   throw std::logic_error("the attribution found no layer " + name);
 }
 
-// What the products were made of; attention is always unfused here.
+// What the matmuls were made of; attention is always unfused here.
 ProfiledTransformer transformer_of(const SessionOptions& options) {
   const TransformerShape& shape = options.shape;
   ProfiledTransformer transformer;

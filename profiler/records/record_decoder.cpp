@@ -109,7 +109,7 @@ void RecordDecoder::decode(const char* records, std::size_t size, RecordSink& si
   Cursor from(records, size);
   while (!from.done()) {
     const Tag tag = from.tag();
-    if (ended_) from.damaged("records go on behind the end");
+    if (ended_) from.damaged("records continue after the end");
     record(tag, from, sink);
   }
 }

@@ -15,7 +15,7 @@
 
 namespace debubble {
 
-// Collects records behind a gap for the chunk's header. Texts longer than kMaxText are cut.
+// Collects records after a gap for the chunk's header. Texts longer than kMaxText are cut.
 class RecordEncoder : public RecordSink {
  public:
   RecordEncoder();

@@ -20,7 +20,7 @@ namespace debubble {
 // A failed write (disk full) is remembered, not thrown: the program under test must live on. See failed().
 class RecordFileWriter : public RecordSink {
  public:
-  explicit RecordFileWriter(const std::string& path);  // throws InputError (R006) when the file cannot be made
+  explicit RecordFileWriter(const std::string& path);  // throws InputError (C051) when the file cannot be made
   ~RecordFileWriter() override;                        // close(), unless abandoned
   RecordFileWriter(const RecordFileWriter&) = delete;
   RecordFileWriter& operator=(const RecordFileWriter&) = delete;
@@ -59,11 +59,11 @@ struct RecordFileEnd {
 };
 
 // Streams one file into `sink`; memory does not grow with the file. Times are within 0 and 2^62 ns, as read. Throws
-// InputError: R001 no record file, R002 of another version, R003 a checksum is wrong, R004 records that make no sense,
-// R005 it cannot be read. The place is "name: byte N" where there is one.
+// InputError: P010 no record file, or one of another version, K001 a checksum is wrong, P012 records that make no
+// sense, C005 it cannot be read. The place is "name: byte N" where there is one.
 RecordFileEnd read_record_file(const std::string& path, RecordSink& sink);
 
-// The same for bytes in memory; `name` stands in the messages.
+// The same for bytes in memory; `name` is for messages.
 RecordFileEnd read_records(std::string_view bytes, const std::string& name, RecordSink& sink);
 
 }  // namespace debubble

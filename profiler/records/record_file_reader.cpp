@@ -66,7 +66,7 @@ class FileSource : public Source {
 
  private:
   [[noreturn]] void fail() const {
-    throw InputError({"R005", path_, "the record file cannot be read: " + std::string(std::strerror(errno)),
+    throw InputError({"C005", path_, "the record file cannot be read: " + std::string(std::strerror(errno)),
                       "name a file that exists and may be read"});
   }
 
@@ -98,11 +98,11 @@ class Reader {
     if (found == record_format::kMagic) return;
     const std::size_t version = record_format::kMagic.size() - 1;
     if (size < bytes.size() || found.substr(0, version) != record_format::kMagic.substr(0, version)) {
-      fail("R001", "this is no record file: it does not begin with DBREC", 0,
+      fail("P010", "this is no record file: it does not begin with DBREC", 0,
            "name a *.dbrec file of debubble profile");
     }
     const int number = static_cast<unsigned char>(found[version]);
-    fail("R002", "the record file has version " + std::to_string(number) + "; this debubble reads version 1", version,
+    fail("P010", "the record file has version " + std::to_string(number) + "; this debubble reads version 1", version,
          "read it with the debubble that recorded it");
   }
 
@@ -115,14 +115,14 @@ class Reader {
       return false;
     }
     const std::size_t size = header[0];
-    if (size > record_format::kMaxChunk) fail("R003", "a chunk is longer than any", offset_, kDamageHelp);
+    if (size > record_format::kMaxChunk) fail("K001", "a chunk is longer than any", offset_, kDamageHelp);
     if (chunk_.size() < size + record_format::kSlack) chunk_.resize(size + record_format::kSlack);
     if (source_.read(chunk_.data(), size) < size) {
       whole_ = false;
       return false;
     }
     if (crc32_of({chunk_.data(), size}) != header[1]) {
-      fail("R003", "a checksum does not fit its chunk", offset_, kDamageHelp);
+      fail("K001", "a checksum does not fit its chunk", offset_, kDamageHelp);
     }
     decode(size);
     offset_ += sizeof header + size;
@@ -134,7 +134,7 @@ class Reader {
     try {
       decoder_.decode(chunk_.data(), size, sink_);
     } catch (const DamagedRecord& damage) {
-      fail("R004", std::string("the records make no sense: ") + damage.what(),
+      fail("P012", std::string("the records make no sense: ") + damage.what(),
            offset_ + record_format::kChunkHeader + damage.at, kDamageHelp);
     }
   }

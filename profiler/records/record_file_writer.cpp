@@ -36,7 +36,7 @@ bool write_all(int descriptor, std::string_view bytes) {
 RecordFileWriter::RecordFileWriter(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {
-    throw InputError({"R006", path, "the record file cannot be made: " + std::string(std::strerror(errno)),
+    throw InputError({"C051", path, "the record file cannot be made: " + std::string(std::strerror(errno)),
                       "name a folder that exists and may be written"});
   }
   state_ = std::make_unique<State>();

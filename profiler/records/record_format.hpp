@@ -1,4 +1,4 @@
-// What stands in a record file, for the encoder and the decoder.
+// What a record file contains, for the encoder and the decoder.
 //
 //     file    "DBREC\0\0\1" chunk...            chunk    u32 bytes, u32 crc32 of them, records
 //     number  7 bits a byte, low first, the top bit says "more"          signed   zigzag: 0 -1 1 -2 -> 0 1 2 3
@@ -24,13 +24,13 @@ inline constexpr std::size_t kMaxChunk = std::size_t{1} << 20U;        // this
 inline constexpr std::size_t kMaxTable = std::size_t{1} << 16U;        // names, and places
 inline constexpr std::size_t kMaxTableBytes = std::size_t{16} << 20U;  // of names, kept by the writer
 
-// Bytes a reader may look at behind a record that starts inside a chunk, texts aside: 16 numbers and an 8-byte load.
+// Bytes a reader may look at after a record that starts inside a chunk, texts aside: 16 numbers and an 8-byte load.
 inline constexpr std::size_t kSlack = 192;
 
 static_assert(std::endian::native == std::endian::little, "record files are little endian, as every CUDA host is");
 
 enum class Tag : std::uint8_t {
-  kPush = 1,         // delta range, delta thread, delta time, name, text behind the name
+  kPush = 1,         // delta range, delta thread, delta time, name, text after the name
   kPushPlus = 2,     // the same, then signed sequence, number forward_thread, text sizes
   kPop = 3,          // delta thread, delta time
   kLink = 4,         // delta correlation, delta range

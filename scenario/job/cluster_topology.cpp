@@ -68,7 +68,7 @@ void check_ideal_flags(const Scenario& scenario) {
   std::vector<Diagnostic> found;
   const auto refuse = [&](bool given, const char* flag, const char* param) {
     if (!given) return;
-    found.push_back({"B018", flag, std::string(flag) + " speaks of ideal links, and the cluster has its own",
+    found.push_back({"C009", flag, std::string(flag) + " speaks of ideal links, and the cluster has its own",
                      std::string("give it as a parameter, e.g. --topology ring:4,") + param});
   };
   refuse(scenario.comm.has_value(), "--comm", "latency=1us, or as --transfer-latency");
@@ -81,7 +81,7 @@ void check_ideal_flags(const Scenario& scenario) {
 void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
   constexpr std::int64_t kMostRanks = 1 << 30;  // ranks are counted in 32 bits
   if (std::int64_t{devices_in_pipeline} > kMostRanks / cluster.sizes.ranks()) {
-    throw InputError(Diagnostic{"B010", "--devices", "more than " + std::to_string(kMostRanks) + " ranks",
+    throw InputError(Diagnostic{"C012", "--devices", "more than " + std::to_string(kMostRanks) + " ranks",
                                 "use fewer devices, or smaller --tp, --cp and --dp"});
   }
   if (cluster.graph == nullptr) return;
@@ -89,7 +89,7 @@ void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
   const std::int32_t devices = cluster.graph->device_count();
   for (const std::int32_t device : layout.devices) {
     if (device < devices) continue;
-    throw InputError(Diagnostic{"B016", "--rank-devices", cluster.topology + " has no device " + std::to_string(device),
+    throw InputError(Diagnostic{"B015", "--rank-devices", cluster.topology + " has no device " + std::to_string(device),
                                 "its devices are 0 to " + std::to_string(devices - 1)});
   }
   const std::int64_t room = layout.devices.empty() ? devices : static_cast<std::int64_t>(layout.devices.size());

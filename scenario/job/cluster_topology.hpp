@@ -8,11 +8,11 @@
 namespace debubble {
 
 // Throws InputError B017 where the job, with a pipeline of `devices`, has more ranks than the cluster has devices, with
-// the nearest sizes that fit; B016 for a device that the cluster does not have. To be called before anything is routed.
+// the nearest sizes that fit; B015 for a device that the cluster does not have. To be called before anything is routed.
 void check_ranks_fit(const ClusterScenario& cluster, int devices);
 
 // The cluster with a pipeline of `devices` laid on it; what it assumes is added to the report. Throws what
-// check_ranks_fit does, and B018 for --comm and --bandwidth, which speak of links that a cluster knows itself. Needs
+// check_ranks_fit does, and C009 for --comm and --bandwidth, which speak of links that a cluster knows itself. Needs
 // scenario.cluster.graph.
 [[nodiscard]] Topology cluster_topology(const Scenario& scenario, int devices, Report& report);
 

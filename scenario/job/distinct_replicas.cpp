@@ -86,7 +86,7 @@ int affordable(const Program& program, int replicas) {
   constexpr std::int64_t kMost = 20'000'000;
   const auto ops = static_cast<std::int64_t>(program.nodes.size());
   if (ops * replicas <= kMost) return replicas;
-  throw InputError(Diagnostic{"B036", "--dp",
+  throw InputError(Diagnostic{"X005", "--dp",
                               std::to_string(replicas) + " replicas of the pipeline are not alike, and with " +
                                   std::to_string(ops) + " ops each more than 20 million ops have to be simulated",
                               "use fewer replicas, or leave --jitter and --slow replica out: replicas that are alike "

@@ -8,7 +8,7 @@
 
 namespace debubble {
 
-// 1, or all of `run.pipeline_replicas`. Throws InputError B036 where these are too many to simulate.
+// 1, or all of `run.pipeline_replicas`. Throws InputError X005 where these are too many to simulate.
 [[nodiscard]] int distinct_replicas(const Run& run, const Program& program, const Variation& variation);
 
 }  // namespace debubble

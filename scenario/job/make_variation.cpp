@@ -70,7 +70,7 @@ Variation make_variation(const VariationScenario& scenario, const Schedule& sche
 
 void refuse_variation(const VariationScenario& scenario, const std::string& who) {
   if (scenario.none()) return;
-  throw InputError(Diagnostic{"O021", "--slow", who + " runs for real, and what differs there differs by itself",
+  throw InputError(Diagnostic{"C087", "--slow", who + " runs for real, and what differs there differs by itself",
                               "leave --slow, --factors and --jitter out; --fault slow=2:1.5 slows a device down"});
 }
 

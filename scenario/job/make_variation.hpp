@@ -20,7 +20,7 @@ namespace debubble {
 [[nodiscard]] Variation make_variation(const VariationScenario& scenario, const Schedule& schedule,
                                        int pipeline_replicas);
 
-// Throws InputError O021 where the flags ask for what `who` cannot do.
+// Throws InputError C087 where the flags ask for what `who` cannot do.
 void refuse_variation(const VariationScenario& scenario, const std::string& who);
 
 }  // namespace debubble

@@ -24,7 +24,7 @@ std::string sizes_text(const std::vector<Bytes>& sizes) {
 
 void check_count(const std::vector<Bytes>& sizes, int devices) {
   if (sizes.size() == 1 || sizes.size() == static_cast<std::size_t>(devices)) return;
-  throw InputError(Diagnostic{"F043", "--memory",
+  throw InputError(Diagnostic{"F041", "--memory",
                               "there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(devices) +
                                   (devices == 1 ? " device" : " devices"),
                               "give one for all, or one each"});
@@ -37,7 +37,7 @@ void set_memory_limits(const Scenario& scenario, Run& run) {
   const MemoryScenario& memory = scenario.memory;
   const bool modelled = scenario.transformer.setup.has_value();
   if (memory.from == From::kHardware && !modelled) {
-    throw InputError(Diagnostic{"F042", "--memory", "without --model no hardware says how much memory there is",
+    throw InputError(Diagnostic{"C004", "--memory", "without --model no hardware says how much memory there is",
                                 "write it like --memory 80GiB"});
   }
   if (memory.from == From::kNothing || (memory.from == From::kModel && !modelled)) return;
@@ -59,7 +59,7 @@ void set_memory_limits(const Scenario& scenario, Run& run) {
   for (Bytes& capacity : run.memory.capacities) {
     if (capacity <= outside) {
       throw InputError(
-          Diagnostic{"F044", "--memory-outside",
+          Diagnostic{"F041", "--memory-outside",
                      format_size(outside) + " outside the allocator leaves nothing of " + format_size(capacity),
                      "write it like --memory-outside 1GiB"});
     }

@@ -8,8 +8,8 @@
 
 namespace debubble {
 
-// Sets run.memory: what the allocator of each device may take, with the assumptions behind it. Throws InputError F042
-// to F044.
+// Sets run.memory: what the allocator of each device may take, with the assumptions behind it. Throws InputError C004
+// and F041.
 void set_memory_limits(const Scenario& scenario, Run& run);
 
 // Fills Report::memory_fit where limits are set, and adds finding F040 where the run does not fit.

@@ -48,7 +48,7 @@ void check_format(const Hardware& hardware, NumberFormat format) {
 void check_table(const Scenario& scenario, const Hardware& hardware) {
   const std::string& measured = scenario.transformer.measured_hardware;
   if (measured.empty() || measured == hardware.name) return;
-  throw InputError(Diagnostic{"F019", "--efficiency",
+  throw InputError(Diagnostic{"F018", "--efficiency",
                               "the table was measured on " + measured + ", not " + hardware.name,
                               "leave --efficiency out, or take --hardware " + measured});
 }
@@ -57,7 +57,7 @@ void check_table(const Scenario& scenario, const Hardware& hardware) {
 // activation, so each sends 1/t of it to its counterpart, and the receivers put it together over their own links.
 void check_scatter(const Parallelism& sizes) {
   if (sizes.tensor >= 2 && !sizes.sequence) return;
-  throw InputError(Diagnostic{"F024", "--scatter-gather",
+  throw InputError(Diagnostic{"C004", "--scatter-gather",
                               sizes.sequence ? "with --sequence-parallel every rank has its own share to send"
                                              : "there is one tensor rank, which has all to send",
                               sizes.sequence ? "leave --scatter-gather out: shares travel anyway"
@@ -152,7 +152,7 @@ PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int 
   PlacedLayers placed;
   std::map<std::vector<std::int64_t>, std::size_t> known;
   for (request.place = 0; request.place < devices; ++request.place) {
-    const auto [found, is_new] = known.try_emplace(wires_inside(request), placed.distinct.size());
+    const auto [found, is_new] = known.try_emplace(links_inside(request), placed.distinct.size());
     if (is_new) placed.distinct.push_back(modelled(request, scenario.transformer.scatter_gather));
     placed.of_device.push_back(found->second);
   }

@@ -30,12 +30,12 @@ void refuse_idle_flags(const Scenario& scenario) {
   const int zero = scenario.cluster.sizes.zero;
   std::vector<Diagnostic> found;
   if (step.typed.keep_whole && zero < 2) {
-    found.push_back({"B033", "--keep-whole",
+    found.push_back({"C004", "--keep-whole",
                      "nothing is sharded during the step below ZeRO-2, so it would change nothing",
                      "leave it out, or add --zero 2"});
   }
   if (!step.typed.gather.empty() && zero == 0 && !step.options.times.gather) {
-    found.push_back({"B033", "--gather", "every rank updates all of its weights, so there is nothing to gather",
+    found.push_back({"C004", "--gather", "every rank updates all of its weights, so there is nothing to gather",
                      "leave it out, or add --zero 1"});
   }
   if (!found.empty()) throw InputError(std::move(found));
@@ -48,12 +48,12 @@ bool has_step(const Scenario& scenario, const Run& run) {
   const bool on = step.wanted == StepScenario::Wanted::kOn || (step.wanted == StepScenario::Wanted::kDefault && usual);
   const std::string shaping = step.shaping_flag();
   if (!on && !shaping.empty()) {
-    throw InputError(Diagnostic{"B033", shaping, "it shapes the training step, and this run has none",
+    throw InputError(Diagnostic{"C004", shaping, "it shapes the training step, and this run has none",
                                 scenario.profile ? "add --step on, or data ranks with --dp"
                                                  : "add --step reduce=2,optimizer=0.5, or a profile or model"});
   }
   if (on && !scenario.profile && !step.has_times()) {
-    throw InputError(Diagnostic{"B033", "--step", "without a profile or model nothing says how much there is to do",
+    throw InputError(Diagnostic{"C004", "--step", "without a profile or model nothing says how much there is to do",
                                 "give times, like --step reduce=2,optimizer=0.5, or add --profile FILE"});
   }
   if (on) refuse_idle_flags(scenario);

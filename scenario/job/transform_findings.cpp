@@ -14,7 +14,7 @@ namespace {
 
 void note_precondition(Report& report) {
   if (!report.extra_work || report.extra_work->precondition == 0) return;
-  report.findings.push_back({"note", "M029",
+  report.findings.push_back({"note", "S020",
                              "each step takes " + format_duration(report.extra_work->precondition) +
                                  " more to precondition, not counted in the step time"});
 }

@@ -6,7 +6,7 @@
 
 namespace debubble {
 
-// Adds the notes and warnings (M029, M030) to a simulated run's findings.
+// Adds the notes and warnings (S020, M030) to a simulated run's findings.
 void add_transform_findings(Run& run);
 
 }  // namespace debubble

@@ -30,7 +30,7 @@ std::optional<double> signed_share(const Schedule& schedule, const std::string& 
   // A file may hold anything under this name.
   const bool legal = error == std::errc{} && end == text->data() + text->size() && value >= 0 && value <= 1;
   if (legal) return value;
-  throw InputError(Diagnostic{"M005", "--schedule", key + "=\"" + *text + "\" is not a share from 0 to 1",
+  throw InputError(Diagnostic{"S006", "--schedule", key + "=\"" + *text + "\" is not a share from 0 to 1",
                               "mend the schedule's params, or leave the entry out"});
 }
 
@@ -101,7 +101,7 @@ void refuse_filled_bubbles(const Schedule& schedule, const std::string& place, c
   const bool filled = std::any_of(schedule.params.begin(), schedule.params.end(),
                                   [](const auto& param) { return param.first.starts_with("fill-bubbles."); });
   if (!filled) return;
-  throw InputError(Diagnostic{"M028", place, because,
+  throw InputError(Diagnostic{"C087", place, because,
                               "leave --transform fill-bubbles out; `debubble simulate --trace FILE` shows the work"});
 }
 
@@ -111,7 +111,7 @@ void set_recompute_costs(const Schedule& schedule, bool toy, bool time_given, St
   const std::optional<double> time = signed_share(schedule, "recompute.time");
   const std::optional<double> keep = signed_share(schedule, "recompute.keep");
   if (time && time_given) {
-    throw InputError(Diagnostic{"M017", "--times", "r and the recomputation's time= both say how long it takes",
+    throw InputError(Diagnostic{"S075", "--times", "r and the recomputation's time= both say how long it takes",
                                 "give one of them"});
   }
   set_recompute_shares(costs, time, keep);

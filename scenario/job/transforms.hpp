@@ -26,12 +26,12 @@ namespace debubble {
 [[nodiscard]] std::optional<ExtraWork> extra_work(const std::vector<TransformSpec>& transforms,
                                                   std::vector<Assumption>& assumptions);
 
-// Refuses (M028) a schedule whose bubbles were filled where only its own ops count: `because` says why, `place` who
+// Refuses (C087) a schedule whose bubbles were filled where only its own ops count: `because` says why, `place` who
 // asks.
 void refuse_filled_bubbles(const Schedule& schedule, const std::string& place, const std::string& because);
 
 // What the schedule's params say about recomputation goes into the costs, and what holds then into the assumptions, if
-// the schedule recomputes. Shares given twice, by r of --times too, are refused (M017).
+// the schedule recomputes. Shares given twice, by r of --times too, are refused (S075).
 void set_recompute_costs(const Schedule& schedule, bool toy, bool time_given, StageCosts& costs,
                          std::vector<Assumption>& assumptions);
 

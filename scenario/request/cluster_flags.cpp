@@ -25,7 +25,7 @@ constexpr int kMostRanks = 1 << 22;
 int size_of(const std::optional<int>& flag, const char* name, int most = kMostRanks) {
   const int size = flag.value_or(1);
   if (size < 1 || size > most) {
-    fail("B010", name,
+    fail("C012", name,
          "a number of ranks from 1 to " + std::to_string(most) + " is wanted; got " + std::to_string(size),
          std::string("leave ") + name + " out for 1");
   }
@@ -41,21 +41,21 @@ Parallelism read_sizes(const ClusterFlags& flags) {
   sizes.sequence = flags.sequence_parallel;
   sizes.zero = flags.zero.value_or(0);
   if (std::int64_t{sizes.tensor} * sizes.context > kMostRanks || sizes.ranks() > kMostRanks) {
-    fail("B010", "--dp", "more than " + std::to_string(kMostRanks) + " ranks", "use fewer");
+    fail("C012", "--dp", "more than " + std::to_string(kMostRanks) + " ranks", "use fewer");
   }
   if (sizes.zero < 0 || sizes.zero > 3) {
-    fail("B011", "--zero", "the optimizer is sharded in stage 0, 1, 2 or 3; got " + std::to_string(sizes.zero),
+    fail("C002", "--zero", "the optimizer is sharded in stage 0, 1, 2 or 3; got " + std::to_string(sizes.zero),
          "1: its state, 2: gradients, too, 3: weights, too");
   }
   if (sizes.sequence && sizes.tensor == 1) {
-    fail("B012", "--sequence-parallel", "sequences are split over the tensor ranks, and there is one",
+    fail("C004", "--sequence-parallel", "sequences are split over the tensor ranks, and there is one",
          "add --tp 8, or leave --sequence-parallel out");
   }
   const int places = sizes.context * sizes.data;
   if (places % sizes.expert != 0) {
     int near = sizes.expert;
     while (near > 1 && places % near != 0) --near;
-    fail("B013", "--ep",
+    fail("F003", "--ep",
          "experts are split over the context and data ranks: " + std::to_string(sizes.expert) + " does not divide " +
              std::to_string(sizes.context) + " x " + std::to_string(sizes.data),
          "the nearest that fits: --ep " + std::to_string(near));
@@ -106,7 +106,7 @@ FlagRows flag_rows(ClusterFlags& flags) {
        .type = "MODEL",
        .help = "fluid (default), fifo or uncontended",
        .target = &flags.network,
-       .needs = {{"--topology"}, "B014", kOnIdeal, "add --topology, e.g. --topology dgx-h100:2"}},
+       .needs = {{"--topology"}, "C004", kOnIdeal, "add --topology, e.g. --topology dgx-h100:2"}},
       {.name = "--tp",
        .group = kGroup,
        .type = "N",
@@ -152,20 +152,20 @@ FlagRows flag_rows(ClusterFlags& flags) {
        .help = "devices by rank: 0-7,16-23",
        .default_text = "0-",
        .target = &flags.rank_devices,
-       .needs = {{"--topology"}, "B014", kOnIdeal, "add --topology: on ideal links every device is like every other"}},
+       .needs = {{"--topology"}, "C004", kOnIdeal, "add --topology: on ideal links every device is like every other"}},
       {.name = "--transfer-latency",
        .group = kGroup,
        .type = "TIME",
        .help = "per transfer, beside links",
        .default_text = "0",
        .target = &flags.transfer_latency,
-       .needs = {{"--topology"}, "B014", kOnIdeal, "use --comm, or add --topology"}},
+       .needs = {{"--topology"}, "C004", kOnIdeal, "use --comm, or add --topology"}},
       {.name = "--transfer-bandwidth",
        .group = kGroup,
        .type = "RATE",
        .help = "a rank's transfer never exceeds it",
        .target = &flags.transfer_bandwidth,
-       .needs = {{"--topology"}, "B014", kOnIdeal, "use --bandwidth, or add --topology"}},
+       .needs = {{"--topology"}, "C004", kOnIdeal, "use --bandwidth, or add --topology"}},
   };
 }
 
@@ -206,7 +206,7 @@ RankLayout ClusterScenario::layout(int pipeline_devices) const {
 
 void refuse_cluster(const ClusterScenario& cluster, const std::string& verb) {
   if (!cluster.given) return;
-  fail("B019", "--topology", verb + " has real links and one rank per device: a modelled cluster would change nothing",
+  fail("C087", "--topology", verb + " has real links and one rank per device: a modelled cluster would change nothing",
        "leave --topology, --tp, --dp and what belongs to them out");
 }
 

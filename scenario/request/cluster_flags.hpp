@@ -50,10 +50,10 @@ struct ClusterScenario {
   [[nodiscard]] RankLayout layout(int pipeline_devices) const;
 };
 
-// Throws InputError with everything that is wrong with them: C003, B001 to B029.
+// Throws InputError with everything that is wrong with them.
 [[nodiscard]] ClusterScenario check_cluster(const ClusterFlags& flags);
 
-// Throws InputError B019: `verb` runs or replays something real, whose links nobody chooses.
+// Throws InputError C087: `verb` runs or replays something real, whose links nobody chooses.
 void refuse_cluster(const ClusterScenario& cluster, const std::string& verb);
 
 }  // namespace debubble

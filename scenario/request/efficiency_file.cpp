@@ -13,17 +13,6 @@ namespace debubble {
 namespace {
 
 constexpr JsonDialect kDialect{
-    .not_json = "F017",
-    .not_utf8 = "F017",
-    .key_twice = "F017",
-    .too_small = "F017",
-    .unknown_key = "F017",
-    .missing_key = "F017",
-    .wrong_type = "F017",
-    .fraction = "F017",
-    .too_large = "F017",
-    .too_deep = "F017",
-    .empty_text = "F017",
     .what = "table of kernel efficiency",
     .description = "docs/models.md",
 };
@@ -58,7 +47,7 @@ class EfficiencyReader {
   static constexpr const char* kRow = R"(a row is ["matrix", "forward", batch, rows, columns, inner, share])";
 
   void complain(const std::string& pointer, std::string message, std::string help) {
-    problems_.add_at_pointer("F017", pointer, std::move(message), std::move(help));
+    problems_.add_at_pointer("P012", pointer, std::move(message), std::move(help));
   }
 
   const JsonValue* find(const std::string& key) {
@@ -106,9 +95,9 @@ class EfficiencyReader {
       if (row.children[k].kind != JsonValue::Kind::kInteger || row.children[k].integer < 1) return false;
     }
     shape.batch = row.children[2].integer;
-    shape.rows = row.children[3].integer;
-    shape.columns = row.children[4].integer;
-    shape.inner = row.children[5].integer;
+    shape.m = row.children[3].integer;
+    shape.n = row.children[4].integer;
+    shape.k = row.children[5].integer;
     const std::string& share = row.children[6].text;
     const auto [end, error] = std::from_chars(share.data(), share.data() + share.size(), shape.efficiency);
     return error == std::errc{} && end == share.data() + share.size() && shape.efficiency > 0 && shape.efficiency <= 1;
@@ -122,7 +111,7 @@ class EfficiencyReader {
 }  // namespace
 
 EfficiencyTable read_efficiency(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "F017", kDialect);
+  ProblemList problems(name, kDialect);
   EfficiencyTable table;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     table = EfficiencyReader(*root, problems).read();

@@ -17,7 +17,7 @@ struct EfficiencyTable {
   std::vector<MeasuredShape> shapes;
 };
 
-// Throws InputError F017 with everything that is wrong.
+// Throws InputError with everything that is wrong.
 [[nodiscard]] EfficiencyTable read_efficiency(std::string_view text, const std::string& name);
 
 }  // namespace debubble

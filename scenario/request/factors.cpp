@@ -33,7 +33,7 @@ constexpr double kWidest = 4;  // sigma: beyond it one draw in twenty is off by 
 double spread_of(const std::string& text, const std::string& example) {
   const std::optional<double> value = number_of(text);
   if (value && *value > 0 && *value <= kWidest) return *value;
-  refuse("O008", fmt::format("\"{}\" is no number above 0 and up to {}", text, kWidest), "write it like " + example);
+  refuse("C012", fmt::format("\"{}\" is no number above 0 and up to {}", text, kWidest), "write it like " + example);
 }
 
 void read_uniform(const std::string& text, FactorSource& source) {
@@ -41,7 +41,7 @@ void read_uniform(const std::string& text, FactorSource& source) {
   const auto low = number_of(text.substr(0, dash));
   const auto high = dash == std::string::npos ? std::nullopt : number_of(text.substr(dash + 1));
   if (!low || !high || !is_factor(*low) || !is_factor(*high) || *low >= *high) {
-    refuse("O008", fmt::format("\"{}\" is no range of two factors from 0.001 to 1000, the lower one first", text),
+    refuse("C012", fmt::format("\"{}\" is no range of two factors from 0.001 to 1000, the lower one first", text),
            "write it like --factors uniform:0.5-1.5");
   }
   source.low = *low;
@@ -52,7 +52,7 @@ void read_experts(const std::string& text, FactorSource& source) {
   const std::size_t colon = text.find(':');
   const auto experts = count_of(text.substr(0, colon), kMostExperts);
   if (!experts || *experts < 2 || colon == std::string::npos) {
-    refuse("O008", fmt::format("\"{}\" is no number of experts, 2 to {}, and how uneven they are", text, kMostExperts),
+    refuse("C012", fmt::format("\"{}\" is no number of experts, 2 to {}, and how uneven they are", text, kMostExperts),
            "write it like --factors experts:8:0.5");
   }
   source.experts = static_cast<int>(*experts);
@@ -112,12 +112,12 @@ FactorSource parse_factors(const std::string& text) {
       return source;
     }
     const std::string guess = closest_name(name, kNames);
-    refuse("O007",
+    refuse("C002",
            fmt::format("\"{}\" is neither a .csv or .json file nor one of: lognormal, uniform, zipf, experts", text),
            guess.empty() ? "write it like --factors lognormal:0.3" : "did you mean " + guess + "?");
   }
   if (colon == std::string::npos) {
-    refuse("O008", fmt::format("\"{}\" does not say how much the microbatches differ", text),
+    refuse("C012", fmt::format("\"{}\" does not say how much the microbatches differ", text),
            "write it like --factors lognormal:0.3, uniform:0.5-1.5, zipf:1.2 or experts:8:0.5");
   }
   source.kind = static_cast<Kind>(static_cast<int>(Kind::kLognormal) + (found - kNames.begin()));
@@ -136,7 +136,7 @@ std::vector<double> microbatch_factors(const FactorSource& source, int microbatc
   if (source.kind == Kind::kNone) return {};
   if (source.kind == Kind::kFile) {
     if (source.factors.size() == static_cast<std::size_t>(microbatches)) return source.factors;
-    refuse("O009",
+    refuse("P012",
            fmt::format("{} has {} microbatches, and the run has {}", source.text, source.factors.size(), microbatches),
            fmt::format("give one line for each, or run it with -m {}", source.factors.size()));
   }

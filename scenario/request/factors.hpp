@@ -28,10 +28,10 @@ struct FactorSource {
   [[nodiscard]] bool random() const { return kind != Kind::kNone && kind != Kind::kFile; }
 };
 
-// Throws InputError O007 and O008, and what is wrong with a file.
+// Throws InputError C002 and C012, and what is wrong with a file.
 [[nodiscard]] FactorSource parse_factors(const std::string& text);
 
-// One factor for each of `microbatches`; empty for kNone. A file must have as many (O009).
+// One factor for each of `microbatches`; empty for kNone. A file must have as many (P012).
 [[nodiscard]] std::vector<double> microbatch_factors(const FactorSource& source, int microbatches, std::uint64_t seed);
 
 }  // namespace debubble

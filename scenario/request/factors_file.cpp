@@ -18,17 +18,6 @@ namespace debubble {
 namespace {
 
 constexpr JsonDialect kDialect{
-    .not_json = "O012",
-    .not_utf8 = "O013",
-    .key_twice = "O014",
-    .too_small = "O019",
-    .unknown_key = "O015",
-    .missing_key = "O016",
-    .wrong_type = "O017",
-    .fraction = "O019",
-    .too_large = "O019",
-    .too_deep = "O018",
-    .empty_text = "O017",
     .what = "file of factors",
     .description = "docs/whatif.md",
 };
@@ -55,11 +44,11 @@ std::vector<double> finished(std::vector<double> values, const Column& column) {
 
 class CsvReader {
  public:
-  CsvReader(std::string_view text, const std::string& name) : text_(text), problems_(name, "O020", kDialect) {}
+  CsvReader(std::string_view text, const std::string& name) : text_(text), problems_(name, kDialect) {}
 
   std::vector<double> run() {
     if (first_bad_utf8(text_)) {
-      problems_.add("O013", problems_.name(), "the file is not UTF-8", "save it as plain text");
+      problems_.add("P002", problems_.name(), "the file is not UTF-8", "save it as plain text");
     }
     problems_.throw_if_any();
     std::vector<std::string> lines = split(text_, '\n');
@@ -73,7 +62,7 @@ class CsvReader {
         row(line, k + 1);
       }
     }
-    if (rows_ == 0) problems_.add("O016", problems_.name(), "the file has no microbatch", "write one line for each");
+    if (rows_ == 0) problems_.add("P006", problems_.name(), "the file has no microbatch", "write one line for each");
     problems_.throw_if_any();
     return finished(std::move(values_), column_);
   }
@@ -84,7 +73,7 @@ class CsvReader {
   void header(const std::string& line) {
     column_.tokens = line == "microbatch,tokens";
     if (column_.tokens || line == "microbatch,factor") return;
-    problems_.add("O015", place(1), fmt::format("the first line is {}", in_quotes(line)),
+    problems_.add("P005", place(1), fmt::format("the first line is {}", in_quotes(line)),
                   "write microbatch,factor or microbatch,tokens");
     problems_.throw_if_any();
   }
@@ -96,14 +85,14 @@ class CsvReader {
     std::optional<double> value;
     if (fields.size() == 2) value = number_of(fields[1]);
     if (fields.size() != 2) {
-      problems_.add("O017", place(number), fmt::format("{} is not two fields", in_quotes(line)),
+      problems_.add("G002", place(number), fmt::format("{} is not two fields", in_quotes(line)),
                     "write MICROBATCH,NUMBER");
     } else if (microbatch != static_cast<std::int64_t>(rows_)) {
-      problems_.add("O018", place(number), fmt::format("microbatch {} is due, not {}", rows_, in_quotes(fields[0])),
+      problems_.add("G002", place(number), fmt::format("microbatch {} is due, not {}", rows_, in_quotes(fields[0])),
                     "number them from 0, each once and in order");
     }
     if (fields.size() == 2 && (!value || !column_.allows(*value))) {
-      problems_.add("O019", place(number), fmt::format("{} is not {}", in_quotes(fields[1]), column_.rule()), "");
+      problems_.add("P004", place(number), fmt::format("{} is not {}", in_quotes(fields[1]), column_.rule()), "");
     }
     ++rows_;
     values_.push_back(value ? *value : 1.0);
@@ -122,31 +111,31 @@ std::optional<double> json_number(const JsonValue& value) {
 }
 
 std::vector<double> read_json(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "O020", kDialect);
+  ProblemList problems(name, kDialect);
   const std::optional<JsonValue> tree = parse_json(text, problems);
   problems.throw_if_any();
   JsonObjectReader reader(*tree, "", problems);
   const std::string schema = reader.text("schema");
   if (!schema.empty() && schema != "debubble.factors/1") {
-    reader.complain("O016", "schema", fmt::format("{} is not debubble.factors/1", in_quotes(schema)), "");
+    reader.complain("P010", "schema", fmt::format("{} is not debubble.factors/1", in_quotes(schema)), "");
   }
   const JsonValue* factors = reader.optional_array("factors");
   const JsonValue* tokens = reader.optional_array("tokens");
   reader.finish();
   problems.throw_if_any();
   if ((factors == nullptr) == (tokens == nullptr)) {
-    reader.complain("O016", "", "the file must have either \"factors\" or \"tokens\"", "\"factors\": [1.25, 0.75]");
+    reader.complain("P006", "", "the file must have either \"factors\" or \"tokens\"", "\"factors\": [1.25, 0.75]");
     problems.throw_if_any();
   }
   const Column column{tokens != nullptr};
   const JsonValue& list = column.tokens ? *tokens : *factors;
   const std::string key = column.tokens ? "tokens" : "factors";
-  if (list.children.empty()) reader.complain("O016", key, "the list has no microbatch", "write one number for each");
+  if (list.children.empty()) reader.complain("P006", key, "the list has no microbatch", "write one number for each");
   std::vector<double> values;
   for (std::size_t k = 0; k < list.children.size(); ++k) {
     const auto value = json_number(list.children[k]);
     if (!value || !column.allows(*value)) {
-      problems.add_at_pointer("O019", fmt::format("/{}/{}", key, k),
+      problems.add_at_pointer("P004", fmt::format("/{}/{}", key, k),
                               describe(list.children[k]) + " is not " + column.rule(), "");
     }
     values.push_back(value.value_or(1));

@@ -13,7 +13,7 @@
 
 namespace debubble {
 
-// Strict: every row once and in order, nothing unknown. Throws InputError O012 to O020 with everything that is wrong.
+// Strict: every row once and in order, nothing unknown. Throws InputError with everything that is wrong.
 [[nodiscard]] std::vector<double> read_factors_file(std::string_view text, const std::string& name);
 
 }  // namespace debubble

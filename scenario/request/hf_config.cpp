@@ -247,7 +247,7 @@ std::string family_names() {
 
 const Family* find_family(const JsonValue& root, ProblemList& problems) {
   if (root.kind != JsonValue::Kind::kObject) {
-    problems.add("F020", problems.name(), "a model config is an object; got " + describe(root),
+    problems.add("P010", problems.name(), "a model config is an object; got " + describe(root),
                  "give the config.json of a Hugging Face model");
     return nullptr;
   }
@@ -259,12 +259,12 @@ const Family* find_family(const JsonValue& root, ProblemList& problems) {
     names.emplace_back(family.model_type);
   }
   if (type.empty()) {
-    problems.add("F020", problems.name(), "\"model_type\" is missing, so this is no model config",
+    problems.add("P010", problems.name(), "\"model_type\" is missing, so this is no model config",
                  "give the config.json of a Hugging Face model");
     return nullptr;
   }
   const std::string meant = closest_name(type, names);
-  problems.add_at_pointer("F021", "/model_type", "models of the type " + in_quotes(type) + " are not known",
+  problems.add_at_pointer("P011", "/model_type", "models of the type " + in_quotes(type) + " are not known",
                           (meant.empty() ? "" : "did you mean " + in_quotes(meant) + "? ") +
                               ("known: " + family_names()) +
                               "; sizes alone will do: --model llama --model-size layers=32,hidden=4096,...");
@@ -274,20 +274,20 @@ const Family* find_family(const JsonValue& root, ProblemList& problems) {
 void check_heads(const Reading& in) {
   const TransformerShape& shape = in.shape();
   if (shape.kv_heads > 0 && shape.heads % shape.kv_heads != 0) {
-    in.reader.complain("F022", "num_key_value_heads",
+    in.reader.complain("P012", "num_key_value_heads",
                        std::to_string(shape.kv_heads) + " key/value heads cannot serve " + std::to_string(shape.heads) +
                            " heads evenly",
                        "the number of heads must be a multiple of it");
   }
   if (shape.head_size == 0 && shape.heads > 0 && shape.hidden % shape.heads != 0) {
     in.reader.complain(
-        "F022", "",
+        "P012", "",
         std::to_string(shape.heads) + " heads do not share " + std::to_string(shape.hidden) + " numbers evenly",
         "the number of heads must divide the width of the model");
   }
   if (shape.experts > 0 && shape.experts_per_token > shape.experts) {
     in.reader.complain(
-        "F022", "num_experts_per_tok",
+        "P012", "num_experts_per_tok",
         std::to_string(shape.experts_per_token) + " experts per token of " + std::to_string(shape.experts),
         "a token goes to at most all experts");
   }
@@ -296,7 +296,7 @@ void check_heads(const Reading& in) {
 }  // namespace
 
 ModelFile read_hf_config(std::string_view text, const std::string& name) {
-  ProblemList problems(name, "F023", config_dialect());
+  ProblemList problems(name, config_dialect());
   ModelFile file;
   file.shape.name = name;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {

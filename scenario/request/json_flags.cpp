@@ -31,7 +31,7 @@ class FlagReader {
     const bool fits =
         std::all_of(values->begin(), values->end(), [&](const std::string& value) { return set_flag(*flag, value); });
     if (fits) return;
-    complain(member, "Q020", in_quotes(member.key) + " must be a whole number up to 2147483647", "without a fraction");
+    complain(member, "P007", in_quotes(member.key) + " must be a whole number up to 2147483647", "without a fraction");
   }
 
   [[nodiscard]] std::vector<std::string> all() && { return std::move(all_); }
@@ -47,7 +47,7 @@ class FlagReader {
     std::string all;
     for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
     problems_.add_at_pointer(
-        "Q005", pointer_, "unknown key " + in_quotes(member.key),
+        "P005", pointer_, "unknown key " + in_quotes(member.key),
         guess.empty() ? "the keys are flags by their long names: " + all : "did you mean " + in_quotes(guess) + "?");
   }
 
@@ -57,7 +57,7 @@ class FlagReader {
       if (member.kind == JsonValue::Kind::kBoolean) {
         return member.text == "true" ? std::vector{member.text} : std::vector<std::string>{};
       }
-      complain(member, "Q007", in_quotes(member.key) + " must be true or false", "without quotes");
+      complain(member, "P007", in_quotes(member.key) + " must be true or false", "without quotes");
       return std::nullopt;
     }
     const bool repeats = takes_list(flag);
@@ -66,13 +66,13 @@ class FlagReader {
     const std::vector<JsonValue> one{is_list ? JsonValue{} : member};
     for (const JsonValue& value : is_list ? member.children : one) {
       if (!is_scalar(value)) {
-        complain(member, "Q007",
+        complain(member, "P007",
                  in_quotes(member.key) + (repeats ? " must be a text or a list of texts" : " must be a text or number"),
                  "write it as the flag --" + member.key + " takes it");
         return std::nullopt;
       }
       if (value.text.empty()) {
-        complain(member, "Q019", in_quotes(member.key) + " must not be empty", "leave it out, or give it a value");
+        complain(member, "P019", in_quotes(member.key) + " must not be empty", "leave it out, or give it a value");
         return std::nullopt;
       }
       values.push_back(value.text);
@@ -91,7 +91,7 @@ class FlagReader {
 std::vector<std::string> read_json_flags(const JsonValue& object, const std::string& pointer,
                                          std::span<const Flag> rows, ProblemList& problems) {
   if (object.kind != JsonValue::Kind::kObject) {
-    problems.add_at_pointer("Q007", pointer, "an object must stand here; got " + describe(object),
+    problems.add_at_pointer("P007", pointer, "an object is expected here; got " + describe(object),
                             "objects are written {\"key\": value}");
     return {};
   }

@@ -53,7 +53,7 @@ constexpr std::array<SwitchKey, 4> kSwitches{{{"gated", &TransformerShape::gated
 constexpr std::int64_t kLargest = std::int64_t{1} << 24;
 
 void complain(std::vector<Diagnostic>& found, std::string message, std::string help) {
-  found.push_back({"F012", "--model-size", std::move(message), std::move(help)});
+  found.push_back({"C006", "--model-size", std::move(message), std::move(help)});
 }
 
 void set_switch(const SwitchKey& key, const std::string& value, TransformerShape& shape,
@@ -151,7 +151,7 @@ ChosenModel named_model(const std::string& name) {
   }
   const std::string meant = closest_name(name, names);
   throw InputError(Diagnostic{
-      "F011", "--model", "no model is named \"" + name + "\"",
+      "C003", "--model", "no model is named \"" + name + "\"",
       meant.empty() ? "`debubble list models` shows the names; else a Hugging Face config.json, or gpt or llama with "
                       "--model-size layers=..,hidden=..,heads=..,vocabulary=.."
                     : "did you mean " + meant + "? `debubble list models` shows all"});

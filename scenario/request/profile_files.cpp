@@ -35,7 +35,7 @@ std::vector<std::string> files_at(const std::string& path) {
   }
   if (files.empty()) {
     throw InputError(
-        Diagnostic{"C097", "--profile", "the folder " + path + " holds no .json files",
+        Diagnostic{"P016", "--profile", "the folder " + path + " holds no .json files",
                    "`debubble profile --sweep microbatch=1,2,4 -o " + path + "` writes one for each size"});
   }
   return {files.begin(), files.end()};
@@ -75,7 +75,7 @@ class SizeChoice {
   [[nodiscard]] std::int64_t choose() {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     if (given_ && (*given_ < 1 || *given_ > kMost)) {
-      complain("L027", std::string("from 1 to 2147483647 ") + what_ + " are possible; got " + std::to_string(*given_),
+      complain("L025", std::string("from 1 to 2147483647 ") + what_ + " are possible; got " + std::to_string(*given_),
                std::string("measured: ") + listed(measured_));
     } else if (given_) {
       return *given_;
@@ -111,11 +111,11 @@ RunSize chosen_size(const std::vector<NamedProfile>& profiles, const Transformer
     no_sequence = no_sequence || one.profile.sequence_length < 1;
   }
   if (flags.microbatch_size && no_microbatch) {
-    microbatch.complain("L022", "the profile's \"microbatch_size\" is null: no other size follows from it",
+    microbatch.complain("L020", "the profile's \"microbatch_size\" is null: no other size follows from it",
                         "write the number of samples into " + profiles.front().name);
   }
   if (flags.sequence && no_sequence) {
-    sequence.complain("L027",
+    sequence.complain("L025",
                       "the profile's \"sequence_length\" is null: the model has no sequences, or their length "
                       "is not known",
                       std::string("leave ") + flags.sequence_flag + " out, or write the number of tokens into " +

@@ -26,8 +26,8 @@ struct ChosenProfile {
 // One file without a size asked for is taken as it is. Several, or all .json files of a folder, must be of one model at
 // different sizes; the sequence and the microbatch size of `flags` choose one, measured or not
 // (cost_models/sizes/profile_at.hpp), and may be left out where all files agree.
-// Throws InputError: C005 unreadable, C097 a folder without profiles, P0xx of the files, L020 to L027 where they do not
-// make the size that is asked for; all that is wrong at once.
+// Throws InputError: C005 unreadable, P016 a folder without profiles, those of the files, L020 to L025 where they do
+// not make the size that is asked for; all that is wrong at once.
 [[nodiscard]] ChosenProfile read_profiles(const std::vector<std::string>& paths, const TransformerFlags& flags);
 
 }  // namespace debubble

@@ -14,7 +14,7 @@ namespace debubble {
 // Throws InputError B015.
 [[nodiscard]] std::vector<Dimension> parse_rank_order(std::string_view text, const std::string& place);
 
-// "0-7,16-23,5": device numbers in this order, each once. Throws InputError B016.
+// "0-7,16-23,5": device numbers in this order, each once. Throws InputError B015.
 [[nodiscard]] std::vector<std::int32_t> parse_device_list(std::string_view text, const std::string& place);
 
 }  // namespace debubble

@@ -36,7 +36,7 @@ std::optional<std::size_t> place_in(const std::array<std::string, 3>& names, con
 double factor_of(const std::string& text) {
   const std::optional<double> factor = number_of(text);
   if (factor && is_factor(*factor)) return *factor;
-  throw InputError(problem("O003", fmt::format("\"{}\" is no factor from 0.001 to 1000", text),
+  throw InputError(problem("C012", fmt::format("\"{}\" is no factor from 0.001 to 1000", text),
                            "1.25 takes a quarter longer, 0.8 is a fifth faster"));
 }
 
@@ -47,7 +47,7 @@ void read_range(const std::string& text, SlowItem& item) {
   const auto last = dash == std::string::npos ? first : count_of(text.substr(dash + 1));
   if (!first || !last || *last < *first) {
     throw InputError(
-        problem("O001", fmt::format("\"{}\" in \"{}\" is no number or range of numbers", text, item.text)));
+        problem("C006", fmt::format("\"{}\" in \"{}\" is no number or range of numbers", text, item.text)));
   }
   item.first = static_cast<int>(*first);
   item.last = static_cast<int>(*last);
@@ -57,7 +57,7 @@ SlowItem parse_item(const std::string& text) {
   SlowItem item;
   item.text = text;
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) throw InputError(problem("O001", fmt::format("\"{}\" is not WHAT=N:FACTOR", text)));
+  if (equals == std::string::npos) throw InputError(problem("C006", fmt::format("\"{}\" is not WHAT=N:FACTOR", text)));
   const std::string name = text.substr(0, equals);
   const std::string rest = text.substr(equals + 1);
   if (const auto what = place_in(kAll, name)) {
@@ -71,13 +71,13 @@ SlowItem parse_item(const std::string& text) {
     std::vector<std::string> known(kOne.begin(), kOne.end());
     known.insert(known.end(), kAll.begin(), kAll.end());
     const std::string guess = closest_name(name, known);
-    throw InputError(problem("O002", fmt::format("\"{}\" is none of device, stage and replica", name),
+    throw InputError(problem("C002", fmt::format("\"{}\" is none of device, stage and replica", name),
                              guess.empty() ? kHelp : "did you mean " + guess + "?"));
   }
   item.what = static_cast<SlowItem::What>(*what);
   const std::size_t colon = rest.find(':');
   if (colon == std::string::npos) {
-    throw InputError(problem("O001", fmt::format("\"{}\" does not say how much slower", text)));
+    throw InputError(problem("C006", fmt::format("\"{}\" does not say how much slower", text)));
   }
   read_range(rest.substr(0, colon), item);
   item.factors.push_back(factor_of(rest.substr(colon + 1)));
@@ -124,7 +124,7 @@ std::vector<double> slow_factors(const std::vector<SlowItem>& items, SlowItem::W
       const auto at = static_cast<std::size_t>(k);
       if (taken[at]) {
         problems.push_back(
-            problem("O006", fmt::format("{} {} is given twice", name_of(what, false), k), "give each a factor once"));
+            problem("C007", fmt::format("{} {} is given twice", name_of(what, false), k), "give each a factor once"));
         break;
       }
       taken[at] = true;

@@ -23,11 +23,11 @@ struct SlowItem {
   std::string text;  // as typed
 };
 
-// Throws InputError O001 to O003 with everything that is wrong with the items.
+// Throws InputError C002, C006 and C012 with everything that is wrong with the items.
 [[nodiscard]] std::vector<SlowItem> parse_slow(const std::vector<std::string>& texts);
 
-// One factor for each of `count`; empty where no item speaks of them. What does not fit goes to `problems` (O004 to
-// O006).
+// One factor for each of `count`; empty where no item speaks of them. What does not fit goes to `problems` (O004,
+// O005, C007).
 [[nodiscard]] std::vector<double> slow_factors(const std::vector<SlowItem>& items, SlowItem::What what, int count,
                                                std::vector<Diagnostic>& problems);
 

@@ -44,7 +44,7 @@ double number_of(const std::string& text, const std::string& place, double most,
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool enough = zero ? number >= 0 : number > 0;
   if (error == std::errc{} && end == text.data() + text.size() && enough && number <= most) return number;
-  fail("B034", place,
+  fail("C012", place,
        "\"" + text + "\" is no number from 0" + (zero ? "" : " (without it)") + " to " +
            std::to_string(static_cast<int>(most)),
        "write it like " + place + " 0.1");
@@ -70,11 +70,11 @@ void read_numbers(const StepFlags& flags, StepScenario& scenario, Checks& checks
     if (flags.density.empty()) return;
     scenario.options.density = number_of(flags.density, "--density", 1, false);
     if (flags.collective == "sparse") return;
-    fail("B034", "--density", "only a sparse reduction sends a part of the gradients", "add --collective sparse");
+    fail("C012", "--density", "only a sparse reduction sends a part of the gradients", "add --collective sparse");
   });
   checks.run([&] {
     if (flags.collective != "sparse" || !flags.density.empty()) return;
-    fail("B034", "--collective", "a sparse reduction must know which share of the gradients it sends",
+    fail("C012", "--collective", "a sparse reduction must know which share of the gradients it sends",
          "add --density 0.01");
   });
   checks.run([&] {
@@ -174,7 +174,7 @@ StepScenario check_step(const StepFlags& flags) {
 void refuse_step(const StepScenario& step, const std::string& verb) {
   const std::string flag = step.typed.step.empty() ? step.shaping_flag() : "--step";
   if (flag.empty()) return;
-  fail("B035", flag, verb + " runs a real step: a modelled one would change nothing", "leave " + flag + " out");
+  fail("C087", flag, verb + " runs a real step: a modelled one would change nothing", "leave " + flag + " out");
 }
 
 }  // namespace debubble

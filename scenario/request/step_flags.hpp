@@ -46,10 +46,10 @@ struct StepScenario {
   [[nodiscard]] std::string shaping_flag() const;
 };
 
-// Throws InputError (C002, B032, B034) with everything that is wrong with them.
+// Throws InputError (C002, C006, C012) with everything that is wrong with them.
 [[nodiscard]] StepScenario check_step(const StepFlags& flags);
 
-// Throws InputError B035: `verb` has a training step of its own, which it measures.
+// Throws InputError C087: `verb` has a training step of its own, which it measures.
 void refuse_step(const StepScenario& step, const std::string& verb);
 
 }  // namespace debubble

@@ -27,14 +27,14 @@ std::optional<Nanoseconds>* time_of(std::string_view key, StepTimes& times) {
 Diagnostic unknown_key(const std::string& key, const std::string& place) {
   const std::string guess = closest_name(key, kKeys);
   return {
-      "B032", place, "a step has no \"" + key + "\"",
+      "C017", place, "a step has no \"" + key + "\"",
       guess.empty() ? "its parts are reduce, embedding, norm, optimizer and gather" : "did you mean " + guess + "?"};
 }
 
 void read_item(std::string_view item, const std::string& place, StepTimes& times, std::vector<Diagnostic>& problems) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    problems.push_back({"B032", place, "\"" + std::string(item) + "\" is neither on, off nor KEY=TIME",
+    problems.push_back({"C006", place, "\"" + std::string(item) + "\" is neither on, off nor KEY=TIME",
                         "write it like " + place + " reduce=2,optimizer=0.5"});
     return;
   }
@@ -42,7 +42,7 @@ void read_item(std::string_view item, const std::string& place, StepTimes& times
   std::optional<Nanoseconds>* time = time_of(key, times);
   if (time == nullptr) return problems.push_back(unknown_key(key, place));
   if (*time) {
-    problems.push_back({"B032", place, "\"" + key + "\" is given twice", "give each part once"});
+    problems.push_back({"C007", place, "\"" + key + "\" is given twice", "give each part once"});
     return;
   }
   try {

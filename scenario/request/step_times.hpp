@@ -8,8 +8,9 @@
 
 namespace debubble {
 
-// In toy units (1 = 1 ms) or with units of their own. Throws InputError B032 for an item that is not KEY=TIME, an
-// unknown key or one that is given twice, and C010 to C015 for a bad time, all of the list's at once.
+// In toy units (1 = 1 ms) or with units of their own. Throws InputError C006 for an item that is not KEY=TIME,
+// C017 for an unknown key, C007 for one that is given twice, and C011 to C014, C065 for a bad time, all of the list's
+// at once.
 [[nodiscard]] StepTimes parse_step_times(std::string_view text, const std::string& place);
 
 }  // namespace debubble

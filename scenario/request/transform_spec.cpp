@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kFlag = "--transform";
 
 Diagnostic bad_form(const std::string& text, const std::string& message) {
-  return {"M019", kFlag, "\"" + text + "\": " + message, "write it like --transform recompute:mode=full,when=early"};
+  return {"C006", kFlag, "\"" + text + "\": " + message, "write it like --transform recompute:mode=full,when=early"};
 }
 
 void add_value(TransformSpec& spec, std::string& key, const std::string& item, const std::string& text) {

@@ -47,7 +47,7 @@ double number_of(const std::string& text, const char* place, double least, doubl
   if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most) return number;
   std::ostringstream range;
   range << least << " to " << most;
-  fail("F015", place, "\"" + text + "\" is not a number from " + range.str(),
+  fail("C012", place, "\"" + text + "\" is not a number from " + range.str(),
        std::string("write it like ") + place + " " + like);
 }
 
@@ -75,7 +75,7 @@ void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   const std::string meant = closest_name(flags.hardware, names);
-  fail("F013", "--hardware", "no hardware is named \"" + flags.hardware + "\"",
+  fail("C003", "--hardware", "no hardware is named \"" + flags.hardware + "\"",
        meant.empty() ? "known: " + all : "did you mean " + meant + "? known: " + all);
 }
 
@@ -86,11 +86,11 @@ void check_calibration(const std::string& text, TransformerScenario& scenario) {
     const std::size_t equals = item.find('=');
     const std::string key = item.substr(0, equals);
     if (equals == std::string::npos || (key != "compute" && key != "network")) {
-      fail("F016", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
+      fail("C006", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
            "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it");
     }
     if (!seen.insert(key).second) {
-      fail("F016", "--calibrate", "\"" + key + "\" is given twice", "give each factor once");
+      fail("C007", "--calibrate", "\"" + key + "\" is given twice", "give each factor once");
     }
     const double factor = number_of(item.substr(equals + 1), "--calibrate", 0.01, 100, "compute=0.95");
     (key == "compute" ? scenario.calibration.compute_scale : scenario.calibration.network_scale) = factor;
@@ -202,16 +202,16 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
 FlagRows flag_rows(TransformerFlags& flags) {
   constexpr std::string_view kGroup = "Model";
   constexpr const char* kNoModel = "it describes a modelled transformer, but there is no --model";
-  const FlagRule model{{"--model"}, "F014", kNoModel, "add --model NAME; `debubble list models` shows the names"};
+  const FlagRule model{{"--model"}, "C004", kNoModel, "add --model NAME; `debubble list models` shows the names"};
   // Sequence and microbatch are sizes of a profile, too.
-  const FlagRule size{{"--model", "--profile"}, "F014", kNoModel, "add --model NAME, or --profile with measured sizes"};
+  const FlagRule size{{"--model", "--profile"}, "C004", kNoModel, "add --model NAME, or --profile with measured sizes"};
   return {
       {.name = "--model",
        .group = kGroup,
        .type = "NAME|FILE",
        .help = "see `debubble list models`; or a config.json",
        .target = &flags.model,
-       .excludes = {{"--profile", "--times"}, "F010", "both say what the stages cost", "give one of them"}},
+       .excludes = {{"--profile", "--times"}, "C009", "both say what the stages cost", "give one of them"}},
       {.name = "--model-size",
        .group = kGroup,
        .type = "LIST",

@@ -26,12 +26,12 @@ class TimesList {
 
   void add(std::string_view item) {
     const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos) return report("C016", fmt::format("'{}' is not of the form key=time", item));
+    if (equals == std::string_view::npos) return report("C006", fmt::format("'{}' is not of the form key=time", item));
     const std::string_view key = trim_item(item.substr(0, equals));
     const auto found = std::find(kKeys.begin(), kKeys.end(), key);
     if (found == kKeys.end()) return report("C017", fmt::format("'{}' is not a key of the times", key));
     std::optional<Nanoseconds>& slot = values_[static_cast<std::size_t>(found - kKeys.begin())];
-    if (slot) return report("C018", fmt::format("'{}' is given twice", key));
+    if (slot) return report("C007", fmt::format("'{}' is given twice", key));
     slot = 0;
     try {
       slot = parse_duration(item.substr(equals + 1), fmt::format("{} {}", place_, key), BareNumber::kToyUnits);
@@ -58,7 +58,7 @@ class TimesList {
       times.weight_grad = w ? *w : b ? *b - *i : times.weight_grad;
     }
     if (problems_.empty() && (times.input_grad < 0 || times.weight_grad < 0)) {
-      report("C019", fmt::format("b is shorter than its part {}", i ? "i" : "w"));
+      report("C009", fmt::format("b is shorter than its part {}", i ? "i" : "w"));
     }
     if (!problems_.empty()) throw InputError(std::move(problems_));
     return times;

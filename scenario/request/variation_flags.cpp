@@ -25,7 +25,7 @@ double parse_jitter(const std::string& text) {
   const bool named = text.starts_with(kName);
   const std::optional<double> sigma = named ? number_of(text.substr(kName.size())) : std::nullopt;
   if (sigma && *sigma > 0 && *sigma <= kWidestJitter) return *sigma;
-  refuse("O010", "--jitter", fmt::format("\"{}\" is not lognormal:SIGMA, with SIGMA above 0 and up to 2", text),
+  refuse("C006", "--jitter", fmt::format("\"{}\" is not lognormal:SIGMA, with SIGMA above 0 and up to 2", text),
          "write it like --jitter lognormal:0.05, about 5 % up and down");
 }
 
@@ -33,7 +33,7 @@ std::uint64_t parse_seed(const std::string& text) {
   if (const auto seed = count_of(text, std::numeric_limits<std::int64_t>::max())) {
     return static_cast<std::uint64_t>(*seed);
   }
-  refuse("O011", "--seed", fmt::format("\"{}\" is no whole number of at least 0", text), "write it like --seed 7");
+  refuse("C011", "--seed", fmt::format("\"{}\" is no whole number of at least 0", text), "write it like --seed 7");
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ VariationScenario check_variation(const VariationFlags& flags) {
     if (flags.seed.empty()) return;
     scenario.seed = parse_seed(flags.seed);
     if (!checks.found_none() || scenario.random()) return;
-    refuse("O011", "--seed", "nothing of this run is drawn", "add --jitter lognormal:0.05, or leave --seed out");
+    refuse("C004", "--seed", "nothing of this run is drawn", "add --jitter lognormal:0.05, or leave --seed out");
   });
   checks.finish();
   return scenario;

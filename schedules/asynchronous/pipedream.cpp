@@ -72,7 +72,7 @@ int routes_of(const std::vector<int>& replicas, int microbatches) {
   return static_cast<int>(routes);
 }
 
-// How far a device of the stage runs ahead. The runtime's own rule: devices at and behind the stage, shared among the
+// How far a device of the stage runs ahead. The runtime's own rule: devices at and after the stage, shared among the
 // stage's own.
 int warmup_of(const std::vector<int>& replicas, std::size_t stage) {
   const int all = std::accumulate(replicas.begin(), replicas.end(), 0);

@@ -17,7 +17,7 @@ Schedule build_pipedream_2bw(const ScheduleRequest& request) {
   const bool per_batch = version_at == "batch-start";
   // The first stage runs p-1 forwards ahead: with fewer per update it would need a version before it is made.
   if (per_batch && every < request.devices - 1) {
-    refuse("S064", "--param update_every",
+    refuse("S044", "--param update_every",
            "with " + std::to_string(every) + (every == 1 ? " microbatch" : " microbatches") +
                " per update two versions are not enough for " + std::to_string(request.devices) +
                " stages: the first stage runs " + std::to_string(request.devices - 1) +

@@ -16,7 +16,7 @@ Schedule build_pipelined_backprop(const ScheduleRequest& request) {
   const std::string stash = choice_param(request, "stash", "off|on");
   const std::string turnaround = choice_param(request, "turnaround", "0|1");
   if (engines == "1" && request.params.contains("turnaround")) {
-    refuse("S065", "--param turnaround", "with one engine a backward may follow its forward at once",
+    refuse("S075", "--param turnaround", "with one engine a backward may follow its forward at once",
            "leave out --param turnaround, or use --param engines=2");
   }
   Schedule schedule =

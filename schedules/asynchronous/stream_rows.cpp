@@ -56,7 +56,7 @@ Schedule two_engine_stream(const ScheduleRequest& request, const char* name, int
 int update_every_param(const ScheduleRequest& request) {
   const int every = int_param(request, "update_every", request.devices);
   if (every < 1) {
-    refuse("S060", "--param update_every",
+    refuse("S006", "--param update_every",
            "a stage updates after 1 backward pass or more; got " + std::to_string(every),
            "nearest legal value: --param update_every=1");
   }

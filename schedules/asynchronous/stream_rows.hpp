@@ -14,7 +14,7 @@ namespace debubble {
 // 1F1B of the microbatches first, first + step, ... below `microbatches`, `warmup` forwards ahead of the backwards.
 [[nodiscard]] std::vector<Op> one_engine_row(int stage, int warmup, int microbatches, int first = 0, int step = 1);
 
-// Forward i + delay beside backward i. With delay 0 they are of one microbatch and follow each other.
+// Forward i + delay next to backward i. With delay 0 they are of one microbatch and follow each other.
 [[nodiscard]] std::vector<Op> two_engine_row(int stage, int delay, int microbatches);
 
 // 1F1B on one stage per device: stage s runs S-1-s forwards ahead.

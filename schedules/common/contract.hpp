@@ -21,7 +21,7 @@ namespace debubble {
 // What a cost-aware builder may know. One microbatch; stages in model order.
 struct PlanningCosts {
   StageCosts costs;  // one entry per stage of one replica
-  // From the end of an op to the start of the next stage's, between different devices: entry s is the way s -> s+1, and
+  // From the end of an op to the start of the next stage's, between different devices: entry s is the hop s -> s+1, and
   // back. One entry fewer than stages; empty: no latency.
   std::vector<Nanoseconds> hops;
   Bytes activation_unit = 0;        // what `memory_limit` counts where it has no unit: one device share's activation
@@ -38,8 +38,8 @@ struct ScheduleRequest {
 
 struct ParamSpec {
   std::string name;
-  std::string values;         // "1..p/2" or "direct|doubling|halving", for people
-  std::string default_value;  // as text, for people: "p"
+  std::string values;         // "1..p/2" or "direct|doubling|halving", to display
+  std::string default_value;  // as text, to display: "p"
   std::string help;           // one sentence
 };
 
@@ -76,8 +76,8 @@ struct ScheduleEntry {
   std::string name;
   std::string summary;  // one line, for lists
   std::string citation;
-  std::string constraints;  // "p >= 2, v >= 2", for people
-  std::string needs;  // what it costs beside time: "splits the backward", "two copies of the weights"; may be empty
+  std::string constraints;  // "p >= 2, v >= 2", to display
+  std::string needs;  // what it costs besides time: "splits the backward", "two copies of the weights"; may be empty
   bool splits_backward = false;
   int default_chunks = 1;
   std::vector<ParamSpec> params;

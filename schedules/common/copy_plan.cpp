@@ -16,8 +16,6 @@ using Piece = std::pair<std::int32_t, std::int32_t>;  // stage, microbatch
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-bool uses_activation(OpKind kind) { return kind == OpKind::kBackward || kind == OpKind::kInputGrad; }
-
 std::set<Piece> recomputed_of(const std::vector<Op>& row) {
   std::set<Piece> pieces;
   for (const Op& op : row) {
@@ -62,7 +60,7 @@ std::vector<Stay> stays_of(const Schedule& schedule, const PlanningCosts& costs,
     const Op& op = row[k];
     const Piece piece{op.stage, op.microbatch};
     if (op.kind == OpKind::kForward && !recomputed.contains(piece)) open[piece] = k;
-    if (!uses_activation(op.kind)) continue;
+    if (!makes_input_gradient(op.kind)) continue;
     const auto forward = open.find(piece);
     if (forward == open.end()) continue;
     const Nanoseconds copy = costs.costs.stages[at(op.stage)].copy;
@@ -166,7 +164,7 @@ PlannedMemory::PlannedMemory(const Schedule& schedule, const PlanningCosts& cost
     const Bytes held = part(stage.weight_grad_held, op.microbatch);
     if (op.kind == OpKind::kForward) events_.emplace_back(spans[k].begin, again ? checkpoint : activation);
     if (op.kind == OpKind::kRecompute) events_.emplace_back(spans[k].begin, activation);
-    if (uses_activation(op.kind)) events_.emplace_back(spans[k].end, -activation - checkpoint);
+    if (makes_input_gradient(op.kind)) events_.emplace_back(spans[k].end, -activation - checkpoint);
     if (op.kind == OpKind::kInputGrad) events_.emplace_back(spans[k].end, held);
     if (op.kind == OpKind::kWeightGrad) events_.emplace_back(spans[k].end, -held);
   }

@@ -100,9 +100,9 @@ Item read_item(std::string_view whole, const PlanningCosts& costs, int devices) 
   }
   if (is_number(text.substr(0, text.find_last_not_of("pBkKMGTi ") + 1))) {
     const char* why = "\" is a number, but too large, too finely written or with an exponent, for a memory limit";
-    refuse("S040", kPlace, "\"" + std::string(whole) + why, kHelp);
+    refuse("S006", kPlace, "\"" + std::string(whole) + why, kHelp);
   }
-  refuse("S040", kPlace, "\"" + std::string(whole) + "\" is not a memory limit", kHelp);
+  refuse("S006", kPlace, "\"" + std::string(whole) + "\" is not a memory limit", kHelp);
 }
 
 // Thousandths of `unit`, rounded up, as people write them: "3", "3.25".
@@ -154,7 +154,7 @@ MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts&
   const std::vector<std::string> items = split(limit.text);
   const auto devices = static_cast<std::size_t>(request.devices);
   if (items.size() != 1 && items.size() != devices) {
-    refuse("S041", kPlace,
+    refuse("S062", kPlace,
            "a list needs one limit for each of the " + std::to_string(devices) + " devices; got " +
                std::to_string(items.size()),
            "write one limit for all devices, or " + std::to_string(devices) + " joined by commas");

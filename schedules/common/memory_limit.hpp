@@ -20,13 +20,13 @@ struct MemoryLimit {
   bool sized = false;              // one of them has a unit
 };
 
-// The parameter `memory_limit` of the request, or `fallback`. Throws InputError (S040 .. S042) for what is no limit, a
-// list of another length than p, and a size that the fixed state already exceeds.
+// The parameter `memory_limit` of the request, or `fallback`. Throws InputError (S006, S042, S062) for what is no
+// limit, a list of another length than p, and a size that the fixed state already exceeds.
 [[nodiscard]] MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts& costs,
                                           std::string_view fallback);
 
 // Refuses (S042) a limit with which the schedule does not work. `needed`: bytes of activations per device with which it
-// does. Names that limit in the form the person used, behind `flag`.
+// does. Names that limit in the form the person used, after `flag`.
 [[noreturn]] void refuse_memory_limit(const std::string& schedule, const MemoryLimit& limit, const PlanningCosts& costs,
                                       const std::vector<Bytes>& needed, const std::string& flag = "--param ");
 

@@ -66,17 +66,17 @@ class CellsCheck {
     const std::int32_t home = device_of_[at(action.stage)];
     if (home != r) {
       if (is_compute(action.kind)) return;  // the compute check has said so
-      report(r, c, "T042",
+      report(r, c, "T008",
              name + " is in row " + std::to_string(row + 1) + ", and stage " + std::to_string(action.stage) +
                  " computes in row " + std::to_string(home + 1),
-             "a transfer or collective stands in the row of the stage it names");
+             "a transfer or collective must be in the row of the stage it names");
       return;
     }
     if (!has_microbatch(action.kind)) return;
     if (is_transfer(action.kind) && !check_neighbour(r, c, action)) return;
     std::int32_t& known = places(action.stage, action.microbatch)[static_cast<std::size_t>(action.kind)];
     if (known >= 0 && is_transfer(action.kind)) {
-      report(r, c, "T044", name + " is in the table twice (first in cell " + std::to_string(known + 1) + ")",
+      report(r, c, "T003", name + " is in the table twice (first in cell " + std::to_string(known + 1) + ")",
              "every transfer happens once");
       return;
     }
@@ -87,13 +87,13 @@ class CellsCheck {
     const bool up = action.kind == ActionKind::kSendForward || action.kind == ActionKind::kReceiveBackward;
     const std::int32_t other = up ? action.stage + 1 : action.stage - 1;
     if (other < 0 || other >= stages_) {
-      report(row, cell, "T043", to_string(action) + " has no stage at its other end",
+      report(row, cell, "T045", to_string(action) + " has no stage at its other end",
              up ? "the last stage sends no outputs and receives no gradients"
                 : "the first stage receives no inputs and sends no gradients");
       return false;
     }
     if (device_of_[at(other)] != device_of_[at(action.stage)]) return true;
-    report(row, cell, "T043",
+    report(row, cell, "T045",
            to_string(action) + " would go to the same device: stages " + std::to_string(action.stage) + " and " +
                std::to_string(other) + " share one",
            "stages of one device hand tensors over without a transfer");
@@ -142,11 +142,10 @@ class CellsCheck {
   void check_side(const Action& transfer, std::int32_t cell, const std::pair<Action, std::int32_t>& compute,
                   bool sends) {
     if (cell < 0 || compute.second < 0 || (compute.second < cell) == sends) return;
-    report(device_of_[at(transfer.stage)], cell, "T046",
-           to_string(transfer) + (sends ? " stands before " : " stands behind ") + to_string(compute.first) +
-               " (cell " + std::to_string(compute.second + 1) + "), which " +
-               (sends ? "makes what it sends" : "needs it"),
-           sends ? "send behind the compute" : "receive before the compute");
+    report(device_of_[at(transfer.stage)], cell, "T009",
+           to_string(transfer) + (sends ? " is before " : " is after ") + to_string(compute.first) + " (cell " +
+               std::to_string(compute.second + 1) + "), which " + (sends ? "makes what it sends" : "needs it"),
+           sends ? "send after the compute" : "receive before the compute");
   }
 
   // UNSHARD, RESHARD and REDUCE_GRAD are optional; where a row has them they must make sense.
@@ -173,14 +172,14 @@ class CellsCheck {
         if (action.kind == ActionKind::kReduceGrad && !reduced.insert(action.stage).second)
           wrong = "was reduced before";
         if (wrong.empty()) continue;
-        report(static_cast<std::int64_t>(row), static_cast<std::int64_t>(cell), "T050",
+        report(static_cast<std::int64_t>(row), static_cast<std::int64_t>(cell), "T040",
                to_string(action) + ": stage " + std::to_string(action.stage) + " " + wrong,
-               "UNSHARD before a stage's compute, RESHARD behind it, REDUCE_GRAD once, behind its last B or W");
+               "UNSHARD before a stage's compute, RESHARD after it, REDUCE_GRAD once, after its last B or W");
       }
     }
     for (const std::int32_t stage : computing) {
       if (reduced.empty() || reduced.contains(stage)) continue;
-      report(static_cast<std::int64_t>(row), -1, "T050", std::to_string(stage) + "REDUCE_GRAD is missing",
+      report(static_cast<std::int64_t>(row), -1, "T040", std::to_string(stage) + "REDUCE_GRAD is missing",
              "every stage of the row needs one, or none has it");
     }
   }

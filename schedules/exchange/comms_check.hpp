@@ -18,7 +18,7 @@ struct CommsProblem {
   std::string help;
 };
 
-// One message between two devices: where its send and its receive stand.
+// One message between two devices: where its send and its receive are.
 struct CommsMessage {
   Action send;
   Action receive;
@@ -38,7 +38,7 @@ struct CommsCells {
                                            std::int32_t microbatches);
 
 // What is wrong with the order of messages that are all there: receives in another order than the sends of the same
-// two devices (T047), a wait that never ends (T048), and one that only ends where transfers are buffered (T049):
+// two devices (T045), a wait that never ends, and one that only ends where transfers are buffered (T011):
 // adjacent transfers of a device are one batch, which ends when each of them has met its counterpart.
 [[nodiscard]] std::vector<CommsProblem> check_comms_order(const ActionTable& table,
                                                           const std::vector<CommsMessage>& messages);

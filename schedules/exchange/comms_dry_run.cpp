@@ -52,7 +52,7 @@ class DryRun {
 
   static Action checked(const ActionCell& cell) {
     if (cell.count == 1 && has_microbatch(cell.actions[0].kind)) return cell.actions[0];
-    throw InputError({"T053", "", "PyTorch's dry run does not know " + to_string(cell),
+    throw InputError({"T054", "", "PyTorch's dry run does not know " + to_string(cell),
                       "it runs tables of F, B, I, W, SEND and RECV alone"});
   }
 
@@ -78,7 +78,7 @@ class DryRun {
     for (const Row& row : rows_) {
       if (!row.ended()) waiting += (waiting.empty() ? "" : ", ") + to_string(row.actions[row.next]);
     }
-    throw InputError({"T052", "", "no device can go on: " + waiting + " wait for what is never sent",
+    throw InputError({"T011", "", "no device can go on: " + waiting + " wait for what is never sent",
                       "each device runs its row strictly in order: reorder one of the rows"});
   }
 

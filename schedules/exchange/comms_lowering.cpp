@@ -107,7 +107,7 @@ class SendReceive {
       if (next_[device] == table_[device].size()) continue;
       waiting += (waiting.empty() ? "" : ", ") + to_string(table_[device][next_[device]]);
     }
-    throw InputError({"T052", "", "no device can go on: " + waiting + " wait for what is never sent",
+    throw InputError({"T011", "", "no device can go on: " + waiting + " wait for what is never sent",
                       "each device runs its row strictly in order: reorder one of the rows"});
   }
 
@@ -144,7 +144,7 @@ std::vector<std::int32_t> devices_of_stages(const Schedule& schedule, const std:
     devices.push_back(placement.device_of(0, stage));
     for (int replica = 1; replica < placement.replicas(); ++replica) {
       if (placement.device_of(replica, stage) == devices.back()) continue;
-      throw InputError({"T051", place,
+      throw InputError({"T054", place,
                         "stage " + std::to_string(stage) + " is on devices " + std::to_string(devices.back()) +
                             " and " + std::to_string(placement.device_of(replica, stage)) +
                             "; PyTorch's runtime keeps each stage on one rank",

@@ -3,7 +3,7 @@
 //     0F0,0F1,0B0,0B1    ->  0UNSHARD,0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1,0REDUCE_GRAD,0RESHARD
 //     1F0,1B0,1F1,1B1        1UNSHARD,1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1B1,1SEND_B1,1REDUCE_GRAD,1RESHARD
 //
-// After torch/distributed/pipelining/schedules.py. A receive stands where the sender ran, often long before its use:
+// After torch/distributed/pipelining/schedules.py. A receive is placed where the sender ran, often long before its use:
 // the runtime starts it there and waits for it at its consumer. Devices are the ranks, rows their orders.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace debubble {
 // The rows of a schedule, cell by cell, without idle cells.
 [[nodiscard]] ActionTable action_table(const Schedule& schedule);
 
-// The device of each stage. Throws InputError T051 when a stage is on several: PyTorch keeps each on one rank. `place`
+// The device of each stage. Throws InputError T054 when a stage is on several: PyTorch keeps each on one rank. `place`
 // is the error's.
 [[nodiscard]] std::vector<std::int32_t> devices_of_stages(const Schedule& schedule, const std::string& place);
 
@@ -28,14 +28,14 @@ namespace debubble {
 // Weights: ahead of each cell the next stages to come, three at most, are gathered, and those that are not among them
 // given back, lower stages first.
 [[nodiscard]] ActionTable add_unshard_reshard(const ActionTable& table);
-// Gradients of a stage: summed over its replicas behind its last B or W, the `microbatches`-th.
+// Gradients of a stage: summed over its replicas after its last B or W, the `microbatches`-th.
 [[nodiscard]] ActionTable add_reduce_grad(const ActionTable& table, int microbatches);
-// Transfers: turn by turn each device appends its next cell, when its inputs are there; what it sends stands behind it
+// Transfers: turn by turn each device appends its next cell, when its inputs are there; what it sends comes after it
 // and, in the same moment, at the end of the receiver's row. An idle cell takes a turn, so it moves receives. Numbers
-// must be in range. Throws InputError T052 when no device can go on: the order deadlocks.
+// must be in range. Throws InputError T011 when no device can go on: the order deadlocks.
 [[nodiscard]] ActionTable add_send_receive(const ActionTable& table, const std::vector<std::int32_t>& device_of);
 
-// All three. `place` is that of errors: T051, T052.
+// All three. `place` is that of errors: T054, T011.
 [[nodiscard]] ActionTable lower_as_pytorch(const Schedule& schedule, const std::string& place);
 
 // I directly followed by W of the same microbatch becomes B. PyTorch applies it before writing a table, not on loading.
@@ -43,7 +43,7 @@ namespace debubble {
 [[nodiscard]] ActionTable merge_backward_halves(const ActionTable& table);
 
 // How many steps PyTorch's dry run (`_simulate_comms_compute`) of a table with transfers takes when each action takes
-// one. Idle cells do not count. Throws InputError T052 when it cannot end, and T053 for what the dry run does not
+// one. Idle cells do not count. Throws InputError T011 when it cannot end, and T054 for what the dry run does not
 // know: UNSHARD, RESHARD, REDUCE_GRAD and overlapped pairs.
 [[nodiscard]] int dry_run_steps(const ActionTable& table, const std::vector<std::int32_t>& device_of);
 

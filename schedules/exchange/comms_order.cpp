@@ -27,9 +27,9 @@ class OrderCheck {
     check_pairs();
     if (!problems_.empty()) return std::move(problems_);
     if (!runs_to_the_end(false)) {
-      report_wait("T048", "", "each device runs its row strictly in order: reorder one of these rows");
+      report_wait(false, "", "each device runs its row strictly in order: reorder one of these rows");
     } else if (!runs_to_the_end(true)) {
-      report_wait("T049", " where transfers are not buffered",
+      report_wait(true, " where transfers are not buffered",
                   "post transfers of two devices in the same order on both, or side by side");
     }
     return std::move(problems_);
@@ -52,7 +52,7 @@ class OrderCheck {
                 [](const auto* a, const auto* b) { return a->received_at < b->received_at; });
       const auto [one, other] = std::mismatch(sent.begin(), sent.end(), received.begin());
       if (one == sent.end()) continue;
-      problems_.push_back({ends.second, (*other)->received_at, "T047",
+      problems_.push_back({ends.second, (*other)->received_at, "T045",
                            to_string((*other)->receive) + " gets " + to_string((*one)->send) + " (" +
                                where(ends.first, (*one)->sent_at) + "), which row " + std::to_string(ends.first + 1) +
                                " sends before " + to_string((*other)->send),
@@ -114,7 +114,7 @@ class OrderCheck {
     return next_[row] != before || posted_[row] != posted_before;
   }
 
-  // Behind the last of the adjacent transfers from the next cell on; behind that cell when it is none.
+  // After the last of the adjacent transfers from the next cell on; after that cell when it is not one.
   [[nodiscard]] std::int32_t batch_end(std::size_t row) const {
     std::int32_t end = next_[row];
     while (end < size(row) && message_at_[row][at(end)] != kNone) ++end;
@@ -140,8 +140,7 @@ class OrderCheck {
   }
 
   // Every row that has not ended waits for another that has not, so following them comes back.
-  void report_wait(const char* code, const std::string& when, const char* help) {
-    const bool rendezvous = std::string(code) == "T049";
+  void report_wait(bool rendezvous, const std::string& when, const char* help) {
     std::size_t row = 0;
     while (next_[row] == size(row)) ++row;
     std::vector<std::size_t> path;
@@ -159,9 +158,9 @@ class OrderCheck {
       text += (k == 0 ? " " : "; ") + std::string("row ") + std::to_string(path[k] + 1) + " waits at cell " +
               std::to_string(next_[path[k]] + 1) + " (" + to_string(table_[path[k]][at(next_[path[k]])]) + ") for " +
               to_string(sender ? message.receive : message.send) + ", which row " + std::to_string(next + 1) +
-              " has behind cell " + std::to_string(next_[next] + 1);
+              " has after cell " + std::to_string(next_[next] + 1);
     }
-    problems_.push_back({static_cast<std::int64_t>(path[0]), next_[path[0]], code, std::move(text), help});
+    problems_.push_back({static_cast<std::int64_t>(path[0]), next_[path[0]], "T011", std::move(text), help});
   }
 
   [[nodiscard]] const CommsMessage& awaited(std::size_t row, bool rendezvous) const {

@@ -65,8 +65,8 @@ ReadCells read_cells(std::string_view text) {
   }
   if (problems.size() > shown.size()) {
     const std::size_t more = problems.size() - shown.size();
-    shown.push_back({"T032", name, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
-                     "mend the first ones and read again"});
+    shown.push_back({"P022", name, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
+                     "fix the first ones and read again"});
   }
   throw InputError(std::move(shown));
 }
@@ -86,7 +86,7 @@ void check_no_idle_cells(const ActionTable& table, std::vector<CommsProblem>& pr
   for (std::size_t row = 0; row < table.size(); ++row) {
     for (std::size_t cell = 0; cell < table[row].size(); ++cell) {
       if (table[row][cell].count > 0) continue;
-      problems.push_back({static_cast<std::int64_t>(row), static_cast<std::int64_t>(cell), "T041",
+      problems.push_back({static_cast<std::int64_t>(row), static_cast<std::int64_t>(cell), "T024",
                           "an empty cell in a compute_comms table",
                           "only compute_only tables have idle cells: leave it out"});
     }

@@ -14,7 +14,7 @@
 
 namespace debubble {
 
-// Cells as they stand, LF line ends; idle cells are empty.
+// Cells verbatim, LF line ends; idle cells are empty.
 [[nodiscard]] std::string write_action_table(const ActionTable& table);
 
 // Reads either table without judging more than its cells; idle cells keep their places. Throws InputError with the
@@ -22,7 +22,7 @@ namespace debubble {
 [[nodiscard]] ActionTable read_action_table(std::string_view text, const std::string& name);
 
 // Reads a table strictly. Its compute must be a whole schedule (as read_compute_table has it), with each stage on one
-// device; every hand-over between devices has its SEND behind the producer and its RECV before the consumer, once;
+// device; every hand-over between devices has its SEND after the producer and its RECV before the consumer, once;
 // two devices send and receive in the same order; nobody waits for ever, not even when every transfer holds both
 // devices until both are there. The result is the compute schedule; a note says where the table's communication is
 // not what PyTorch's loader would have added.

@@ -16,11 +16,9 @@ namespace {
 
 constexpr std::size_t kMostProblems = 50;
 
-// Codes of ops that are not there (T012 and T013: many). While cells are unreadable or numbers missing they follow from
-// that, and would only repeat it.
-bool is_absence(const std::string& code) {
-  return code == "T004" || code == "T005" || code == "T006" || code == "T012" || code == "T013";
-}
+// Ops that are not there. While cells are unreadable or numbers missing they follow from that, and would only repeat
+// it.
+bool is_absence(const std::string& code) { return code == "T004"; }
 
 class TableReader {
  public:
@@ -28,10 +26,10 @@ class TableReader {
 
   Schedule read() {
     split_rows();
-    if (ops_ == 0 && count_ == 0) throw InputError({"T020", name_, "the table holds no ops", "one row per device"});
+    if (ops_ == 0 && count_ == 0) throw InputError({"P016", name_, "the table holds no ops", "one row per device"});
     for (std::size_t row = 0; row < cells_.size(); ++row) {
       if (schedule_.rows[row].empty() && !faulty_[row]) {
-        add(row, -1, {"T021", "", "the row holds no ops", "every row is one device: give it ops or delete the line"});
+        add(row, -1, {"P016", "", "the row holds no ops", "every row is one device: give it ops or delete the line"});
       }
     }
     number_stages_and_microbatches();
@@ -110,7 +108,7 @@ class TableReader {
     schedule_.name = name_;
     schedule_.devices = static_cast<int>(schedule_.rows.size());
     schedule_.stages = count_without_gaps(stages, "T030", "stage");
-    schedule_.microbatches = count_without_gaps(microbatches, "T031", "microbatch");
+    schedule_.microbatches = count_without_gaps(microbatches, "T030", "microbatch");
     const bool even = schedule_.stages % schedule_.devices == 0;
     schedule_.chunks = schedule_.stages / schedule_.devices + (even ? 0 : 1);
   }
@@ -158,7 +156,7 @@ class TableReader {
          plural + "are numbered from 0 without gaps"});
   }
 
-  // Which device holds which stage for each microbatch: where its forward stands, or else where anything of it does.
+  // Which device holds which stage for each microbatch: where its forward is, or else where anything of it does.
   // Microbatches whose stages are on the same devices make a replica, numbered in order of their first microbatch.
   void place_ops() {
     const auto stages = static_cast<std::size_t>(schedule_.stages);
@@ -226,7 +224,7 @@ class TableReader {
       const Deadlock::Wait& wait = deadlock->cycle[i];
       const Deadlock::Wait& next = deadlock->cycle[(i + 1) % deadlock->cycle.size()];
       message += (i == 0 ? " " : "; ") + to_string(wait.op) + " (" + where(wait.device, wait.position) + ") needs " +
-                 to_string(wait.waits_for) + ", which row " + std::to_string(next.device + 1) + " has behind " +
+                 to_string(wait.waits_for) + ", which row " + std::to_string(next.device + 1) + " has after " +
                  to_string(next.op);
     }
     const Deadlock::Wait& first = deadlock->cycle.front();
@@ -244,8 +242,8 @@ class TableReader {
     }
     if (count_ > shown.size()) {
       const std::size_t more = count_ - shown.size();
-      shown.push_back({"T032", name_, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
-                       "mend the first ones and read again"});
+      shown.push_back({"P022", name_, "and " + std::to_string(more) + (more == 1 ? " more problem" : " more problems"),
+                       "fix the first ones and read again"});
     }
     throw InputError(std::move(shown));
   }

@@ -4,7 +4,7 @@
 //     ,1F0,1B0,1F1,1B1,          (aFi;bBj)OVERLAP_F_B = an overlapped pair
 //
 // Schedules with several replicas use the same grammar: stage numbers are the model's in every replica, microbatches
-// are numbered over all replicas, and the device in whose row an op stands is where it runs.
+// are numbered over all replicas, and the device whose row lists an op is where it runs.
 #pragma once
 
 #include <string>

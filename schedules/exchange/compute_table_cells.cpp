@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kGrammar =
     "a cell is <stage><F|B|I|W><microbatch>, like 3F12, or (3F12;4B7)OVERLAP_F_B, or empty";
 constexpr const char* kCommsGrammar =
-    "beside F, B, I and W a compute_comms table has SEND_F, RECV_F, SEND_B and RECV_B with a microbatch, and UNSHARD, "
+    "besides F, B, I and W a compute_comms table has SEND_F, RECV_F, SEND_B and RECV_B with a microbatch, and UNSHARD, "
     "RESHARD and REDUCE_GRAD without one";
 
 // In the order of ActionKind.
@@ -59,11 +59,11 @@ bool allowed(ActionKind kind, CellWords words) {
 CellFault fault_of_word(std::string_view text, std::string_view stage, std::string_view word, CellWords words) {
   const std::optional<ActionKind> kind = kind_of(word);
   if (kind && !is_compute(*kind)) {
-    return {"T027", quoted(text) + " is a communication action; this is a compute_comms table",
+    return {"T024", quoted(text) + " is a communication action; this is a compute_comms table",
             "give the compute_only table, which has F, B, I and W alone: transfers follow from it"};
   }
   if (word == "BW") {
-    return {"T026",
+    return {"T024",
             quoted(text) + " is of the older grammar; PyTorch's parser now reads it as " +
                 quoted(std::string(stage) + "B") + ", without a microbatch",
             "older tables write B for the input gradient and BW for the whole backward: rename B to I, then BW to B"};
@@ -82,7 +82,7 @@ CellFault read_action(std::string_view text, CellWords words, Action& action) {
   if (!kind || !allowed(*kind, words)) return fault_of_word(text, stage, word, words);
   const bool counts = has_microbatch(*kind);
   if (counts && microbatch.empty() && rest.empty()) {
-    return {"T029", quoted(text) + " names no microbatch", "write the microbatch's number after the letter, like 3F12"};
+    return {"T024", quoted(text) + " names no microbatch", "write the microbatch's number after the letter, like 3F12"};
   }
   if (!counts && !microbatch.empty()) {
     return {"T024", quoted(text) + " is not an action: " + std::string(word) + " takes no microbatch", kCommsGrammar};
@@ -95,7 +95,7 @@ CellFault read_action(std::string_view text, CellWords words, Action& action) {
   const std::optional<std::int32_t> s = number(stage);
   const std::optional<std::int32_t> i = counts ? number(microbatch) : std::optional<std::int32_t>(-1);
   if (!s || !i) {
-    return {"T025", quoted(text) + " has a " + (s ? "microbatch" : "stage") + " number that is too large",
+    return {"T002", quoted(text) + " has a " + (s ? "microbatch" : "stage") + " number that is too large",
             "the largest is 2147483646"};
   }
   action = Action{*kind, *s, *i};
@@ -103,7 +103,7 @@ CellFault read_action(std::string_view text, CellWords words, Action& action) {
 }
 
 CellFault pair_fault(std::string_view text, const std::string& what) {
-  return {"T028", quoted(text) + " is not an overlapped pair: " + what, "write it as (3F12;4B7)OVERLAP_F_B"};
+  return {"T024", quoted(text) + " is not an overlapped pair: " + what, "write it as (3F12;4B7)OVERLAP_F_B"};
 }
 
 // "(a;b)OVERLAP_F_B"
@@ -119,13 +119,13 @@ ReadActionCell read_pair(std::string_view text, CellWords words) {
   if (close == std::string_view::npos) return fail("the closing \")\" is missing");
   if (const std::string_view suffix = trimmed(text.substr(close + 1)); suffix != "OVERLAP_F_B") {
     return fail(suffix.empty() ? "\"OVERLAP_F_B\" is missing after \")\""
-                               : quoted(suffix) + " stands for \"OVERLAP_F_B\"");
+                               : quoted(suffix) + " where \"OVERLAP_F_B\" is expected");
   }
   if (trimmed(inside).empty()) return fail("it has no members");
   const auto members = std::count(inside.begin(), inside.end(), ';') + 1;
   if (members != 2) return fail("it has " + std::to_string(members) + (members == 1 ? " member" : " members"));
   const std::size_t middle = inside.find(';');
-  // Only compute overlaps: transfers of a pair stand in cells of their own.
+  // Only compute overlaps: transfers of a pair are in cells of their own.
   const CellWords inner = words == CellWords::kNative ? words : CellWords::kCompute;
   cell.fault = read_action(trimmed(inside.substr(0, middle)), inner, cell.cell.actions[0]);
   if (cell.fault.code.empty())
@@ -137,16 +137,16 @@ ReadActionCell read_pair(std::string_view text, CellWords words) {
 // Bytes that no table may hold, whatever the grammar says about the rest.
 CellFault stray_byte(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) {
-    return {"T022", "a NUL byte", "save the table as plain ASCII or UTF-8 text"};
+    return {"G024", "a NUL byte", "save the table as plain ASCII or UTF-8 text"};
   }
   if (text.find('\r') != std::string_view::npos) {
-    return {"T022", "a carriage return that no line feed follows", "end lines with LF or CRLF"};
+    return {"G024", "a carriage return that no line feed follows", "end lines with LF or CRLF"};
   }
   if (text.starts_with("\xef\xbb\xbf")) {
-    return {"T022", "a byte order mark", "save the table as UTF-8 without one"};
+    return {"G024", "a byte order mark", "save the table as UTF-8 without one"};
   }
   if (text.find('"') != std::string_view::npos) {
-    return {"T023", quoted(text) + " has a quotation mark", "cells are not quoted in this format"};
+    return {"T024", quoted(text) + " has a quotation mark", "cells are not quoted in this format"};
   }
   return {};
 }

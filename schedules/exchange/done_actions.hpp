@@ -34,7 +34,7 @@ class DoneActions {
     return has(ActionKind::kBackward, stage, microbatch) || has(ActionKind::kInputGrad, stage, microbatch);
   }
 
-  // Whether an action may stand next in its device's row: what comes from a neighbouring stage has been received, or
+  // Whether an action may come next in its device's row: what comes from a neighbouring stage has been received, or
   // was made on the same device. PyTorch takes everything but F, B and I for ready.
   [[nodiscard]] bool inputs_are_there(const Action& action, const std::vector<std::int32_t>& device_of) const {
     const std::int32_t stage = action.stage;

@@ -22,11 +22,11 @@ void check_request(const ScheduleRequest& request) {
            "nearest legal value: -v 2");
   }
   if (request.devices % 2 != 0) {
-    refuse("S022", "--devices", "bitpipe needs an even number of devices; got " + std::to_string(request.devices),
+    refuse("S011", "--devices", "bitpipe needs an even number of devices; got " + std::to_string(request.devices),
            nearest_legal("-p ", nearest_multiples(request.devices, 2)));
   }
   if (request.microbatches % request.devices != 0) {
-    refuse("S023", "--microbatches",
+    refuse("S009", "--microbatches",
            "bitpipe needs a multiple of p=" + std::to_string(request.devices) + " microbatches; got " +
                std::to_string(request.microbatches),
            nearest_legal("-m ", nearest_multiples(request.microbatches, request.devices)));

@@ -69,7 +69,7 @@ Schedule build_bpipe(const ScheduleRequest& request) {
   const int p = request.devices;
   require_one_chunk(request, "bpipe");
   if (p < 4 || p % 2 != 0) {
-    refuse("S079", "--devices",
+    refuse("S011", "--devices",
            "bpipe pairs device d with p - 1 - d of an even p of at least 4; got " + std::to_string(p),
            nearest_legal("-p ", p < 4 ? "4" : std::to_string(p - 1) + " or " + std::to_string(p + 1)));
   }

@@ -4,7 +4,7 @@
 //     p=2 m=2 v=2   d0 F0.0 F1.0 F0.1 F1.1 B1.1 B0.1 B1.0 B0.0       Fi.c: microbatch i, chunk c of the device
 //                   d1 F0.0 F1.0 F0.1 F1.1 B1.1 B0.1 B1.0 B0.0
 //
-// Stage s stands on device s mod p. The bubble is the interleaved schedule's; memory is GPipe's; a chunk's gradients
+// Stage s is on device s mod p. The bubble is the interleaved schedule's; memory is GPipe's; a chunk's gradients
 // are complete early, and its weights need to be present for one stretch of the forward and one of the backward only.
 #pragma once
 

@@ -100,7 +100,7 @@ void check_request(const ScheduleRequest& request, int pairs, const std::string&
     for (int f = 1; f <= d / 2; ++f) {
       if ((d / 2) % f == 0) legal += (legal.empty() ? "" : ", ") + std::to_string(f);
     }
-    refuse("S012", "--param pairs",
+    refuse("S011", "--param pairs",
            "the number of pairs must divide p/2 = " + std::to_string(d / 2) + "; got " + std::to_string(pairs),
            "legal values at p=" + std::to_string(d) + ": " + legal);
   }
@@ -109,7 +109,7 @@ void check_request(const ScheduleRequest& request, int pairs, const std::string&
     refuse("S015", "--param pairs", "replicas x stages are beyond 100 million", "use fewer pairs or devices");
   }
   if (mode != "direct" && pairs != 1) {
-    refuse("S013", "--param mode",
+    refuse("S075", "--param mode",
            "mode=" + mode + " is defined for one pair of pipelines only; got pairs=" + std::to_string(pairs),
            "use pairs=1, or mode=direct with several pairs");
   }
@@ -129,7 +129,7 @@ Schedule build_chimera(const ScheduleRequest& request) {
   const std::string fused = choice_param(request, "fused", "false|true");
   check_request(request, pairs, mode);
   if (fused == "true" && mode != "doubling") {
-    refuse("S014", "--param fused", "fused=true belongs to mode=doubling; got mode=" + mode,
+    refuse("S075", "--param fused", "fused=true belongs to mode=doubling; got mode=" + mode,
            "leave --param fused out (halving always runs the halves of a forward as one)");
   }
   Schedule schedule = start_schedule(request, "chimera", 1);

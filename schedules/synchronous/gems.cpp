@@ -20,7 +20,7 @@ Schedule build_gems(const ScheduleRequest& request) {
   require_one_chunk(request, "gems");
   const int d = request.devices;
   const int m = request.microbatches;
-  if (d < 2) refuse("S021", "--devices", "gems needs at least 2 devices; got 1", "nearest legal value: -p 2");
+  if (d < 2) refuse("S011", "--devices", "gems needs at least 2 devices; got 1", "nearest legal value: -p 2");
   Schedule schedule = start_schedule(request, "gems", 1);
   schedule.placement = opposite_directions(d);
   const int down = (m + 1) / 2;  // replica 0 takes the first microbatch, and the odd one

@@ -1,5 +1,5 @@
 // GEMS: two replicas of the model in opposite directions, one microbatch each in turn, so that the forward of one
-// follows close behind the backward of the other. Jain et al., SC 2020; as Chimera's authors describe it (arXiv
+// follows close after the backward of the other. Jain et al., SC 2020; as Chimera's authors describe it (arXiv
 // 2107.06925).
 //
 //     D=3 N=2   d0 F0 .  .  .  .  .  .  B0 B0 F1 B1 B1 .  .  .  .        microbatch 0 enters at device 0,

@@ -19,11 +19,11 @@ int waves_of(const ScheduleRequest& request) {
            nearest_legal("-v ", below < 2 ? "2" : std::to_string(below) + " or " + std::to_string(below + 2)));
   }
   if (waves < 1 || waves > kMostWaves) {
-    refuse("S024", "--param waves", "hanayo needs at least 1 wave; got " + std::to_string(waves),
+    refuse("S006", "--param waves", "hanayo needs at least 1 wave; got " + std::to_string(waves),
            "nearest legal value: --param waves=1");
   }
   if (request.chunks != 0 && request.chunks != 2 * waves) {
-    refuse("S025", "--param waves",
+    refuse("S075", "--param waves",
            std::to_string(waves) + (waves == 1 ? " wave makes " : " waves make ") + std::to_string(2 * waves) +
                " stages per device, but --chunks says " + std::to_string(request.chunks),
            "nearest legal value: --param waves=" + std::to_string(request.chunks / 2));
@@ -34,7 +34,7 @@ int waves_of(const ScheduleRequest& request) {
 Schedule build_hanayo(const ScheduleRequest& request) {
   const int p = request.devices;
   const int m = request.microbatches;
-  if (p < 2) refuse("S021", "--devices", "hanayo needs at least 2 devices; got 1", "nearest legal value: -p 2");
+  if (p < 2) refuse("S011", "--devices", "hanayo needs at least 2 devices; got 1", "nearest legal value: -p 2");
   const int waves = waves_of(request);
   if (2.0 * waves * p * m > kMostCells) {
     refuse("S015", "--param waves", "stages x microbatches are beyond 20 million", "use fewer waves");

@@ -72,7 +72,7 @@ int pytorch_group(const ScheduleRequest& request) {
   const int m = request.microbatches;
   const int rounds = std::max(1, m / request.devices);
   if (request.params.contains("group")) {
-    refuse("S008", "--param group", "rounding=pytorch derives the group size itself",
+    refuse("S075", "--param group", "rounding=pytorch derives the group size itself",
            "leave out either --param group or --param rounding=pytorch");
   }
   if (!pytorch_rounds_evenly(m, request.devices)) {
@@ -92,7 +92,7 @@ int megatron_group(const ScheduleRequest& request) {
   // A group smaller than p asks for chunk 1 before the pipeline can have brought its input around. A single group of
   // all m microbatches is fine however small: nothing follows it.
   if (group < 1 || (group < p && group < m)) {
-    refuse("S010", "--param group",
+    refuse("S016", "--param group",
            "a group of " + std::to_string(group) + " microbatches deadlocks on " + std::to_string(p) +
                " devices: chunk 1 would need its input before it can exist",
            "nearest legal value: --param group=" + std::to_string(std::min(p, m)));
@@ -143,7 +143,7 @@ Schedule build_as_interleaved(const ScheduleRequest& request) { return build_int
 Schedule build_interleaved(const ScheduleRequest& request, const std::string& name) {
   const int chunks = request.chunks == 0 ? 2 : request.chunks;
   const int p = request.devices;
-  if (p < 2) refuse("S017", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) refuse("S011", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
   if (chunks < 2) {
     refuse("S005", "--chunks", name + " needs at least 2 stages per device; got " + std::to_string(chunks),
            "use -v 2 or more, or --schedule 1f1b for one stage per device");

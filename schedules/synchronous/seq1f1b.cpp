@@ -51,7 +51,7 @@ Cut given_costs(const ScheduleRequest& request) {
 std::vector<int> lengths_of(int tokens, int slices, const SliceCost& cost) {
   std::vector<int> lengths = balanced_lengths(tokens, slices, cost);
   if (*std::min_element(lengths.begin(), lengths.end()) < 1) {
-    refuse("S076", "--param tokens",
+    refuse("S073", "--param tokens",
            std::to_string(tokens) + " tokens do not make " + std::to_string(slices) + " slices of equal computation",
            "use fewer slices or more tokens");
   }
@@ -135,7 +135,7 @@ void check_interleaving(const ScheduleRequest& request, int chunks) {
   const int p = request.devices;
   const int m = request.microbatches;
   if (chunks < 2 || m % p == 0) return;
-  refuse("S077", "--microbatches",
+  refuse("S009", "--microbatches",
          "with several stages per device m must be a multiple of p=" + std::to_string(p) + "; got " + std::to_string(m),
          nearest_legal("-m ", (m > p ? std::to_string(m / p * p) + " or " : "") + std::to_string((m / p + 1) * p)));
 }
@@ -153,7 +153,7 @@ Schedule build_seq1f1b(const ScheduleRequest& request) {
   }
   // A group of p units must end with a whole microbatch, or its backward asks for slices that come too late.
   if (chunks > 1 && request.devices % cut.slices != 0 && find_deadlock(schedule)) {
-    refuse("S078", "--param slices",
+    refuse("S016", "--param slices",
            std::to_string(cut.slices) + " slices per microbatch deadlock with several stages per device: groups of p=" +
                std::to_string(request.devices) + " slices end within a microbatch",
            "use a number of slices that divides p");

@@ -1,6 +1,6 @@
 // TeraPipe's planner: the lengths of slices that make a pipeline of K stages quickest.
 //
-// Slices pass the stages one behind the other, so m microbatches cut alike take m (t_1 + .. + t_k) + (K - 1) max t. For
+// Slices pass the stages one after the other, so m microbatches cut alike take m (t_1 + .. + t_k) + (K - 1) max t. For
 // every bound on max t a dynamic programme finds the cheapest cut of the sequence whose slices keep to it:
 //
 //     f(n) = min over the last slice's length l of f(n - l) + t(l, n - l), where t <= bound

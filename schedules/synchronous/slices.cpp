@@ -103,7 +103,7 @@ std::int64_t decimal_param(const ScheduleRequest& request, const std::string& na
   if (found == request.params.end()) return fallback;
   const std::optional<std::int64_t> value = parse_millionths(found->second);
   if (!value || *value > most) {
-    refuse("S070", "--param " + name,
+    refuse("S006", "--param " + name,
            "\"" + found->second + "\" is not a number from 0 to " + decimal_text(most) + " of at most six places",
            "write --param " + name + "=" + decimal_text(fallback));
   }
@@ -117,7 +117,7 @@ std::vector<std::int64_t> decimal_list_param(const ScheduleRequest& request, con
   for (const std::string& item : items_of(text)) {
     const std::optional<std::int64_t> value = parse_millionths(item);
     if (!value || *value < 1 || *value > most) {
-      refuse("S070", "--param " + name,
+      refuse("S006", "--param " + name,
              "\"" + item + "\" in \"" + text + "\" is not a number above 0, up to " + decimal_text(most) +
                  ", of at most six places",
              "write the slices' relative costs, first tokens first: --param " + name + "=0.5,1.5,2.5,3.5");
@@ -136,14 +136,14 @@ std::vector<int> lengths_param(const ScheduleRequest& request, const std::string
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), length);
     if (error != std::errc{} || end != item.data() + item.size() || length < 1) {
       refuse(
-          "S071", "--param " + name, "\"" + item + "\" in \"" + text + "\" is not a slice's length",
+          "S061", "--param " + name, "\"" + item + "\" in \"" + text + "\" is not a slice's length",
           "write how many tokens (or blocks of tokens) each slice has, first tokens first: --param " + name + "=7,5,4");
     }
     sum += length;
     lengths.push_back(length);
   }
   if (sum > kMostTokens) {
-    refuse("S071", "--param " + name, "the slices have more than a million tokens together",
+    refuse("S061", "--param " + name, "the slices have more than a million tokens together",
            "count in blocks of tokens, e.g. of 64: only their relation matters");
   }
   return lengths;
@@ -164,7 +164,7 @@ std::string joined(const std::vector<int>& lengths) {
 int slice_count_param(const ScheduleRequest& request) {
   const int slices = int_param(request, "slices", kDefaultSlices);
   if (slices < 1 || slices > kMostTokens) {
-    refuse("S074", "--param slices", "a sequence is cut into 1 to a million slices; got " + std::to_string(slices),
+    refuse("S073", "--param slices", "a sequence is cut into 1 to a million slices; got " + std::to_string(slices),
            "nearest legal value: --param slices=" + std::to_string(slices < 1 ? 1 : kMostTokens));
   }
   return slices;
@@ -182,7 +182,7 @@ int token_count_param(const ScheduleRequest& request, int slices) {
 
 void cut_into_slices(Schedule& schedule, int slices, std::vector<std::int64_t> shares) {
   if (static_cast<double>(schedule.stages) * schedule.microbatches * slices > kMostCells) {
-    refuse("S072", "--param slices", "stages x microbatches x slices are beyond 20 million",
+    refuse("S063", "--param slices", "stages x microbatches x slices are beyond 20 million",
            "simulate fewer slices or microbatches: the steady state repeats");
   }
   schedule.pieces = slices;

@@ -1,7 +1,7 @@
 // Slices of a sequence: how a microbatch is cut along its tokens, and what each slice costs.
 //
 // With causal attention a slice needs only the tokens before it, so later slices of the same length cost more. In
-// tokens without context, a slice of `length` tokens behind `context` others costs
+// tokens without context, a slice of `length` tokens after `context` others costs
 //
 //     overhead + length (1 + attention (context + (length + 1) / 2))          Li et al., TeraPipe, ICML 2021
 //

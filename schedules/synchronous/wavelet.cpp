@@ -38,14 +38,14 @@ std::vector<Op> wavelet_row(int stage, int stages, int waves, int size) {
 int wave_size(const ScheduleRequest& request) {
   const int m = request.microbatches;
   if (m % 2 != 0) {
-    refuse("S080", "--microbatches", "two waves share the microbatches evenly; got " + std::to_string(m),
+    refuse("S009", "--microbatches", "two waves share the microbatches evenly; got " + std::to_string(m),
            nearest_legal("-m ", (m > 1 ? std::to_string(m - 1) + " or " : "") + std::to_string(m + 1)));
   }
   const int size = int_param(request, "wave", m / 2);
   if (size >= 1 && m / 2 % size == 0) return size;
   int legal = std::clamp(size, 1, m / 2);
   while (m / 2 % legal != 0) --legal;
-  refuse("S081", "--param wave",
+  refuse("S009", "--param wave",
          "waves of " + std::to_string(size) + " microbatches do not divide half of m=" + std::to_string(m),
          "nearest legal value: --param wave=" + std::to_string(legal));
 }

@@ -28,7 +28,7 @@ void check_params(const TransformEntry& entry, const TransformRequest& request) 
     if (known.empty()) help = entry.name + " takes no parameters";
     if (const std::string guess = closest_name(name, known); !guess.empty()) help = "did you mean " + guess + "?";
     TransformParams(request, entry.name)
-        .refuse("M002", name, entry.name + " has no parameter \"" + name + "\"", std::move(help));
+        .refuse("C017", name, entry.name + " has no parameter \"" + name + "\"", std::move(help));
   }
 }
 
@@ -57,7 +57,7 @@ void check_transform(std::string_view name, const TransformRequest& request) {
       all += " " + row.name;
     }
     const std::string guess = closest_name(name, names);
-    throw InputError(Diagnostic{"M001", "--transform", "no transform is called \"" + std::string(name) + "\"",
+    throw InputError(Diagnostic{"C003", "--transform", "no transform is called \"" + std::string(name) + "\"",
                                 guess.empty() ? "known transforms:" + all : "did you mean " + guess + "?"});
   }
   check_params(*entry, request);

@@ -1,9 +1,9 @@
 // What every transform promises: a pure function from a legal Schedule to another one that does the same training.
 //
 // It takes any complete, deadlock-free schedule - a row of the catalog, a file, the result of another transform - and
-// gives a complete, deadlock-free one. It throws InputError (M0xx) where it makes no sense, e.g. to split a backward
-// that is split already. The result is named "1f1b + recompute" and its params hold the transform's own after the
-// schedule's, as "recompute.mode".
+// gives a complete, deadlock-free one. It throws InputError (M007 to M014, S006, S007, S075) where it makes no sense,
+// e.g. to split a backward that is split already. The result is named "1f1b + recompute" and its params hold the
+// transform's own after the schedule's, as "recompute.mode".
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ struct TransformEntry {
   std::string citation;
   Certainty certainty = Certainty::kReproduced;
   std::string certainty_note;  // one sentence: against what it was tested, or what is not known
-  std::string constraints;     // which schedules it refuses, for people
+  std::string constraints;     // which schedules it refuses, to display
   std::vector<ParamSpec> params;
   std::string advice;  // one or two sentences: when to use it, and what it costs
   Schedule (*apply)(const Schedule&, const TransformRequest&) = nullptr;

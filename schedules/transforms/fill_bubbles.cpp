@@ -19,7 +19,7 @@ int most_layers(const Schedule& schedule) {
 Schedule mark_filled(const Schedule& before, const TransformRequest& request) {
   const TransformParams params(request, "fill-bubbles");
   if (!params.given("curvature") && !params.given("inverse")) {
-    params.refuse("M023", "", "there is no work to place", "give its times, e.g. fill-bubbles:curvature=2,inverse=5");
+    params.refuse("M014", "", "there is no work to place", "give its times, e.g. fill-bubbles:curvature=2,inverse=5");
   }
   if (before.asynchrony) {
     params.refuse("M007", "", before.name + " has no flush, and its steady state no bubbles between iterations",
@@ -27,12 +27,12 @@ Schedule mark_filled(const Schedule& before, const TransformRequest& request) {
   }
   for (const auto& [key, value] : before.params) {
     if (!key.starts_with("fill-bubbles.")) continue;
-    params.refuse("M024", "", "the bubbles of " + before.name + " are filled already", "give all work at once");
+    params.refuse("M008", "", "the bubbles of " + before.name + " are filled already", "give all work at once");
   }
   const int layers = params.whole("layers", 1, 1);
   // A forward and a backward half for each cell of the schedule.
   if (layers > 1 && 2.0 * before.stages * before.total_pieces() * layers > kMostItems) {
-    params.refuse("M027", "layers", "2 x stages x microbatches x layers are beyond 1 million pieces of work to place",
+    params.refuse("S063", "layers", "2 x stages x microbatches x layers are beyond 1 million pieces of work to place",
                   "use fewer layers: layers=" + std::to_string(most_layers(before)) + " at most here");
   }
   Schedule schedule = before;

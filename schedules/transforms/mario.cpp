@@ -134,6 +134,8 @@ class Advance {
   }
 
  private:
+  // Walks along the row with the time at which the device is free. Where the next forward could run and end before the
+  // op at hand begins, it fills that gap and delays nothing.
   bool run_row(std::size_t device) {
     std::vector<Op>& row = schedule_.rows[device];
     std::vector<std::int32_t>& ids = ids_[device];
@@ -223,6 +225,7 @@ std::vector<Bytes> row_peaks(const Schedule& schedule, const StageCosts& costs) 
 }
 
 void advance_forwards(Schedule& schedule, const PlanningCosts& costs, const std::vector<Bytes>& limits) {
+  // A forward that moved may feed another stage earlier, so rounds repeat until one moves nothing.
   Advance advance(schedule, costs, limits);
   while (advance.run()) {
   }

@@ -101,7 +101,7 @@ std::vector<std::vector<Move>> by_limit(const Schedule& schedule, const Transfor
     return within_limit(offloader, memory_limit_of(request, costs, ""), costs, schedule.name + " + offload");
   } catch (const InputError& error) {
     const Diagnostic& problem = error.diagnostics().front();
-    params.refuse("M020", "memory_limit", problem.message, problem.help);
+    params.refuse("S042", "memory_limit", problem.message, problem.help);
   }
 }
 
@@ -133,11 +133,11 @@ Schedule offload(const Schedule& before, const TransformRequest& request) {
   const double share = params.share("share", params.given("stages") ? 1.0 : kDefaultShare);
   const std::vector<bool> stages = params.selection("stages", before.stages);
   if (!before.copies.empty()) {
-    params.refuse("M021", "", before.name + " moves activations away already",
+    params.refuse("M008", "", before.name + " moves activations away already",
                   "leave --transform offload out, or use a schedule without copies of its own");
   }
   if (limited && params.given("share")) {
-    params.refuse("M022", "share", "memory_limit finds the share itself", "leave out share or memory_limit");
+    params.refuse("S075", "share", "memory_limit finds the share itself", "leave out share or memory_limit");
   }
   const PlanningCosts costs = plan_costs(request, before);
   const Offloader offloader(before, costs, stages);

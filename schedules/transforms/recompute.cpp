@@ -31,14 +31,14 @@ Options read_options(const Schedule& schedule, const TransformParams& params) {
   options.mario = params.flag("mario", false);
   const std::string when = params.choice("when", options.mario ? "early|late" : "late|early");
   if (options.mario && when == "late") {
-    params.refuse("M010", "when", "Mario's second pass begins every recomputation early", "leave when=late out");
+    params.refuse("S075", "when", "Mario's second pass begins every recomputation early", "leave when=late out");
   }
   if (mode == "selective" && !(params.given("time") && params.given("keep"))) {
-    params.refuse("M011", "", "what a selective recomputation repeats and keeps depends on the model",
+    params.refuse("S075", "", "what a selective recomputation repeats and keeps depends on the model",
                   "give both as shares, e.g. mode=selective,time=0.1,keep=0.4");
   }
   if (params.given("memory_limit") && !options.mario) {
-    params.refuse("M012", "memory_limit", "only Mario's fourth pass plans for a memory limit", "add mario=true");
+    params.refuse("S075", "memory_limit", "only Mario's fourth pass plans for a memory limit", "add mario=true");
   }
   (void)params.share("time", 0);
   (void)params.share("keep", 0);
@@ -62,9 +62,9 @@ class Choice {
   void read_row(const std::vector<Op>& row) {
     std::map<std::pair<int, int>, Flight> flights;  // by replica and stage
     for (const Op& op : row) {
-      if (op.kind != OpKind::kForward && !is_gradient(op.kind)) continue;
+      if (op.kind != OpKind::kForward && !makes_input_gradient(op.kind)) continue;
       Flight& flight = flights[{schedule_.replica_of[static_cast<std::size_t>(op.microbatch)], op.stage}];
-      if (is_gradient(op.kind)) {
+      if (makes_input_gradient(op.kind)) {
         --flight.now;
         continue;
       }
@@ -110,9 +110,9 @@ void insert_recomputes(Schedule& schedule, const Options& options, const Transfo
       for (std::size_t member = at; !ends_pair(row, at) && member <= at + (row[at].paired_with_next ? 1 : 0);
            ++member) {
         const Op& op = row[member];
-        if (!is_gradient(op.kind) || !choice.has(op)) continue;
+        if (!makes_input_gradient(op.kind) || !choice.has(op)) continue;
         if (in_pair && !options.early) {
-          params.refuse("M013", "when",
+          params.refuse("M007", "when",
                         to_string(op) + " is a member of a pair, and late recomputation would make it three",
                         "use when=early");
         }
@@ -165,14 +165,14 @@ Schedule recompute(const Schedule& before, const TransformRequest& request) {
   const TransformParams params(request, "recompute");
   const Options options = read_options(before, params);
   if (has_kind(before, OpKind::kRecompute)) {
-    params.refuse("M009", "", before.name + " recomputes already", "name all stages at once: stages=0+2-3");
+    params.refuse("M008", "", before.name + " recomputes already", "name all stages at once: stages=0+2-3");
   }
   if (!before.copies.empty()) {
-    params.refuse("M025", "", before.name + " moves activations away that a recomputation would not have kept",
+    params.refuse("M007", "", before.name + " moves activations away that a recomputation would not have kept",
                   "use one or the other");
   }
   if (before.pairs_run_side_by_side && !options.early) {
-    params.refuse("M013", "when", "pairs of " + before.name + " run side by side, and R must end before its backward",
+    params.refuse("M007", "when", "pairs of " + before.name + " run side by side, and R must end before its backward",
                   "use when=early");
   }
   Schedule schedule = before;

@@ -36,7 +36,7 @@ int TransformParams::whole(std::string_view key, int fallback, int least) const 
   if (!given(key)) return fallback;
   int value = 0;
   if (!parse(text(key), value) || value < least) {
-    refuse("M003", key, "\"" + text(key) + "\" is not a whole number of at least " + std::to_string(least),
+    refuse("C012", key, "\"" + text(key) + "\" is not a whole number of at least " + std::to_string(least),
            "write " + std::string(key) + "=" + std::to_string(std::max(fallback, least)));
   }
   return value;
@@ -48,7 +48,7 @@ std::string TransformParams::choice(std::string_view key, std::string_view choic
   std::string value = text(key);
   if (std::find(names.begin(), names.end(), value) != names.end()) return value;
   const std::string guess = closest_name(value, names);
-  refuse("M004", key, "\"" + value + "\" is not one of " + std::string(choices),
+  refuse("S007", key, "\"" + value + "\" is not one of " + std::string(choices),
          guess.empty() ? "write " + std::string(key) + "=" + names.front() : "did you mean " + guess + "?");
 }
 
@@ -60,7 +60,7 @@ double TransformParams::share(std::string_view key, double fallback) const {
   if (!given(key)) return fallback;
   double value = 0;
   if (!parse(text(key), value) || !(value >= 0 && value <= 1)) {
-    refuse("M005", key, "\"" + text(key) + "\" is not a share from 0 to 1",
+    refuse("S006", key, "\"" + text(key) + "\" is not a share from 0 to 1",
            "write a share from 0 to 1, e.g. " + std::string(key) + "=" + (key == "time" ? "1" : "0.5"));
   }
   return value;
@@ -77,7 +77,7 @@ std::vector<bool> TransformParams::selection(std::string_view key, int count) co
     const bool legal = ends.size() <= 2 && parse(ends.front(), first) && parse(ends.back(), last) && first >= 0 &&
                        first <= last && last < count;
     if (!legal) {
-      refuse("M006", key, "\"" + item + "\" is no number or range from 0 to " + std::to_string(count - 1),
+      refuse("S061", key, "\"" + item + "\" is no number or range from 0 to " + std::to_string(count - 1),
              "write it like " + std::string(key) + "=0 or " + std::string(key) + "=0+2-3, or leave it out for all");
     }
     std::fill(chosen.begin() + first, chosen.begin() + last + 1, true);

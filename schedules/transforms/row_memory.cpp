@@ -37,7 +37,7 @@ Bytes RowMemory::freed(const Op& op) const {
   if (is_vocabulary(op.kind)) return op.kind == OpKind::kVocabularyGradient ? shard(op) : 0;
   const Bytes held = part(cost(op).weight_grad_held, op);
   if (op.kind == OpKind::kWeightGrad) return held;
-  if (op.kind != OpKind::kBackward && op.kind != OpKind::kInputGrad) return 0;
+  if (!makes_input_gradient(op.kind)) return 0;
   const Bytes whole = part(cost(op).activation, op) + (is_recomputed(op) ? part(cost(op).checkpoint, op) : 0);
   return op.kind == OpKind::kBackward ? whole : whole - held;
 }

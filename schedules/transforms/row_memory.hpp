@@ -19,12 +19,12 @@ class RowMemory {
   [[nodiscard]] Bytes peak() const;
   // While the op at `at` runs.
   [[nodiscard]] Bytes during(std::size_t at) const { return before_[at] + begin_[at]; }
-  // While the forward `op` would run if it stood before the op at `at`.
+  // While the forward `op` would run if it came before the op at `at`.
   [[nodiscard]] Bytes during_at(std::size_t at, const Op& op) const { return before_[at] + taken(op); }
   // What an op takes when it begins.
   [[nodiscard]] Bytes shard(const Op& op) const;
   [[nodiscard]] Bytes taken(const Op& op) const;
-  // The single forward at `from` moves before the op at `to`, which stands earlier.
+  // The single forward at `from` moves before the op at `to`, which comes earlier.
   void move(std::size_t from, std::size_t to, const Op& forward);
 
  private:

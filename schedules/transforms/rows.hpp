@@ -8,10 +8,6 @@
 
 namespace debubble {
 
-[[nodiscard]] constexpr bool is_gradient(OpKind kind) {
-  return kind == OpKind::kBackward || kind == OpKind::kInputGrad;
-}
-
 // Whether the op at `at` is the second of a pair.
 [[nodiscard]] inline bool ends_pair(const std::vector<Op>& row, std::size_t at) {
   return at > 0 && row[at - 1].paired_with_next;

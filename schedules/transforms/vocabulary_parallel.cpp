@@ -21,11 +21,11 @@ Schedule vocabulary_parallel(const Schedule& before, const TransformRequest& req
   const TransformParams params(request, "vocabulary-parallel");
   const std::string barriers = params.choice("barriers", "1|2");
   if (before.vocabulary_barriers > 0) {
-    params.refuse("M015", "", "the output layer of " + before.name + " is cut along the vocabulary already",
+    params.refuse("M008", "", "the output layer of " + before.name + " is cut along the vocabulary already",
                   "leave the second --transform vocabulary-parallel out");
   }
   if (before.placement.replicas() != 1) {
-    params.refuse("M016", "",
+    params.refuse("M007", "",
                   before.name + " runs " + std::to_string(before.placement.replicas()) +
                       " replicas of the model in one pipeline, each with an output layer of its own",
                   "use it with a schedule of one replica");
@@ -38,7 +38,7 @@ Schedule vocabulary_parallel(const Schedule& before, const TransformRequest& req
                   "use it with a schedule that flushes");
   }
   if (!before.copies.empty()) {
-    params.refuse("M025", "",
+    params.refuse("M007", "",
                   "the copies of " + before.name + " are made for the order of its rows, which would change",
                   "apply vocabulary-parallel first, then offload");
   }

@@ -136,7 +136,7 @@ class VocabularyPlan {
         const bool remote = ops_.device(input) != ops_.device(cell);
         latest = std::max(latest, end_[at(input)] + (remote ? times_.hop(ops_.op(input).stage, op.stage) : 0));
       }
-      if (!is_gradient(op.kind) || op.stage + 1 != schedule_.stages) continue;
+      if (!makes_input_gradient(op.kind) || op.stage + 1 != schedule_.stages) continue;
       const Barrier& barrier = (two_barriers() ? gradients_ : logits_)[at(op.microbatch)];
       if (barrier.missing > 0) return kNever;
       latest = std::max(latest, barrier.end + times_.barrier());

@@ -36,7 +36,7 @@ class Compaction {
   Compaction(SlotGrid grid, bool explicit_weights) : grid_(std::move(grid)), explicit_weights_(explicit_weights) {
     for (int device = 0; device < grid_.devices(); ++device) {
       memory_.emplace_back(grid_, device, explicit_weights);
-      cap_ = std::max(cap_, memory_.back().peak());
+      cap_ = std::max(cap_, memory_.back().peak());  // moving ops forward must not raise the largest peak
       if (!explicit_weights) continue;
       input_grads_.emplace_back();
       for (int slot = 0; slot < grid_.length(); ++slot) {
@@ -45,7 +45,7 @@ class Compaction {
     }
   }
 
-  // Ops move to slots that have been visited, so what is still to come stands where it stood at first. The warm-up ends
+  // Ops move to slots that have been visited, so what is still to come is where it was at first. The warm-up ends
   // with device 0's last op of the first microbatch; the drain begins after the next F of the last one that enters a
   // device.
   SlotGrid run() {
@@ -133,7 +133,7 @@ struct Grown {
   int settled;    // the first microbatch with whose entry every step of the construction had settled
 };
 
-// The slot of the building blocks from which on, until the last microbatch enters, every op stands one period behind
+// The slot of the building blocks from which on, until the last microbatch enters, every op is one period after
 // the same op of the microbatch before.
 int settled_slot(const SlotGrid& grid, BuildingBlock block) {
   const int drain = kPeriod * (grid.microbatches() - 1);
@@ -154,6 +154,9 @@ int settled_slot(const SlotGrid& grid, BuildingBlock block) {
   return settled;
 }
 
+// The construction of the paper: repeat the building block, move the ops of warm-up and drain forward under its peak,
+// squeeze. Done twice: first with the weight gradients in their slots, so that warm-up and drain are moved; then
+// without them, when free slots count as theirs, so that the drain is moved again and they fit in around it.
 Grown grow(int devices, int microbatches, BuildingBlock block) {
   SlotGrid grid = with_weight_grads(repeated(devices, microbatches, block));
   grid = squeezed_without_weight_grads(Compaction(std::move(grid), true).run());
@@ -216,7 +219,7 @@ std::vector<std::vector<Op>> rows_of(int devices, int microbatches, BuildingBloc
 
 Schedule build_from_block(const ScheduleRequest& request, const std::string& name, BuildingBlock block) {
   const int p = request.devices;
-  if (p < 2) refuse("S017", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) refuse("S011", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
   if (request.chunks != 0 && request.chunks != 2) {
     refuse("S005", "--chunks", name + " has exactly 2 stages per device; got " + std::to_string(request.chunks),
            "leave --chunks out, or use -v 2");

@@ -17,7 +17,7 @@ void check_request(const ScheduleRequest& request) {
   const int m = request.microbatches;
   if (p < 2 || p % 2 != 0) {
     const std::string values = p > 2 ? std::to_string(p - 1) + " or " + std::to_string(p + 1) : "2";
-    refuse("S050", "--devices", "dualpipe needs an even number of devices; got " + std::to_string(p),
+    refuse("S011", "--devices", "dualpipe needs an even number of devices; got " + std::to_string(p),
            nearest_legal("-p ", values) + "; or use --schedule dualpipe-v");
   }
   if (request.chunks > 1) {
@@ -26,12 +26,12 @@ void check_request(const ScheduleRequest& request) {
            "leave --chunks out, or use --schedule dualpipe-v for two stages of one replica");
   }
   if (m < 2 * p) {
-    refuse("S051", "--microbatches",
+    refuse("S044", "--microbatches",
            "dualpipe needs at least 2p = " + std::to_string(2 * p) + " microbatches; got " + std::to_string(m),
            "nearest legal value: -m " + std::to_string(2 * p));
   }
   if (m % 2 != 0) {
-    refuse("S052", "--microbatches", "dualpipe gives each direction half the microbatches; got " + std::to_string(m),
+    refuse("S009", "--microbatches", "dualpipe gives each direction half the microbatches; got " + std::to_string(m),
            "nearest legal values: -m " + std::to_string(m - 1) + " or " + std::to_string(m + 1));
   }
 }

@@ -17,7 +17,7 @@ Schedule build_dualpipe_v(const ScheduleRequest& request) {
            "leave --chunks out, or use -v 2");
   }
   if (m < 2 * p) {
-    refuse("S051", "--microbatches",
+    refuse("S044", "--microbatches",
            "dualpipe-v needs at least as many microbatches as stages, 2p = " + std::to_string(2 * p) + "; got " +
                std::to_string(m),
            "nearest legal value: -m " + std::to_string(2 * p));

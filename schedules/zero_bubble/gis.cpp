@@ -15,7 +15,7 @@ int checked_group(const ScheduleRequest& request) {
   const int least = (p + 1) / 2;
   const int group = int_param(request, "group", p);
   if (group >= least && group <= p) return group;
-  refuse("S053", "--param group",
+  refuse("S006", "--param group",
          "gis takes groups of p/2 (rounded up) to p microbatches: " + std::to_string(least) + " to " +
              std::to_string(p) + " at p=" + std::to_string(p) + "; got " + std::to_string(group),
          "nearest legal value: --param group=" + std::to_string(group < least ? least : p));
@@ -23,7 +23,7 @@ int checked_group(const ScheduleRequest& request) {
 
 Schedule build_gis(const ScheduleRequest& request) {
   const int chunks = request.chunks == 0 ? 2 : request.chunks;
-  if (request.devices < 2) refuse("S017", "--devices", "gis needs at least 2 devices", "use -p 2 or more");
+  if (request.devices < 2) refuse("S011", "--devices", "gis needs at least 2 devices", "use -p 2 or more");
   if (chunks < 2) {
     refuse("S005", "--chunks", "gis needs at least 2 stages per device; got " + std::to_string(chunks),
            "use -v 2 or more, or --schedule zb-h1 for one stage per device");

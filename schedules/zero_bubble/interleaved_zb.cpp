@@ -14,7 +14,7 @@ bool rounds_are_even(int m, int devices) { return m % std::max(1, m / devices) =
 void check_request(const ScheduleRequest& request, int chunks) {
   const int m = request.microbatches;
   const int p = request.devices;
-  if (p < 2) refuse("S017", "--devices", "interleaved-zb needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) refuse("S011", "--devices", "interleaved-zb needs at least 2 devices", "use -p 2 or more");
   if (chunks < 2) {
     refuse("S005", "--chunks", "interleaved-zb needs at least 2 stages per device; got " + std::to_string(chunks),
            "use -v 2 or more, or --schedule zb-h1 for one stage per device");
@@ -43,7 +43,7 @@ Schedule build_interleaved_zb(const ScheduleRequest& request) {
   return schedule;
 }
 
-// A tail of W's hides behind the longer of the other two; where W is longer than either, it does not.
+// A tail of W's is hidden behind the longer of the other two; where W is longer than either, it is not.
 std::optional<double> interleaved_zb_makespan(const FormCase& form) {
   if (form.microbatches < form.devices) return std::nullopt;
   if (form.weight_grad > std::min(form.forward, form.input_grad)) return std::nullopt;

@@ -68,7 +68,7 @@ int affordable_chunks(const PlanningCosts& costs, int chunks) {
 }
 
 // The published lane: slots of one copy, out and back in turn. Backs take, from the last on, the latest slot that ends
-// an input gradient's time before their use; outs the first one behind their forward. What stays for no more than three
+// an input gradient's time before their use; outs the first one after their forward. What stays for no more than three
 // round trips is left where it is.
 class SlotLane {
  public:
@@ -125,7 +125,7 @@ int offloaded_chunks(const ScheduleRequest& request, const PlanningCosts& costs,
   if (given == request.params.end() || given->second == "auto") return affordable_chunks(costs, chunks);
   const int offloaded = int_param(request, "offload_chunks", chunks);
   if (offloaded < 0 || offloaded > chunks) {
-    refuse("S082", "--param offload_chunks",
+    refuse("S006", "--param offload_chunks",
            "a device has " + std::to_string(chunks) + " chunks to offload; got " + std::to_string(offloaded),
            "nearest legal value: --param offload_chunks=" + std::to_string(offloaded < 0 ? 0 : chunks));
   }

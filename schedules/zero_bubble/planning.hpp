@@ -8,7 +8,7 @@
 namespace debubble {
 
 // The request's costs, or where it has none: forward, input and weight gradient of all stages alike, no latency, every
-// activation kept whole until W. Throws InputError (S043) where times or memory would not add up in 64 bits.
+// activation kept whole until W. Throws InputError (L007) where times or memory would not add up in 64 bits.
 [[nodiscard]] PlanningCosts planning_costs_of(const ScheduleRequest& request, int stages, int chunks);
 
 // From stage s to s+1 and back; 0 between stages of one device.

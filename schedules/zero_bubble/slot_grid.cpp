@@ -63,7 +63,7 @@ SlotGrid squeezed_without_weight_grads(const SlotGrid& grid) {
     for (int device = 0; device < grid.devices(); ++device) {
       const SlotGrid::Cell cell = grid.at(device, slot);
       int& free_from = next[static_cast<std::size_t>(device)];
-      if (cell.is_weight_grad()) ++free_from;  // behind its input gradient, which stands before it in the row
+      if (cell.is_weight_grad()) ++free_from;  // after its input gradient, which comes before it in the row
       if (cell.free() || cell.is_weight_grad()) continue;
       const int target = std::max(free_from, result.last_needed(device, cell) + 1);
       result.put(device, target, cell);

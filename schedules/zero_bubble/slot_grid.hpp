@@ -32,7 +32,7 @@ class SlotGrid {
 
   [[nodiscard]] int devices() const { return devices_; }
   [[nodiscard]] int microbatches() const { return microbatches_; }
-  [[nodiscard]] int length() const { return length_; }  // no op stands in this slot or a later one
+  [[nodiscard]] int length() const { return length_; }  // no op is in this slot or a later one
   [[nodiscard]] Cell at(int device, int slot) const {
     const auto& row = cells_[static_cast<std::size_t>(device)];
     return static_cast<std::size_t>(slot) < row.size() ? row[static_cast<std::size_t>(slot)] : Cell{};

@@ -2,7 +2,7 @@
 // more than a cap.
 //
 // A forward holds one more. A weight gradient frees one; where the grid has none yet, a free slot frees one that is
-// due, as if the weight gradient stood there.
+// due, as if the weight gradient were there.
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,7 @@ namespace debubble {
 
 namespace {
 
+// Where the paper leaves a greedy choice open, the search tries both: eight walks in all.
 struct Choices {
   bool extra_forwards = true;
   bool skip_forwards = true;
@@ -73,6 +74,7 @@ class Walk {
       for (std::size_t j = last_ + 1; j-- > 0;) round_input_grad(j);
     }
     if (span_ >= bound_) return false;
+    // What is still pending runs back to back and waits for nothing: it cannot change the span any more.
     for (std::size_t j = 0; j <= last_; ++j) {
       while (lanes_[j].weight_grads < m_) put_weight_grad(j);
     }
@@ -95,6 +97,8 @@ class Walk {
   void wait(std::size_t j, Nanoseconds arrival) {
     Lane& lane = lanes_[j];
     if (arrival <= lane.now) return;
+    // The cost is the span, last end less first start, so what a stage waits before its first F is free. After that
+    // everything it idles is lost: its span is its work and what it has idled.
     if (lane.forwards > 0) {
       lane.idle += arrival - lane.now;
       most_idle_ = std::max(most_idle_, lane.idle);
@@ -129,7 +133,9 @@ class Walk {
     *lane.next++ = OpKind::kWeightGrad;
   }
 
-  // W while the next input of the stage is on its way.
+  // W while the next input of the stage is in transit. A W that ends before the arrival costs nothing. One that would
+  // delay the pass is worth it where waiting would make this stage the idlest of all, for that may lengthen the span;
+  // else it only trades idle time here against a later output, which is one of the choices.
   void fill(std::size_t j, Nanoseconds arrival) {
     Lane& lane = lanes_[j];
     const Nanoseconds time = stages_[j].weight_grad;
@@ -143,6 +149,7 @@ class Walk {
     while (pending(lane) && lane.memory + more > stages_[j].limit) put_weight_grad(j);
   }
 
+  // Everything up to the first I of every stage. Counting the extra F needs the stages' clocks after their first one.
   void warm_up() {
     span_ = 0;
     for (const AutoStage& stage : stages_) span_ = std::max(span_, m_ * stage.work());
@@ -154,15 +161,16 @@ class Walk {
     for (std::size_t j = last_ + 1; j-- > 0;) put_input_grad(j);
   }
 
-  // How many F beside the first fit in before the first gradient returns, from the last stage up.
+  // How many F besides the first fit in before the first gradient returns, from the last stage up.
   void count_extra_forwards() {
     std::vector<std::int32_t>& extra = tables_.extra;
     extra[last_] = 0;
+    // `gradient` follows the first gradient up the pipeline: when stage j + 1 has computed it.
     Nanoseconds gradient = lanes_[last_].now + stages_[last_].input_grad;
     for (std::size_t j = last_; j-- > 0;) {
       const AutoStage& stage = stages_[j];
       const Nanoseconds arrival = gradient + stage.hop;
-      // What the stage holds beside the activations while its first I turns one of them into what W needs.
+      // What the stage holds besides the activations while its first I turns one of them into what W needs.
       const Bytes at_input_grad = std::max<Bytes>(stage.held - stage.activation, 0);
       Nanoseconds now = lanes_[j].now;
       Bytes memory = lanes_[j].memory + at_input_grad;
@@ -187,6 +195,7 @@ class Walk {
       wants[j] = lanes_[j].forwards < m_ ? 1 : 0;
       if (wants[j] != 0 && choices_.skip_forwards && j < last_ && sits_out(j)) wants[j] = 0;
     }
+    // A stage before one that skips its F skips too: its output would only wait there.
     for (std::size_t j = last_; j-- > 0;) wants[j] = std::min(wants[j], wants[j + 1]);
   }
 
@@ -194,9 +203,13 @@ class Walk {
   [[nodiscard]] bool sits_out(std::size_t j) const {
     const Lane& lane = lanes_[j];
     const AutoStage& stage = stages_[j];
+    // With a lead of less than two the next stage would soon run out of input.
     if (lane.forwards < lanes_[j + 1].forwards + 2) return false;
+    // When this round's gradient is here, if the next stage runs an F before its I.
     const Nanoseconds next = lanes_[j + 1].now + stages_[j + 1].forward + stages_[j + 1].input_grad + stage.hop;
     if (lane.now >= next) return true;
+    // An F that is done by then, with the W that must make room for it, delays nothing. A later one delays the I; it is
+    // left out only if waiting for the gradient instead does not make this stage the idlest.
     const Bytes over = lane.memory + stage.activation - stage.limit;
     const std::int64_t to_free = over > 0 && stage.held > 0 ? (over + stage.held - 1) / stage.held : 0;
     if (lane.now + stage.forward + to_free * stage.weight_grad <= next) return false;
@@ -212,6 +225,8 @@ class Walk {
   void round_input_grad(std::size_t j) {
     make_room(j, stages_[j].held - stages_[j].activation);
     if (j < last_) fill(j, gradient_arrival(j));
+    // No stage waits for stage 0's I, so once its F are done the order of its W and I is its own affair: W first frees
+    // their memory.
     if (j == 0 && lanes_[0].forwards == m_) {
       while (pending(lanes_[0])) put_weight_grad(0);
     }
@@ -237,6 +252,8 @@ AutoPlan search_auto_plan(const std::vector<AutoStage>& stages, int microbatches
   AutoPlan plan;
   plan.span = std::numeric_limits<Nanoseconds>::max();
   std::vector<OpKind> best(tables.kinds.size());
+  // A later walk must be better, not equal: of equal ones the first in this order is kept, as the authors' scheduler
+  // does.
   for (const bool extra : {true, false}) {
     for (const bool skip : {true, false}) {
       for (const bool fill : {true, false}) {

@@ -22,12 +22,18 @@ class VRow {
     up_.stage = 2 * devices - 1 - device;
   }
 
+  // The hand-made order of the paper's section 6, which PyTorch's ScheduleZBVZeroBubble has, too. Its slots fit
+  // together without gaps when F, I and W take the same time; it is made for at least 2p - 1 microbatches, as fewer
+  // never reach the steady state.
   std::vector<Op> make() {
+    // Down F until the first microbatch has gone from this device to the last one and come back.
     for (int k = 0; k < 2 * (p_ - device_) - 1; ++k) forward(down_);
+    // Until the first gradient arrives: the first microbatches pass on the way up, new ones enter in between.
     for (int k = 0; k < device_; ++k) {
       forward(up_);
       forward(down_);
     }
+    // No new microbatches: a whole backward of the up stage follows each of its F, which keeps memory at p activations.
     for (int k = 0; k < p_ - device_; ++k) {
       forward(up_);
       backward(up_);
@@ -61,6 +67,7 @@ class VRow {
     weight_grad(stage);
   }
 
+  // First the I alone, since the neighbours wait for their gradients; the W that were put off fill the end.
   void drain() {
     for (int k = 0; k < device_; ++k) {
       input_grad(down_);

@@ -55,7 +55,7 @@ class Walk {
       const std::int64_t before = passes_;
       backward_round();
       for (std::size_t i = 0; i <= last_; ++i) forward_round(i);
-      if (passes_ == before) return false;
+      if (passes_ == before) return false;  // nothing has changed for the next round: memory is full
     }
     for (std::size_t i = 0; i <= last_; ++i) {
       while (pending(lanes_[i])) put_weight_grad(i);
@@ -109,7 +109,8 @@ class Walk {
     const auto next = static_cast<std::size_t>(lanes_[i].done[pass]);
     return lanes_[*from].ends[pass][next] + devices_[std::min(i, *from)].hops[chunk_of(pass)];
   }
-  // How much longer than so far this device may idle without harm.
+  // How much longer than so far this device may idle without harm: until it is as idle as the idlest one is now, or, in
+  // a repeated walk, until it has made up for what it idled less than the idlest one in the walk before.
   [[nodiscard]] Nanoseconds slack(std::size_t i) const {
     return std::max(most_idle_, most_allowed_ - allowed_[i]) - lanes_[i].idle;
   }
@@ -169,7 +170,8 @@ class Walk {
     return has_room(i, pass);
   }
 
-  // W while the pass's input is on its way; with `short_holes` also one that makes the pass wait.
+  // W while the pass's input is in transit; with `short_holes` also one that delays the pass, where waiting would cost
+  // more idle time than this device has to spare.
   void fill(std::size_t i, Pass pass, bool short_holes) {
     if (!source(i, pass)) return;
     const Lane& lane = lanes_[i];
@@ -178,6 +180,9 @@ class Walk {
     if (pending(lane) && short_holes && at - lane.now > slack(i)) put_weight_grad(i);
   }
 
+  // Forwards only, in three phases: the first microbatch goes down the V; then, from the last device on, it comes up
+  // again, and the devices it has not reached yet run more F of chunk 0 meanwhile; then devices that lag catch up, so
+  // that each has run at least as many F as the one before it and has an output ready for it.
   void warm_up() {
     for (std::size_t i = 0; i <= last_; ++i) put(i, kDown);
     for (std::size_t i = last_ + 1; i-- > 0;) {
@@ -186,12 +191,12 @@ class Walk {
       put(i, kUp);
     }
     Pass pass = kDown;
-    const auto behind = [&](const Lane& before, const Lane& lane) {
+    const auto lags = [&](const Lane& before, const Lane& lane) {
       return forwards(lane) < forwards(before) || (lane.done[kUp] <= before.done[kUp] && before.done[kUp] < m_);
     };
     for (std::size_t i = 1; i <= last_; ++i) {
-      int in_vain = 0;  // sweeps in a row that found nothing to run
-      while (in_vain < 2 && behind(lanes_[i - 1], lanes_[i])) {
+      int in_vain = 0;  // sweeps in a row that found nothing to run; two: neither chunk can
+      while (in_vain < 2 && lags(lanes_[i - 1], lanes_[i])) {
         in_vain = sweep(i, pass) ? 0 : in_vain + 1;
         pass = pass == kDown ? kUp : kDown;
       }
@@ -211,6 +216,7 @@ class Walk {
   void deepen(std::size_t i) {
     const Nanoseconds at = arrival(i, kUp);
     const VChunk& cost = devices_[i].chunks[0];
+    // Kept free for the passes to come before the first W frees anything: the number is that of the authors' scheduler.
     const Bytes reserve = cost.activation * static_cast<Bytes>(2 + 2 * i);
     const auto all_have_room = [&] {
       for (std::size_t j = 0; j <= i; ++j) {
@@ -224,12 +230,16 @@ class Walk {
     }
   }
 
+  // kBackUp where its input is there or no kBackDown is left: it is the last pass of a microbatch on the device.
   [[nodiscard]] Pass next_backward(std::size_t i) const {
     const Lane& lane = lanes_[i];
     if (lane.done[kBackUp] >= lane.done[kBackDown]) return kBackDown;
     return has_input(i, kBackUp) || lane.done[kBackDown] >= m_ ? kBackUp : kBackDown;
   }
 
+  // What each device runs is chosen before the round moves anything. The passes then run in the direction in which
+  // their gradients travel, kBackUp from the last device on and kBackDown from the first, so that a device can use what
+  // its neighbour computes in the same round.
   void backward_round() {
     std::vector<Pass> passes;
     for (std::size_t i = 0; i <= last_; ++i) passes.push_back(next_backward(i));

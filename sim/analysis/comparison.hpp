@@ -12,7 +12,7 @@
 //     4. launch gaps, one device at a time: how long after everything it waited for each op begins
 //     5. what is left: measured times that no replay allows, such as ops that begin before their inputs arrived
 // So the parts add up to the gap exactly. Limits: where two slow things hide each other, or would each do alone, the
-// order above decides which one is blamed; a part says how much of the gap goes away with it when what stands before it
+// order above decides which one is blamed; a part says how much of the gap goes away with it when what precedes it
 // in the list is repaired first. A slow group that others hide has part 0.
 #pragma once
 
@@ -103,7 +103,7 @@ struct TimedRun {
 // `measured` holds the iterations; the one numbered `chosen` is compared, the others give the percentiles. Both runs
 // are of `schedule`, in whatever order; `p2p` is how transfers met the lanes. `residual` is by how much the measured
 // clocks may differ: the tolerance of the first divergence is no less, nor less than a tenth of the mean op.
-// Linear in the number of ops for each group that differs. Throws InputError D020 when a run lacks an op of the other.
+// Linear in the number of ops for each group that differs. Throws InputError D010 when a run lacks an op of the other.
 [[nodiscard]] Comparison compare(const Schedule& schedule, P2p p2p, const TimedRun& predicted,
                                  std::span<const TimedRun> measured, std::size_t chosen, Nanoseconds residual = 0);
 

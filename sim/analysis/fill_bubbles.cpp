@@ -127,8 +127,7 @@ class Filler {
     for (const Span& span : timeline_.spans) {
       for (int member = 0; member < (span.paired ? 2 : 1); ++member) {
         const Op& op = member == 0 ? span.op : span.partner;
-        const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-        if (first ? op.kind != OpKind::kForward : !gradient) continue;
+        if (first ? op.kind != OpKind::kForward : !makes_input_gradient(op.kind)) continue;
         const int piece_class = pieces.class_of(op.microbatch);
         const Nanoseconds time = pieces.part(half(work_.curvature, first), piece_class);
         Nanoseconds& done = done_[{op.stage, first}];

@@ -1,4 +1,4 @@
-// fill_bubbles: work beside the schedule - PipeFisher's K-FAC - placed where devices wait. No op moves, and the step
+// fill_bubbles: work outside the schedule - PipeFisher's K-FAC - placed where devices wait. No op moves, and the step
 // stays as long as it is.
 //
 //     device 0   |F0|F1|a0|a1|...|B0|a b0|B1|b1|      a, b: curvature from what a forward saw, from a gradient

@@ -18,6 +18,9 @@ std::vector<Nanoseconds> durations(const NodeTimes& times) {
   return result;
 }
 
+// Turns the predicted run into the measured one step by step and blames each step for what the makespan grows by. The
+// steps add up to the gap by construction, whatever their order; the order decides who is blamed where causes hide each
+// other (comparison.hpp).
 class Splitter {
  public:
   Splitter(const JoinedRuns& runs, ReplayGraph& predicted, ReplayGraph* measured)
@@ -89,6 +92,7 @@ class Splitter {
       bool differs = false;
       for (const NodeId node : group) {
         const std::size_t i = index(node);
+        // Negative: it began before what it waits for had ended. No replay can do that; it is left to kUnexplained.
         const Nanoseconds late = std::max<Nanoseconds>(0, measured_gap_[i]);
         ++part.count;
         part.predicted += duration_[i] + gap_[i];
@@ -103,7 +107,7 @@ class Splitter {
 
   void put_in_order() {
     if (measured_graph_ == nullptr) return;
-    graph_ = measured_graph_;
+    graph_ = measured_graph_;  // from here on ops wait for what they waited for in the measured run
     GapPart part{.cause = GapCause::kOrder};
     const auto& rows = runs_.predicted().rows;
     for (std::size_t d = 0; d < rows.size(); ++d) part.count += rows[d] != runs_.measured().rows[d] ? 1 : 0;
@@ -190,6 +194,8 @@ std::optional<Divergence> find_divergence(const JoinedRuns& runs, const ReplayGr
   const NodeTimes& p = runs.predicted();
   const NodeTimes& m = runs.measured();
   NodeId first = -1;
+  // Once something is late, all that depends on it is. So a node counts by what it added itself: from the moment at
+  // which all that it waits for was there to its end, compared with the same in the prediction.
   for (NodeId node = 0; node < static_cast<NodeId>(runs.size()); ++node) {
     const std::size_t i = index(node);
     const Nanoseconds own = (m.end[i] - predicted.ready(node, m.end)) - (p.end[i] - predicted.ready(node, p.end));

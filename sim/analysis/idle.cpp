@@ -16,13 +16,15 @@ Nanoseconds& of(NanosecondsByCause& causes, IdleCause cause) { return causes[sta
 bool has_kind(const Span& span, OpKind kind) {
   return span.op.kind == kind || (span.paired && span.partner.kind == kind);
 }
-bool is_backward(const Span& span) { return has_kind(span, OpKind::kBackward) || has_kind(span, OpKind::kInputGrad); }
+bool makes_input_gradient(const Span& span) {
+  return makes_input_gradient(span.op.kind) || (span.paired && makes_input_gradient(span.partner.kind));
+}
 
 // Splits the gap [from, at) before something gated by `gate`. What took longer than it might have took that time last:
 // without it, whatever waits would have gone on so much earlier.
 class GapWalk {
  public:
-  // Behind a device's last work nothing of its own waits, so there all that is not known to be somebody's fault counts
+  // After a device's last work nothing of its own waits, so there all that is not known to be somebody's fault counts
   // as `compute_cause`.
   GapWalk(const Timeline& timeline, IdleCause compute_cause, bool tail, NanosecondsByCause& causes)
       : timeline_(timeline), compute_cause_(compute_cause), tail_(tail), causes_(causes) {}
@@ -128,7 +130,7 @@ class DeviceWalk {
     first_backward_ = last_;
     last_forward_ = first_;
     for (std::size_t k = first_; k < last_; ++k) {
-      if (first_backward_ == last_ && is_backward(timeline.spans[k])) first_backward_ = k;
+      if (first_backward_ == last_ && makes_input_gradient(timeline.spans[k])) first_backward_ = k;
       if (has_kind(timeline.spans[k], OpKind::kForward)) last_forward_ = k;
     }
     for (const StepSpan& step : timeline.steps) {
@@ -163,7 +165,7 @@ class DeviceWalk {
   }
 
  private:
-  // A wait just before span `k`, or before a step that stands before it, for compute elsewhere.
+  // A wait just before span `k`, or before a step that comes before it, for compute elsewhere.
   [[nodiscard]] IdleCause cause_at(std::size_t k) const {
     if (k <= first_backward_) return IdleCause::kFill;
     return k > last_forward_ ? IdleCause::kDrain : IdleCause::kDependency;

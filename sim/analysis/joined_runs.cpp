@@ -55,7 +55,7 @@ void refuse(const std::vector<std::string>& predicted_only, const std::vector<st
     std::string list;
     for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
     if (names.size() > kShown) list += ", ...";
-    problems.push_back({"D020", "",
+    problems.push_back({"D010", "",
                         std::to_string(names.size()) + (names.size() == 1 ? " op of the " : " ops of the ") + has +
                             (names.size() == 1 ? " run is not in the " : " run are not in the ") + lacks +
                             " one: " + list,

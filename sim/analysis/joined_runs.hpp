@@ -22,7 +22,7 @@ struct NodeTimes {
 
 class JoinedRuns {
  public:
-  // The schedule and the timelines must outlive it. Throws InputError D020 with every op that has no match.
+  // The schedule and the timelines must outlive it. Throws InputError D010 with every op that has no match.
   JoinedRuns(const Schedule& schedule, const Timeline& predicted, const Timeline& measured);
 
   [[nodiscard]] std::size_t size() const { return predicted_.begin.size(); }

@@ -165,7 +165,7 @@ void MemoryWalk::end(const Op& op, const Visit& visit) const {
   }
   const StageCost& cost = cost_of(op);
   change(MemoryCategory::kWorkspace, What::kWorkspace, -part(cost.workspace, op));
-  if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) {
+  if (makes_input_gradient(op.kind)) {
     change(MemoryCategory::kActivations, What::kActivation, -part(cost.activation, op));
     if (is_recomputed(op)) change(MemoryCategory::kActivations, What::kCheckpoint, -part(cost.checkpoint, op));
   }

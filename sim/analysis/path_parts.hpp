@@ -17,7 +17,7 @@ inline constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepTask::Kin
 struct PathParts {
   std::vector<Nanoseconds> compute;  // by device: ops, as long as their stages cost
   Nanoseconds straggled = 0;         // ops beyond what their stages cost
-  Nanoseconds slowed = 0;            // ops, because collectives ran beside them
+  Nanoseconds slowed = 0;            // ops, because collectives overlapped them
   Nanoseconds latency = 0;           // of transfers
   Nanoseconds bandwidth = 0;
   Nanoseconds contention = 0;

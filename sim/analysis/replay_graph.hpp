@@ -6,7 +6,7 @@
 //                  0F1
 //     blocking     transfers are links of both devices' chains, in the order in which they took place (of two that
 //                  take no time at one instant nobody can tell which came first; then a transfer counts as first)
-//     coupled      a transfer begins once both ends have ended what stands before it: its maker's slot, and the slot
+//     coupled      a transfer begins once both ends have ended what precedes it: its maker's slot, and the slot
 //                  before its user's; the sender's next slot waits for it too
 #pragma once
 
@@ -33,7 +33,7 @@ class ReplayGraph {
  private:
   class Builder;
 
-  std::vector<NodeId> order_;             // every node behind all that it waits for
+  std::vector<NodeId> order_;             // every node after all that it waits for
   std::vector<std::int32_t> wait_begin_;  // by node, one entry more: its part of waits_
   std::vector<NodeId> waits_;
   std::vector<Nanoseconds> end_;  // of the last replay

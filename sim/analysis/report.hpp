@@ -175,7 +175,7 @@ struct Report {
   std::int64_t p2p_messages = 0;
   std::int64_t copies = 0;  // of activations to the host or a partner, and back
   CriticalPath critical_path;
-  std::optional<FilledBubbles> extra_work;  // where work beside the schedule fills its bubbles
+  std::optional<FilledBubbles> extra_work;  // where work outside the schedule fills its bubbles
   std::optional<StreamReport> stream;       // only of schedules without a flush
   std::optional<ClusterReport> cluster;
   std::optional<StepReport> step;

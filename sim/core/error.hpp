@@ -1,4 +1,4 @@
-// The one error type of debubble: what a person did wrong, where, and how to mend it.
+// The one error type of debubble: what a person did wrong, where, and how to fix it.
 //
 // A reader collects every problem of a file and throws them together. Views print them like a compiler:
 //
@@ -16,10 +16,10 @@
 namespace debubble {
 
 struct Diagnostic {
-  std::string code;     // stable, e.g. "P004"; the letter names the family: P profile, S schedule, C command line, ...
+  std::string code;     // "P004": what went wrong, alike for all files and flags; docs/errors.md lists them
   std::string place;    // "file:line:column", "file#/json/pointer" or "--flag"; may be empty
   std::string message;  // what is wrong, one sentence without full stop
-  std::string help;     // how to mend it; may be empty
+  std::string help;     // how to fix it; may be empty
 };
 
 class InputError : public std::exception {

@@ -1,4 +1,4 @@
-// Flow: bytes on their way over several links at once. What a transfer between stages and a collective have in common.
+// Flow: bytes in transit over several links at once. What a transfer between stages and a collective have in common.
 //
 // A collective is one flow, too: a ring all-reduce of n bytes over p ranks puts 2(p-1)/p n bytes on each link of the
 // ring while it lasts, so it is a flow of n bytes whose weight on each of these links is 2(p-1)/p.
@@ -20,7 +20,7 @@ struct LinkShare {
 };
 
 struct FlowPath {
-  std::vector<LinkShare> links;  // each link once, by link number (fluid) or in the order of the way (FIFO)
+  std::vector<LinkShare> links;  // each link once, by link number (fluid) or in the order of the route (FIFO)
   Nanoseconds latency = 0;       // paid after the last byte has left: the last one travels
   std::int64_t bound = 0;        // bytes per second it never exceeds, e.g. what a protocol reaches; 0: none
 

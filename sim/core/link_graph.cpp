@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::int32_t kNone = -1;
 
-// Where every node goes next on its way to one target.
+// The next hop of every node towards one target.
 struct Tree {
-  std::vector<std::int32_t> next;   // by node: the link to take; kNone at the target and where there is no way
-  std::vector<std::int32_t> count;  // by node: links to the target; kNone: no way
+  std::vector<std::int32_t> next;   // by node: the link to take; kNone at the target and where there is no route
+  std::vector<std::int32_t> count;  // by node: links to the target; kNone: no route
   std::vector<Nanoseconds> latency;
 };
 
@@ -75,8 +75,8 @@ class ShortestPaths final : public Router {
   void walk(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const {
     const Tree& tree = tree_to(to);
     if (tree.count[static_cast<std::size_t>(from)] == kNone) {
-      throw InputError(Diagnostic{"B007", "",
-                                  "there is no way from " + names_[static_cast<std::size_t>(from)] + " to " +
+      throw InputError(Diagnostic{"B028", "",
+                                  "there is no route from " + names_[static_cast<std::size_t>(from)] + " to " +
                                       names_[static_cast<std::size_t>(to)],
                                   "join them by links, or cut fewer"});
     }

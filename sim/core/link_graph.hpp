@@ -1,5 +1,5 @@
-// LinkGraph: the machines' wires. Devices, switches, network cards and hosts, joined by directed links; and the routes
-// that messages take, which never depend on the load.
+// LinkGraph: the machines' interconnect. Devices, switches, network cards and hosts, joined by directed links; and the
+// routes that messages take, which never depend on the load.
 //
 //     2 GPUs behind one switch      d0 --> s0 --> d1      links 0: d0>s0, 1: s0>d0, 2: d1>s0, 3: s0>d1
 //                                   d0 <-- s0 <-- d1      route(0, 1) = {0, 3}
@@ -21,7 +21,7 @@ struct GraphNode {
   bool reduces = false;  // of a switch: it adds up and copies what flows through it (NVLink SHARP, Flare)
 };
 
-// One direction of a wire.
+// One direction of a connection.
 struct Link {
   std::int32_t from = 0;  // nodes
   std::int32_t to = 0;
@@ -32,12 +32,12 @@ struct Link {
   bool cut = false;    // failed: it keeps its number, and no route takes it
 };
 
-// A topology that knows a better way than the fewest links (XY on a mesh, clockwise on a ring, up and down a tree).
+// A topology that knows a better route than the fewest links (XY on a mesh, clockwise on a ring, up and down a tree).
 class Router {
  public:
   virtual ~Router() = default;
   // Appends the links from one device to another, in order; nothing when they are the same. The same input gives the
-  // same route. Throws InputError when there is no way (a link was cut).
+  // same route. Throws InputError when there is no route (a link was cut).
   virtual void route(std::int32_t from_device, std::int32_t to_device, std::vector<std::int32_t>& links) const = 0;
   // Appends the links from a device to its host's memory, or back. False, and nothing appended, where it has no host.
   virtual bool host_route(std::int32_t device, bool to_host, std::vector<std::int32_t>& links) const;
@@ -55,7 +55,7 @@ struct LinkGraph {
 };
 
 // Fewest links, then least latency, then the lowest link numbers; what a graph without a router of its own uses. Links
-// that are cut are no part of it. May be asked from several threads at once. Throws InputError B007 for no way.
+// that are cut are no part of it. May be asked from several threads at once. Throws InputError B028 for no route.
 [[nodiscard]] std::shared_ptr<const Router> shortest_paths(const LinkGraph& graph);
 
 }  // namespace debubble

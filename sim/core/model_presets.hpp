@@ -15,7 +15,7 @@ struct ModelPreset {
 
 [[nodiscard]] std::span<const ModelPreset> model_presets();
 
-// Throws InputError (W010) with a suggestion for a name that is no preset.
+// Throws InputError (C003) with a suggestion for a name that is no preset.
 [[nodiscard]] TransformerShape model_preset(const std::string& name);
 
 }  // namespace debubble

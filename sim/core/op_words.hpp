@@ -1,18 +1,10 @@
-// What kinds of op are called where people read.
+// What kinds of op are called in texts.
 #pragma once
-
-#include <array>
-#include <cstddef>
 
 #include "sim/core/op.hpp"
 
 namespace debubble {
 
-[[nodiscard]] constexpr const char* word_of(OpKind kind) {
-  constexpr std::array<const char*, kOpKinds> kWords{
-      "forward",   "backward",          "input gradient",     "weight gradient",
-      "recompute", "vocabulary logits", "vocabulary gradient"};
-  return kWords[static_cast<std::size_t>(kind)];
-}
+[[nodiscard]] constexpr const char* word_of(OpKind kind) { return rule_of(kind).word; }
 
 }  // namespace debubble

@@ -34,7 +34,7 @@ struct KernelSummary {
 enum class GradSplit { kNone, kRange, kShape, kName, kOrder };
 [[nodiscard]] const char* to_string(GradSplit split);  // "none", "range", ...
 
-// Held all the time beside a layer's sizes. Layers of a stage that name the same one share it: the largest counts.
+// Held all the time besides a layer's sizes. Layers of a stage that name the same one share it: the largest counts.
 struct SharedBuffer {
   std::string name;
   Bytes bytes = 0;
@@ -44,7 +44,7 @@ struct SharedBuffer {
 
 struct ProfileLayer {
   std::string name;
-  std::string kind;  // "transformer", "embedding", "conv", ...: free text, for people
+  std::string kind;  // "transformer", "embedding", "conv", ...: free text, to display
   TimeStatistics forward;
   // Either the whole backward, or its two halves, or all three; a missing whole is the sum of the halves.
   std::optional<TimeStatistics> backward;

@@ -56,9 +56,9 @@ class Placement {
 [[nodiscard]] Placement zigzag_placement(int devices, int stages);
 
 // One activation leaving a device's memory or coming back, on the device's copy lane. Copies of a device run one at a
-// time in their order, beside compute. An outgoing copy starts when its F has ended; the memory is free at its end. A
-// returning one takes its memory when it starts, which is not before the device's cell at row position `after` begins;
-// the B, I or R of its microbatch waits for its end.
+// time in their order, overlapping compute. An outgoing copy starts when its F has ended; the memory is free at its
+// end. A returning one takes its memory when it starts, which is not before the device's cell at row position `after`
+// begins; the B, I or R of its microbatch waits for its end.
 struct Copy {
   enum class Way : std::uint8_t { kOut, kBack };
   Way way = Way::kOut;
@@ -80,7 +80,7 @@ struct Asynchrony {
   };
   Versions versions = Versions::kLatest;
   int update_every = 1;          // backward passes of a stage per optimizer step
-  int extra_copies = 0;          // weight-sized buffers beside the versions: a predicted copy, PipeMare's correction
+  int extra_copies = 0;          // weight-sized buffers besides the versions: a predicted copy, PipeMare's correction
   bool stash_predicted = false;  // kPredicted: B reuses the prediction of its F, so predictions are kept like versions
   // kPredicted, by stage: how many updates ahead of the weights it reads an F (and a B) predicts. Empty: up to the
   // update that will apply the microbatch's gradient.
@@ -107,7 +107,7 @@ struct Schedule {
   // True where the members of a pair run side by side on two engines: without a duration of its own, the pair lasts as
   // long as the longer member, not as their sum.
   bool pairs_run_side_by_side = false;
-  // True where replicas are only ways through the same weights (PipeDream's replicated stages): what several of them
+  // True where replicas are only routes through the same weights (PipeDream's replicated stages): what several of them
   // put on one device counts once.
   bool replicas_share_weights = false;
   // Barriers of the output layer of a microbatch, where rows hold S and T (else 0): after all S the gradient of the

@@ -37,7 +37,7 @@ struct StageCost {
   // Into how many tensors an activation falls, as an allocator sees it; 0: unknown.
   std::int32_t activation_tensors = 0;
 
-  Nanoseconds copy = 0;  // one way of one microbatch's activation to the host or to a peer, or back
+  Nanoseconds copy = 0;  // of one microbatch's activation to the host or to a peer; as long again for the return
 
   friend bool operator==(const StageCost&, const StageCost&) = default;
 };

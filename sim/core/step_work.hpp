@@ -1,4 +1,4 @@
-// StepWork: what a training step does beside the ops of its schedule, as a graph of tasks: gradients are reduced as
+// StepWork: what a training step does besides the ops of its schedule, as a graph of tasks: gradients are reduced as
 // soon as a stage's last backward has ended, the optimizer runs, parameters are gathered.
 //
 //     device 0   ... B B B |........|adam|        compute lane
@@ -35,7 +35,7 @@ struct StepTask {
 
   Kind kind = Kind::kOther;
   Lane lane = Lane::kCollective;
-  std::string what;                   // "all-reduce of stage 3's gradients, ring over 128": for people
+  std::string what;                   // "all-reduce of stage 3's gradients, ring over 128": to display
   std::vector<std::int32_t> devices;  // of the pipeline: it takes the lane of each of them, all at once
   // True where the same task of every pipeline replica is one: it starts when all of them may.
   bool across_replicas = false;

@@ -36,11 +36,11 @@ struct Span {
   Nanoseconds end = 0;
   // Part of its duration beyond what its stage costs: a slow device, a long sequence, noise. Below 0: it was faster.
   Nanoseconds straggled = 0;
-  Nanoseconds slowed = 0;  // part of its duration because a collective ran beside it
+  Nanoseconds slowed = 0;  // part of its duration because a collective overlapped it
   Gate gate;
 };
 
-// One tensor on its way from the span that made it to the span that uses it.
+// The transfer of one tensor from the span that made it to the span that uses it.
 struct Transfer {
   Op op;  // the op whose output travels: F sends an activation to stage + 1, B and I a gradient to stage - 1
   std::int32_t from_span = -1;
@@ -53,7 +53,7 @@ struct Transfer {
   Nanoseconds contention = 0;  // the part of end - begin - latency because other flows took their share of its links
   Bytes bytes = 0;
   Gate gate;
-  // Nobody saw it travel: it stands with no length at its maker's end, and its times and size mean nothing.
+  // It was not observed: it is recorded with no length at its maker's end, and its times and size mean nothing.
   bool assumed = false;
 };
 

@@ -60,7 +60,7 @@ Topology Topology::with_gather(Nanoseconds gather) const {
   return topology;
 }
 
-Topology Topology::rewired(std::shared_ptr<const Network> network) const {
+Topology Topology::with_network(std::shared_ptr<const Network> network) const {
   Topology topology = *this;
   topology.network_ = std::move(network);
   return topology;
@@ -72,7 +72,7 @@ std::int64_t Topology::transfer_bandwidth() const { return hastened(bandwidth_, 
 
 namespace {
 
-// Links of one rank's way, added to what other ranks of the same device already take.
+// Links of one rank's route, added to what other ranks of the same device already take.
 void add_route(const std::vector<std::int32_t>& route, double weight, std::vector<LinkShare>& links) {
   for (const std::int32_t link : route) {
     const auto found =

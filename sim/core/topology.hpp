@@ -3,7 +3,7 @@
 // Ideal: every pair of devices has its own link, any number of transfers at once. Over a network: the devices are GPUs
 // of a LinkGraph, placed by a RankLayout; flows that meet on a link share it (sim/engine/cluster.hpp).
 //
-// A calibrated topology divides all times of transfers by a factor. Its wires stay what they are: collectives over them
+// A calibrated topology divides all times of transfers by a factor. Its links stay what they are: collectives over them
 // are calibrated where they are planned.
 #pragma once
 
@@ -30,7 +30,7 @@ struct Network {
   LinkGraph graph;
   RankLayout layout;
   NetworkModel model = NetworkModel::kFluid;
-  Nanoseconds message_latency = 0;  // of every transfer, beside its links': launch and protocol
+  Nanoseconds message_latency = 0;  // of every transfer, besides its links': launch and protocol
   std::int64_t transfer_bound = 0;  // bytes per second that one rank's transfer never exceeds; 0: none
 };
 
@@ -43,12 +43,12 @@ class Topology {
   // The same with all transfers taking 1 / scale of their time: latencies, and what they put on links. Above 0.
   [[nodiscard]] Topology calibrated(double scale) const;
   [[nodiscard]] double transfer_scale() const { return transfer_scale_; }
-  // The same where tensor ranks send shares, which the receivers put together: they wait so long for that behind every
+  // The same where tensor ranks send shares, which the receivers put together: they wait so long for that after every
   // transfer, as for its latency.
   [[nodiscard]] Topology with_gather(Nanoseconds gather) const;
   [[nodiscard]] Nanoseconds gather() const { return gather_; }
   // The same over another network.
-  [[nodiscard]] Topology rewired(std::shared_ptr<const Network> network) const;
+  [[nodiscard]] Topology with_network(std::shared_ptr<const Network> network) const;
 
   // Time for `bytes` from one device of the pipeline to another, alone in the network; nothing between stages on one
   // device. Over a network each of the device's tensor and context ranks sends so many bytes to its counterpart.
@@ -56,7 +56,7 @@ class Topology {
   // The same from the device of `stage` to that of the next, where stages go round `devices` in order: for planners,
   // which know no placement yet. On ideal links all are alike.
   [[nodiscard]] TransferTime to_next_stage(int stage, int devices, Bytes bytes) const;
-  // Over a network: the ways of the messages that make up such a transfer in a data-parallel replica of the pipeline,
+  // Over a network: the routes of the messages that make up such a transfer in a data-parallel replica of the pipeline,
   // one for each tensor and context rank.
   [[nodiscard]] std::vector<FlowPath> rank_paths(int pipeline_replica, int from_device, int to_device) const;
   // The same as one flow, of so many bytes per rank.
@@ -65,7 +65,7 @@ class Topology {
   [[nodiscard]] const Network* network() const { return network_.get(); }
   // Whether flows may slow each other down.
   [[nodiscard]] bool contended() const { return network_ != nullptr && network_->model != NetworkModel::kUncontended; }
-  // Of ideal links; what a transfer over them gets, calibration included, is behind them.
+  // Of ideal links as given; transfer_latency and transfer_bandwidth are what a transfer gets, calibration included.
   [[nodiscard]] Nanoseconds latency() const { return latency_; }
   [[nodiscard]] std::int64_t bandwidth() const { return bandwidth_; }
   [[nodiscard]] Nanoseconds transfer_latency() const;

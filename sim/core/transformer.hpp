@@ -36,12 +36,12 @@ struct TransformerShape {
   std::int64_t expert_feed_forward = 0;  // width of one expert
   std::int64_t shared_feed_forward = 0;  // width of all shared experts together
   std::int64_t dense_layers = 0;         // the first ones, without experts
-  std::int64_t moe_every = 1;            // every so many-th layer behind those has experts
+  std::int64_t moe_every = 1;            // every so many-th layer after those has experts
 
   // Multi-head latent attention (DeepSeek-V2); kv_rank = 0: ordinary heads.
   std::int64_t query_rank = 0;  // 0: queries are not compressed
   std::int64_t kv_rank = 0;
-  std::int64_t rope_size = 0;  // of a head, beside `head_size` without positions
+  std::int64_t rope_size = 0;  // of a head, besides `head_size` without positions
   std::int64_t value_size = 0;
 
   std::int64_t predicted_tokens = 0;  // extra modules that predict tokens further ahead (MTP), each a block and a head

@@ -31,7 +31,7 @@ struct Variation {
   // The same of a step task on the compute lanes of its devices, alike in all replicas: the factor of the one that
   // takes longest. Of the tables only `device` and `pipeline_replica` count: a task belongs to no microbatch, and what
   // makes a stage's ops slow says nothing about its optimizer. Jitter is a hash of seed, replica, kind and device, so
-  // that a step with other tasks beside draws the same. Tasks on the collective lane have none: what varies about them
+  // that a step with further tasks draws the same. Tasks on the collective lane have none: what varies about them
   // is when their ranks get there. `replicas`: how many take part, from `first_replica` on.
   [[nodiscard]] double task_factor(const StepTask& task, std::int32_t first_replica, std::int32_t replicas) const;
   // base * factor, rounded to the nearest nanosecond; base itself where nothing varies.

@@ -39,7 +39,7 @@ class Waits {
  private:
   using Wait = Program::ExtraInput::Wait;
 
-  // Each lane in order. With engines of their own, copies back stand on a third lane of the device.
+  // Each lane in order. With engines of their own, copies back have a third lane of the device.
   template <typename Visit>
   void lanes(const Visit& visit) const {
     std::vector<std::int32_t> last(at(program_.lanes + program_.devices), -1);
@@ -79,7 +79,7 @@ class Waits {
     }
   }
 
-  // A copy back behind the copy out of the same activation.
+  // A copy back comes after the copy out of the same activation.
   template <typename Visit>
   void returns(const Visit& visit) const {
     std::vector<std::size_t> next(schedule_.copies.size(), 0);
@@ -95,7 +95,7 @@ class Waits {
     }
   }
 
-  // Transfers hold lanes: blocking, each waits for what stood before it on both; coupled, for the cells before it
+  // Transfers hold lanes: blocking, each waits for what came before it on both; coupled, for the cells before it
   // (the last of each slot), and the next cell of each waits for the whole exchange.
   template <typename Visit>
   void held(const Visit& visit, bool coupled) const {

@@ -13,11 +13,11 @@ namespace debubble {
 
 struct Activities {
   static constexpr std::int32_t kAtOnce = -1;   // an Edge's `channel`: the end counts at once
-  static constexpr std::int32_t kGathers = -2;  // a barrier behind it
+  static constexpr std::int32_t kGathers = -2;  // a barrier follows it
 
   struct Edge {
     std::int32_t target = 0;         // node
-    std::int32_t channel = kAtOnce;  // how its output travels there, beside compute
+    std::int32_t channel = kAtOnce;  // how its output travels there, overlapping compute
     std::int32_t input = -1;         // of what travels: number of the input, see `inputs`
   };
 
@@ -34,7 +34,7 @@ struct Activities {
   std::int32_t inputs = 0;
 };
 
-// `copy_engines`: copies out and copies back of a device run beside each other; each copy back still waits for its own
+// `copy_engines`: copies out and copies back of a device overlap; each copy back still waits for its own
 // copy out.
 [[nodiscard]] Activities make_activities(const Program& program, const Schedule& schedule, bool copy_engines);
 

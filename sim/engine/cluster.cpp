@@ -29,7 +29,7 @@ ClusterTotals simulate_cluster_totals(const Program& program, const Schedule& sc
   for (int replica = 0; replica < run.replicas(); ++replica) {
     Totals totals;
     for (int d = 0; d < program.devices; ++d) {
-      DeviceTotals device = run.device(replica, d);
+      DeviceTotals device = run.lanes().totals(replica, d);
       device.first_begin = std::max<Nanoseconds>(device.first_begin, 0);  // -1: nothing ran here
       totals.span = std::max(totals.span, device.last_end - device.first_begin);
       totals.devices.push_back(device);

@@ -1,19 +1,20 @@
 // simulate_cluster: the whole training step on a modelled cluster, event by event: transfers and collectives that meet
-// on a link share it, step tasks run beside compute, replicas of the pipeline wait for each other.
+// on a link share it, step tasks overlap compute, replicas of the pipeline wait for each other.
 //
-//     link      |act 0.....|                 an activation alone, then beside a reduction: each gets half
+//     link      |act 0.....|                 an activation alone, then together with a reduction: each gets half
 //               |    reduce 1 ..........|
 //     device 0   F0  F1 ~~~~F2~~~~  B0       F2 takes longer while the reduction runs (StepTask::slow_down)
 //
-// Start rules beside those of `simulate`. A step task begins when all it is after has ended and the lanes of all its
-// devices are free; of several the one that has been ready longest, then the one with the lower number; one that finds
-// a lane taken holds nobody up. On a compute lane an op that may begin now goes before a task. A flow takes its links'
-// bandwidth until its last byte has left, then its latency passes. Copies to the host are flows, out and back beside
-// each other, where every device of the job has a host in the graph and the network is contended; they never take less
-// than StageCost::copy. Step tasks on compute lanes vary (Variation::task_factor); copies and collectives do not.
+// Start rules on top of those of `simulate`. A step task begins when all it comes after has ended and the lanes of all
+// its devices are free; of several the one that has been ready longest, then the one with the lower number; one that
+// finds a lane taken does not delay the others. On a compute lane an op that may begin now goes before a task. A flow
+// takes its links' bandwidth until its last byte has left, then its latency passes. Copies to the host are flows, out
+// and back at the same time, where every device of the job has a host in the graph and the network is contended; they
+// never take less than StageCost::copy. Step tasks on compute lanes vary (Variation::task_factor); copies and
+// collectives do not.
 //
 // Where nothing is shared it gives the times of `simulate` to the nanosecond. Only the replicas that are simulated
-// share links: one that stands for many like it meets none of the others.
+// share links: one that represents many like it meets none of the others.
 #pragma once
 
 #include <vector>

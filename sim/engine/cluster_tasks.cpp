@@ -1,8 +1,8 @@
-// Step tasks of a ClusterRun: they take lanes of all their devices at once, run, and slow compute beside them down.
+#include "sim/engine/cluster_tasks.hpp"
+
 #include <algorithm>
 #include <cmath>
-
-#include "sim/engine/cluster_run.hpp"
+#include <utility>
 
 namespace debubble {
 
@@ -10,87 +10,105 @@ namespace {
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-// Rounded up, but not for what is rounding itself.
-Nanoseconds whole_nanoseconds(double time) {
-  return static_cast<Nanoseconds>(std::ceil(std::min(time - 1e-6, 0x1p62)));
-}
-
 }  // namespace
 
-// Of every device it runs on, in every replica it runs in: visit(lane number, replica).
+bool ClusterTasks::all_ended() const {
+  return std::all_of(runs_.begin(), runs_.end(), [](const TaskRun& run) { return run.end >= 0; });
+}
+
+// Of every device it runs on, in every replica it runs in: visit(replica, device).
 template <typename Visit>
-void ClusterRun::for_each_lane(const TaskRun& run, const Visit& visit) {
-  const int begin = run.replica < 0 ? 0 : run.replica;
-  const int end = run.replica < 0 ? replicas_ : run.replica + 1;
-  for (int replica = begin; replica < end; ++replica) {
-    for (const std::int32_t device : step_->tasks[at(run.task)].devices) visit(lane_id(replica, device), replica);
+void ClusterTasks::for_each_lane(const TaskRun& run, const Visit& visit) {
+  const int first = run.replica < 0 ? 0 : run.replica;
+  const int last = run.replica < 0 ? replicas_ - 1 : run.replica;
+  for (int replica = first; replica <= last; ++replica) {
+    for (const std::int32_t device : step_.tasks[at(run.task)].devices) visit(replica, device);
   }
 }
 
-// One thing less that a task waits for.
-void ClusterRun::meet(std::int32_t run) {
-  TaskRun& task = task_runs_[at(run)];
-  if (--task.unmet > 0) return;
-  task.ready = now_;
-  const auto earlier = [&](std::int32_t a, std::int32_t b) {
-    return task_runs_[at(a)].ready != task_runs_[at(b)].ready ? task_runs_[at(a)].ready < task_runs_[at(b)].ready
-                                                              : a < b;
-  };
-  waiting_tasks_.insert(std::upper_bound(waiting_tasks_.begin(), waiting_tasks_.end(), run, earlier), run);
-  tasks_may_start_ = true;
+void ClusterTasks::start() {
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    if (runs_[run].unmet != 0) continue;
+    runs_[run].unmet = 1;  // the start itself
+    meet_wait(static_cast<std::int32_t>(run));
+  }
 }
 
-bool ClusterRun::can_start(const TaskRun& run) {
-  const bool compute = step_->tasks[at(run.task)].lane == StepTask::Lane::kCompute;
+// One thing less that a task waits for. It is never begun here: all events of the instant come first, so that an op
+// that may begin now goes before a task on its lane, whichever of the two was told first.
+void ClusterTasks::meet_wait(std::int32_t run) {
+  TaskRun& task = runs_[at(run)];
+  if (--task.unmet > 0) return;
+  task.ready = clock_.now;
+  const auto earlier = [&](std::int32_t a, std::int32_t b) {
+    return runs_[at(a)].ready != runs_[at(b)].ready ? runs_[at(a)].ready < runs_[at(b)].ready : a < b;
+  };
+  waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), run, earlier), run);
+  may_start_ = true;
+}
+
+void ClusterTasks::meet_after_node(int replica, std::int32_t node) {
+  for (const std::int32_t task : after_node_[at(node)]) {
+    const std::int32_t first = first_run_[at(task)];
+    meet_wait(first + (runs_[at(first)].replica < 0 ? 0 : replica));
+  }
+}
+
+bool ClusterTasks::can_begin(const TaskRun& run) {
+  const bool compute = step_.tasks[at(run.task)].lane == StepTask::Lane::kCompute;
   bool free = true;
-  for_each_lane(run, [&](std::size_t number, int) {
-    const Lane& lane = lanes_[number];
+  for_each_lane(run, [&](int replica, std::int32_t device) {
+    const DeviceLanes& lane = lanes_.of(replica, device);
     free = free && (compute ? lane.occupied == 0 && lane.task < 0 : lane.collective < 0);
   });
   return free;
 }
 
-// Those that may, first the ones that have waited longest. One that finds a lane taken holds nobody up.
-void ClusterRun::start_tasks() {
-  tasks_may_start_ = false;
+// Those that have waited longest go first. One that finds a lane taken delays no other, nor does it keep the lanes that
+// are free: tasks that need many devices would idle them all.
+void ClusterTasks::start_waiting() {
+  if (!may_start_) return;
+  may_start_ = false;
   std::vector<std::int32_t> left;
-  const std::vector<std::int32_t> candidates = std::move(waiting_tasks_);
-  waiting_tasks_.clear();
+  const std::vector<std::int32_t> candidates = std::move(waiting_);
+  waiting_.clear();
   for (const std::int32_t run : candidates) {
-    if (can_start(task_runs_[at(run)])) {
-      begin_task(run);
+    if (can_begin(runs_[at(run)])) {
+      begin(run);  // even a task without length ends in an event of its own, so nothing joins those waiting here
     } else {
       left.push_back(run);
     }
   }
-  waiting_tasks_ = std::move(left);
+  waiting_ = std::move(left);
 }
 
-void ClusterRun::begin_task(std::int32_t run) {
-  TaskRun& task = task_runs_[at(run)];
-  const StepTask& what = step_->tasks[at(task.task)];
-  task.begin = now_;
+void ClusterTasks::begin(std::int32_t run) {
+  TaskRun& task = runs_[at(run)];
+  const StepTask& what = step_.tasks[at(task.task)];
+  const bool compute = what.lane == StepTask::Lane::kCompute;
+  task.begin = clock_.now;
   find_causes(task);
-  for_each_lane(task, [&](std::size_t number, int) {
-    (what.lane == StepTask::Lane::kCompute ? lanes_[number].task : lanes_[number].collective) = run;
-    if (what.slow_down > 0) set_slow(number, 1 + what.slow_down);
+  for_each_lane(task, [&](int replica, std::int32_t device) {
+    DeviceLanes& lane = lanes_.of(replica, device);
+    (compute ? lane.task : lane.collective) = run;
+    if (what.slow_down > 0) set_slow(replica, device, 1 + what.slow_down);
   });
-  const auto begin = at(first_chain_[at(run)]);
-  const auto end = at(first_chain_[at(run) + 1]);
-  task.open_chains = static_cast<std::int32_t>(end - begin);
-  for (std::size_t chain = begin; chain < end; ++chain) next_phase(chain);
-  if (what.lane != StepTask::Lane::kCompute || end - begin != 1) return;
-  task_work_[at(run)] = {static_cast<double>(task.alone), now_, 1};
-  stretch_task(run);
+  const std::int32_t first = first_sequence_[at(run)];
+  const std::int32_t end = first_sequence_[at(run) + 1];
+  task.open_sequences = end - first;
+  for (std::int32_t sequence = first; sequence < end; ++sequence) begin_phase(sequence);
+  if (!compute || end - first != 1) return;
+  work_[at(run)] = {static_cast<double>(task.alone), clock_.now, 1};
+  stretch(run);
 }
 
 // In each replica the latest of what it waited for; on a tie the lane, for nothing was lost by waiting for the rest.
-void ClusterRun::find_causes(TaskRun& run) {
-  const StepTask& task = step_->tasks[at(run.task)];
+void ClusterTasks::find_causes(TaskRun& run) {
+  const StepTask& task = step_.tasks[at(run.task)];
   const bool compute = task.lane == StepTask::Lane::kCompute;
-  const int begin = run.replica < 0 ? 0 : run.replica;
-  const int end = run.replica < 0 ? replicas_ : run.replica + 1;
-  for (int replica = begin; replica < end; ++replica) {
+  const int first_replica = run.replica < 0 ? 0 : run.replica;
+  const int last_replica = run.replica < 0 ? replicas_ - 1 : run.replica;
+  for (int replica = first_replica; replica <= last_replica; ++replica) {
     Cause cause;
     Nanoseconds latest = -1;
     const auto offer = [&](const Cause& other, Nanoseconds ended) {
@@ -99,57 +117,65 @@ void ClusterRun::find_causes(TaskRun& run) {
       latest = ended;
     };
     for (const std::int32_t device : task.devices) {
-      const Lane& lane = lanes_[lane_id(replica, device)];
+      const DeviceLanes& lane = lanes_.of(replica, device);
       if (compute) {
         offer(lane.last, lane.last_end);
       } else if (lane.last_collective.kind == Cause::Kind::kTask) {
-        offer(lane.last_collective, task_runs_[at(lane.last_collective.index)].end);
+        offer(lane.last_collective, runs_[at(lane.last_collective.index)].end);
       }
     }
     for (const StageName& stage : task.after_stages) {
       const std::int32_t node = stage_nodes_.last_backward[stage_nodes_.index(stage)];
-      if (node >= 0) offer({Cause::Kind::kNode, node}, end_of(replica, node));
+      if (node >= 0) offer({Cause::Kind::kNode, node}, nodes_.end_of(replica, node));
     }
     for (const std::int32_t before : task.after) {
       const std::int32_t first = first_run_[at(before)];
-      const std::int32_t other = task_runs_[at(first)].replica < 0 ? first : first + replica;
-      offer({Cause::Kind::kTask, other}, task_runs_[at(other)].end);
+      const std::int32_t other = runs_[at(first)].replica < 0 ? first : first + replica;
+      offer({Cause::Kind::kTask, other}, runs_[at(other)].end);
     }
     run.causes.push_back(cause);
   }
 }
 
-void ClusterRun::next_phase(std::size_t number) {
-  Chain& chain = chains_[number];
-  if (chain.next == chain.ways.size()) {
-    if (--task_runs_[at(chain.task_run)].open_chains == 0) end_task(chain.task_run);
+void ClusterTasks::begin_phase(std::int32_t number) {
+  PhaseSequence& sequence = sequences_[at(number)];
+  if (sequence.next == sequence.routes.size()) {
+    if (--runs_[at(sequence.run)].open_sequences == 0) end(sequence.run);
     return;
   }
-  const Way& way = chain.ways[chain.next];
-  if (way.in_network >= 0) {
-    network_->begin(way.in_network, chain.bytes[chain.next], way.alone.serialisation,
-                    static_cast<std::int64_t>(2 * number + 1), now_);
-    return;
+  const ClusterLinks::Route& route = sequence.routes[sequence.next];
+  if (route.in_network >= 0) {
+    return links_.begin(route, sequence.bytes[sequence.next], {FlowUse::kPhase, 0, static_cast<std::uint32_t>(number)});
   }
-  chain.at = now_ + way.alone.total();
-  push(chain.at, Happens::kChain, number);
+  sequence.at = clock_.now + route.alone.total();
+  clock_.schedule(sequence.at, Event::Kind::kPhaseEnds, number);
 }
 
-void ClusterRun::end_chain(std::size_t number) {
-  chains_[number].at = -1;
-  ++chains_[number].next;
-  next_phase(number);
+void ClusterTasks::phase_has_left(std::int32_t number) {
+  PhaseSequence& sequence = sequences_[at(number)];
+  sequence.at = links_.arrival(sequence.routes[sequence.next]);
+  clock_.schedule(sequence.at, Event::Kind::kPhaseEnds, number);
 }
 
-void ClusterRun::end_task(std::int32_t run) {
-  TaskRun& task = task_runs_[at(run)];
-  const StepTask& what = step_->tasks[at(task.task)];
+void ClusterTasks::end_phase(std::int32_t number) {
+  PhaseSequence& sequence = sequences_[at(number)];
+  if (sequence.at != clock_.now) return;  // it was stretched since
+  sequence.at = -1;
+  ++sequence.next;
+  begin_phase(number);
+}
+
+void ClusterTasks::end(std::int32_t run) {
+  TaskRun& task = runs_[at(run)];
+  const StepTask& what = step_.tasks[at(task.task)];
   const bool compute = what.lane == StepTask::Lane::kCompute;
-  task.end = now_;
-  for_each_lane(task, [&](std::size_t number, int) {
-    Lane& lane = lanes_[number];
+  task.end = clock_.now;
+  for_each_lane(task, [&](int replica, std::int32_t device) {
+    DeviceLanes& lane = lanes_.of(replica, device);
+    DeviceTotals& totals = lanes_.totals(replica, device);
+    totals.last_end = std::max(totals.last_end, clock_.now);
     const Cause cause{Cause::Kind::kTask, run};
-    if (what.slow_down > 0) set_slow(number, 1);
+    if (what.slow_down > 0) set_slow(replica, device, 1);
     if (!compute) {
       lane.collective = -1;
       lane.last_collective = cause;
@@ -157,81 +183,57 @@ void ClusterRun::end_task(std::int32_t run) {
     }
     lane.task = -1;
     lane.last = cause;
-    lane.last_end = now_;
-    DeviceTotals& totals = totals_[number];
+    lane.last_end = clock_.now;
     if (totals.first_begin < 0) totals.first_begin = task.begin;
-    totals.busy += now_ - task.begin;
+    totals.busy += clock_.now - task.begin;
   });
-  for_each_lane(task,
-                [&](std::size_t number, int) { totals_[number].last_end = std::max(totals_[number].last_end, now_); });
-  release_after(task);
-  tasks_may_start_ = tasks_may_start_ || !waiting_tasks_.empty();
+  release_after(run);
+  if (compute) nodes_.retry_waiting();
+  may_start_ = may_start_ || !waiting_.empty();
 }
 
-// Ops and tasks that waited for it, and ops that waited for the lane it held.
-void ClusterRun::release_after(const TaskRun& task) {
-  const StepTask& what = step_->tasks[at(task.task)];
-  const auto run = static_cast<std::int32_t>(&task - task_runs_.data());
-  const int begin = task.replica < 0 ? 0 : task.replica;
-  const int end = task.replica < 0 ? replicas_ : task.replica + 1;
-  for (int replica = begin; replica < end; ++replica) {
-    for (const StageName& stage : what.before_stages) {
+// Ops and tasks that waited for it.
+void ClusterTasks::release_after(std::int32_t run) {
+  const TaskRun& task = runs_[at(run)];
+  const int first_replica = task.replica < 0 ? 0 : task.replica;
+  const int last_replica = task.replica < 0 ? replicas_ - 1 : task.replica;
+  for (int replica = first_replica; replica <= last_replica; ++replica) {
+    for (const StageName& stage : step_.tasks[at(task.task)].before_stages) {
       const std::int32_t node = stage_nodes_.first_forward[stage_nodes_.index(stage)];
-      if (node < 0) continue;
-      releases_[node_id(replica, node)] = {run, true};
-      deliver(replica, node, now_);
+      if (node >= 0) nodes_.meet_task(replica, node, run);
     }
   }
-  for (const std::int32_t next : tasks_after_[at(task.task)]) {
+  for (const std::int32_t next : after_task_[at(task.task)]) {
     const std::int32_t first = first_run_[at(next)];
-    if (task_runs_[at(first)].replica < 0) {
-      meet(first);
+    if (runs_[at(first)].replica < 0) {
+      meet_wait(first);  // one of as many as there are replicas of this task
     } else {
-      for (int replica = begin; replica < end; ++replica) meet(first + replica);
+      for (int replica = first_replica; replica <= last_replica; ++replica) meet_wait(first + replica);
     }
   }
-  if (what.lane != StepTask::Lane::kCompute) return;
-  const std::vector<std::size_t> waiting = std::move(waiting_nodes_);
-  waiting_nodes_.clear();
-  for (const std::size_t id : waiting) {
-    begin_node(static_cast<int>(id / program_.nodes.size()), static_cast<std::int32_t>(id % program_.nodes.size()));
-  }
 }
 
-void ClusterRun::set_slow(std::size_t number, double factor) {
-  Lane& lane = lanes_[number];
+void ClusterTasks::set_slow(int replica, std::int32_t device, double factor) {
+  DeviceLanes& lane = lanes_.of(replica, device);
   lane.slow = factor;
-  if (lane.running >= 0) stretch_cell(number);
-  if (lane.task >= 0) stretch_task(lane.task);
+  nodes_.stretch_running(replica, device);
+  if (lane.task >= 0) stretch(lane.task);
 }
 
-void ClusterRun::stretch_cell(std::size_t number) {
-  Lane& lane = lanes_[number];
-  Stretched& work = lane.work;
-  work.left -= static_cast<double>(now_ - work.since) / work.factor;
-  work.since = now_;
-  work.factor = lane.slow;
-  const auto id = static_cast<std::size_t>(lane.running);
-  ends_[id] = now_ + std::max<Nanoseconds>(whole_nanoseconds(work.left * work.factor), 0);
-  push(ends_[id], Happens::kEnd, id);
-}
-
-// As long as the slowest of its devices needs.
-void ClusterRun::stretch_task(std::int32_t run) {
-  const TaskRun& task = task_runs_[at(run)];
-  const std::size_t number = at(first_chain_[at(run)]);
-  if (task.begin < 0 || task.end >= 0 || chains_[number].ways.size() != 1 || chains_[number].ways[0].in_network >= 0) {
-    return;
-  }
+// A task on compute lanes takes as long as the slowest of its devices needs. One with flows is not stretched: the
+// network says how long those take.
+void ClusterTasks::stretch(std::int32_t run) {
+  const TaskRun& task = runs_[at(run)];
+  const std::int32_t number = first_sequence_[at(run)];
+  PhaseSequence& sequence = sequences_[at(number)];
+  const bool computes = sequence.routes.size() == 1 && sequence.routes[0].in_network < 0;
+  if (task.begin < 0 || task.end >= 0 || !computes) return;
   double factor = 1;
-  for_each_lane(task, [&](std::size_t lane, int) { factor = std::max(factor, lanes_[lane].slow); });
-  Stretched& work = task_work_[at(run)];
-  if (factor == work.factor) return;
-  work.left -= static_cast<double>(now_ - work.since) / work.factor;
-  work.since = now_;
-  work.factor = factor;
-  chains_[number].at = now_ + std::max<Nanoseconds>(whole_nanoseconds(work.left * work.factor), 0);
-  push(chains_[number].at, Happens::kChain, number);
+  for_each_lane(task,
+                [&](int replica, std::int32_t device) { factor = std::max(factor, lanes_.of(replica, device).slow); });
+  if (factor == work_[at(run)].factor) return;
+  sequence.at = work_[at(run)].stretch(clock_.now, factor);
+  clock_.schedule(sequence.at, Event::Kind::kPhaseEnds, number);
 }
 
 }  // namespace debubble

@@ -21,7 +21,7 @@ class Steps {
     if (step == nullptr) return;
     std::vector<std::array<std::int64_t, 4>> order;  // device, lane, begin, task run
     for (std::size_t k = 0; k < run.task_runs().size(); ++k) {
-      const ClusterRun::TaskRun& task = run.task_runs()[k];
+      const ClusterTasks::TaskRun& task = run.task_runs()[k];
       if (task.replica >= 0 && task.replica != replica) continue;
       const StepTask& what = step->tasks[at(task.task)];
       for (const std::int32_t device : what.devices) {
@@ -42,18 +42,18 @@ class Steps {
   template <typename GateOfNode>
   void set_gates(const GateOfNode& gate_of_node, const Program& program) {
     for (const auto& [key, number] : index_) {
-      const ClusterRun::TaskRun& task = run_.task_runs()[at(key.first)];
-      const ClusterRun::Cause& cause = task.causes[task.replica < 0 ? at(replica_) : 0];
+      const ClusterTasks::TaskRun& task = run_.task_runs()[at(key.first)];
+      const Cause& cause = task.causes[task.replica < 0 ? at(replica_) : 0];
       StepSpan& span = spans_[at(number)];
       Nanoseconds released = 0;
       switch (cause.kind) {
-        case ClusterRun::Cause::Kind::kNothing:
+        case Cause::Kind::kNothing:
           break;
-        case ClusterRun::Cause::Kind::kNode:
+        case Cause::Kind::kNode:
           span.gate = gate_of_node(program.nodes[at(cause.index)], cause.index);
-          released = run_.end_of(replica_, cause.index);
+          released = run_.nodes().end_of(replica_, cause.index);
           break;
-        case ClusterRun::Cause::Kind::kTask:
+        case Cause::Kind::kTask:
           span.gate = {Gate::Kind::kStep, index(cause.index, span.device)};
           released = run_.task_runs()[at(cause.index)].end;
           break;
@@ -64,7 +64,7 @@ class Steps {
 
  private:
   void add(const StepWork* step, std::int32_t device, std::int64_t task_run) {
-    const ClusterRun::TaskRun& task = run_.task_runs()[static_cast<std::size_t>(task_run)];
+    const ClusterTasks::TaskRun& task = run_.task_runs()[static_cast<std::size_t>(task_run)];
     const StepTask& what = step->tasks[at(task.task)];
     index_[{static_cast<std::int32_t>(task_run), device}] = static_cast<std::int32_t>(spans_.size());
     StepSpan span;
@@ -75,7 +75,7 @@ class Steps {
     span.device = device;
     span.begin = task.begin;
     span.end = task.end;
-    // A task without flows can only have been stretched by a collective beside it.
+    // A task without flows can only have been stretched by a collective that ran at the same time.
     const bool flows = what.lane == StepTask::Lane::kCollective;
     span.contention = flows ? std::max<Nanoseconds>(task.end - task.begin - task.alone, 0) : 0;
     span.straggled = task.straggled;
@@ -96,21 +96,21 @@ struct RunTimes {
   const Steps& steps;
   int replica;
 
-  [[nodiscard]] Nanoseconds end(std::int32_t node) const { return run.end_of(replica, node); }
+  [[nodiscard]] Nanoseconds end(std::int32_t node) const { return run.nodes().end_of(replica, node); }
   [[nodiscard]] Nanoseconds arrival(const Input& input) const {
-    return program.p2p == P2p::kOverlapped ? run.arrival(replica, input.number) : end(input.maker);
+    return program.p2p == P2p::kOverlapped ? run.nodes().arrival(replica, input.number) : end(input.maker);
   }
-  [[nodiscard]] TransferTime alone(std::int32_t channel) const { return run.way(replica, channel).alone; }
-  [[nodiscard]] bool copy_engines() const { return run.copy_engines(); }
+  [[nodiscard]] TransferTime alone(std::int32_t channel) const { return run.links().channel(replica, channel).alone; }
+  [[nodiscard]] bool copy_engines() const { return run.links().copy_engines(); }
 
   void add_parts(std::size_t k, Span& span) const {
-    const Nanoseconds lasts = run.duration(replica, static_cast<std::int32_t>(k));
+    const Nanoseconds lasts = run.nodes().duration(replica, static_cast<std::int32_t>(k));
     span.straggled = lasts - run.tables().cells[program.nodes[k].cell()].duration;
     span.slowed = span.end - span.begin - lasts;
   }
 
   void add_gate(std::size_t k, Nanoseconds gate_end, Gate& gate, Nanoseconds& ready) const {
-    const ClusterRun::Release* release = run.release_of(replica, static_cast<std::int32_t>(k));
+    const ClusterNodes::Release* release = run.nodes().release_of(replica, static_cast<std::int32_t>(k));
     if (release == nullptr) return;
     const Nanoseconds end = run.task_runs()[at(release->task_run)].end;
     if (release->is_input) ready = std::max(ready, end);
@@ -131,8 +131,8 @@ Timeline timeline_of(const ClusterRun& run, int replica, const Program& program,
   SpanRecorder<RunTimes> recorder(program, schedule, run.tables(), times, timeline);
   for (std::size_t k = 0; k < program.nodes.size(); ++k) {
     const auto node = static_cast<std::int32_t>(k);
-    const Nanoseconds begin = run.begin_of(replica, node);
-    const Nanoseconds end = run.end_of(replica, node);
+    const Nanoseconds begin = run.nodes().begin_of(replica, node);
+    const Nanoseconds end = run.nodes().end_of(replica, node);
     if (program.nodes[k].is_transfer()) {
       recorder.transfer(k, begin, end);
     } else {

@@ -12,7 +12,9 @@ namespace {
 std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 }  // namespace
 
-// The rules are those of walk.hpp; here each node also keeps what it may have waited for.
+// Two passes over the program. Forwards: the times of walk.hpp, by the same rules, with all that each node may have
+// waited for. Backwards: from the last ends along waits without slack, which is what makes a node critical. Only those
+// nodes and waits stay in the graph: usually few, and `derivative` is asked for every cost.
 class CriticalGraph::Builder {
  public:
   Builder(const Program& program, const StageCosts& costs, const Topology& topology,
@@ -37,6 +39,8 @@ class CriticalGraph::Builder {
  private:
   using Wait = Program::ExtraInput::Wait;
 
+  // What a lane's next cell waits for: in blocking and coupled modes transfers hold the lane after its last cell, and
+  // any of them may end last.
   struct LaneState {
     std::int32_t cell = -1;               // the last one
     std::vector<std::int32_t> transfers;  // since then
@@ -109,7 +113,8 @@ class CriticalGraph::Builder {
            (edge.gathered ? tables_.barrier : 0);
   }
 
-  // From the last ends back, along what had no slack.
+  // From the last ends back, along what had no slack. Program order is topological, so one pass backwards has seen all
+  // users of a node before the node itself; the pass forwards then stores edges in the order `extreme` adds them up.
   void trace_back(CriticalGraph& graph) const {
     std::vector<bool> critical(end_.size(), false);
     for (std::size_t k = 0; k < end_.size(); ++k) critical[k] = end_[k] == graph.makespan_;
@@ -146,11 +151,15 @@ CriticalGraph::CriticalGraph(const Program& program, const StageCosts& costs, co
   Builder(program, costs, topology, durations).run(*this);
 }
 
+// The longest (most) or shortest path by these weights over the critical nodes, from any that starts at 0 to any that
+// ends last. All of them take the same time; a cost that grows a little lengthens the step by its part on the path that
+// holds most of it, which becomes the only critical one.
 double CriticalGraph::extreme(const std::vector<double>& node, const std::vector<double>& channel, double barrier,
                               bool most) const {
   const auto weight = [](const std::vector<double>& weights, std::int32_t index) {
     return weights.empty() || index < 0 ? 0.0 : weights[at(index)];
   };
+  // What no path reaches: worse than all, so that max and min skip it.
   const double none = most ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   const auto better = [&](double a, double b) { return most ? std::max(a, b) : std::min(a, b); };
   std::vector<double> until_begin(channel_of_.size(), none);

@@ -1,13 +1,13 @@
-// CriticalGraph: all critical paths of a run at once, and how often something stands on them.
+// CriticalGraph: all critical paths of a run at once, and how often something is on them.
 //
 //     device 0   F0 F1 .. B0 .. B1        every chain of things that begin when the one before ends, from 0 to the
 //     device 1      F0 B0 F1 B1           last end: usually there are many, equally long
 //
 // The step time is the longest chain of what waits for each other. So when something grows a little, the step grows by
-// as much as stands on the chain that holds most of it; when it shrinks, on the chain that holds least. Where these two
+// as much as is on the chain that holds most of it; when it shrinks, on the chain that holds least. Where these two
 // differ, several chains tie, and the derivative is one-sided.
 //
-// Of the walk of `simulate`: no network on which flows meet, no tasks beside the schedule.
+// Of the walk of `simulate`: no network on which flows meet, no step tasks.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class CriticalGraph {
                 const std::vector<Nanoseconds>& durations);
 
   [[nodiscard]] Nanoseconds makespan() const { return makespan_; }
-  // Nodes that stand on some critical path.
+  // Nodes on some critical path.
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
 
   [[nodiscard]] OneSided derivative(const PartWeights& weights) const;
@@ -51,12 +51,12 @@ class CriticalGraph {
   struct Edge {
     std::int32_t from = -1;     // node
     std::int32_t channel = -1;  // the transfer between them, where transfers overlap
-    bool gathered = false;      // a barrier stands between them
+    bool gathered = false;      // a barrier lies between them
     bool begin_only = false;    // it waits for the beginning of `from`
   };
   struct Critical {
     std::int32_t node = 0;
-    std::size_t edges_end = 0;  // its edges stand behind those of the node before
+    std::size_t edges_end = 0;  // its edges follow those of the node before
     bool starts = false;        // it begins at 0
     bool ends = false;          // it ends last
   };

@@ -8,7 +8,7 @@ namespace debubble {
 
 namespace {
 
-// As often as the way takes the link; less where transfers are calibrated.
+// As often as the route takes the link; less where transfers are calibrated.
 Nanoseconds latency_on(const LinkShare& share, const LinkGraph& graph) {
   const Nanoseconds latency = graph.links[static_cast<std::size_t>(share.link)].latency;
   return share.weight == 1 ? latency : static_cast<Nanoseconds>(static_cast<double>(latency) * share.weight);
@@ -16,14 +16,14 @@ Nanoseconds latency_on(const LinkShare& share, const LinkGraph& graph) {
 
 }  // namespace
 
-std::int32_t FifoNetwork::add_way(const std::vector<FlowPath>& paths, Form form) {
-  ways_.push_back({paths, form});
-  return static_cast<std::int32_t>(ways_.size()) - 1;
+std::int32_t FifoNetwork::add_route(const std::vector<FlowPath>& paths, Form form) {
+  routes_.push_back({paths, form});
+  return static_cast<std::int32_t>(routes_.size()) - 1;
 }
 
-// Link after link, each link's latency is paid on the way; what a message costs beside them comes last.
-Nanoseconds FifoNetwork::latency_after(std::int32_t way) const {
-  const Way& of = ways_[static_cast<std::size_t>(way)];
+// Link after link, each link's latency is paid as the message passes it; what a message costs beyond them comes last.
+Nanoseconds FifoNetwork::latency_after(std::int32_t route) const {
+  const Route& of = routes_[static_cast<std::size_t>(route)];
   if (of.form == Form::kTogether) return of.paths.front().latency;
   Nanoseconds most = 0;
   for (const FlowPath& path : of.paths) {
@@ -34,28 +34,28 @@ Nanoseconds FifoNetwork::latency_after(std::int32_t way) const {
   return most;
 }
 
-std::size_t FifoNetwork::new_message(std::int32_t way, std::size_t path, Bytes bytes, std::size_t group) {
+std::size_t FifoNetwork::new_message(std::int32_t route, std::size_t path, Bytes bytes, std::size_t group) {
   if (unused_.empty()) {
     unused_.push_back(messages_.size());
     messages_.emplace_back();
   }
   const std::size_t slot = unused_.back();
   unused_.pop_back();
-  messages_[slot] = {way, path, 0, bytes, group};
+  messages_[slot] = {route, path, 0, bytes, group};
   return slot;
 }
 
-void FifoNetwork::begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::int64_t owner, Nanoseconds now) {
+void FifoNetwork::begin(std::int32_t route, Bytes bytes, Nanoseconds alone, FlowOwner owner, Nanoseconds now) {
   if (unused_groups_.empty()) {
     unused_groups_.push_back(groups_.size());
     groups_.emplace_back();
   }
   const std::size_t group = unused_groups_.back();
   unused_groups_.pop_back();
-  const Way& of = ways_[static_cast<std::size_t>(way)];
+  const Route& of = routes_[static_cast<std::size_t>(route)];
   groups_[group] = {owner, of.paths.size()};
   for (std::size_t path = 0; path < of.paths.size(); ++path) {
-    const std::size_t slot = new_message(way, path, bytes, group);
+    const std::size_t slot = new_message(route, path, bytes, group);
     if (of.form == Form::kTogether) {
       hold_all(slot, alone, now);
     } else {
@@ -64,17 +64,17 @@ void FifoNetwork::begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::i
   }
 }
 
-std::int64_t FifoNetwork::fire(std::uint64_t number, Nanoseconds now) {
-  const auto slot = static_cast<std::size_t>(number);
+FlowOwner FifoNetwork::fire(std::uint32_t index, Nanoseconds now) {
+  const auto slot = static_cast<std::size_t>(index);
   const Message& message = messages_[slot];
-  const Way& way = ways_[static_cast<std::size_t>(message.way)];
-  if (way.form == Form::kLinkAfterLink && message.next < path_of(message).links.size()) {
+  const Route& route = routes_[static_cast<std::size_t>(message.route)];
+  if (route.form == Form::kLinkAfterLink && message.next < path_of(message).links.size()) {
     enter_next_link(slot, now);
-    return kUnderWay;
+    return kInFlight;
   }
   const std::size_t group = message.group;
   unused_.push_back(slot);
-  if (--groups_[group].under_way > 0) return kUnderWay;
+  if (--groups_[group].in_flight > 0) return kInFlight;
   unused_groups_.push_back(group);
   return groups_[group].owner;
 }
@@ -88,7 +88,7 @@ void FifoNetwork::enter_next_link(std::size_t slot, Nanoseconds now) {
   const Nanoseconds taken = alone({one_link, message.bytes}, graph_, NetworkModel::kFifo).serialisation;
   const Nanoseconds sent = (link.shared ? std::max(free, now) : now) + taken;
   free = std::max(free, sent);
-  queue_.push({sent + latency_on(share, graph_), first_event_ + static_cast<std::uint64_t>(slot)});
+  queue_.push({sent + latency_on(share, graph_), {Event::Kind::kNetwork, 0, static_cast<std::uint32_t>(slot)}});
 }
 
 void FifoNetwork::hold_all(std::size_t slot, Nanoseconds alone, Nanoseconds now) {
@@ -103,7 +103,7 @@ void FifoNetwork::hold_all(std::size_t slot, Nanoseconds alone, Nanoseconds now)
   for (const LinkShare& share : path.links) {
     if (is_shared(share)) free_[static_cast<std::size_t>(share.link)] = begin + alone;
   }
-  queue_.push({begin + alone, first_event_ + static_cast<std::uint64_t>(slot)});
+  queue_.push({begin + alone, {Event::Kind::kNetwork, 0, static_cast<std::uint32_t>(slot)}});
 }
 
 }  // namespace debubble

@@ -16,46 +16,44 @@ namespace debubble {
 
 class FifoNetwork : public FlowNetwork {
  public:
-  FifoNetwork(const LinkGraph& graph, EventQueue& queue, std::uint64_t first_event)
-      : graph_(graph), queue_(queue), first_event_(first_event), free_(graph.links.size(), 0) {}
+  FifoNetwork(const LinkGraph& graph, EventQueue& queue) : graph_(graph), queue_(queue), free_(graph.links.size(), 0) {}
 
-  std::int32_t add_way(const std::vector<FlowPath>& paths, Form form) override;
-  [[nodiscard]] Nanoseconds latency_after(std::int32_t way) const override;
+  std::int32_t add_route(const std::vector<FlowPath>& paths, Form form) override;
+  [[nodiscard]] Nanoseconds latency_after(std::int32_t route) const override;
   void prepare() override {}
-  void begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::int64_t owner, Nanoseconds now) override;
-  std::int64_t fire(std::uint64_t number, Nanoseconds now) override;
+  void begin(std::int32_t route, Bytes bytes, Nanoseconds alone, FlowOwner owner, Nanoseconds now) override;
+  FlowOwner fire(std::uint32_t index, Nanoseconds now) override;
   void settle(Nanoseconds) override {}
 
  private:
-  struct Way {
+  struct Route {
     std::vector<FlowPath> paths;
     Form form = Form::kTogether;
   };
   struct Message {
-    std::int32_t way = -1;
-    std::size_t path = 0;  // of the way
+    std::int32_t route = -1;
+    std::size_t path = 0;  // of the route
     std::size_t next = 0;  // link of the path
     Bytes bytes = 0;
     std::size_t group = 0;
   };
   // Messages of one flow.
   struct Group {
-    std::int64_t owner = 0;
-    std::size_t under_way = 0;
+    FlowOwner owner = kInFlight;
+    std::size_t in_flight = 0;
   };
 
   [[nodiscard]] const FlowPath& path_of(const Message& message) const {
-    return ways_[static_cast<std::size_t>(message.way)].paths[message.path];
+    return routes_[static_cast<std::size_t>(message.route)].paths[message.path];
   }
-  std::size_t new_message(std::int32_t way, std::size_t path, Bytes bytes, std::size_t group);
+  std::size_t new_message(std::int32_t route, std::size_t path, Bytes bytes, std::size_t group);
   void enter_next_link(std::size_t slot, Nanoseconds now);
   void hold_all(std::size_t slot, Nanoseconds alone, Nanoseconds now);
 
   const LinkGraph& graph_;
   EventQueue& queue_;
-  std::uint64_t first_event_;
   std::vector<Nanoseconds> free_;  // by link
-  std::vector<Way> ways_;
+  std::vector<Route> routes_;
   std::vector<Message> messages_;
   std::vector<std::size_t> unused_;  // slots in messages_
   std::vector<Group> groups_;

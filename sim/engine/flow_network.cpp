@@ -5,13 +5,12 @@
 
 namespace debubble {
 
-std::unique_ptr<FlowNetwork> make_network(const LinkGraph& graph, NetworkModel model, EventQueue& queue,
-                                          std::uint64_t first_event) {
+std::unique_ptr<FlowNetwork> make_network(const LinkGraph& graph, NetworkModel model, EventQueue& queue) {
   switch (model) {
     case NetworkModel::kFluid:
-      return std::make_unique<FluidNetwork>(graph, queue, first_event);
+      return std::make_unique<FluidNetwork>(graph, queue);
     case NetworkModel::kFifo:
-      return std::make_unique<FifoNetwork>(graph, queue, first_event);
+      return std::make_unique<FifoNetwork>(graph, queue);
     case NetworkModel::kUncontended:
       break;
   }

@@ -7,11 +7,10 @@ namespace debubble {
 
 std::vector<Nanoseconds> simulate_flows(const LinkGraph& graph, NetworkModel model,
                                         const std::vector<TimedFlow>& flows) {
-  constexpr std::uint64_t kNetwork = std::uint64_t{1} << 62;  // events below: a flow begins
   std::vector<Nanoseconds> ends(flows.size());
   std::vector<Nanoseconds> lasts(flows.size());  // alone, without its latency
   EventQueue queue;
-  const auto network = make_network(graph, model, queue, kNetwork);
+  const auto network = make_network(graph, model, queue);
   for (std::size_t f = 0; f < flows.size(); ++f) {
     const TimedFlow& timed = flows[f];
     const bool fifo_message = model == NetworkModel::kFifo && !timed.together;
@@ -19,29 +18,31 @@ std::vector<Nanoseconds> simulate_flows(const LinkGraph& graph, NetworkModel mod
     lasts[f] = time.serialisation;
     ends[f] = timed.begin + time.total();
     if (network == nullptr || time.serialisation == 0) continue;
-    network->add_way({timed.flow.path},
-                     timed.together ? FlowNetwork::Form::kTogether : FlowNetwork::Form::kLinkAfterLink);
+    network->add_route({timed.flow.path},
+                       timed.together ? FlowNetwork::Form::kTogether : FlowNetwork::Form::kLinkAfterLink);
   }
   if (network == nullptr) return ends;
   network->prepare();
-  std::int32_t way = 0;
-  std::vector<std::int32_t> way_of(flows.size(), -1);
+  std::int32_t routes = 0;
+  std::vector<std::int32_t> route_of(flows.size(), -1);
   for (std::size_t f = 0; f < flows.size(); ++f) {
     if (lasts[f] == 0) continue;
-    way_of[f] = way++;
-    queue.push({flows[f].begin, f});
+    route_of[f] = routes++;
+    queue.push({flows[f].begin, {Event::Kind::kFlowBegins, 0, static_cast<std::uint32_t>(f)}});
   }
   while (!queue.empty()) {
     const Nanoseconds now = queue.top().at;
     while (!queue.empty() && queue.top().at == now) {
-      const std::uint64_t what = queue.pop().what;
-      if (what < kNetwork) {
-        network->begin(way_of[what], flows[what].flow.bytes, lasts[what], static_cast<std::int64_t>(what), now);
+      const Event event = queue.pop();
+      if (event.what.kind() == Event::Kind::kFlowBegins) {
+        const FlowOwner owner{FlowUse::kListed, 0, event.what.index()};
+        network->begin(route_of[event.what.index()], flows[event.what.index()].flow.bytes, lasts[event.what.index()],
+                       owner, now);
         continue;
       }
-      const std::int64_t done = network->fire(what - kNetwork, now);
-      if (done == FlowNetwork::kUnderWay) continue;
-      ends[static_cast<std::size_t>(done)] = now + network->latency_after(way_of[static_cast<std::size_t>(done)]);
+      const FlowOwner done = network->fire(event.what.index(), now);
+      if (done == FlowNetwork::kInFlight) continue;
+      ends[done.index()] = now + network->latency_after(route_of[done.index()]);
     }
     network->settle(now);
   }

@@ -21,31 +21,34 @@ Nanoseconds whole_nanoseconds(double time) {
 
 }  // namespace
 
+// Whether its flows slow each other down. Otherwise each gets what it would get alone, and none depends on the others.
 bool FluidNetwork::Class::tight() const { return demand > capacity * (1 + kRounding); }
 
-std::int32_t FluidNetwork::add_way(const std::vector<FlowPath>& paths, Form) {
+std::int32_t FluidNetwork::add_route(const std::vector<FlowPath>& paths, Form) {
   paths_.push_back(paths.at(0));
   return static_cast<std::int32_t>(paths_.size()) - 1;
 }
 
-Nanoseconds FluidNetwork::latency_after(std::int32_t way) const { return paths_[at(way)].latency; }
+Nanoseconds FluidNetwork::latency_after(std::int32_t route) const { return paths_[at(route)].latency; }
 
+// Classes depend on which routes share links, so all routes must be known.
 void FluidNetwork::prepare() {
   classes_of_ = classify_links(graph_, paths_);
   classes_.resize(classes_of_.capacity.size());
   for (std::size_t c = 0; c < classes_.size(); ++c) classes_[c].capacity = classes_of_.capacity[c];
 }
 
-void FluidNetwork::begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::int64_t owner, Nanoseconds now) {
+void FluidNetwork::begin(std::int32_t route, Bytes bytes, Nanoseconds alone, FlowOwner owner, Nanoseconds now) {
   if (unused_.empty()) {
     unused_.push_back(static_cast<std::int32_t>(flows_.size()));
     flows_.emplace_back();
   }
   const std::int32_t slot = unused_.back();
   unused_.pop_back();
-  const SharedWay& shared = classes_of_.ways[at(way)];
+  const SharedRoute& shared = classes_of_.routes[at(route)];
   Active& flow = flows_[at(slot)];
-  flow = {way, 0, owner, static_cast<double>(bytes), shared.fastest, now, now + alone, now + alone, flow.seen};
+  flow = {route, 0, owner, static_cast<double>(bytes), shared.fastest, now, now + alone, now + alone, flow.seen};
+  // The usual case costs no solving: on classes with room the flow ends when it would alone, and its event is exact.
   bool meets = false;
   for (const LinkShare& share : shared.classes) {
     Class& on = classes_[at(share.link)];
@@ -56,23 +59,25 @@ void FluidNetwork::begin(std::int32_t way, Bytes bytes, Nanoseconds alone, std::
     meets = true;
   }
   if (meets) flow.rate = 0;  // until settled
-  if (!meets) queue_.push({flow.end, first_event_ + static_cast<std::uint64_t>(slot)});
+  if (!meets) queue_.push({flow.end, {Event::Kind::kNetwork, 0, static_cast<std::uint32_t>(slot)}});
 }
 
-std::int64_t FluidNetwork::fire(std::uint64_t number, Nanoseconds now) {
-  const auto slot = static_cast<std::int32_t>(number);
+FlowOwner FluidNetwork::fire(std::uint32_t index, Nanoseconds now) {
+  const auto slot = static_cast<std::int32_t>(index);
   Active& flow = flows_[at(slot)];
-  if (flow.way < 0 || flow.end != now || flow.rate == 0) return kUnderWay;  // its end has moved since
-  const SharedWay& shared = way_of(flow);
+  if (flow.route < 0 || flow.end != now || flow.rate == 0) return kInFlight;  // its end has moved since
+  const SharedRoute& shared = route_of(flow);
   for (const LinkShare& share : shared.classes) {
     Class& on = classes_[at(share.link)];
+    // Asked before it leaves: a class that was tight until now gives its room to the flows that stay.
     if (on.tight()) dirty_.push_back(share.link);
     const auto here = std::find(on.flows.begin(), on.flows.end(), slot);
     *here = on.flows.back();
     on.flows.pop_back();
+    // Exactly 0 on an empty class, so that rounding never adds up over a run.
     on.demand = on.flows.empty() ? 0 : on.demand - share.weight * shared.fastest;
   }
-  flow.way = -1;
+  flow.route = -1;
   unused_.push_back(slot);
   return flow.owner;
 }
@@ -89,12 +94,14 @@ void FluidNetwork::look_at_flow(std::int32_t slot) {
   if (flow.seen == round_) return;
   flow.seen = round_;
   met_flows_.push_back(slot);
-  for (const LinkShare& share : way_of(flow).classes) {
+  for (const LinkShare& share : route_of(flow).classes) {
     if (classes_[at(share.link)].tight()) look_at_class(share.link);
   }
 }
 
-// All flows that depend on the dirty classes through tight ones.
+// All flows that depend on the dirty classes through tight ones: the connected part of the graph of flows and tight
+// classes. A class with room joins nothing, for its flows take no less whatever the others do. `round_` marks what has
+// been visited without clearing any marks.
 void FluidNetwork::collect() {
   ++round_;
   met_flows_.clear();
@@ -106,6 +113,8 @@ void FluidNetwork::collect() {
   }
 }
 
+// Once per instant, after all its flows have begun and ended. A dirty class may have room again; its flows are solved
+// all the same, for they were slowed down until now.
 void FluidNetwork::settle(Nanoseconds now) {
   if (dirty_.empty()) return;
   collect();
@@ -116,8 +125,8 @@ void FluidNetwork::settle(Nanoseconds now) {
   }
   for (const std::int32_t slot : met_flows_) {
     Active& flow = flows_[at(slot)];
-    flow.solved = max_min_.add_flow(way_of(flow).fastest);
-    for (const LinkShare& share : way_of(flow).classes) {
+    flow.solved = max_min_.add_flow(route_of(flow).fastest);
+    for (const LinkShare& share : route_of(flow).classes) {
       const Class& on = classes_[at(share.link)];
       if (on.seen == round_ && on.solved >= 0) max_min_.cross(on.solved, share.weight);
     }
@@ -128,13 +137,15 @@ void FluidNetwork::settle(Nanoseconds now) {
 
 void FluidNetwork::change_rate(std::int32_t slot, double rate, Nanoseconds now) {
   Active& flow = flows_[at(slot)];
+  // A rate that comes out the same keeps its end: to work it out again would only add rounding, and an event.
   constexpr double kUnchanged = 1e-13;
   if (flow.rate > 0 && std::abs(rate - flow.rate) <= kUnchanged * flow.rate) return;
   flow.left = std::max(0.0, flow.left - flow.rate * static_cast<double>(now - flow.since));
   flow.since = now;
   flow.rate = rate;
+  // Contention never makes it faster than alone, which rounding could.
   flow.end = std::max(flow.earliest, now + whole_nanoseconds(flow.left / rate));
-  queue_.push({flow.end, first_event_ + static_cast<std::uint64_t>(slot)});
+  queue_.push({flow.end, {Event::Kind::kNetwork, 0, static_cast<std::uint32_t>(slot)}});
 }
 
 }  // namespace debubble

@@ -14,35 +14,38 @@ constexpr double kBytesPerNanosecond = 1e-9;  // of bytes per second
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 struct Crossing {
-  std::int32_t way = 0;
+  std::int32_t route = 0;
   double weight = 1;
 
   friend bool operator==(const Crossing&, const Crossing&) = default;
 };
 
-// Which ways cross each link that can fill up.
-std::vector<std::vector<Crossing>> crossings_of(const LinkGraph& graph, const std::vector<FlowPath>& ways) {
+// Phase 1: which routes cross each link that can fill up. Links that are not shared, or without a limit, slow a flow
+// down at most by itself, which fastest_of already counts.
+std::vector<std::vector<Crossing>> crossings_of(const LinkGraph& graph, const std::vector<FlowPath>& routes) {
   std::vector<std::vector<Crossing>> crossings(graph.links.size());
-  for (std::size_t w = 0; w < ways.size(); ++w) {
-    for (const LinkShare& share : ways[w].links) {
+  for (std::size_t r = 0; r < routes.size(); ++r) {
+    for (const LinkShare& share : routes[r].links) {
       const Link& link = graph.links[at(share.link)];
       if (!link.shared || link.bandwidth == 0) continue;
-      crossings[at(share.link)].push_back({static_cast<std::int32_t>(w), share.weight});
+      crossings[at(share.link)].push_back({static_cast<std::int32_t>(r), share.weight});
     }
   }
   return crossings;
 }
 
+// Of the routes only, not of their weights: those are doubles, and which are equal is for the comparison to say.
 std::uint64_t hash_of(const std::vector<Crossing>& crossings) {
   std::uint64_t hash = crossings.size();
   for (const Crossing& crossing : crossings) {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-    hash = (hash ^ static_cast<std::uint64_t>(crossing.way)) * kOdd;
+    hash = (hash ^ static_cast<std::uint64_t>(crossing.route)) * kOdd;
     hash ^= hash >> 29;
   }
   return hash;
 }
 
+// What a route gets alone: its tightest link, or the bound of its own.
 double fastest_of(const LinkGraph& graph, const FlowPath& path) {
   double fastest = std::numeric_limits<double>::infinity();
   for (const LinkShare& share : path.links) {
@@ -56,15 +59,17 @@ double fastest_of(const LinkGraph& graph, const FlowPath& path) {
 
 }  // namespace
 
-LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& ways) {
+// Phase 2: links with the same crossings are one class. If the same flows take the same shares of two links, the one
+// with less capacity is full first, so the other never limits anything: max-min rates stay exactly the same.
+LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& routes) {
   LinkClasses classes;
-  for (const FlowPath& way : ways) classes.ways.push_back({{}, fastest_of(graph, way)});
-  std::vector<std::vector<Crossing>> crossings = crossings_of(graph, ways);
+  for (const FlowPath& route : routes) classes.routes.push_back({{}, fastest_of(graph, route)});
+  std::vector<std::vector<Crossing>> crossings = crossings_of(graph, routes);
   std::unordered_map<std::uint64_t, std::vector<std::int32_t>> known;  // classes by hash
   std::vector<std::int32_t> member;                                    // by class: a link of it
   for (std::size_t l = 0; l < crossings.size(); ++l) {
     if (crossings[l].empty()) continue;
-    // In terms of the first way: a link whose flows all weigh twice as much is one of half the capacity.
+    // In terms of the first route: a link whose flows all weigh twice as much is one of half the capacity.
     const double unit = crossings[l].front().weight;
     for (Crossing& crossing : crossings[l]) crossing.weight /= unit;
     const double capacity = static_cast<double>(graph.links[l].bandwidth) * kBytesPerNanosecond / unit;
@@ -80,7 +85,7 @@ LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& 
     member.push_back(static_cast<std::int32_t>(l));
     classes.capacity.push_back(capacity);
     for (const Crossing& crossing : crossings[l]) {
-      classes.ways[at(crossing.way)].classes.push_back({made, crossing.weight});
+      classes.routes[at(crossing.route)].classes.push_back({made, crossing.weight});
     }
   }
   return classes;

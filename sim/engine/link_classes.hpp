@@ -1,6 +1,5 @@
-// LinkClasses: links that the same ways cross count as one. The eight rails of eight tensor ranks, or a network card's
-// two hops, limit the flows on them alike, so the tightest of them speaks for all; and a link that flows never share
-// with another way limits each of them less than the way's own speed does. Internal to sim/engine.
+// LinkClasses: links that the same routes cross count as one. The eight rails of eight tensor ranks, or a network
+// card's two hops, limit the flows on them alike, so the tightest of them represents all. Internal to sim/engine.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +10,16 @@
 
 namespace debubble {
 
-struct SharedWay {
+struct SharedRoute {
   std::vector<LinkShare> classes;  // `link` is the class
   double fastest = 0;              // bytes per nanosecond, alone in the network
 };
 
 struct LinkClasses {
-  std::vector<double> capacity;  // by class, bytes per nanosecond
-  std::vector<SharedWay> ways;   // in the order given
+  std::vector<double> capacity;     // by class, bytes per nanosecond
+  std::vector<SharedRoute> routes;  // in the order given
 };
 
-[[nodiscard]] LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& ways);
+[[nodiscard]] LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& routes);
 
 }  // namespace debubble

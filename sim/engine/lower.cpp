@@ -2,7 +2,7 @@
 //
 // Devices run ahead until their next cell lacks an input, then wait for the op that makes it. Each op feeds one
 // consumer only, so "is the consumer's device waiting for just this?" is all the bookkeeping there is. This is the
-// inner loop of every sweep: what it needs of a stage stands in one small record, what has run in another.
+// inner loop of every sweep: what it needs of a stage is in one small record, what has run in another.
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
@@ -72,7 +72,7 @@ class OverlappedLowering {
     std::int32_t channel = -1;
   };
 
-  // Where an op stands, found once: its stage's record, its (stage, piece) number, its input.
+  // Where an op is, found once: its stage's record, its (stage, piece) number, its input.
   struct Site {
     const StageRecord* stage = nullptr;
     std::size_t number = 0;
@@ -143,7 +143,7 @@ class OverlappedLowering {
     return records_[static_cast<std::size_t>(replica * stages_ + op.stage)];
   }
 
-  // Whether the op may run now; if so, where it stands and what it receives.
+  // Whether the op may run now; if so, where it is and what it receives.
   State check(const Op& op, std::size_t device, Site& site) {
     if (op.kind >= OpKind::kRecompute) return State::kFeature;
     const bool known = static_cast<std::uint32_t>(op.stage) < static_cast<std::uint32_t>(stages_) &&
@@ -156,25 +156,18 @@ class OverlappedLowering {
     site.number = here;
     const Done& done = done_[here];
     const auto pieces = static_cast<std::size_t>(pieces_);
-    switch (op.kind) {
-      case OpKind::kForward:
-        if (done.forward != kNotYet) return State::kFaulty;
-        if (op.stage == 0) return State::kReady;
-        return take(done_[here - pieces].forward, stage.forward_channel, 2 * (here - pieces), device, site.input);
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        if (done.forward == kNotYet || done.gradient != kNotYet) return State::kFaulty;
-        if (op.stage + 1 == stages_) return State::kReady;
-        return take(done_[here + pieces].gradient_node(), stage.gradient_channel, 2 * (here + pieces) + 1, device,
-                    site.input);
-      case OpKind::kWeightGrad:
-        break;
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyLogits:
-      case OpKind::kVocabularyGradient:
-        return State::kFeature;
+    if (op.kind == OpKind::kForward) {
+      if (done.forward != kNotYet) return State::kFaulty;
+      if (source_stage(OpKind::kForward, op.stage, stages_) < 0) return State::kReady;
+      return take(done_[here - pieces].forward, stage.forward_channel, 2 * (here - pieces), device, site.input);
     }
-    return done.gradient == kNotYet || done.has_weights() ? State::kFaulty : State::kReady;
+    if (makes_input_gradient(op.kind)) {
+      if (done.forward == kNotYet || done.gradient != kNotYet) return State::kFaulty;
+      if (source_stage(OpKind::kInputGrad, op.stage, stages_) < 0) return State::kReady;  // a B's is the same
+      return take(done_[here + pieces].gradient_node(), stage.gradient_channel, 2 * (here + pieces) + 1, device,
+                  site.input);
+    }
+    return done.gradient == kNotYet || done.has_weights() ? State::kFaulty : State::kReady;  // W
   }
 
   // The rows' own order already speaks for what stays on the device (channel -1).
@@ -189,23 +182,14 @@ class OverlappedLowering {
 
   void finish(OpKind kind, const Site& site, std::int32_t node) {
     Done& done = done_[site.number];
-    switch (kind) {
-      case OpKind::kForward:
-        done.forward = node;
-        wake(site.stage->next_device, 2 * site.number);
-        return;
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        done.gradient = 2 * node + (kind == OpKind::kBackward ? 1 : 0);
-        wake(site.stage->previous_device, 2 * site.number + 1);
-        return;
-      case OpKind::kWeightGrad:
-        done.gradient |= 1;
-        return;
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyLogits:
-      case OpKind::kVocabularyGradient:
-        return;
+    if (kind == OpKind::kForward) {
+      done.forward = node;
+      wake(site.stage->next_device, 2 * site.number);
+    } else if (makes_input_gradient(kind)) {
+      done.gradient = 2 * node + (makes_weight_gradient(kind) ? 1 : 0);
+      wake(site.stage->previous_device, 2 * site.number + 1);
+    } else {
+      done.gradient |= 1;
     }
   }
 
@@ -272,7 +256,7 @@ bool slices_in_order(const Schedule& schedule) {
       const bool first = forward ? place == 0 : place + 1 == schedule.pieces;
       const unsigned char mark = forward ? 1 : 2;
       if (!first && (seen[forward ? index - 1 : index + 1] & mark) == 0) return false;
-      // The members of a pair begin together: the one before must stand in an earlier cell.
+      // The members of a pair begin together: the one before must be in an earlier cell.
       if (!first && k > 0 && row[k - 1].paired_with_next && row[k - 1].stage == row[k].stage &&
           row[k - 1].microbatch == row[k].microbatch + (forward ? -1 : 1) &&
           (row[k - 1].kind == OpKind::kForward) == forward && is_pipelined(row[k - 1].kind)) {

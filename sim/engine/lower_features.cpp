@@ -1,7 +1,7 @@
 // Lowering of schedules with more than F, B, I and W of equal pieces: recomputation, unequal pieces, shards of the
 // vocabulary, copies. Slower than the plain one, and it checks everything first: the order of cells is a replay's.
 //
-//     a copy lane beside compute    device 0  F0  F1  F2 ...  F5  B0     the copy back of F0 may start when F5 begins
+//     copies overlap compute        device 0  F0  F1  F2 ...  F5  B0     the copy back of F0 may start when F5 begins
 //                                   copies    .  out0 out1 ..   back0    (`after`), and B0 waits for its end
 #include <algorithm>
 #include <array>
@@ -62,7 +62,7 @@ class FeatureLowering {
     program_.reach = std::max(program_.reach, node - input);
   }
 
-  // What another device sends: the first of a cell's inputs stands in the node itself.
+  // What another device sends: the first of a cell's inputs is kept in the node itself.
   void take_feeder(std::int32_t node, std::int32_t id) {
     const Op& op = ops_.op(id);
     const std::int32_t feeder = ops_.feeder(op);
@@ -92,8 +92,7 @@ class FeatureLowering {
   // R, B and I wait for their activation's return, unless an earlier op has.
   void take_copy(std::int32_t node, std::int32_t id) {
     const Op& op = ops_.op(id);
-    const bool uses = op.kind == OpKind::kRecompute || op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-    if (!uses || returned_.empty()) return;
+    if (!needs(op.kind, OpKind::kForward) || returned_.empty()) return;
     std::int32_t& copy = returned_[at(ops_.find(OpKind::kForward, op.stage, op.microbatch))];
     if (copy != kNone) add_input(node, copy, kNone, Wait::kEnd);
     copy = kNone;
@@ -135,9 +134,9 @@ class FeatureLowering {
   Lowering lowering_;
   Program program_;
   std::vector<std::int32_t> node_of_;   // by op
-  std::vector<std::int32_t> returned_;  // by F: the node of its activation's copy back, until somebody waits for it
+  std::vector<std::int32_t> returned_;  // by F: the node of its activation's copy back, until an op waits for it
   std::vector<std::size_t> next_copy_;  // by device
-  std::map<std::array<std::uint32_t, 2>, std::uint32_t> copy_cells_;  // by the F's cell and the way
+  std::map<std::array<std::uint32_t, 2>, std::uint32_t> copy_cells_;  // by the F's cell and the direction
 };
 
 }  // namespace

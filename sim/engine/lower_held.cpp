@@ -1,7 +1,10 @@
 // Lowering where transfers hold compute lanes: blocking and coupled p2p. Transfers become nodes of their own.
 //
-// Both start from a lowered overlapped program, so the schedule is known to be complete and free of deadlock on its
-// own; only the coupling of lanes can add one, and only in coupled mode.
+// Phases: lower with overlapped transfers first, and throw that program away. What it proves is kept: the schedule is
+// complete, and free of deadlock on its own, so nothing here looks for a missing or repeated op again. Then emit cells
+// and transfers in an order in which both lanes of a transfer have run everything before it. Blocking always finds one:
+// a transfer is placed right after its maker, and waits for nothing. Coupled may not, for an exchange waits for its
+// other end; that cycle is the only new deadlock.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -86,6 +89,7 @@ class HeldLowering {
     program_.nodes.push_back(
         {-1, partner == nullptr ? lowering_.cell(op) : lowering_.pair_cell(program_, op, *partner)});
     for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
+      // Never kNotYet: blocking asks is_ready first, coupled emits a slot only after its whole exchange.
       const std::int32_t carrier = carrier_[lowering_.number(tensor)];
       program_.reach = std::max(program_.reach, node - carrier);
       auto& target = program_.nodes.back();
@@ -122,6 +126,8 @@ class BlockingLowering : HeldLowering {
  public:
   BlockingLowering(const Schedule& schedule, Lowering::Scan scan) : HeldLowering(schedule, P2p::kBlocking, scan) {}
 
+  // One cell per device and sweep, as PyTorch's _add_send_recv does: the order of transfers on a lane is part of the
+  // result, so a device that could run on must not.
   Program run() {
     for (bool moved = true; moved;) {
       moved = false;
@@ -144,7 +150,7 @@ class BlockingLowering : HeldLowering {
     for (const Tensor& tensor : remote_inputs(device, next_cell(device))) {
       if (carrier_[lowering_.number(tensor)] == kNotYet) return false;
     }
-    return true;  // local inputs stand earlier in the row: the overlapped lowering has checked that
+    return true;  // local inputs are earlier in the row: the overlapped lowering has checked that
   }
 };
 
@@ -159,6 +165,9 @@ class CoupledLowering : HeldLowering {
         pending_(schedule.rows.size(), 0),
         sends_(schedule.rows.size()) {}
 
+  // Invariant: every device has posted exactly one exchange, the one before its next slot; pending_ counts the
+  // transfers of it whose other end is not posted. At 0 the device runs that slot and posts the next exchange, so each
+  // transfer is posted once by its sender and once by its receiver.
   std::variant<Program, Deadlock> run() {
     for (std::size_t device = 0; device < schedule_.rows.size(); ++device) post(device, {});
     while (!ready_.empty()) {
@@ -169,6 +178,7 @@ class CoupledLowering : HeldLowering {
       while (cursor_[device] < slot.end) emit_cell(device);
       post(device, remote_outputs(device, slot));
     }
+    // At the end of its row a device may still wait for a receiver that never posts.
     for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
       if (!at_end(device) || pending_[device] > 0) return find_cycle(device);
     }
@@ -183,6 +193,7 @@ class CoupledLowering : HeldLowering {
   // Posts the exchange before the device's next slot.
   void post(std::size_t device, const Tensors& sends) {
     const Tensors receives = remote_inputs(device, next_slot(device));
+    // Before any end is posted: where the other end was there first, posting this one counts it down.
     pending_[device] = static_cast<int>(sends.count + receives.count);
     sends_[device] = sends;
     if (pending_[device] == 0) ready_.push_back(device);
@@ -199,7 +210,9 @@ class CoupledLowering : HeldLowering {
     }
   }
 
-  // Follows, from a stuck device, one unmatched transfer after another to the device at its other end.
+  // Follows, from a stuck device, one unmatched transfer after another to the device at its other end. That one is
+  // stuck, too, or it would have posted; so the path must come back to a device on it, and what precedes that is no
+  // part of the cycle.
   [[nodiscard]] Deadlock find_cycle(std::size_t device) const {
     std::vector<Deadlock::Wait> path;
     std::vector<std::size_t> seen;
@@ -225,7 +238,7 @@ class CoupledLowering : HeldLowering {
     throw std::logic_error("coupled lowering: a device waits for nothing");
   }
 
-  // The op the device stands at: the next one, or its last when only sends are left.
+  // The op the device has reached: the next one, or its last when only sends are left.
   [[nodiscard]] Op op_at(std::size_t device) const {
     const auto& row = schedule_.rows[device];
     return at_end(device) ? row.back() : row[cursor_[device]];
@@ -259,9 +272,9 @@ std::variant<Lowering::Scan, Deadlock> check_overlapped(const Schedule& schedule
   if (auto* deadlock = std::get_if<Deadlock>(&overlapped)) return std::move(*deadlock);
   const Program& program = std::get<Program>(overlapped);
   if (!program.copies.empty() || schedule.vocabulary_barriers != 0) {
-    const std::string what = program.copies.empty() ? "the vocabulary is split over the devices" : "copies run";
+    const std::string what = program.copies.empty() ? "the exchanges of a split output layer" : "copies";
     throw InputError(Diagnostic{"X012", schedule.name,
-                                what + " beside compute, and here transfers hold the compute lanes",
+                                what + " overlap with compute; in this mode transfers hold the compute lanes",
                                 "simulate this schedule with --p2p overlapped"});
   }
   return program.has_features ? Lowering::Scan::kFeatures : Lowering::Scan::kPlain;

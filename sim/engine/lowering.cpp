@@ -45,12 +45,7 @@ std::uint32_t Lowering::feature_cell(const Op& op, std::uint32_t index) const {
 bool Lowering::depend_on_each_other(const Op& a, const Op& b) const {
   if (a.microbatch != b.microbatch) return false;
   if (a.stage == b.stage) return a.kind != OpKind::kRecompute;  // whose backward may be the second half of its cell
-  Tensor made;
-  Tensor needed;
-  const auto feeds = [&](const Op& from, const Op& to) {
-    return output_of(from, made) && input_of(to, needed) && number(made) == number(needed);
-  };
-  return feeds(a, b) || feeds(b, a);
+  return feeds(a, b, stages_) || feeds(b, a, stages_);
 }
 
 Program Lowering::start(P2p p2p) const {
@@ -89,7 +84,7 @@ void Lowering::add_cells(Program& program) const {
           cell.stage = stage;
           cell.device = placement.device_of(replica, stage);
           cell.input_channel = input_channel(program, cell.kind, replica, stage);
-          if (cell.input_channel >= 0) cell.input_channel += piece_class * ways();
+          if (cell.input_channel >= 0) cell.input_channel += piece_class * channels_per_class();
           cell.piece_class = piece_class;
           cell.recomputed = block >= classes;
           program.cells.push_back(cell);
@@ -136,12 +131,12 @@ void Lowering::add_channels(Program& program) const {
 }
 
 std::int32_t Lowering::input_channel(const Program& program, OpKind kind, int replica, int stage) const {
-  const bool forward = kind == OpKind::kForward;
-  if (!is_pipelined(kind) || (forward && stage == 0) || (!forward && stage + 1 == stages_)) return -1;
+  if (!is_pipelined(kind) || source_stage(kind, stage, stages_) < 0) return -1;
   const int replicas = schedule_.placement.replicas();
-  const std::int32_t index = forward ? replica * stages_ + stage - 1 : (replicas + replica) * stages_ + stage;
-  const Program::Channel& way = program.channels[static_cast<std::size_t>(index)];
-  return way.from_device == way.to_device ? -1 : index;
+  const std::int32_t index =
+      makes_input_gradient(kind) ? (replicas + replica) * stages_ + stage : replica * stages_ + stage - 1;
+  const Program::Channel& channel = program.channels[static_cast<std::size_t>(index)];
+  return channel.from_device == channel.to_device ? -1 : index;
 }
 
 std::uint32_t Lowering::pair_cell(Program& program, const Op& op, const Op& partner) {

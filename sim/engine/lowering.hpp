@@ -1,4 +1,4 @@
-// What the three ways of lowering share: numbering of channels and cells, and who needs and feeds whom.
+// What the three lowerings share: numbering of channels and cells, and who needs and feeds whom.
 // Internal to sim/engine.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace debubble {
 
-// A tensor on its way: the activation of (stage, piece), or the gradient of that activation.
+// A tensor in flight between two stages: the activation of (stage, piece), or the gradient of that activation.
 struct Tensor {
   bool gradient = false;
   std::int32_t stage = 0;  // the stage whose output it is; a gradient belongs to the same tensor, made one stage later
@@ -27,41 +27,20 @@ class Lowering {
   enum class Scan { kPlain, kFeatures };
   explicit Lowering(const Schedule& schedule, Scan scan = Scan::kPlain);
 
-  // The tensor an op takes from the neighbouring stage; false when it takes none (first F, last B or I, any W).
+  // The tensor an op takes from the neighbouring stage; false when it takes none (first F, last B or I, any W), or is
+  // no part of that exchange (a shard's S: see shard_channel).
   [[nodiscard]] bool input_of(const Op& op, Tensor& tensor) const {
-    switch (op.kind) {
-      case OpKind::kForward:
-        tensor = {false, op.stage - 1, op.microbatch};
-        return op.stage > 0;
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        tensor = {true, op.stage, op.microbatch};
-        return op.stage + 1 < stages_;
-      case OpKind::kWeightGrad:
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyLogits:
-      case OpKind::kVocabularyGradient:
-        break;
-    }
-    return false;
+    if (!is_pipelined(op.kind)) return false;
+    const bool gradient = makes_input_gradient(op.kind);
+    tensor = {gradient, gradient ? op.stage : op.stage - 1, op.microbatch};
+    return source_stage(op.kind, op.stage, stages_) >= 0;
   }
   // The tensor an op makes for the neighbouring stage; false when it makes none.
   [[nodiscard]] bool output_of(const Op& op, Tensor& tensor) const {
-    switch (op.kind) {
-      case OpKind::kForward:
-        tensor = {false, op.stage, op.microbatch};
-        return op.stage + 1 < stages_;
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        tensor = {true, op.stage - 1, op.microbatch};
-        return op.stage > 0;
-      case OpKind::kWeightGrad:
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyLogits:
-      case OpKind::kVocabularyGradient:
-        break;
-    }
-    return false;
+    if (!is_pipelined(op.kind)) return false;
+    const bool gradient = makes_input_gradient(op.kind);
+    tensor = {gradient, gradient ? op.stage - 1 : op.stage, op.microbatch};
+    return target_stage(op.kind, op.stage, stages_) >= 0;
   }
   // Members of an overlapped pair run together, so neither may need what the other makes.
   [[nodiscard]] bool depend_on_each_other(const Op& a, const Op& b) const;
@@ -83,15 +62,15 @@ class Lowering {
 
   [[nodiscard]] std::int32_t channel(const Tensor& t) const {
     const int replica_index = schedule_.replica_of[static_cast<std::size_t>(t.piece)];
-    const int way = ((t.gradient ? schedule_.placement.replicas() : 0) + replica_index) * stages_ + t.stage;
-    return plain_ ? way : shares_.class_of(t.piece) * ways() + way;
+    const int index = ((t.gradient ? schedule_.placement.replicas() : 0) + replica_index) * stages_ + t.stage;
+    return plain_ ? index : shares_.class_of(t.piece) * channels_per_class() + index;
   }
   // By which the last stage's output reaches a device's shard of the vocabulary.
   [[nodiscard]] std::int32_t shard_channel(const Op& op) const {
-    return shares_.classes() * ways() + shares_.class_of(op.microbatch) * schedule_.devices + op.stage;
+    return shares_.classes() * channels_per_class() + shares_.class_of(op.microbatch) * schedule_.devices + op.stage;
   }
 
-  // Index in program.cells of one op's cell. Cells of single ops stand by kind, replica and stage.
+  // Index in program.cells of one op's cell. Cells of single ops are ordered by kind, replica and stage.
   [[nodiscard]] std::uint32_t cell(const Op& op) const {
     const std::uint32_t index =
         (static_cast<std::uint32_t>(op.kind) * static_cast<std::uint32_t>(schedule_.placement.replicas()) +
@@ -120,7 +99,7 @@ class Lowering {
   [[nodiscard]] std::uint32_t cells_in_block() const {
     return static_cast<std::uint32_t>(kStageKinds * schedule_.placement.replicas() * stages_);
   }
-  [[nodiscard]] std::int32_t ways() const { return 2 * schedule_.placement.replicas() * stages_; }
+  [[nodiscard]] std::int32_t channels_per_class() const { return 2 * schedule_.placement.replicas() * stages_; }
   void find_recomputed();
   void add_channels(Program& program) const;
   void add_cells(Program& program) const;

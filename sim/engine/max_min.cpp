@@ -8,7 +8,7 @@ namespace debubble {
 namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-// Two levels closer than this are one: they differ by rounding only.
+// Two levels closer than this are one: they differ by rounding only, and a second step would raise nothing but that.
 constexpr double kSame = 1 + 1e-12;
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
@@ -37,6 +37,8 @@ void MaxMin::cross(std::int32_t link, double weight) {
   flows_.back().end = static_cast<std::int32_t>(crossings_.size());
 }
 
+// Crossings come in by flow; filling a link asks for its flows. `rising` serves as the fill position of each link's
+// part and is then what it is named for.
 void MaxMin::index_links() {
   link_begin_.assign(links_.size() + 1, 0);
   for (const Crossing& crossing : crossings_) ++link_begin_[at(crossing.link) + 1];
@@ -51,7 +53,8 @@ void MaxMin::index_links() {
   }
 }
 
-// What the flows that are still rising ask of the link, per unit of the common level.
+// What the flows that are still rising ask of the link, per unit of the common level. Links that are not shared need it
+// anew whenever one of their flows stops: a maximum cannot be taken back as a sum can.
 void MaxMin::measure(std::size_t l) {
   SolvedLink& link = links_[l];
   link.demand = 0;
@@ -65,6 +68,8 @@ void MaxMin::measure(std::size_t l) {
   }
 }
 
+// The level at which the next link is full. It never sinks from step to step: a flow that stops at a level no higher
+// takes no more of its links than they counted on for it.
 double MaxMin::lowest_full_link() const {
   double lowest = kUnlimited;
   for (const SolvedLink& link : links_) {
@@ -79,6 +84,7 @@ void MaxMin::stop(std::size_t f, double level) {
   for (std::int32_t c = flow.begin; c < flow.end; ++c) {
     SolvedLink& link = links_[at(crossings_[at(c)].link)];
     --link.rising;
+    // Where each flow has the whole link, one that stops leaves the others as much as before.
     if (!link.shared) {
       touched_.push_back(crossings_[at(c)].link);
       continue;
@@ -120,6 +126,9 @@ std::size_t MaxMin::stop_at_full_links(double level) {
   return stopped;
 }
 
+// Progressive filling (Bertsekas and Gallager 1992, 6.5.2). Invariant: all flows that are still rising have the same
+// level, and no link is over its capacity. Every step stops at least one flow, for the level is that of a link or of a
+// bound that is reached, so there are at most as many steps as flows.
 void MaxMin::solve() {
   index_links();
   for (std::size_t l = 0; l < links_.size(); ++l) measure(l);
@@ -130,7 +139,8 @@ void MaxMin::solve() {
       if (flow.rate < 0) bound = std::min(bound, flow.bound);
     }
     touched_.clear();
-    // Bounds below the level are taken one after the other: each makes room on the flow's links.
+    // Bounds below the level are taken one after the other: each makes room on the flow's links and raises the level.
+    // Where nothing limits any flow, level and bound are both infinite, and so are all rates.
     rising -= bound <= level ? stop_bounded(bound) : stop_at_full_links(level);
     for (const std::int32_t link : touched_) measure(at(link));
   }

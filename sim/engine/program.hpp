@@ -1,8 +1,8 @@
 // Program: a Schedule lowered to the graph that `simulate` walks. Still without any time in it.
 //
-// A device's nodes stand in the order of its row, so which op a node is need not be stored: the row says it.
+// A device's nodes are in the order of its row, so which op a node is need not be stored: the row says it.
 //
-// Nodes stand in an order in which every node comes after all it depends on, so one pass gives every start time. That
+// Nodes are in an order in which every node comes after all it depends on, so one pass gives every start time. That
 // such an order exists is the proof that the schedule cannot deadlock; `lower` reports the cycle when it does not.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace debubble {
 struct Program {
   // One cell of a device's row, or (blocking and coupled only) one transfer. 8 bytes: `simulate` streams over them.
   struct Node {
-    // Node whose end this one waits for beside its lane: the maker of an input from another device, or (blocking and
+    // Node whose end this one waits for besides its lane: the maker of an input from another device, or (blocking and
     // coupled) the transfer that brought it; of a transfer, the maker of what it carries. -1: none.
     std::int32_t input = -1;
     std::uint32_t what = 0;  // index into `cells`; for a transfer, kTransfer + index into `channels`
@@ -48,14 +48,14 @@ struct Program {
     std::int32_t partner_class = 0;
     bool recomputed = false;
     bool partner_recomputed = false;
-    // The second member uses what the first makes (a late recomputation and its backward): they never run side by side.
+    // The second member uses what the first makes (a late recomputation and its backward): they never run concurrently.
     bool in_sequence = false;
     // Of a copy: `kind` and `stage` name the F whose activation moves, `device` is the copy lane, device + devices.
     bool is_copy = false;
     Copy::Way way = Copy::Way::kOut;
   };
 
-  // A directed way between two devices for the output of one stage (an activation, or the gradient that returns).
+  // A directed route between two devices for the output of one stage (an activation, or the gradient that returns).
   struct Channel {
     std::int32_t from_device = 0;
     std::int32_t to_device = 0;
@@ -63,14 +63,14 @@ struct Program {
     std::int32_t piece_class = 0;
   };
 
-  // What a node waits for beside its lane and `input`: the second input of an overlapped pair, copies, barriers. Few
+  // What a node waits for besides its lane and `input`: the second input of an overlapped pair, copies, barriers. Few
   // nodes have any; in order of nodes.
   struct ExtraInput {
     enum class Wait : std::uint8_t {
       kArrival,   // `what` is the channel (overlapped only: otherwise `input` is the transfer)
       kEnd,       // of the node: nothing travels
       kBegin,     // of the node
-      kGathered,  // a barrier behind the node's end; `what` is its number: microbatch piece, + pieces for T
+      kGathered,  // a barrier after the node's end; `what` is its number: microbatch piece, + pieces for T
     };
     std::int32_t node = 0;
     std::int32_t input = -1;
@@ -78,7 +78,7 @@ struct Program {
     Wait wait = Wait::kArrival;
   };
 
-  // A copy's node: beside its lane it changes memory on its device and on the one that keeps the activation.
+  // A copy's node: besides taking its lane it changes memory on its device and on the one that keeps the activation.
   struct CopyNode {
     std::int32_t node = 0;
     std::int32_t device = 0;
@@ -90,7 +90,8 @@ struct Program {
   PieceShares shares;  // what every op costs and holds of a microbatch
   bool pairs_run_side_by_side = false;
   bool replicas_share_weights = false;
-  // Weight-sized buffers beside every stage's own copy, by replica, then stage; empty: none (weight_versions.hpp).
+  // Weight-sized buffers in addition to every stage's own copy, by replica, then stage; empty: none
+  // (weight_versions.hpp).
   std::vector<std::int32_t> extra_weights;
   bool has_features = false;  // made by lower_features.cpp: rows hold more than F, B, I and W, or pieces differ
   P2p p2p = P2p::kOverlapped;

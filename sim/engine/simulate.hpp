@@ -42,7 +42,7 @@ struct Totals {
 // Iterations chained without a barrier: each device starts the next iteration as soon as it ends the last. Returns the
 // time per iteration once the pattern repeats (the zero-bubble papers' parallelogram), exact to the nanosecond when it
 // repeats within `max_iterations`, else the mean over the second half of them. Where transfers hold lanes, those of an
-// iteration stand as in a single run: the lowering does not reach across iterations.
+// iteration are placed as in a single run: the lowering does not reach across iterations.
 [[nodiscard]] Nanoseconds steady_period(const Program& program, const StageCosts& costs, const Topology& topology,
                                         int max_iterations = 64);
 

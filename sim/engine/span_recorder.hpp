@@ -27,7 +27,7 @@ struct Input {
   std::size_t number = 0;  // of the input: its user's node, or nodes + the number of the ExtraInput
 };
 
-// Times has: copy_engines(), whether copies out and back run beside each other; end(node); arrival(Input);
+// Times has: copy_engines(), whether copies out and back overlap; end(node); arrival(Input);
 // alone(channel), the TransferTime without contention; add_parts(node, span), what of the span's length is not its
 // stage's cost; add_gate(node, end of the gate so far, gate, ready), for what a walk knows nothing of.
 template <typename Times>
@@ -116,7 +116,7 @@ class SpanRecorder {
     Nanoseconds last_end = 0;
   };
 
-  // Spans stand by device; count them first so that each device's run of indexes is known.
+  // Spans are ordered by device; count them first so that each device's run of indexes is known.
   void lay_out() {
     std::vector<std::int32_t> counts(lanes_.size() + 1, 0);
     for (const Program::Node& node : program_.nodes) {
@@ -244,7 +244,7 @@ class SpanRecorder {
     last_copy = {Gate::Kind::kCopy, index};
   }
 
-  // With two engines a copy back no longer stands behind its own copy out, but must still wait for it.
+  // With two engines a copy back is no longer on the lane of its own copy out, but must still wait for it.
   void take_own_copy_out(CopySpan& made, std::int32_t index) {
     const std::pair key(made.op.stage, made.op.microbatch);
     if (made.way == Copy::Way::kOut) {
@@ -257,12 +257,12 @@ class SpanRecorder {
 
   // What it carries and for whom is known when its user runs.
   std::int32_t add_transfer(std::int32_t maker, std::int32_t channel, Nanoseconds begin, Nanoseconds end) {
-    const auto& way = program_.channels[static_cast<std::size_t>(channel)];
+    const Program::Channel& of = program_.channels[static_cast<std::size_t>(channel)];
     const auto index = static_cast<std::int32_t>(timeline_.transfers.size());
     Transfer transfer;
     transfer.from_span = span_of_node_[static_cast<std::size_t>(maker)];
-    transfer.from_device = way.from_device;
-    transfer.to_device = way.to_device;
+    transfer.from_device = of.from_device;
+    transfer.to_device = of.to_device;
     transfer.begin = begin;
     transfer.end = end;
     const TransferTime alone = times_.alone(channel);
@@ -276,14 +276,8 @@ class SpanRecorder {
 
   // The member of the maker's cell that feeds `user`.
   [[nodiscard]] Op feeding_op(const Span& maker, const Op& user) const {
-    const bool forward = user.kind == OpKind::kForward || is_vocabulary(user.kind);
-    const std::int32_t feeding = feeder(user);
-    const auto feeds = [&](const Op& op) {
-      const bool right_kind =
-          forward ? op.kind == OpKind::kForward : op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-      return right_kind && op.microbatch == user.microbatch && op.stage == feeding;
-    };
-    return maker.paired && !feeds(maker.op) ? maker.partner : maker.op;
+    const bool by_partner = maker.paired && !feeds(maker.op, user, program_.placement.stages());
+    return by_partner ? maker.partner : maker.op;
   }
 
   void take_input(Span& span, const Op& user, const Input& from, std::int32_t index) {
@@ -310,43 +304,30 @@ class SpanRecorder {
   }
 
   void take_local_inputs(Span& span, const Op& op) {
-    const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-    if (op.kind != OpKind::kForward && !is_vocabulary(op.kind))
-      take_made(span, Made::kForward, op.stage, op.microbatch);
-    if (op.kind == OpKind::kWeightGrad) take_made(span, Made::kGradient, op.stage, op.microbatch);
-    if (gradient) take_made(span, Made::kRecomputed, op.stage, op.microbatch);
-    const std::int32_t feeding = feeder(op);
-    if (feeding < 0 || device_of(op, feeding) != span.device) return;
-    take_made(span, gradient ? Made::kGradient : Made::kForward, feeding, op.microbatch);
+    for (const OpKind needed : rule_of(op.kind).needs) take_made(span, made_by(needed), op.stage, op.microbatch);
+    const std::int32_t source = source_of(op);
+    if (source < 0 || device_of(op, source) != span.device) return;
+    take_made(span, makes_input_gradient(op.kind) ? Made::kGradient : Made::kForward, source, op.microbatch);
   }
 
   // The stage whose output the op needs; -1 when it needs none.
-  [[nodiscard]] std::int32_t feeder(const Op& op) const {
-    switch (op.kind) {
-      case OpKind::kForward:
-        return op.stage - 1;
-      case OpKind::kBackward:
-      case OpKind::kInputGrad:
-        return op.stage + 1 < program_.placement.stages() ? op.stage + 1 : -1;
-      case OpKind::kVocabularyLogits:
-        return program_.placement.stages() - 1;
-      case OpKind::kWeightGrad:
-      case OpKind::kRecompute:
-      case OpKind::kVocabularyGradient:
-        break;
-    }
-    return -1;
+  [[nodiscard]] std::int32_t source_of(const Op& op) const {
+    return source_stage(op.kind, op.stage, program_.placement.stages());
   }
   [[nodiscard]] std::int32_t device_of(const Op& op, std::int32_t stage) const {
     return program_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(op.microbatch)], stage);
   }
   [[nodiscard]] bool receives(const Span& span, const Op& op) const {
-    const std::int32_t feeding = feeder(op);
-    return feeding >= 0 && device_of(op, feeding) != span.device;
+    const std::int32_t source = source_of(op);
+    return source >= 0 && device_of(op, source) != span.device;
   }
 
   // What later ops on the same device may need of a (stage, piece).
   enum class Made { kForward, kGradient, kRecomputed };
+  [[nodiscard]] static Made made_by(OpKind kind) {
+    if (kind == OpKind::kForward) return Made::kForward;
+    return kind == OpKind::kRecompute ? Made::kRecomputed : Made::kGradient;
+  }
   static constexpr std::size_t kMade = 3;
   [[nodiscard]] std::vector<Nanoseconds>& ends_of(Made made, std::int32_t stage) {
     return made_at_[kMade * static_cast<std::size_t>(stage) + static_cast<std::size_t>(made)];
@@ -361,10 +342,7 @@ class SpanRecorder {
 
   void remember(const Op& op, Nanoseconds end) {
     if (op.kind == OpKind::kWeightGrad || is_vocabulary(op.kind)) return;
-    Made made = Made::kGradient;
-    if (op.kind == OpKind::kForward) made = Made::kForward;
-    if (op.kind == OpKind::kRecompute) made = Made::kRecomputed;
-    auto& ends = ends_of(made, op.stage);
+    auto& ends = ends_of(made_by(op.kind), op.stage);
     ends.resize(std::max(ends.size(), schedule_.replica_of.size()));
     ends[static_cast<std::size_t>(op.microbatch)] = end;
   }

@@ -18,10 +18,6 @@ struct Member {
   bool recomputed = false;  // the F of this piece keeps a checkpoint only, and an R makes the activation again
 };
 
-bool is_backward(OpKind kind) {
-  return kind == OpKind::kBackward || kind == OpKind::kInputGrad || kind == OpKind::kWeightGrad;
-}
-
 class CellCosts {
  public:
   CellCosts(const Program& program, const StageCosts& costs) : program_(program), costs_(costs) {}
@@ -138,7 +134,7 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
 }
 
 [[noreturn]] void refuse_sizes() {
-  throw InputError(Diagnostic{"X002", "", "the sizes of this run add up to more than a 64-bit byte count holds",
+  throw InputError(Diagnostic{"X001", "", "the sizes of this run add up to more than a 64-bit byte count holds",
                               "check the units of the sizes; use fewer microbatches"});
 }
 

@@ -25,7 +25,7 @@ struct Tables {
   std::vector<TransferTime> channels;  // by channel
   std::vector<Bytes> channel_bytes;    // by channel
   std::vector<Bytes> static_bytes;     // by device: weights, gradients, optimizer state, buffers
-  Nanoseconds barrier = 0;             // behind what several nodes gather
+  Nanoseconds barrier = 0;             // after what several nodes gather
   // True when memory has parts that do not follow the compute lane alone (received tensors, workspace, copies), so that
   // peaks need the arrival times too.
   bool has_arrivals_or_workspace = false;

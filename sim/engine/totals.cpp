@@ -166,8 +166,8 @@ std::vector<DeviceTotals> lane_totals(const Program& program, const Tables& tabl
 Totals simulate_totals(const Program& program, const StageCosts& costs, const Topology& topology) {
   const Tables tables = make_tables(program, costs, topology);
   Walk walk(program, tables, tables.has_arrivals_or_workspace ? Ends::kAll : Ends::kInReach);
-  NoRecorder nobody;
-  walk.run(nobody);
+  NoRecorder no_recorder;
+  walk.run(no_recorder);
   Totals result;
   result.devices = lane_totals(program, tables, walk);
   if (tables.has_arrivals_or_workspace) MemoryPass(program, tables, walk).run(result.devices);
@@ -183,13 +183,13 @@ Nanoseconds steady_period(const Program& program, const StageCosts& costs, const
                           int max_iterations) {
   const Tables tables = make_tables(program, costs, topology);
   Walk walk(program, tables, Ends::kInReach);
-  NoRecorder nobody;
+  NoRecorder no_recorder;
   std::vector<std::vector<Nanoseconds>> lane_ends;  // by iteration; two times per device
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
-    walk.run(nobody);  // lanes keep their state: the next iteration starts where this one left each device
+    walk.run(no_recorder);  // lanes keep their state: the next iteration starts where this one left each device
     std::vector<Nanoseconds> now;
     for (const Lane& lane : walk.lanes()) {
-      if (lane.first_begin >= 0) now.insert(now.end(), {lane.free, lane.posted});  // a lane without work stands still
+      if (lane.first_begin >= 0) now.insert(now.end(), {lane.free, lane.posted});  // a lane without work never moves
     }
     // The pattern repeats when every lane has moved on by the same time since some earlier iteration.
     for (std::size_t back = lane_ends.size(); back-- > 0;) {

@@ -62,8 +62,8 @@ Nanoseconds simulate_varied(const Program& program, const StageCosts& costs, con
                             const std::vector<Nanoseconds>& durations) {
   const Tables tables = make_tables(program, costs, topology);
   BasicWalk<GivenDurations> walk(program, tables, Ends::kInReach, GivenDurations{durations});
-  NoRecorder nobody;
-  walk.run(nobody);
+  NoRecorder no_recorder;
+  walk.run(no_recorder);
   Nanoseconds makespan = 0;
   for (std::size_t d = 0; d < static_cast<std::size_t>(program.devices); ++d) {
     makespan = std::max(makespan, walk.lanes()[d].posted);

@@ -17,7 +17,7 @@ namespace debubble {
 
 struct Lane {
   Nanoseconds free = 0;          // end of whatever held the lane last
-  Nanoseconds posted = 0;        // end of the last cell: a coupled exchange comes behind the last of a slot
+  Nanoseconds posted = 0;        // end of the last cell: a coupled exchange follows the last of a slot
   Nanoseconds first_begin = -1;  // of its first cell
   Nanoseconds busy = 0;          // compute only
   Bytes activation = 0;          // activations and what is held for W
@@ -73,7 +73,7 @@ class BasicWalk {
     const bool overlapped = program_.p2p == P2p::kOverlapped;
     return end(input) + (overlapped ? tables_.channels[static_cast<std::size_t>(channel)].total() : 0);
   }
-  // When what a node waits for beside its lane and first input is there.
+  // When what a node waits for besides its lane and first input is there.
   [[nodiscard]] Nanoseconds arrival(const Program::ExtraInput& extra) const {
     using Wait = Program::ExtraInput::Wait;
     switch (extra.wait) {
@@ -116,7 +116,7 @@ class BasicWalk {
     }
   }
 
-  // Every transfer is a node of its own and stands before the cell that needs it, so lanes alone give a cell's start.
+  // Every transfer is a node of its own and comes before the cell that needs it, so lanes alone give a cell's start.
   template <typename Recorder>
   void run_held(Recorder& recorder) {
     const bool coupled = program_.p2p == P2p::kCoupled;

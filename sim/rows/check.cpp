@@ -163,7 +163,7 @@ class Checker {
              to_string(op) + " repeats a part of " + to_string(ops_.op(whole)) + ", the whole backward",
              "run either B, or I and W");
     } else if (other < 0) {
-      report("T006", id, -1,
+      report("T004", id, -1,
              to_string(op) + " is half a backward: " + name_of(other_kind, op.stage, op.microbatch) + " is missing",
              "run both I and W, or B alone");
     }
@@ -218,7 +218,7 @@ class Checker {
   void check_nothing_missing() {
     if (schedule_.stages < 1 || pieces_ < 1) return;  // check_shape has said so
     if (!ops_.dense()) {
-      report("T012", -1, -1,
+      report("T004", -1, -1,
              plural(ops_.size(), "op") + " cannot be a whole schedule of " + plural(schedule_.stages, "stage") +
                  " and " + plural(pieces_, "microbatch") + ", which takes at least two for each stage and microbatch",
              "");
@@ -244,10 +244,10 @@ class Checker {
                  std::to_string(microbatch),
              "");
     } else if (forward) {
-      report("T005", -1, -1, "the backward after " + f + " is missing: neither " + b + ", nor " + i + " and " + w,
-             "add " + b + ", or " + i + " and " + w + ", behind " + f);
+      report("T004", -1, -1, "the backward after " + f + " is missing: neither " + b + ", nor " + i + " and " + w,
+             "add " + b + ", or " + i + " and " + w + ", after " + f);
     } else {
-      report("T013", -1, -1,
+      report("T004", -1, -1,
              "stage " + std::to_string(stage) + " never runs microbatch " + std::to_string(microbatch) + ": " + f +
                  " and its backward are missing",
              "");

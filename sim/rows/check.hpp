@@ -34,7 +34,7 @@ struct ScheduleProblem {
 // with the lowest device in it. An input that no row makes counts as there (find_problems reports it). Linear.
 //
 //     rows[0]  0F0 0B0 ...       0B0 waits for 1B0 on device 1,
-//     rows[1]  1F1 1F0 1B0 ...   which waits at 1F1 for 0F1, which device 0 has behind 0B0
+//     rows[1]  1F1 1F0 1B0 ...   which waits at 1F1 for 0F1, which device 0 has after 0B0
 [[nodiscard]] std::optional<Deadlock> find_deadlock(const Schedule& schedule);
 
 }  // namespace debubble

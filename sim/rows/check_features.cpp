@@ -11,7 +11,7 @@ namespace {
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-// The first op of the cell in which `id` stands.
+// The first op of the cell that holds `id`.
 std::int32_t cell_begin(const OpIndex& ops, std::int32_t id) {
   const bool second = id > ops.row_begin(ops.device(id)) && ops.op(id - 1).paired_with_next;
   return second ? id - 1 : id;
@@ -45,7 +45,7 @@ class FeatureChecker {
       for (std::int32_t piece = 1; piece < schedule_.total_pieces(); ++piece) {
         if (piece % schedule_.pieces == 0) continue;
         check_in_order(ops_.find(OpKind::kForward, stage, piece - 1), ops_.find(OpKind::kForward, stage, piece));
-        check_in_order(gradient(stage, piece), gradient(stage, piece - 1));
+        check_in_order(ops_.find_gradient(stage, piece), ops_.find_gradient(stage, piece - 1));
       }
     }
   }
@@ -53,7 +53,7 @@ class FeatureChecker {
   void check_vocabulary() {
     const int barriers = schedule_.vocabulary_barriers;
     if (barriers < 0 || barriers > 2 || (barriers > 0 && schedule_.placement.replicas() != 1)) {
-      report("T073", -1, -1,
+      report("T072", -1, -1,
              "the output layer is split over the devices with " + std::to_string(barriers) + " barriers and " +
                  std::to_string(schedule_.placement.replicas()) + " replicas",
              "such a schedule has one or two barriers per microbatch and one replica");
@@ -93,18 +93,13 @@ class FeatureChecker {
     problems_.push_back(std::move(problem));
   }
 
-  [[nodiscard]] std::int32_t gradient(std::int32_t stage, std::int32_t piece) const {
-    const std::int32_t whole = ops_.find(OpKind::kBackward, stage, piece);
-    return whole >= 0 ? whole : ops_.find(OpKind::kInputGrad, stage, piece);
-  }
-
   // Missing ops are reported elsewhere.
   void check_in_order(std::int32_t first, std::int32_t second) {
     if (first < 0 || second < 0) return;
     const bool same_row = ops_.device(first) == ops_.device(second);
     if (same_row && cell_begin(ops_, first) < cell_begin(ops_, second)) return;
-    report("T070", second, first,
-           to_string(ops_.op(second)) + " does not run behind " + to_string(ops_.op(first)) +
+    report("T009", second, first,
+           to_string(ops_.op(second)) + " does not run after " + to_string(ops_.op(first)) +
                ", the slice of its sequence that it needs",
            "a device runs the slices of a microbatch forward in order and backward in reverse order");
   }
@@ -114,7 +109,7 @@ class FeatureChecker {
       if (!is_vocabulary(ops_.op(id).kind)) continue;
       report("T072", id, -1,
              to_string(ops_.op(id)) + " works on a shard of the vocabulary, and the schedule has no barriers for it",
-             "S and T stand only where the output layer is split over the devices");
+             "S and T are allowed only where the output layer is split over the devices");
       return;  // the others are wrong in the same way
     }
   }
@@ -145,14 +140,14 @@ class FeatureChecker {
       if (forward < 0) continue;
       const bool leaves = lane[k].way == Copy::Way::kOut;
       if ((leaves ? out : back)[at(forward - row)] != kNone) {
-        report("T076", forward, -1, name_of(lane[k]) + " is there twice", "an activation leaves and comes back once");
+        report("T003", forward, -1, name_of(lane[k]) + " is there twice", "an activation leaves and comes back once");
         continue;
       }
       (leaves ? out : back)[at(forward - row)] = k;
       latest = std::max(latest, awaited(device, lane[k], forward));
       if (leaves) continue;
       if (out[at(forward - row)] == kNone) {
-        report("T075", forward, -1, name_of(lane[k]) + " comes before its copy out", "what has not left cannot return");
+        report("T074", forward, -1, name_of(lane[k]) + " comes before its copy out", "what has not left cannot return");
       } else if (lane[out[at(forward - row)]].peer != lane[k].peer) {
         report("T074", forward, -1, name_of(lane[k]) + " returns from another place than it went to", "");
       }
@@ -160,7 +155,7 @@ class FeatureChecker {
     }
     for (std::int32_t id = row; id < ops_.row_begin(device + 1); ++id) {
       if (out[at(id - row)] == kNone || back[at(id - row)] != kNone) continue;
-      report("T075", id, -1, name_of(lane[out[at(id - row)]]) + " has no copy back",
+      report("T074", id, -1, name_of(lane[out[at(id - row)]]) + " has no copy back",
              "the backward needs the activation");
     }
   }
@@ -195,14 +190,14 @@ class FeatureChecker {
     return copy.after < 0 ? -1 : ops_.row_begin(device) + copy.after;
   }
 
-  // The first op that uses the activation must stand behind everything that its copy back waits for.
+  // The first op that uses the activation must come after everything that its copy back waits for.
   void check_user(std::int32_t forward, std::int32_t latest, const Copy& copy) {
     const Op& op = ops_.op(forward);
     std::int32_t user = ops_.find(OpKind::kRecompute, op.stage, op.microbatch);
-    const std::int32_t backward = gradient(op.stage, op.microbatch);
+    const std::int32_t backward = ops_.find_gradient(op.stage, op.microbatch);
     if (user < 0 || (backward >= 0 && backward < user)) user = backward;
     if (user < 0 || latest < cell_begin(ops_, user)) return;
-    report("T077", user, latest,
+    report("T011", user, latest,
            to_string(ops_.op(user)) + " waits for " + name_of(copy) + ", which waits for " +
                to_string(ops_.op(latest)) + ", not earlier in the same row",
            "bring the activation back before its backward: copies of a device run one at a time, in their order");

@@ -7,8 +7,6 @@ namespace debubble {
 
 namespace {
 
-bool is_gradient(const Op& op) { return op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad; }
-
 bool is_local(const Op& op) { return op.kind == OpKind::kWeightGrad || op.kind == OpKind::kRecompute; }
 
 // Several stages on some device, in a loop.
@@ -22,7 +20,7 @@ bool is_interleaved(const Schedule& schedule) {
   return true;
 }
 
-// F of a row before and behind its first B or I.
+// F of a row before and after its first B or I.
 struct Forwards {
   std::ptrdiff_t before = 0;
   std::ptrdiff_t behind = 0;
@@ -30,13 +28,14 @@ struct Forwards {
 
 Forwards forwards_of(const std::vector<Op>& row) {
   const auto is_forward = [](const Op& op) { return op.kind == OpKind::kForward; };
-  const auto backward = std::find_if(row.begin(), row.end(), is_gradient);
+  const auto backward =
+      std::find_if(row.begin(), row.end(), [](const Op& op) { return makes_input_gradient(op.kind); });
   return {std::count_if(row.begin(), backward, is_forward), std::count_if(backward, row.end(), is_forward)};
 }
 
 // One cell of a row, as far as slots look at it.
 struct SlotCell {
-  std::size_t end = 0;  // the position behind it
+  std::size_t end = 0;  // the position after it
   const Op* forward = nullptr;
   const Op* backward = nullptr;
   bool local = true;   // W and R only
@@ -52,7 +51,7 @@ SlotCell cell_at(const std::vector<Op>& row, std::size_t position) {
     cell.local = false;
     ++travelling;
     if (row[k].kind == OpKind::kForward) cell.forward = &row[k];
-    if (is_gradient(row[k])) cell.backward = &row[k];
+    if (makes_input_gradient(row[k].kind)) cell.backward = &row[k];
   }
   cell.simple = travelling == 1 && (cell.forward != nullptr || cell.backward != nullptr);
   return cell;

@@ -55,7 +55,7 @@ class Assembling {
   void report(const char* code, const std::string& message, const std::string& help = "") {
     if (problems_.size() > kMostProblems) return;
     if (problems_.size() == kMostProblems) {
-      problems_.push_back({"V029", schedule_.name, "there are further problems that are not shown", ""});
+      problems_.push_back({"P022", schedule_.name, "there are further problems that are not shown", ""});
       return;
     }
     problems_.push_back({code, schedule_.name, message, help});
@@ -90,13 +90,13 @@ class Assembling {
   void check_member(const ObservedOp& each, const Op& op, std::vector<bool>& seen) {
     const std::int32_t found = id(op);
     if (found < 0) {
-      report("V025", to_string(op) + " ran, and the schedule does not have it", "the run was of another schedule");
+      report("V020", to_string(op) + " ran, and the schedule does not have it", "the run was of another schedule");
       return;
     }
-    if (seen[at(found)]) report("V021", to_string(op) + " was seen twice", "one iteration runs every op once");
+    if (seen[at(found)]) report("V020", to_string(op) + " was seen twice", "one iteration runs every op once");
     seen[at(found)] = true;
     if (each.device != ops_.device(found)) {
-      report("V022", to_string(op) + " ran on device " + std::to_string(each.device) + ", and its place is device " +
+      report("V020", to_string(op) + " ran on device " + std::to_string(each.device) + ", and its place is device " +
                          std::to_string(ops_.device(found)));
     }
   }
@@ -109,10 +109,10 @@ class Assembling {
                                std::to_string(each.from_device) + " to device " + std::to_string(each.to_device);
       if (user < 0 || ops_.device(maker) != each.from_device || ops_.device(user) != each.to_device ||
           each.from_device == each.to_device) {
-        report("V026", what + " is no transfer of the schedule", "the run was of another schedule");
+        report("V020", what + " is no transfer of the schedule", "the run was of another schedule");
         continue;
       }
-      if (seen_[at(maker)] != nullptr) report("V026", what + " was seen twice", "every output travels once");
+      if (seen_[at(maker)] != nullptr) report("V020", what + " was seen twice", "every output travels once");
       if (each.end < each.begin) report("V023", what + " arrives before it leaves");
       if (each.bytes < 0 || each.latency < 0) report("V023", what + " has a negative size or latency");
       seen_[at(maker)] = &each;
@@ -129,7 +129,7 @@ class Assembling {
              })->begin;
   }
 
-  // Given times count from 0; measured ones may stand anywhere on their clock, and their difference must be a count.
+  // Given times count from 0; measured ones may lie anywhere on their clock, and their difference must be a count.
   void check_range() {
     if (!observation_.measured) return;
     for (const ObservedOp& each : observation_.ops) check_range(each.end, name_of(each) + " ends");
@@ -143,7 +143,7 @@ class Assembling {
     const std::uint64_t after = static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(start_);
     constexpr std::uint64_t kLongestRun = std::uint64_t{16} * kLongestDuration;
     if (after <= kLongestRun) return;
-    report("V027", what + " " + std::to_string(after) + " ns after the first op begins, which is more than two years",
+    report("V023", what + " " + std::to_string(after) + " ns after the first op begins, which is more than two years",
            "times are in nanoseconds, and of one iteration");
   }
 
@@ -177,7 +177,7 @@ class Assembling {
       const Span& before = timeline_.spans[k - 1];
       const Span& span = timeline_.spans[k];
       if (before.device != span.device || before.end <= span.begin) continue;
-      report("V024",
+      report("V023",
              to_string(span.op) + " begins on device " + std::to_string(span.device) + " at " +
                  std::to_string(span.begin) + " ns, before " + to_string(before.op) + " ends at " +
                  std::to_string(before.end) + " ns",
@@ -257,7 +257,7 @@ std::optional<Diagnostic> not_observable(const Schedule& schedule) {
   const bool has_copies = std::any_of(schedule.copies.begin(), schedule.copies.end(),
                                       [](const std::vector<Copy>& row) { return !row.empty(); });
   if (!has_copies && schedule.vocabulary_barriers == 0) return std::nullopt;
-  return Diagnostic{"V028", schedule.name,
+  return Diagnostic{"T054", schedule.name,
                     std::string("a run of a schedule with ") + (has_copies ? "copies" : "shards of the vocabulary") +
                         " cannot be put together from what was observed",
                     "only its simulation says when they run"};

@@ -25,8 +25,8 @@ struct ObservedOp {
   Nanoseconds end = 0;
 };
 
-// The output of `op` on its way to the op that uses it, which the start rule names: F(s, i) -> F(s + 1, i), and B or
-// I(s, i) -> B or I(s - 1, i).
+// The transfer of the output of `op` to the op that uses it, which the start rule names: F(s, i) -> F(s + 1, i), and B
+// or I(s, i) -> B or I(s - 1, i).
 struct ObservedTransfer {
   Op op;
   std::int32_t from_device = 0;
@@ -44,18 +44,18 @@ struct Observation {
   std::vector<ObservedTransfer> transfers;  // in any order
 };
 
-// V028 for schedules with copies or shards of the vocabulary: an Observation has no place for the times of copies and
+// T054 for schedules with copies or shards of the vocabulary: an Observation has no place for the times of copies and
 // barriers, so that no Timeline can be put together. Without a value for all others.
 [[nodiscard]] std::optional<Diagnostic> not_observable(const Schedule& schedule);
 
-// One iteration as a Timeline. Times are shifted so that the first op begins at 0 (only where `measured`). Spans stand
-// by device, then by begin (ties: by place in the schedule's row). An input from another device that nobody saw travel
-// gets a transfer of length 0 at its maker's end, marked as assumed. Measured clocks differ a little: an arrival later
-// than its use is taken as the use's begin. Gates follow the engine's tie rules, so that an Observation with the
+// One iteration as a Timeline. Times are shifted so that the first op begins at 0 (only where `measured`). Spans are
+// sorted by device, then by begin (ties: by place in the schedule's row). An input from another device that nobody saw
+// travel gets a transfer of length 0 at its maker's end, marked as assumed. Measured clocks differ a little: an arrival
+// later than its use is taken as the use's begin. Gates follow the engine's tie rules, so that an Observation with the
 // engine's times gives the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span)
-// here. Throws InputError V020 ... V029, with all that is wrong, when ops are missing, stand twice or on another device
-// than their stage's, end before they begin, or overlap on one device, for ops and transfers of another schedule, and
-// for measured times that span more than two years, and schedules that are not observable.
+// here. Throws InputError (V020, V023, T054), with all that is wrong, when ops are missing, appear twice or on another
+// device than their stage's, end before they begin, or overlap on one device, for ops and transfers of another
+// schedule, and for measured times that span more than two years, and schedules that are not observable.
 [[nodiscard]] Timeline assemble_timeline(const Schedule& schedule, const Observation& observation);
 
 }  // namespace debubble

@@ -59,10 +59,10 @@ class GateFinder {
     }
   }
 
-  // Between two slots of a device stands one exchange: the sends of the first and the receives of the second.
+  // Between two slots of a device is one exchange: the sends of the first and the receives of the second.
   void coupled() {
     const SpanSlots slots = slots_of_spans(ops_.schedule(), timeline_.spans, spans_by_device());
-    std::vector<std::vector<std::int32_t>> exchange(timeline_.spans.size());  // by the span behind it
+    std::vector<std::vector<std::int32_t>> exchange(timeline_.spans.size());  // by the span after it
     for (std::size_t k = 0; k < timeline_.transfers.size(); ++k) {
       Transfer& each = timeline_.transfers[k];
       const std::int32_t last = slots.last[at(each.from_span)];

@@ -80,38 +80,22 @@ std::int32_t OpIndex::find(OpKind kind, std::int32_t stage, std::int32_t microba
   return -1;
 }
 
+// The feeder comes second: problems are reported, and cycles of a deadlock followed, in this order.
 OpIndex::Inputs OpIndex::inputs(const Op& op) const {
   Inputs inputs;
   if (!in_range(op)) return inputs;
-  switch (op.kind) {
-    case OpKind::kForward:
-      inputs.add(feeder(op));
-      break;
-    case OpKind::kBackward:
-    case OpKind::kInputGrad:
-      inputs.add(find(OpKind::kForward, op.stage, op.microbatch));
-      inputs.add(feeder(op));
-      inputs.add(find(OpKind::kRecompute, op.stage, op.microbatch));
-      break;
-    case OpKind::kWeightGrad:
-      inputs.add(find(OpKind::kInputGrad, op.stage, op.microbatch));
-      break;
-    case OpKind::kRecompute:
-      inputs.add(find(OpKind::kForward, op.stage, op.microbatch));
-      break;
-    case OpKind::kVocabularyLogits:
-      inputs.add(feeder(op));
-      break;
-    case OpKind::kVocabularyGradient:
-      break;
+  const KindList& needs = rule_of(op.kind).needs;
+  for (std::size_t k = 0; k < needs.count || k == 0; ++k) {
+    if (k < needs.count) inputs.add(find(needs.kinds[k], op.stage, op.microbatch));
+    if (k == 0) inputs.add(feeder(op));
   }
   return inputs;
 }
 
 std::optional<OpKind> OpIndex::gathers(const Op& op) const {
   if (op.kind == OpKind::kVocabularyGradient) return OpKind::kVocabularyLogits;
-  const bool gradient = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-  if (!gradient || op.stage != stages_ - 1 || schedule_->vocabulary_barriers < 1) return std::nullopt;
+  if (!makes_input_gradient(op.kind) || op.stage != stages_ - 1 || schedule_->vocabulary_barriers < 1)
+    return std::nullopt;
   return schedule_->vocabulary_barriers == 1 ? OpKind::kVocabularyLogits : OpKind::kVocabularyGradient;
 }
 
@@ -131,20 +115,20 @@ std::int32_t OpIndex::find_gradient(std::int32_t stage, std::int32_t microbatch)
   return whole >= 0 ? whole : find(OpKind::kInputGrad, stage, microbatch);
 }
 
+std::int32_t OpIndex::find_same_direction(const Op& op, std::int32_t stage) const {
+  if (stage < 0) return -1;
+  return makes_input_gradient(op.kind) ? find_gradient(stage, op.microbatch)
+                                       : find(OpKind::kForward, stage, op.microbatch);
+}
+
 std::int32_t OpIndex::feeder(const Op& op) const {
   if (!in_range(op)) return -1;
-  if (op.kind == OpKind::kVocabularyLogits) {
-    return find(OpKind::kForward, static_cast<std::int32_t>(stages_) - 1, op.microbatch);
-  }
-  if (!is_pipelined(op.kind)) return -1;
-  return op.kind == OpKind::kForward ? find(OpKind::kForward, op.stage - 1, op.microbatch)
-                                     : find_gradient(op.stage + 1, op.microbatch);
+  return find_same_direction(op, source_stage(op.kind, op.stage, static_cast<std::int32_t>(stages_)));
 }
 
 std::int32_t OpIndex::user(const Op& op) const {
-  if (!is_pipelined(op.kind) || !in_range(op)) return -1;
-  return op.kind == OpKind::kForward ? find(OpKind::kForward, op.stage + 1, op.microbatch)
-                                     : find_gradient(op.stage - 1, op.microbatch);
+  if (!in_range(op)) return -1;
+  return find_same_direction(op, target_stage(op.kind, op.stage, static_cast<std::int32_t>(stages_)));
 }
 
 std::int32_t OpIndex::cell_end(std::int32_t id) const {

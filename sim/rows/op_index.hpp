@@ -1,7 +1,8 @@
-// OpIndex: where each op of a schedule stands and what it needs, for schedules that may hold anything.
+// OpIndex: where each op of a schedule is and what it needs, for schedules that may hold anything.
 //
 // An op's id is its number when the rows are read one after another. Numbers out of range are kept out of the index;
-// of an op that stands twice the first is the one found. Memory is linear in the number of ops, whatever their numbers.
+// of an op that appears twice the first is the one found. Memory is linear in the number of ops, whatever their
+// numbers.
 #pragma once
 
 #include <array>
@@ -51,8 +52,9 @@ class OpIndex {
 
   // -1 when no row holds it.
   [[nodiscard]] std::int32_t find(OpKind kind, std::int32_t stage, std::int32_t microbatch) const;
-  // The inputs that some row makes, by the start rule: F(s) needs F(s-1); B and I(s) need F(s), R(s) and B or I(s+1); R
-  // needs F; W needs I; a vocabulary shard's S needs the last stage's F.
+  // B or I, whichever a row holds.
+  [[nodiscard]] std::int32_t find_gradient(std::int32_t stage, std::int32_t microbatch) const;
+  // The inputs that some row makes, by the start rule (sim/core/op.hpp).
   [[nodiscard]] Inputs inputs(const Op& op) const;
   // Whose ends the op waits for together: T for the S of every shard; B or I of the last stage for every S, or every T,
   // as the schedule says. Empty for all others.
@@ -64,7 +66,7 @@ class OpIndex {
   // The op of a neighbouring stage that uses this one's output; -1 when there is none (last F, first B or I, any W, R,
   // S or T).
   [[nodiscard]] std::int32_t user(const Op& op) const;
-  // The id behind the last op of the cell that begins at `id`: one op or a pair.
+  // The id after the last op of the cell that begins at `id`: one op or a pair.
   [[nodiscard]] std::int32_t cell_end(std::int32_t id) const;
 
  private:
@@ -75,8 +77,8 @@ class OpIndex {
   }
   [[nodiscard]] std::size_t bucket(std::int32_t stage, std::int32_t microbatch) const;
   void add(std::int32_t id);
-  // B or I, whichever a row holds.
-  [[nodiscard]] std::int32_t find_gradient(std::int32_t stage, std::int32_t microbatch) const;
+  // F of that stage, or, where `op` makes a gradient, its B or I.
+  [[nodiscard]] std::int32_t find_same_direction(const Op& op, std::int32_t stage) const;
 
   const Schedule* schedule_;
   std::int64_t stages_;

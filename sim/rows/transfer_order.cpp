@@ -33,7 +33,7 @@ class Placing {
     }
   }
 
-  // The ops on other devices that what stands from the next cell to `end` takes its inputs from.
+  // The ops on other devices that what lies from the next cell to `end` takes its inputs from.
   [[nodiscard]] std::vector<std::int32_t> feeders(std::int32_t device, std::int32_t end) const {
     std::vector<std::int32_t> found;
     for (std::int32_t id = next_[at(device)]; id < end; ++id) {
@@ -48,6 +48,8 @@ class Placing {
   std::vector<Placed> placed_;
 };
 
+// A transfer holds both lanes, so it must have one place in the order of both devices. It gets the place right after
+// its cell: a device sends at once, and a receiver that is further ahead waits there.
 class Blocking : Placing {
  public:
   explicit Blocking(const OpIndex& ops) : Placing(ops), is_sent_(at(ops.size()), false) {}
@@ -77,6 +79,8 @@ class Blocking : Placing {
   std::vector<bool> is_sent_;
 };
 
+// A device posts all sends of its last slot and all receives of its next one together, and goes on once every one of
+// them is matched, that is, posted at its other end, too. What is never matched is a deadlock, and stays unplaced.
 class Coupled : Placing {
  public:
   explicit Coupled(const OpIndex& ops)
@@ -96,7 +100,7 @@ class Coupled : Placing {
   }
 
  private:
-  // The id behind the device's next slot.
+  // The id after the device's next slot.
   [[nodiscard]] std::int32_t slot_end(std::int32_t device) const {
     if (ended(device)) return next_[at(device)];
     const auto position = at(ops_.position(next_[at(device)]));

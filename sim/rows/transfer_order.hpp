@@ -1,7 +1,7 @@
-// transfer_order: where transfers stand among the cells when they hold compute lanes, found without any times.
+// transfer_order: where transfers are placed among the cells when they hold compute lanes, found without any times.
 //
 //     blocking, 2 devices    device 0  0F0 [0F0>] 0F1 [0F1>] [<1B0] 0B0 ...     a transfer holds both lanes at once:
-//                            device 1      [>0F0] 1F0 1B0 [>0F1] [1B0>] ...     behind its maker, before its user
+//                            device 1      [>0F0] 1F0 1B0 [>0F1] [1B0>] ...     after its maker, before its user
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct Placed {
 };
 
 // All cells and transfers in one order that keeps every device's own. Blocking: PyTorch's sweep, device by device, one
-// cell that has its inputs at a time, its outputs sent behind it. Coupled: in the order in which exchanges (all sends
+// cell that has its inputs at a time, its outputs sent after it. Coupled: in the order in which exchanges (all sends
 // of a slot with all receives of the next, exchange_slots.hpp) are matched at both ends. A schedule that deadlocks gets
-// what stands before. Ops outside the schedule's numbers are not placed. Empty for overlapped transfers, which hold
-// nothing.
+// what precedes the deadlock. Ops outside the schedule's numbers are not placed. Empty for overlapped transfers, which
+// hold nothing.
 [[nodiscard]] std::vector<Placed> transfer_order(const OpIndex& ops, P2p p2p);
 
 }  // namespace debubble

@@ -39,18 +39,16 @@ class StageOnDevice {
   }
   void begin(const Op& op) {
     if (op.kind == OpKind::kForward) begin_forward(op.microbatch);
-    if (op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad) begin_backward(op.microbatch);
+    if (makes_input_gradient(op.kind)) begin_backward(op.microbatch);
   }
 
   void end(const Op& op) {
-    const bool input_done = op.kind == OpKind::kBackward || op.kind == OpKind::kInputGrad;
-    const bool weights_done = op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad;
-    if (input_done) {
+    if (makes_input_gradient(op.kind)) {
       --in_flight_;
       const auto kept = kept_.find(of(op.microbatch).forward);
       if (kept != kept_.end() && --kept->second == 0) kept_.erase(kept);
     }
-    if (weights_done && ++gradients_ % policy_.update_every == 0) {
+    if (makes_weight_gradient(op.kind) && ++gradients_ % policy_.update_every == 0) {
       ++updates_;
       count_versions();
     }
@@ -129,7 +127,7 @@ class StageOnDevice {
     }
   }
 
-  // Only what a B will read again is kept beside the newest version.
+  // Only what a B will read again is kept besides the newest version.
   void count_versions() {
     const bool stashes = policy_.versions == Asynchrony::Versions::kStashed ||
                          policy_.versions == Asynchrony::Versions::kPerBatch || policy_.stash_predicted;
@@ -169,9 +167,9 @@ Stages replay(const Schedule& schedule, std::size_t device) {
     return &stages.try_emplace(op.stage, *schedule.asynchrony, number, pieces).first->second;
   };
   for (const Op& op : row) {
-    const bool completes = op.kind == OpKind::kBackward || op.kind == OpKind::kWeightGrad;
     StageOnDevice* stage = stage_of(op);
-    if (completes && stage != nullptr && !stage->knows(op.microbatch)) stage->complete(op.microbatch);
+    if (makes_weight_gradient(op.kind) && stage != nullptr && !stage->knows(op.microbatch))
+      stage->complete(op.microbatch);
   }
   for (std::size_t k = 0; k < row.size(); ++k) {
     const std::size_t first = k;

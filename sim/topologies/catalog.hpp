@@ -5,7 +5,7 @@
 //     "hxmesh:a=2,b=2,x=16,y=16"          boards of 2 x 2 devices, 16 x 16 boards
 //
 // A name, and after a colon what it takes, joined by commas: how many of its units, and KEY=VALUE. Rates are bytes per
-// second in one direction that payload reaches, not what a data sheet promises; both stand in the parameter's text.
+// second in one direction that payload reaches, not what a data sheet promises; both are in the parameter's text.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct DescribedTopology {
   std::vector<Assumption> assumptions;  // every rate and latency, with who says so
 };
 
-// Throws InputError (C003 for an unknown name, B001 to B006 for what follows it) with everything that is wrong.
+// Throws InputError (C003 for an unknown name, else for what follows it) with everything that is wrong.
 // `place` is what the person typed it into.
 [[nodiscard]] DescribedTopology describe_topology(std::string_view text, const std::string& place = "--topology");
 [[nodiscard]] LinkGraph build_topology(std::string_view text);

@@ -26,7 +26,7 @@ class Finder {
  public:
   Finder(const LinkGraph& graph, const std::string& place) : graph_(graph), place_(place) {}
 
-  // The way there and back.
+  // The route there and back.
   [[nodiscard]] std::vector<std::int32_t> between_devices(std::int32_t a, std::int32_t b) const {
     if (std::max(a, b) >= graph_.device_count() || a == b) {
       fail("\"" + std::to_string(a) + "-" + std::to_string(b) + "\" is no pair of devices",
@@ -175,7 +175,7 @@ LinkGraph with_scaled_links(const LinkGraph& graph, const std::vector<std::int32
   for (const std::int32_t number : links) {
     Link& link = changed.links[static_cast<std::size_t>(number)];
     if (link.bandwidth == 0) {
-      throw InputError(Diagnostic{"B009", place, "the bandwidth of " + link.name + " is unlimited",
+      throw InputError(Diagnostic{"O024", place, "the bandwidth of " + link.name + " is unlimited",
                                   "a factor would change nothing; name another link"});
     }
     const double scaled = std::round(static_cast<double>(link.bandwidth) * factor);

@@ -1,4 +1,4 @@
-// A cluster with something changed about its wires: cut, slower, or farther. Links keep their numbers and names, so two
+// A cluster with something changed about its links: cut, slower, or farther. Links keep their numbers and names, so two
 // runs can be compared link by link.
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace debubble {
 
-// Both directions of what a person means by a wire:
-//     "3-4"               the links on the way from device 3 to device 4, and back
+// Both directions of a connection, as people name it:
+//     "3-4"               the links on the route from device 3 to device 4, and back
 //     "gpu3-nvswitch0"    all links that join these two nodes
 //     "gpu3>nvswitch0"    one direction
 // In ascending order. Throws InputError B008 at `place` for names the graph does not have, with the closest one.
 [[nodiscard]] std::vector<std::int32_t> links_named(const LinkGraph& graph, std::string_view text,
                                                     const std::string& place);
 
-// The same graph without these links. Messages whose way is whole keep it; the others take the shortest way around.
-// Routing throws InputError B007 where there is none.
+// The same graph without these links. Messages whose route is whole keep it; the others are rerouted over the fewest
+// links. Routing throws InputError B028 where there is none.
 [[nodiscard]] LinkGraph without_links(const LinkGraph& graph, const std::vector<std::int32_t>& links);
 
-// Their bandwidth times `factor`, at least 1 B/s. Throws InputError B009 at `place` where one is unlimited, so that it
+// Their bandwidth times `factor`, at least 1 B/s. Throws InputError O024 at `place` where one is unlimited, so that it
 // would change nothing.
 [[nodiscard]] LinkGraph with_scaled_links(const LinkGraph& graph, const std::vector<std::int32_t>& links, double factor,
                                           const std::string& place);

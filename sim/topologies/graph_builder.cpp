@@ -30,7 +30,7 @@ std::int32_t GraphBuilder::add_reducing_switch(std::string name, bool reduces) {
   return node;
 }
 
-std::int32_t GraphBuilder::add_link(std::int32_t from, std::int32_t to, WireSpeed speed) {
+std::int32_t GraphBuilder::add_link(std::int32_t from, std::int32_t to, LinkSpeed speed) {
   Link link;
   link.from = from;
   link.to = to;
@@ -44,7 +44,7 @@ std::int32_t GraphBuilder::add_link(std::int32_t from, std::int32_t to, WireSpee
   return static_cast<std::int32_t>(graph_.links.size()) - 1;
 }
 
-std::int32_t GraphBuilder::connect(std::int32_t a, std::int32_t b, WireSpeed speed) {
+std::int32_t GraphBuilder::connect(std::int32_t a, std::int32_t b, LinkSpeed speed) {
   const std::int32_t link = add_link(a, b, speed);
   add_link(b, a, speed);
   return link;

@@ -1,4 +1,4 @@
-// GraphBuilder: nodes and wires of a LinkGraph, one after the other, with the names that everyone shows.
+// GraphBuilder: nodes and links of a LinkGraph, one after the other, with the names that everyone shows.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace debubble {
 
-// What a wire carries in one direction.
-struct WireSpeed {
+// What a link carries in one direction.
+struct LinkSpeed {
   std::int64_t bandwidth = 0;  // bytes per second; 0: unlimited
   Nanoseconds latency = 0;
 };
@@ -25,9 +25,9 @@ class GraphBuilder {
   // A switch; `reduces`: it adds up and copies what flows through it.
   std::int32_t add_reducing_switch(std::string name, bool reduces);
   // One link, named "from>to". Returns its number.
-  std::int32_t add_link(std::int32_t from, std::int32_t to, WireSpeed speed);
+  std::int32_t add_link(std::int32_t from, std::int32_t to, LinkSpeed speed);
   // Both directions: `a` to `b` gets the number returned, `b` to `a` the next.
-  std::int32_t connect(std::int32_t a, std::int32_t b, WireSpeed speed);
+  std::int32_t connect(std::int32_t a, std::int32_t b, LinkSpeed speed);
   void reserve(std::size_t nodes, std::size_t links);
 
   [[nodiscard]] const LinkGraph& graph() const { return graph_; }

@@ -17,7 +17,7 @@ constexpr std::size_t kSides = 4;  // W, E, N, S: dimension * 2 + (1 where the c
 // Links by where they are; -1: there is none.
 struct HxMeshLinks {
   std::vector<std::array<std::int32_t, kSides>> mesh;    // by device and side: to the neighbour on the board
-  std::vector<std::array<std::int32_t, kSides>> port;    // to the tree; the next number is the way back
+  std::vector<std::array<std::int32_t, kSides>> port;    // to the tree; the next number is the link back
   std::array<std::vector<std::int32_t>, 2> first_inner;  // by dimension and tree: leaf 0 to spine 0
 };
 
@@ -119,7 +119,7 @@ class HxMeshRouter final : public Router {
     return shape_.leaves(dimension) == 1 ? 0 : (2 * board + edge) / (shape_.radix / 2);
   }
 
-  // Links of the way through the tree and back to the same board.
+  // Links of the route through the tree and back to the same board.
   [[nodiscard]] std::int32_t tree_links(const Coordinates& at, std::size_t dimension, std::int32_t leave,
                                         std::int32_t enter) const {
     const std::int32_t board = at.board.at(dimension);
@@ -152,7 +152,7 @@ class HxMeshRouter final : public Router {
   HxMeshLinks links_;
 };
 
-void add_mesh(GraphBuilder& builder, const HxMeshShape& shape, WireSpeed speed, HxMeshLinks& links) {
+void add_mesh(GraphBuilder& builder, const HxMeshShape& shape, LinkSpeed speed, HxMeshLinks& links) {
   for (std::int32_t device = 0; device < shape.devices(); ++device) {
     const Coordinates at = coordinates_of(shape, device);
     for (std::size_t dimension = 0; dimension < 2; ++dimension) {

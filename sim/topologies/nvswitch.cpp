@@ -2,7 +2,7 @@
 //
 //     gpu0 ... gpu7     each to nvswitch0 and back: a crossbar never blocks, so these two links are all there is to it
 //      |        |
-//     nic0     nic7     one network card per GPU, on a PCIe switch with the way to the host
+//     nic0     nic7     one network card per GPU, on a PCIe switch with the link to the host
 //      |        |
 //     rail0    rail7    GPU k of every machine on rail k; between GPUs of different rails a message first crosses the
 //                       NVSwitch to the GPU of its own machine that is on the target's rail (NCCL calls it PXN)

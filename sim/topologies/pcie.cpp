@@ -25,10 +25,10 @@ LinkGraph build_pcie(const PresetValues& values) {
   const auto devices = static_cast<std::int32_t>(values.units);
   const std::int32_t per_switch = values.count("per-switch");
   const std::int32_t per_host = values.count("per-host");
-  const WireSpeed pcie = values.speed("bandwidth", "latency");
+  const LinkSpeed pcie = values.speed("bandwidth", "latency");
   GraphBuilder builder;
   std::vector<TreePlace> places;
-  const auto hang = [&](std::int32_t node, std::int32_t parent, WireSpeed speed) {
+  const auto hang = [&](std::int32_t node, std::int32_t parent, LinkSpeed speed) {
     const std::int32_t up = builder.connect(node, parent, speed);
     places.resize(static_cast<std::size_t>(builder.graph().nodes.size()));
     places[static_cast<std::size_t>(node)].parent = parent;
@@ -73,14 +73,14 @@ constexpr std::array<std::array<int, kGpus>, kGpus> kCubeMesh{{{0, 1, 1, 2, 2, 0
                                                                {0, 0, 1, 0, 1, 2, 0, 2},
                                                                {0, 0, 0, 1, 2, 1, 2, 0}}};
 
-int wires(std::size_t a, std::size_t b) { return kCubeMesh.at(a).at(b); }
+int nvlinks(std::size_t a, std::size_t b) { return kCubeMesh.at(a).at(b); }
 
 // The neighbour of both over which most fits; the lowest number of several.
 std::size_t between(std::size_t a, std::size_t b) {
   std::size_t best = 0;
   int widest = 0;
   for (std::size_t k = 0; k < kGpus; ++k) {
-    const int width = std::min(wires(a, k), wires(k, b));
+    const int width = std::min(nvlinks(a, k), nvlinks(k, b));
     if (width > widest) {
       widest = width;
       best = k;
@@ -113,7 +113,7 @@ class CubeMeshRouter final : public Router {
       links.insert(links.end(), {first + links_.pcie.at(a), first + links_.card.at(a / 2),
                                  first + links_.network.at(a / 2), other + links_.network.at(b / 2) + 1,
                                  other + links_.card.at(b / 2) + 1, other + links_.pcie.at(b) + 1});
-    } else if (wires(a, b) > 0) {
+    } else if (nvlinks(a, b) > 0) {
       links.push_back(first + links_.nvlink.at(a).at(b));
     } else {
       const std::size_t middle = between(a, b);
@@ -141,13 +141,13 @@ CubeMeshLinks add_cube_mesh(GraphBuilder& builder, const PresetValues& values, s
                             std::int32_t network) {
   CubeMeshLinks links;
   const auto first = static_cast<std::int32_t>(builder.graph().links.size());
-  const WireSpeed pcie = values.speed("pcie", "pcie-latency");
+  const LinkSpeed pcie = values.speed("pcie", "pcie-latency");
   std::array<std::int32_t, kGpus> gpus{};
   for (std::int32_t& gpu : gpus) gpu = builder.add_device(machine);
   for (std::size_t a = 0; a < kGpus; ++a) {
     for (std::size_t b = a + 1; b < kGpus; ++b) {
-      if (wires(a, b) == 0) continue;
-      const WireSpeed speed{scaled_rate(values["bandwidth"], wires(a, b)), values["latency"]};
+      if (nvlinks(a, b) == 0) continue;
+      const LinkSpeed speed{scaled_rate(values["bandwidth"], nvlinks(a, b)), values["latency"]};
       links.nvlink.at(a).at(b) = builder.connect(gpus.at(a), gpus.at(b), speed) - first;
       links.nvlink.at(b).at(a) = links.nvlink.at(a).at(b) + 1;
     }

@@ -128,7 +128,7 @@ class Reader {
     const std::size_t equals = text.find('=');
     if (equals != std::string_view::npos) return key_value(text.substr(0, equals), text.substr(equals + 1));
     if (!first || entry_.units.empty()) {
-      complain("B002", "\"" + std::string(text) + "\" is not KEY=VALUE");
+      complain("C006", "\"" + std::string(text) + "\" is not KEY=VALUE");
       return;
     }
     std::int64_t number = 0;
@@ -146,12 +146,12 @@ class Reader {
                                     [&](const TopologyParam& candidate) { return candidate.name == key; });
     if (param == entry_.params.end()) return unknown(key);
     if (!values_.given.emplace(param->name, true).second) {
-      complain("B005", "\"" + param->name + "\" is given twice", "give each parameter once");
+      complain("C007", "\"" + param->name + "\" is given twice", "give each parameter once");
       return;
     }
     const std::optional<std::int64_t> number = value.empty() ? std::nullopt : parse_value(*param, value);
     if (!number) {
-      complain("B004", "\"" + std::string(value) + "\" is no value of " + param->name,
+      complain("B001", "\"" + std::string(value) + "\" is no value of " + param->name,
                param->name + " is " + wanted(*param));
       return;
     }
@@ -166,7 +166,7 @@ class Reader {
       all += (all.empty() ? "" : ", ") + param.name;
     }
     const std::string guess = closest_name(key, names);
-    complain("B003", entry_.name + " has no parameter \"" + std::string(key) + "\"",
+    complain("C017", entry_.name + " has no parameter \"" + std::string(key) + "\"",
              guess.empty() ? "it has: " + all : "did you mean " + guess + "?");
   }
 
@@ -234,7 +234,7 @@ namespace {
 
 void check_size(const PresetValues& values, std::int64_t count, std::int64_t most, const char* what) {
   if (count <= most) return;
-  throw InputError(Diagnostic{"B006", "--topology",
+  throw InputError(Diagnostic{"X005", "--topology",
                               values.text + " has " + std::to_string(count) + " " + what +
                                   ", and a graph holds at most " + std::to_string(most),
                               "make it smaller"});

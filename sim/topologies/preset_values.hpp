@@ -51,20 +51,20 @@ struct PresetValues {
 
   [[nodiscard]] std::int64_t operator[](std::string_view name) const { return values.find(name)->second; }
   [[nodiscard]] std::int32_t count(std::string_view name) const { return static_cast<std::int32_t>((*this)[name]); }
-  [[nodiscard]] WireSpeed speed(std::string_view rate, std::string_view latency) const {
+  [[nodiscard]] LinkSpeed speed(std::string_view rate, std::string_view latency) const {
     return {(*this)[rate], (*this)[latency]};
   }
 };
 
-// What follows the colon. Throws InputError with all that is wrong: B001 no or a bad N, B002 no KEY=VALUE, B003 an
-// unknown key, B004 a bad value, B005 a key given twice.
+// What follows the colon. Throws InputError with all that is wrong: B001 no or a bad N, C006 no KEY=VALUE, C017 an
+// unknown key, B001 a bad value, C007 a key given twice.
 [[nodiscard]] PresetValues read_preset_values(const TopologyEntry& entry, std::string_view text, std::string_view rest,
                                               const std::string& place);
 
 // "370.8 GB/s", "936 ns", "32", "1.5".
 [[nodiscard]] std::string preset_value_text(TopologyParam::Kind kind, std::int64_t value);
 
-// Throws B006 where a graph would have more devices or links than memory can hold.
+// Throws X005 where a graph would have more devices or links than memory can hold.
 void check_devices(const PresetValues& values, std::int64_t devices);
 void check_links(const PresetValues& values, std::int64_t links);
 inline constexpr std::int64_t kMostGraphDevices = 262'144;

@@ -131,7 +131,7 @@ void add_machine(GraphBuilder& builder, const RailMachines& shape, std::int32_t 
     const auto uplink = static_cast<std::size_t>(k / shape.gpus_per_uplink);
     const std::int32_t nic = builder.add_node(GraphNode::Kind::kNic, "nic" + std::to_string(machine * shape.gpus + k));
     builder.connect(gpu, crossbar, shape.nvlink);
-    builder.connect(gpu, nic, shape.host_per_uplink ? WireSpeed{shape.nic.bandwidth, shape.pcie.latency} : shape.pcie);
+    builder.connect(gpu, nic, shape.host_per_uplink ? LinkSpeed{shape.nic.bandwidth, shape.pcie.latency} : shape.pcie);
     builder.connect(nic, switches.rail[static_cast<std::size_t>(pod * shape.rails + k % shape.rails)], shape.nic);
     builder.connect(shape.host_per_uplink ? gpu : nic, shape.host_per_uplink ? hosts[uplink] : pcie[uplink],
                     {shape.pcie.bandwidth, shape.host_per_uplink ? shape.pcie.latency : 0});

@@ -13,9 +13,9 @@ struct RailMachines {
   std::int32_t machines = 1;
   std::int32_t gpus = 8;                 // per machine
   std::int32_t rails = 8;                // GPU k of a machine is on rail k mod rails; divides gpus
-  WireSpeed nvlink;                      // GPU to the crossbar
-  WireSpeed nic;                         // network card to its rail's switch
-  WireSpeed pcie;                        // GPU to its card, and to the host
+  LinkSpeed nvlink;                      // GPU to the crossbar
+  LinkSpeed nic;                         // network card to its rail's switch
+  LinkSpeed pcie;                        // GPU to its card, and to the host
   std::int32_t gpus_per_uplink = 2;      // divides gpus
   bool host_per_uplink = false;          // GPUs hang on their hosts directly: NVLink C2C
   std::int32_t pod = 1;                  // machines per pod; all of them: no core switches

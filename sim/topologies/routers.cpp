@@ -64,15 +64,15 @@ class TreeRouter final : public Router {
   }
 
   bool host_route(std::int32_t device, bool to_host, std::vector<std::int32_t>& links) const override {
-    std::vector<std::int32_t> way;
+    std::vector<std::int32_t> path;
     std::int32_t node = devices_[static_cast<std::size_t>(device)];
     while (node >= 0 && !place(node).host) {
-      way.push_back(to_host ? place(node).up : place(node).down);
+      path.push_back(to_host ? place(node).up : place(node).down);
       node = place(node).parent;
     }
     if (node < 0) return false;
-    if (!to_host) std::reverse(way.begin(), way.end());
-    links.insert(links.end(), way.begin(), way.end());
+    if (!to_host) std::reverse(path.begin(), path.end());
+    links.insert(links.end(), path.begin(), path.end());
     return true;
   }
 

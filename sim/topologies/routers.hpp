@@ -1,4 +1,4 @@
-// Ways that suit one kind of topology better than the fewest links. Each is deterministic and takes constant time.
+// Routes that suit one kind of topology better than the fewest links. Each is deterministic and takes constant time.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-// A ring of devices 0, 1, ...: the shorter way round, clockwise (upwards) where both are as long. Device k's link to
+// A ring of devices 0, 1, ...: the shorter direction, clockwise (upwards) where both are as long. Device k's link to
 // the next is link 2k, the one back from there 2k + 1.
 [[nodiscard]] std::shared_ptr<const Router> ring_router(std::int32_t devices);
 

@@ -25,7 +25,7 @@ double factor(JsonObjectReader& reader, const char* key) {
   double number = 0;
   if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
   if (number > 0 && number <= 100) return number;
-  reader.complain("I012", key, in_quotes(key) + " must be a number above 0 and at most 100; got " + describe(*value),
+  reader.complain("P012", key, in_quotes(key) + " must be a number above 0 and at most 100; got " + describe(*value),
                   "1 changes nothing");
   return 1;
 }
@@ -37,7 +37,7 @@ std::string flag_text(const Calibration& calibration) {
 }
 
 Calibrations read_calibrations(std::string_view text, const std::string& file) {
-  ProblemList problems(file, "I019", results_dialect());
+  ProblemList problems(file, results_dialect());
   const std::optional<JsonValue> root = parse_json(text, problems);
   if (!root) problems.throw_if_any();
   Calibrations calibrations;
@@ -45,7 +45,7 @@ Calibrations read_calibrations(std::string_view text, const std::string& file) {
   if (reader.is_object()) {
     const std::string schema = reader.text("schema");
     if (!schema.empty() && schema != "debubble.calibration/1") {
-      reader.complain("I012", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.calibration/1\"",
+      reader.complain("P010", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.calibration/1\"",
                       "write it anew with --fit");
     }
     (void)reader.optional_text("rule");

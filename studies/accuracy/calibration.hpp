@@ -22,7 +22,7 @@ using Calibrations = std::map<std::string, Calibration>;  // by source
 // "compute=0.975,network=0.8": the flag's value.
 [[nodiscard]] std::string flag_text(const Calibration& calibration);
 
-// Throws InputError I001 to I012.
+// Throws InputError with everything that is wrong with it.
 [[nodiscard]] Calibrations read_calibrations(std::string_view text, const std::string& file);
 [[nodiscard]] std::string calibrations_json(const Calibrations& calibrations);
 

@@ -32,7 +32,7 @@ Scenario scenario_of(const ResultRecord& record, const Calibration* calibration)
 }
 
 [[noreturn]] void refuse_deadlock(const ResultRecord& record) {
-  throw InputError(Diagnostic{"I015", record.id, "the run ends in a deadlock, so that it has no step time",
+  throw InputError(Diagnostic{"D009", record.id, "the run ends in a deadlock, so that it has no step time",
                               "give the record another schedule or --p2p overlapped"});
 }
 

@@ -43,7 +43,7 @@ std::optional<double> positive_number(JsonObjectReader& reader, const char* key)
   double number = 0;
   if (is_number) std::from_chars(value->text.data(), value->text.data() + value->text.size(), number);
   if (number > 0) return number;
-  reader.complain("I012", key, in_quotes(key) + " must be a number above 0; got " + describe(*value),
+  reader.complain("P012", key, in_quotes(key) + " must be a number above 0; got " + describe(*value),
                   "what is not known is left out");
   return std::nullopt;
 }
@@ -56,7 +56,7 @@ std::vector<std::string> texts(JsonObjectReader& reader, const char* key) {
     if (item.kind == JsonValue::Kind::kString) {
       list.push_back(item.text);
     } else {
-      reader.complain("I007", key, in_quotes(key) + " must hold texts; got " + describe(item), "write \"compute\"");
+      reader.complain("P007", key, in_quotes(key) + " must hold texts; got " + describe(item), "write \"compute\"");
     }
   }
   return list;
@@ -89,7 +89,7 @@ void check_constants(const ResultSource& source, JsonObjectReader& reader) {
   const std::set<std::string> given(source.constants.begin(), source.constants.end());
   const bool all_known = std::includes(known.begin(), known.end(), given.begin(), given.end());
   if (all_known && given.size() == source.constants.size()) return;
-  reader.complain("I012", "constants", "a source may have the constants \"compute\" and \"network\", each once",
+  reader.complain("P012", "constants", "a source may have the constants \"compute\" and \"network\", each once",
                   "two are the most that may be fitted");
 }
 
@@ -130,7 +130,7 @@ ResultRecord read_record(const JsonValue& value, const std::string& pointer, con
   if (source != sources.end()) {
     record.arguments = source->second;
   } else if (!record.source.empty()) {
-    reader.complain("I013", "source", "no source is named " + in_quotes(record.source), "\"sources\" lists them");
+    reader.complain("G014", "source", "no source is named " + in_quotes(record.source), "\"sources\" lists them");
   }
   for (std::string& argument : flags_of(reader, file, problems)) record.arguments.push_back(std::move(argument));
   if (const JsonValue* measured = reader.member("measured", true)) {
@@ -144,7 +144,7 @@ ResultRecord read_record(const JsonValue& value, const std::string& pointer, con
     (void)positive_number(inner, "tokens_per_s_per_gpu");
     inner.finish();
     if (record.measured.empty() && inner.is_object()) {
-      inner.complain("I012", "", "nothing that can be predicted was measured", "list the record under \"unusable\"");
+      inner.complain("P012", "", "nothing that can be predicted was measured", "list the record under \"unusable\"");
     }
   }
   record.note = reader.optional_text("note");
@@ -171,7 +171,7 @@ void read_root(const JsonValue& root, const std::string& file, ResultsFile& resu
   if (!reader.is_object()) return;
   const std::string schema = reader.text("schema");
   if (!schema.empty() && schema != "debubble.results/1") {
-    reader.complain("I012", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.results/1\"",
+    reader.complain("P010", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.results/1\"",
                     "this debubble reads version 1 of results");
   }
   (void)reader.optional_text("about");
@@ -185,7 +185,7 @@ void read_root(const JsonValue& root, const std::string& file, ResultsFile& resu
   for_each_item(reader.array("records"), "records", [&](const JsonValue& value, const std::string& pointer) {
     results.records.push_back(read_record(value, pointer, file, sources, problems));
     if (ids.insert(results.records.back().id).second) return;
-    problems.add_at_pointer("I013", pointer + "/id", in_quotes(results.records.back().id) + " stands here twice",
+    problems.add_at_pointer("G004", pointer + "/id", in_quotes(results.records.back().id) + " appears twice",
                             "give each record its own id");
   });
   for_each_item(reader.optional_array("unusable"), "unusable", [&](const JsonValue& value, const std::string& pointer) {
@@ -233,7 +233,7 @@ std::string with_unit(Quantity quantity, double value) {
 }
 
 ResultsFile read_results(std::string_view text, const std::string& file) {
-  ProblemList problems(file, "I019", results_dialect());
+  ProblemList problems(file, results_dialect());
   const std::optional<JsonValue> root = parse_json(text, problems);
   if (!root) problems.throw_if_any();
   ResultsFile results;

@@ -54,7 +54,7 @@ struct ResultsFile {
   std::vector<UnusableResult> unusable;
 };
 
-// Throws InputError I001 to I013 with everything that is wrong with it, and for flags that `simulate` does not know.
+// Throws InputError with everything that is wrong with it, and for flags that `simulate` does not know.
 [[nodiscard]] ResultsFile read_results(std::string_view text, const std::string& file);
 
 }  // namespace debubble

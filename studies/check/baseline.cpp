@@ -100,7 +100,7 @@ std::vector<NumberChange> changes_between(const Json& before, const Json& after)
 }
 
 [[noreturn]] void refuse(const std::string& file, const std::string& reason) {
-  throw InputError(Diagnostic{"Q030", file, "this is not a baseline: " + reason,
+  throw InputError(Diagnostic{"P010", file, "this is not a baseline: " + reason,
                               "make it anew with --accept, or name another file in the suite: \"baseline\": \"FILE\""});
 }
 

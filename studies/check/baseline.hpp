@@ -30,7 +30,7 @@ struct BaselineComparison {
   bool rewritten_by_hand = false;             // every number is the same, the bytes are not
 };
 
-// `accepted` is the file's text, nothing when there is none. Throws InputError Q030 when it is not a baseline; `file`
+// `accepted` is the file's text, nothing when there is none. Throws InputError P010 when it is not a baseline; `file`
 // is for messages.
 [[nodiscard]] BaselineComparison compare_with_baseline(std::span<const NamedPrediction> predictions,
                                                        const std::optional<std::string>& accepted,

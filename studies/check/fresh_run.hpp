@@ -38,7 +38,7 @@ struct FreshRun {
   std::string wrong_data;            // which op got the wrong tensor; empty: none did
 };
 
-// Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks: U070 for runs
+// Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks: U052 for runs
 // over MPI outside of mpirun, or what the backend says.
 [[nodiscard]] FreshRun run_fresh(const FreshRunPlan& plan, Progress& progress);
 

@@ -20,17 +20,6 @@ namespace {
 
 constexpr std::string_view kSchema = "debubble.suite/1";
 constexpr JsonDialect kDialect{
-    .not_json = "Q001",
-    .not_utf8 = "Q002",
-    .key_twice = "Q003",
-    .too_small = "Q007",  // this one and the next two: no key of a suite is a bounded whole number
-    .unknown_key = "Q005",
-    .missing_key = "Q006",
-    .wrong_type = "Q007",
-    .fraction = "Q007",
-    .too_large = "Q007",
-    .too_deep = "Q018",
-    .empty_text = "Q019",
     .what = "suite",
     .description = "docs/suite.schema.json",
 };
@@ -46,7 +35,7 @@ bool read_tolerance(JsonObjectReader& reader, const char* key, double& tolerance
     tolerance = number;
     return true;
   }
-  reader.complain("Q015", key, in_quotes(key) + " must be a number from 0 to 100; got " + describe(*value),
+  reader.complain("P004", key, in_quotes(key) + " must be a number from 0 to 100; got " + describe(*value),
                   "percentage points for the bubble, per cent for step time and memory: 1.5");
   return true;
 }
@@ -68,7 +57,7 @@ bool read_required(JsonObjectReader& reader) {
   const JsonValue* value = reader.member("required", false);
   if (value == nullptr) return true;
   if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  reader.complain("Q007", "required", "\"required\" must be true or false; got " + describe(*value), "without quotes");
+  reader.complain("P007", "required", "\"required\" must be true or false; got " + describe(*value), "without quotes");
   return true;
 }
 
@@ -97,15 +86,15 @@ void choose_clock_for_gate(SuiteScenario& scenario) {
 // What a scenario is made of decides what can be compared with what.
 void check_combination(JsonObjectReader& reader, const SuiteScenario& scenario, bool has_live) {
   if (!scenario.measured.empty() && has_live) {
-    reader.complain("Q014", "live", "both \"measured\" and \"live\" say what to compare with",
+    reader.complain("P012", "live", "both \"measured\" and \"live\" say what to compare with",
                     "keep one of them, or make two scenarios of it");
   }
   if (scenario.flags) return;
   if (has_live) {
-    reader.complain("Q017", "live", "there is nothing to run: a fresh run needs \"scenario\"",
+    reader.complain("P006", "live", "there is nothing to run: a fresh run needs \"scenario\"",
                     "add \"scenario\": {\"schedule\": \"1f1b\"}");
   } else if (scenario.measured.empty()) {
-    reader.complain("Q013", "", "neither \"scenario\" nor \"measured\" is there",
+    reader.complain("P006", "", "neither \"scenario\" nor \"measured\" is there",
                     "say what to predict: \"scenario\": {\"schedule\": \"1f1b\"}, or \"measured\": \"FILE.run.json\"");
   }
 }
@@ -141,7 +130,7 @@ SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, 
 
 void read_scenarios(const JsonValue& list, const Tolerances& defaults, Suite& suite, ProblemList& problems) {
   if (list.children.empty()) {
-    problems.add_at_pointer("Q011", "/scenarios", "there are no scenarios", "a suite has at least one");
+    problems.add_at_pointer("P016", "/scenarios", "there are no scenarios", "a suite has at least one");
   }
   std::map<std::string, std::string> places;  // by name
   for (std::size_t k = 0; k < list.children.size(); ++k) {
@@ -149,7 +138,7 @@ void read_scenarios(const JsonValue& list, const Tolerances& defaults, Suite& su
     SuiteScenario scenario = read_scenario(list.children[k], pointer, suite, defaults, problems);
     const auto [place, is_new] = places.emplace(scenario.name, pointer);
     if (!is_new && !scenario.name.empty()) {
-      problems.add_at_pointer("Q012", pointer + "/name",
+      problems.add_at_pointer("G004", pointer + "/name",
                               "the name " + in_quotes(scenario.name) + " stands at " + place->second + " already",
                               "the baseline goes by names: give each its own");
     }
@@ -162,7 +151,7 @@ void read_root(const JsonValue& root, Suite& suite, ProblemList& problems) {
   if (!reader.is_object()) return;
   const std::string schema = reader.text("schema");
   if (!schema.empty() && schema != kSchema) {
-    reader.complain("Q010", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.suite/1\"",
+    reader.complain("P010", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.suite/1\"",
                     "this debubble reads version 1 of suites");
   }
   suite.name = reader.text("name");
@@ -206,7 +195,7 @@ std::vector<Diagnostic> placed_in_suite(std::vector<Diagnostic> problems, const 
 }
 
 Suite read_suite(std::string_view text, const std::string& file) {
-  ProblemList problems(file, "Q022", kDialect);
+  ProblemList problems(file, kDialect);
   const std::optional<JsonValue> root = parse_json(text, problems);
   if (!root) problems.throw_if_any();
   Suite suite;

@@ -53,7 +53,7 @@ struct Suite {
   std::vector<SuiteScenario> scenarios;
 };
 
-// Strict: throws InputError with all that is wrong with its form (Q001 ... Q021), each at its place in `file`.
+// Strict: throws InputError with all that is wrong with its form, each at its place in `file`.
 [[nodiscard]] Suite read_suite(std::string_view text, const std::string& file);
 
 // What is wrong with a scenario's flags, as of the place in the suite: "--times" -> "ci.suite.json#/scenarios/0/

@@ -28,7 +28,7 @@ std::optional<std::string> accepted_baseline(const std::string& file, bool accep
   std::string text = read_file(file, file);
   if (!accept) return text;
   if (!may_replace(text)) {
-    throw InputError(Diagnostic{"Q032", file, "this file is no baseline, so --accept does not overwrite it",
+    throw InputError(Diagnostic{"C050", file, "this file is no baseline, so --accept does not overwrite it",
                                 "move it away, or name another file in the suite: \"baseline\": \"FILE\""});
   }
   if (!is_baseline(text)) return std::nullopt;
@@ -114,7 +114,7 @@ void SuiteGate::judge_recorded(const SuiteScenario& scenario, const Run* given) 
   } else {
     predicted = given->report;
     if (const std::string reason = mismatch(record, given->schedule); !reason.empty()) {
-      throw InputError(Diagnostic{"Q031", suite_.file + "#" + scenario.pointer + "/measured", reason,
+      throw InputError(Diagnostic{"D010", suite_.file + "#" + scenario.pointer + "/measured", reason,
                                   "leave \"scenario\" out to predict the run's own schedule, or name another run"});
     }
   }

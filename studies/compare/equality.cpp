@@ -53,7 +53,7 @@ void say_samples(std::int64_t samples, std::vector<Assumption>& assumptions) {
 
 std::int64_t scaled(std::int64_t value, int n, int d) {
   if (value > std::numeric_limits<std::int64_t>::max() / 4 / n) {
-    throw InputError(Diagnostic{"C013", "--equal",
+    throw InputError(Diagnostic{"C012", "--equal",
                                 "the times of a device with several stages are beyond what can be added up",
                                 "check the units of --times"});
   }
@@ -96,7 +96,7 @@ Scenario with_equal_stages(const Scenario& scenario, const ScheduleEntry* entry)
   if (chunks == 1) return own;
   if (stages % chunks != 0 || stages < chunks) {
     throw InputError(
-        Diagnostic{"S021", "--equal stages",
+        Diagnostic{"S011", "--equal stages",
                    std::to_string(stages) + " stages cannot be " + std::to_string(chunks) + " on each device",
                    "use a multiple of " + std::to_string(chunks) + " for -p"});
   }

@@ -56,7 +56,7 @@ void check_same(const Diff& diff) {
 std::size_t choose_iteration(const DiffRequest& request, const RunRecord& measured) {
   if (!request.iteration) return median_iteration(measured);
   if (*request.iteration >= 1 && *request.iteration <= measured.iterations.size()) return *request.iteration - 1;
-  throw InputError(Diagnostic{"C093", "--iteration",
+  throw InputError(Diagnostic{"C003", "--iteration",
                               "there is no iteration " + std::to_string(*request.iteration) + "; the run has " +
                                   std::to_string(measured.iterations.size()),
                               "they are counted from 1; leave the flag out for the one with the median step"});
@@ -73,12 +73,12 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
   diff.measured =
       open_run(sides.measured, sides.predicted.empty() ? nullptr : &diff.predicted, request.read_scenario, progress);
   if (diff.measured.iterations.empty()) {
-    throw InputError(Diagnostic{"D011", diff.measured_name, "the run has no iteration", "run it again"});
+    throw InputError(Diagnostic{"P016", diff.measured_name, "the run has no iteration", "run it again"});
   }
   progress.phase("simulating " + diff.measured_name);
   if (sides.predicted.empty()) diff.predicted = predict(diff.measured, diff.measured_name);
   if (diff.predicted.iterations.empty()) {
-    throw InputError(Diagnostic{"D011", diff.predicted_name, "the run has no iteration", "run it again"});
+    throw InputError(Diagnostic{"P016", diff.predicted_name, "the run has no iteration", "run it again"});
   }
   check_same(diff);
   diff.iteration = choose_iteration(request, diff.measured);

@@ -57,7 +57,7 @@ struct Diff {
 // ranks of one measured run. Peaks of the reports are those that were counted, where they were.
 // Without a prediction the measured run's own schedule, costs and links are simulated.
 // Throws InputError: what open_run throws, D002 for sides that are no pair, D009 when the prediction deadlocks, D010
-// for runs of different schedules, C093 for an iteration that is not there.
+// for runs of different schedules, C003 for an iteration that is not there.
 [[nodiscard]] Diff make_diff(const DiffRequest& request, Progress& progress);
 
 // The first thing in which two schedules differ, as one sentence; "" when they have the same ops in the same order.

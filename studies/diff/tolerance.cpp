@@ -51,15 +51,15 @@ class Parser {
   void item(std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      return complain("C094", fmt::format("\"{}\" is not KEY=VALUE", text), kExample);
+      return complain("C006", fmt::format("\"{}\" is not KEY=VALUE", text), kExample);
     }
     const std::string name(text.substr(0, equals));
     for (const Key& key : kKeys) {
       if (name != key.name) continue;
-      if (result_.*key.value) return complain("C095", name + " is given twice", "give each once");
+      if (result_.*key.value) return complain("C007", name + " is given twice", "give each once");
       result_.*key.value = hundredths(text.substr(equals + 1), key.unit);
       if (!(result_.*key.value)) {
-        complain("C096", fmt::format("\"{}\" is no tolerance of {}", text.substr(equals + 1), name),
+        complain("C012", fmt::format("\"{}\" is no tolerance of {}", text.substr(equals + 1), name),
                  fmt::format("write it like {}=2{}", name, key.unit));
         result_.*key.value = 0;
       }
@@ -67,7 +67,7 @@ class Parser {
     }
     const std::array<std::string, 3> names{"step", "bubble", "memory"};
     const std::string guess = closest_name(name, names);
-    complain("C095", "\"" + name + "\" is not one of: step, bubble, memory",
+    complain("C017", "\"" + name + "\" is not one of: step, bubble, memory",
              guess.empty() ? kExample : "did you mean " + guess + "?");
   }
 

@@ -22,8 +22,8 @@ struct Tolerance {
   std::optional<double> memory;
 };
 
-// Throws InputError C094 for an item that is not KEY=VALUE, C095 for an unknown key or one given twice, C096 for a
-// value that is no percentage (of `bubble`: no percentage points); all of them at once.
+// Throws InputError C006 for an item that is not KEY=VALUE, C017 for an unknown key, C007 for one given twice, C012 for
+// a value that is no percentage (of `bubble`: no percentage points); all of them at once.
 [[nodiscard]] Tolerance parse_tolerance(std::string_view text);
 
 // Throws InputError D013 when memory is to be judged and nobody counted it.

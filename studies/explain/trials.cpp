@@ -216,7 +216,7 @@ class Trials {
       add_changed(Kind::kContention, "no contention: every transfer as if it were alone", [](Run& run) {
         Network network = *run.topology.network();
         network.model = NetworkModel::kUncontended;
-        run.topology = run.topology.rewired(std::make_shared<const Network>(std::move(network)));
+        run.topology = run.topology.with_network(std::make_shared<const Network>(std::move(network)));
       });
     }
     if (!run_.variation.none()) {

@@ -10,11 +10,11 @@
 
 namespace debubble {
 
-// A preset's name, or a config.json. Throws InputError (W010, W011 ..., C005).
+// A preset's name, or a config.json. Throws InputError (C003, C005, or for the file).
 [[nodiscard]] TransformerShape model_shape(const std::string& model);
 
 // Layers of each stage, embedding and head among them. "auto" balances the matrix products, counted and not timed:
-// that much is known before anything runs. Adds what was assumed. Throws InputError (L001 ...) as partitions of a
+// that much is known before anything runs. Adds what was assumed. Throws InputError (L004 to L006) as partitions of a
 // profile do.
 [[nodiscard]] std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSize& size,
                                                std::string_view text, int stages, std::vector<Assumption>& assumptions);

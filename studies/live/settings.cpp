@@ -58,7 +58,7 @@ class LiveChecker {
 
   void check_least(const char* flag, const std::optional<int>& value, int least) {
     if (!value || *value >= least) return;
-    add("C088", flag, fmt::format("at least {} is needed; got {}", least, *value), "leave it out for the default");
+    add("C012", flag, fmt::format("at least {} is needed; got {}", least, *value), "leave it out for the default");
   }
 
   void check_numbers() {
@@ -70,7 +70,7 @@ class LiveChecker {
     check_least("--gpu", flags_.gpu, 0);
     const int seconds = flags_.watchdog.value_or(kSecondsDefault);
     if (seconds > kMostSeconds) {
-      add("C088", "--watchdog", fmt::format("at most {} (a day) is possible; got {}", kMostSeconds, seconds),
+      add("C012", "--watchdog", fmt::format("at most {} (a day) is possible; got {}", kMostSeconds, seconds),
           "give it in seconds");
     }
     settings_.patience = std::int64_t{seconds} * 1000 * kNanosecondsPerMillisecond;
@@ -83,12 +83,12 @@ class LiveChecker {
     if (works_on_gpus()) {
       const char* flag = !flags_.clock.empty() ? "--clock" : !flags_.costs.empty() ? "--costs" : nullptr;
       if (flag != nullptr)
-        add("C090", flag, "work on GPUs is timed by the GPU's clock", fmt::format("leave {} out", flag));
+        add("C009", flag, "work on GPUs is timed by the GPU's clock", fmt::format("leave {} out", flag));
       settings_.clock = live::Clock::kWall;
       return;
     }
     if (!flags_.costs.empty() && flags_.clock == "wall") {
-      add("C090", "--costs", "on the wall clock an op takes the time it takes", "give it with --clock logical");
+      add("C009", "--costs", "on the wall clock an op takes the time it takes", "give it with --clock logical");
     }
     if (flags_.clock == "wall") settings_.clock = live::Clock::kWall;
     if (flags_.clock == "logical" || !flags_.costs.empty()) {
@@ -99,7 +99,7 @@ class LiveChecker {
   void check_cuda() {
     const auto refuse = [&](const char* flag, bool given) {
       if (!given) return;
-      add("C089", flag, "on GPUs costs and links are measured, not given", fmt::format("leave {} out", flag));
+      add("C087", flag, "on GPUs costs and links are measured, not given", fmt::format("leave {} out", flag));
     };
     refuse("--times", !scenario_.times.empty());
     refuse("--w-share", !scenario_.weight_share.empty());
@@ -107,11 +107,11 @@ class LiveChecker {
     refuse("--comm", !scenario_.comm.empty());
     refuse("--bandwidth", !scenario_.bandwidth.empty());
     if (flags_.model.empty()) {
-      add("C091", "--model", fmt::format("--backend {} needs a model to run", flags_.backend),
+      add("C004", "--model", fmt::format("--backend {} needs a model to run", flags_.backend),
           "add --model NAME; `debubble list models` shows the presets");
     }
     if (flags_.gpus == "each" && flags_.gpu) {
-      add("C090", "--gpu", "with --gpus each the devices are the GPUs from 0 on", "leave --gpu out");
+      add("C009", "--gpu", "with --gpus each the devices are the GPUs from 0 on", "leave --gpu out");
     }
     try {
       settings_.size = workload_sizes(flags_.sizes).front();
@@ -147,7 +147,7 @@ class LiveChecker {
     refuse("--gpu", flags_.gpu.has_value());
     if (settings_.backend == LiveBackend::kCpu) refuse("--gpus", !flags_.gpus.empty());
     if (settings_.backend == LiveBackend::kMpi && flags_.gpus == "shared") {
-      add("C090", "--gpus", "processes do not share a GPU", "write --gpus each, or leave it out to work on the CPU");
+      add("C009", "--gpus", "processes do not share a GPU", "write --gpus each, or leave it out to work on the CPU");
     }
   }
 

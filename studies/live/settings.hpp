@@ -36,8 +36,8 @@ struct LiveSettings {
   [[nodiscard]] bool on_gpus() const { return backend == LiveBackend::kCuda || gpu_each; }
 };
 
-// Throws InputError with all that is wrong: C002 unknown words, C087 flags of another backend, C088 numbers out of
-// range, C089 costs of a backend that calibrates its own, C090 flags that contradict each other, C091 no model.
+// Throws InputError with all that is wrong: C002 unknown words, C087 flags of another backend and costs where a
+// backend calibrates its own, C012 numbers out of range, C009 flags that contradict each other, C004 no model.
 [[nodiscard]] LiveSettings check_live(const LiveFlags& flags, const ScenarioFlags& scenario);
 
 // The flags of the scenario that a backend leaves to check_scenario: the GPU's partition is of a model's layers; on the

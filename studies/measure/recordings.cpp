@@ -29,7 +29,7 @@ fs::path make_temporary() {
   const std::string wildcard(6, 'X');  // mkdtemp puts letters of its own there
   std::string name = (fs::temp_directory_path(error) / ("debubble-profile-" + wildcard)).string();
   if (::mkdtemp(name.data()) != nullptr) return name;
-  throw InputError(Diagnostic{"C081", "--keep-records", "cannot make a temporary folder for the recording",
+  throw InputError(Diagnostic{"C050", "--keep-records", "cannot make a temporary folder for the recording",
                               "name a folder with --keep-records, or set TMPDIR"});
 }
 
@@ -38,10 +38,10 @@ fs::path make_kept(const std::string& name) {
   fs::create_directories(name, error);
   if (error || !fs::is_directory(name)) {
     throw InputError(
-        Diagnostic{"C081", "--keep-records", "cannot make the folder " + name, "choose a place that you may write to"});
+        Diagnostic{"C050", "--keep-records", "cannot make the folder " + name, "choose a place that you may write to"});
   }
   if (!fs::is_empty(name, error) || error) {
-    throw InputError(Diagnostic{"C081", "--keep-records", "the folder " + name + " is not empty",
+    throw InputError(Diagnostic{"C050", "--keep-records", "the folder " + name + " is not empty",
                                 "an older recording would be counted in: name a new folder"});
   }
   return fs::absolute(name);
@@ -97,7 +97,7 @@ bool used_cuda(const Recordings& recordings) {
   if (!recordings.troubles.empty()) throw UnavailableError(trouble_of(recordings.troubles.front()));
   if (used_cuda(recordings)) {
     throw UnavailableError(Diagnostic{
-        "U042", "", "the recording holds no GPU work",
+        "U041", "", "the recording holds no GPU work",
         "another profiler in the program (torch.profiler, nsys, ncu) takes CUPTI for itself: take it out; or the "
         "program ended before it used the GPU"});
   }

@@ -16,7 +16,7 @@ namespace debubble {
 // The folder for one measurement. Without a name it is a temporary one and goes when this does.
 class RecordFolder {
  public:
-  // Throws InputError (C081) when `keep` holds files already or cannot be made.
+  // Throws InputError (C050) when `keep` holds files already or cannot be made.
   explicit RecordFolder(const std::string& keep);
   ~RecordFolder();
   RecordFolder(const RecordFolder&) = delete;
@@ -39,7 +39,7 @@ struct Recordings {
 [[nodiscard]] Recordings find_recordings(const std::filesystem::path& folder);
 
 // Attributes all of them as one profile. A damaged file counts as far as it can be read, with a note. Throws
-// UnavailableError (what a process itself complained of, else U041 nothing was recorded, U042 records without GPU work)
+// UnavailableError (what a process itself complained of, else U041: nothing recorded, or no GPU work)
 // and InputError (A002 with advice when no range is a layer).
 [[nodiscard]] Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
                                     const std::vector<std::string>& program);

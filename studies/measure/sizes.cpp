@@ -12,8 +12,6 @@ namespace debubble {
 
 namespace {
 
-constexpr const char* kCode = "C083";
-
 std::optional<std::int64_t> whole_number(const std::string& text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -53,13 +51,14 @@ class SizeReader {
   }
 
  private:
-  void complain(std::string place, std::string message, std::string help) {
-    problems_.push_back({kCode, std::move(place), std::move(message), std::move(help)});
+  void complain(const char* code, std::string place, std::string message, std::string help) {
+    problems_.push_back({code, std::move(place), std::move(message), std::move(help)});
   }
 
   void take(Dimension& dimension, const std::optional<int>& given, std::int64_t usual) {
     if (given && *given < 1) {
-      complain(dimension.flag, "at least 1 is needed; got " + std::to_string(*given), "leave it out for the default");
+      complain("C012", dimension.flag, "at least 1 is needed; got " + std::to_string(*given),
+               "leave it out for the default");
     }
     dimension.values = {given.value_or(static_cast<int>(usual))};
   }
@@ -69,7 +68,7 @@ class SizeReader {
     for (const DataType type : kTypes) {
       if (name == to_string(type)) return type;
     }
-    complain("--dtype", "\"" + name + "\" is not one of: bf16, fp16, fp32", "write --dtype bf16");
+    complain("C002", "--dtype", "\"" + name + "\" is not one of: bf16, fp16, fp32", "write --dtype bf16");
     return DataType::kBf16;
   }
 
@@ -80,14 +79,14 @@ class SizeReader {
     if (equals == std::string::npos || dimension == nullptr) {
       const std::array<std::string, 2> keys{"microbatch", "seq"};
       const std::string guess = closest_name(key, keys);
-      complain("--sweep", "\"" + text + "\" is not microbatch=LIST or seq=LIST",
+      complain("C006", "--sweep", "\"" + text + "\" is not microbatch=LIST or seq=LIST",
                guess.empty() || equals == std::string::npos ? "write it like --sweep microbatch=1,2,4"
                                                             : "did you mean " + guess + "?");
       return;
     }
     const bool given = dimension == &microbatch_ ? flags.microbatch.has_value() : flags.sequence.has_value();
     if (dimension->swept || given) {
-      complain("--sweep", key + " is given twice", "give all its values in one --sweep " + key + "=LIST");
+      complain("C007", "--sweep", key + " is given twice", "give all its values in one --sweep " + key + "=LIST");
       return;
     }
     dimension->swept = true;
@@ -102,10 +101,10 @@ class SizeReader {
       begin = end + 1;
       const std::optional<std::int64_t> value = whole_number(item);
       if (!value) {
-        complain("--sweep", "\"" + item + "\" is not a whole number from 1 to 2147483647",
+        complain("C006", "--sweep", "\"" + item + "\" is not a whole number from 1 to 2147483647",
                  std::string("write it like --sweep ") + dimension.key + "=1,2,4");
       } else if (std::find(dimension.values.begin(), dimension.values.end(), *value) != dimension.values.end()) {
-        complain("--sweep", std::string(dimension.key) + " " + item + " stands in the list twice",
+        complain("C007", "--sweep", std::string(dimension.key) + " " + item + " stands in the list twice",
                  "keep one of the two");
       } else {
         dimension.values.push_back(*value);

@@ -20,8 +20,8 @@ struct SizeFlags {
   std::vector<std::string> sweeps;  // "microbatch=1,2,4"
 };
 
-// All combinations, the microbatches of one sequence length together. Throws InputError (C083) with everything that is
-// wrong: numbers below 1, an unknown type, a sweep that is not KEY=LIST, a size given twice.
+// All combinations, the microbatches of one sequence length together. Throws InputError (C002, C006, C007, C012) with
+// all that is wrong: numbers below 1, an unknown type, a sweep that is not KEY=LIST, a size given twice.
 [[nodiscard]] std::vector<WorkloadSize> workload_sizes(const SizeFlags& flags);
 
 // "gpt-1.3b-b2-s1024-bf16", with "-tp4" where there are several devices: a file name without suffix.

@@ -60,11 +60,11 @@ std::set<std::pair<std::int32_t, std::string>> cells_of(const Schedule& schedule
   return cells;
 }
 
-// Throws D008 with the first ops that only one of the two has.
+// Throws D010 with the first ops that only one of the two has.
 void check_against(const Schedule& schedule, const ImportedIteration& iteration, std::size_t ranks,
                    const std::string& file) {
   const auto refuse = [&](const std::string& message, const std::string& help) {
-    throw InputError(Diagnostic{"D008", file, message, help});
+    throw InputError(Diagnostic{"D010", file, message, help});
   };
   if (ranks != static_cast<std::size_t>(schedule.devices)) {
     refuse(std::to_string(ranks) + (ranks == 1 ? " rank is" : " ranks are") + " given, but the predicted run has " +

@@ -46,7 +46,7 @@ bool names_tool(std::string_view text, std::string_view name) {
 
 RunForm form_of(const std::string& text, const std::string& file) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    throw InputError(Diagnostic{"D001", file, "the file is empty", std::string("give ") + kWhatItCanBe});
+    throw InputError(Diagnostic{"P010", file, "the file is empty", std::string("give ") + kWhatItCanBe});
   }
   if (looks_like_scenario(text)) return RunForm::kScenario;
   // Both kinds of JSON name themselves near the front or carry an array of events.
@@ -54,16 +54,16 @@ RunForm form_of(const std::string& text, const std::string& file) {
   if (head.find("debubble.run/") != std::string_view::npos) return RunForm::kRunFile;
   if (names_tool(head, "debubble diff")) {
     throw InputError(
-        Diagnostic{"D001", file, "this is a merged trace of two runs", "give the two runs it was made from"});
+        Diagnostic{"P010", file, "this is a merged trace of two runs", "give the two runs it was made from"});
   }
   const bool trace = text.find("\"traceEvents\"") != std::string::npos;
   if (!trace && names_tool(head, "debubble")) {
     throw InputError(
-        Diagnostic{"D001", file, "this trace ends before its first event", "it is cut off: write it again"});
+        Diagnostic{"P010", file, "this trace ends before its first event", "it is cut off: write it again"});
   }
   if (!trace) {
     const bool profile = head.find("debubble.profile/") != std::string_view::npos;
-    throw InputError(Diagnostic{"D001", file, profile ? "this is a profile, not a run" : "not a run",
+    throw InputError(Diagnostic{"P010", file, profile ? "this is a profile, not a run" : "not a run",
                                 profile ? "name it in a scenario: profile = \"" + file + "\" in a .toml file"
                                         : std::string("give ") + kWhatItCanBe});
   }

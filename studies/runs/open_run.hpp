@@ -19,7 +19,7 @@ namespace debubble {
 //     {"traceEvents": ...} with PP: ranges      PyTorch's; several files are the ranks of one run
 //     KEY = VALUE lines (.toml)                 a scenario, simulated with the shared flags' rules
 enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kScenario };
-// Throws InputError C005 for a file that cannot be read, K001 for a damaged gzip file, D001 for one that is none of
+// Throws InputError C005 for a file that cannot be read, K001 for a damaged gzip file, P010 for one that is none of
 // these.
 [[nodiscard]] RunForm run_form(const std::string& file);
 
@@ -30,7 +30,7 @@ enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kScenario };
 using ScenarioFileReader = std::function<ScenarioFlags(const std::string& file)>;
 
 // `schedule_of` (may be null) gives an imported trace the schedule and costs that it does not hold itself.
-// Throws InputError D001 ... for files that are none of these or that do not fit together.
+// Throws InputError (P010, P016, D004 to D010, V023) for files that are none of these or that do not fit together.
 [[nodiscard]] RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
                                  const ScenarioFileReader& read_scenario, Progress& progress);
 

@@ -54,7 +54,7 @@ void set_link(ChangedCost& changed, const CostName& name, double factor) {
                       kNanosecondsPerSecond / static_cast<double>(before.bandwidth);
     }
   }
-  topology = topology.rewired(std::move(network));
+  topology = topology.with_network(std::move(network));
 }
 
 }  // namespace

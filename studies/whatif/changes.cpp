@@ -19,7 +19,7 @@ void set_overlap(const Scenario& before, const Scenario& after, bool overlap, Ru
   const bool same_step = run.step.empty() || before.step.options.reduce == after.step.options.reduce;
   if (run.p2p == p2p && same_step) {
     throw InputError(
-        Diagnostic{"O026", "--overlap",
+        Diagnostic{"O024", "--overlap",
                    overlap ? "communication overlaps with compute already" : "communication holds compute already",
                    overlap ? "add --p2p blocking for a base without overlap" : "leave --overlap out"});
   }

@@ -32,7 +32,7 @@ std::optional<double> times_of(const std::string& text) {
 
 LinkChange parse_link(const std::string& text) {
   const auto refuse = [&](std::string message) {
-    throw InputError(Diagnostic{"O022", "--link", std::move(message), kLinkHelp});
+    throw InputError(Diagnostic{"C006", "--link", std::move(message), kLinkHelp});
   };
   LinkChange change;
   const std::size_t colon = text.find(':');
@@ -59,7 +59,7 @@ LinkChange parse_link(const std::string& text) {
 std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, int replicas) {
   constexpr int kMostDevices = 1024;  // a million links
   if (devices > kMostDevices) {
-    throw InputError(Diagnostic{"O023", "--link", fmt::format("the ideal links of {} devices are too many", devices),
+    throw InputError(Diagnostic{"B008", "--link", fmt::format("the ideal links of {} devices are too many", devices),
                                 fmt::format("use at most {} devices, or a --topology", kMostDevices)});
   }
   GraphBuilder builder;
@@ -91,7 +91,7 @@ std::vector<std::int32_t> find_links(const LinkGraph& graph, const LinkChange& c
   const auto to = count_of(change.link.substr(arrow + 1));
   if (!from || !to) return links_named(graph, change.link, flag);
   if (std::max(*from, *to) >= graph.device_count() || *from == *to) {
-    throw InputError(Diagnostic{"O023", flag, fmt::format("\"{}\" is no pair of devices", change.link),
+    throw InputError(Diagnostic{"B008", flag, fmt::format("\"{}\" is no pair of devices", change.link),
                                 fmt::format("two different numbers from 0 to {}", graph.device_count() - 1)});
   }
   std::vector<std::int32_t> links;
@@ -173,7 +173,7 @@ std::vector<LinkChange> parse_failures(const std::vector<std::string>& words) {
                                                                                               : words[k];
     if (name == "link" || name.find_first_of("->") == std::string::npos) {
       throw InputError(
-          Diagnostic{"O022", "--fail", fmt::format("\"{}\" names no link", name), "write it like --fail link 3-4"});
+          Diagnostic{"C006", "--fail", fmt::format("\"{}\" names no link", name), "write it like --fail link 3-4"});
     }
     LinkChange change;
     change.link = name;
@@ -193,7 +193,7 @@ double parse_scale(const std::string& text, const char* flag) {
   }
   if (factor && (latency || *factor > 0)) return *factor;
   throw InputError(
-      Diagnostic{"O025", flag, fmt::format("\"{}\" is not xFACTOR, at most x{}", text, plain(kLargestRate)),
+      Diagnostic{"C006", flag, fmt::format("\"{}\" is not xFACTOR, at most x{}", text, plain(kLargestRate)),
                  latency ? "write it like --latency x2, or x0 for none" : "write it like --bandwidth-scale x2"});
 }
 
@@ -243,7 +243,7 @@ Topology changed_topology(const Topology& topology, const std::vector<LinkChange
     }
     check_effect(change, effect);
   }
-  return topology.rewired(std::move(network));
+  return topology.with_network(std::move(network));
 }
 
 }  // namespace debubble

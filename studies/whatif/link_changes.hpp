@@ -29,20 +29,20 @@ struct LinkChange {
   std::vector<std::int32_t> numbers{};  // in the cluster's graph, where `link` is but what people call them
 };
 
-// The links that it is about, by number; all of them where it names none. Throws InputError O023 and B008.
+// The links that it is about, by number; all of them where it names none. Throws InputError B008.
 [[nodiscard]] std::vector<std::int32_t> links_of(const LinkGraph& graph, const LinkChange& change);
 
-// Throws InputError O022 for what is not of the form, with everything that is wrong.
+// Throws InputError C006 for what is not of the form, with everything that is wrong.
 [[nodiscard]] std::vector<LinkChange> parse_links(const std::vector<std::string>& texts);
 [[nodiscard]] std::vector<LinkChange> parse_failures(const std::vector<std::string>& words);
-// "x2" or "x0"; `flag` is --latency or --bandwidth-scale. Throws InputError O025.
+// "x2" or "x0"; `flag` is --latency or --bandwidth-scale. Throws InputError C006.
 [[nodiscard]] double parse_scale(const std::string& text, const char* flag);
 
 // "link 3-4 at 0.5 times the bandwidth"
 [[nodiscard]] std::string to_string(const LinkChange& change);
 
 // The topology after all changes. `devices` are the pipeline's, `replicas` how many of it there are. Throws InputError
-// O023 for a link that is not there and O024 for a change that changes nothing: bandwidth of a link without limit,
+// B008 for a link that is not there and O024 for a change that changes nothing: bandwidth of a link without limit,
 // latency of one without latency.
 [[nodiscard]] Topology changed_topology(const Topology& topology, const std::vector<LinkChange>& changes, int devices,
                                         int replicas = 1);

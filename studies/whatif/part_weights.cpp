@@ -20,10 +20,6 @@ constexpr std::int64_t kWhole = std::int64_t{1} << 40;  // so large that roundin
 
 std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-bool is_backward(OpKind kind) {
-  return kind == OpKind::kBackward || kind == OpKind::kInputGrad || kind == OpKind::kWeightGrad;
-}
-
 CostName op_name(OpKind kind, std::int32_t stage) {
   if (is_vocabulary(kind)) return {.kind = Kind::kVocabulary, .op = kind};
   return {.kind = Kind::kOp, .op = kind, .stage = stage};

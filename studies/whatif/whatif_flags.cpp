@@ -71,7 +71,7 @@ void add_scale(const std::string& text, const char* flag, double LinkChange::*wh
 void add_overlap(const std::string& text, std::vector<NamedChange>& changes) {
   if (text.empty()) return;
   if (text != "on" && text != "off") {
-    refuse("O026", "--overlap", "\"" + text + "\" is neither on nor off", "write it like --overlap off");
+    refuse("C002", "--overlap", "\"" + text + "\" is neither on nor off", "write it like --overlap off");
   }
   NamedChange change{text == "on" ? "communication beside compute" : "communication that holds compute", {}};
   change.changes.overlap = text == "on";
@@ -81,18 +81,18 @@ void add_overlap(const std::string& text, std::vector<NamedChange>& changes) {
 void check_counts(const WhatIfFlags& flags, WhatIfQuestion& question, bool random) {
   if (flags.seeds) {
     if (*flags.seeds < 1 || *flags.seeds > kMostSeeds) {
-      refuse("O028", "--seeds", fmt::format("{} seeds cannot be run", *flags.seeds),
+      refuse("C012", "--seeds", fmt::format("{} seeds cannot be run", *flags.seeds),
              fmt::format("from 1 to {}", kMostSeeds));
     }
     if (!random) {
-      refuse("O028", "--seeds", "every seed gives the same run: nothing is drawn",
+      refuse("C004", "--seeds", "every seed gives the same run: nothing is drawn",
              "add --jitter lognormal:0.05 or --factors lognormal:0.3");
     }
     question.seeds = *flags.seeds;
   }
   if (!flags.threads) return;
   if (*flags.threads < 1 || *flags.threads > kMostThreads) {
-    refuse("O029", "--threads", fmt::format("{} threads cannot be used", *flags.threads),
+    refuse("C012", "--threads", fmt::format("{} threads cannot be used", *flags.threads),
            fmt::format("from 1 to {}; without it one per core", kMostThreads));
   }
   question.threads = *flags.threads;
@@ -180,7 +180,7 @@ WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario) 
   collect([&] { add_overlap(flags.overlap, question.changes); });
   collect([&] { check_counts(flags, question, scenario.variation.random()); });
   if (problems.empty() && question.changes.empty() && question.seeds == 0 && !question.sensitivity) {
-    problems.push_back({"O027", "debubble whatif", "nothing is changed and nothing is asked",
+    problems.push_back({"C061", "debubble whatif", "nothing is changed and nothing is asked",
                         "add --slow device=3:1.25, --link 3-4:x0.5, --overlap off or --sensitivity"});
   }
   if (!problems.empty()) throw InputError(std::move(problems));

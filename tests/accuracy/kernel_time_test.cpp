@@ -10,12 +10,12 @@
 namespace debubble {
 namespace {
 
-LayerOp product(std::int64_t batch, std::int64_t rows, std::int64_t columns, std::int64_t inner) {
+LayerOp matmul(std::int64_t batch, std::int64_t rows, std::int64_t columns, std::int64_t inner) {
   LayerOp op;
   op.batch = batch;
-  op.rows = rows;
-  op.columns = columns;
-  op.inner = inner;
+  op.m = rows;
+  op.n = columns;
+  op.k = inner;
   op.flops = 2.0 * static_cast<double>(batch * rows) * static_cast<double>(columns) * static_cast<double>(inner);
   op.bytes = 2 * batch * (rows * inner + inner * columns + rows * columns);
   return op;
@@ -78,10 +78,10 @@ TEST_CASE("a better tile never loses to the usual one") {
 TEST_CASE("a product's time: peak, waves, inner size, and launch") {
   KernelModel model = a100();
   model.efficiency = Efficiency{};
-  const LayerOp op = product(1, 8192, 8192, 8192);
+  const LayerOp op = matmul(1, 8192, 8192, 8192);
   const double seconds = op.flops / (model.hardware.half_flops * best_wave_efficiency(1, 8192, 8192, model.hardware));
   CHECK(kernel_time(op, model) == std::llround(seconds * 1e9));
-  model.efficiency.half_inner = 8192;
+  model.efficiency.half_k = 8192;
   CHECK(kernel_time(op, model) == std::llround(2 * seconds * 1e9));
   model.efficiency.compute_scale = 2;
   CHECK(kernel_time(op, model) == std::llround(seconds * 1e9));
@@ -92,15 +92,15 @@ TEST_CASE("a product's time: peak, waves, inner size, and launch") {
 TEST_CASE("a thin product waits for memory") {
   KernelModel model = a100();
   model.efficiency = Efficiency{};
-  const LayerOp op = product(1, 8, 16384, 16384);
+  const LayerOp op = matmul(1, 8, 16384, 16384);
   const double seconds = static_cast<double>(op.bytes) / static_cast<double>(model.hardware.memory_bandwidth);
   CHECK(kernel_time(op, model) == std::llround(seconds * 1e9));
 }
 
 TEST_CASE("power caps a large product, not a small one") {
   KernelModel model = a100();
-  const LayerOp large = product(1, 16384, 16384, 16384);
-  const LayerOp small = product(1, 512, 4096, 512);
+  const LayerOp large = matmul(1, 16384, 16384, 16384);
+  const LayerOp small = matmul(1, 512, 4096, 512);
   const Nanoseconds large_before = kernel_time(large, model);
   const Nanoseconds small_before = kernel_time(small, model);
   model.efficiency.sustained = 0.6;
@@ -127,14 +127,14 @@ TEST_CASE("measured A100 products: the model is within a tenth of SimuMax's tabl
   for (const Row& row : table) {
     CAPTURE(row.columns);
     CAPTURE(row.inner);
-    CHECK(share_reached(product(1, row.rows, row.columns, row.inner), model) / row.share ==
+    CHECK(share_reached(matmul(1, row.rows, row.columns, row.inner), model) / row.share ==
           doctest::Approx(1.0).epsilon(0.1));
   }
 }
 
 TEST_CASE("a measured shape wins, in its own phase only") {
   KernelModel model = a100();
-  LayerOp op = product(1, 4096, 4096, 4096);
+  LayerOp op = matmul(1, 4096, 4096, 4096);
   const Nanoseconds modelled = kernel_time(op, model);
   model.measured.push_back({1, 4096, 4096, 4096, LayerOp::Phase::kForward, 0.5});
   const double seconds = op.flops / (0.5 * model.hardware.half_flops);
@@ -156,7 +156,7 @@ TEST_CASE("elementwise ops take their bytes' time, attention fills up with heads
     LayerOp flash;
     flash.kind = LayerOp::Kind::kAttention;
     flash.batch = heads;
-    flash.rows = 4096;
+    flash.m = 4096;
     flash.flops = static_cast<double>(heads) * 4.3e9;
     return share_reached(flash, model);
   };

@@ -63,17 +63,17 @@ TEST_CASE("results: files of a record lie beside the results") {
 
 TEST_CASE("results: what is wrong is refused, with its code") {
   CHECK(codes_of(kResults).empty());
-  CHECK(codes_of("{") == "I001");
-  CHECK(codes_of(replaced(kResults, "debubble.results/1", "debubble.results/2")) == "I012");
-  CHECK(codes_of(replaced(kResults, R"("kind": "made up")", R"("kin": "made up")")) == "I006 I005");
-  CHECK(codes_of(replaced(kResults, R"("step_time_s": 0.03)", R"("step_time_s": 0)")) == "I012 I012");
-  CHECK(codes_of(replaced(kResults, R"("step_time_s": 0.03)", R"("time": 0.03)")) == "I005 I012");
-  CHECK(codes_of(replaced(kResults, R"("id": "b", "source": "toy")", R"("id": "b", "source": "joy")")) == "I013");
-  CHECK(codes_of(replaced(kResults, R"("id": "b")", R"("id": "a")")) == "I013");
-  CHECK(codes_of(replaced(kResults, R"("constants": [])", R"("constants": ["latency"])")) == "I012");
-  CHECK(codes_of(replaced(kResults, R"("constants": [])", R"("constants": ["compute", "compute"])")) == "I012");
-  CHECK(codes_of(replaced(kResults, R"("constants": [])", R"("constants": [1])")) == "I007");
-  CHECK(codes_of(replaced(kResults, R"("microbatches": 4)", R"("microbatch": 4)")) == "Q005");
+  CHECK(codes_of("{") == "P001");
+  CHECK(codes_of(replaced(kResults, "debubble.results/1", "debubble.results/2")) == "P010");
+  CHECK(codes_of(replaced(kResults, R"("kind": "made up")", R"("kin": "made up")")) == "P006 P005");
+  CHECK(codes_of(replaced(kResults, R"("step_time_s": 0.03)", R"("step_time_s": 0)")) == "P012 P012");
+  CHECK(codes_of(replaced(kResults, R"("step_time_s": 0.03)", R"("time": 0.03)")) == "P005 P012");
+  CHECK(codes_of(replaced(kResults, R"("id": "b", "source": "toy")", R"("id": "b", "source": "joy")")) == "G014");
+  CHECK(codes_of(replaced(kResults, R"("id": "b")", R"("id": "a")")) == "G004");
+  CHECK(codes_of(replaced(kResults, R"("constants": [])", R"("constants": ["latency"])")) == "P012");
+  CHECK(codes_of(replaced(kResults, R"("constants": [])", R"("constants": ["compute", "compute"])")) == "P012");
+  CHECK(codes_of(replaced(kResults, R"("constants": [])", R"("constants": [1])")) == "P007");
+  CHECK(codes_of(replaced(kResults, R"("microbatches": 4)", R"("microbatch": 4)")) == "P005");
 }
 
 TEST_CASE("halves: in turn by id, twins together, and never by what was measured") {

@@ -148,13 +148,13 @@ TEST_CASE("accuracy: what it refuses") {
         "  --> --records\n"
         "  = help: check the path and its permissions\n");
   CHECK(folder.refusal({"accuracy", "--records", kResults, "--source", "vtrian"}) ==
-        "error[I014]: there is no source \"vtrian\"\n"
+        "error[C003]: there is no source \"vtrian\"\n"
         "  --> --source\n"
         "  = help: did you mean vtrain?\n");
   folder.write("bad.json", "[1]");
-  CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[I007]: "));
+  CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P007]: "));
   folder.write("bad.json", "no");
-  CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[I001]: "));
+  CHECK(folder.refusal({"accuracy", "--records", "bad.json"}).starts_with("error[P001]: "));
 }
 
 }  // namespace

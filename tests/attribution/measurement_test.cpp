@@ -207,7 +207,7 @@ TEST_CASE("kernels of one execution that run side by side are noted") {
   script.close();
   const Attribution found = script.attributed();
   CHECK(forward_of(found).median == 200);
-  CHECK(noted_in_part(found, "ns of kernels ran beside others of their layer"));
+  CHECK(noted_in_part(found, "ns of kernels overlapped others of their layer"));
   Script alone;
   alone.in("debubble.layer:a", [&] { alone.kernel(100); });
   CHECK_FALSE(noted_in_part(alone.attributed(), "beside others"));
@@ -379,7 +379,7 @@ TEST_CASE("so many layers are a mistake in the pattern") {
   const auto too_many = [&] {
     for (int k = 0; k <= 100'000; ++k) script.in("layer" + std::to_string(k), [] {});
   };
-  CHECK_THROWS_WITH_AS(too_many(), doctest::Contains("error[A005]: more than 100000 layers"), InputError);
+  CHECK_THROWS_WITH_AS(too_many(), doctest::Contains("error[P017]: more than 100000 layers"), InputError);
 }
 
 }  // namespace

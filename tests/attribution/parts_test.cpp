@@ -8,7 +8,7 @@
 #include "profiler/attribution/shapes.hpp"
 #include "profiler/attribution/statistics.hpp"
 #include "profiler/attribution/steps.hpp"
-#include "profiler/attribution/stream_judge.hpp"
+#include "profiler/attribution/stream_selection.hpp"
 #include "profiler/attribution/tallies.hpp"
 #include "profiler/attribution/thread_history.hpp"
 #include "profiler/attribution/window.hpp"
@@ -70,29 +70,29 @@ TEST_CASE("a thread's history forgets the oldest, and says so") {
 TEST_CASE("operands are read from recorded sizes") {
   const auto check = [](OpKind op, const char* sizes, Matrix input, Matrix weight) {
     CAPTURE(sizes);
-    const Product product = product_of(op, sizes);
-    CHECK(product.input == input);
-    CHECK(product.weight == weight);
+    const Matmul matmul = matmul_of(op, sizes);
+    CHECK(matmul.input == input);
+    CHECK(matmul.weight == weight);
   };
   check(OpKind::kLinear, "[[8, 512], [64, 512], [64]]", {8, 512}, {64, 512});
   check(OpKind::kLinear, "[[2, 4, 512], [64, 512], []]", {8, 512}, {64, 512});
-  check(OpKind::kBiasedProduct, "[[64], [8, 512], [512, 64], [], []]", {8, 512}, {512, 64});
-  check(OpKind::kProduct, "[[8,512],[512,64]]", {8, 512}, {512, 64});
-  check(OpKind::kProduct, "[[], [512, 64]]", {}, {512, 64});
-  check(OpKind::kProduct, "[[8, 512]]", {8, 512}, {});
+  check(OpKind::kBiasedMatmul, "[[64], [8, 512], [512, 64], [], []]", {8, 512}, {512, 64});
+  check(OpKind::kMatmul, "[[8,512],[512,64]]", {8, 512}, {512, 64});
+  check(OpKind::kMatmul, "[[], [512, 64]]", {}, {512, 64});
+  check(OpKind::kMatmul, "[[8, 512]]", {8, 512}, {});
   check(OpKind::kOther, "[[8, 512], [512, 64]]", {}, {});
-  check(OpKind::kBatchedProduct, "[[4, 8, 512], [4, 512, 64]]", {}, {});
+  check(OpKind::kBatchedMatmul, "[[4, 8, 512], [4, 512, 64]]", {}, {});
   for (const char* bad : {"", "x", "[", "[[", "[[8", "[[8,", "[[-8, 5], [1, 2]]", "[[8, 99999999999999999999], [1, 2]]",
                           "[[1099511627776, 1099511627776, 1099511627776, 2], [1, 2]]"}) {
-    CHECK_FALSE(product_of(OpKind::kProduct, bad).known());
+    CHECK_FALSE(matmul_of(OpKind::kMatmul, bad).known());
   }
-  CHECK(result_of(OpKind::kProduct, "[[2, 5], [5, 3]]") == Matrix{2, 3});
-  CHECK(result_of(OpKind::kBiasedProduct, "[[3], [2, 5], [5, 3]]") == Matrix{2, 3});
-  CHECK(result_of(OpKind::kProduct, "[[2, 5], [4, 3]]") == Matrix{});
+  CHECK(result_of(OpKind::kMatmul, "[[2, 5], [5, 3]]") == Matrix{2, 3});
+  CHECK(result_of(OpKind::kBiasedMatmul, "[[3], [2, 5], [5, 3]]") == Matrix{2, 3});
+  CHECK(result_of(OpKind::kMatmul, "[[2, 5], [4, 3]]") == Matrix{});
 }
 
 TEST_CASE("gradients are told apart by shape, and by order only where shapes are equal") {
-  const Product linear{{2, 3}, {5, 3}};
+  const Matmul linear{{2, 3}, {5, 3}};
   const auto shape = [&](Matrix result) { return gradient_of(linear, result, NodeKind::kInputFirst, 0); };
   CHECK(shape({2, 3}).phase == Phase::kInputGrad);
   CHECK(shape({2, 3}).rule == Rule::kShape);
@@ -101,7 +101,7 @@ TEST_CASE("gradients are told apart by shape, and by order only where shapes are
   CHECK(shape({7, 7}).rule == Rule::kUnsplit);
   CHECK(shape({}).rule == Rule::kUnsplit);
   CHECK(gradient_of({}, {2, 3}, NodeKind::kInputFirst, 0).phase == Phase::kBackward);
-  const Product square{{4, 3}, {4, 3}};
+  const Matmul square{{4, 3}, {4, 3}};
   const auto ordered = [&](NodeKind kind, int earlier) { return gradient_of(square, {4, 3}, kind, earlier); };
   CHECK(ordered(NodeKind::kInputFirst, 0).phase == Phase::kInputGrad);
   CHECK(ordered(NodeKind::kInputFirst, 1).phase == Phase::kWeightGrad);

@@ -193,8 +193,8 @@ class Builder {
     open(kEngineThread, node.name, node.sequence, forward);
     calls(kEngineThread, 1);
     if (chance(10)) recompute(node);
-    const bool product = node.name == "AddmmBackward0" || node.name == "MmBackward0";
-    if (product) products(node);
+    const bool matmul = node.name == "AddmmBackward0" || node.name == "MmBackward0";
+    if (matmul) matmuls(node);
     if (chance(40)) {
       open(kEngineThread, "aten::copy_");
       calls(kEngineThread, 1);
@@ -212,7 +212,7 @@ class Builder {
     close(kEngineThread);
   }
 
-  void products(const Node& node) {
+  void matmuls(const Node& node) {
     const bool input_first = node.name == "AddmmBackward0";
     for (int k = 0; k < 2; ++k) {
       const bool input = (k == 0) == input_first;

@@ -192,7 +192,7 @@ TEST_CASE("square products are told apart by PyTorch's order, which differs betw
     CHECK(layer.input_grad->median == (biased ? 10 : 20));
     CHECK(layer.weight_grad->median == (biased ? 20 : 10));
     CHECK(layer.grad_split == GradSplit::kOrder);
-    CHECK(noted(found, "layer \"a\": 30 ns of its backward are products of equal shapes, told apart by their order"));
+    CHECK(noted(found, "layer \"a\": 30 ns of its backward are matmuls of equal shapes, told apart by their order"));
   }
 }
 

@@ -32,7 +32,7 @@ std::string refusal(const std::string& text) {
     static_cast<void>(compare({}, text));
     return "";
   } catch (const InputError& error) {
-    CHECK(error.diagnostics().front().code == "Q030");
+    CHECK(error.diagnostics().front().code == "P010");
     return error.diagnostics().front().message;
   }
 }

@@ -100,13 +100,13 @@ TEST_CASE("--accept overwrites a spoilt baseline, but no other file") {
   const Outcome unread = folder.run({"check", "s.json"});
   CHECK(unread.status == 2);
   CHECK(has(unread.err,
-            "error[Q030]: this is not a baseline: it is not valid JSON (a merge conflict?)\n"
+            "error[P010]: this is not a baseline: it is not valid JSON (a merge conflict?)\n"
             "  --> s.baseline.json\n"));
   CHECK(folder.run({"check", "--accept", "s.json"}).status == 0);
   folder.write("s.baseline.json", "precious");
   const Outcome refused = folder.run({"check", "--accept", "s.json"});
   CHECK(refused.status == 2);
-  CHECK(has(refused.err, "error[Q032]: this file is no baseline, so --accept does not overwrite it"));
+  CHECK(has(refused.err, "error[C050]: this file is no baseline, so --accept does not overwrite it"));
   CHECK(folder.read("s.baseline.json") == "precious");
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("two suites may not accept one baseline") {
   folder.write("a.json", std::string(text).replace(text.find("\"name\""), 0, "\"baseline\": \"b.json\", "));
   folder.write("c.json", folder.read("a.json"));
   CHECK(folder.refusal({"check", "--accept", "a.json", "c.json"}) ==
-        "error[Q033]: its baseline is that of a.json too: b.json\n  --> c.json\n"
+        "error[C066]: its baseline is that of a.json too: b.json\n  --> c.json\n"
         "  = help: give each suite its own \"baseline\"\n");
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("a recorded run can be held against a scenario of one's own") {
   const Outcome refused = folder.run({"check", "s.json"});
   CHECK(refused.status == 2);
   CHECK(has(refused.err,
-            "error[Q031]: the run is of another schedule: the predicted one has 2 devices, the measured one 4\n  --> "
+            "error[D010]: the run is of another schedule: the predicted one has 2 devices, the measured one 4\n  --> "
             "s.json#/scenarios/0/measured\n"));
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("a run of another schedule of the same size is refused, op by op") {
     CHECK(refused.status == 2);
     CHECK(has(
         refused.err,
-        "error[Q031]: the run is of another schedule: device 0 runs 0B0 in place 5 of the predicted one, 0F4 of the "
+        "error[D010]: the run is of another schedule: device 0 runs 0B0 in place 5 of the predicted one, 0F4 of the "
         "measured one\n"));
   }
 }
@@ -246,7 +246,7 @@ TEST_CASE("all suites are looked at, and wrong input comes before findings") {
   CHECK(all.status == 2);
   CHECK(has(all.out, "pass     toy: prediction unchanged\n"));
   CHECK(has(all.out, "2 scenarios: 1 pass, 1 fail; 2 suites with errors\n"));
-  CHECK(has(all.err, "error[Q001]: not valid JSON"));
+  CHECK(has(all.err, "error[P001]: not valid JSON"));
   CHECK(has(all.err, "error[C005]: cannot read none.json: No such file or directory\n"));
 }
 

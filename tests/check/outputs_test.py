@@ -135,7 +135,7 @@ def check_errors(binary, folder):
     lines = [properties["line"] for _, properties, _ in run.annotations()]
     expect(sorted(lines) == ["1", "1", "3"], f"annotations at lines {lines}")
     codes = [error["code"] for one in run.json["suites"] for error in one["errors"]]
-    expect(codes == ["Q006", "Q013", "C005"], f"errors {codes}")
+    expect(codes == ["P006", "P006", "C005"], f"errors {codes}")
 
 
 def check_missing(binary, folder):

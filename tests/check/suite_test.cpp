@@ -79,53 +79,53 @@ TEST_CASE("scenarios know their lines, whatever stands around them") {
 
 TEST_CASE("unknown keys are errors with a suggestion") {
   CHECK(problems_of(R"({"name": "a", "scenario": {"scedule": "1f1b"}})") ==
-        "Q005 x.json#/scenarios/0/scenario: unknown key \"scedule\"\n");
+        "P005 x.json#/scenarios/0/scenario: unknown key \"scedule\"\n");
   CHECK(problems_of(R"({"name": "a", "scenario": {}, "tolerance": {}})") ==
-        "Q005 x.json#/scenarios/0: unknown key \"tolerance\"\n");
+        "P005 x.json#/scenarios/0: unknown key \"tolerance\"\n");
   CHECK(problems_of(R"({"name": "a", "scenario": {"help": "1"}})") ==
-        "Q005 x.json#/scenarios/0/scenario: unknown key \"help\"\n");
+        "P005 x.json#/scenarios/0/scenario: unknown key \"help\"\n");
 }
 
 TEST_CASE("values are checked for their form") {
   CHECK(problems_of(R"({"name": "a", "scenario": {"devices": 4.5, "schedule": ["1f1b"], "times": ""}})") ==
-        "Q020 x.json#/scenarios/0/scenario/devices: \"devices\" must be a whole number up to 2147483647; got 4.5\n"
-        "Q007 x.json#/scenarios/0/scenario/schedule: \"schedule\" must be a text or number; got an array\n"
-        "Q019 x.json#/scenarios/0/scenario/times: \"times\" must not be empty; got the string \"\"\n");
+        "P007 x.json#/scenarios/0/scenario/devices: \"devices\" must be a whole number up to 2147483647; got 4.5\n"
+        "P007 x.json#/scenarios/0/scenario/schedule: \"schedule\" must be a text or number; got an array\n"
+        "P019 x.json#/scenarios/0/scenario/times: \"times\" must not be empty; got the string \"\"\n");
   CHECK(problems_of(R"({"name": "a", "scenario": 3, "required": "yes"})") ==
-        "Q007 x.json#/scenarios/0/scenario: an object must stand here; got 3\n"
-        "Q007 x.json#/scenarios/0/required: \"required\" must be true or false; got the string \"yes\"\n");
+        "P007 x.json#/scenarios/0/scenario: an object is expected here; got 3\n"
+        "P007 x.json#/scenarios/0/required: \"required\" must be true or false; got the string \"yes\"\n");
   CHECK(problems_of(R"({"name": "a", "scenario": {}, "tolerances": {"bubble_pp": -1, "step_percent": 1e9}})") ==
-        "Q015 x.json#/scenarios/0/tolerances/bubble_pp: \"bubble_pp\" must be a number from 0 to 100; got -1\n"
-        "Q015 x.json#/scenarios/0/tolerances/step_percent: \"step_percent\" must be a number from 0 to 100; got "
+        "P004 x.json#/scenarios/0/tolerances/bubble_pp: \"bubble_pp\" must be a number from 0 to 100; got -1\n"
+        "P004 x.json#/scenarios/0/tolerances/step_percent: \"step_percent\" must be a number from 0 to 100; got "
         "1e9\n");
 }
 
 TEST_CASE("what a scenario is made of must make sense") {
   CHECK(problems_of(R"({"name": "a"})") ==
-        "Q013 x.json#/scenarios/0: neither \"scenario\" nor \"measured\" is there\n");
+        "P006 x.json#/scenarios/0: neither \"scenario\" nor \"measured\" is there\n");
   CHECK(problems_of(R"({"name": "a", "live": {}})") ==
-        "Q017 x.json#/scenarios/0/live: there is nothing to run: a fresh run needs \"scenario\"\n");
+        "P006 x.json#/scenarios/0/live: there is nothing to run: a fresh run needs \"scenario\"\n");
   CHECK(problems_of(R"({"name": "a", "scenario": {}, "live": {}, "measured": "b"})") ==
-        "Q014 x.json#/scenarios/0/live: both \"measured\" and \"live\" say what to compare with\n");
+        "P012 x.json#/scenarios/0/live: both \"measured\" and \"live\" say what to compare with\n");
   CHECK(problems_of(R"({"name": "a", "scenario": {}}, {"name": "a", "scenario": {}})") ==
-        "Q012 x.json#/scenarios/1/name: the name \"a\" stands at /scenarios/0 already\n");
+        "G004 x.json#/scenarios/1/name: the name \"a\" stands at /scenarios/0 already\n");
   CHECK(problems_of(R"({"name": "", "scenario": {}}, 7)") ==
-        "Q019 x.json#/scenarios/0/name: \"name\" must not be empty\n"
-        "Q007 x.json#/scenarios/1: an object must stand here; got 7\n");
+        "P019 x.json#/scenarios/0/name: \"name\" must not be empty\n"
+        "P007 x.json#/scenarios/1: an object is expected here; got 7\n");
 }
 
 TEST_CASE("the file itself must be a suite") {
-  CHECK(problems("").starts_with("Q001 x.json:1:1: not valid JSON: the file is empty"));
-  CHECK(problems("{\n,").starts_with("Q001 x.json:2:1: not valid JSON"));
-  CHECK(problems("\xff") == "Q002 x.json:1:1: not UTF-8 text\n");
-  CHECK(problems("[]") == "Q007 x.json#: an object must stand here; got an array\n");
+  CHECK(problems("").starts_with("P001 x.json:1:1: not valid JSON: the file is empty"));
+  CHECK(problems("{\n,").starts_with("P001 x.json:2:1: not valid JSON"));
+  CHECK(problems("\xff") == "P002 x.json:1:1: not UTF-8 text\n");
+  CHECK(problems("[]") == "P007 x.json#: an object is expected here; got an array\n");
   CHECK(problems(R"({"schema": "debubble.suite/2", "name": "s", "scenarios": []})") ==
-        "Q010 x.json#/schema: the schema is \"debubble.suite/2\", not \"debubble.suite/1\"\n"
-        "Q011 x.json#/scenarios: there are no scenarios\n");
+        "P010 x.json#/schema: the schema is \"debubble.suite/2\", not \"debubble.suite/1\"\n"
+        "P016 x.json#/scenarios: there are no scenarios\n");
   CHECK(problems(R"({"schema": "debubble.suite/1", "schema": "debubble.suite/1"})") ==
-        "Q003 x.json#/schema: \"schema\" stands here twice\n"
-        "Q006 x.json#: \"name\" is missing\n"
-        "Q006 x.json#: \"scenarios\" is missing\n");
+        "P003 x.json#/schema: \"schema\" appears twice\n"
+        "P006 x.json#: \"name\" is missing\n"
+        "P006 x.json#: \"scenarios\" is missing\n");
 }
 
 TEST_CASE("who asked for memory is kept: the scenario, the suite or nobody") {
@@ -142,7 +142,7 @@ TEST_CASE("who asked for memory is kept: the scenario, the suite or nobody") {
 
 TEST_CASE("problems of flags are placed in the suite") {
   const Suite suite = one(R"({"name": "a", "scenario": {}})");
-  const auto placed = placed_in_suite({{"C016", "--times", "m", "h"},
+  const auto placed = placed_in_suite({{"C006", "--times", "m", "h"},
                                        {"S002", "--param group", "m", "h"},
                                        {"T001", "x.csv:3:1", "m", "h"},
                                        {"S001", "", "m", "h"}},

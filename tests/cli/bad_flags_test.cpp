@@ -29,7 +29,7 @@ TEST_CASE("a flag without its value is refused") {
   --> --devices
   = help: write it like --devices P
 )");
-  CHECK(folder.refusal({"simulate", "--config"}) == R"(error[C040]: no file is named
+  CHECK(folder.refusal({"simulate", "--config"}) == R"(error[C065]: no file is named
   --> --config
   = help: write --config FILE.toml
 )");
@@ -65,11 +65,11 @@ TEST_CASE("an empty value is refused, for it may be a variable that was never se
   --> --trace
   = help: leave --trace out, or give it one
 )");
-  CHECK(folder.refusal({"simulate", "--config", ""}) == R"(error[C040]: no file is named
+  CHECK(folder.refusal({"simulate", "--config", ""}) == R"(error[C065]: no file is named
   --> --config
   = help: write --config FILE.toml
 )");
-  CHECK(folder.refusal({"simulate", "--config="}) == R"(error[C040]: no file is named
+  CHECK(folder.refusal({"simulate", "--config="}) == R"(error[C065]: no file is named
   --> --config
   = help: write --config FILE.toml
 )");
@@ -167,17 +167,17 @@ microbatch = 8
 foo = 1
 )");
   CHECK(folder.refusal({"simulate", "--config", "s.toml"}) ==
-        R"(error[C043]: `debubble simulate` has no flag "microbatch"
+        R"(error[P005]: `debubble simulate` has no flag "microbatch"
   --> s.toml:3
   = help: did you mean microbatches?
-error[C043]: `debubble simulate` has no flag "foo"
+error[P005]: `debubble simulate` has no flag "foo"
   --> s.toml:4
   = help: the keys are the flags of `debubble simulate --help`
 2 errors
 )");
   folder.write("l.toml", R"(devices = 4
 )");
-  CHECK(folder.refusal({"list", "--config", "l.toml"}) == R"(error[C043]: `debubble list` has no flag "devices"
+  CHECK(folder.refusal({"list", "--config", "l.toml"}) == R"(error[P005]: `debubble list` has no flag "devices"
   --> l.toml:1
   = help: the keys are the flags of `debubble list --help`
 )");
@@ -190,13 +190,13 @@ TEST_CASE("a line of a scenario file that is none is refused") {
 microbatches =
 = 8
 )");
-  CHECK(folder.refusal({"simulate", "--config", "s.toml"}) == R"(error[C041]: this line is not KEY = VALUE
+  CHECK(folder.refusal({"simulate", "--config", "s.toml"}) == R"(error[G002]: this line is not KEY = VALUE
   --> s.toml:1
   = help: write it like: devices = 8
-error[C041]: this line is not KEY = VALUE
+error[G002]: this line is not KEY = VALUE
   --> s.toml:3
   = help: write it like: devices = 8
-error[C041]: this line is not KEY = VALUE
+error[G002]: this line is not KEY = VALUE
   --> s.toml:4
   = help: write it like: devices = 8
 3 errors
@@ -204,7 +204,7 @@ error[C041]: this line is not KEY = VALUE
   folder.write("u.toml", R"([simulate
 devices = 4
 )");
-  CHECK(folder.refusal({"simulate", "--config", "u.toml"}) == R"(error[C041]: the section's name is not closed by ]
+  CHECK(folder.refusal({"simulate", "--config", "u.toml"}) == R"(error[G002]: the section's name is not closed by ]
   --> u.toml:1
   = help: write it like: [simulate]
 )");
@@ -216,7 +216,7 @@ TEST_CASE("a section of a scenario file that is no verb is refused") {
 [simulat]
 microbatches = 8
 )");
-  CHECK(folder.refusal({"simulate", "--config", "s.toml"}) == R"(error[C042]: there is no verb [simulat]
+  CHECK(folder.refusal({"simulate", "--config", "s.toml"}) == R"(error[C060]: there is no verb [simulat]
   --> s.toml:2
   = help: sections are named like verbs: [simulate], [compare]
 )");

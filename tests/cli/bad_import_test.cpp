@@ -10,30 +10,30 @@ namespace {
 TEST_CASE("a graph that is cut off is refused") {
   const Folder folder;
   folder.write("g.txt", kGraph.substr(0, 140));
-  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt"}) == R"(error[G005]: unknown attribute "for"
+  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt"}) == R"(error[P005]: unknown attribute "for"
   --> g.txt:2
   = help: a node line reads: node4 -- ReLU -- forward_compute_time=0.5, backward_compute_time=0.9, activation_size=4.0, parameter_size=0.0
-error[G007]: forward_compute_time is missing
+error[P006]: forward_compute_time is missing
   --> g.txt:2
   = help: a node line reads: node4 -- ReLU -- forward_compute_time=0.5, backward_compute_time=0.9, activation_size=4.0, parameter_size=0.0
-error[G007]: backward_compute_time is missing
+error[P006]: backward_compute_time is missing
   --> g.txt:2
   = help: a node line reads: node4 -- ReLU -- forward_compute_time=0.5, backward_compute_time=0.9, activation_size=4.0, parameter_size=0.0
-error[G007]: activation_size is missing
+error[P006]: activation_size is missing
   --> g.txt:2
   = help: a node line reads: node4 -- ReLU -- forward_compute_time=0.5, backward_compute_time=0.9, activation_size=4.0, parameter_size=0.0
-error[G007]: parameter_size is missing
+error[P006]: parameter_size is missing
   --> g.txt:2
   = help: a node line reads: node4 -- ReLU -- forward_compute_time=0.5, backward_compute_time=0.9, activation_size=4.0, parameter_size=0.0
 5 errors
 )");
   folder.write("h.txt", kGraph.substr(0, kGraph.size() - 3));
-  CHECK(folder.refusal({"import", "--from", "pipedream", "h.txt"}) == R"(error[G013]: not an edge: "node1 -- nod"
+  CHECK(folder.refusal({"import", "--from", "pipedream", "h.txt"}) == R"(error[G002]: not an edge: "node1 -- nod"
   --> h.txt:3
   = help: an edge line reads: <TAB>node1 -- node2
 )");
   folder.write("e.txt", "");
-  CHECK(folder.refusal({"import", "--from", "pipedream", "e.txt"}) == R"(error[G018]: the graph has no layers
+  CHECK(folder.refusal({"import", "--from", "pipedream", "e.txt"}) == R"(error[P016]: the graph has no layers
   --> e.txt
   = help: is this a graph.txt of PipeDream's profiler?
 )");
@@ -43,19 +43,19 @@ TEST_CASE("wrong times in a graph are refused") {
   const Folder folder;
   folder.write("g.txt", replaced(kGraph, "=0.500", "=-0.500"));
   CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt"}) ==
-        R"(error[G009]: forward_compute_time must be a decimal number of milliseconds, at least 0; got "-0.500"
+        R"(error[P004]: forward_compute_time must be a decimal number of milliseconds, at least 0; got "-0.500"
   --> g.txt:2
   = help: durations and sizes are never negative
 )");
   folder.write("n.txt", replaced(kGraph, "=0.500", "=nan"));
   CHECK(folder.refusal({"import", "--from", "pipedream", "n.txt"}) ==
-        R"(error[G008]: forward_compute_time must be a decimal number of milliseconds; got "nan"
+        R"(error[P007]: forward_compute_time must be a decimal number of milliseconds; got "nan"
   --> n.txt:2
   = help: numbers read 12.345, without exponent
 )");
   folder.write("b.txt", replaced(kGraph, "=0.500", "=99999999999999"));
   CHECK(folder.refusal({"import", "--from", "pipedream", "b.txt", "-o", "out.json"}) ==
-        R"(error[G011]: forward_compute_time is too large: "99999999999999" milliseconds
+        R"(error[P004]: forward_compute_time is too large: "99999999999999" milliseconds
   --> b.txt:2
   = help: the largest is 4503599627370496 whole nanoseconds
 )");
@@ -64,10 +64,10 @@ TEST_CASE("wrong times in a graph are refused") {
 TEST_CASE("unknown and missing attributes are refused") {
   const Folder folder;
   folder.write("g.txt", replaced(kGraph, "parameter_size=32.000", "parameter_sise=32.000"));
-  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt"}) == R"(error[G005]: unknown attribute "parameter_sise"
+  CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt"}) == R"(error[P005]: unknown attribute "parameter_sise"
   --> g.txt:2
   = help: did you mean parameter_size?
-error[G007]: parameter_size is missing
+error[P006]: parameter_size is missing
   --> g.txt:2
   = help: a node line reads: node4 -- ReLU -- forward_compute_time=0.5, backward_compute_time=0.9, activation_size=4.0, parameter_size=0.0
 2 errors
@@ -82,7 +82,7 @@ TEST_CASE("edges to nowhere and cycles are refused") {
   = help: add the node's line or remove the edge
 )");
   folder.write("c.txt", kGraph + "\tnode2 -- node2\n");
-  CHECK(folder.refusal({"import", "--from", "pipedream", "c.txt"}) == R"(error[G015]: node2 depends on itself
+  CHECK(folder.refusal({"import", "--from", "pipedream", "c.txt"}) == R"(error[G014]: node2 depends on itself
   --> c.txt:4
   = help: remove the edge
 )");

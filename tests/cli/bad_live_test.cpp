@@ -32,19 +32,19 @@ error[C002]: "all" is not one of: shared, each
 TEST_CASE("numbers out of range are refused") {
   const Folder folder;
   CHECK(folder.refusal({"live", "--repetitions", "0", "--warm-up", "-1", "--watchdog", "0"}) ==
-        R"(error[C088]: at least 1 is needed; got 0
+        R"(error[C012]: at least 1 is needed; got 0
   --> --repetitions
   = help: leave it out for the default
-error[C088]: at least 0 is needed; got -1
+error[C012]: at least 0 is needed; got -1
   --> --warm-up
   = help: leave it out for the default
-error[C088]: at least 1 is needed; got 0
+error[C012]: at least 1 is needed; got 0
   --> --watchdog
   = help: leave it out for the default
 3 errors
 )");
   CHECK(folder.refusal({"live", "--watchdog", "86401"}) ==
-        R"(error[C088]: at most 86400 (a day) is possible; got 86401
+        R"(error[C012]: at most 86400 (a day) is possible; got 86401
   --> --watchdog
   = help: give it in seconds
 )");
@@ -54,7 +54,7 @@ error[C088]: at least 1 is needed; got 0
   = help: write it like --repetitions N
 )");
   CHECK(folder.refusal({"live", "--backend", "cuda", "--model", "gpt-1.3b", "--gpu", "-1"}) ==
-        R"(error[C088]: at least 0 is needed; got -1
+        R"(error[C012]: at least 0 is needed; got -1
   --> --gpu
   = help: leave it out for the default
 )");
@@ -63,27 +63,27 @@ error[C088]: at least 1 is needed; got 0
 TEST_CASE("clocks that contradict the costs or the backend are refused") {
   const Folder folder;
   CHECK(folder.refusal({"live", "--clock", "wall", "--costs", "given"}) ==
-        R"(error[C090]: on the wall clock an op takes the time it takes
+        R"(error[C009]: on the wall clock an op takes the time it takes
   --> --costs
   = help: give it with --clock logical
 )");
   CHECK(folder.refusal({"live", "--backend", "cuda", "--model", "gpt-1.3b", "--clock", "wall"}) ==
-        R"(error[C090]: work on GPUs is timed by the GPU's clock
+        R"(error[C009]: work on GPUs is timed by the GPU's clock
   --> --clock
   = help: leave --clock out
 )");
   CHECK(folder.refusal({"live", "--backend", "mpi", "--gpus", "each", "--model", "gpt-1.3b", "--costs", "given"}) ==
-        R"(error[C090]: work on GPUs is timed by the GPU's clock
+        R"(error[C009]: work on GPUs is timed by the GPU's clock
   --> --costs
   = help: leave --costs out
 )");
   CHECK(folder.refusal({"live", "--backend", "mpi", "--gpus", "shared"}) ==
-        R"(error[C090]: processes do not share a GPU
+        R"(error[C009]: processes do not share a GPU
   --> --gpus
   = help: write --gpus each, or leave it out to work on the CPU
 )");
   CHECK(folder.refusal({"live", "--backend", "cuda", "--model", "gpt-1.3b", "--gpus", "each", "--gpu", "1"}) ==
-        R"(error[C090]: with --gpus each the devices are the GPUs from 0 on
+        R"(error[C009]: with --gpus each the devices are the GPUs from 0 on
   --> --gpu
   = help: leave --gpu out
 )");
@@ -108,7 +108,7 @@ TEST_CASE("flags of GPUs are refused where none take part") {
 TEST_CASE("processes with GPUs are asked for a model and launch op by op") {
   const Folder folder;
   CHECK(folder.refusal({"live", "--backend", "mpi", "--gpus", "each", "--launch", "graph"}) ==
-        R"(error[C091]: --backend mpi needs a model to run
+        R"(error[C004]: --backend mpi needs a model to run
   --> --model
   = help: add --model NAME; `debubble list models` shows the presets
 error[C087]: one graph of all devices takes one process
@@ -125,7 +125,7 @@ error[C087]: one graph of all devices takes one process
 
 TEST_CASE("a run on GPUs needs a model and takes no costs") {
   const Folder folder;
-  CHECK(folder.refusal({"live", "--backend", "cuda"}) == R"(error[C091]: --backend cuda needs a model to run
+  CHECK(folder.refusal({"live", "--backend", "cuda"}) == R"(error[C004]: --backend cuda needs a model to run
   --> --model
   = help: add --model NAME; `debubble list models` shows the presets
 )");
@@ -136,11 +136,11 @@ TEST_CASE("a run on GPUs needs a model and takes no costs") {
                                                {"--bandwidth", "1GB/s"}}) {
     CAPTURE(flag[0]);
     CHECK(folder.refusal({"live", "--backend", "cuda", "--model", "gpt-1.3b", flag[0], flag[1]}) ==
-          "error[C089]: on GPUs costs and links are measured, not given\n  --> " + flag[0] + "\n  = help: leave " +
+          "error[C087]: on GPUs costs and links are measured, not given\n  --> " + flag[0] + "\n  = help: leave " +
               flag[0] + " out\n");
   }
-  CHECK(folder.refusal({"live", "--backend", "cuda", "--model", "gpt-1.3c"}).find("error[W010]") == 0);
-  CHECK(folder.refusal({"live", "--backend", "cuda", "--model", "gpt-1.3b", "--dtype", "int8"}).find("error[C083]") ==
+  CHECK(folder.refusal({"live", "--backend", "cuda", "--model", "gpt-1.3c"}).find("error[C003]") == 0);
+  CHECK(folder.refusal({"live", "--backend", "cuda", "--model", "gpt-1.3b", "--dtype", "int8"}).find("error[C002]") ==
         0);
   CHECK(folder.refusal({"live", "--backend", "cuda", "--model", "gpt-1.3b", "--partition", "13,13"})
             .find("error[L005]") == 0);

@@ -237,30 +237,30 @@ TEST_CASE("an unknown colour choice is refused") {
 
 TEST_CASE("an unknown list is refused") {
   const Folder folder;
-  CHECK(folder.refusal({"list", "schedule"}) == R"(error[C064]: there is no list of "schedule"
+  CHECK(folder.refusal({"list", "schedule"}) == R"(error[C003]: there is no list of "schedule"
   --> list
   = help: did you mean schedules?
 )");
-  CHECK(folder.refusal({"list", "colours"}) == R"(error[C064]: there is no list of "colours"
+  CHECK(folder.refusal({"list", "colours"}) == R"(error[C003]: there is no list of "colours"
   --> list
-  = help: known lists: schedules, transforms, topologies, cost-models, models, hardware, commands, completions
+  = help: known lists: schedules, transforms, topologies, cost-models, models, hardware, error-codes, commands, completions
 )");
 }
 
 TEST_CASE("an unknown format to export to, or tool to import from, is refused") {
   const Folder folder;
-  CHECK(folder.refusal({"export", "--to", "json"}) == R"(error[C063]: "json" is not a format debubble can export to
+  CHECK(folder.refusal({"export", "--to", "json"}) == R"(error[C003]: "json" is not a format debubble can export to
   --> --to
   = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json
 )");
   CHECK(folder.refusal({"export", "--to", "pytorch_csv"}) ==
-        R"(error[C063]: "pytorch_csv" is not a format debubble can export to
+        R"(error[C003]: "pytorch_csv" is not a format debubble can export to
   --> --to
   = help: known formats: pytorch-csv, pytorch-comms, zero-bubble-json, schedule-json, megatron-layout, chrome-trace, topology-json
 )");
   folder.write("g.txt", kGraph);
   CHECK(folder.refusal({"import", "--from", "deepspeed", "g.txt"}) ==
-        R"(error[C062]: "deepspeed" is not a tool debubble can import from
+        R"(error[C003]: "deepspeed" is not a tool debubble can import from
   --> --from
   = help: known tools: kineto, nsys, records, pipedream, megatron
 )");
@@ -345,7 +345,7 @@ TEST_CASE("--fail-if is checked to its end") {
 TEST_CASE("--fail-if compares only with what its number can be") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "--fail-if", "bubble>0.3GiB"}) ==
-        R"(error[C034]: bubble is a plain number or a percentage; '0.3GiB' is not
+        R"(error[C033]: bubble is a plain number or a percentage; '0.3GiB' is not
   --> --fail-if:8
    |
    | bubble>0.3GiB
@@ -369,7 +369,7 @@ TEST_CASE("--fail-if compares only with what its number can be") {
   = help: write it like 76GiB, 352.1MB or 80GB
 )");
   CHECK(folder.refusal({"simulate", "--fail-if", "p2p_messages>1.5"}) ==
-        R"(error[C034]: p2p_messages is a count; '1.5' is not
+        R"(error[C033]: p2p_messages is a count; '1.5' is not
   --> --fail-if:14
    |
    | p2p_messages>1.5
@@ -377,7 +377,7 @@ TEST_CASE("--fail-if compares only with what its number can be") {
   = help: write it like 'bubble>25% || mem>76GiB && step<=1.2s'
 )");
   CHECK(folder.refusal({"simulate", "--fail-if", "bubble>nan"}) ==
-        R"(error[C034]: bubble is a plain number or a percentage; 'nan' is not
+        R"(error[C033]: bubble is a plain number or a percentage; 'nan' is not
   --> --fail-if:8
    |
    | bubble>nan

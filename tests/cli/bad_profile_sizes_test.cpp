@@ -15,7 +15,7 @@ TEST_CASE("a folder without profiles is refused") {
   const Folder folder;
   std::filesystem::create_directory(folder.path("empty"));
   CHECK(folder.refusal({"simulate", "--profile", "empty"}) ==
-        R"(error[C097]: the folder empty holds no .json files
+        R"(error[P016]: the folder empty holds no .json files
   --> --profile
   = help: `debubble profile --sweep microbatch=1,2,4 -o empty` writes one for each size
 )");
@@ -30,7 +30,7 @@ TEST_CASE("what is no profile in a folder is refused, with every file that is no
         R"(error[P010]: "schema" must be "debubble.profile/1"; got none
   --> ./a.json#
   = help: debubble reads profiles of this version only; `debubble import` converts other formats
-error[P007]: an object must stand here; got an array
+error[P007]: an object is expected here; got an array
   --> ./c.json#
   = help: objects are written {"key": value}
 2 errors
@@ -80,7 +80,7 @@ TEST_CASE("profiles of different models are refused") {
   CHECK(folder.refusal({"simulate", "--profile", ".", "--microbatch-size", "3"}) ==
         R"(error[L020]: the profiles are not of one model: "large" here, "tiny" in ./a.json
   --> ./b.json
-  = help: only sizes of one measured model can stand together: leave one of the two out
+  = help: only sizes of one measured model can be combined: leave one of the two out
 )");
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("profiles with different layers are refused") {
   folder.write("a.json", kProfile);
   folder.write("b.json", replaced(kFour, "\"parameter_bytes\": 7", "\"parameter_bytes\": 8"));
   CHECK(folder.refusal({"simulate", "--profile", ".", "--microbatch-size", "3"}) ==
-        R"(error[L021]: layer 0, "a": its parameters take 8 bytes here, 7 in ./a.json
+        R"(error[L020]: layer 0, "a": its parameters take 8 bytes here, 7 in ./a.json
   --> ./b.json
   = help: profiles of one model at several sizes have the same layers; another --tp, another script or another way of measuring has others
 )");
@@ -100,7 +100,7 @@ TEST_CASE("the same size twice is refused") {
   folder.write("a.json", kProfile);
   folder.write("b.json", kProfile);
   CHECK(folder.refusal({"simulate", "--profile", ".", "--microbatch-size", "3"}) ==
-        R"(error[L023]: the size 2 x 128 was measured twice: ./a.json is of it, too
+        R"(error[L020]: the size 2 x 128 was measured twice: ./a.json is of it, too
   --> ./b.json
   = help: leave one of the two out
 )");
@@ -111,12 +111,12 @@ TEST_CASE("profiles of unknown sizes are refused where sizes matter") {
   folder.write("a.json", kProfile);
   folder.write("b.json", replaced(kProfile, "\"microbatch_size\": 2", "\"microbatch_size\": null"));
   CHECK(folder.refusal({"simulate", "--profile", ".", "--microbatch-size", "3"}) ==
-        R"(error[L022]: "microbatch_size" is null: which size this is of is not known
+        R"(error[L020]: "microbatch_size" is null: which size this is of is not known
   --> ./b.json
   = help: write the number there; `debubble import --microbatch N --seq N` sets both
 )");
   CHECK(folder.refusal({"simulate", "--profile", "b.json", "--microbatch-size", "3"}) ==
-        R"(error[L022]: the profile's "microbatch_size" is null: no other size follows from it
+        R"(error[L020]: the profile's "microbatch_size" is null: no other size follows from it
   --> --microbatch-size
   = help: write the number of samples into b.json
 )");
@@ -128,7 +128,7 @@ TEST_CASE("profiles of unknown sizes are refused where sizes matter") {
   folder.write("c.json", replaced(kProfile, "\"sequence_length\": 128", "\"sequence_length\": null"));
   CHECK(
       folder.refusal({"simulate", "--profile", "c.json", "--sequence", "64"}) ==
-      R"(error[L027]: the profile's "sequence_length" is null: the model has no sequences, or their length is not known
+      R"(error[L025]: the profile's "sequence_length" is null: the model has no sequences, or their length is not known
   --> --sequence
   = help: leave --sequence out, or write the number of tokens into c.json
 )");
@@ -139,10 +139,10 @@ TEST_CASE("sizes below 1 are refused") {
   folder.write("a.json", kProfile);
   folder.write("b.json", kFour);
   CHECK(folder.refusal({"simulate", "--profile", ".", "--microbatch-size", "0", "--sequence", "-5"}) ==
-        R"(error[L027]: from 1 to 2147483647 samples are possible; got 0
+        R"(error[L025]: from 1 to 2147483647 samples are possible; got 0
   --> --microbatch-size
   = help: measured: 2 and 4
-error[L027]: from 1 to 2147483647 tokens are possible; got -5
+error[L025]: from 1 to 2147483647 tokens are possible; got -5
   --> --sequence
   = help: measured: 128
 2 errors
@@ -154,7 +154,7 @@ TEST_CASE("a size so far off that it cannot be counted is refused") {
   folder.write("a.json", replaced(kProfile, "\"median_ns\": 1000", "\"median_ns\": 4503599627370496"));
   folder.write("b.json", replaced(kFour, "\"median_ns\": 1000", "\"median_ns\": 4503599627370496"));
   CHECK(folder.refusal({"simulate", "--profile", ".", "--microbatch-size", "2000000000"}) ==
-        R"(error[L026]: a layer's time at 2000000000 x 128 is beyond what can be counted
+        R"(error[L025]: a layer's time at 2000000000 x 128 is beyond what can be counted
   --> --profile
   = help: ask for a size nearer to those that were measured
 )");
@@ -163,7 +163,7 @@ TEST_CASE("a size so far off that it cannot be counted is refused") {
 TEST_CASE("sizes without a profile or a model still describe nothing") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "--microbatch-size", "3"}) ==
-        R"(error[F014]: it describes a modelled transformer, but there is no --model
+        R"(error[C004]: it describes a modelled transformer, but there is no --model
   --> --microbatch-size
   = help: add --model NAME, or --profile with measured sizes
 )");

@@ -57,7 +57,7 @@ TEST_CASE("JSON that is not a profile is refused") {
 )");
   folder.write("l.json", R"([1, 2]
 )");
-  CHECK(folder.refusal({"simulate", "--profile", "l.json"}) == R"(error[P007]: an object must stand here; got an array
+  CHECK(folder.refusal({"simulate", "--profile", "l.json"}) == R"(error[P007]: an object is expected here; got an array
   --> l.json#
   = help: objects are written {"key": value}
 )");
@@ -81,18 +81,18 @@ TEST_CASE("values of a wrong type are refused") {
   CHECK(folder.refusal({"simulate", "--profile", "l.json"}) ==
         R"(error[P007]: "microbatch_size" must be a whole number of samples; got an array
   --> l.json#/microbatch_size
-  = help: null stands for an unknown microbatch size
+  = help: null means an unknown microbatch size
 )");
   folder.write("f.json", replaced(kProfile, "\"median_ns\": 1000", "\"median_ns\": 1000.5"));
   CHECK(folder.refusal({"simulate", "--profile", "f.json"}) ==
-        R"(error[P008]: "median_ns" must be a whole number of nanoseconds; got 1000.5
+        R"(error[P007]: "median_ns" must be a whole number of nanoseconds; got 1000.5
   --> f.json#/layers/0/forward/median_ns
   = help: durations are integers in nanoseconds: 1.5 ms is 1500000
 )");
   folder.write("n.json", replaced(kProfile, "\"model\": \"tiny\"", "\"model\": null"));
   CHECK(folder.refusal({"simulate", "--profile", "n.json"}) == R"(error[P007]: "model" must be a string; got null
   --> n.json#/model
-  = help: strings stand in double quotes
+  = help: strings are in double quotes
 )");
 }
 
@@ -117,14 +117,14 @@ TEST_CASE("values too large to add up are refused") {
   folder.write("p.json", replaced(kProfile, "\"median_ns\": 1000", "\"median_ns\": 99999999999999999999"));
   CHECK(
       folder.refusal({"simulate", "--profile", "p.json"}) ==
-      R"(error[P009]: "median_ns" must be a whole number of nanoseconds, at most 4503599627370496; got 99999999999999999999
+      R"(error[P004]: "median_ns" must be a whole number of nanoseconds, at most 4503599627370496; got 99999999999999999999
   --> p.json#/layers/0/forward/median_ns
   = help: durations are integers in nanoseconds: 1.5 ms is 1500000
 )");
   folder.write("t.json", replaced(kProfile, "\"median_ns\": 1000", "\"median_ns\": 4503599627370497"));
   CHECK(
       folder.refusal({"simulate", "--profile", "t.json"}) ==
-      R"(error[P009]: "median_ns" must be a whole number of nanoseconds, at most 4503599627370496; got 4503599627370497
+      R"(error[P004]: "median_ns" must be a whole number of nanoseconds, at most 4503599627370496; got 4503599627370497
   --> t.json#/layers/0/forward/median_ns
   = help: durations are integers in nanoseconds: 1.5 ms is 1500000
 )");
@@ -150,7 +150,7 @@ error[P005]: unknown key "output_byte"
   folder.write("t.json", replaced(kProfile, "\"dtype\"", "\"date\": 1, \"dtype\""));
   CHECK(folder.refusal({"simulate", "--profile", "t.json"}) == R"(error[P005]: unknown key "date"
   --> t.json#
-  = help: docs/profile.schema.json lists the keys that may stand here
+  = help: docs/profile.schema.json lists the keys that are allowed here
 )");
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("missing keys are refused") {
   = help: docs/profile.schema.json lists what must be there
 )");
   folder.write("b.json", replaced(kProfile, ", \"backward\": {\"median_ns\": 2000}", ""));
-  CHECK(folder.refusal({"compare", "--profile", "b.json"}) == R"(error[P013]: the layer has no backward time
+  CHECK(folder.refusal({"compare", "--profile", "b.json"}) == R"(error[P006]: the layer has no backward time
   --> b.json#/layers/0
   = help: give "backward", or both "input_grad" and "weight_grad"
 )");
@@ -179,7 +179,7 @@ TEST_CASE("all problems of a profile are said at once") {
                                   "\"median_ns\": -1"));
   CHECK(folder.refusal({"simulate", "--profile", "p.json"}) == R"(error[P007]: "dtype" must be a string; got 16
   --> p.json#/dtype
-  = help: strings stand in double quotes
+  = help: strings are in double quotes
 error[P004]: "median_ns" must be a whole number of nanoseconds, at least 0; got -1
   --> p.json#/layers/0/forward/median_ns
   = help: durations are integers in nanoseconds: 1.5 ms is 1500000

@@ -29,12 +29,12 @@ TEST_CASE("chimera needs an even number of devices") {
 TEST_CASE("chimera's pairs divide half the devices") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "--schedule", "chimera", "-p", "8", "--param", "pairs=3"}) ==
-        R"(error[S012]: the number of pairs must divide p/2 = 4; got 3
+        R"(error[S011]: the number of pairs must divide p/2 = 4; got 3
   --> --param pairs
   = help: legal values at p=8: 1, 2, 4
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "chimera", "-p", "8", "--param", "pairs=0"}) ==
-        R"(error[S012]: the number of pairs must divide p/2 = 4; got 0
+        R"(error[S011]: the number of pairs must divide p/2 = 4; got 0
   --> --param pairs
   = help: legal values at p=8: 1, 2, 4
 )");
@@ -54,12 +54,12 @@ TEST_CASE("chimera's modes are checked") {
 )");
   CHECK(folder.refusal(
             {"simulate", "--schedule", "chimera", "-p", "8", "--param", "mode=doubling", "--param", "pairs=2"}) ==
-        R"(error[S013]: mode=doubling is defined for one pair of pipelines only; got pairs=2
+        R"(error[S075]: mode=doubling is defined for one pair of pipelines only; got pairs=2
   --> --param mode
   = help: use pairs=1, or mode=direct with several pairs
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "chimera", "--param", "fused=true"}) ==
-        R"(error[S014]: fused=true belongs to mode=doubling; got mode=direct
+        R"(error[S075]: fused=true belongs to mode=doubling; got mode=direct
   --> --param fused
   = help: leave --param fused out (halving always runs the halves of a forward as one)
 )");
@@ -69,19 +69,19 @@ TEST_CASE("a group of interleaved that deadlocks is refused") {
   const Folder folder;
   CHECK(
       folder.refusal({"simulate", "--schedule", "interleaved", "--param", "group=2"}) ==
-      R"(error[S010]: a group of 2 microbatches deadlocks on 4 devices: chunk 1 would need its input before it can exist
+      R"(error[S016]: a group of 2 microbatches deadlocks on 4 devices: chunk 1 would need its input before it can exist
   --> --param group
   = help: nearest legal value: --param group=4
 )");
   CHECK(
       folder.refusal({"simulate", "--schedule", "interleaved", "--param", "group=0"}) ==
-      R"(error[S010]: a group of 0 microbatches deadlocks on 4 devices: chunk 1 would need its input before it can exist
+      R"(error[S016]: a group of 0 microbatches deadlocks on 4 devices: chunk 1 would need its input before it can exist
   --> --param group
   = help: nearest legal value: --param group=4
 )");
   CHECK(
       folder.refusal({"simulate", "--schedule", "interleaved", "--param", "group=-3", "-m", "2"}) ==
-      R"(error[S010]: a group of -3 microbatches deadlocks on 4 devices: chunk 1 would need its input before it can exist
+      R"(error[S016]: a group of -3 microbatches deadlocks on 4 devices: chunk 1 would need its input before it can exist
   --> --param group
   = help: nearest legal value: --param group=2
 )");
@@ -100,7 +100,7 @@ TEST_CASE("PyTorch's rounds must divide the microbatches") {
   = help: nearest legal values at p=4: -m 8 or 10
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "interleaved", "--param", "rounding=pytorch", "--param",
-                        "group=4"}) == R"(error[S008]: rounding=pytorch derives the group size itself
+                        "group=4"}) == R"(error[S075]: rounding=pytorch derives the group size itself
   --> --param group
   = help: leave out either --param group or --param rounding=pytorch
 )");
@@ -143,7 +143,7 @@ TEST_CASE("interleaved needs several stages per device and several devices") {
   = help: use -v 2 or more, or --schedule 1f1b for one stage per device
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "interleaved", "-p", "1"}) ==
-        R"(error[S017]: interleaved needs at least 2 devices
+        R"(error[S011]: interleaved needs at least 2 devices
   --> --devices
   = help: use -p 2 or more
 )");
@@ -186,7 +186,7 @@ TEST_CASE("a partition is numbers of layers") {
   const Folder folder;
   folder.write("p.json", kProfile);
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "1,x"}) ==
-        R"(error[L003]: stage 1 gets "x", which is no number of layers
+        R"(error[S061]: stage 1 gets "x", which is no number of layers
   --> --partition
   = help: write one whole number per stage, as in 6,6,5,5, or auto
 )");
@@ -201,17 +201,17 @@ TEST_CASE("a partition is numbers of layers") {
   = help: every stage needs at least one layer
 )");
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "1,,1"}) ==
-        R"(error[L003]: stage 1 gets "", which is no number of layers
+        R"(error[S061]: stage 1 gets "", which is no number of layers
   --> --partition
   = help: write one whole number per stage, as in 6,6,5,5, or auto
 )");
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "99999999999,1"}) ==
-        R"(error[L012]: stage 0 gets more layers than can be counted
+        R"(error[L007]: stage 0 gets more layers than can be counted
   --> --partition
   = help: the model has 2
 )");
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--partition", "autom"}) ==
-        R"(error[L003]: stage 0 gets "autom", which is no number of layers
+        R"(error[S061]: stage 0 gets "autom", which is no number of layers
   --> --partition
   = help: write one whole number per stage, as in 6,6,5,5, or auto
 )");
@@ -221,12 +221,12 @@ TEST_CASE("fewer layers than stages are refused") {
   const Folder folder;
   folder.write("p.json", kProfile);
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "4"}) ==
-        R"(error[L001]: 4 stages need at least as many layers; tiny has 2
+        R"(error[L004]: 4 stages need at least as many layers; tiny has 2
   --> --partition
   = help: use at most 2 stages (devices times chunks)
 )");
   CHECK(folder.refusal({"simulate", "--profile", "p.json", "-p", "2", "--schedule", "interleaved"}) ==
-        R"(error[L001]: 4 stages need at least as many layers; tiny has 2
+        R"(error[L004]: 4 stages need at least as many layers; tiny has 2
   --> --partition
   = help: use at most 2 stages (devices times chunks)
 )");

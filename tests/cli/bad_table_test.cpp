@@ -9,20 +9,20 @@ namespace {
 TEST_CASE("an empty table is refused") {
   const Folder folder;
   folder.write("t.csv", "");
-  CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) == R"(error[T020]: the table holds no ops
+  CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) == R"(error[P016]: the table holds no ops
   --> t.csv
   = help: one row per device
 )");
   folder.write("b.csv", R"(
 
 )");
-  CHECK(folder.refusal({"simulate", "--schedule", "b.csv"}) == R"(error[T020]: the table holds no ops
+  CHECK(folder.refusal({"simulate", "--schedule", "b.csv"}) == R"(error[P016]: the table holds no ops
   --> b.csv
   = help: one row per device
 )");
   folder.write("c.csv", R"(,,,
 )");
-  CHECK(folder.refusal({"simulate", "--schedule", "c.csv"}) == R"(error[T020]: the table holds no ops
+  CHECK(folder.refusal({"simulate", "--schedule", "c.csv"}) == R"(error[P016]: the table holds no ops
   --> c.csv
   = help: one row per device
 )");
@@ -52,7 +52,7 @@ TEST_CASE("a gap in the numbers is refused") {
   folder.write("m.csv", R"(0F0,0F2,0B0,0B2
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "m.csv"}) ==
-        R"(error[T031]: microbatch 1 is missing, and 0F2 names microbatch 2
+        R"(error[T030]: microbatch 1 is missing, and 0F2 names microbatch 2
   --> m.csv:1:2
   = help: microbatches are numbered from 0 without gaps
 )");
@@ -64,9 +64,9 @@ TEST_CASE("a missing forward or backward is refused") {
 1F0,1B0
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-        R"(error[T005]: the backward after 0F0 is missing: neither 0B0, nor 0I0 and 0W0
+        R"(error[T004]: the backward after 0F0 is missing: neither 0B0, nor 0I0 and 0W0
   --> t.csv:1
-  = help: add 0B0, or 0I0 and 0W0, behind 0F0
+  = help: add 0B0, or 0I0 and 0W0, after 0F0
 )");
   folder.write("f.csv", R"(0F0,0B0
 1B0
@@ -77,7 +77,7 @@ TEST_CASE("a missing forward or backward is refused") {
 )");
   folder.write("i.csv", R"(0F0,0I0
 )");
-  CHECK(folder.refusal({"simulate", "--schedule", "i.csv"}) == R"(error[T006]: 0I0 is half a backward: 0W0 is missing
+  CHECK(folder.refusal({"simulate", "--schedule", "i.csv"}) == R"(error[T004]: 0I0 is half a backward: 0W0 is missing
   --> i.csv:1:2
   = help: run both I and W, or B alone
 )");
@@ -97,7 +97,7 @@ TEST_CASE("rows that wait for each other are refused") {
 )");
   CHECK(
       folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-      R"(error[T011]: the devices wait for each other: 0B0 (row 1, cell 3) needs 1B0, which row 2 has behind 1F1; 1F1 (row 2, cell 1) needs 0F1, which row 1 has behind 0B0
+      R"(error[T011]: the devices wait for each other: 0B0 (row 1, cell 3) needs 1B0, which row 2 has after 1F1; 1F1 (row 2, cell 1) needs 0F1, which row 1 has after 0B0
   --> t.csv:1:3
   = help: each device runs its row strictly in order: reorder one of these rows
 )");
@@ -147,7 +147,7 @@ TEST_CASE("garbage and what follows an action is refused") {
 )");
   folder.write("q.csv", R"("0F0",0B0
 )");
-  CHECK(folder.refusal({"simulate", "--schedule", "q.csv"}) == R"(error[T023]: ""0F0"" has a quotation mark
+  CHECK(folder.refusal({"simulate", "--schedule", "q.csv"}) == R"(error[T024]: ""0F0"" has a quotation mark
   --> q.csv:1:1
   = help: cells are not quoted in this format
 )");
@@ -169,7 +169,7 @@ TEST_CASE("a table with communication actions is read as compute_comms, and a se
   folder.write("t.csv", R"(0F0,0SEND_F0,0B0
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-        R"(error[T043]: 0SEND_F0 has no stage at its other end
+        R"(error[T045]: 0SEND_F0 has no stage at its other end
   --> t.csv:1:2
   = help: the last stage sends no outputs and receives no gradients
 )");
@@ -180,7 +180,7 @@ TEST_CASE("the older grammar is refused by its BW") {
   folder.write("t.csv", R"(0F0,0BW0
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-        R"(error[T026]: "0BW0" is of the older grammar; PyTorch's parser now reads it as "0B", without a microbatch
+        R"(error[T024]: "0BW0" is of the older grammar; PyTorch's parser now reads it as "0B", without a microbatch
   --> t.csv:1:2
   = help: older tables write B for the input gradient and BW for the whole backward: rename B to I, then BW to B
 )");
@@ -191,7 +191,7 @@ TEST_CASE("numbers too large are refused") {
   folder.write("t.csv", R"(0F99999999999,0B0
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-        R"(error[T025]: "0F99999999999" has a microbatch number that is too large
+        R"(error[T002]: "0F99999999999" has a microbatch number that is too large
   --> t.csv:1:1
   = help: the largest is 2147483646
 )");
@@ -202,14 +202,14 @@ TEST_CASE("malformed overlapped pairs are refused") {
   folder.write("t.csv", R"((0F0;0B0)OVERLAP
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "t.csv"}) ==
-        R"(error[T028]: "(0F0;0B0)OVERLAP" is not an overlapped pair: "OVERLAP" stands for "OVERLAP_F_B"
+        R"(error[T024]: "(0F0;0B0)OVERLAP" is not an overlapped pair: "OVERLAP" where "OVERLAP_F_B" is expected
   --> t.csv:1:1
   = help: write it as (3F12;4B7)OVERLAP_F_B
 )");
   folder.write("o.csv", R"((0F0)OVERLAP_F_B,0B0
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "o.csv"}) ==
-        R"(error[T028]: "(0F0)OVERLAP_F_B" is not an overlapped pair: it has 1 member
+        R"(error[T024]: "(0F0)OVERLAP_F_B" is not an overlapped pair: it has 1 member
   --> o.csv:1:1
   = help: write it as (3F12;4B7)OVERLAP_F_B
 )");
@@ -227,7 +227,7 @@ TEST_CASE("all problems of a table are said at once") {
 error[T003]: 0F0 is in the schedule twice (0F0: row 1, cell 1)
   --> t.csv:1:3
   = help: every op runs exactly once
-error[T026]: "1BW0" is of the older grammar; PyTorch's parser now reads it as "1B", without a microbatch
+error[T024]: "1BW0" is of the older grammar; PyTorch's parser now reads it as "1B", without a microbatch
   --> t.csv:2:1
   = help: older tables write B for the input gradient and BW for the whole backward: rename B to I, then BW to B
 error[T008]: 1I0 is on device 2, but stage 1 of microbatch 0 belongs to device 1 (1F0: row 2, cell 2)

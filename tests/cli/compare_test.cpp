@@ -192,11 +192,11 @@ TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") 
         "  --> explain schedule\n"
         "  = help: did you mean zb-h1?\n");
   CHECK(folder.refusal({"explain", "weather", "today"}) ==
-        "error[C064]: \"weather\" cannot be explained\n"
+        "error[C003]: \"weather\" cannot be explained\n"
         "  --> explain\n"
         "  = help: write `debubble explain schedule NAME`\n");
   CHECK(folder.refusal({"explain", "0B0", "0B1"}) ==
-        "error[C064]: \"0B1\" stands behind \"0B0\", which takes no name\n"
+        "error[C003]: \"0B1\" stands behind \"0B0\", which takes no name\n"
         "  --> explain\n"
         "  = help: explain one thing at a time: debubble explain 0B0\n");
 }

@@ -62,7 +62,7 @@ TEST_CASE("our own file keeps what a table cannot say, and a table is refused fo
   = help: debubble export --to schedule-json keeps all of it, for debubble to read
 )");
   CHECK(
-      folder.refusal(joined({"export", "--to", "pytorch-comms"}, halves)).find("error[T051]: stage 0 is on devices") ==
+      folder.refusal(joined({"export", "--to", "pytorch-comms"}, halves)).find("error[T054]: stage 0 is on devices") ==
       0);
 }
 
@@ -143,9 +143,9 @@ TEST_CASE("Megatron's layout goes in and comes out") {
   CHECK(numbers(folder.data(joined(flags, {"--partition", text}))) == numbers(folder.data(flags)));
   CHECK(folder.refusal(joined({"simulate", "--partition", "Etx|L"}, run)).find("--partition, column 3") !=
         std::string::npos);
-  CHECK(folder.refusal({"export", "--to", "megatron-layout"}).find("error[J037]") == 0);
+  CHECK(folder.refusal({"export", "--to", "megatron-layout"}).find("error[C004]") == 0);
   CHECK(
-      folder.refusal(joined({"export", "--to", "megatron-layout", "--schedule", "chimera"}, run)).find("error[T055]") ==
+      folder.refusal(joined({"export", "--to", "megatron-layout", "--schedule", "chimera"}, run)).find("error[T054]") ==
       0);
 }
 

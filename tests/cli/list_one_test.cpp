@@ -1,6 +1,7 @@
 // One thing of a list: `debubble list FAMILY NAME`.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -15,13 +16,14 @@ TEST_CASE("a name shows its own part of the list, in text and as JSON") {
   for (const auto& [family, name] :
        {std::pair{"schedules", "1f1b"}, std::pair{"transforms", "offload"}, std::pair{"topologies", "dgx-h100"},
         std::pair{"topologies", "ideal"}, std::pair{"cost-models", "profiled"}, std::pair{"models", "llama3-70b"},
-        std::pair{"hardware", "h100"}}) {
+        std::pair{"hardware", "h100"}, std::pair{"error-codes", "X010"}}) {
     CAPTURE(name);
     const std::string all = folder.data({"list", family});
     const std::string text = folder.data({"list", family, name});
     CHECK(text.starts_with(name));
     CHECK(text.size() < all.size());
-    const std::string key = std::string(family) == "cost-models" ? "cost_models" : family;
+    std::string key = family;
+    std::replace(key.begin(), key.end(), '-', '_');
     const auto list = nlohmann::json::parse(folder.data({"list", family, name, "--format", "json"}))[key];
     REQUIRE(list.size() == 1);
     CHECK(list[0]["name"] == name);
@@ -32,11 +34,11 @@ TEST_CASE("a name shows its own part of the list, in text and as JSON") {
 TEST_CASE("a name that is not in the list is refused with the closest") {
   const Folder folder;
   CHECK(folder.refusal({"list", "topologies", "dgx-h10"}) ==
-        R"(error[C064]: there is no "dgx-h10" in the list of topologies
+        R"(error[C003]: there is no "dgx-h10" in the list of topologies
   --> list
   = help: did you mean dgx-h100?
 )");
-  CHECK(folder.refusal({"list", "models", "zzzzzz"}) == R"(error[C064]: there is no "zzzzzz" in the list of models
+  CHECK(folder.refusal({"list", "models", "zzzzzz"}) == R"(error[C003]: there is no "zzzzzz" in the list of models
   --> list
   = help: `debubble list models` shows all of them
 )");

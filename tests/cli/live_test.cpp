@@ -82,7 +82,7 @@ TEST_CASE("live needs no flag at all and says what to do next") {
   CHECK(text.find("step time      33.00 ms") != std::string::npos);
   CHECK(text.find("cpu, logical clock with the given costs") != std::string::npos);
   CHECK(text.find("step     33.00 ms, 1 iteration\nbubble   27.3 %\n") != std::string::npos);
-  CHECK(text.find("note     work of an op: products of 8 x 8 by 8 x 8 floats") != std::string::npos);
+  CHECK(text.find("note     work of an op: matmuls of 8 x 8 by 8 x 8 floats") != std::string::npos);
   CHECK(text.find("48 crossed devices, each with the right checksum chain") != std::string::npos);
   CHECK(text.find("next     add --save-run run.json, then: debubble diff run.json") != std::string::npos);
   CHECK(folder.run({"live"}).out.find("1f1b on 4 devices: 4 stages, 8 microbatches\n") == 0);

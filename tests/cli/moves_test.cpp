@@ -103,7 +103,7 @@ TEST_CASE("--transform offload keeps a limit with the times given") {
   CHECK(milliseconds(run) == 33);
   const Folder folder;
   CHECK(folder.refusal(joined({"simulate"}, joined(base, {"--transform", "offload:memory_limit=0.5"})))
-            .find("error[M020]: gpipe + offload") == 0);
+            .find("error[S042]: gpipe + offload") == 0);
   const std::string refusal =
       folder.refusal({"simulate", "-p", "4", "-m", "8", "--transform", "offload:memory_limit=2"});
   CHECK(refusal.find("with 2 device shares of activations (2.00 MiB) on device 0") != std::string::npos);
@@ -143,7 +143,7 @@ TEST_CASE("with a profile copies go over the host's link, or the pipeline's") {
 
 TEST_CASE("what slices and copies cannot do is refused with advice") {
   const Folder folder;
-  CHECK(folder.refusal({"simulate", "--host-bandwidth", "25GB/s"}).find("error[C067]: without a profile") == 0);
+  CHECK(folder.refusal({"simulate", "--host-bandwidth", "25GB/s"}).find("error[C004]: without a profile") == 0);
   CHECK(folder.refusal({"simulate", "--profile", kProfile, "--host-bandwidth", "fast"}).find("error[") == 0);
   CHECK(folder.refusal({"simulate", "--times", "copy=soon"}).find("--times copy") != std::string::npos);
   for (const char* name : {"seq1f1b", "terapipe"}) {
@@ -153,9 +153,9 @@ TEST_CASE("what slices and copies cannot do is refused with advice") {
   }
   const std::string copies = folder.refusal({"export", "--to", "pytorch-csv", "--schedule", "bpipe"});
   CHECK(copies.find("it moves activations away and back") != std::string::npos);
-  CHECK(folder.refusal({"simulate", "--schedule", "bpipe", "-p", "5"}).find("error[S079]") == 0);
+  CHECK(folder.refusal({"simulate", "--schedule", "bpipe", "-p", "5"}).find("error[S011]") == 0);
   CHECK(folder.refusal({"simulate", "--schedule", "seq1f1b", "-v", "2", "-m", "8", "--param", "slices=3"})
-            .find("error[S078]") == 0);
+            .find("error[S016]") == 0);
 }
 
 TEST_CASE("a run that could not be read back is not saved") {
@@ -168,7 +168,7 @@ TEST_CASE("a run that could not be read back is not saved") {
     const Folder folder;
     const std::string refusal = folder.refusal(joined({"simulate", "--save-run", "r.json"}, words));
     CAPTURE(refusal);
-    CHECK(refusal.find("error[V028]: a run file cannot hold a run of ") == 0);
+    CHECK(refusal.find("error[T054]: a run file cannot hold a run of ") == 0);
     CHECK(refusal.find(what) != std::string::npos);
     CHECK(refusal.find("--> --save-run") != std::string::npos);
     CHECK(folder.files().empty());
@@ -187,7 +187,7 @@ TEST_CASE("a trace whose rows are not the whole schedule is shown, but not read 
     (void)folder.data(joined({"simulate", "-o", "report.txt", "--trace", "t.json"}, words));
     const std::string refusal = folder.refusal({"diff", "t.json"});
     CAPTURE(refusal);
-    CHECK(refusal.find("error[D014]: the schedule cannot be read back from this trace: it ") == 0);
+    CHECK(refusal.find("error[T054]: the schedule cannot be read back from this trace: it ") == 0);
     CHECK(refusal.find("--> t.json") != std::string::npos);
   }
 }

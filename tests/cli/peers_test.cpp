@@ -80,7 +80,7 @@ TEST_CASE("groups that cannot progress are refused and do not run for ever") {
   soon.limit = std::chrono::milliseconds(20'000);
   for (const char* p : {"4", "8"}) {
     CHECK(folder.refusal({"simulate", "--schedule", "interleaved", "-p", p, "--param", "group=2"}, soon)
-              .find("error[S010]") == 0);
+              .find("error[S016]") == 0);
     CHECK_FALSE(folder.data({"simulate", "--schedule", "interleaved", "-p", p}, soon).empty());
   }
 }

@@ -102,12 +102,12 @@ TEST_CASE("a limit that cannot work exits 2 with the smallest that does") {
   = help: smallest limit that works here: --param memory_limit=1
 )");
   CHECK(folder.refusal(toy("simulate", "lots")) ==
-        R"(error[S040]: "lots" is not a memory limit
+        R"(error[S006]: "lots" is not a memory limit
   --> --param memory_limit
   = help: write activations of a device share (8 or 1.5), times p (1p, 2p), one of them per device (8,6,6,4), or a size (76GiB)
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "zb-auto", "--param", "memory_limit=1,2"}) ==
-        R"(error[S041]: a list needs one limit for each of the 4 devices; got 2
+        R"(error[S062]: a list needs one limit for each of the 4 devices; got 2
   --> --param memory_limit
   = help: write one limit for all devices, or 4 joined by commas
 )");

@@ -147,7 +147,7 @@ TEST_CASE("live takes the size of a profile with its own two flags") {
   const json simulated = report(folder, {"simulate", "--profile", ".", "--microbatch-size", "3", "-p", "2", "-m", "4"});
   CHECK(run.at("makespan_ns") == simulated.at("makespan_ns"));
   CHECK(folder.refusal(with(live, {"--microbatch", "0"})) ==
-        "error[L027]: from 1 to 2147483647 samples are possible; got 0\n"
+        "error[L025]: from 1 to 2147483647 samples are possible; got 0\n"
         "  --> --microbatch\n"
         "  = help: measured: 2 and 4\n");
 }

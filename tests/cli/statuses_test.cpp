@@ -127,13 +127,13 @@ TEST_CASE("what cannot be shown is said, with status 2") {
     const Outcome outcome = folder.run(arguments, full);
     CHECK(outcome.status == 2);
     CHECK(outcome.err ==
-          "error[C052]: cannot write: No space left on device\n  --> standard output\n"
+          "error[C051]: cannot write: No space left on device\n  --> standard output\n"
           "  = help: free some space or choose another place; nothing was left behind\n");
   }
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"}, {"list", "--help"}}) {
     const Outcome outcome = folder.run(arguments, full);
     CHECK(outcome.status == 2);
-    CHECK(outcome.err == "error[C052]: cannot write to standard output\n");
+    CHECK(outcome.err == "error[C051]: cannot write to standard output\n");
   }
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("with stdout closed nothing meant for it gets into another file") {
   closed.standard_output = Surroundings::Stdout::kClosed;
   const Outcome outcome = folder.run({"simulate", "--export-schedule", "s.csv"}, closed);
   CHECK(outcome.status == 2);
-  CHECK(outcome.err == "error[C052]: cannot write: Bad file descriptor\n  --> standard output\n");
+  CHECK(outcome.err == "error[C051]: cannot write: Bad file descriptor\n  --> standard output\n");
   CHECK(folder.read("s.csv") == folder.data({"export", "--to", "pytorch-csv"}));
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("what a stream cannot be is refused with the nearest request that can"
       "  --> --param replicas\n"
       "  = help: use -p 3, or write how many devices each stage takes, first stage first: --param replicas=1,1,1,1\n");
   CHECK(folder.refusal({"simulate", "--schedule", "pipedream-2bw", "-p", "8", "--param", "update_every=2"})
-            .find("error[S064]") == 0);
+            .find("error[S044]") == 0);
 }
 
 TEST_CASE("a stream's pace is that of the run's devices, microbatches and links") {

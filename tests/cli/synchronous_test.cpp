@@ -66,12 +66,12 @@ TEST_CASE("simulate: what was asked for is told again") {
 TEST_CASE("bitpipe is refused odd devices, incomplete units and other chunks") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "--schedule", "bitpipe", "-p", "3"}) ==
-        R"(error[S022]: bitpipe needs an even number of devices; got 3
+        R"(error[S011]: bitpipe needs an even number of devices; got 3
   --> --devices
   = help: nearest legal values: -p 2 or 4
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "bitpipe", "-p", "4", "-m", "6"}) ==
-        R"(error[S023]: bitpipe needs a multiple of p=4 microbatches; got 6
+        R"(error[S009]: bitpipe needs a multiple of p=4 microbatches; got 6
   --> --microbatches
   = help: nearest legal values: -m 4 or 8
 )");
@@ -90,12 +90,12 @@ TEST_CASE("hanayo's waves and stages per device go together") {
   = help: nearest legal values: -v 2 or 4
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "-v", "4", "--param", "waves=1"}) ==
-        R"(error[S025]: 1 wave makes 2 stages per device, but --chunks says 4
+        R"(error[S075]: 1 wave makes 2 stages per device, but --chunks says 4
   --> --param waves
   = help: nearest legal value: --param waves=2
 )");
   CHECK(folder.refusal({"simulate", "--schedule", "hanayo", "--param", "waves=0"}) ==
-        R"(error[S024]: hanayo needs at least 1 wave; got 0
+        R"(error[S006]: hanayo needs at least 1 wave; got 0
   --> --param waves
   = help: nearest legal value: --param waves=1
 )");
@@ -105,7 +105,7 @@ TEST_CASE("gems and hanayo need two devices") {
   const Folder folder;
   for (const std::string name : {"gems", "hanayo"}) {
     CHECK(folder.refusal({"simulate", "--schedule", name, "-p", "1"}) ==
-          "error[S021]: " + name +
+          "error[S011]: " + name +
               " needs at least 2 devices; got 1\n  --> --devices\n  = help: nearest legal value: -p 2\n");
   }
 }

@@ -34,11 +34,11 @@ TEST_CASE("more slices, waves or layers than can be worked through are refused a
     return folder.refusal(arguments);
   };
   for (const char* schedule : {"terapipe", "seq1f1b"}) {
-    CHECK(refused_as(refusal({"--schedule", schedule, "--param", "slices=1000000"}), "S072"));
+    CHECK(refused_as(refusal({"--schedule", schedule, "--param", "slices=1000000"}), "S063"));
   }
   CHECK(refused_as(refusal({"--schedule", "hanayo", "--param", "waves=1000000"}), "S015"));
   const std::string layers = refusal({"--transform", "fill-bubbles:curvature=1,layers=1000000"});
-  CHECK(refused_as(layers, "M027"));
+  CHECK(refused_as(layers, "S063"));
   // 2 x 4 stages x 8 microbatches, a million pieces.
   CHECK(layers.find("layers=15625 at most") != std::string::npos);
 }
@@ -46,17 +46,17 @@ TEST_CASE("more slices, waves or layers than can be worked through are refused a
 TEST_CASE("filled bubbles are for the simulation alone") {
   const Folder folder;
   const std::string live = folder.refusal({"live", "-p", "2", "-m", "2", "--transform", kFilled});
-  CHECK(refused_as(live, "M028"));
+  CHECK(refused_as(live, "C087"));
   CHECK(live.find("no executor runs the work") != std::string::npos);
   for (const char* format : {"schedule-json", "pytorch-csv", "pytorch-comms", "zero-bubble-json"}) {
     INFO(format);
-    CHECK(refused_as(folder.refusal({"export", "--to", format, "-p", "2", "-m", "2", "--transform", kFilled}), "M028"));
+    CHECK(refused_as(folder.refusal({"export", "--to", format, "-p", "2", "-m", "2", "--transform", kFilled}), "C087"));
   }
   for (const char* flag : {"--export-schedule", "--save-run"}) {
     INFO(flag);
     const std::string text =
         folder.refusal({"simulate", "-p", "2", "-m", "2", "--transform", kFilled, flag, folder.path("out.csv")});
-    CHECK(refused_as(text, "M028"));
+    CHECK(refused_as(text, "C087"));
   }
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("a step that preconditions says how much longer it takes") {
   const Folder folder;
   const json filled =
       json::parse(folder.data({"simulate", "-p", "4", "-m", "8", "--format", "json", "--transform", kFilled}));
-  CHECK(finding(filled, "M029") == "note: each step takes 2.000 ms more to precondition, not counted in the step time");
+  CHECK(finding(filled, "S020") == "note: each step takes 2.000 ms more to precondition, not counted in the step time");
   const std::string table =
       folder.data({"compare", "--schedules", "1f1b,gpipe", "-p", "4", "-m", "8", "--transform", kFilled});
   CHECK(table.find("to precondition") != std::string::npos);

@@ -84,7 +84,7 @@ TEST_CASE("a sharded output layer has default times, given times, and one from t
   const Folder folder;
   const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
   CHECK(folder.refusal({"simulate", "--profile", profile, "-p", "4", "--transform", "vocabulary-parallel"})
-            .starts_with("error[M018]"));
+            .starts_with("error[M007]"));
 }
 
 TEST_CASE("a cost-aware order is planned before a model's output layer is cut over the devices") {
@@ -166,18 +166,18 @@ TEST_CASE("what cannot be read as a transform is refused, all of it at once") {
     return folder.refusal(arguments);
   };
   CHECK(refusal({"recompte"}) ==
-        "error[M001]: no transform is called \"recompte\"\n  --> --transform\n  = help: did you mean recompute?\n");
+        "error[C003]: no transform is called \"recompte\"\n  --> --transform\n  = help: did you mean recompute?\n");
   const std::string both = refusal({"recompute:wen=late", "split-bakward"});
-  CHECK(both.find("error[M002]") != std::string::npos);
-  CHECK(both.find("error[M001]") != std::string::npos);
+  CHECK(both.find("error[C017]") != std::string::npos);
+  CHECK(both.find("error[C003]") != std::string::npos);
   for (const std::string& text :
        std::vector<std::string>{":when=late", "recompute:", "recompute:when", "recompute:when=", "recompute:=late",
                                 "recompute:when=late,when=early"}) {
     CAPTURE(text);
-    CHECK(refusal({text}).starts_with("error[M019]"));
+    CHECK(refusal({text}).starts_with("error[C006]"));
   }
   CHECK(folder.refusal({"simulate", "--times", "f=1,b=2,r=1", "--transform", "recompute:time=0.5"})
-            .starts_with("error[M017]"));
+            .starts_with("error[S075]"));
   CHECK(folder.refusal({"simulate", "--transform", "fill-bubbles:curvature=soon"}).starts_with("error[C0"));
 }
 

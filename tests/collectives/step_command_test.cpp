@@ -170,22 +170,22 @@ TEST_CASE("what cannot be is refused") {
     return folder.refusal(arguments);
   };
   const auto contains = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
-  CHECK(contains(refused({"--step", "on"}), "error[B033]"));
-  CHECK(contains(refused({"--norm", "none"}), "error[B033]"));
-  CHECK(contains(refused({"--step", "reduce=1", "--keep-whole"}), "error[B033]"));
+  CHECK(contains(refused({"--step", "on"}), "error[C004]"));
+  CHECK(contains(refused({"--norm", "none"}), "error[C004]"));
+  CHECK(contains(refused({"--step", "reduce=1", "--keep-whole"}), "error[C004]"));
   CHECK(contains(refused({"--step", "reduce=1", "--gather", "before-forward"}), "nothing to gather"));
   CHECK(contains(refused({"--step", "redcue=1"}), "did you mean reduce?"));
-  CHECK(contains(refused({"--step", "reduce"}), "error[B032]"));
+  CHECK(contains(refused({"--step", "reduce"}), "error[C006]"));
   CHECK(contains(refused({"--step", "reduce=1,reduce=2"}), "given twice"));
   CHECK(contains(refused({"--step", "reduce=x"}), "error[C011]"));
   CHECK(contains(refused({"--step", "reduce=1", "--norm", "barier"}), "did you mean barrier?"));
-  CHECK(contains(refused({"--step", "reduce=1", "--slow-down", "-1"}), "error[B034]"));
+  CHECK(contains(refused({"--step", "reduce=1", "--slow-down", "-1"}), "error[C012]"));
   CHECK(contains(refused({"--step", "reduce=1", "--density", "0.1"}), "--collective sparse"));
   CHECK(contains(refused({"--step", "reduce=1", "--collective", "sparse"}), "--density 0.01"));
-  CHECK(contains(refused({"--step", "reduce=1", "--schedule", "pipedream"}), "error[B031]"));
+  CHECK(contains(refused({"--step", "reduce=1", "--schedule", "pipedream"}), "error[C001]"));
   // All of them at once.
   const std::string both = refused({"--step", "reduce", "--norm", "x"});
-  CHECK(contains(both, "error[B032]"));
+  CHECK(contains(both, "error[C006]"));
   CHECK(contains(both, "error[C002]"));
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("too many replicas that all have noise of their own are refused") {
   const Folder folder;
   CHECK(
       folder.refusal({"simulate", "-p", "4", "-m", "8", "--dp", "1000000", "--jitter", "lognormal:0.1"}) ==
-      "error[B036]: 1000000 replicas of the pipeline are not alike, and with 64 ops each more than 20 million ops have "
+      "error[X005]: 1000000 replicas of the pipeline are not alike, and with 64 ops each more than 20 million ops have "
       "to be simulated\n"
       "  --> --dp\n"
       "  = help: use fewer replicas, or leave --jitter and --slow replica out: replicas that are alike and share no "

@@ -113,9 +113,9 @@ TEST_CASE("--tolerance makes a gap a finding") {
   CHECK(contains(beyond.err, "--tolerance: bubble: measured and predicted differ by 0.2"));
   const std::string refused =
       runs.refusal({"diff", "plan.toml", "slow.json", "--tolerance", "bubble=2%,stepp=1%,x,step=1%,step=2%"});
-  CHECK(contains(refused, "error[C096]"));
+  CHECK(contains(refused, "error[C012]"));
   CHECK(contains(refused, "did you mean step?"));
-  CHECK(contains(refused, "error[C094]"));
+  CHECK(contains(refused, "error[C006]"));
   CHECK(contains(refused, "step is given twice"));
 }
 
@@ -152,17 +152,17 @@ TEST_CASE("sides that are no pair, and files that are no run") {
   runs.write("bad.toml", "schedule = \"1f1b\"\ndevises = 4\n");
   CHECK(contains(runs.refusal({"diff", "plan.toml"}), "error[D002]: a scenario alone has nothing that was measured"));
   CHECK(contains(runs.refusal({"diff", "plan.toml", "same.json", "slow.json"}), "error[D002]"));
-  CHECK(contains(runs.refusal({"diff", "empty.json"}), "error[D001]: the file is empty"));
-  CHECK(contains(runs.refusal({"diff", "other.json"}), "error[D001]: not a run"));
+  CHECK(contains(runs.refusal({"diff", "empty.json"}), "error[P010]: the file is empty"));
+  CHECK(contains(runs.refusal({"diff", "other.json"}), "error[P010]: not a run"));
   (void)runs.data({"simulate", "-o", "/dev/null", "--trace", "whole.json"});
   const std::string whole = runs.read("whole.json");
   runs.write("cut.json", whole.substr(0, whole.find("traceEvents")));
-  CHECK(contains(runs.refusal({"diff", "cut.json"}), "error[D001]: this trace ends before its first event"));
+  CHECK(contains(runs.refusal({"diff", "cut.json"}), "error[P010]: this trace ends before its first event"));
   CHECK(contains(runs.refusal({"diff", "nowhere.json"}), "error[C005]"));
   CHECK(contains(runs.refusal({"diff", "stuck.toml", "same.json"}), "error[D009]"));
   CHECK(contains(runs.refusal({"diff", "bad.toml", "same.json"}), "bad.toml:2"));
-  CHECK(contains(runs.refusal({"diff", "same.json", "--iteration", "2"}), "error[C093]: there is no iteration 2"));
-  CHECK(contains(runs.refusal({"diff", "same.json", "--iteration", "x"}), "error[C093]"));
+  CHECK(contains(runs.refusal({"diff", "same.json", "--iteration", "2"}), "error[C003]: there is no iteration 2"));
+  CHECK(contains(runs.refusal({"diff", "same.json", "--iteration", "x"}), "error[C003]"));
   CHECK(contains(runs.refusal({"diff"}), "FILE"));
 }
 
@@ -193,8 +193,8 @@ TEST_CASE("PyTorch's traces of two ranks join by their names, alone and with a p
   CHECK_EQ(planned["makespan_ns"]["gap"], 20'000);
   CHECK_EQ(planned["gap_by_cause_ns"]["transfer"], 20'000);
   folder.write("plan.toml", "devices = 2\nmicrobatches = 2\n");
-  CHECK(contains(folder.refusal({"diff", "plan.toml", "r0.json", "r1.json"}), "error[D008]"));
-  CHECK(contains(folder.refusal({"diff", "r0.json"}), "error[D012]"));
+  CHECK(contains(folder.refusal({"diff", "plan.toml", "r0.json", "r1.json"}), "error[D010]"));
+  CHECK(contains(folder.refusal({"diff", "r0.json"}), "error[D005]"));
   CHECK(contains(folder.refusal({"diff", "r0.json", "r1.json", "--tolerance", "memory=5%"}), "error[D013]"));
 }
 
@@ -271,12 +271,12 @@ TEST_CASE("times that cannot be are refused in the name of the file they stand i
   }
   folder.write("t.json", trace.dump());
   const std::string refused = folder.refusal({"diff", "t.json"});
-  CHECK(contains(refused, "error[V024]: 1B0 begins on device 1"));
+  CHECK(contains(refused, "error[V023]: 1B0 begins on device 1"));
   CHECK(contains(refused, "--> t.json\n"));
   folder.write("r0.json", trace_of_rank(0, {op_event("0F0", 0, 1000), op_event("0B0", 500, 1000)}));
   folder.write("r1.json", trace_of_rank(1, {op_event("1F0", 1300, 1000), op_event("1B0", 2300, 2000)}));
   const std::string ranks = folder.refusal({"diff", "r1.json", "r0.json"});
-  CHECK(contains(ranks, "error[V024]: 0B0 begins on device 0"));
+  CHECK(contains(ranks, "error[V023]: 0B0 begins on device 0"));
   CHECK(contains(ranks, "--> r1.json and 1 more rank\n"));
 }
 

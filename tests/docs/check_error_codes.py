@@ -1,28 +1,85 @@
 #!/usr/bin/env python3
-"""Holds docs/errors.md to the sources: every error code has a row, and every row has a code behind it."""
+"""Holds docs/errors.md to the table of error codes, and the table to the sources.
 
+    check_error_codes.py --binary PATH             fails with what does not fit
+    check_error_codes.py --binary PATH --update    writes the page
+
+Every code in the sources has a row in the table, and every row has a code behind it; no code and no former code is
+there twice, and no source says a former one. The page is what `debubble list error-codes --format markdown` prints.
+"""
+
+import argparse
+import difflib
+import json
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("sim", "schedules", "cost_models", "profiler", "live", "tools")
+PAGE = ROOT / "docs/errors.md"
+FOLDERS = ("sim", "schedules", "cost_models", "gpu", "profiler", "live", "formats", "scenario", "studies", "tools")
+TABLE = "error_table_"
 # In quotes or in brackets, so that an "NVIDIA A100" is none.
 CODE = re.compile(r"(?<=[\"\[])[A-Z]0\d{2}(?=[\"\]])")
-ROW = re.compile(r"^\| ([A-Z]\d{3}) \|", re.MULTILINE)
+TIMEOUT_S = 120
+
+
+def listed(binary, form):
+    command = [binary, "list", "error-codes", "--format", form]
+    return subprocess.run(command, check=True, timeout=TIMEOUT_S, capture_output=True).stdout.decode("utf-8")
+
+
+def codes_of(source):
+    return set(CODE.findall(re.sub(r"//.*", "", source.read_text(encoding="utf-8"))))
+
+
+def used_codes():
+    used = {}
+    for folder in FOLDERS:
+        for source in (ROOT / folder).rglob("*.cpp"):
+            if source.name.startswith(TABLE):
+                continue
+            for code in codes_of(source):
+                used.setdefault(code, source.relative_to(ROOT))
+    return used
+
+
+def twice(names):
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def problems_of(rows, used):
+    codes = [row["name"] for row in rows]
+    now = {former: row["name"] for row in rows for former in row["former"]}
+    problems = [f"{code}: several rows" for code in twice(codes)]
+    problems += [f"{code}: a former code of two rows" for code in twice([code for row in rows for code in row["former"]])]
+    problems += [f"{code}: a code and a former code" for code in sorted(set(codes) & set(now))]
+    for code in sorted(set(used) - set(codes)):
+        why = f"a former code, write {now[code]}" if code in now else "no row in the table (tools/explain/error_table_*.cpp)"
+        problems.append(f"{used[code]}: {code}: {why}")
+    problems += [f"{code}: a row in the table, and not in the sources" for code in sorted(set(codes) - set(used))]
+    problems += [f"{row['name']}: says nothing to do" for row in rows if not row["remedy"] or not row["meaning"]]
+    return problems
 
 
 def main():
-    used = set()
-    for folder in FOLDERS:
-        for source in (ROOT / folder).rglob("*.cpp"):
-            used.update(CODE.findall(re.sub(r"//.*", "", source.read_text(encoding="utf-8"))))
-    rows = ROW.findall((ROOT / "docs" / "errors.md").read_text(encoding="utf-8"))
-    problems = [f"{code}: no row in docs/errors.md" for code in sorted(used - set(rows))]
-    problems += [f"{code}: docs/errors.md has it, the sources do not" for code in sorted(set(rows) - used)]
-    problems += [f"{code}: several rows" for code in sorted({code for code in rows if rows.count(code) > 1})]
-    print("\n".join(problems) if problems else f"{len(rows)} codes")
-    return 1 if problems else 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--update", action="store_true")
+    options = parser.parse_args()
+    rows = json.loads(listed(options.binary, "json"))["error_codes"]
+    made = listed(options.binary, "markdown")
+    if options.update:
+        PAGE.write_text(made, encoding="utf-8")
+    problems = problems_of(rows, used_codes())
+    print("\n".join(problems) if problems else f"{len(rows)} codes, {sum(len(row['former']) for row in rows)} former ones")
+    kept = PAGE.read_text(encoding="utf-8")
+    if kept != made:
+        sys.stdout.writelines(difflib.unified_diff(kept.splitlines(True), made.splitlines(True), "docs/errors.md",
+                                                   "debubble list error-codes --format markdown"))
+        print("to accept: tests/docs/check_error_codes.py --update --binary PATH")
+    return 1 if problems or kept != made else 0
 
 
 if __name__ == "__main__":

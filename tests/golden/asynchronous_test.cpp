@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
-#include "sim/core/weight_versions.hpp"
+#include "sim/rows/weight_versions.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;
@@ -266,7 +266,7 @@ TEST_CASE("the largest stable step falls with the delay as published") {
 }
 
 TEST_CASE("requests that a stream cannot honour are refused, and their neighbours are not") {
-  CHECK(code_of("pipemare", 4, 8, {{"update_every", "0"}}) == "S060");
+  CHECK(code_of("pipemare", 4, 8, {{"update_every", "0"}}) == "S006");
   CHECK(code_of("pipemare", 4, 8, {{"update_every", "1"}}) == "");
   for (const char* text : {"", "2,", ",2", "2,0,2", "2;2", "-1,5", "1,1,1,x", "99999999999,1"}) {
     CAPTURE(text);
@@ -277,9 +277,9 @@ TEST_CASE("requests that a stream cannot honour are refused, and their neighbour
   CHECK(code_of("pipedream", 4, 8, {{"replicas", "2,2"}}) == "");
   CHECK(code_of("pipedream", 65 + 64, 5000, {{"replicas", "65,64"}}) == "S063");
   CHECK(code_of("pipedream", 65 + 64, 4096, {{"replicas", "65,64"}}) == "");
-  CHECK(code_of("pipedream-2bw", 8, 32, {{"update_every", "6"}}) == "S064");
+  CHECK(code_of("pipedream-2bw", 8, 32, {{"update_every", "6"}}) == "S044");
   CHECK(code_of("pipedream-2bw", 8, 32, {{"update_every", "7"}}) == "");
   CHECK(code_of("pipedream-2bw", 8, 32, {{"update_every", "6"}, {"version_at", "forward-time"}}) == "");
-  CHECK(code_of("pipelined-backprop", 4, 8, {{"engines", "1"}, {"turnaround", "1"}}) == "S065");
+  CHECK(code_of("pipelined-backprop", 4, 8, {{"engines", "1"}, {"turnaround", "1"}}) == "S075");
   CHECK(code_of("pipelined-backprop", 4, 8, {{"engines", "2"}, {"turnaround", "1"}}) == "");
 }

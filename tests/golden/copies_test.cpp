@@ -11,7 +11,7 @@
 
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
@@ -130,8 +130,8 @@ TEST_CASE("BPipe: a load that lands late stalls the backward") {
 }
 
 TEST_CASE("BPipe's refusals") {
-  CHECK(refusal("bpipe", 2, 4, 0, {}) == "S079");
-  CHECK(refusal("bpipe", 5, 4, 0, {}) == "S079");
+  CHECK(refusal("bpipe", 2, 4, 0, {}) == "S011");
+  CHECK(refusal("bpipe", 5, 4, 0, {}) == "S011");
   CHECK(refusal("bpipe", 4, 4, 2, {}) == "S005");
   CHECK(refusal("bpipe", 4, 1, 0, {}) == "none");
 }
@@ -221,8 +221,8 @@ TEST_CASE("PipeOffload's auto: as many chunks as the copies keep up with") {
   CHECK(offloaded(2) == "3");
   CHECK(offloaded(3) == "2");
   CHECK(offloaded(100) == "0");
-  CHECK(refusal("pipeoffload", 4, 8, 2, {{"offload_chunks", "3"}}) == "S082");
-  CHECK(refusal("pipeoffload", 4, 8, 2, {{"offload_chunks", "-1"}}) == "S082");
+  CHECK(refusal("pipeoffload", 4, 8, 2, {{"offload_chunks", "3"}}) == "S006");
+  CHECK(refusal("pipeoffload", 4, 8, 2, {{"offload_chunks", "-1"}}) == "S006");
   CHECK(refusal("pipeoffload", 4, 8, 2, {{"offload_chunks", "x"}}) == "S006");
 }
 
@@ -296,12 +296,12 @@ TEST_CASE("offload: a limit is kept with as few copies as it takes, or refused")
     fewer = count_copies(after);
   }
   CHECK(fewer == 0);  // gpipe holds all 8 as it is
-  CHECK(offload_refusal(before, {{"memory_limit", "0.5"}}) == "M020");
-  CHECK(offload_refusal(before, {{"memory_limit", "much"}}) == "M020");
-  CHECK(offload_refusal(before, {{"memory_limit", "4"}, {"share", "1"}}) == "M022");
-  CHECK(offload_refusal(before, {{"share", "2"}}) == "M005");
-  CHECK(offload_refusal(offload(before, {}), {}) == "M021");
-  CHECK(offload_refusal(build("bpipe", 4, 8), {}) == "M021");
+  CHECK(offload_refusal(before, {{"memory_limit", "0.5"}}) == "S042");
+  CHECK(offload_refusal(before, {{"memory_limit", "much"}}) == "S042");
+  CHECK(offload_refusal(before, {{"memory_limit", "4"}, {"share", "1"}}) == "S075");
+  CHECK(offload_refusal(before, {{"share", "2"}}) == "S006");
+  CHECK(offload_refusal(offload(before, {}), {}) == "M008");
+  CHECK(offload_refusal(build("bpipe", 4, 8), {}) == "M008");
 }
 
 TEST_CASE("offload: only the chosen stages, the longest stays first, and signed") {

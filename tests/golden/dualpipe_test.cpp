@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/toy.hpp"
@@ -194,16 +194,16 @@ TEST_CASE("refused: DualPipe on odd devices, odd or few microbatches, several st
     }
     return Diagnostic{};
   };
-  for (const int p : {1, 3, 5, 7}) CHECK(refusal("dualpipe", p, 16).code == "S050");
+  for (const int p : {1, 3, 5, 7}) CHECK(refusal("dualpipe", p, 16).code == "S011");
   CHECK(refusal("dualpipe", 5, 16).help.find("-p 4 or 6") != std::string::npos);
   CHECK(refusal("dualpipe", 1, 16).help.find("-p 2") != std::string::npos);
-  for (const int m : {1, 6, 7}) CHECK(refusal("dualpipe", 4, m).code == "S051");
+  for (const int m : {1, 6, 7}) CHECK(refusal("dualpipe", 4, m).code == "S044");
   CHECK(refusal("dualpipe", 4, 8).code.empty());
   CHECK(refusal("dualpipe", 4, 7).help.find("-m 8") != std::string::npos);
-  CHECK(refusal("dualpipe", 4, 9).code == "S052");
+  CHECK(refusal("dualpipe", 4, 9).code == "S009");
   CHECK(refusal("dualpipe", 4, 9).help.find("-m 8 or 10") != std::string::npos);
   CHECK(refusal("dualpipe", 4, 8, 2).code == "S005");
-  for (const int m : {1, 7}) CHECK(refusal("dualpipe-v", 4, m).code == "S051");
+  for (const int m : {1, 7}) CHECK(refusal("dualpipe-v", 4, m).code == "S044");
   CHECK(refusal("dualpipe-v", 4, 8).code.empty());
   CHECK(refusal("dualpipe-v", 3, 7).code.empty());  // neither needs to be even
   for (const int v : {1, 3}) CHECK(refusal("dualpipe-v", 4, 8, v).code == "S005");

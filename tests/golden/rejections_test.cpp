@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schedules/catalog.hpp"
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/toy.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "schedules/synchronous/slice_plan.hpp"
 #include "schedules/synchronous/slices.hpp"
-#include "sim/core/check.hpp"
+#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/toy.hpp"
@@ -303,27 +303,27 @@ TEST_CASE("interleaved Seq1F1B: groups of p slices per chunk, whole microbatches
 }
 
 TEST_CASE("slices are refused where they make no sense") {
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "0"}}) == "S074");
+  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "0"}}) == "S073");
   CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "many"}}) == "S006");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "7,x"}}) == "S071");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "7,0"}}) == "S071");
+  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "7,x"}}) == "S061");
+  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "7,0"}}) == "S061");
   CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "7,5"}, {"tokens", "12"}}) == "S075");
   CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "4"}, {"overhead", "1"}}) == "S075");
   CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "4"}, {"tokens", "3"}}) == "S073");
   CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"tokens", "257"}}) == "S073");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"attention", "-1"}}) == "S070");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"attention", "0.1234567"}}) == "S070");
+  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"attention", "-1"}}) == "S006");
+  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"attention", "0.1234567"}}) == "S006");
   CHECK(refusal("terapipe", 4, 2, 2, {}) == "S005");
-  CHECK(refusal("terapipe", 100, 1000, 0, {{"slices", "100000"}}) == "S072");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"slices", "0"}}) == "S074");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,0"}}) == "S070");
+  CHECK(refusal("terapipe", 100, 1000, 0, {{"slices", "100000"}}) == "S063");
+  CHECK(refusal("seq1f1b", 4, 2, 0, {{"slices", "0"}}) == "S073");
+  CHECK(refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,0"}}) == "S006");
   CHECK(refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,2"}, {"slices", "3"}}) == "S075");
   CHECK(refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,2"}, {"tokens", "3"}}) == "S075");
   CHECK(refusal("seq1f1b", 4, 2, 0, {{"attention", "1"}}) == "S075");
   CHECK(refusal("seq1f1b", 4, 2, 0, {{"tokens", "3"}}) == "S073");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"tokens", "5"}, {"attention", "1"}}) == "S076");
-  CHECK(refusal("seq1f1b", 4, 6, 2, {}) == "S077");
-  CHECK(refusal("seq1f1b", 4, 8, 2, {{"slices", "3"}}) == "S078");
+  CHECK(refusal("seq1f1b", 4, 2, 0, {{"tokens", "5"}, {"attention", "1"}}) == "S073");
+  CHECK(refusal("seq1f1b", 4, 6, 2, {}) == "S009");
+  CHECK(refusal("seq1f1b", 4, 8, 2, {{"slices", "3"}}) == "S016");
   CHECK(refusal("seq1f1b", 4, 8, 0, {{"slices", "3"}}) == "none");
 }
 
@@ -354,6 +354,6 @@ TEST_CASE("Wavelet's proposal: the second wave uses the memory that the first on
       }
     }
   }
-  CHECK(refusal("wavelet", 4, 3, 0, {}) == "S080");
-  CHECK(refusal("wavelet", 4, 8, 0, {{"wave", "3"}}) == "S081");
+  CHECK(refusal("wavelet", 4, 3, 0, {}) == "S009");
+  CHECK(refusal("wavelet", 4, 8, 0, {{"wave", "3"}}) == "S009");
 }

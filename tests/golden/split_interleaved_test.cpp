@@ -113,7 +113,7 @@ TEST_CASE("golden: GIS with a group of p idles (p-1)(f+i)") {
 
 TEST_CASE("refused: one device, one stage per device, uneven rounds, groups below p/2 or above p") {
   for (const char* name : {"interleaved-zb", "gis"}) {
-    CHECK(refusal(name, 1, 8, 2).code == "S017");
+    CHECK(refusal(name, 1, 8, 2).code == "S011");
     CHECK(refusal(name, 4, 8, 1).code == "S005");
   }
   CHECK(refusal("interleaved-zb", 4, 11, 2).code == "S009");  // 2 rounds
@@ -124,7 +124,7 @@ TEST_CASE("refused: one device, one stage per device, uneven rounds, groups belo
       CAPTURE(p);
       CAPTURE(group);
       const bool legal = 2 * group >= p && group <= p;
-      CHECK(refusal("gis", p, 9, 2, {{"group", std::to_string(group)}}).code == (legal ? "" : "S053"));
+      CHECK(refusal("gis", p, 9, 2, {{"group", std::to_string(group)}}).code == (legal ? "" : "S006"));
     }
   }
   CHECK(refusal("gis", 5, 8, 2, {{"group", "2"}}).help.find("group=3") != std::string::npos);

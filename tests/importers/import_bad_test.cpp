@@ -14,7 +14,7 @@ TEST_CASE("an unknown tool is refused with those that are known") {
   const Folder folder;
   folder.write("t.json", kTrace);
   CHECK(folder.refusal({"import", "--from", "nvprof", "t.json"}) ==
-        R"(error[C062]: "nvprof" is not a tool debubble can import from
+        R"(error[C003]: "nvprof" is not a tool debubble can import from
   --> --from
   = help: known tools: kineto, nsys, records, pipedream, megatron
 )");
@@ -24,12 +24,12 @@ TEST_CASE("flags that a PipeDream graph has no use for are refused") {
   const Folder folder;
   folder.write("g.txt", "node1 -- Input -- forward_compute_time=0.0");
   CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "--layers", "x"}) ==
-        R"(error[C072]: means nothing for a PipeDream graph
+        R"(error[C087]: means nothing for a PipeDream graph
   --> --layers
   = help: leave --layers out
 )");
   CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "g.txt"}) ==
-        R"(error[C072]: a PipeDream profile is one file; got 2
+        R"(error[C087]: a PipeDream profile is one file; got 2
   --> FILE
   = help: import them one by one
 )");
@@ -38,12 +38,12 @@ TEST_CASE("flags that a PipeDream graph has no use for are refused") {
 TEST_CASE("impossible sizes and patterns are refused before anything is read") {
   const Folder folder;
   CHECK(folder.refusal({"import", "--from", "kineto", "none.json", "--microbatch", "0"}) ==
-        R"(error[C071]: must be at least 1; got 0
+        R"(error[C012]: must be at least 1; got 0
   --> --microbatch
   = help: leave --microbatch out when it is not known
 )");
   CHECK(folder.refusal({"import", "--from", "kineto", "none.json", "--warm-up", "-1"}) ==
-        R"(error[C070]: the number of steps to discard is at least 0; got -1
+        R"(error[C012]: the number of steps to discard is at least 0; got -1
   --> --warm-up
   = help: leave --warm-up out to have it detected
 )");
@@ -80,18 +80,18 @@ TEST_CASE("a file of another kind is refused by every reader") {
   folder.write("t.json", kTrace);
   folder.write("t.txt", "not a trace\n");
   CHECK(folder.refusal({"import", "--from", "kineto", "t.txt"}) ==
-        "error[K004]: not JSON from byte 2 on\n  --> t.txt:1:2\n");
+        "error[P001]: not JSON from byte 2 on\n  --> t.txt:1:2\n");
   CHECK(folder.refusal({"import", "--from", "nsys", "t.json"}) ==
-        R"(error[N001]: not an SQLite database: file is not a database
+        R"(error[P010]: not an SQLite database: file is not a database
   --> t.json
   = help: make one of a report: nsys export --type sqlite report.nsys-rep
 )");
   CHECK(folder.refusal({"import", "--from", "nsys", "none.sqlite"}) ==
-        R"(error[N001]: not an SQLite database: unable to open database file
+        R"(error[P010]: not an SQLite database: unable to open database file
   --> none.sqlite
   = help: make one of a report: nsys export --type sqlite report.nsys-rep
 )");
-  CHECK(folder.refusal({"import", "--from", "records", "t.json"}).starts_with("error[R0"));
+  CHECK(folder.refusal({"import", "--from", "records", "t.json"}).starts_with("error[P010]"));
 }
 
 TEST_CASE("a bad file among good ones is named, and nothing is written") {
@@ -99,7 +99,7 @@ TEST_CASE("a bad file among good ones is named, and nothing is written") {
   folder.write("good.json", kTrace);
   folder.write("cut.json", kTrace.substr(0, 60));
   CHECK(folder.refusal({"import", "--from", "kineto", "good.json", "cut.json", "-o", "p.json"}) ==
-        R"(error[K004]: the file ends in the middle, after byte 60
+        R"(error[P001]: the file ends in the middle, after byte 60
   --> cut.json:2:43
   = help: was the program killed while it wrote?
 )");

@@ -35,15 +35,15 @@ const std::string kKernel = event("kernel", "k", 7, "1", "2", R"("correlation": 
 
 TEST_CASE("what is not JSON is refused with the place where it stops being JSON") {
   CHECK(refusal("") ==
-        "error[K004]: the file ends in the middle, after byte 0\n  --> t.json:1:1\n  = help: was the "
+        "error[P001]: the file ends in the middle, after byte 0\n  --> t.json:1:1\n  = help: was the "
         "program killed while it wrote?\n");
   CHECK(refusal(R"({"traceEvents": [)") ==
-        "error[K004]: the file ends in the middle, after byte 17\n  --> t.json:1:18\n  = help: was the program killed "
+        "error[P001]: the file ends in the middle, after byte 17\n  --> t.json:1:18\n  = help: was the program killed "
         "while it wrote?\n");
-  CHECK(refusal("{\"traceEvents\": [\n{\"ph\": }]}") == "error[K004]: not JSON from byte 26 on\n  --> t.json:2:8\n");
-  CHECK(refusal("{\"traceEvents\": []} trailing") == "error[K004]: not JSON from byte 23 on\n  --> t.json:1:23\n");
+  CHECK(refusal("{\"traceEvents\": [\n{\"ph\": }]}") == "error[P001]: not JSON from byte 26 on\n  --> t.json:2:8\n");
+  CHECK(refusal("{\"traceEvents\": []} trailing") == "error[P001]: not JSON from byte 23 on\n  --> t.json:1:23\n");
   CHECK(refusal("{\"traceEvents\": [\"\xff\"]}") ==
-        "error[K003]: not UTF-8 at byte 19\n  --> t.json:1:19\n  = help: is this a Chrome trace in JSON?\n");
+        "error[P002]: not UTF-8 at byte 19\n  --> t.json:1:19\n  = help: is this a Chrome trace in JSON?\n");
 }
 
 TEST_CASE("a tar archive is recognised, for that is how several ranks come") {
@@ -51,19 +51,19 @@ TEST_CASE("a tar archive is recognised, for that is how several ranks come") {
   archive.replace(0, 9, "rank0.json");
   archive.replace(257, 5, "ustar");
   CHECK(refusal(gzipped(archive)) ==
-        "error[K004]: not JSON from byte 1 on\n  --> t.json:1:1\n  = help: this is a tar archive: unpack it and import "
+        "error[P001]: not JSON from byte 1 on\n  --> t.json:1:1\n  = help: this is a tar archive: unpack it and import "
         "the files in it\n");
 }
 
 TEST_CASE("JSON that is no trace is refused") {
   const std::string no_events =
-      "error[K005]: there is no array \"traceEvents\"\n  --> t.json\n  = help: is this what torch.profiler's "
+      "error[P010]: there is no array \"traceEvents\"\n  --> t.json\n  = help: is this what torch.profiler's "
       "export_chrome_trace wrote?\n";
   CHECK(refusal("{}") == no_events);
   CHECK(refusal("17") == no_events);
   CHECK(refusal(R"({"traceEvents": {"a": 1}})") == no_events);
   CHECK(refusal(kineto_file("")) ==
-        "error[K006]: no kernel, copy or memset: nothing ran on a GPU while this was recorded\n  --> t.json\n  = help: "
+        "error[A003]: no kernel, copy or memset: nothing ran on a GPU while this was recorded\n  --> t.json\n  = help: "
         "give torch.profiler ProfilerActivity.CUDA among its activities\n");
 }
 
@@ -74,28 +74,28 @@ TEST_CASE("every wrong event is named, with a pointer to it") {
                              R"({"ph": "X", "cat": "kernel", "name": "c", "pid": 0, "tid": 7, "ts": 3})" + "," +
                              event("cpu_op", "d", 5, "1", "1", R"("Sequence number": 1.5)") + "," +
                              R"({"ph": "X", "cat": "cpu_op", "name": "e", "ts": 3, "dur": 1})";
-  CHECK(refusal(kineto_file(events)) == R"(error[K007]: an event must be an object
+  CHECK(refusal(kineto_file(events)) == R"(error[P007]: an event must be an object
   --> t.json#/traceEvents/1
-error[K007]: "ts" must be a number of microseconds; got "soon"
+error[P007]: "ts" must be a number of microseconds; got "soon"
   --> t.json#/traceEvents/2/ts
   = help: times are decimal microseconds, such as 12.345
-error[K007]: this must be a whole number from 0 to 4294967295; got 4294967296
+error[P007]: this must be a whole number from 0 to 4294967295; got 4294967296
   --> t.json#/traceEvents/3/args/correlation
-error[K007]: "dur" must be a number of microseconds; got 9e20
+error[P007]: "dur" must be a number of microseconds; got 9e20
   --> t.json#/traceEvents/4/dur
   = help: times are decimal microseconds, such as 12.345
-error[K008]: an event of this kind needs "dur"
+error[P006]: an event of this kind needs "dur"
   --> t.json#/traceEvents/5/dur
-error[K007]: this must be a whole number from -9223372036854775808 to 9223372036854775807; got 1.5
+error[P007]: this must be a whole number from -9223372036854775808 to 9223372036854775807; got 1.5
   --> t.json#/traceEvents/6/args/Sequence number
-error[K008]: an event of this kind needs "tid"
+error[P006]: an event of this kind needs "tid"
   --> t.json#/traceEvents/7/tid
 )");
 }
 
 TEST_CASE("times that cannot be added are refused") {
   CHECK(refusal(kineto_file(event("kernel", "k", 7, "1", "4503599627371", ""))) ==
-        "error[K009]: this time is too large\n  --> t.json#/traceEvents/0/dur\n  = help: no event takes longer than 52 "
+        "error[P004]: this time is too large\n  --> t.json#/traceEvents/0/dur\n  = help: no event takes longer than 52 "
         "days\n");
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("after a hundred problems the rest is counted only") {
   std::string events = kKernel;
   for (int k = 0; k < 150; ++k) events += ",0";
   const std::string text = refusal(kineto_file(events));
-  CHECK(text.find("error[K010]: and 50 more problems like these\n  --> t.json\n") != std::string::npos);
+  CHECK(text.find("error[P022]: and 50 more problems like these\n  --> t.json\n") != std::string::npos);
   CHECK(text.find("traceEvents/100\n") != std::string::npos);
   CHECK(text.find("traceEvents/101\n") == std::string::npos);
 }
@@ -132,7 +132,7 @@ TEST_CASE("a text beyond the limit is refused, compressed or not") {
     return test::problems_of([&] { static_cast<void>(plain_text(std::move(bytes), "t.json", 1000)); });
   };
   const std::string wanted =
-      "error[K002]: longer than 1000 bytes of text\n  --> t.json\n  = help: profile fewer steps, or without "
+      "error[P017]: longer than 1000 bytes of text\n  --> t.json\n  = help: profile fewer steps, or without "
       "with_stack: "
       "that is what makes traces long\n";
   CHECK(refused(text) == wanted);

@@ -227,30 +227,30 @@ pop thread=9 time=8
 
 TEST_CASE("an export that lacks what is needed says all of it, and how to record it") {
   CHECK(refusal("CREATE TABLE StringIds (id, value);") ==
-        R"(error[N003]: the export has no table NVTX_EVENTS: without ranges nobody knows what a kernel is for
+        R"(error[P006]: the export has no table NVTX_EVENTS: without ranges nobody knows what a kernel is for
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
-error[N003]: the export has no table CUPTI_ACTIVITY_KIND_RUNTIME: it joins kernels to threads
+error[P006]: the export has no table CUPTI_ACTIVITY_KIND_RUNTIME: it joins kernels to threads
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
-error[N004]: the export has no GPU work: no kernels, copies or memsets
+error[A003]: the export has no GPU work: no kernels, copies or memsets
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
 )");
   CHECK(
       refusal("CREATE TABLE NVTX_EVENTS (start, end, eventType); CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, "
               "correlationId, globalTid); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, correlationId);") ==
-      R"(error[N003]: the table has no column globalTid
+      R"(error[P006]: the table has no column globalTid
   --> r.sqlite#NVTX_EVENTS
   = help: is this an export of Nsight Systems? nsys export --type sqlite report.nsys-rep
 )");
   CHECK(refusal(kTables + kernel(1, 2, 3)) ==
-        R"(error[N005]: the export has no NVTX ranges: nobody knows what a kernel is for
+        R"(error[D004]: the export has no NVTX ranges: nobody knows what a kernel is for
   --> r.sqlite
   = help: PyTorch: wrap the steps in torch.autograd.profiler.emit_nvtx(record_shapes=True)
 )");
   CHECK(refusal(kTables + nvtx(1, "2", "'a'")) ==
-        R"(error[N004]: the export has no GPU work: no kernels, copies or memsets
+        R"(error[A003]: the export has no GPU work: no kernels, copies or memsets
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
 )");
@@ -258,12 +258,12 @@ error[N004]: the export has no GPU work: no kernels, copies or memsets
 
 TEST_CASE("what is no database, or a view instead of a table, is refused") {
   CHECK(test::problems_of([] { const SqliteFile file(std::string(4096, 'x'), "r.nsys-rep"); }) ==
-        R"(error[N001]: not an SQLite database: file is not a database
+        R"(error[P010]: not an SQLite database: file is not a database
   --> r.nsys-rep
   = help: make one of a report: nsys export --type sqlite report.nsys-rep
 )");
   CHECK(refusal("CREATE VIEW NVTX_EVENTS AS SELECT 1 AS start;")
-            .starts_with("error[N003]: the export has no table NVTX"));
+            .starts_with("error[P006]: the export has no table NVTX"));
 }
 
 }  // namespace

@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 """Checks that the tree keeps its own rules. Exit code 0: it does; 1: each breach is printed as file:line: rule.
 
-    folder          may include, beside itself
+    room            may include, besides itself
     sim/core        nothing of ours
-    sim/engine, sim/topologies, sim/analysis, schedules, cost_models, profiler      sim/core
-    live            sim/core, schedules, profiler
+    sim/rows        sim/core
+    sim/engine, sim/topologies, sim/analysis, schedules      sim/core, sim/rows
+    cost_models, gpu                                         sim/core
+    formats         sim/*, schedules
+    profiler        sim/core, gpu, formats
+    live            sim/core, sim/rows, schedules, gpu
+    scenario        sim/*, schedules, cost_models, formats
+    studies         all of the above
     tools           everything; nobody includes tools
     tests, bench    everything
 
-CLI11, nlohmann/json, simdjson and sqlite appear in .cpp files only, fmt in tools only, doctest in tests only, .cu files in
-live only. No file of ours is longer than 400 lines, and every source is named in its folder's CMakeLists.txt. No two headers
+No two files and no two folders include each other, directly or through others. CLI11, nlohmann/json, simdjson and sqlite
+appear in .cpp files only, fmt in formats, scenario, studies and tools only, doctest in tests only, .cu files in live only. No
+file of ours is longer than 400 lines, and every source is named in a CMakeLists.txt between it and the root. No two headers
 define a class of the same name: a program that links both takes the inline functions of one for the other's.
 
 `check_layers.py --self-test` breaks every rule once in a scratch tree and fails unless each breach is found.
@@ -21,18 +28,24 @@ import re
 import sys
 import tempfile
 
-CORE = {"sim/core"}
+ROWS = {"sim/core", "sim/rows"}
+SIM = ROWS | {"sim/engine", "sim/topologies", "sim/analysis"}
 ALLOWED = {
     "sim/core": set(),
-    "sim/engine": CORE,
-    "sim/topologies": CORE,
-    "sim/analysis": CORE,
-    "schedules": CORE,
-    "cost_models": CORE,
-    "profiler": CORE,
-    "live": CORE | {"schedules", "profiler"},
+    "sim/rows": {"sim/core"},
+    "sim/engine": ROWS,
+    "sim/topologies": ROWS,
+    "sim/analysis": ROWS,
+    "schedules": ROWS,
+    "cost_models": {"sim/core"},
+    "gpu": {"sim/core"},
+    "formats": SIM | {"schedules"},
+    "profiler": {"sim/core", "gpu", "formats"},
+    "live": ROWS | {"schedules", "gpu"},
+    "scenario": SIM | {"schedules", "cost_models", "formats"},
+    "studies": SIM | {"schedules", "cost_models", "gpu", "formats", "profiler", "live", "scenario"},
 }
-UNBOUND = {"tools", "tests", "bench"}  # may include every layer
+UNBOUND = {"tools", "tests", "bench"}  # may include every room
 OURS = sorted([*ALLOWED, *UNBOUND], key=len, reverse=True)
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh", ".h", ".cc", ".cxx"}
 MAX_LINES = 400
@@ -54,8 +67,8 @@ def library_breach(layer, path, included):
         return "simdjson is included in .cpp files only"
     if included in ("sqlite3.h", "sqlite3ext.h") and path.suffix != ".cpp":
         return "sqlite is included in .cpp files only"
-    if included.startswith("fmt/") and layer != "tools":
-        return "fmt is used in tools only"
+    if included.startswith("fmt/") and layer not in ("formats", "scenario", "studies", "tools"):
+        return "fmt is not used here"
     if included.startswith("doctest/") and layer != "tests":
         return "doctest is used in tests only"
     return None
@@ -140,10 +153,71 @@ def doubled_classes(root, headers):
                 yield f"{relative}:{number}: {name} is defined in {seen[name]}, too"
 
 
+def strongly_connected(graph):
+    """The groups of nodes that reach each other (Tarjan), without recursion."""
+    index, low, stack, on_stack, groups = {}, {}, [], set(), []
+    for start in graph:
+        if start in index:
+            continue
+        work = [(start, iter(graph[start]))]
+        index[start] = low[start] = len(index)
+        stack.append(start)
+        on_stack.add(start)
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if target not in index:
+                    index[target] = low[target] = len(index)
+                    stack.append(target)
+                    on_stack.add(target)
+                    work.append((target, iter(graph.get(target, ()))))
+                    break
+                if target in on_stack:
+                    low[node] = min(low[node], index[target])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    group = []
+                    while not group or group[-1] != node:
+                        group.append(stack.pop())
+                        on_stack.discard(group[-1])
+                    if len(group) > 1:
+                        groups.append(sorted(group))
+    return groups
+
+
+def cycles(root):
+    """Files, and folders, that include each other."""
+    files, folders, made_by = {}, {}, {}
+    for path in sources(root):
+        name = path.relative_to(root).as_posix()
+        if layer_of(name) in ("tests", "bench"):
+            continue
+        for line in path.read_text(encoding="utf-8").splitlines():
+            match = INCLUDE.match(line)
+            if not match or not (root / match.group(2)).is_file():
+                continue
+            files.setdefault(name, set()).add(match.group(2))
+            here, there = name.rpartition("/")[0], match.group(2).rpartition("/")[0]
+            if here != there:
+                folders.setdefault(here, set()).add(there)
+                made_by.setdefault((here, there), name)
+    for group in strongly_connected(files):
+        yield f"{group[0]}:1: files that include each other: {', '.join(group)}"
+    for group in strongly_connected(folders):
+        for edge, name in sorted(made_by.items()):
+            if edge[0] == group[0] and edge[1] in group:
+                yield f"{name}:1: folders that include each other: {', '.join(group)}"
+                break
+
+
 def check(root):
     breaches = []
     headers = [path for path in sources(root) if path.suffix == ".hpp"]
     breaches += doubled_classes(root, [path for path in headers if not path.is_relative_to(root / "tests")])
+    breaches += cycles(root)
     for path in sources(root):
         breaches += [*include_breaches(root, path), *file_breaches(root, path)]
         if layer_of(path.relative_to(root).as_posix()) != "tests" or path.suffix == ".cpp":
@@ -154,32 +228,44 @@ def check(root):
 # One broken file per rule: path, content, what must be said about it.
 BROKEN = [
     ("sim/core/a.hpp", '#include "sim/engine/x.hpp"\n', "sim/core may not include sim/engine"),
+    ("sim/rows/a.hpp", '#include "schedules/x.hpp"\n', "sim/rows may not include schedules"),
     ("sim/engine/a.cpp", '#include "schedules/x.hpp"\n', "sim/engine may not include schedules"),
     ("sim/topologies/a.cpp", '#include "sim/analysis/x.hpp"\n', "sim/topologies may not include sim/analysis"),
     ("sim/analysis/a.cpp", '  #  include "sim/engine/x.hpp"\n', "sim/analysis may not include sim/engine"),
     ("schedules/a.cpp", '#include "cost_models/x.hpp"\n', "schedules may not include cost_models"),
-    ("cost_models/a.cpp", '#include "profiler/x.hpp"\n', "cost_models may not include profiler"),
+    ("cost_models/a.cpp", '#include "sim/rows/x.hpp"\n', "cost_models may not include sim/rows"),
+    ("gpu/a.cpp", '#include "formats/x.hpp"\n', "gpu may not include formats"),
+    ("formats/a.cpp", '#include "cost_models/x.hpp"\n', "formats may not include cost_models"),
     ("profiler/a.cpp", "#include <schedules/x.hpp>\n", "profiler may not include schedules"),
     ("live/a.cpp", '#include "sim/engine/x.hpp"\n', "live may not include sim/engine"),
+    ("live/b.cpp", '#include "profiler/x.hpp"\n', "live may not include profiler"),
+    ("scenario/a.cpp", '#include "live/x.hpp"\n', "scenario may not include live"),
+    ("studies/a.cpp", '#include "tools/x.hpp"\n', "nobody includes tools"),
     ("schedules/b.cpp", '#include "tools/x.hpp"\n', "nobody includes tools"),
     ("tools/c.cpp", '#include "tests/support/x.hpp"\n', "tests is included by nobody"),
     ("tools/a.hpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in .cpp files only"),
     ("profiler/b.hpp", "#include <nlohmann/json.hpp>\n", "nlohmann/json is included in .cpp files only"),
     ("profiler/c.hpp", "#include <simdjson.h>\n", "simdjson is included in .cpp files only"),
     ("profiler/d.hpp", "#include <sqlite3.h>\n", "sqlite is included in .cpp files only"),
-    ("sim/core/b.cpp", "#include <fmt/core.h>\n", "fmt is used in tools only"),
+    ("sim/core/b.cpp", "#include <fmt/core.h>\n", "fmt is not used here"),
     ("sim/core/c.cpp", "#include <doctest/doctest.h>\n", "doctest is used in tests only"),
     ("sim/core/d.cpp", '#include "op.hpp"\n', "is not a path from the root"),
     ("tools/kernel.cu", "\n", "CUDA sources stand in live only"),
     ("bench/long.cpp", "\n" * (MAX_LINES + 1), "longer than 400 lines"),
     ("tests/unit/forgotten.cpp", "\n", "named in no CMakeLists.txt"),
     ("tools/twin.hpp", "namespace debubble {\nstruct Twin {\n};\n}  // namespace debubble\n", "is defined in sim/core"),
+    ("formats/left.hpp", '#include "formats/right.hpp"\n', "files that include each other"),
+    ("tools/one/to.hpp", '#include "tools/two/x.hpp"\n', "folders that include each other"),
 ]
 FINE = [
     ("sim/core/twin.hpp", "namespace debubble {\nclass Twin {\n};\nclass Other;\n}  // namespace debubble\n"),
     ("live/twin.hpp", "namespace debubble::live {\nclass Twin {\n};\nclass Other {};\n}  // namespace debubble::live\n"),
     ("profiler/twin.hpp", "namespace debubble {\nclass Other {};\n}  // namespace debubble\n"),
-    ("live/ok.cu", '#include "schedules/x.hpp"\n#include "profiler/x.hpp"\n#include "sim/core/x.hpp"\n'),
+    ("live/ok.cu", '#include "schedules/x.hpp"\n#include "gpu/x.hpp"\n#include "sim/core/x.hpp"\n'),
+    ("formats/right.hpp", '#include "formats/left.hpp"\n'),
+    ("tools/two/x.hpp", '#include "tools/one/y.hpp"\n'),
+    ("tools/one/y.hpp", "\n"),
+    ("studies/ok.cpp", '#include "profiler/x.hpp"\n#include "scenario/x.hpp"\n'),
     ("profiler/ok.cpp", "#include <simdjson.h>\n#include <sqlite3.h>\n"),
     ("tools/ok.cpp", '#include <CLI/CLI.hpp>\n#include <fmt/core.h>\n#include "sim/engine/x.hpp"\n'),
     ("tests/unit/ok.cpp", '#include <doctest/doctest.h>\n#include "tools/x.hpp"\n'),

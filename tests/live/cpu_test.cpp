@@ -182,6 +182,6 @@ TEST_CASE("times that a 64-bit count cannot hold are refused") {
     (void)live::run_on_cpu(request_for(schedule, costs, {}, P2p::kOverlapped), {});
     FAIL("it ran");
   } catch (const InputError& error) {
-    CHECK_EQ(error.diagnostics()[0].code, "E006");
+    CHECK_EQ(error.diagnostics()[0].code, "X001");
   }
 }

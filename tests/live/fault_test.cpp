@@ -124,7 +124,7 @@ TEST_CASE("ops in a wrong order give a right result or a report, never a wrong r
   CHECK(fine > 0);
 }
 
-// E005 of a run whose faults are each fine alone.
+// E002 of a run whose faults are each fine alone.
 std::string swaps_refused(const Schedule& schedule, const std::vector<std::string>& faults) {
   live::LiveRequest request = faulty(schedule, faults.front());
   for (std::size_t k = 1; k < faults.size(); ++k) request.faults.push_back(live::parse_fault(faults[k], schedule));
@@ -139,14 +139,14 @@ std::string swaps_refused(const Schedule& schedule, const std::vector<std::strin
 TEST_CASE("a swap that an earlier swap leaves nothing to swap is refused") {
   const Schedule schedule = build("1f1b", 2, 2);
   CHECK_EQ(order_of(schedule, 0), "F0 F1 B0 B1");
-  CHECK_EQ(swaps_refused(schedule, {"swap=0B0", "swap=0B0"}), "E005 --fault swap=0B0: 0B0 is the last of its row");
+  CHECK_EQ(swaps_refused(schedule, {"swap=0B0", "swap=0B0"}), "E002 --fault swap=0B0: 0B0 is the last of its row");
   CHECK_EQ(swaps_refused(schedule, {"swap=0F1", "swap=0F1", "swap=0F1"}),
-           "E005 --fault swap=0F1: 0F1 is the last of its row");
+           "E002 --fault swap=0F1: 0F1 is the last of its row");
   Schedule pairs = build("1f1b", 2, 3);
   CHECK_EQ(order_of(pairs, 0), "F0 F1 B0 F2 B1 B2");
   pairs.rows[0][2].paired_with_next = true;  // 0B0 with 0F2
   CHECK_EQ(swaps_refused(pairs, {"swap=0F0", "swap=0F0"}),
-           "E005 --fault swap=0F0: 0F0 or the op behind it is in an overlapped pair");
+           "E002 --fault swap=0F0: 0F0 or the op after it is in an overlapped pair");
 }
 
 TEST_CASE("swaps that undo each other leave the run as it was") {
@@ -196,22 +196,22 @@ TEST_CASE("faults are read") {
 
 TEST_CASE("faults that cannot be are refused with the reason") {
   const Schedule schedule = build("1f1b", 2, 2);
-  CHECK_EQ(refusal("slow", schedule), "E001 there is no \"=\" in it");
-  CHECK_EQ(refusal("corupt=0F1", schedule), "E001 \"corupt\" is no fault; did you mean \"corrupt\"?");
-  CHECK_EQ(refusal("slow=1", schedule), "E001 \"1\" is not DEVICE:FACTOR");
-  CHECK_EQ(refusal("slow=1:0", schedule), "E001 the factor must be above 0 and at most 1000");
-  CHECK_EQ(refusal("slow=1:inf", schedule), "E001 the factor must be above 0 and at most 1000");
+  CHECK_EQ(refusal("slow", schedule), "C006 there is no \"=\" in it");
+  CHECK_EQ(refusal("corupt=0F1", schedule), "C006 \"corupt\" is no fault; did you mean \"corrupt\"?");
+  CHECK_EQ(refusal("slow=1", schedule), "C006 \"1\" is not DEVICE:FACTOR");
+  CHECK_EQ(refusal("slow=1:0", schedule), "C006 the factor must be above 0 and at most 1000");
+  CHECK_EQ(refusal("slow=1:inf", schedule), "C006 the factor must be above 0 and at most 1000");
   CHECK_EQ(refusal("slow=2:2", schedule), "E002 there is no device 2");
-  CHECK_EQ(refusal("drop=F", schedule), "E001 \"F\" is no op");
-  CHECK_EQ(refusal("drop=0F1x", schedule), "E001 \"0F1x\" is no op");
+  CHECK_EQ(refusal("drop=F", schedule), "C006 \"F\" is no op");
+  CHECK_EQ(refusal("drop=0F1x", schedule), "C006 \"0F1x\" is no op");
   CHECK_EQ(refusal("drop=0F9", schedule), "E002 the schedule has no op 0F9");
-  CHECK_EQ(refusal("drop=1F0", schedule), "E004 the output of 1F0 does not travel to another device");
-  CHECK_EQ(refusal("corrupt=0B0", schedule), "E004 the output of 0B0 does not travel to another device");
-  CHECK_EQ(refusal("swap=1B1", schedule), "E005 1B1 is the last of its row");
+  CHECK_EQ(refusal("drop=1F0", schedule), "E002 the output of 1F0 does not travel to another device");
+  CHECK_EQ(refusal("corrupt=0B0", schedule), "E002 the output of 0B0 does not travel to another device");
+  CHECK_EQ(refusal("swap=1B1", schedule), "E002 1B1 is the last of its row");
   Schedule pairs = schedule;
   pairs.rows[0][1].paired_with_next = true;  // 0F1 with the 0B0 behind it
   for (const char* op : {"0F0", "0F1", "0B0"}) {
     CHECK_EQ(refusal(std::string("swap=") + op, pairs),
-             std::string("E005 ") + op + " or the op behind it is in an overlapped pair");
+             std::string("E002 ") + op + " or the op after it is in an overlapped pair");
   }
 }

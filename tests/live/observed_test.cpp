@@ -104,7 +104,7 @@ TEST_CASE("an observation with the engine's times gives the engine's timeline, f
         CAPTURE(describe(schedules[k]));
         CAPTURE(name_of(p2p));
         if (not_observable(schedules[k])) {
-          CHECK_THROWS_WITH_AS((void)assemble_timeline(schedules[k], Observation{}), doctest::Contains("V028"),
+          CHECK_THROWS_WITH_AS((void)assemble_timeline(schedules[k], Observation{}), doctest::Contains("T054"),
                                InputError);
           continue;
         }
@@ -121,10 +121,10 @@ TEST_CASE("a complete observation has no problems, one without an op, with one t
   CHECK_EQ(missing.problems(), "V020: nobody saw 0F0 of device 0\n");
   Seen twice;
   twice.observation.ops.push_back(twice.op("1B1"));
-  CHECK_EQ(twice.problems(), "V021: 1B1 was seen twice\n");
+  CHECK_EQ(twice.problems(), "V020: 1B1 was seen twice\n");
   Seen elsewhere;
   elsewhere.op("1F0").device = 0;
-  CHECK_EQ(elsewhere.problems(), "V022: 1F0 ran on device 0, and its place is device 1\n");
+  CHECK_EQ(elsewhere.problems(), "V020: 1F0 ran on device 0, and its place is device 1\n");
 }
 
 TEST_CASE("an op may take no time, and must not end before its begin or begin before the next one's end") {
@@ -137,7 +137,7 @@ TEST_CASE("an op may take no time, and must not end before its begin or begin be
   Seen touching;
   CHECK_EQ(touching.op("0F0").end, touching.op("0F1").begin);
   touching.op("0F0").end += 1;
-  CHECK_EQ(touching.problems(), "V024: 0F1 begins on device 0 at 10 ns, before 0F0 ends at 11 ns\n");
+  CHECK_EQ(touching.problems(), "V023: 0F1 begins on device 0 at 10 ns, before 0F0 ends at 11 ns\n");
 }
 
 TEST_CASE("an op and a transfer that the schedule does not have are refused, all at once") {
@@ -146,9 +146,9 @@ TEST_CASE("an op and a transfer that the schedule does not have are refused, all
   seen.observation.transfers.push_back({{OpKind::kForward, false, 1, 0}, 1, 0, 50, 51, 0, 4});
   seen.observation.transfers.push_back(seen.observation.transfers[0]);
   CHECK_EQ(seen.problems(),
-           "V025: 0F7 ran, and the schedule does not have it\n"
-           "V026: the output of 1F0 from device 1 to device 0 is no transfer of the schedule\n"
-           "V026: the output of 1B1 from device 1 to device 0 was seen twice\n");
+           "V020: 0F7 ran, and the schedule does not have it\n"
+           "V020: the output of 1F0 from device 1 to device 0 is no transfer of the schedule\n"
+           "V020: the output of 1B1 from device 1 to device 0 was seen twice\n");
 }
 
 TEST_CASE("measured times that lie further apart than a run lasts are refused, wherever they stand") {
@@ -160,7 +160,7 @@ TEST_CASE("measured times that lie further apart than a run lasts are refused, w
   apart.op("0B1").end = kLast;
   apart.observation.transfers.front().end = kLast;
   const std::string text = apart.problems();
-  CHECK(text.find("V027: 0B1 ends 18446744073709551615 ns after the first op begins, which is more than two years\n") !=
+  CHECK(text.find("V023: 0B1 ends 18446744073709551615 ns after the first op begins, which is more than two years\n") !=
         std::string::npos);
   CHECK(text.find("arrives 18446744073709551615 ns after the first op begins") != std::string::npos);
   for (const Nanoseconds start : {kFirst, kLast - 1000}) {
@@ -180,7 +180,7 @@ TEST_CASE("of very many problems the first twenty are told") {
   for (int k = 0; k < 50; ++k) seen.observation.ops.push_back(stray);
   const std::string text = seen.problems();
   CHECK_EQ(std::count(text.begin(), text.end(), '\n'), 21);
-  CHECK(text.ends_with("V029: there are further problems that are not shown\n"));
+  CHECK(text.ends_with("P022: there are further problems that are not shown\n"));
 }
 
 TEST_CASE("a measured run begins at its first op, and an unseen transfer takes no time") {

@@ -115,21 +115,21 @@ TEST_CASE("what arrives at a cell's begin counts before it, what arrives at its 
 }
 
 TEST_CASE("matrix products are right, transposed or not, added or not, in every implementation") {
-  using Form = live::MatrixProducts::Form;
+  using Form = live::MatmulLibrary::Form;
   const int m = 5, n = 70, k = 67;
   std::vector<float> a(static_cast<std::size_t>(m * k));
   std::vector<float> b(static_cast<std::size_t>(k * n));
   for (std::size_t x = 0; x < a.size(); ++x) a[x] = static_cast<float>(x % 7) - 3;
   for (std::size_t x = 0; x < b.size(); ++x) b[x] = static_cast<float>(x % 5) - 2;
   for (const bool own : {true, false}) {
-    const live::MatrixProducts products = own ? live::MatrixProducts::own() : live::MatrixProducts::best();
+    const live::MatmulLibrary matmul = own ? live::MatmulLibrary::own() : live::MatmulLibrary::best();
     for (const bool turn_a : {false, true}) {
       for (const bool turn_b : {false, true}) {
         for (const bool add : {false, true}) {
-          CAPTURE(products.name());
+          CAPTURE(matmul.name());
           std::vector<float> c(static_cast<std::size_t>(m * n), 2.0F);
-          products.multiply(turn_a ? Form::kTransposed : Form::kPlain, turn_b ? Form::kTransposed : Form::kPlain, m, n,
-                            k, a.data(), b.data(), add, c.data());
+          matmul.multiply(turn_a ? Form::kTransposed : Form::kPlain, turn_b ? Form::kTransposed : Form::kPlain, m, n, k,
+                          a.data(), b.data(), add, c.data());
           for (int i = 0; i < m; ++i) {
             for (int j = 0; j < n; ++j) {
               float expected = add ? 2.0F : 0.0F;

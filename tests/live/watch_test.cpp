@@ -10,7 +10,7 @@
 #include "live/cpu/calibration.hpp"
 #include "live/cpu/fabric.hpp"
 #include "live/cpu/first_error.hpp"
-#include "live/cpu/pace.hpp"
+#include "live/cpu/time_limits.hpp"
 #include "live/device_runner.hpp"
 #include "tests/live/agreement.hpp"
 #include "tests/support/toy.hpp"
@@ -81,16 +81,16 @@ TEST_CASE(
     "silence is as long as patience, or as a slow machine with its longest op, and its longest link on the wall "
     "clock") {
   const Schedule schedule = build("1f1b", 2, 2);
-  CHECK_EQ(live::longest_silence(live::Job(work_of(schedule, 1000, live::Clock::kWall)), false), 10 * kSecond);
-  CHECK_EQ(live::longest_silence(live::Job(work_of(schedule, kSecond, live::Clock::kWall)), false), 20 * kSecond);
-  CHECK_EQ(live::longest_silence(live::Job(work_of(schedule, 1000, live::Clock::kWall, 15 * kSecond)), false),
+  CHECK_EQ(live::watchdog_timeout(live::Job(work_of(schedule, 1000, live::Clock::kWall)), false), 10 * kSecond);
+  CHECK_EQ(live::watchdog_timeout(live::Job(work_of(schedule, kSecond, live::Clock::kWall)), false), 20 * kSecond);
+  CHECK_EQ(live::watchdog_timeout(live::Job(work_of(schedule, 1000, live::Clock::kWall, 15 * kSecond)), false),
            25 * kSecond);
   live::LiveRequest impatient = work_of(schedule, 1000, live::Clock::kWall, 2 * kSecond);
   impatient.patience = kSecond;
-  CHECK_EQ(live::longest_silence(live::Job(impatient), false), 3 * kSecond);
-  CHECK_EQ(live::longest_silence(live::Job(impatient), true), kSecond);
+  CHECK_EQ(live::watchdog_timeout(live::Job(impatient), false), 3 * kSecond);
+  CHECK_EQ(live::watchdog_timeout(live::Job(impatient), true), kSecond);
   impatient.clock = live::Clock::kLogicalCpuTime;  // messages carry their time, nobody waits for it
-  CHECK_EQ(live::longest_silence(live::Job(impatient), false), kSecond);
+  CHECK_EQ(live::watchdog_timeout(live::Job(impatient), false), kSecond);
 }
 
 TEST_CASE("an op that takes longer than people's patience is not stuck") {
@@ -124,7 +124,7 @@ TEST_CASE("after a stop a device at work keeps the place where it stood") {
   fabric.stop();
   CHECK(transport.stopped());
   CHECK_THROWS_AS(transport.at(4), live::Stalled);
-  CHECK_EQ(fabric.standing()[0].position, 3);
+  CHECK_EQ(fabric.status()[0].position, 3);
 }
 
 TEST_CASE("who waits for an emulated link ends when the run is stopped") {
@@ -159,7 +159,7 @@ TEST_CASE("an op of an hour is calibrated in seconds") {
   const Schedule schedule = build("gpipe", 1, 1);
   const live::LiveRequest request = work_of(schedule, 3600 * kSecond, live::Clock::kLogicalCpuTime);
   const live::Job job(request);
-  live::CpuWorker worker(job, 0, live::choose_shape(job), live::MatrixProducts::best());
+  live::CpuWorker worker(job, 0, live::choose_shape(job), live::MatmulLibrary::best());
   const Nanoseconds before = live::thread_cpu_time();
   const live::MeasuredTimes times = live::calibrate(job, 0, worker, live::thread_cpu_time);
   CHECK(live::thread_cpu_time() - before < 120 * kSecond);  // about one

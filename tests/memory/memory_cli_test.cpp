@@ -133,11 +133,11 @@ TEST_CASE("without a limit nothing is judged") {
 
 TEST_CASE("what is wrong with the flags is refused with a way out") {
   const Folder folder;
-  CHECK(folder.refusal(toy("auto")).find("error[F042]") != std::string::npos);
-  CHECK(folder.refusal(toy("1MiB,2MiB")).find("error[F043]: there are 2 sizes for 4 devices") != std::string::npos);
+  CHECK(folder.refusal(toy("auto")).find("error[C004]") != std::string::npos);
+  CHECK(folder.refusal(toy("1MiB,2MiB")).find("error[F041]: there are 2 sizes for 4 devices") != std::string::npos);
   CHECK(folder.refusal(toy("0B")).find("error[F041]") != std::string::npos);
   CHECK(folder.refusal(toy("80")).find("error[C014]") != std::string::npos);
-  CHECK(folder.refusal(toy("4MiB", {"--memory-outside", "4MiB"})).find("error[F044]") != std::string::npos);
+  CHECK(folder.refusal(toy("4MiB", {"--memory-outside", "4MiB"})).find("error[F041]") != std::string::npos);
   CHECK(folder.refusal(toy("4MiB", {"--allocator", "slab"})).find("error[C002]") != std::string::npos);
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("messages go around a cut, and no others change their way") {
           try {
             after = checked_route(changed, a, b);
           } catch (const InputError& error) {
-            CHECK(error.diagnostics().front().code == "B007");
+            CHECK(error.diagnostics().front().code == "B028");
             CHECK(std::find(before.begin(), before.end(), cut) != before.end());
             continue;
           }

@@ -52,18 +52,18 @@ TEST_CASE("sizes are at least 1, and experts divide the ranks they are split ove
   ClusterFlags flags;
   CHECK(refusal(flags) == "fine");
   flags.tensor = 0;
-  CHECK(refusal(flags) == "B010 --tp: leave --tp out for 1");
+  CHECK(refusal(flags) == "C012 --tp: leave --tp out for 1");
   flags.tensor = 1;
   flags.sequence_parallel = true;
-  CHECK(refusal(flags) == "B012 --sequence-parallel: add --tp 8, or leave --sequence-parallel out");
+  CHECK(refusal(flags) == "C004 --sequence-parallel: add --tp 8, or leave --sequence-parallel out");
   flags.tensor = 2;
   flags.data = 6;
   flags.expert = 4;
-  CHECK(refusal(flags) == "B013 --ep: the nearest that fits: --ep 3");
+  CHECK(refusal(flags) == "F003 --ep: the nearest that fits: --ep 3");
   flags.context = 2;
   CHECK(refusal(flags) == "fine");
   flags.zero = 4;
-  CHECK(refusal(flags) == "B011 --zero: 1: its state, 2: gradients, too, 3: weights, too");
+  CHECK(refusal(flags) == "C002 --zero: 1: its state, 2: gradients, too, 3: weights, too");
   flags.zero = 3;
   CHECK(refusal(flags) == "fine");
   const ClusterScenario cluster = check_cluster(flags);
@@ -75,14 +75,14 @@ TEST_CASE("sizes are at least 1, and experts divide the ranks they are split ove
 TEST_CASE("what shares links needs links") {
   ClusterFlags flags;
   flags.network = "fifo";
-  CHECK(refusal(flags) == "B014 --network: add --topology, e.g. --topology dgx-h100:2");
+  CHECK(refusal(flags) == "C004 --network: add --topology, e.g. --topology dgx-h100:2");
   flags.topology = "ring:4";
   CHECK(refusal(flags) == "fine");
   flags.network = "fluids";
   CHECK(refusal(flags) == "C002 --network: did you mean fluid?");
   ClusterFlags latency;
   latency.transfer_latency = "5us";
-  CHECK(refusal(latency) == "B014 --transfer-latency: use --comm, or add --topology");
+  CHECK(refusal(latency) == "C004 --transfer-latency: use --comm, or add --topology");
   latency.topology = "ring:4";
   CHECK(check_cluster(latency).message_latency == 5000);
 }
@@ -94,7 +94,7 @@ TEST_CASE("every mistake is said at once") {
   flags.rank_order = "tp,dp";
   CHECK(
       refusal(flags) ==
-      "C003 --topology: did you mean ring? | C002 --network: write --network fluid | B010 --tp: leave --tp out for 1 | "
+      "C003 --topology: did you mean ring? | C002 --network: write --network fluid | C012 --tp: leave --tp out for 1 | "
       "B015 --rank-order: name tp, dp and pp, and cp where there is one");
 }
 
@@ -131,9 +131,9 @@ TEST_CASE("ranks go to the devices that are named") {
   CHECK(misfit(flags, 5) == "fits");
   CHECK(misfit(flags, 6) == "B017 --rank-devices: at most -p 5");
   flags.rank_devices = "15-16";
-  CHECK(misfit(flags, 2) == "B016 --rank-devices: its devices are 0 to 15");
+  CHECK(misfit(flags, 2) == "B015 --rank-devices: its devices are 0 to 15");
   flags.rank_devices = "0,1,1";
-  CHECK(refusal(flags) == "B016 --rank-devices: a device holds one rank");
+  CHECK(refusal(flags) == "B015 --rank-devices: a device holds one rank");
   for (const std::string text : {"", "x", "3-1", "1,", "-1", "99999999"}) {
     CAPTURE(text);
     CHECK_THROWS_AS((void)parse_device_list(text, "--rank-devices"), InputError);
@@ -161,7 +161,7 @@ TEST_CASE("a cluster knows its own links: --comm and --bandwidth are refused bes
     FAIL("both were taken");
   } catch (const InputError& error) {
     REQUIRE(error.diagnostics().size() == 2);
-    CHECK(error.diagnostics()[0].code == "B018");
+    CHECK(error.diagnostics()[0].code == "C009");
     CHECK(error.diagnostics()[1].place == "--bandwidth");
   }
 }

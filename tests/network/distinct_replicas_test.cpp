@@ -20,7 +20,7 @@ TEST_CASE("one replica of any length is simulated, several long ones that differ
     (void)distinct_replicas(run, program, noise);
     FAIL("accepted");
   } catch (const InputError& error) {
-    CHECK(error.diagnostics().front().code == "B036");
+    CHECK(error.diagnostics().front().code == "X005");
   }
 }
 

@@ -95,8 +95,8 @@ TEST_CASE("a file may keep a preset's routes and have rates of its own") {
   CHECK(route == checked_route(build_topology("dgx-h100:2"), 0, 8));
   CHECK(graph.links[static_cast<std::size_t>(route[1])].bandwidth == 12'000'000'000);
   // Other wires than the preset's cannot have its routes.
-  CHECK(problems_of(with(std::string(R"("routes": "ring:2", )") + kPair)) == Problems{"B029 t.json#/routes"});
-  CHECK(problems_of(with(std::string(R"("routes": "rung:2", )") + kPair)) == Problems{"B029 t.json#/routes"});
+  CHECK(problems_of(with(std::string(R"("routes": "ring:2", )") + kPair)) == Problems{"B028 t.json#/routes"});
+  CHECK(problems_of(with(std::string(R"("routes": "rung:2", )") + kPair)) == Problems{"B028 t.json#/routes"});
   CHECK(problems_of(with(std::string(R"("routes": "shortest", )") + kPair)).empty());
 }
 
@@ -109,16 +109,16 @@ TEST_CASE("numbers of nodes and links are what the file says, not the preset") {
 }
 
 TEST_CASE("what is no topology is refused with its place") {
-  CHECK(problems_of("{") == Problems{"B020 t.json:1:2"});
-  CHECK(problems_of("\"\xff\"").front().starts_with("B021"));
-  CHECK(problems_of("[]") == Problems{"B026 t.json#"});
+  CHECK(problems_of("{") == Problems{"P001 t.json:1:2"});
+  CHECK(problems_of("\"\xff\"").front().starts_with("P002"));
+  CHECK(problems_of("[]") == Problems{"P007 t.json#"});
   CHECK(problems_of(R"({"schema": "debubble.topology/2", "name": "x", "nodes": [], "links": []})") ==
-        Problems{"B026 t.json#/schema", "B028 t.json#/nodes"});
+        Problems{"P010 t.json#/schema", "B028 t.json#/nodes"});
   CHECK(problems_of(with(R"("nodes": [{"name": "a", "kind": "device"}], "links": [], "wires": 1)")) ==
-        Problems{"B024 t.json#"});
-  CHECK(problems_of(with(R"("nodes": [{"name": "a", "kind": "device"}])")) == Problems{"B025 t.json#"});
+        Problems{"P005 t.json#"});
+  CHECK(problems_of(with(R"("nodes": [{"name": "a", "kind": "device"}])")) == Problems{"P006 t.json#"});
   CHECK(problems_of(with(R"("nodes": [{"name": "a", "kind": "device"}], "nodes": [], "links": [])")).front() ==
-        "B022 t.json#/nodes");
+        "P003 t.json#/nodes");
 }
 
 TEST_CASE("all that is wrong with nodes and links is said at once") {
@@ -128,20 +128,20 @@ TEST_CASE("all that is wrong with nodes and links is said at once") {
                 {"from": "a", "to": "z", "bandwidth_bytes_per_s": 1, "latency_ns": -1},
                 {"from": "a", "to": "s", "bandwidth_bytes_per_s": 1.5, "latency_ns": 0, "both": "yes"},
                 {"from": "a", "to": "s", "latency_ns": 0}])");
-  CHECK(problems_of(text) == Problems{"B026 t.json#/nodes/1/kind", "B028 t.json#/nodes/1/name", "B024 t.json#/nodes/2",
-                                      "B026 t.json#/nodes/3/reduces", "B023 t.json#/links/0/bandwidth_bytes_per_s",
+  CHECK(problems_of(text) == Problems{"P007 t.json#/nodes/1/kind", "B028 t.json#/nodes/1/name", "P005 t.json#/nodes/2",
+                                      "P007 t.json#/nodes/3/reduces", "P004 t.json#/links/0/bandwidth_bytes_per_s",
                                       "B028 t.json#/links/0/to", "B028 t.json#/links/1/to",
-                                      "B023 t.json#/links/1/latency_ns", "B023 t.json#/links/2/bandwidth_bytes_per_s",
-                                      "B026 t.json#/links/2/both", "B025 t.json#/links/3"});
+                                      "P004 t.json#/links/1/latency_ns", "P007 t.json#/links/2/bandwidth_bytes_per_s",
+                                      "P007 t.json#/links/2/both", "P006 t.json#/links/3"});
 }
 
 TEST_CASE("devices without a way to each other are refused, in either direction") {
   const char* nodes = R"("nodes": [{"name": "a", "kind": "device"}, {"name": "b", "kind": "device"}], )";
-  CHECK(problems_of(with(std::string(nodes) + R"("links": [])")) == Problems{"B029 t.json#/links"});
+  CHECK(problems_of(with(std::string(nodes) + R"("links": [])")) == Problems{"B028 t.json#/links"});
   for (const auto& [from, to] : {std::pair("a", "b"), std::pair("b", "a")}) {
     const std::string link = std::string(R"({"from": ")") + from + R"(", "to": ")" + to +
                              R"(", "bandwidth_bytes_per_s": 1, "latency_ns": 0})";
-    CHECK(problems_of(with(std::string(nodes) + "\"links\": [" + link + "]")) == Problems{"B029 t.json#/links"});
+    CHECK(problems_of(with(std::string(nodes) + "\"links\": [" + link + "]")) == Problems{"B028 t.json#/links"});
   }
 }
 

@@ -55,20 +55,20 @@ TEST_CASE("null held bytes are unknown") {
 
 TEST_CASE("every fault has its code") {
   using Codes = std::vector<std::string>;
-  CHECK(codes_of("") == Codes{"H001"});
-  CHECK(codes_of("\xff") == Codes{"H002"});
-  CHECK(codes_of(replaced(kFile, "\"rank\": 2", "\"rank\": 2, \"rank\": 2")) == Codes{"H003"});
-  CHECK(codes_of(replaced(kFile, "\"output_bytes\": 10", "\"output_bytes\": -10")) == Codes{"H004"});
-  CHECK(codes_of(replaced(kFile, "\"rank\": 2", "\"rank\": 2, \"more\": 2")) == Codes{"H005"});
-  CHECK(codes_of(replaced(kFile, "\"pid\": 9,", "")) == Codes{"H006"});
-  CHECK(codes_of(replaced(kFile, "\"complete\": true", "\"complete\": 1")) == Codes{"H007"});
-  CHECK(codes_of(replaced(kFile, "\"steps\": 3", "\"steps\": 1.5")) == Codes{"H008"});
-  CHECK(codes_of(replaced(kFile, "\"output_bytes\": 10", "\"output_bytes\": 99999999999999999")) == Codes{"H009"});
-  CHECK(codes_of(replaced(kFile, "hooks/1", "hooks/2")) == Codes{"H010"});
-  CHECK(codes_of(replaced(kFile, "\"activation_bytes\": 100", "\"activation_bytes\": 79")) == Codes{"H011"});
-  CHECK(codes_of(replaced(kFile, kLayer, kLayer + "," + kLayer)) == Codes{"H012"});
-  CHECK(codes_of(std::string(40, '[')) == Codes{"H018"});
-  CHECK(codes_of(replaced(kFile, "\"name\": \"blocks.0\"", "\"name\": \"\"")) == Codes{"H019"});
+  CHECK(codes_of("") == Codes{"P001"});
+  CHECK(codes_of("\xff") == Codes{"P002"});
+  CHECK(codes_of(replaced(kFile, "\"rank\": 2", "\"rank\": 2, \"rank\": 2")) == Codes{"P003"});
+  CHECK(codes_of(replaced(kFile, "\"output_bytes\": 10", "\"output_bytes\": -10")) == Codes{"P004"});
+  CHECK(codes_of(replaced(kFile, "\"rank\": 2", "\"rank\": 2, \"more\": 2")) == Codes{"P005"});
+  CHECK(codes_of(replaced(kFile, "\"pid\": 9,", "")) == Codes{"P006"});
+  CHECK(codes_of(replaced(kFile, "\"complete\": true", "\"complete\": 1")) == Codes{"P007"});
+  CHECK(codes_of(replaced(kFile, "\"steps\": 3", "\"steps\": 1.5")) == Codes{"P007"});
+  CHECK(codes_of(replaced(kFile, "\"output_bytes\": 10", "\"output_bytes\": 99999999999999999")) == Codes{"P004"});
+  CHECK(codes_of(replaced(kFile, "hooks/1", "hooks/2")) == Codes{"P010"});
+  CHECK(codes_of(replaced(kFile, "\"activation_bytes\": 100", "\"activation_bytes\": 79")) == Codes{"P012"});
+  CHECK(codes_of(replaced(kFile, kLayer, kLayer + "," + kLayer)) == Codes{"G004"});
+  CHECK(codes_of(std::string(40, '[')) == Codes{"P018"});
+  CHECK(codes_of(replaced(kFile, "\"name\": \"blocks.0\"", "\"name\": \"\"")) == Codes{"P019"});
 }
 
 TEST_CASE("a fault says where it is and that the file is not for editing") {

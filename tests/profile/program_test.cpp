@@ -132,7 +132,7 @@ TEST_CASE("kept records stay in their folder, one file per process") {
   }
   CHECK(records == 1);
   CHECK(folder.refusal(profile_of_training({"--keep-records", "kept"})) ==
-        "error[C081]: the folder kept is not empty\n  --> --keep-records\n"
+        "error[C050]: the folder kept is not empty\n  --> --keep-records\n"
         "  = help: an older recording would be counted in: name a new folder\n");
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("a tool that is to be loaded into the program already is not replaced"
   const Outcome outcome = folder.run(profile_of_training({}), fake_machine({"CUDA_INJECTION64_PATH=/opt/other.so"}));
   CHECK(outcome.status == 3);
   CHECK(outcome.err ==
-        "error[U045]: another tool is to be loaded into the program: /opt/other.so\n  --> CUDA_INJECTION64_PATH\n"
+        "error[U003]: another tool is to be loaded into the program: /opt/other.so\n  --> CUDA_INJECTION64_PATH\n"
         "  = help: unset CUDA_INJECTION64_PATH, and run the two tools one after the other\n");
 }
 

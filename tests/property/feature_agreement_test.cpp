@@ -101,7 +101,7 @@ TEST_CASE("copies in any order are refused exactly where they would wait for eve
     CAPTURE(seed);
     const auto expected =
         reference::simulate(schedule, costs, link.latency, link.bandwidth, reference::Mode::kOverlapped);
-    REQUIRE_EQ(has_problem(schedule, "T077"), expected.deadlock);
+    REQUIRE_EQ(has_problem(schedule, "T011"), expected.deadlock);
     if (!expected.deadlock) REQUIRE_EQ(disagreement(schedule, costs, link, P2p::kOverlapped), "");
     refused += expected.deadlock ? 1 : 0;
   }

@@ -15,7 +15,7 @@ using testing::FakeCuptiEngine;
 
 FakeCuptiEngine& engine() { return FakeCuptiEngine::instance(); }
 
-// A record with the rest that the real struct of CUDA 13.0 has behind the fields we know.
+// A record with the rest that the real struct of CUDA 13.0 has after the fields we know.
 template <class Known, std::size_t size>
 struct Padded {
   Known known{};

@@ -116,7 +116,7 @@ TEST_CASE("every 5th step runs unrecorded to measure the overhead, and the file 
 TEST_CASE("a wrong DEBUBBLE_RECORD_STEPS is told and the default taken") {
   const RecordedRun run = run_training("--steps 5", {"DEBUBBLE_RECORD_STEPS=often"});
   CHECK(run.status == 0);
-  CHECK(run.trouble.find("U008: \"often\" is neither") == 0);
+  CHECK(run.trouble.find("U009: \"often\" is neither") == 0);
   CHECK(run.only().works == 4 * kWorks);
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("what keeps CUPTI from starting has a code, a reason and a remedy of i
   const auto run = [](const std::string& setting) { return run_training("--steps 2 --exit 7", {setting}); };
   check_trouble(run("DEBUBBLE_CUPTI=/nonexistent/libcupti.so"), "U001", "/nonexistent/libcupti.so");
   check_trouble(run("DEBUBBLE_CUPTI=libm.so.6"), "U001", "no function cuptiGetVersion");
-  check_trouble(run("FAKE_CUPTI=subscribe=999"), "U002", "no NVIDIA driver");
+  check_trouble(run("FAKE_CUPTI=subscribe=999"), "U020", "no NVIDIA driver");
   check_trouble(run("FAKE_CUPTI=subscribe=39:Nsight Systems"), "U003", "attached to this process: Nsight Systems");
   check_trouble(run("FAKE_CUPTI=subscribe=39"), "U003", "attached to this process (CUPTI allows one)");
   check_trouble(run("FAKE_CUPTI=version=130300"), "U004", "CUPTI 130300 is newer than what was tested");
@@ -220,7 +220,7 @@ TEST_CASE("kinds that are not needed may be refused") {
 
 TEST_CASE("launches without GPU work mean that another client took the records") {
   const RecordedRun run = run_training("--steps 2 --exit 7", {"FAKE_CUPTI=lose-work"});
-  check_trouble(run, "U006", std::to_string(2 * kWorks) + " launches were seen, but no GPU work came back");
+  check_trouble(run, "U041", std::to_string(2 * kWorks) + " launches were seen, but no GPU work came back");
   CHECK(run.only().launches == 2 * kWorks);
   CHECK(run.only().end.complete);
 }
@@ -229,11 +229,11 @@ TEST_CASE("without a folder nothing is recorded and the program runs") {
   const RecordedRun run = run_training("--steps 2", {"DEBUBBLE_RECORD_DIR="});
   CHECK(run.status == 0);
   CHECK(run.files.empty());
-  CHECK(run.err.find("error[U007]") != std::string::npos);
+  CHECK(run.err.find("error[U009]") != std::string::npos);
   const RecordedRun nowhere = run_training("--steps 2", {"DEBUBBLE_RECORD_DIR=/nonexistent/folder"});
   CHECK(nowhere.status == 0);
   CHECK(nowhere.out == promised(2));
-  CHECK(nowhere.err.find("error[R006]") != std::string::npos);
+  CHECK(nowhere.err.find("error[C051]") != std::string::npos);
 }
 
 TEST_CASE("without a driver ranges are recorded all the same") {

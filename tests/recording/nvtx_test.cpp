@@ -32,7 +32,7 @@ TEST_CASE("real CUPTI on a machine without a driver says so and harms nothing") 
     MESSAGE("SKIPPED: this machine has a driver");
     return;
   }
-  CHECK(run.trouble.find("U002: there is no NVIDIA driver") == 0);
+  CHECK(run.trouble.find("U020: there is no NVIDIA driver") == 0);
   CHECK(run.only().pushes == 2 * (1 + 2 * 3 * 5));
 }
 

@@ -139,32 +139,32 @@ TEST_CASE("a byte changed anywhere before the end is an error with its place") {
     changed[at] = static_cast<char>(changed[at] ^ 0x20);
     INFO(at);
     if (at >= 8 && at < 16) continue;  // the first length: a chunk may become a cut-off one, see below
-    if (at < 7) CHECK(refusal(changed) == "R001 test.dbrec: byte 0");
-    if (at == 7) CHECK(refusal(changed) == "R002 test.dbrec: byte 7");
-    if (at >= 16 && at < 24) CHECK(refusal(changed) == "R003 test.dbrec: byte 8");
+    if (at < 7) CHECK(refusal(changed) == "P010 test.dbrec: byte 0");
+    if (at == 7) CHECK(refusal(changed) == "P010 test.dbrec: byte 7");
+    if (at >= 16 && at < 24) CHECK(refusal(changed) == "K001 test.dbrec: byte 8");
   }
   std::string longer = whole;
   longer[11] = '\x7f';
-  CHECK(refusal(longer) == "R003 test.dbrec: byte 8");
+  CHECK(refusal(longer) == "K001 test.dbrec: byte 8");
 }
 
 TEST_CASE("what is no record file is told apart from an old or foreign one") {
-  CHECK(refusal("") == "R001 test.dbrec: byte 0");
-  CHECK(refusal("{\"schemaVersion\": 1}") == "R001 test.dbrec: byte 0");
-  CHECK(refusal(std::string("DBREC\0\0\2", 8)) == "R002 test.dbrec: byte 7");
+  CHECK(refusal("") == "P010 test.dbrec: byte 0");
+  CHECK(refusal("{\"schemaVersion\": 1}") == "P010 test.dbrec: byte 0");
+  CHECK(refusal(std::string("DBREC\0\0\2", 8)) == "P010 test.dbrec: byte 7");
   std::string text;
   RecordText sink(text);
   try {
     read_record_file("/nonexistent/a.dbrec", sink);
     FAIL("read");
   } catch (const InputError& error) {
-    CHECK(error.diagnostics().front().code == "R005");
+    CHECK(error.diagnostics().front().code == "C005");
   }
   try {
     RecordFileWriter writer("/nonexistent/a.dbrec");
     FAIL("made");
   } catch (const InputError& error) {
-    CHECK(error.diagnostics().front().code == "R006");
+    CHECK(error.diagnostics().front().code == "C051");
   }
 }
 
@@ -176,11 +176,11 @@ TEST_CASE("records with a right checksum and no sense are refused at their byte"
     bytes.append(reinterpret_cast<const char*>(&size), 4).append(reinterpret_cast<const char*>(&sum), 4);
     return bytes + records;
   };
-  CHECK(refusal(with_records("\x63")) == "R004 test.dbrec: byte 16");                                  // no such record
-  CHECK(refusal(with_records(std::string("\x0b\x02\x01\x06\x00", 5))) == "R004 test.dbrec: byte 19");  // no such place
-  CHECK(refusal(with_records("\x0c\x05")) == "R004 test.dbrec: byte 16");  // a text over the end
-  CHECK(refusal(with_records(std::string("\x11\x0b\x02\x01", 4))) == "R004 test.dbrec: byte 17");  // behind the end
-  CHECK(refusal(with_records(std::string("\x0b\x01\x01", 3))) == "R004 test.dbrec: byte 16");      // a time before 1970
+  CHECK(refusal(with_records("\x63")) == "P012 test.dbrec: byte 16");                                  // no such record
+  CHECK(refusal(with_records(std::string("\x0b\x02\x01\x06\x00", 5))) == "P012 test.dbrec: byte 19");  // no such place
+  CHECK(refusal(with_records("\x0c\x05")) == "P012 test.dbrec: byte 16");  // a text over the end
+  CHECK(refusal(with_records(std::string("\x11\x0b\x02\x01", 4))) == "P012 test.dbrec: byte 17");  // behind the end
+  CHECK(refusal(with_records(std::string("\x0b\x01\x01", 3))) == "P012 test.dbrec: byte 16");      // a time before 1970
 }
 
 TEST_CASE("random records come back over many chunks, and tables start anew when they are full") {

@@ -157,7 +157,7 @@ TEST_CASE("endless depth is counted, not kept") {
   CHECK(tally.losses.at("unmatched_pops") == 1);
 }
 
-TEST_CASE("launches without GPU work end in U006, with the file complete") {
+TEST_CASE("launches without GPU work end in U041, with the file complete") {
   const Scratch scratch;
   const std::string path = scratch.path("a.dbrec");
   Recorder recorder({.file = path, .cupti_library = DEBUBBLE_FAKE_CUPTI});
@@ -167,7 +167,7 @@ TEST_CASE("launches without GPU work end in U006, with the file complete") {
     recorder.stop();
     FAIL("stopped");
   } catch (const UnavailableError& error) {
-    CHECK(error.diagnostic().code == "U006");
+    CHECK(error.diagnostic().code == "U041");
   }
   CHECK(read_tally(path).end.complete);
   CHECK(read_tally(path).losses.at("impossible_times") == 1);

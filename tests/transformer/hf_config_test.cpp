@@ -86,14 +86,14 @@ TEST_CASE("a window is not modelled, and said so") {
 }
 
 TEST_CASE("what is no config is refused") {
-  CHECK(has(problems_of("[]"), "F020"));
-  CHECK(has(problems_of("{}"), "F020"));
+  CHECK(has(problems_of("[]"), "P010"));
+  CHECK(has(problems_of("{}"), "P010"));
   CHECK(has(problems_of(R"({"model_type": "mixtrol"})"), "did you mean \"mixtral\"?"));
-  CHECK(has(problems_of(R"({"model_type": "bert"})"), "F021"));
+  CHECK(has(problems_of(R"({"model_type": "bert"})"), "P011"));
   CHECK(has(problems_of(R"({"model_type": "llama"})"), "num_hidden_layers"));
   std::string uneven = kMixtral;
   uneven.replace(uneven.find("\"num_key_value_heads\": 8"), 24, "\"num_key_value_heads\": 7");
-  CHECK(has(problems_of(uneven), "F022"));
+  CHECK(has(problems_of(uneven), "P012"));
 }
 
 TEST_CASE("sizes given by hand override a preset's, or make a model of nothing") {
@@ -116,7 +116,7 @@ TEST_CASE("sizes given by hand override a preset's, or make a model of nothing")
     return std::string();
   };
   CHECK(has(refusal("layer=2"), "did you mean layers?"));
-  CHECK(has(refusal("layers=-2"), "F012"));
+  CHECK(has(refusal("layers=-2"), "C006"));
   CHECK(has(refusal("layers"), "KEY=VALUE"));
   CHECK(has(refusal("gated=1"), "yes or no"));
 }

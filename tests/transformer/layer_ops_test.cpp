@@ -54,7 +54,7 @@ Traffic traffic(const std::vector<LayerOp>& ops, Dimension group, CollectiveKind
 
 double matrix_flops(const std::vector<LayerOp>& ops) {
   double sum = 0;
-  for (const LayerOp& op : ops) sum += op.kind == Kind::kMatrix ? op.flops : 0;
+  for (const LayerOp& op : ops) sum += op.kind == Kind::kMatmul ? op.flops : 0;
   return sum;
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("context ranks may exchange heads for tokens: the same products over a
   }
   const auto op = std::find_if(ops.begin(), ops.end(), [](const LayerOp& one) { return one.kind == Kind::kAttention; });
   CHECK(op->batch == 2 * 32 / 4);
-  CHECK(op->rows == 4096);
+  CHECK(op->m == 4096);
 }
 
 TEST_CASE("expert parallelism: dispatch and combine of 2bsh topk bytes, forward and backward") {
@@ -130,14 +130,14 @@ TEST_CASE("expert parallelism: dispatch and combine of 2bsh topk bytes, forward 
     const auto busiest =
         std::find_if(ops.begin(), ops.end(), [](const LayerOp& op) { return op.name == "experts up"; });
     CHECK(busiest->batch == 1);
-    CHECK(busiest->rows == static_cast<std::int64_t>(2 * 4096 * 2 * imbalance));
+    CHECK(busiest->m == static_cast<std::int64_t>(2 * 4096 * 2 * imbalance));
   }
   setup.expert_imbalance = 1;
   setup.capacity_factor = 1.25;
   const std::vector<LayerOp> padded = layer_ops(setup, kExpertBlock);
   const auto experts =
       std::find_if(padded.begin(), padded.end(), [](const LayerOp& op) { return op.name == "experts up"; });
-  CHECK(experts->rows == 2 * 4096 * 2 * 5 / 4);
+  CHECK(experts->m == 2 * 4096 * 2 * 5 / 4);
 }
 
 TEST_CASE("tensor ranks share the work of every layer") {
@@ -190,12 +190,12 @@ TEST_CASE("weight gradients are summed by their products, or in passes of their 
     }
     return sum;
   };
-  const Bytes fused = bytes(Kind::kMatrix);
+  const Bytes fused = bytes(Kind::kMatmul);
   CHECK(bytes(Kind::kElementwise) == 0);
   setup.fused_accumulation = false;
   // A product writes 2 bytes per weight instead of reading and writing 4; the pass reads 2 and 4, and writes 4.
   const Bytes weights = Bytes{12} * 12288 * 12288 / 8;
-  CHECK(fused - bytes(Kind::kMatrix) == 6 * weights);
+  CHECK(fused - bytes(Kind::kMatmul) == 6 * weights);
   CHECK(bytes(Kind::kElementwise) == 10 * weights);
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("8-bit products cast what they read") {
   int casts = 0;
   for (const LayerOp& op : layer_ops(setup, kBlock)) {
     if (op.name.ends_with("cast to fp8")) ++casts;
-    if (op.kind == Kind::kMatrix) CHECK(op.format == NumberFormat::kFp8);
+    if (op.kind == Kind::kMatmul) CHECK(op.format == NumberFormat::kFp8);
     if (op.kind == Kind::kAttention) CHECK(op.format == NumberFormat::kBf16);
   }
   CHECK(casts == 8);

@@ -169,7 +169,7 @@ TEST_CASE("what a script does not say is refused or said") {
     }
     return std::string();
   };
-  CHECK(has(refusal("echo hello"), "F031"));
+  CHECK(has(refusal("echo hello"), "P010"));
   CHECK(has(refusal("python a.py --num-layers 2"), "--hidden-size, --num-attention-heads, --seq-length"));
   CHECK(has(refusal("python a.py --num-layers $L --hidden-size 8 --num-attention-heads 1 --seq-length 2"),
             "--num-layers"));

@@ -86,7 +86,7 @@ TEST_CASE("a model config that is cut off is spoken of as a model config") {
   const Folder folder;
   folder.write("config.json", R"({"model_type": "llama", "hidden_size": 40)");
   const std::string text = folder.refusal({"simulate", "--model", "config.json", "--hardware", "h100"});
-  CHECK(has(text, "error[W020]: not valid JSON"));
+  CHECK(has(text, "error[P001]: not valid JSON"));
   CHECK(has(text, "config.json:1:42"));
   CHECK(has(text, "the model's page on Hugging Face describes it"));
   CHECK_FALSE(has(text, "profile"));
@@ -95,7 +95,7 @@ TEST_CASE("a model config that is cut off is spoken of as a model config") {
   folder.write("table.json", "{");
   const std::string table =
       folder.refusal({"simulate", "--model", "llama3-8b", "--hardware", "h100", "--efficiency", "table.json"});
-  CHECK(has(table, "error[F017]: not valid JSON"));
+  CHECK(has(table, "error[P001]: not valid JSON"));
   CHECK(has(table, "docs/models.md describes it"));
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("sizes that follow from others follow them") {
   folder.write("odd.json",
                R"({"model_type":"llama","hidden_size":4097,"num_hidden_layers":8,"num_attention_heads":32,
                    "vocab_size":32000,"intermediate_size":11008,"max_position_embeddings":2048})");
-  CHECK(folder.refusal({"simulate", "--model", "odd.json", "--hardware", "h100"}).find("error[F022]") !=
+  CHECK(folder.refusal({"simulate", "--model", "odd.json", "--hardware", "h100"}).find("error[P012]") !=
         std::string::npos);
   folder.write("dense.json",
                R"({"model_type":"deepseek_v3","hidden_size":2048,"num_hidden_layers":8,"num_attention_heads":16,
@@ -164,10 +164,10 @@ TEST_CASE("--scatter-gather: a share of each tensor travels, and the gather behi
     CHECK(latency(after) > latency(before));
     CHECK(after.dump().find("each tensor rank sends its share") != std::string::npos);
   }
-  CHECK(folder.refusal({"simulate", "--model", "gpt3-22b", "--scatter-gather"}).find("error[F024]") == 0);
+  CHECK(folder.refusal({"simulate", "--model", "gpt3-22b", "--scatter-gather"}).find("error[C004]") == 0);
   CHECK(folder.refusal({"simulate", "--model", "gpt3-22b", "--tp", "8", "--sequence-parallel", "--scatter-gather"})
-            .find("error[F024]") == 0);
-  CHECK(folder.refusal({"simulate", "--scatter-gather"}).find("error[F014]") == 0);
+            .find("error[C004]") == 0);
+  CHECK(folder.refusal({"simulate", "--scatter-gather"}).find("error[C004]") == 0);
 }
 
 // A pipeline of two, tensor ranks in fives on machines of eight, on devices as listed.
@@ -232,20 +232,20 @@ TEST_CASE("every flag of the model changes what it names") {
 TEST_CASE("contradictions and mistakes are refused") {
   const Folder folder;
   const auto refusal = [&](const std::vector<std::string>& more) { return folder.refusal(with({"simulate"}, more)); };
-  CHECK(has(refusal({"--model", "gpt3-22b", "--times", "f=1"}), "error[F010]: --model and --times both say"));
-  CHECK(has(refusal({"--model", "gpt3-22b", "--profile", "x.json"}), "error[F010]"));
+  CHECK(has(refusal({"--model", "gpt3-22b", "--times", "f=1"}), "error[C009]: --model and --times both say"));
+  CHECK(has(refusal({"--model", "gpt3-22b", "--profile", "x.json"}), "error[C009]"));
   CHECK(has(refusal({"--model", "gpt3-22c"}), "did you mean gpt3-22b?"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--hardware", "h10"}), "did you mean h100?"));
-  CHECK(has(refusal({"--hardware", "h100", "--dropout"}), "error[F014]: it describes a modelled transformer"));
+  CHECK(has(refusal({"--hardware", "h100", "--dropout"}), "error[C004]: it describes a modelled transformer"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--tp", "7"}), "use --tp 4 or 8"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--sequence", "4096"}), "error[F002]"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--hardware", "a100", "--dtype", "fp8"}), "error[F018]"));
-  CHECK(has(refusal({"--model", "gpt3-22b", "--calibrate", "speed=1"}), "error[F016]"));
+  CHECK(has(refusal({"--model", "gpt3-22b", "--calibrate", "speed=1"}), "error[C006]"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--calibrate", "network=0.5,network=0.6"}), "is given twice"));
-  CHECK(has(refusal({"--model", "gpt3-22b", "--expert-imbalance", "0.5"}), "error[F015]"));
+  CHECK(has(refusal({"--model", "gpt3-22b", "--expert-imbalance", "0.5"}), "error[C012]"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--recompute", "half"}), "error[C002]"));
   const std::string table = std::string(DEBUBBLE_EFFICIENCY) + "b200-simumax.json";
-  CHECK(has(refusal({"--model", "gpt3-22b", "--hardware", "h100", "--efficiency", table}), "error[F019]"));
+  CHECK(has(refusal({"--model", "gpt3-22b", "--hardware", "h100", "--efficiency", table}), "error[F018]"));
   CHECK(has(refusal({"--model", "gpt"}), "error[F001]"));
 }
 
@@ -284,7 +284,7 @@ torchrun --nproc_per_node $GPUS --nnodes 1 pretrain_gpt.py $MODEL \
   CHECK(run["schedule"]["devices"] == 2);
   CHECK(run["schedule"]["microbatches"] == 8);
   CHECK(run["mfu"].get<double>() > 0.1);
-  CHECK(has(folder.refusal({"import", "--from", "megatron", "run.toml"}), "error[F0"));
+  CHECK(has(folder.refusal({"import", "--from", "megatron", "run.toml"}), "error[P010]"));
 }
 
 TEST_CASE("calibration of the network divides what transfers between stages take, on every kind of links") {

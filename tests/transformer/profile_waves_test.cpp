@@ -110,7 +110,7 @@ TEST_CASE("profile waves: a truth of the same staircase is found again within ro
 TEST_CASE("profile waves: a truth whose kernels reach other shares of the peak is met better than by the rate") {
   Truth truth{"gpt3-22b", 8, kernels_of("h100")};
   truth.kernels.efficiency.matrix = 0.55;
-  truth.kernels.efficiency.half_inner = 600;
+  truth.kernels.efficiency.half_k = 600;
   truth.kernels.efficiency.memory = 0.9;
   truth.kernels.efficiency.per_kernel = 6'000;
   const Errors by_waves = errors_of(truth, true);

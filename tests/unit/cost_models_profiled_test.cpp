@@ -111,14 +111,14 @@ TEST_CASE("sums that overflow are input errors") {
   profile.layers[1].forward.median = kLongestDuration;
   CHECK(complaint(profile, {1, 1, 1}).empty());
   CHECK(complaint(profile, {1, 2}) ==
-        "error[L008]: the time of stage 1 overflows\n"
+        "error[L007]: the time of stage 1 overflows\n"
         "  = help: check the layers' numbers or the sizes that a --model was given, or cut it into more stages\n");
   profile = mixed();
   profile.layers[1].activation = kLargestSize;
-  CHECK(complaint(profile, {3}).find("error[L008]: the activation of stage 0 overflows") == 0);
+  CHECK(complaint(profile, {3}).find("error[L007]: the activation of stage 0 overflows") == 0);
   profile = mixed();
   profile.layers[1].parameters = kLargestSize;
-  CHECK(complaint(profile, {1, 1, 1}, {1.0, 2.0}).find("error[L008]: the optimizer state of stage 1 overflows") == 0);
+  CHECK(complaint(profile, {1, 1, 1}, {1.0, 2.0}).find("error[L007]: the optimizer state of stage 1 overflows") == 0);
   CHECK(complaint(profile, {1, 1, 1}, {1.0, 1.0}).empty());
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("shares and factors must make sense") {
         "  = help: 1 keeps the whole activation until W, 0 frees it after I\n");
   CHECK(complaint(mixed(), {3}, {}, std::numeric_limits<double>::quiet_NaN()).find("error[L009]") == 0);
   CHECK(complaint(mixed(), {3}, {-1.0, 2.0}) ==
-        "error[L010]: bytes of training state per byte of weights must be at least 0; got -1\n"
+        "error[L009]: bytes of training state per byte of weights must be at least 0; got -1\n"
         "  = help: Adam in the weights' own precision needs 2\n");
 }
 

@@ -44,10 +44,10 @@ TEST_CASE("letters place layers, and repetitions are written out") {
 TEST_CASE("a profile without embedding and head places nothing for E and L") {
   CHECK(parse_layout("Ett|ttL", 2, profile_of(4, 0, false)) == std::vector<int>{2, 2});
   CHECK(complaint("Ett|tt|L", 3, profile_of(4, 0, false)) ==
-        "error[J036]: stage 2 (\"L\") gets no layer of tiny\n"
+        "error[J034]: stage 2 (\"L\") gets no layer of tiny\n"
         "  --> --partition\n"
         "  = help: the profile has no layer of that kind, so the stage would cost nothing\n");
-  CHECK(complaint("Ett||ttL", 3, profile_of(4)).find("error[J036]: stage 1 (\"\") gets no layer") == 0);
+  CHECK(complaint("Ett||ttL", 3, profile_of(4)).find("error[J034]: stage 1 (\"\") gets no layer") == 0);
 }
 
 TEST_CASE("what is written is read back") {
@@ -75,31 +75,31 @@ TEST_CASE("what is no layout is refused with its column") {
         "  --> --partition, column 6\n"
         "  = help: E embedding, t decoder layer, m MTP layer, L loss, | between stages, x*N and (...)*N\n");
   CHECK(complaint("Et*|L", 2, profile)
-            .find("error[J031]: a number of repetitions must follow the \"*\"\n"
+            .find("error[J030]: a number of repetitions must follow the \"*\"\n"
                   "  --> --partition, column 4") == 0);
-  CHECK(complaint("Et*0|L", 2, profile).find("error[J031]: 0 repetitions") == 0);
-  CHECK(complaint("Et*99999999999999999999|L", 2, profile).find("error[J031]") == 0);
-  CHECK(complaint("E(t*999|)*999999|L", 2, profile).find("error[J031]") == 0);
+  CHECK(complaint("Et*0|L", 2, profile).find("error[J030]: 0 repetitions") == 0);
+  CHECK(complaint("Et*99999999999999999999|L", 2, profile).find("error[J030]") == 0);
+  CHECK(complaint("E(t*999|)*999999|L", 2, profile).find("error[J030]") == 0);
   CHECK(complaint("E(tt|L", 2, profile)
-            .find("error[J032]: this \"(\" is never closed\n"
+            .find("error[J030]: this \"(\" is never closed\n"
                   "  --> --partition, column 2") == 0);
-  CHECK(complaint("Ett|)L", 2, profile).find("error[J032]: this \")\" closes nothing") == 0);
-  CHECK(complaint("E((t)*2|)*2L", 3, profile).find("error[J032]: parentheses do not nest") == 0);
-  CHECK(complaint("E()*2|L", 2, profile).find("error[J032]: nothing stands in these") == 0);
-  CHECK(complaint("E(tt|)ttL", 2, profile).find("error[J031]: parentheses are for repetition") == 0);
+  CHECK(complaint("Ett|)L", 2, profile).find("error[J030]: this \")\" closes nothing") == 0);
+  CHECK(complaint("E((t)*2|)*2L", 3, profile).find("error[J030]: parentheses do not nest") == 0);
+  CHECK(complaint("E()*2|L", 2, profile).find("error[J030]: nothing stands in these") == 0);
+  CHECK(complaint("E(tt|)ttL", 2, profile).find("error[J030]: parentheses are for repetition") == 0);
 }
 
 TEST_CASE("letters come in Megatron's order") {
   const Profile profile = profile_of(4);
   for (const char* text : {"tt|ttL", "Ett|tt", "Ett|EttL", "tE|ttL", "Ett|LtL", "Em|tL", "Em|mL"}) {
     CAPTURE(text);
-    CHECK(complaint(text, 2, profile).find("error[J033]") == 0);
+    CHECK(complaint(text, 2, profile).find("error[J030]") == 0);
   }
 }
 
 TEST_CASE("stages and layers are counted") {
   CHECK(complaint("Ett|ttL", 3, profile_of(4)) ==
-        "error[J035]: the pipeline has 3 stages, the layout 2\n"
+        "error[J034]: the pipeline has 3 stages, the layout 2\n"
         "  --> --partition\n"
         "  = help: it has one \"|\" fewer than stages (devices times chunks)\n");
   CHECK(complaint("Ett|tL", 2, profile_of(4)) ==
@@ -114,7 +114,7 @@ TEST_CASE("a cut inside the embedding cannot be written") {
   profile.layers.insert(profile.layers.begin(), profile.layers.front());
   CHECK(test::problems_of([&] {
           (void)write_layout({1, 4}, profile);
-        }).find("error[J036]: the partition cuts the embed") == 0);
+        }).find("error[J034]: the partition cuts the embed") == 0);
   CHECK(write_layout({2, 3}, profile) == "E|ttL");
 }
 

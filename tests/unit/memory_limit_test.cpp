@@ -74,7 +74,7 @@ TEST_CASE("enormous limits are no limits") {
 
 TEST_CASE("what is no limit is refused with the forms that are") {
   const std::string help =
-      "S040: write activations of a device share (8 or 1.5), times p (1p, 2p), one of them per device (8,6,6,4), or a "
+      "S006: write activations of a device share (8 or 1.5), times p (1p, 2p), one of them per device (8,6,6,4), or a "
       "size (76GiB)";
   for (const char* text : {"", "p", "x", "1q", "-1", "1e3", "1..2", ".", "76 gib", "1p2", "0x10", "1,,2,3", "1,2,3,",
                            "1234567890123456789", "inf"}) {
@@ -82,8 +82,8 @@ TEST_CASE("what is no limit is refused with the forms that are") {
     CHECK(refusal([&] { limits(text, costs_with(10)); }) == help);
   }
   CHECK(refusal([] { limits("1,2,3", costs_with(10)); }) ==
-        "S041: write one limit for all devices, or 4 joined by commas");
-  CHECK(refusal([] { limits("1,2,3,4,5", costs_with(10)); }).starts_with("S041"));
+        "S062: write one limit for all devices, or 4 joined by commas");
+  CHECK(refusal([] { limits("1,2,3,4,5", costs_with(10)); }).starts_with("S062"));
 }
 
 TEST_CASE("a size below the fixed state is refused") {

@@ -171,7 +171,7 @@ TEST_CASE("a full disk is reported") {
     return;
   }
   CHECK(error_of("/dev/full") ==
-        "C052 /dev/full cannot write: No space left on device | free some space or choose another place; nothing was "
+        "C051 /dev/full cannot write: No space left on device | free some space or choose another place; nothing was "
         "left behind");
   CHECK(fs::is_character_file("/dev/full"));
 }

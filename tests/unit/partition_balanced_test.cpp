@@ -117,13 +117,13 @@ TEST_CASE("too few layers or stages are refused") {
   CHECK(test::problems_of([] {
           (void)balanced_partition(with_times({1, 2}), 3);
         }) ==
-        "error[L001]: 3 stages need at least as many layers; m has 2\n"
+        "error[L004]: 3 stages need at least as many layers; m has 2\n"
         "  --> --partition\n"
         "  = help: use at most 2 stages (devices times chunks)\n");
   CHECK(test::problems_of([] {
           (void)balanced_partition(with_times({1, 2}), 0);
         }) ==
-        "error[L002]: a pipeline has at least one stage; got 0\n"
+        "error[L004]: a pipeline has at least one stage; got 0\n"
         "  --> --partition\n");
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("a partition has one number per stage, and both totals are reported") 
 
 TEST_CASE("what is no number of layers is refused, all of it at once") {
   CHECK(complaint("a,0,-1,99999999999,,2 ", 6, 9) ==
-        "error[L003]: stage 0 gets \"a\", which is no number of layers\n"
+        "error[S061]: stage 0 gets \"a\", which is no number of layers\n"
         "  --> --partition\n"
         "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n"
         "error[L004]: stage 1 gets 0 layers\n"
@@ -46,17 +46,17 @@ TEST_CASE("what is no number of layers is refused, all of it at once") {
         "error[L004]: stage 2 gets -1 layers\n"
         "  --> --partition\n"
         "  = help: every stage needs at least one layer\n"
-        "error[L012]: stage 3 gets more layers than can be counted\n"
+        "error[L007]: stage 3 gets more layers than can be counted\n"
         "  --> --partition\n"
         "  = help: the model has 9\n"
-        "error[L003]: stage 4 gets \"\", which is no number of layers\n"
+        "error[S061]: stage 4 gets \"\", which is no number of layers\n"
         "  --> --partition\n"
         "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n"
-        "error[L003]: stage 5 gets \"2 \", which is no number of layers\n"
+        "error[S061]: stage 5 gets \"2 \", which is no number of layers\n"
         "  --> --partition\n"
         "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n");
-  CHECK(complaint("", 1, 1).find("error[L003]: stage 0 gets \"\"") == 0);
-  CHECK(complaint("+3", 1, 3).find("error[L003]") == 0);
+  CHECK(complaint("", 1, 1).find("error[S061]: stage 0 gets \"\"") == 0);
+  CHECK(complaint("+3", 1, 3).find("error[S061]") == 0);
 }
 
 }  // namespace

@@ -39,30 +39,30 @@ TEST_CASE("a line that is neither node nor edge is refused") {
   CHECK(complaint_after("node3 -- ReLU --", "node3 -- ReLU -- x -- y --").find("got 5 fields") != std::string::npos);
   CHECK(complaint_after("parameter_size=8.000", "parameter_size=8.000 -- stage_id=").find("error[G002]") == 0);
   CHECK(complaint_after("node3 -- ReLU", "knot3 -- ReLU")
-            .find("error[G003]: not a node's name: \"knot3\"\n  --> graph.txt:3\n"
+            .find("error[G002]: not a node's name: \"knot3\"\n  --> graph.txt:3\n"
                   "  = help: nodes are called node1, node2, ...\n") == 0);
   for (const char* name : {"node -- ReLU", "node03 -- ReLU", "node-3 -- ReLU", "node9999999999 -- ReLU"}) {
-    CHECK(complaint_after("node3 -- ReLU", name).find("error[G003]") == 0);
+    CHECK(complaint_after("node3 -- ReLU", name).find("error[G002]") == 0);
   }
   CHECK(
       complaint_after("ReLU", "Re\x1bLU") ==
       "error[G024]: a control character in the description \"Re\\u001bLU\"\n  --> graph.txt:3\n  = help: remove it\n");
   CHECK(complaint_after("ReLU", "Re\xFFLU") ==
-        "error[G001]: not UTF-8 text\n  --> graph.txt:3:12\n"
+        "error[P002]: not UTF-8 text\n  --> graph.txt:3:12\n"
         "  = help: PipeDream's graph.txt is plain text; is this the right file?\n");
 }
 
 TEST_CASE("attributes must be the four known ones, once each") {
   CHECK(complaint_after("forward_compute_time=0.125", "forward_compute_tme=0.125") ==
-        "error[G005]: unknown attribute \"forward_compute_tme\"\n  --> graph.txt:3\n"
+        "error[P005]: unknown attribute \"forward_compute_tme\"\n  --> graph.txt:3\n"
         "  = help: did you mean forward_compute_time?\n"
-        "error[G007]: forward_compute_time is missing\n  --> graph.txt:3\n" +
+        "error[P006]: forward_compute_time is missing\n  --> graph.txt:3\n" +
             kLineHelp);
   CHECK(complaint_after(", parameter_size=8.000", ", parameter_size=8.000, parameter_size=8.000") ==
-        "error[G006]: parameter_size stands here twice\n  --> graph.txt:3\n  = help: keep one of the two\n");
+        "error[P003]: parameter_size appears twice\n  --> graph.txt:3\n  = help: keep one of the two\n");
   CHECK(complaint_after(", parameter_size=8.000", "") ==
-        "error[G007]: parameter_size is missing\n  --> graph.txt:3\n" + kLineHelp);
-  CHECK(complaint_after("parameter_size=8.000", "parameter_size").find("error[G005]: unknown attribute") == 0);
+        "error[P006]: parameter_size is missing\n  --> graph.txt:3\n" + kLineHelp);
+  CHECK(complaint_after("parameter_size=8.000", "parameter_size").find("error[P005]: unknown attribute") == 0);
 }
 
 TEST_CASE("numbers are decimal, not negative, exact and not too large") {
@@ -72,56 +72,56 @@ TEST_CASE("numbers are decimal, not negative, exact and not too large") {
   for (const char* text : {"", ".", "1.", ".5", "1e3", "nan", "inf", "0x1", "1,5", "1.2.3", "--1", "+1", " 1", "1_0"}) {
     const std::string found = time(text);
     CAPTURE(text);
-    CHECK((found.find("error[G008]: " + must) == 0 || found.find("error[G005]: unknown attribute \"5\"") == 0));
+    CHECK((found.find("error[P007]: " + must) == 0 || found.find("error[P005]: unknown attribute \"5\"") == 0));
   }
   CHECK(time("1e3") ==
-        "error[G008]: " + must + "; got \"1e3\"\n" + place + "  = help: numbers read 12.345, without exponent\n");
-  CHECK(time("-0.125") == "error[G009]: " + must + ", at least 0; got \"-0.125\"\n" + place +
+        "error[P007]: " + must + "; got \"1e3\"\n" + place + "  = help: numbers read 12.345, without exponent\n");
+  CHECK(time("-0.125") == "error[P004]: " + must + ", at least 0; got \"-0.125\"\n" + place +
                               "  = help: durations and sizes are never negative\n");
-  CHECK(time("0.0000001") == "error[G010]: " + must + " that makes whole nanoseconds; got \"0.0000001\"\n" + place +
+  CHECK(time("0.0000001") == "error[P004]: " + must + " that makes whole nanoseconds; got \"0.0000001\"\n" + place +
                                  "  = help: give fewer decimal places\n");
   CHECK(time("0.000001000").empty());
   CHECK(time("4503599627.370497") ==
-        "error[G011]: forward_compute_time is too large: \"4503599627.370497\" milliseconds\n" + place +
+        "error[P004]: forward_compute_time is too large: \"4503599627.370497\" milliseconds\n" + place +
             "  = help: the largest is 4503599627370496 whole nanoseconds\n");
-  CHECK(time("99999999999999999999999").find("error[G011]") == 0);
+  CHECK(time("99999999999999999999999").find("error[P004]") == 0);
   CHECK(time("4503599627.370496").empty());
   CHECK(complaint_after("size=8.000", "size=8.500")
-            .find("error[G010]: parameter_size must be a decimal number of bytes that "
+            .find("error[P004]: parameter_size must be a decimal number of bytes that "
                   "makes whole bytes; got \"8.500\"") == 0);
 }
 
 TEST_CASE("lists of sizes are whole") {
   const auto list = [](const std::string& text) { return complaint_after("[20.0; 4.0]", text); };
   CHECK(list("[20.0; 4.0") ==
-        "error[G012]: activation_size begins a list that does not end: \"[20.0; 4.0\"\n  --> graph.txt:2\n"
+        "error[G002]: activation_size begins a list that does not end: \"[20.0; 4.0\"\n  --> graph.txt:2\n"
         "  = help: lists read [6291456.0; 131072.0]\n");
-  CHECK(list("[]").find("error[G012]") == 0);
-  CHECK(list("[1;2]").find("error[G008]") == 0);
-  CHECK(list("[1; ]").find("error[G008]") == 0);
+  CHECK(list("[]").find("error[G002]") == 0);
+  CHECK(list("[1;2]").find("error[P007]") == 0);
+  CHECK(list("[1; ]").find("error[P007]") == 0);
   CHECK(list("[4503599627370496; 1]")
-            .find("error[G011]: activation_size is too large: \"[4503599627370496; 1]\" bytes\n") == 0);
-  CHECK(complaint_after("backward_compute_time=0.750", "backward_compute_time=[0.5; 0.25]").find("error[G008]") == 0);
+            .find("error[P004]: activation_size is too large: \"[4503599627370496; 1]\" bytes\n") == 0);
+  CHECK(complaint_after("backward_compute_time=0.750", "backward_compute_time=[0.5; 0.25]").find("error[P007]") == 0);
 }
 
 TEST_CASE("edges join two different known nodes, once") {
   const auto edge = [](const std::string& line) { return complaint(kGood + line); };
   CHECK(edge("\tnode1\n") ==
-        "error[G013]: not an edge: \"node1\"\n  --> graph.txt:6\n"
+        "error[G002]: not an edge: \"node1\"\n  --> graph.txt:6\n"
         "  = help: an edge line reads: <TAB>node1 -- node2\n");
-  CHECK(edge("\tnode1 -- node2 -- node3\n").find("error[G013]") == 0);
-  CHECK(edge("\tnode1 -- two\n").find("error[G013]") == 0);
+  CHECK(edge("\tnode1 -- node2 -- node3\n").find("error[G002]") == 0);
+  CHECK(edge("\tnode1 -- two\n").find("error[G002]") == 0);
   CHECK(edge("\tnode3 -- node8\n") ==
         "error[G014]: no line describes node8\n  --> graph.txt:6\n"
         "  = help: add the node's line or remove the edge\n");
   CHECK(edge("\tnode8 -- node9\n").find("node8\n") < edge("\tnode8 -- node9\n").find("node9\n"));
   CHECK(edge("\tnode2 -- node2\n") ==
-        "error[G015]: node2 depends on itself\n  --> graph.txt:6\n  = help: remove the edge\n");
+        "error[G014]: node2 depends on itself\n  --> graph.txt:6\n  = help: remove the edge\n");
   CHECK(edge("\tnode1 -- node2\n") ==
-        "error[G016]: this edge stands here twice: node1 -- node2\n  --> graph.txt:6\n"
+        "error[G004]: this edge appears twice: node1 -- node2\n  --> graph.txt:6\n"
         "  = help: keep one of the two lines\n");
   CHECK(edge("\tnode3 -- node1\n") ==
-        "error[G021]: an edge leads into node1, which is an Input\n  --> graph.txt:6\n"
+        "error[G014]: an edge leads into node1, which is an Input\n  --> graph.txt:6\n"
         "  = help: inputs are sources: turn the edge round or remove it\n");
 }
 
@@ -146,11 +146,11 @@ TEST_CASE("a cycle is named") {
 
 TEST_CASE("a graph has layers and an Input") {
   CHECK(complaint("") ==
-        "error[G018]: the graph has no layers\n  --> graph.txt\n"
+        "error[P016]: the graph has no layers\n  --> graph.txt\n"
         "  = help: is this a graph.txt of PipeDream's profiler?\n");
-  CHECK(complaint(kGood.substr(0, kGood.find('\n'))).find("error[G018]") == 0);
+  CHECK(complaint(kGood.substr(0, kGood.find('\n'))).find("error[P016]") == 0);
   CHECK(complaint_after("node1 -- Input --", "node1 -- Inputs --") ==
-        "error[G019]: the graph has no Input node\n  --> graph.txt\n"
+        "error[P006]: the graph has no Input node\n  --> graph.txt\n"
         "  = help: PipeDream's profiler writes one, as in: node1 -- Input -- ...; without it the file is not whole\n");
   CHECK(complaint_after("node1 -- Input --", "node1 -- Input12 --").empty());
 }
@@ -162,13 +162,13 @@ TEST_CASE("sums that overflow are refused") {
   const std::string line = kGood.substr(0, kGood.find('\n') + 1);
   const std::string fourth = replaced(line, "node1 -- Input", "node4 -- Add") + "\tnode2 -- node4\n\tnode3 -- node4\n";
   CHECK(complaint(text + fourth) ==
-        "error[G020]: the tensors that cross the boundary behind this node are too large together\n  --> graph.txt:3\n"
+        "error[X001]: the tensors that cross the boundary after this node are too large together\n  --> graph.txt:3\n"
         "  = help: the largest sum is 4503599627370496 bytes\n");
   const std::string view = replaced(replaced(line, "node1 -- Input", "node4 -- View"), "forward_compute_time=9.000",
                                     "forward_compute_time=0.000");
   CHECK(complaint(replaced(text, "activation_size=1,", "activation_size=4503599627370490,") + view +
                   "\tnode3 -- node4\n") ==
-        "error[G020]: the layer that ends with this node is too large\n  --> graph.txt:6\n"
+        "error[X001]: the layer that ends with this node is too large\n  --> graph.txt:6\n"
         "  = help: no sum of a layer may be beyond 4503599627370496\n");
 }
 
@@ -176,8 +176,8 @@ TEST_CASE("all problems of the lines are reported at once, and an edge to a brok
   std::string text = replaced(kGood, "time=0.125", "time=x");
   text = replaced(text, "parameter_size=100.000", "parameter_size=-1");
   const std::string all = complaint(text + "\tnode7 -- node8\n");
-  CHECK(all.find("error[G009]") < all.find("error[G008]"));
-  CHECK(all.find("error[G008]") < all.find("no line describes node7"));
+  CHECK(all.find("error[P004]") < all.find("error[P007]"));
+  CHECK(all.find("error[P007]") < all.find("no line describes node7"));
   CHECK(all.find("no line describes node8") != std::string::npos);
   CHECK(all.find("no line describes node3") == std::string::npos);
 }
@@ -189,7 +189,7 @@ TEST_CASE("a graph too large for a profile is refused") {
             " -- A -- forward_compute_time=1.0, backward_compute_time=1.0, activation_size=1.0, parameter_size=1.0\n";
   }
   CHECK(complaint(text) ==
-        "error[G023]: more than 100000 nodes\n  --> graph.txt\n  = help: no model has that many layers\n");
+        "error[P017]: more than 100000 nodes\n  --> graph.txt\n  = help: no model has that many layers\n");
 }
 
 }  // namespace

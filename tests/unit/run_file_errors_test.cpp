@@ -52,7 +52,7 @@ std::string complaint(const std::string& text) {
 
 std::string after(const std::string& from, const std::string& to) { return complaint(replaced(kGood, from, to)); }
 
-// The code and place of the only problem: "V005 run.json#/links"; everything when there is not exactly one.
+// The code and place of the only problem: "P005 run.json#/links"; everything when there is not exactly one.
 std::string found(const std::string& from, const std::string& to) {
   const std::string text = after(from, to);
   if (text.find("\nerror[") != std::string::npos || !text.starts_with("error[") ||
@@ -66,97 +66,97 @@ std::string found(const std::string& from, const std::string& to) {
 TEST_CASE("the good run file is good") { CHECK(complaint(kGood) == ""); }
 
 TEST_CASE("files that are no JSON or of another kind are named as what they are") {
-  CHECK(complaint("").find("error[V001]: not valid JSON: the file is empty") == 0);
-  CHECK(complaint("{").find("error[V001]") == 0);
-  CHECK(complaint("\xff{}").find("error[V002]") == 0);
-  CHECK(complaint("[]").find("error[V007]: an object must stand here; got an array") == 0);
-  CHECK(found("debubble.run/1", "debubble.run/2") == "V010 run.json#/format");
-  CHECK(complaint("{}").find("error[V010]: \"format\" must be \"debubble.run/1\"; got none") == 0);
-  CHECK(complaint(std::string(40, '[')).find("error[V018]") == 0);
+  CHECK(complaint("").find("error[P001]: not valid JSON: the file is empty") == 0);
+  CHECK(complaint("{").find("error[P001]") == 0);
+  CHECK(complaint("\xff{}").find("error[P002]") == 0);
+  CHECK(complaint("[]").find("error[P007]: an object is expected here; got an array") == 0);
+  CHECK(found("debubble.run/1", "debubble.run/2") == "P010 run.json#/format");
+  CHECK(complaint("{}").find("error[P010]: \"format\" must be \"debubble.run/1\"; got none") == 0);
+  CHECK(complaint(std::string(40, '[')).find("error[P018]") == 0);
 }
 
 TEST_CASE("a key that is missing, unknown, doubled or of the wrong type is refused where it stands") {
-  CHECK(found("\"links\": {\"latency_ns\": 5, \"p2p\": \"overlapped\"},", "") == "V006 run.json#");
-  CHECK(found("\"measured\": true", "\"measured\": true, \"mesured\": true") == "V005 run.json#");
-  CHECK(found("\"chunks\": 1", "\"chunks\": 1, \"chunks\": 1") == "V003 run.json#/schedule/chunks");
-  CHECK(found("\"measured\": true", "\"measured\": 1") == "V007 run.json#/measured");
-  CHECK(found("\"backend\": \"cpu\"", "\"backend\": \"\"") == "V019 run.json#/origin/backend");
-  CHECK(found("\"backend\": \"cpu\"", "\"backend\": 3") == "V007 run.json#/origin/backend");
-  CHECK(found("\"notes\": [\"16 cores\"]", "\"notes\": [16]") == "V007 run.json#/origin/notes");
-  CHECK(found("\"notes\": [\"16 cores\"]", "\"notes\": [\"16\", 16]") == "V007 run.json#/origin/notes/1");
-  CHECK(found("\"group\": \"4\"", "\"group\": 4") == "V007 run.json#/schedule/params/group");
-  CHECK(found("[[0,1]]", "[0,1]") == "V007 run.json#/schedule/placement");
-  CHECK(found("\"1F0,1B0\"]", "7]") == "V007 run.json#/schedule/rows/1");
+  CHECK(found("\"links\": {\"latency_ns\": 5, \"p2p\": \"overlapped\"},", "") == "P006 run.json#");
+  CHECK(found("\"measured\": true", "\"measured\": true, \"mesured\": true") == "P005 run.json#");
+  CHECK(found("\"chunks\": 1", "\"chunks\": 1, \"chunks\": 1") == "P003 run.json#/schedule/chunks");
+  CHECK(found("\"measured\": true", "\"measured\": 1") == "P007 run.json#/measured");
+  CHECK(found("\"backend\": \"cpu\"", "\"backend\": \"\"") == "P019 run.json#/origin/backend");
+  CHECK(found("\"backend\": \"cpu\"", "\"backend\": 3") == "P007 run.json#/origin/backend");
+  CHECK(found("\"notes\": [\"16 cores\"]", "\"notes\": [16]") == "P007 run.json#/origin/notes");
+  CHECK(found("\"notes\": [\"16 cores\"]", "\"notes\": [\"16\", 16]") == "P007 run.json#/origin/notes/1");
+  CHECK(found("\"group\": \"4\"", "\"group\": 4") == "P007 run.json#/schedule/params/group");
+  CHECK(found("[[0,1]]", "[0,1]") == "P007 run.json#/schedule/placement");
+  CHECK(found("\"1F0,1B0\"]", "7]") == "P007 run.json#/schedule/rows/1");
   CHECK(found("[{\"what\": \"forward\", \"value\": \"1 ms\", \"source\": \"given\"}]", "[3]") ==
-        "V007 run.json#/assumptions");
-  CHECK(found("\"0F0,1B0\"", "5") == "V007 run.json#/iterations/0/transfers/ops");
-  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,\"30\"]]") == "V007 run.json#/iterations/0/begin_ns/1");
+        "P007 run.json#/assumptions");
+  CHECK(found("\"0F0,1B0\"", "5") == "P007 run.json#/iterations/0/transfers/ops");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,\"30\"]]") == "P007 run.json#/iterations/0/begin_ns/1");
 }
 
 TEST_CASE("numbers out of range and fractions are refused where they stand") {
-  CHECK(found("\"devices\": 2", "\"devices\": 0") == "V004 run.json#/schedule/devices");
-  CHECK(found("\"devices\": 2", "\"devices\": 2.5") == "V008 run.json#/schedule/devices");
-  CHECK(found("\"latency_ns\": 5,", "\"latency_ns\": -5,") == "V004 run.json#/links/latency_ns");
-  CHECK(found("\"latency_ns\": 5,", "\"latency_ns\": 99999999999999999999,") == "V009 run.json#/links/latency_ns");
-  CHECK(found("\"forward_ns\": 11", "\"forward_ns\": 4503599627370497") == "V009 run.json#/costs/stages/1/forward_ns");
-  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,-1]]") == "V004 run.json#/iterations/0/begin_ns/1/1");
-  CHECK(found("[[10,80], [26,51]]", "[[10,2305843009213693952], [26,51]]") == "V009 run.json#/iterations/0/end_ns/0/1");
-  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,30.5]]") == "V007 run.json#/iterations/0/begin_ns/1");
-  CHECK(found("[0,-3]", "[0,-9007199254740993]") == "V004 run.json#/clocks/offsets_ns/1");
+  CHECK(found("\"devices\": 2", "\"devices\": 0") == "P004 run.json#/schedule/devices");
+  CHECK(found("\"devices\": 2", "\"devices\": 2.5") == "P007 run.json#/schedule/devices");
+  CHECK(found("\"latency_ns\": 5,", "\"latency_ns\": -5,") == "P004 run.json#/links/latency_ns");
+  CHECK(found("\"latency_ns\": 5,", "\"latency_ns\": 99999999999999999999,") == "P004 run.json#/links/latency_ns");
+  CHECK(found("\"forward_ns\": 11", "\"forward_ns\": 4503599627370497") == "P004 run.json#/costs/stages/1/forward_ns");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,-1]]") == "P004 run.json#/iterations/0/begin_ns/1/1");
+  CHECK(found("[[10,80], [26,51]]", "[[10,2305843009213693952], [26,51]]") == "P004 run.json#/iterations/0/end_ns/0/1");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,30.5]]") == "P007 run.json#/iterations/0/begin_ns/1");
+  CHECK(found("[0,-3]", "[0,-9007199254740993]") == "P004 run.json#/clocks/offsets_ns/1");
   CHECK(found("\"bytes\": [8,8]", "\"bytes\": [8,4503599627370497]") ==
-        "V009 run.json#/iterations/0/transfers/bytes/1");
-  CHECK(found("\"count\": 1}]", "\"count\": 0}]") == "V004 run.json#/losses/0/count");
+        "P004 run.json#/iterations/0/transfers/bytes/1");
+  CHECK(found("\"count\": 1}]", "\"count\": 0}]") == "P004 run.json#/losses/0/count");
   const std::string tensors = "\"activation_tensors\": ";
   CHECK(found("\"forward_ns\": 11", tensors + "-1, \"forward_ns\": 11") ==
-        "V004 run.json#/costs/stages/1/activation_tensors");
+        "P004 run.json#/costs/stages/1/activation_tensors");
   CHECK(found("\"forward_ns\": 11", tensors + "1000001, \"forward_ns\": 11") ==
-        "V009 run.json#/costs/stages/1/activation_tensors");
+        "P004 run.json#/costs/stages/1/activation_tensors");
 }
 
 TEST_CASE("unknown words are refused with the list") {
   CHECK(after("\"p2p\": \"overlapped\"", "\"p2p\": \"both\"") ==
-        R"(error[V011]: "p2p" is none of: overlapped, blocking, coupled; got the string "both"
+        R"(error[P011]: "p2p" is none of: overlapped, blocking, coupled; got the string "both"
   --> run.json#/links/p2p
   = help: write one of these words
 )");
-  CHECK(found("\"source\": \"given\"", "\"source\": \"guessed\"") == "V011 run.json#/assumptions/0/source");
+  CHECK(found("\"source\": \"given\"", "\"source\": \"guessed\"") == "P011 run.json#/assumptions/0/source");
 }
 
 TEST_CASE("lists that belong together must have one length") {
-  CHECK(found("[[0,1]]", "[[0,1,1]]") == "V012 run.json#/schedule/placement/0");
-  CHECK(found("[0,-3]", "[0,-3,1]") == "V012 run.json#/clocks/offsets_ns");
-  CHECK(found("[[0,60], [15,30]]", "[[0,60]]") == "V012 run.json#/iterations/0/begin_ns");
-  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15]]") == "V012 run.json#/iterations/0/begin_ns/1");
-  CHECK(found("\"bytes\": [8,8]", "\"bytes\": [8]") == "V012 run.json#/iterations/0/transfers/bytes");
+  CHECK(found("[[0,1]]", "[[0,1,1]]") == "P012 run.json#/schedule/placement/0");
+  CHECK(found("[0,-3]", "[0,-3,1]") == "P012 run.json#/clocks/offsets_ns");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60]]") == "P012 run.json#/iterations/0/begin_ns");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15]]") == "P012 run.json#/iterations/0/begin_ns/1");
+  CHECK(found("\"bytes\": [8,8]", "\"bytes\": [8]") == "P012 run.json#/iterations/0/transfers/bytes");
   CHECK(found("\"peak_memory_bytes\": [7,9]", "\"peak_memory_bytes\": [7]") ==
-        "V012 run.json#/iterations/0/peak_memory_bytes");
-  CHECK(found("\"stages\": 2, \"chunks\"", "\"stages\": 1, \"chunks\"") == "V012 run.json#/schedule/placement/0");
-  CHECK(found("\"microbatches\": 1", "\"microbatches\": 2000000000") == "V012 run.json#/schedule/rows");
-  CHECK(found("[[0,1]]", "[[0,1],[1,0]]") == "V006 run.json#/schedule");
+        "P012 run.json#/iterations/0/peak_memory_bytes");
+  CHECK(found("\"stages\": 2, \"chunks\"", "\"stages\": 1, \"chunks\"") == "P012 run.json#/schedule/placement/0");
+  CHECK(found("\"microbatches\": 1", "\"microbatches\": 2000000000") == "P012 run.json#/schedule/rows");
+  CHECK(found("[[0,1]]", "[[0,1],[1,0]]") == "P006 run.json#/schedule");
 }
 
 TEST_CASE("rows are checked as schedule tables are") {
   CHECK(after("\"1F0,1B0\"", "\"1F0,1X0\"").find("error[T024]: cell 2: \"1X0\" is not an action") == 0);
-  CHECK(found("\"1F0,1B0\"", "\"1F0,,1B0\"") == "V014 run.json#/schedule/rows/1");
+  CHECK(found("\"1F0,1B0\"", "\"1F0,,1B0\"") == "T024 run.json#/schedule/rows/1");
   CHECK(after("\"1F0,1B0\"", "\"1F0,1B0,1B0\"").find("error[T003]: 1B0 is in the schedule twice") == 0);
-  CHECK(found("\"1F0,1B0\"", "\"1F0\"") == "T005 run.json#/schedule/rows/1");
+  CHECK(found("\"1F0,1B0\"", "\"1F0\"") == "T004 run.json#/schedule/rows/1");
   CHECK(after("[[0,1]]", "[[0,7]]").find("error[T001]") == 0);
 }
 
 TEST_CASE("times and transfers that no run can have are refused") {
-  CHECK(found("\"0F0,1B0\"", "\"0F0,1F0\"") == "V013 run.json#/iterations/0/transfers/ops");
-  CHECK(found("\"0F0,1B0\"", "\"0F0,9F9\"") == "V013 run.json#/iterations/0/transfers/ops");
-  CHECK(found("\"0F0,1B0\"", "\"0F0,(0F0;1B0)OVERLAP_F_B\"") == "V013 run.json#/iterations/0/transfers/ops");
+  CHECK(found("\"0F0,1B0\"", "\"0F0,1F0\"") == "V020 run.json#/iterations/0/transfers/ops");
+  CHECK(found("\"0F0,1B0\"", "\"0F0,9F9\"") == "V020 run.json#/iterations/0/transfers/ops");
+  CHECK(found("\"0F0,1B0\"", "\"0F0,(0F0;1B0)OVERLAP_F_B\"") == "V020 run.json#/iterations/0/transfers/ops");
   CHECK(found("\"0F0,1B0\"", "\"0F0,F\"") == "T024 run.json#/iterations/0/transfers/ops");
-  CHECK(found("\"0F0,1B0\"", "\"0F0,0F0\"") == "V026 run.json#/iterations/0");
+  CHECK(found("\"0F0,1B0\"", "\"0F0,0F0\"") == "V020 run.json#/iterations/0");
   CHECK(found("\"latency_ns\": [5,5]", "\"latency_ns\": [5,6]") ==
-        "V015 run.json#/iterations/0/transfers/latency_ns/1");
+        "P012 run.json#/iterations/0/transfers/latency_ns/1");
   CHECK(found("\"end_ns\": [15,56], \"latency_ns\": [5,5]", "\"end_ns\": [15,50], \"latency_ns\": [5,0]") ==
         "V023 run.json#/iterations/0");
   CHECK(found("[[10,80], [26,51]]", "[[10,80], [26,29]]") == "V023 run.json#/iterations/0");
-  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,20]]") == "V024 run.json#/iterations/0");
+  CHECK(found("[[0,60], [15,30]]", "[[0,60], [15,20]]") == "V023 run.json#/iterations/0");
   const std::size_t begin = kGood.find("\"iterations\"");
-  CHECK(complaint(kGood.substr(0, begin) + "\"iterations\": []}").find("error[V016]") == 0);
+  CHECK(complaint(kGood.substr(0, begin) + "\"iterations\": []}").find("error[P016]") == 0);
 }
 
 TEST_CASE("all problems come at once") {
@@ -172,7 +172,7 @@ TEST_CASE("all problems come at once") {
 TEST_CASE("what is too much to list is counted") {
   std::string rows = "\"";
   for (int k = 0; k < 300; ++k) rows += "X,";
-  CHECK(after("\"1F0,1B0\"", rows + "\"").find("error[V017]: and ") != std::string::npos);
+  CHECK(after("\"1F0,1B0\"", rows + "\"").find("error[P022]: and ") != std::string::npos);
 }
 
 TEST_CASE("a run file is read from disk, plain or compressed") {

@@ -60,7 +60,7 @@ void check_round_trip(const RunRecord& record) {
 // Nothing of a run that could not be read back is written.
 void check_refused(const RunRecord& record) {
   bool wrote = false;
-  CHECK_THROWS_WITH_AS(write_run_file(record, [&](std::string_view) { wrote = true; }), doctest::Contains("V028"),
+  CHECK_THROWS_WITH_AS(write_run_file(record, [&](std::string_view) { wrote = true; }), doctest::Contains("T054"),
                        InputError);
   CHECK(!wrote);
 }

@@ -154,14 +154,14 @@ TEST_CASE("what is wrong with a schedule file is said with its place") {
     return test::problems_of([&] { (void)read_schedule_text(test::replaced(good, from, to), "s.json"); });
   };
   CHECK(complaint("0BACK1@2", "0BACK1@")
-            .find("error[J015]: \"0BACK1@\" is not a copy of an activation\n"
+            .find("error[T024]: \"0BACK1@\" is not a copy of an activation\n"
                   "  --> s.json#/schedule/copies/0") == 0);
-  CHECK(complaint("\"predicted\"", "\"guessed\"").find("error[V011]: \"versions\" is none of") == 0);
-  CHECK(complaint("debubble.schedule/1", "debubble.run/1").find("error[J010]") == 0);
-  CHECK(complaint("\"replicas_share_weights\": true", "\"replicas_share_weights\": 1").find("error[J007]") == 0);
-  CHECK(complaint("\"pairs_run_side_by_side\"", "\"pairs_run_side\"").find("error[J005]: unknown key") == 0);
-  CHECK(complaint("\"piece_shares\": [5]", "\"piece_shares\": [5,5]").find("error[V012]") == 0);
-  CHECK(test::problems_of([] { (void)read_schedule_text("{", "s.json"); }).find("error[J001]") == 0);
+  CHECK(complaint("\"predicted\"", "\"guessed\"").find("error[P011]: \"versions\" is none of") == 0);
+  CHECK(complaint("debubble.schedule/1", "debubble.run/1").find("error[P010]") == 0);
+  CHECK(complaint("\"replicas_share_weights\": true", "\"replicas_share_weights\": 1").find("error[P007]") == 0);
+  CHECK(complaint("\"pairs_run_side_by_side\"", "\"pairs_run_side\"").find("error[P005]: unknown key") == 0);
+  CHECK(complaint("\"piece_shares\": [5]", "\"piece_shares\": [5,5]").find("error[P012]") == 0);
+  CHECK(test::problems_of([] { (void)read_schedule_text("{", "s.json"); }).find("error[P001]") == 0);
 }
 
 TEST_CASE("times of nodes are whole microseconds of the run") {
@@ -198,25 +198,25 @@ TEST_CASE("nodes that are no compute are refused, and so is what compute cannot 
             .find("error[J021]: SEND_FORWARD is no compute node\n"
                   "  --> n.json#/0/2/type") == 0);
   CHECK(node_complaint("\"W\"", "\"OFFLOAD_SEND_START\"").find("error[J021]") == 0);
-  CHECK(node_complaint("\"W\"", "\"X\"").find("error[J022]: \"X\" is not a type of node") == 0);
-  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "rollback": true})").find("error[J025]") ==
+  CHECK(node_complaint("\"W\"", "\"X\"").find("error[P011]: \"X\" is not a type of node") == 0);
+  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "rollback": true})").find("error[J021]") ==
         0);
-  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "comm_pair_id": 3})").find("[J025]") !=
+  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "comm_pair_id": 3})").find("[J021]") !=
         std::string::npos);
-  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "need_recompute": true})").find("[J027]") !=
+  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "need_recompute": true})").find("[P012]") !=
         std::string::npos);
-  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "colour": 1})").find("[J005]") !=
+  CHECK(node_complaint(node, R"({"type": "W", "stage": 0, "microbatch": 0, "colour": 1})").find("[P005]") !=
         std::string::npos);
 }
 
 TEST_CASE("numbers of nodes agree with their lists, and leave no gaps") {
   const std::string node = R"({"type": "W", "stage": 0, "microbatch": 0})";
   const auto instead = [&](const std::string& text) { return node_complaint(node, text); };
-  CHECK(instead(R"({"type": "W", "stage": 1, "microbatch": 0})").find("error[J023]") == 0);
-  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 0, "chunk": 1})").find("error[J024]") == 0);
-  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 0, "layer_group_idx": 2})").find("error[J024]") == 0);
-  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 9})").find("error[J029]") == 0);
-  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 2147483646, "seq_split_idx": 2147483646})").find("[J029]") !=
+  CHECK(instead(R"({"type": "W", "stage": 1, "microbatch": 0})").find("error[T008]") == 0);
+  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 0, "chunk": 1})").find("error[P012]") == 0);
+  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 0, "layer_group_idx": 2})").find("error[P012]") == 0);
+  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 9})").find("error[T030]") == 0);
+  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 2147483646, "seq_split_idx": 2147483646})").find("[T030]") !=
         std::string::npos);
   CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 1})").find("error[T0") == 0);
 }
@@ -228,15 +228,15 @@ TEST_CASE("times and peers of nodes are checked") {
     return R"({"type": "W", "stage": 0, "microbatch": 0, "start_time": )" + std::to_string(begin) +
            ", \"completion_time\": " + std::to_string(end) + "}";
   };
-  CHECK(instead(times(3, 2)).find("error[J026]: it completes before it starts") == 0);
-  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 0, "send_peer_stage": 1})").find("error[J028]") == 0);
+  CHECK(instead(times(3, 2)).find("error[V023]: it completes before it starts") == 0);
+  CHECK(instead(R"({"type": "W", "stage": 0, "microbatch": 0, "send_peer_stage": 1})").find("error[T008]") == 0);
   CHECK(read_schedule_text(test::replaced(kNodes, node, times(2, 3)), "n.json").notes.size() == 1);
 }
 
 TEST_CASE("lists that are none") {
   for (const char* text : {"[]", "[1]", "[[]]", "[[1]]", "[{}]"}) {
     CAPTURE(text);
-    CHECK(test::problems_of([&] { (void)read_schedule_text(text, "n.json"); }).find("error[J0") == 0);
+    CHECK(test::problems_of([&] { (void)read_schedule_text(text, "n.json"); }).find("error[P0") == 0);
   }
 }
 

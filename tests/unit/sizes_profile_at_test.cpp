@@ -181,7 +181,7 @@ TEST_CASE("profile at a size: beyond what can be counted is refused") {
   std::vector<NamedProfile> profiles{profile_of(1, 1000), profile_of(2, 1000)};
   for (NamedProfile& one : profiles) one.profile.layers.at(0).forward.median = kLongestDuration / 4;
   CHECK(no_way(profiles, {100, 1000}) ==
-        "error[L026]: a layer's time at 100 x 1000 is beyond what can be counted\n"
+        "error[L025]: a layer's time at 100 x 1000 is beyond what can be counted\n"
         "  = help: ask for a size nearer to those that were measured\n");
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("profiles of several models, devices or formats are refused, with ever
   const std::string text = refusal(profiles);
   CHECK(text.find("error[L020]: the profiles are not of one model: \"steps\" here, \"stairs\" in b1-s1000.json\n"
                   "  --> b2-s1000.json\n"
-                  "  = help: only sizes of one measured model can stand together: leave one of the two out\n") == 0);
+                  "  = help: only sizes of one measured model can be combined: leave one of the two out\n") == 0);
   CHECK(text.find("not of one number format: \"fp16\" here, \"bf16\" in b1-s1000.json") != std::string::npos);
   CHECK(text.find("not of one device: \"NVIDIA A100\" here, \"NVIDIA H100\" in") != std::string::npos);
   CHECK(text.find("not of one hop: 5 ns here, none in b1-s1000.json") != std::string::npos);
@@ -218,28 +218,28 @@ TEST_CASE("profiles with other layers are refused, at the first that differs") {
     return text.substr(0, text.find('\n'));
   };
   layer.parameters = 1;
-  CHECK(message() == "error[L021]: layer 0, \"block.0\": its parameters take 1 bytes here, 25000000 in b1-s1000.json");
+  CHECK(message() == "error[L020]: layer 0, \"block.0\": its parameters take 1 bytes here, 25000000 in b1-s1000.json");
   layer.name = "block.1";
-  CHECK(message() == "error[L021]: layer 0, \"block.1\": its name is \"block.0\" in b1-s1000.json");
+  CHECK(message() == "error[L020]: layer 0, \"block.1\": its name is \"block.0\" in b1-s1000.json");
   layer.kind = "head";
-  CHECK(message() == "error[L021]: layer 0, \"block.0\": its kind is \"head\" here, \"transformer\" in b1-s1000.json");
+  CHECK(message() == "error[L020]: layer 0, \"block.0\": its kind is \"head\" here, \"transformer\" in b1-s1000.json");
   layer.weight_grad_held.reset();
   CHECK(message() ==
-        "error[L021]: layer 0, \"block.0\": it knows input_grad weight_grad here, input_grad weight_grad "
+        "error[L020]: layer 0, \"block.0\": it knows input_grad weight_grad here, input_grad weight_grad "
         "weight_grad_held_bytes in b1-s1000.json");
   profiles[1].profile.layers.push_back(good);
-  CHECK(message() == "error[L021]: 2 layers here, 1 in b1-s1000.json");
+  CHECK(message() == "error[L020]: 2 layers here, 1 in b1-s1000.json");
 }
 
 TEST_CASE("profiles of unknown sizes, or of one size twice, are refused") {
   CHECK(refusal({profile_of(1, 1000), profile_of(1, 1000)}) ==
-        "error[L023]: the size 1 x 1000 was measured twice: b1-s1000.json is of it, too\n"
+        "error[L020]: the size 1 x 1000 was measured twice: b1-s1000.json is of it, too\n"
         "  --> b1-s1000.json\n"
         "  = help: leave one of the two out\n");
   NamedProfile unknown = profile_of(2, 1000);
   unknown.profile.microbatch_size = 0;
   CHECK(refusal({profile_of(1, 1000), unknown}) ==
-        "error[L022]: \"microbatch_size\" is null: which size this is of is not known\n"
+        "error[L020]: \"microbatch_size\" is null: which size this is of is not known\n"
         "  --> b2-s1000.json\n"
         "  = help: write the number there; `debubble import --microbatch N --seq N` sets both\n");
   unknown = profile_of(2, 1000);

@@ -55,19 +55,19 @@ TEST_CASE("slow items fill tables, one entry for each device, stage and replica"
 
 TEST_CASE("a slow item that is none, or of what the run does not have, is refused") {
   const auto parse = [](std::vector<std::string> items) { return codes_of([&] { (void)parse_slow(items); }); };
-  CHECK(parse({"device"}) == Codes{"O001"});
-  CHECK(parse({"device=3"}) == Codes{"O001"});
-  CHECK(parse({"device=x:2"}) == Codes{"O001"});
-  CHECK(parse({"device=3-1:2"}) == Codes{"O001"});
-  CHECK(parse({"gpu=1:2"}) == Codes{"O002"});
-  CHECK(parse({"device=1:0"}) == Codes{"O003"});
-  CHECK(parse({"device=1:0.0009"}) == Codes{"O003"});
+  CHECK(parse({"device"}) == Codes{"C006"});
+  CHECK(parse({"device=3"}) == Codes{"C006"});
+  CHECK(parse({"device=x:2"}) == Codes{"C006"});
+  CHECK(parse({"device=3-1:2"}) == Codes{"C006"});
+  CHECK(parse({"gpu=1:2"}) == Codes{"C002"});
+  CHECK(parse({"device=1:0"}) == Codes{"C012"});
+  CHECK(parse({"device=1:0.0009"}) == Codes{"C012"});
   CHECK(parse({"device=1:0.001"}).empty());
   CHECK(parse({"device=1:1000"}).empty());
-  CHECK(parse({"device=1:1001"}) == Codes{"O003"});
-  CHECK(parse({"device=1:nan"}) == Codes{"O003"});
-  CHECK(parse({"devices=1,,1"}) == Codes{"O003"});
-  CHECK(parse({"device", "gpu=1:2", "device=1:x"}) == Codes{"O001", "O002", "O003"});
+  CHECK(parse({"device=1:1001"}) == Codes{"C012"});
+  CHECK(parse({"device=1:nan"}) == Codes{"C012"});
+  CHECK(parse({"devices=1,,1"}) == Codes{"C012"});
+  CHECK(parse({"device", "gpu=1:2", "device=1:x"}) == Codes{"C006", "C002", "C012"});
 
   const Schedule schedule = build("1f1b", 4, 8);
   const auto make = [&](std::vector<std::string> items) {
@@ -77,7 +77,7 @@ TEST_CASE("a slow item that is none, or of what the run does not have, is refuse
   CHECK(make({"device=4:2"}) == Codes{"O004"});
   CHECK(make({"replica=1:2"}) == Codes{"O004"});
   CHECK(make({"devices=1,1,1"}) == Codes{"O005"});
-  CHECK(make({"device=1:2", "device=0-2:3"}) == Codes{"O006"});
+  CHECK(make({"device=1:2", "device=0-2:3"}) == Codes{"C007"});
   CHECK(make({"device=4:2", "stages=1"}) == Codes{"O004", "O005"});
 }
 
@@ -135,32 +135,32 @@ TEST_CASE("all pieces of a microbatch take its factor") {
 
 TEST_CASE("a distribution that is none is refused") {
   const auto parse = [](const std::string& text) { return codes_of([&] { (void)parse_factors(text); }); };
-  CHECK(parse("gauss:1") == Codes{"O007"});
-  CHECK(parse("lognormal") == Codes{"O008"});
-  CHECK(parse("lognormal:") == Codes{"O008"});
-  CHECK(parse("lognormal:0") == Codes{"O008"});
+  CHECK(parse("gauss:1") == Codes{"C002"});
+  CHECK(parse("lognormal") == Codes{"C012"});
+  CHECK(parse("lognormal:") == Codes{"C012"});
+  CHECK(parse("lognormal:0") == Codes{"C012"});
   CHECK(parse("lognormal:4").empty());
-  CHECK(parse("lognormal:4.1") == Codes{"O008"});
-  CHECK(parse("uniform:1") == Codes{"O008"});
-  CHECK(parse("uniform:1-1") == Codes{"O008"});
-  CHECK(parse("uniform:0-1") == Codes{"O008"});
-  CHECK(parse("experts:1:0.5") == Codes{"O008"});
+  CHECK(parse("lognormal:4.1") == Codes{"C012"});
+  CHECK(parse("uniform:1") == Codes{"C012"});
+  CHECK(parse("uniform:1-1") == Codes{"C012"});
+  CHECK(parse("uniform:0-1") == Codes{"C012"});
+  CHECK(parse("experts:1:0.5") == Codes{"C012"});
   CHECK(parse("experts:2:0.5").empty());
-  CHECK(parse("experts:8") == Codes{"O008"});
+  CHECK(parse("experts:8") == Codes{"C012"});
   CHECK(parse("no/such.csv") == Codes{"C005"});
 }
 
 TEST_CASE("jitter and seed are checked, all at once") {
   const auto check = [](const VariationFlags& flags) { return codes_of([&] { (void)check_variation(flags); }); };
   CHECK(check({{}, "", "lognormal:0.05", ""}).empty());
-  CHECK(check({{}, "", "normal:0.05", ""}) == Codes{"O010"});
-  CHECK(check({{}, "", "lognormal:0", ""}) == Codes{"O010"});
+  CHECK(check({{}, "", "normal:0.05", ""}) == Codes{"C006"});
+  CHECK(check({{}, "", "lognormal:0", ""}) == Codes{"C006"});
   CHECK(check({{}, "", "lognormal:2", ""}).empty());
-  CHECK(check({{}, "", "lognormal:2.1", ""}) == Codes{"O010"});
-  CHECK(check({{}, "", "lognormal:0.1", "-1"}) == Codes{"O011"});
+  CHECK(check({{}, "", "lognormal:2.1", ""}) == Codes{"C006"});
+  CHECK(check({{}, "", "lognormal:0.1", "-1"}) == Codes{"C011"});
   CHECK(check({{}, "", "lognormal:0.1", "9223372036854775807"}).empty());
-  CHECK(check({{"device=1:2"}, "", "", "7"}) == Codes{"O011"});
-  CHECK(check({{"x"}, "y:1", "z", "w"}) == Codes{"O001", "O007", "O010", "O011"});
+  CHECK(check({{"device=1:2"}, "", "", "7"}) == Codes{"C004"});
+  CHECK(check({{"x"}, "y:1", "z", "w"}) == Codes{"C006", "C002", "C006", "C011"});
 }
 
 TEST_CASE("files of factors and of tokens") {
@@ -174,26 +174,26 @@ TEST_CASE("files of factors and of tokens") {
   FactorSource source;
   source.kind = FactorSource::Kind::kFile;
   source.factors = factors;
-  CHECK(codes_of([&] { (void)microbatch_factors(source, 3, 1); }) == Codes{"O009"});
+  CHECK(codes_of([&] { (void)microbatch_factors(source, 3, 1); }) == Codes{"P012"});
   CHECK(microbatch_factors(source, 2, 1) == factors);
 }
 
 TEST_CASE("a file of factors is read strictly, and all that is wrong is said at once") {
-  CHECK(file_codes("f.csv", "microbatch;factor\n0;1\n") == Codes{"O015"});
-  CHECK(file_codes("f.csv", "microbatch,factor\n") == Codes{"O016"});
-  CHECK(file_codes("f.csv", "microbatch,factor\n0,1,2\n1,1\n") == Codes{"O017"});
-  CHECK(file_codes("f.csv", "microbatch,factor\n0,1\n\n1,1\n") == Codes{"O017", "O018"});
-  CHECK(file_codes("f.csv", "microbatch,factor\n1,1\n0,0\n2,x\n") == Codes{"O018", "O018", "O019", "O019"});
-  CHECK(file_codes("f.csv", "microbatch,factor\n0,1\xff\n") == Codes{"O013"});
-  CHECK(file_codes("f.json", "{") == Codes{"O012"});
-  CHECK(file_codes("f.json", R"({"schema": "debubble.factors/2", "factors": [1]})") == Codes{"O016"});
-  CHECK(file_codes("f.json", R"({"schema": "debubble.factors/1"})") == Codes{"O016"});
-  CHECK(file_codes("f.json", R"({"schema": "debubble.factors/1", "factors": [], "tokens": []})") == Codes{"O016"});
+  CHECK(file_codes("f.csv", "microbatch;factor\n0;1\n") == Codes{"P005"});
+  CHECK(file_codes("f.csv", "microbatch,factor\n") == Codes{"P006"});
+  CHECK(file_codes("f.csv", "microbatch,factor\n0,1,2\n1,1\n") == Codes{"G002"});
+  CHECK(file_codes("f.csv", "microbatch,factor\n0,1\n\n1,1\n") == Codes{"G002", "G002"});
+  CHECK(file_codes("f.csv", "microbatch,factor\n1,1\n0,0\n2,x\n") == Codes{"G002", "G002", "P004", "P004"});
+  CHECK(file_codes("f.csv", "microbatch,factor\n0,1\xff\n") == Codes{"P002"});
+  CHECK(file_codes("f.json", "{") == Codes{"P001"});
+  CHECK(file_codes("f.json", R"({"schema": "debubble.factors/2", "factors": [1]})") == Codes{"P010"});
+  CHECK(file_codes("f.json", R"({"schema": "debubble.factors/1"})") == Codes{"P006"});
+  CHECK(file_codes("f.json", R"({"schema": "debubble.factors/1", "factors": [], "tokens": []})") == Codes{"P006"});
   CHECK(file_codes("f.json", R"({"schema": "debubble.factors/1", "factors": [1, 0, "x", 1e9], "seed": 1})") ==
-        Codes{"O015"});
+        Codes{"P005"});
   CHECK(file_codes("f.json", R"({"schema": "debubble.factors/1", "factors": [1, 0, "x", 1e9]})") ==
-        Codes{"O019", "O019", "O019"});
-  CHECK(file_codes("f.json", R"({"schema": "debubble.factors/1", "factors": 1})") == Codes{"O017"});
+        Codes{"P004", "P004", "P004"});
+  CHECK(file_codes("f.json", R"({"schema": "debubble.factors/1", "factors": 1})") == Codes{"P007"});
 }
 
 }  // namespace

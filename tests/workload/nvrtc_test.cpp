@@ -59,7 +59,7 @@ TEST_CASE("what NVRTC refuses is told with its own words and line") {
     (void)compile_for(*nvrtc, "__global__ void broken() {\n  no_such_thing();\n}", "broken.cu", 90);
     FAIL("it was compiled");
   } catch (const UnavailableError& error) {
-    CHECK(error.diagnostic().code == "U028");
+    CHECK(error.diagnostic().code == "U027");
     CHECK(error.diagnostic().message.find("broken.cu(2): error: identifier \"no_such_thing\"") != std::string::npos);
   }
 }

@@ -27,7 +27,7 @@ void require_source(const ResultsFile& results, const std::string& name) {
   std::string all;
   for (const std::string& one : names) all += (all.empty() ? "" : ", ") + one;
   const std::string guess = closest_name(name, names);
-  throw InputError(Diagnostic{"I014", "--source", "there is no source \"" + name + "\"",
+  throw InputError(Diagnostic{"C003", "--source", "there is no source \"" + name + "\"",
                               guess.empty() ? "the file has: " + all : "did you mean " + guess + "?"});
 }
 

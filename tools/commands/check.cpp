@@ -125,7 +125,7 @@ class Check : public Command {
       const std::string baseline = std::filesystem::weakly_canonical(gate.baseline()).string();
       const auto [other, is_new] = suite_of.emplace(baseline, gate.result().file);
       if (!is_new) {
-        throw InputError(Diagnostic{"Q033", gate.result().file,
+        throw InputError(Diagnostic{"C066", gate.result().file,
                                     "its baseline is that of " + other->second + " too: " + gate.baseline(),
                                     "give each suite its own \"baseline\""});
       }

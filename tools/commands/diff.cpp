@@ -29,7 +29,7 @@ std::optional<std::size_t> parse_iteration(const std::string& text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
-  throw InputError(Diagnostic{"C093", "--iteration", "\"" + text + "\" is neither median nor a number from 1",
+  throw InputError(Diagnostic{"C003", "--iteration", "\"" + text + "\" is neither median nor a number from 1",
                               "write it like --iteration 3"});
 }
 

@@ -15,6 +15,7 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/explain/error_codes.hpp"
+#include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/explain/explain_json.hpp"
@@ -32,9 +33,9 @@ constexpr std::string_view kFormats = "text|json";
 [[noreturn]] void nothing_called(const std::string& name) {
   std::vector<std::string> names{"schedule", "step"};
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
-  for (const ErrorCode& row : error_codes()) names.push_back(row.code);
+  for (const ErrorCode& row : error_codes()) names.emplace_back(row.code);
   const std::string guess = closest_name(name, names);
-  throw InputError(Diagnostic{"Y003", "explain", "nothing here is called \"" + name + "\"",
+  throw InputError(Diagnostic{"C003", "explain", "nothing here is called \"" + name + "\"",
                               guess.empty() ? "an op is called 3F7; the others: step, a schedule's name, an error code"
                                             : "did you mean " + guess + "?"});
 }
@@ -58,7 +59,7 @@ class Explain : public Command {
     if (!name_.empty() && topic_ != "schedule") {
       const bool known =
           topic_ == "step" || is_op_name(topic_) || is_error_code(topic_) || find_schedule(topic_) != nullptr;
-      throw InputError(Diagnostic{"C064", "explain",
+      throw InputError(Diagnostic{"C003", "explain",
                                   known ? "\"" + name_ + "\" stands behind \"" + topic_ + "\", which takes no name"
                                         : "\"" + topic_ + "\" cannot be explained",
                                   known ? "explain one thing at a time: debubble explain " + topic_
@@ -70,7 +71,7 @@ class Explain : public Command {
       if (find_schedule(topic_) == nullptr) nothing_called(topic_);
       name_ = topic_;
     } else if (name_.empty()) {
-      throw InputError(Diagnostic{"C064", "explain schedule", "which schedule?", "see `debubble list schedules`"});
+      throw InputError(Diagnostic{"C003", "explain schedule", "which schedule?", "see `debubble list schedules`"});
     }
     return explain_schedule();
   }
@@ -88,11 +89,7 @@ class Explain : public Command {
     const auto code = find_error_code(topic_);
     if (!code) nothing_called(topic_);
     Output output(output_, kFormats);
-    std::string text = paint(output.style().color, kBold, code->code) + "  " + code->area + "\n";
-    for (const std::string& line : wrap(code->meaning, static_cast<std::size_t>(output.style().width) - 6)) {
-      text += "      " + line + "\n";
-    }
-    output.write(text);
+    output.write(error_code_text(*code, topic_, output.style()));
     output.commit();
     return kExitOk;
   }

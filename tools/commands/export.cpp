@@ -37,7 +37,7 @@ constexpr const char* kPlacedBySimulation =
 // Megatron puts stage s on rank s mod p; a layout cannot say anything else.
 void refuse_other_placements(const Schedule& schedule) {
   if (schedule.placement == loop_placement(schedule.devices, schedule.stages)) return;
-  throw InputError(Diagnostic{"T055", "--to",
+  throw InputError(Diagnostic{"T054", "--to",
                               "Megatron's layout puts stage s on device s mod " + std::to_string(schedule.devices) +
                                   ", and " + schedule.name + " places its stages otherwise",
                               "--to schedule-json keeps the placement"});
@@ -69,11 +69,11 @@ class Export : public Command {
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     if (to_ == "megatron-layout" && !scenario.profile) {
-      throw InputError(Diagnostic{"J037", "--to", "a layout places layers, and there are none without a profile",
+      throw InputError(Diagnostic{"C004", "--to", "a layout places layers, and there are none without a profile",
                                   "add --profile FILE"});
     }
     if (to_ == "topology-json" && scenario.cluster.graph == nullptr) {
-      throw InputError(Diagnostic{"B014", "--to", "ideal links have no graph that could be written",
+      throw InputError(Diagnostic{"C004", "--to", "ideal links have no graph that could be written",
                                   "add --topology, e.g. --topology dgx-h100:2"});
     }
     OutputFile file(output_);
@@ -98,7 +98,7 @@ class Export : public Command {
     std::string all;
     for (const std::string& format : kFormats) all += (all.empty() ? "" : ", ") + format;
     throw InputError(
-        Diagnostic{"C063", "--to", "\"" + to_ + "\" is not a format debubble can export to", "known formats: " + all});
+        Diagnostic{"C003", "--to", "\"" + to_ + "\" is not a format debubble can export to", "known formats: " + all});
   }
 
   // What needs no costs.

@@ -47,7 +47,7 @@ class Import : public Command {
   int run(const Invocation&) override {
     if (std::find(kTraces.begin(), kTraces.end(), flags_.from) != kTraces.end()) return import_traces(flags_);
     if (flags_.from != "pipedream" && flags_.from != "megatron") {
-      throw InputError(Diagnostic{"C062", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
+      throw InputError(Diagnostic{"C003", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
                                   "known tools: kineto, nsys, records, pipedream, megatron"});
     }
     const bool megatron = flags_.from == "megatron";
@@ -66,7 +66,7 @@ class Import : public Command {
     }
     if (flag.empty() && flags_.files.size() == 1) return;
     throw InputError(Diagnostic{
-        "C072", flag.empty() ? "FILE" : flag,
+        "C087", flag.empty() ? "FILE" : flag,
         flag.empty() ? file + " is one file; got " + std::to_string(flags_.files.size()) : "means nothing for " + what,
         flag.empty() ? "import them one by one" : "leave " + flag + " out"});
   }

@@ -43,7 +43,7 @@ std::string stem_of(const std::string& path) {
 
 void check_positive(const std::optional<int>& value, const char* flag) {
   if (!value || *value > 0) return;
-  throw InputError(Diagnostic{"C071", flag, "must be at least 1; got " + std::to_string(*value),
+  throw InputError(Diagnostic{"C012", flag, "must be at least 1; got " + std::to_string(*value),
                               std::string("leave ") + flag + " out when it is not known"});
 }
 

@@ -34,7 +34,7 @@ struct TraceImportFlags {
 [[nodiscard]] FlagRows trace_rows(TraceImportFlags& flags);
 
 // Reads the files, one rank or several each; writes the profile, the explanation, or both; notes and the sum go to
-// stderr. Throws InputError (C071...C073 for the flags) and what the readers throw.
+// stderr. Throws InputError (C012 and C087 for the flags) and what the readers throw.
 int import_traces(const TraceImportFlags& flags);
 
 }  // namespace debubble

@@ -16,6 +16,8 @@
 #include "sim/topologies/catalog.hpp"
 #include "tools/catalog/command_list.hpp"
 #include "tools/catalog/schedule_page.hpp"
+#include "tools/explain/error_codes.hpp"
+#include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/schedule_facts.hpp"
@@ -115,7 +117,22 @@ const std::vector<Item>& completions() {
   return items;
 }
 
+std::vector<Item> codes() {
+  std::vector<Item> items;
+  for (const ErrorCode& code : error_codes()) items.push_back({std::string(code.code), std::string(code.meaning)});
+  return items;
+}
+
+Json code_json(const ErrorCode& code) {
+  return {{"name", code.code},
+          {"family", code.family},
+          {"meaning", code.meaning},
+          {"remedy", code.remedy},
+          {"former", code.former}};
+}
+
 std::vector<Item> items_of(const std::string& family) {
+  if (family == "error-codes") return codes();
   if (family == "commands") return commands();
   if (family == "completions") return completions();
   if (family == "models") return models();
@@ -150,20 +167,22 @@ class List : public Command {
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 8> families{"schedules", "transforms", "topologies", "cost-models",
-                                              "models",    "hardware",   "commands",   "completions"};
+    const std::array<std::string, 9> families{"schedules", "transforms",  "topologies", "cost-models", "models",
+                                              "hardware",  "error-codes", "commands",   "completions"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
-      throw InputError(Diagnostic{"C064", "list", "there is no list of \"" + family_ + "\"",
+      throw InputError(Diagnostic{"C003", "list", "there is no list of \"" + family_ + "\"",
                                   guess.empty()
                                       ? "known lists: schedules, transforms, topologies, cost-models, models, "
-                                        "hardware, commands, completions"
+                                        "hardware, error-codes, commands, completions"
                                       : "did you mean " + guess + "?"});
     }
     Output output(output_, kFormats);
     const bool json = output.format() == Format::kJson;
-    if (output.format() == Format::kMarkdown && (family_ != "schedules" || !name_.empty())) {
-      throw InputError(Diagnostic{"C002", "--format", "only the whole list of schedules is made as markdown",
+    const bool page = family_ == "schedules" || family_ == "error-codes";
+    if (output.format() == Format::kMarkdown && (!page || !name_.empty())) {
+      throw InputError(Diagnostic{"C002", "--format",
+                                  "only the whole list of schedules or of error-codes is made as markdown",
                                   "write --format text or --format json"});
     }
     if (!name_.empty()) {
@@ -171,8 +190,10 @@ class List : public Command {
       output.write(json ? one_json() : one_text(output.style()));
     } else if (json) {
       output.write(all_json());
+    } else if (output.format() == Format::kMarkdown) {
+      output.write(family_ == "schedules" ? schedule_page() : error_page());
     } else if (family_ == "schedules") {
-      output.write(output.format() == Format::kMarkdown ? schedule_page() : schedules_text(output.style()));
+      output.write(schedules_text(output.style()));
     } else if (family_ == "transforms") {
       output.write(transforms_text(output.style()));
     } else if (family_ == "topologies") {
@@ -186,12 +207,17 @@ class List : public Command {
 
  private:
   // The name of the list in JSON.
-  [[nodiscard]] std::string key() const { return family_ == "cost-models" ? "cost_models" : family_; }
+  [[nodiscard]] std::string key() const {
+    std::string key = family_;
+    std::replace(key.begin(), key.end(), '-', '_');
+    return key;
+  }
 
   [[nodiscard]] std::string all_json() const {
     if (family_ == "schedules") return schedules_json();
     if (family_ == "transforms") return transforms_json();
     if (family_ == "topologies") return topologies_json();
+    if (family_ == "error-codes") return codes_json();
     return family_ == "commands" ? commands_json() : items_json(key(), items_of(family_));
   }
 
@@ -204,7 +230,7 @@ class List : public Command {
     if (std::find(names.begin(), names.end(), name_) != names.end()) return;
     const std::string guess = closest_name(name_, names);
     throw InputError(Diagnostic{
-        "C064", "list", "there is no \"" + name_ + "\" in the list of " + family_,
+        "C003", "list", "there is no \"" + name_ + "\" in the list of " + family_,
         guess.empty() ? "`debubble list " + family_ + "` shows all of them" : "did you mean " + guess + "?"});
   }
 
@@ -222,6 +248,7 @@ class List : public Command {
     if (family_ == "schedules") return schedule_facts_text(*find_schedule(name_), style);
     if (family_ == "transforms") return transform_text(*find_transform(name_), style);
     if (family_ == "topologies") return topology_text(name_, style);
+    if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);
     if (family_ == "completions") return name_ == "bash" ? bash_completions() : zsh_completions();
     std::vector<Item> items = items_of(family_);
     std::erase_if(items, [&](const Item& item) { return item.name != name_; });
@@ -244,6 +271,12 @@ class List : public Command {
     Json list = Json::array();
     for (const ScheduleEntry& entry : schedule_catalog()) list.push_back(schedule_json(entry));
     return Json{{"schema_version", 1}, {"schedules", list}}.dump(2) + "\n";
+  }
+
+  static std::string codes_json() {
+    Json list = Json::array();
+    for (const ErrorCode& code : error_codes()) list.push_back(code_json(code));
+    return Json{{"schema_version", 1}, {"error_codes", list}}.dump(2) + "\n";
   }
 
   std::string family_ = "schedules";

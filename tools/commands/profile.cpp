@@ -110,13 +110,13 @@ class ProfileCommand : public Command {
     const bool model = !flags_.model.empty();
     const bool program = !invocation.program.empty();
     if (model == program) {
-      throw InputError(Diagnostic{"C086", "debubble profile",
+      throw InputError(Diagnostic{"C009", "debubble profile",
                                   model ? "both --model and a program are given" : "nothing is given to measure",
                                   "give either --model NAME, or a program: -- python train.py"});
     }
     check_numbers();
     if (model && !flags_.checks.empty() && !flags_.sizes.sweeps.empty()) {
-      throw InputError(Diagnostic{"C086", "--checks", "it is about one size, and several are measured",
+      throw InputError(Diagnostic{"C087", "--checks", "it is about one size, and several are measured",
                                   "leave --checks or --sweep out"});
     }
     if (model) return profile_model(flags_);
@@ -127,12 +127,12 @@ class ProfileCommand : public Command {
  private:
   void check_numbers() const {
     if (flags_.iterations.value_or(1) < 1) {
-      throw InputError(Diagnostic{"C083", "--iterations",
+      throw InputError(Diagnostic{"C012", "--iterations",
                                   "at least 1 is needed; got " + std::to_string(*flags_.iterations),
                                   "leave it out for the default"});
     }
     if (flags_.device < 0) {
-      throw InputError(Diagnostic{"C083", "--device", "devices count from 0; got " + std::to_string(flags_.device),
+      throw InputError(Diagnostic{"C012", "--device", "devices count from 0; got " + std::to_string(flags_.device),
                                   "`debubble doctor` shows how many there are"});
     }
   }
@@ -142,7 +142,7 @@ class ProfileCommand : public Command {
     for (const Flag& row : model_rows(flags_)) {
       if (!is_given(row)) continue;
       const std::string flag(row.name);
-      throw InputError(Diagnostic{"C086", flag, "it is about the built-in transformer, and a program is measured",
+      throw InputError(Diagnostic{"C087", flag, "it is about the built-in transformer, and a program is measured",
                                   "leave " + flag + " out; the program's own arguments follow its name"});
     }
   }

@@ -21,6 +21,7 @@
 #include "profiler/cupti/table.hpp"
 #include "sim/core/error.hpp"
 #include "studies/measure/places.hpp"
+#include "tools/doctor/build_facts.hpp"
 
 namespace debubble {
 
@@ -122,8 +123,8 @@ std::string processors_text() {
 }
 
 MachineCheck products_check() {
-  const live::MatrixProducts& products = live::MatrixProducts::best();
-  const bool own = products.name() == live::MatrixProducts::own().name();
+  const live::MatmulLibrary& products = live::MatmulLibrary::best();
+  const bool own = products.name() == live::MatmulLibrary::own().name();
   return {
       "OpenBLAS", own ? "note" : "ok",
       own ? "not found; `live` uses its own matrix products: apt-get install libopenblas0-pthread" : products.name()};

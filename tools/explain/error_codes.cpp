@@ -1,30 +1,29 @@
 #include "tools/explain/error_codes.hpp"
 
 #include <algorithm>
-#include <sstream>
+
+#include "tools/explain/error_table.hpp"
 
 namespace debubble {
 namespace {
 
-std::string without(std::string text, std::string_view marks) {
-  std::erase_if(text, [&](char c) { return marks.find(c) != std::string_view::npos; });
-  return text;
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> all;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    all.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return all;
 }
 
-// "| X010 | a finding: the schedule deadlocks |", or a heading, "| **X** | **the run** |".
-std::vector<ErrorCode> parse() {
+std::vector<ErrorCode> all_codes() {
   std::vector<ErrorCode> codes;
-  std::istringstream lines{std::string(error_table())};
-  std::string area;
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t middle = line.find(" | ");
-    if (!line.starts_with("| ") || !line.ends_with(" |") || middle == std::string::npos) continue;
-    const std::string code = line.substr(2, middle - 2);
-    const std::string text = line.substr(middle + 3, line.size() - middle - 5);
-    if (code.starts_with("**")) {
-      area = without(text, "*");
-    } else if (is_error_code(code)) {
-      codes.push_back({code, area, without(text, "`")});
+  for (const auto families : {error_families_of_input(), error_families_of_schedules(), error_families_of_runs()}) {
+    for (const ErrorFamily& family : families) {
+      for (const ErrorRow& row : family.rows) {
+        codes.push_back({row.code, family.title, row.meaning, row.remedy, words(row.former)});
+      }
     }
   }
   return codes;
@@ -33,7 +32,7 @@ std::vector<ErrorCode> parse() {
 }  // namespace
 
 const std::vector<ErrorCode>& error_codes() {
-  static const std::vector<ErrorCode> codes = parse();
+  static const std::vector<ErrorCode> codes = all_codes();
   return codes;
 }
 
@@ -45,6 +44,9 @@ bool is_error_code(std::string_view name) {
 std::optional<ErrorCode> find_error_code(std::string_view code) {
   for (const ErrorCode& one : error_codes()) {
     if (one.code == code) return one;
+  }
+  for (const ErrorCode& one : error_codes()) {
+    if (std::find(one.former.begin(), one.former.end(), code) != one.former.end()) return one;
   }
   return std::nullopt;
 }

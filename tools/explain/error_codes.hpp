@@ -1,26 +1,27 @@
-// What an error code means: the table of docs/errors.md, which the build takes in.
+// What an error code means and what to do about it: the rows of error_table.hpp, to look up.
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace debubble {
 
 struct ErrorCode {
-  std::string code;     // "X010"
-  std::string area;     // "the run"
-  std::string meaning;  // "a finding: the schedule deadlocks"
+  std::string_view code;                 // "X010"
+  std::string_view family;               // "the simulation"
+  std::string_view meaning;              // "a finding: the schedule deadlocks (status 1)"
+  std::string_view remedy;               // "change the order of ..."
+  std::vector<std::string_view> former;  // its aliases for one release, in order
 };
 
+// Family by family, in order within a family.
 [[nodiscard]] const std::vector<ErrorCode>& error_codes();
 
 // A letter and three digits.
 [[nodiscard]] bool is_error_code(std::string_view name);
-[[nodiscard]] std::optional<ErrorCode> find_error_code(std::string_view code);
 
-// docs/errors.md as it was when this was built (tools/explain/error_table.cpp.in).
-[[nodiscard]] std::string_view error_table();
+// By its code, or by a former one: then the result has another `code` than what was asked for.
+[[nodiscard]] std::optional<ErrorCode> find_error_code(std::string_view code);
 
 }  // namespace debubble

@@ -31,7 +31,7 @@ FlagRows flag_rows(AttributionFlags& flags, std::string_view group) {
 
 AttributionRules attribution_rules(const AttributionFlags& flags) {
   if (flags.warm_up && *flags.warm_up < 0) {
-    throw InputError(Diagnostic{"C070", "--warm-up",
+    throw InputError(Diagnostic{"C012", "--warm-up",
                                 "the number of steps to discard is at least 0; got " + std::to_string(*flags.warm_up),
                                 "leave --warm-up out to have it detected"});
   }

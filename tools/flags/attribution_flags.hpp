@@ -23,7 +23,7 @@ inline constexpr const char* kNoLayers = "none";
 // --layers, --steps, --warm-up and --explain, under a heading of the help; without one under the first.
 [[nodiscard]] FlagRows flag_rows(AttributionFlags& flags, std::string_view group = "");
 
-// The rules these flags ask for; "none" leaves the default layer rule. Throws InputError C070 for a warm-up below 0.
+// The rules these flags ask for; "none" leaves the default layer rule. Throws InputError C012 for a warm-up below 0.
 [[nodiscard]] AttributionRules attribution_rules(const AttributionFlags& flags);
 
 }  // namespace debubble

@@ -18,7 +18,7 @@ namespace {
 
 // Takes "--config FILE" or "--config=FILE" out of the arguments; "" when it is not there.
 std::string take_config(std::vector<std::string>& arguments) {
-  const Diagnostic nameless{"C040", "--config", "no file is named", "write --config FILE.toml"};
+  const Diagnostic nameless{"C065", "--config", "no file is named", "write --config FILE.toml"};
   for (auto it = arguments.begin(); it != arguments.end(); ++it) {
     if (*it == "--") break;
     if (it->starts_with("--config=")) {
@@ -67,7 +67,7 @@ void check_syntax(const std::string& text, const std::string& file, std::vector<
     if (begin == std::string::npos || line[begin] == '#' || line[begin] == ';') continue;
     if (line[begin] == '[') {
       if (!ends_array) {
-        problems.push_back({"C041", file + ":" + std::to_string(number), "the section's name is not closed by ]",
+        problems.push_back({"G002", file + ":" + std::to_string(number), "the section's name is not closed by ]",
                             "write it like: [simulate]"});
       }
       continue;
@@ -77,14 +77,14 @@ void check_syntax(const std::string& text, const std::string& file, std::vector<
         equals != std::string::npos && line.find_first_not_of(" \t\r", equals + 1) != std::string::npos;
     if (equals == begin || !has_value) {
       problems.push_back(
-          {"C041", file + ":" + std::to_string(number), "this line is not KEY = VALUE", "write it like: devices = 8"});
+          {"G002", file + ":" + std::to_string(number), "this line is not KEY = VALUE", "write it like: devices = 8"});
     }
     const std::size_t value = equals == std::string::npos ? equals : line.find_first_not_of(" \t", equals + 1);
     in_array = value != std::string::npos && line[value] == '[' && !ends_array;
     array_line = number;
   }
   if (in_array) {
-    problems.push_back({"C041", file + ":" + std::to_string(array_line), "the array is not closed by ]",
+    problems.push_back({"G002", file + ":" + std::to_string(array_line), "the array is not closed by ]",
                         "write it like: schedule = [\"1f1b\", \"zb-h1\"]"});
   }
 }
@@ -116,14 +116,14 @@ class ItemCheck {
     const std::string section = section_of(item);
     const bool is_verb = section.empty() || std::find(verbs_.begin(), verbs_.end(), section) != verbs_.end();
     if (!is_verb || item.sections.size() > 1) {
-      return Diagnostic{"C042", place_of(text_, file_, "[" + section), "there is no verb [" + section + "]",
+      return Diagnostic{"C060", place_of(text_, file_, "[" + section), "there is no verb [" + section + "]",
                         "sections are named like verbs: [simulate], [compare]"};
     }
     if (!concerns(item)) return std::nullopt;
     const Flag* flag = find_flag(rows_, "--" + item.key);
     if (flag == nullptr) return unknown_flag(item.key);
     if (item.values.size() > 1 && !std::holds_alternative<std::vector<std::string>*>(flag->target)) {
-      return Diagnostic{"C041", place_of(text_, file_, item.key), item.key + " takes one value",
+      return Diagnostic{"G002", place_of(text_, file_, item.key), item.key + " takes one value",
                         "give it once, without [ ]"};
     }
     return std::nullopt;
@@ -141,7 +141,7 @@ class ItemCheck {
   [[nodiscard]] Diagnostic unknown_flag(const std::string& name) const {
     const std::string guess = closest_name(name, flag_keys(rows_));
     return {
-        "C043", place_of(text_, file_, name), "`debubble " + verb_ + "` has no flag \"" + name + "\"",
+        "P005", place_of(text_, file_, name), "`debubble " + verb_ + "` has no flag \"" + name + "\"",
         guess.empty() ? "the keys are the flags of `debubble " + verb_ + " --help`" : "did you mean " + guess + "?"};
   }
 

@@ -18,6 +18,8 @@ build_packages=(nlohmann-json3-dev libsimdjson-dev libsqlite3-dev libcli11-dev l
 test_commands=(python3:python3 clang-format-14:clang-format-14)
 test_packages=(doctest-dev libbenchmark-dev python3-jsonschema python3-yaml openmpi-bin libopenmpi-dev
   libopenblas0-pthread iproute2)
+# What makes the bare Debian of tests/fresh.
+fresh_packages=(git:git mmdebstrap:mmdebstrap debian-archive-keyring)
 # Used where apt has them; the tests that need them are skipped without.
 optional_test_packages=(python3-torch)
 clang_commands=(clang++:clang)

@@ -29,7 +29,7 @@ class FailIf {
     std::vector<std::string> because;
   };
 
-  // Throws InputError (C030 .. C035) for text that is not an expression; its place holds the column and the text with
+  // Throws InputError (C031 to C033) for text that is not an expression; its place holds the column and the text with
   // a caret under it. Parse before simulating, so that a slip is found in the first second.
   static FailIf parse(std::string_view text, std::string_view place = "--fail-if");
 

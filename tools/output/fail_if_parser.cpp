@@ -22,7 +22,7 @@ class FailIfParser {
   FailIf run() {
     result_.place_ = std::string(place_);
     skip_blanks();
-    if (at_end()) fail("C030", "the expression is empty", at_, 0);
+    if (at_end()) fail("C031", "the expression is empty", at_, 0);
     parse_or(0);
     if (!at_end()) fail("C031", fmt::format("expected && or || or the end, found '{}'", word()), at_, word().size());
     return std::move(result_);
@@ -51,7 +51,7 @@ class FailIfParser {
   }
 
   std::size_t parse_term(int depth) {
-    if (depth > kDeepest) fail("C035", "the parentheses are nested too deeply", at_, 1);
+    if (depth > kDeepest) fail("C031", "the parentheses are nested too deeply", at_, 1);
     const std::size_t open = at_;
     if (!accept("(")) return parse_comparison();
     const std::size_t inner = parse_or(depth + 1);
@@ -178,7 +178,7 @@ class FailIfParser {
     std::int64_t count = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
     if (error != std::errc() || end != value.data() + value.size() || count < 0) {
-      fail("C034", fmt::format("{} is a count; '{}' is not", name, value), at, value.size());
+      fail("C033", fmt::format("{} is a count; '{}' is not", name, value), at, value.size());
     }
     return count;
   }
@@ -191,7 +191,7 @@ class FailIfParser {
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed);
     if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(number)) {
-      fail("C034",
+      fail("C033",
            fmt::format("{} is a plain number{}; '{}' is not", name, percent_allowed ? " or a percentage" : "", value),
            at, value.size());
     }

@@ -26,7 +26,7 @@ ViewStyle checked_style(const OutputFlags& flags) {
   require_one_of(flags.color, "auto|always|never", "--color");
   if (flags.width && *flags.width < kNarrowest) {
     throw InputError(Diagnostic{
-        "C037", "--width",
+        "C012", "--width",
         "at least " + std::to_string(kNarrowest) + " columns are needed; got " + std::to_string(*flags.width),
         "leave out --width to use the terminal's"});
   }

@@ -64,7 +64,7 @@ void RunFiles::require_words_for(const Run& run) const {
   require_words_for(run.schedule);
   const std::string reason = run_.file ? not_in_run_files(run) : "";
   if (reason.empty()) return;
-  throw InputError(Diagnostic{"Y001", "--save-run", "a run file cannot hold this run: " + reason,
+  throw InputError(Diagnostic{"T054", "--save-run", "a run file cannot hold this run: " + reason,
                               "--trace shows it in Perfetto, and --format json has its numbers"});
 }
 

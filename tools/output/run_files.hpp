@@ -29,9 +29,9 @@ class RunFiles {
   // Throws InputError: C066 when two results, `output` (the report's) among them, go to one file, and OutputFile's.
   RunFiles(const RunFileFlags& flags, const std::string& output);
 
-  // Throws InputError T054 or V028 when a wanted file has no words for the schedule: called before anything is shown.
+  // Throws InputError T054 when a wanted file has no words for the schedule: called before anything is shown.
   void require_words_for(const Schedule& schedule) const;
-  // The same for a simulated run; Y001 when a run file cannot hold it.
+  // The same for a simulated run; T054 when a run file cannot hold it.
   void require_words_for(const Run& run) const;
   void write_schedule(const Schedule& schedule);
   // Of a run with a result: its trace, and the record.

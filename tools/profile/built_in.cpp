@@ -97,7 +97,7 @@ std::string record_file(const ProfileFlags& flags, const std::string& name) {
   std::error_code error;
   fs::create_directories(flags.keep_records, error);
   if (error || !fs::is_directory(flags.keep_records)) {
-    throw InputError(Diagnostic{"C081", "--keep-records", "cannot make the folder " + flags.keep_records,
+    throw InputError(Diagnostic{"C050", "--keep-records", "cannot make the folder " + flags.keep_records,
                                 "choose a place that you may write to"});
   }
   return (fs::path(flags.keep_records) / (name + ".dbrec")).string();
@@ -137,7 +137,7 @@ fs::path sweep_folder(const ProfileFlags& flags, const TransformerShape& shape) 
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error && fs::is_directory(folder)) return folder;
-  throw InputError(Diagnostic{"C084", "-o", folder.string() + " is no folder, and none can be made there",
+  throw InputError(Diagnostic{"C050", "-o", folder.string() + " is no folder, and none can be made there",
                               "a sweep writes one profile per size: name a folder"});
 }
 

@@ -31,7 +31,7 @@ void refuse_other_tool(const std::string& ours) {
   for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     const std::string value = variable(name);
     if (value.empty() || value == ours) continue;
-    throw UnavailableError(Diagnostic{"U045", name, "another tool is to be loaded into the program: " + value,
+    throw UnavailableError(Diagnostic{"U003", name, "another tool is to be loaded into the program: " + value,
                                       std::string("unset ") + name + ", and run the two tools one after the other"});
   }
 }
@@ -58,7 +58,7 @@ std::string name_of(const std::vector<std::string>& program) {
 
 void require_clean_stdout(const ProfileFlags& flags) {
   if (flags.shown.format == "text" && flags.file != "-") return;
-  throw InputError(Diagnostic{"C085", flags.file == "-" ? "-o" : "--format",
+  throw InputError(Diagnostic{"C050", flags.file == "-" ? "-o" : "--format",
                               "standard output is the program's own, no profile goes there",
                               "name a file: -o profile.json"});
 }

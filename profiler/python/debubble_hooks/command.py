@@ -19,7 +19,7 @@ def parser():
     result.add_argument("--layers", metavar="REGEX",
                         help="modules whose qualified name matches are the layers (default: the blocks of the model's "
                              "ModuleList or Sequential, and what runs before and after them)")
-    result.add_argument("--sizes", metavar="FILE", help="where the sizes go (default: beside the recording)")
+    result.add_argument("--sizes", metavar="FILE", help="where the sizes go (default: next to the recording)")
     result.add_argument("--size-passes", metavar="N", type=int, default=2,
                         help="forward passes in which sizes are counted (default: 2; 0: none)")
     result.add_argument("--no-operators", action="store_true",

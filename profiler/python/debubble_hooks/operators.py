@@ -47,7 +47,7 @@ class Operators:
             if self._running is not None:
                 self._wanted = False
                 self.stop()
-                self._tell("the script runs torch.profiler itself, which stands in the way of ours: take it out of the "
+                self._tell("the script runs torch.profiler itself, which prevents ours: take it out of the "
                            "script, or import its trace with `debubble import --from kineto`")
             return original(*arguments, **named)
         return call

@@ -82,5 +82,5 @@ TEST_CASE("without a GPU, or with one that is too small, the exit code is 3") {
   CHECK(contains(none.err, "U021"));
   const Outcome small = folder.run(live({}), gpu("idle,processors=8,least_part=8"));
   CHECK_EQ(small.status, 3);
-  CHECK(contains(small.err, "U061"));
+  CHECK(contains(small.err, "U060"));
 }

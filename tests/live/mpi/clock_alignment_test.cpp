@@ -22,9 +22,9 @@ TEST_CASE("A reading is never wrong by more than it says") {
   testing::ThreadWorld world(3);
   std::vector<ClockReading> readings;
   world.run([&](MessagePassing& passing) {
-    ControlLine line(passing);
+    ControlChannel channel(passing);
     const auto now = [&passing] { return steady() - passing.rank() * kHour; };
-    std::vector<ClockReading> read = read_clocks(passing, line, now);
+    std::vector<ClockReading> read = read_clocks(passing, channel, now);
     if (passing.rank() == 0) readings = std::move(read);
   });
   REQUIRE(readings.size() == 3);

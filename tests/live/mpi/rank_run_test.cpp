@@ -65,13 +65,13 @@ std::vector<RankReport> run_all(const LiveRequest& request, bool hold = false) {
   std::vector<RankReport> reports(static_cast<std::size_t>(request.schedule.devices));
   testing::ThreadWorld world(request.schedule.devices, hold);
   world.run([&](MessagePassing& passing) {
-    ControlLine line(passing);
-    agree(passing, line, request, {});
+    ControlChannel channel(passing);
+    agree(passing, channel, request, {});
     const WallClock now = [&passing] { return steady() + passing.rank() * 1'000'000'000; };
     const auto work = [&](Transport& transport) -> RankResult {
       return all_iterations(job, passing.rank(), transport, now);
     };
-    reports[static_cast<std::size_t>(passing.rank())] = run_rank(passing, line, job, {work, now, false});
+    reports[static_cast<std::size_t>(passing.rank())] = run_rank(passing, channel, job, {work, now, false});
   });
   return reports;
 }
@@ -120,7 +120,7 @@ TEST_CASE("A run of ranks equals the simulation to the nanosecond") {
       CHECK(difference(reports[0], engine.timeline, 0) == "");
       CHECK(difference(reports[0], engine.timeline, 1) == "");
       for (int rank = 0; rank < 4; ++rank) {
-        LetterReader more = reports[0].more.at(static_cast<std::size_t>(rank));
+        MessageReader more = reports[0].more.at(static_cast<std::size_t>(rank));
         CHECK(more.number() == 100 + rank);
       }
       for (std::size_t rank = 1; rank < reports.size(); ++rank) CHECK(reports[rank].runs.empty());
@@ -156,7 +156,7 @@ TEST_CASE("A lost message ends the run on every rank, with where each stood") {
   for (const RankReport& report : run_all(request)) {
     REQUIRE(report.outcome.kind == Outcome::Kind::kStalled);
     const Job job(request);
-    const Stall stall = explain_stall(job, report.outcome.standings);
+    const Stall stall = explain_stall(job, report.outcome.statuses);
     CHECK(stall.cause == "a message was lost");
     CHECK(to_string(stall.devices.at(2).op) == "2F2");
     CHECK(stall.devices.at(2).waits_for == "the activation 1F2 of device 1, which device 1 has sent");
@@ -171,12 +171,12 @@ TEST_CASE("A rank that is at work for long keeps the watchdog quiet") {
   std::vector<Outcome::Kind> kinds(2, Outcome::Kind::kStalled);
   testing::ThreadWorld world(2);
   world.run([&](MessagePassing& passing) {
-    ControlLine line(passing);
+    ControlChannel channel(passing);
     const auto work = [&](Transport& transport) -> RankResult {
       if (passing.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
       return all_iterations(job, passing.rank(), transport, {});
     };
-    kinds[static_cast<std::size_t>(passing.rank())] = run_rank(passing, line, job, {work, {}, false}).outcome.kind;
+    kinds[static_cast<std::size_t>(passing.rank())] = run_rank(passing, channel, job, {work, {}, false}).outcome.kind;
   });
   CHECK(kinds == std::vector<Outcome::Kind>(2, Outcome::Kind::kComplete));
 }
@@ -187,12 +187,12 @@ TEST_CASE("What one rank throws ends the run on every rank with the same words")
   std::vector<std::string> said(3);
   testing::ThreadWorld world(3);
   world.run([&](MessagePassing& passing) {
-    ControlLine line(passing);
+    ControlChannel channel(passing);
     const auto work = [&](Transport& transport) -> RankResult {
       if (passing.rank() == 1) throw WrongDataError("1F0 got the wrong tensor");
       return all_iterations(job, passing.rank(), transport, {});
     };
-    const RankReport report = run_rank(passing, line, job, {work, {}, false});
+    const RankReport report = run_rank(passing, channel, job, {work, {}, false});
     if (report.outcome.kind == Outcome::Kind::kFailed) {
       said[static_cast<std::size_t>(passing.rank())] = report.outcome.failure.text;
     }
@@ -224,9 +224,9 @@ TEST_CASE("What breaks outside the work ends the whole job, and the worker's thr
   const LiveRequest request = request_for(testing::build("gpipe", 1, 2));
   const Job job(request);
   Breaking passing;
-  ControlLine line(passing);
+  ControlChannel channel(passing);
   const auto work = [&](Transport& transport) -> RankResult { return all_iterations(job, 0, transport, {}); };
-  CHECK_THROWS_WITH_AS((void)run_rank(passing, line, job, {work, {}, false}), "the network is gone",
+  CHECK_THROWS_WITH_AS((void)run_rank(passing, channel, job, {work, {}, false}), "the network is gone",
                        std::runtime_error);
   CHECK(passing.aborted);
 }
@@ -236,9 +236,9 @@ TEST_CASE("What MPI is still carrying is not called stuck, within reason") {
   mailbox.begin_wait();
   const auto idle = mailbox.waiting_since();
   REQUIRE(idle.has_value());
-  mailbox.on_its_way(10'000'000);
+  mailbox.set_in_flight(10'000'000);
   CHECK(mailbox.waiting_since() == *idle + std::chrono::seconds(1));
-  mailbox.on_its_way(0);
+  mailbox.set_in_flight(0);
   CHECK(mailbox.waiting_since() == idle);
 }
 
@@ -248,9 +248,9 @@ std::vector<std::string> said_by_agree(const LiveRequest& request, const LiveReq
   std::vector<std::string> said(3);
   testing::ThreadWorld world(3);
   world.run([&](MessagePassing& passing) {
-    ControlLine line(passing);
+    ControlChannel channel(passing);
     try {
-      agree(passing, line, passing.rank() == 1 ? of_rank_1 : request,
+      agree(passing, channel, passing.rank() == 1 ? of_rank_1 : request,
             passing.rank() == 1 ? options_of_rank_1 : MpiOptions{});
     } catch (const InputError& error) {
       said[static_cast<std::size_t>(passing.rank())] =

@@ -27,7 +27,7 @@ class ThreadWorld::Rank final : public live::MessagePassing {
     Letter letter{rank_, {data, data + bytes}, std::make_shared<std::atomic<bool>>(!world_.hold_)};
     sends_[++next_] = letter.taken;
     const std::lock_guard lock(world_.mutex_);
-    world_.boxes_[{edge == kEverybody ? to : ends.second, ends}].push_back(std::move(letter));
+    world_.boxes_[{edge == kAllRanks ? to : ends.second, ends}].push_back(std::move(letter));
     return next_;
   }
 

@@ -73,7 +73,7 @@ std::string github_annotations(const CheckResult& result, const std::string& wor
 void append_step_summary(const std::string& file, const std::string& markdown) {
   const auto fail = [&](int error) {
     const char* reason = strerrordesc_np(error);
-    throw InputError(Diagnostic{"C052", file,
+    throw InputError(Diagnostic{"C051", file,
                                 std::string("cannot add to the job's summary: ") + (reason != nullptr ? reason : "?"),
                                 "GITHUB_STEP_SUMMARY names this file; leave out --github elsewhere"});
   };

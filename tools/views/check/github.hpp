@@ -14,7 +14,7 @@ namespace debubble {
 [[nodiscard]] std::string github_annotations(const CheckResult& result, const std::string& workspace);
 
 // Appends `markdown` to the file of the job's summary (GITHUB_STEP_SUMMARY) in one piece, as far as the 1 MiB allow
-// that GitHub takes. Throws InputError C052 when it cannot.
+// that GitHub takes. Throws InputError C051 when it cannot.
 void append_step_summary(const std::string& file, const std::string& markdown);
 
 }  // namespace debubble

@@ -38,7 +38,7 @@ std::int32_t find_span(const std::string& name, const Timeline& timeline) {
     if (std::any_of(run.timeline.spans.begin(), run.timeline.spans.end(), has))
       kinds += (kinds.empty() ? "" : ", ") + std::string(1, kind);
   }
-  throw InputError(Diagnostic{"Y002", "explain", fmt::format("{} has no op {}", schedule.name, name),
+  throw InputError(Diagnostic{"C003", "explain", fmt::format("{} has no op {}", schedule.name, name),
                               fmt::format("stages are 0 to {}, numbers 0 to {}, ops {}", schedule.stages - 1,
                                           schedule.total_pieces() - 1, kinds)});
 }

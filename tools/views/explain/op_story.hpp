@@ -35,7 +35,7 @@ struct OpStory {
   bool critical = false;                    // it lies on the critical path
 };
 
-// Throws InputError Y002 for an op that the run does not have; `name` is as typed: "3F7".
+// Throws InputError C003 for an op that the run does not have; `name` is as typed: "3F7".
 [[nodiscard]] OpStory story_of(const std::string& name, const Run& run);
 
 // Whether a name has the form of an op's: digits, one of F B I W R S T, digits.

@@ -1,0 +1,65 @@
+// Watchdog: the ranks decide together how a run ends. Each rank reports to rank 0 when its work has ended, when it has
+// failed, and when it has waited longer than `patience` without progress; rank 0 decides and tells all ranks.
+//
+//     all have ended                                complete
+//     one has failed                                failed, with the same message everywhere
+//     none is at work, and one or more are stuck    stalled
+//
+// A rank at work is never stuck, however long its op takes. Control messages may be slower than tensors, so before rank
+// 0 declares a run stalled it probes all ranks: one that replies "stuck" has been so for `patience`, up to now.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "live/mpi/control_channel.hpp"
+#include "live/mpi/device_status_codec.hpp"
+#include "live/mpi/failure.hpp"
+#include "live/mpi/mailbox.hpp"
+
+namespace debubble::live {
+
+struct Outcome {
+  enum class Kind : std::uint8_t { kComplete, kStalled, kFailed };
+  Kind kind = Kind::kComplete;
+  std::vector<DeviceStatus> statuses;  // kStalled: one per rank
+  Failure failure;                     // kFailed
+};
+
+class Watchdog {
+ public:
+  Watchdog(MessagePassing& passing, ControlChannel& channel, Mailbox& mailbox, Nanoseconds patience);
+
+  // To be polled; returns the outcome as soon as it is decided.
+  [[nodiscard]] std::optional<Outcome> poll();
+  // This rank has failed; `poll` then returns the outcome.
+  void failed(const Failure& failure);
+  // After an outcome that is not kComplete: waits until every control message has arrived, so that no rank leaves MPI
+  // with one in flight.
+  void drain();
+
+ private:
+  enum class MessageType : std::uint8_t { kMoving, kStuck, kEnded, kFailed, kProbe, kProbeReply, kOutcome, kLeaving };
+  void check_own_work();
+  void send_state(MessageType type);
+  void update(int rank, MessageType type, const DeviceStatus& status);
+  void read(ControlChannel::Received received);
+  void read_outcome(MessageReader& reader);
+  void probe_all();
+  void reply_to_probe();
+  [[nodiscard]] bool all_stopped() const;
+  void decide(Outcome outcome);
+
+  MessagePassing& passing_;
+  ControlChannel& channel_;
+  Mailbox& mailbox_;
+  std::chrono::nanoseconds patience_;
+  MessageType last_sent_ = MessageType::kMoving;  // what this rank reported last
+  std::vector<MessageType> ranks_;                // what each rank reported last; rank 0 only, like the next two
+  std::vector<DeviceStatus> statuses_;
+  std::optional<int> replies_;  // received so far to the open probe
+  std::optional<Outcome> outcome_;
+};
+
+}  // namespace debubble::live

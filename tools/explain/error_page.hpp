@@ -1,0 +1,23 @@
+// Error codes as people read them: one for `debubble explain`, all of them for docs/errors.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tools/explain/error_codes.hpp"
+#include "tools/views/style.hpp"
+
+namespace debubble {
+
+//     X005  the simulation
+//           a run that is too large: devices, links, replicas, ops or a tensor
+//           what to do: make it smaller
+//           former codes, aliases until the next release: B006 B036 W006
+//
+// `asked` is what was typed; where that is a former code, the first line says so.
+[[nodiscard]] std::string error_code_text(const ErrorCode& code, std::string_view asked, const ViewStyle& style);
+
+// docs/errors.md: a table for each family.
+[[nodiscard]] std::string error_page();
+
+}  // namespace debubble

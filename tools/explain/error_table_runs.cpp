@@ -1,0 +1,119 @@
+// Runs: simulated, measured, live; and what this machine lacks. Rows of docs/errors.md.
+#include <array>
+
+#include "tools/explain/error_table.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::array<ErrorRow, 8> kSimulation{{
+    {"X001", "E006 G020 X002", "times or sizes that add up to more than 64 bits hold",
+     "check their units, or use fewer microbatches"},
+    {"X003", "", "costs for another number of stages", "give one cost for each stage"},
+    {"X004", "", "not enough memory on this machine (status 3)", "use fewer microbatches or devices"},
+    {"X005", "B006 B036 W006", "a run that is too large: devices, links, replicas, ops or a tensor", "make it smaller"},
+    {"X010", "", "a finding: the schedule deadlocks (status 1)",
+     "change the order of the ops that the message names, or the kind of transfer"},
+    {"X011", "", "an output layer split over the devices, and no costs for it",
+     "use a profile or model with an output layer"},
+    {"X012", "", "copies or a split output layer where transfers hold the compute lanes", "use --p2p overlapped"},
+    {"X020", "", "a finding of `compare`: the run needs more memory than the limit",
+     "give more memory, or another schedule"},
+}};
+
+constexpr std::array<ErrorRow, 9> kComparing{{
+    {"D002", "", "the files are not a predicted and a measured side",
+     "give a scenario or predicted run, and a measured run"},
+    {"D004", "N005", "a trace without the ranges that name its ops or layers",
+     "record with the ranges that docs/comparing.md and docs/profiling.md describe"},
+    {"D005", "D012", "the trace of a rank is missing, given twice, or does not say its rank",
+     "give one trace for every rank"},
+    {"D006", "", "no iteration is complete on all ranks", "record more iterations"},
+    {"D009", "I015", "the prediction deadlocks", "see what `debubble simulate` says about the scenario"},
+    {"D010", "D008 D020 Q031", "the runs are of different schedules",
+     "compare with a run of the same schedule, devices and microbatches"},
+    {"D013", "", "memory is to be judged, and the run did not count it",
+     "measure with memory, or leave memory out of --tolerance"},
+    {"V020", "V013 V021 V022 V025 V026",
+     "what was observed is not what the schedule runs: an op or transfer is missing, extra, repeated or elsewhere",
+     "check that the run is of this schedule"},
+    {"V023", "D007 J026 V024 V027",
+     "times that are impossible: an end before its begin, two ops at once, clocks too far apart",
+     "check the clocks and how the times were recorded"},
+}};
+
+constexpr std::array<ErrorRow, 7> kLive{{
+    {"E002", "E004 E005",
+     "`--fault` names a device, op or tensor that the schedule does not have or that cannot be changed so",
+     "name an op whose output travels, and that has a successor in its row for a swap"},
+    {"E003", "E012 E023 E024",
+     "something that the backend cannot do, such as a fault that needs processes, or transfers that hold the lanes",
+     "use the backend or the flag that the message names"},
+    {"E010", "", "`--backend mpi`: not as many processes as devices", "start it with mpirun -n DEVICES"},
+    {"E011", "", "`--backend mpi`: a rank has another version, schedule, model, costs or settings than rank 0",
+     "start every rank with the same command and the same debubble"},
+    {"E030", "", "a finding: the run got stuck, with every device's position (status 1)",
+     "see which device waits for what; the order may deadlock on this runtime"},
+    {"E031", "", "a finding: a wrong tensor reached an op (status 1)",
+     "look at the op that sent it and at the order of transfers"},
+    {"E040", "",
+     "the schedule has something that no executor runs: recomputation, a split output layer, copies, unequal "
+     "pieces, pairs side by side",
+     "run the schedule without it; `debubble simulate` predicts it"},
+}};
+
+constexpr std::array<ErrorRow, 21> kMachine{{
+    {"U001", "", "no CUPTI library, or one without the functions that are needed",
+     "install CUPTI, or name it with DEBUBBLE_CUPTI"},
+    {"U003", "U045", "another profiler or injected tool is attached",
+     "take torch.profiler out of the script, do not run under nsys or ncu, unset the variable in the message"},
+    {"U004", "", "a CUPTI that is too old, or newer than what was tested",
+     "name another with DEBUBBLE_CUPTI, or try it with DEBUBBLE_CUPTI_UNTESTED=1"},
+    {"U005", "", "CUPTI refused a step", "the message names the step; check permissions for GPU profiling"},
+    {"U009", "U007 U008 U010", "the recording inside the program could not start, failed, or could not be written",
+     "start the program with debubble profile -- PROGRAM; make room on the disk"},
+    {"U020", "U002 U022", "no NVIDIA driver, or a stub library in its place",
+     "install the driver; start containers with their GPUs (`docker run --gpus all`)"},
+    {"U021", "U029", "a driver, but no GPU that can be used, or none of this number",
+     "see `nvidia-smi` and CUDA_VISIBLE_DEVICES"},
+    {"U023", "U024", "no cuBLASLt or NVRTC, or one that lacks what is needed",
+     "install the CUDA libraries that match the driver"},
+    {"U025", "", "the driver is older than the CUDA libraries", "update the driver, or use older CUDA libraries"},
+    {"U026", "", "out of device memory", "use the size that fits, as in the message"},
+    {"U027", "U028 U056", "a kernel, or a call of the driver, cuBLASLt, NVRTC or NCCL, failed",
+     "the message names the call; look in `dmesg` for Xid errors"},
+    {"U040", "", "this installation lacks a part of its own", "install debubble again"},
+    {"U041", "U006 U042", "nothing was recorded: no CUDA call, no GPU work, or another profiler took the records",
+     "check that the program trains on the GPU and that no other profiler runs"},
+    {"U043", "", "a measurement was ended by a signal",
+     "look in the system's log for the reason, such as too little memory"},
+    {"U044", "", "the built-in workload computes wrong numbers on this GPU",
+     "the GPU or its driver is faulty; try another"},
+    {"U050", "U055", "too few cores for the wall clock: one more than devices is needed",
+     "use --clock logical, or fewer devices"},
+    {"U051", "U053", "not enough memory or threads for the devices of a run", "use fewer devices, or smaller tensors"},
+    {"U052", "U070",
+     "no MPI: the plugin or libmpi is missing or of another version, or the run was not started with mpirun",
+     "install MPI and build debubble with it; start the command with mpirun"},
+    {"U054", "", "no NCCL, or one that is too old", "install NCCL 2.18 or later, or name it with DEBUBBLE_LIBNCCL"},
+    {"U057", "", "an op has not ended on its rank's GPU within the watchdog's patience",
+     "look at the GPU and its links, or raise --watchdog"},
+    {"U060", "U061 U062",
+     "a GPU or driver without what live execution needs: green contexts, parts for every device, access to each "
+     "other's memory",
+     "update the driver, use fewer devices, or other GPUs"},
+}};
+
+constexpr std::array<ErrorFamily, 4> kFamilies{{
+    {"the simulation", kSimulation},
+    {"comparing predicted and measured runs", kComparing},
+    {"live execution", kLive},
+    {"what this machine lacks (status 3)", kMachine},
+}};
+
+}  // namespace
+
+std::span<const ErrorFamily> error_families_of_runs() { return kFamilies; }
+
+}  // namespace debubble

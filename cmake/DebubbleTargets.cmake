@@ -13,13 +13,26 @@ function(debubble_configure_target target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:debubble_warnings> $<BUILD_INTERFACE:debubble_sanitizers>)
 endfunction()
 
-# debubble_add_library(core SOURCES a.cpp ... HEADERS a.hpp ... [PUBLIC libs...] [PRIVATE libs...] [INTERNAL])
+# Some headers cost more than most of our sources, so that a dozen sources are compiled as one. Nothing but time depends on
+# it: file-local names are unique (tests/layers/check_locals.py).
+function(debubble_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+endfunction()
+
+# For code that builds text, once per run.
+function(debubble_compile_as_text target)
+  separate_arguments(flags UNIX_COMMAND "${debubble_TEXT_FLAGS}")
+  target_compile_options(${target} PRIVATE ${flags})
+endfunction()
+
+# debubble_add_library(core SOURCES a.cpp ... HEADERS a.hpp ... [PUBLIC libs...] [PRIVATE libs...] [INTERNAL]
+#                      [TEXT])
 #
 # Makes the static library debubble_core with the alias debubble::core. Every header listed must compile alone (the
 # `headers` test). PRIVATE libraries must be header-only: they are used while compiling and leave no trace in the
-# exported package. INTERNAL libraries are not installed.
+# exported package. INTERNAL libraries are not installed. TEXT ones are compiled with debubble_TEXT_FLAGS.
 function(debubble_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "" "SOURCES;HEADERS;PUBLIC;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;TEXT" "" "SOURCES;HEADERS;PUBLIC;PRIVATE")
   set(target debubble_${name})
   add_library(${target} STATIC ${arg_SOURCES})
   add_library(debubble::${name} ALIAS ${target})
@@ -32,6 +45,10 @@ function(debubble_add_library name)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
   endforeach()
   debubble_configure_target(${target})
+  debubble_compile_together(${target})
+  if(arg_TEXT)
+    debubble_compile_as_text(${target})
+  endif()
   if(debubble_INSTALL AND NOT arg_INTERNAL)
     install(TARGETS ${target} EXPORT debubbleTargets
       ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}

@@ -1,8 +1,7 @@
 # debubble_add_tests(NAME units_test SOURCES units_test.cpp ... [LIBS debubble::core ...] [TIMEOUT seconds])
 #
 # Makes one doctest binary and registers each of its cases with ctest as "<name>: <case>", labelled with the folder it
-# stands in. Cases find files through the macro DEBUBBLE_SOURCE_DIR and the command through DEBUBBLE_BINARY (both are
-# strings). A case that prints "SKIPPED:" counts as skipped; one that runs no test at all counts as failed.
+# stands in. Cases find files and the command through tests/support/places.hpp. A case that prints "SKIPPED:" counts as skipped; one that runs no test at all counts as failed.
 function(debubble_add_tests)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LIBS")
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME area)
@@ -10,12 +9,11 @@ function(debubble_add_tests)
     set(arg_TIMEOUT 120)
   endif()
   add_executable(${arg_NAME} ${arg_SOURCES})
-  target_link_libraries(${arg_NAME} PRIVATE debubble_doctest_main doctest::doctest ${arg_LIBS})
+  target_link_libraries(${arg_NAME} PRIVATE debubble_doctest_main debubble_test_places doctest::doctest ${arg_LIBS})
   target_include_directories(${arg_NAME} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_definitions(${arg_NAME} PRIVATE
-    DEBUBBLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    DEBUBBLE_BINARY="${PROJECT_BINARY_DIR}/bin/debubble")
   debubble_configure_target(${arg_NAME})
+  debubble_compile_together(${arg_NAME})
+  debubble_compile_as_text(${arg_NAME})
   if(TARGET debubble)
     add_dependencies(${arg_NAME} debubble)
   endif()

@@ -8,12 +8,10 @@
 
 #include "cost_models/partition.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/wide.hpp"
 
 namespace debubble {
 namespace {
-
-// Sums of squares of 61-bit numbers.
-__extension__ using Wide = unsigned __int128;
 
 constexpr Nanoseconds kLargestSum = Nanoseconds{1} << 61;
 
@@ -90,7 +88,7 @@ class Balancer {
   // The most even partition is that with the least sum of squared stage times: the sum of the times is fixed. A state
   // is a suffix that begins at `begin` and gets `stage_count` non-empty stages.
   void solve_suffixes(int stage_count) {
-    std::vector<Wide> next(index(layers_) + 1, 0);
+    std::vector<WideUnsigned> next(index(layers_) + 1, 0);
     std::vector<int>& cuts = first_cut_[index(stage_count)];
     cuts.assign(index(layers_) + 1, layers_);
     const int low = earliest_[index(stage_count)];
@@ -100,16 +98,16 @@ class Balancer {
   }
 
   // The smallest best cut grows with the suffix's begin, so the middle's cut bounds those on both of its sides.
-  void solve_range(int stage_count, int low, int high, int first, int last, std::vector<Wide>& next,
+  void solve_range(int stage_count, int low, int high, int first, int last, std::vector<WideUnsigned>& next,
                    std::vector<int>& cuts) {
     if (low > high) return;
     const int middle = low + (high - low) / 2;
     const int from = std::max({first, middle + 1, earliest_[index(stage_count - 1)]});
     const int to = std::min({last, farthest_end(middle, bound_), layers_ - stage_count + 1});
-    Wide least = std::numeric_limits<Wide>::max();
+    WideUnsigned least = std::numeric_limits<WideUnsigned>::max();
     for (int cut = from; cut <= to; ++cut) {
-      const auto time = static_cast<Wide>(load(middle, cut));
-      const Wide sum = time * time + best_[index(cut)];
+      const auto time = static_cast<WideUnsigned>(load(middle, cut));
+      const WideUnsigned sum = time * time + best_[index(cut)];
       if (sum >= least) continue;
       least = sum;
       cuts[index(middle)] = cut;
@@ -135,7 +133,7 @@ class Balancer {
   int stages_;
   Nanoseconds bound_ = 0;
   std::vector<int> earliest_;
-  std::vector<Wide> best_;                   // per begin, for one stage less than is being solved
+  std::vector<WideUnsigned> best_;           // per begin, for one stage less than is being solved
   std::vector<std::vector<int>> first_cut_;  // per stage count and begin
 };
 

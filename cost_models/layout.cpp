@@ -10,7 +10,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kLetters = "EtmL";
+constexpr std::string_view kLayoutLetters = "EtmL";
 // Expanded; far more than any model has, and little enough to hold.
 constexpr std::size_t kMostLetters = 1'000'000;
 
@@ -37,7 +37,7 @@ LayerCounts count_layers(const Profile& profile) {
           static_cast<int>(layers.end() - head)};
 }
 
-[[noreturn]] void fail(std::string code, std::string message, std::string help, std::size_t column = 0) {
+[[noreturn]] void fail_partition(std::string code, std::string message, std::string help, std::size_t column = 0) {
   const std::string place = column == 0 ? "--partition" : "--partition, column " + std::to_string(column);
   throw InputError({std::move(code), place, std::move(message), std::move(help)});
 }
@@ -54,7 +54,8 @@ class Expander {
 
   std::string expand() {
     std::string result = sequence(false);
-    if (at_ < text_.size()) fail("J030", "this \")\" closes nothing", "write repeated stages like (tt|)*20", at_ + 1);
+    if (at_ < text_.size())
+      fail_partition("J030", "this \")\" closes nothing", "write repeated stages like (tt|)*20", at_ + 1);
     return result;
   }
 
@@ -75,20 +76,21 @@ class Expander {
     const std::size_t begin = at_;
     const char c = text_[at_++];
     if (c == '(') {
-      if (inside) fail("J030", "parentheses do not nest", "write out the inner repetition", begin + 1);
+      if (inside) fail_partition("J030", "parentheses do not nest", "write out the inner repetition", begin + 1);
       const std::string group = sequence(true);
-      if (at_ == text_.size()) fail("J030", "this \"(\" is never closed", "write it like (tt|)*20", begin + 1);
+      if (at_ == text_.size())
+        fail_partition("J030", "this \"(\" is never closed", "write it like (tt|)*20", begin + 1);
       ++at_;
-      if (group.empty()) fail("J030", "these parentheses are empty", "write it like (tt|)*20", begin + 1);
+      if (group.empty()) fail_partition("J030", "these parentheses are empty", "write it like (tt|)*20", begin + 1);
       skip_cosmetics();
       if (at_ == text_.size() || text_[at_] != '*') {
-        fail("J030", "parentheses are for repetition, and no *N follows", "write it like (tt|)*20", at_ + 1);
+        fail_partition("J030", "parentheses are for repetition, and no *N follows", "write it like (tt|)*20", at_ + 1);
       }
       return repeated(group);
     }
-    if (c != '|' && kLetters.find(c) == std::string_view::npos) {
-      fail("J030", shown(c) + " is no part of a layout",
-           "E embedding, t decoder layer, m MTP layer, L loss, | between stages, x*N and (...)*N", begin + 1);
+    if (c != '|' && kLayoutLetters.find(c) == std::string_view::npos) {
+      fail_partition("J030", shown(c) + " is no part of a layout",
+                     "E embedding, t decoder layer, m MTP layer, L loss, | between stages, x*N and (...)*N", begin + 1);
     }
     return at_ < text_.size() && text_[at_] == '*' ? repeated(std::string(1, c)) : std::string(1, c);
   }
@@ -99,11 +101,12 @@ class Expander {
     std::size_t times = 0;
     const char* const begin = text_.data() + at_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), times);
-    if (end == begin) fail("J030", "a number of repetitions must follow the \"*\"", "write it like t*3", star + 2);
+    if (end == begin)
+      fail_partition("J030", "a number of repetitions must follow the \"*\"", "write it like t*3", star + 2);
     if (error != std::errc{} || times > kMostLetters / unit.size()) {
-      fail("J030", "that many repetitions are more than a model has", "check the number", star + 2);
+      fail_partition("J030", "that many repetitions are more than a model has", "check the number", star + 2);
     }
-    if (times == 0) fail("J030", "0 repetitions place nothing", "leave it out", star + 2);
+    if (times == 0) fail_partition("J030", "0 repetitions place nothing", "leave it out", star + 2);
     at_ += static_cast<std::size_t>(end - begin);
     std::string result;
     for (std::size_t k = 0; k < times; ++k) result += unit;
@@ -113,7 +116,7 @@ class Expander {
   void append(std::string& result, const std::string& more) {
     result += more;
     if (result.size() > kMostLetters)
-      fail("J030", "the layout repeats more than a model has", "check the numbers", at_);
+      fail_partition("J030", "the layout repeats more than a model has", "check the numbers", at_);
   }
 
   std::string_view text_;
@@ -141,22 +144,23 @@ void check_order(const std::vector<std::string>& stages) {
     if (stage.find('m') != std::string::npos) ++stages_with_mtp;
   }
   if (std::count(all.begin(), all.end(), 'E') != 1 || all.front() != 'E') {
-    fail("J030", "a layout has one E, in front of everything else", "the embedding is the first layer: E...");
+    fail_partition("J030", "a layout has one E, in front of everything else", "the embedding is the first layer: E...");
   }
   if (std::count(all.begin(), all.end(), 'L') != 1 || all.back() != 'L') {
-    fail("J030", "a layout has one L, after everything else", "the loss is the last layer: ...L");
+    fail_partition("J030", "a layout has one L, after everything else", "the loss is the last layer: ...L");
   }
   if (all.find("mt") != std::string::npos) {
-    fail("J030", "a decoder layer comes after an MTP layer", "the order is E, t, m, L");
+    fail_partition("J030", "a decoder layer comes after an MTP layer", "the order is E, t, m, L");
   }
-  if (stages_with_mtp > 1) fail("J030", "MTP layers are on several stages", "Megatron keeps them on one");
+  if (stages_with_mtp > 1) fail_partition("J030", "MTP layers are on several stages", "Megatron keeps them on one");
 }
 
-void check_count(char letter, const char* what, std::int64_t found, int wanted) {
+void check_layer_count(char letter, const char* what, std::int64_t found, int wanted) {
   if (found == wanted) return;
-  fail("J034",
-       std::string(what) + " layers in model / placed: " + std::to_string(wanted) + " / " + std::to_string(found),
-       "the layout must have " + std::to_string(wanted) + " times " + letter);
+  fail_partition(
+      "J034",
+      std::string(what) + " layers in model / placed: " + std::to_string(wanted) + " / " + std::to_string(found),
+      "the layout must have " + std::to_string(wanted) + " times " + letter);
 }
 
 std::string letters_of_stage(int begin, int end, const LayerCounts& counts) {
@@ -175,8 +179,9 @@ void check_cut(int cut, const LayerCounts& counts) {
   const bool in_embedding = cut > 0 && cut < counts.embedding;
   const bool in_head = cut > head && cut < head + counts.head;
   if (!in_embedding && !in_head) return;
-  fail("J034", std::string("the partition cuts the ") + (in_embedding ? "embedding" : "head") + " into two stages",
-       "Megatron's E and L are whole: move the cut");
+  fail_partition("J034",
+                 std::string("the partition cuts the ") + (in_embedding ? "embedding" : "head") + " into two stages",
+                 "Megatron's E and L are whole: move the cut");
 }
 
 }  // namespace
@@ -185,15 +190,16 @@ bool is_layout(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return false;
   return text.find('|') != std::string_view::npos || text[first] == '(' ||
-         kLetters.find(text[first]) != std::string_view::npos;
+         kLayoutLetters.find(text[first]) != std::string_view::npos;
 }
 
 std::vector<int> parse_layout(std::string_view text, int stages, const Profile& profile) {
   const std::vector<std::string> letters = split_stages(Expander(text).expand());
   check_order(letters);
   if (letters.size() != static_cast<std::size_t>(stages)) {
-    fail("J034", "the pipeline has " + std::to_string(stages) + " stages, the layout " + std::to_string(letters.size()),
-         "it has one \"|\" fewer than stages (devices times chunks)");
+    fail_partition(
+        "J034", "the pipeline has " + std::to_string(stages) + " stages, the layout " + std::to_string(letters.size()),
+        "it has one \"|\" fewer than stages (devices times chunks)");
   }
   const LayerCounts counts = count_layers(profile);
   std::int64_t decoder = 0;
@@ -208,13 +214,14 @@ std::vector<int> parse_layout(std::string_view text, int stages, const Profile& 
     }
     sizes.push_back(size);
   }
-  check_count('t', "decoder", decoder, counts.decoder);
-  check_count('m', "MTP", mtp, counts.mtp);
+  check_layer_count('t', "decoder", decoder, counts.decoder);
+  check_layer_count('m', "MTP", mtp, counts.mtp);
   for (std::size_t stage = 0; stage < sizes.size(); ++stage) {
     if (sizes[stage] > 0) continue;
-    fail("J034", "stage " + std::to_string(stage) + " (\"" + letters[stage] + "\") gets no layer of " + profile.model,
-         letters[stage].empty() ? "a stage without work cannot be simulated"
-                                : "the profile has no layer of that kind, so the stage would cost nothing");
+    fail_partition("J034",
+                   "stage " + std::to_string(stage) + " (\"" + letters[stage] + "\") gets no layer of " + profile.model,
+                   letters[stage].empty() ? "a stage without work cannot be simulated"
+                                          : "the profile has no layer of that kind, so the stage would cost nothing");
   }
   return sizes;
 }

@@ -9,7 +9,7 @@ namespace debubble {
 
 namespace {
 
-Bytes scaled(Bytes size, double factor) { return std::llround(static_cast<double>(size) * factor); }
+Bytes scaled_size(Bytes size, double factor) { return std::llround(static_cast<double>(size) * factor); }
 
 }  // namespace
 
@@ -34,9 +34,9 @@ OutputShard take_output_layer(Profile& profile, int devices, int barriers, const
   shard.cost.held = piece_of(head.activation, devices);
   shard.weights = piece_of(head.parameters, devices);
   shard.gradients =
-      head.gradients ? piece_of(*head.gradients, devices) : scaled(shard.weights, state.gradients_per_weight);
+      head.gradients ? piece_of(*head.gradients, devices) : scaled_size(shard.weights, state.gradients_per_weight);
   shard.optimizer =
-      head.optimizer ? piece_of(*head.optimizer, devices) : scaled(shard.weights, state.optimizer_per_weight);
+      head.optimizer ? piece_of(*head.optimizer, devices) : scaled_size(shard.weights, state.optimizer_per_weight);
   assumptions.push_back(
       {"output layer",
        "layer \"" + head.name + "\" in " + std::to_string(devices) + " equal shards; " +

@@ -128,7 +128,7 @@ class StageSum {
 };
 
 // Shortest decimal that reads back as the same number: "2", "0.5".
-std::string decimal(double value) {
+std::string shortest_decimal(double value) {
   std::array<char, 32> buffer{};
   const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   return {buffer.data(), result.ptr};
@@ -151,8 +151,8 @@ std::string source_text(const ProfileOrigin& origin, Source source) {
   return source == Source::kModelled ? "" : std::string(", ") + to_string(source) + origin_text(origin, source);
 }
 
-void explain(const Profile& profile, const TrainingState& state, double weight_share, const Gaps& gaps,
-             std::vector<Assumption>& assumptions) {
+void explain_profile(const Profile& profile, const TrainingState& state, double weight_share, const Gaps& gaps,
+                     std::vector<Assumption>& assumptions) {
   const ProfileOrigin& origin = profile.origin;
   const std::size_t all = profile.layers.size();
   const auto add = [&assumptions](std::string what, std::string value, Source source) {
@@ -176,21 +176,22 @@ void explain(const Profile& profile, const TrainingState& state, double weight_s
   }
   if (gaps.held > 0) {
     add("memory held for the weight gradient",
-        decimal(weight_share) + " of the activation, in " + layers_text(gaps.held, all), Source::kDefault);
+        shortest_decimal(weight_share) + " of the activation, in " + layers_text(gaps.held, all), Source::kDefault);
   }
   if (gaps.gradients > 0) {
     add("gradients",
-        decimal(state.gradients_per_weight) + (state.gradients_per_weight == 1 ? " byte" : " bytes") +
+        shortest_decimal(state.gradients_per_weight) + (state.gradients_per_weight == 1 ? " byte" : " bytes") +
             std::string(" per byte of weights"),
         Source::kDefault);
   }
   if (gaps.optimizer > 0) {
-    add("optimizer state", decimal(state.optimizer_per_weight) + " bytes per byte of weights", Source::kDefault);
+    add("optimizer state", shortest_decimal(state.optimizer_per_weight) + " bytes per byte of weights",
+        Source::kDefault);
   }
 }
 
-void check_request(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
-                   double weight_share) {
+void check_profiled(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
+                    double weight_share) {
   std::int64_t placed = 0;
   for (const int size : partition) {
     if (size < 1) throw InputError({"L004", "", "a stage gets " + std::to_string(size) + " layers", ""});
@@ -208,14 +209,15 @@ void check_request(const Profile& profile, const std::vector<int>& partition, co
                       "give it a backward, or an input and a weight gradient"});
   }
   if (!(weight_share >= 0.0 && weight_share <= 1.0)) {
-    throw InputError({"L009", "",
-                      "the share held for the weight gradient must be from 0 to 1; got " + decimal(weight_share),
-                      "1 keeps the whole activation until W, 0 frees it after I"});
+    throw InputError(
+        {"L009", "",
+         "the share held for the weight gradient must be from 0 to 1; got " + shortest_decimal(weight_share),
+         "1 keeps the whole activation until W, 0 frees it after I"});
   }
   for (const double factor : {state.gradients_per_weight, state.optimizer_per_weight}) {
     if (factor >= 0.0 && factor <= std::numeric_limits<double>::max()) continue;
     throw InputError({"L009", "",
-                      "bytes of training state per byte of weights must be at least 0; got " + decimal(factor),
+                      "bytes of training state per byte of weights must be at least 0; got " + shortest_decimal(factor),
                       "Adam in the weights' own precision needs 2"});
   }
 }
@@ -224,7 +226,7 @@ void check_request(const Profile& profile, const std::vector<int>& partition, co
 
 StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
                           double weight_share, std::vector<Assumption>& assumptions) {
-  check_request(profile, partition, state, weight_share);
+  check_profiled(profile, partition, state, weight_share);
   StageCosts costs;
   Gaps gaps;
   auto layer = profile.layers.begin();
@@ -238,7 +240,7 @@ StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partit
     stage.checkpoint = costs.stages.size() == 1 ? stage.output : costs.stages[costs.stages.size() - 2].output;
     if (checkpoint) stage.checkpoint = *checkpoint;
   }
-  explain(profile, state, weight_share, gaps, assumptions);
+  explain_profile(profile, state, weight_share, gaps, assumptions);
   return costs;
 }
 

@@ -8,7 +8,9 @@
 
 #include "gpu/cuda_check_kernels.hpp"
 #include "gpu/workload/kernels.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -21,10 +23,6 @@ std::string file_text(const char* path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-std::string mebibytes(Bytes bytes) {
-  return bytes < kMebibyte ? std::to_string(bytes) + " bytes" : std::to_string(bytes / kMebibyte) + " MiB";
 }
 
 }  // namespace
@@ -234,7 +232,7 @@ void CudaDevice::synchronise() {
 
 cuda::Event CudaDevice::event(int number) {
   if (number < 0 || number >= kMarks) throw std::logic_error("there is no mark " + std::to_string(number));
-  OwnedHandle<cuda::Event>& owned = events_[static_cast<std::size_t>(number)];
+  OwnedHandle<cuda::Event>& owned = at(events_, number);
   if (owned.get() == nullptr) {
     cuda::Event made = nullptr;
     check(libraries_->driver.call.event_create(&made, cuda::kEventDefault), "making an event");

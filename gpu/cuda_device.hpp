@@ -14,6 +14,7 @@
 #include "gpu/cublaslt_gemm.hpp"
 #include "gpu/driver_api.hpp"
 #include "gpu/nvrtc_api.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -101,7 +102,7 @@ class CudaDevice final : public WorkDevice {
              void* const* arguments);
   cuda::Function function(std::string_view name, Bytes shared_memory);
   OwnedHandle<cuda::Module> load(const std::string& image) const;
-  [[nodiscard]] cuda::Stream stream() const { return streams_[static_cast<std::size_t>(stream_in_use_)].get(); }
+  [[nodiscard]] cuda::Stream stream() const { return at(streams_, stream_in_use_).get(); }
   [[nodiscard]] cuda::Event event(int number);
 
   struct KnownFunction {

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string variable(const std::string& name) {
+std::string cuda_variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): read before any thread of ours
   return value == nullptr ? "" : value;
 }
@@ -37,7 +37,7 @@ void add_python_packages(const std::string& prefix, std::vector<std::string>& fo
   }
 }
 
-void* open_library(const std::string& name, int more_flags) { return dlopen(name.c_str(), RTLD_NOW | more_flags); }
+void* open_shared(const std::string& name, int more_flags) { return dlopen(name.c_str(), RTLD_NOW | more_flags); }
 
 // What dlopen says of a file that is there but cannot be loaded; empty when it just is not there.
 std::string load_problem(const std::string& name) {
@@ -47,7 +47,7 @@ std::string load_problem(const std::string& name) {
   return absent ? "" : problem;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string with_commas(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
@@ -58,7 +58,7 @@ std::string joined(const std::vector<std::string>& words) {
 CudaLibrary CudaLibrary::find(const LibrarySearch& search) {
   CudaLibrary found;
   const auto try_name = [&found](const std::string& name, int more_flags) {
-    found.handle_ = open_library(name, more_flags);
+    found.handle_ = open_shared(name, more_flags);
     if (found.handle_ != nullptr) {
       found.name_ = name;
     } else if (const std::string problem = load_problem(name); found.problem_.empty()) {
@@ -66,7 +66,7 @@ CudaLibrary CudaLibrary::find(const LibrarySearch& search) {
     }
     return found.is_open();
   };
-  if (const std::string path = variable(search.variable); !path.empty()) {
+  if (const std::string path = cuda_variable(search.variable); !path.empty()) {
     if (!try_name(path, RTLD_LOCAL) && found.problem_.empty()) {
       found.problem_ = search.variable + " names " + path + ", which does not exist";
     }
@@ -78,7 +78,7 @@ CudaLibrary CudaLibrary::find(const LibrarySearch& search) {
       if (try_name((fs::path(folder) / name).string(), RTLD_LOCAL)) return found;
     }
   }
-  if (found.problem_.empty()) found.problem_ = "there is no " + joined(search.names);
+  if (found.problem_.empty()) found.problem_ = "there is no " + with_commas(search.names);
   return found;
 }
 
@@ -86,10 +86,11 @@ void* CudaLibrary::symbol(const char* name) const { return handle_ == nullptr ? 
 
 std::vector<std::string> toolkit_folders() {
   std::vector<std::string> folders;
-  for (const std::string& root : {variable("CUDA_HOME"), variable("CUDA_PATH"), std::string("/usr/local/cuda")}) {
+  for (const std::string& root :
+       {cuda_variable("CUDA_HOME"), cuda_variable("CUDA_PATH"), std::string("/usr/local/cuda")}) {
     if (!root.empty()) folders.insert(folders.end(), {root + "/lib64", root + "/lib"});
   }
-  for (const std::string& prefix : {variable("VIRTUAL_ENV"), variable("CONDA_PREFIX")}) {
+  for (const std::string& prefix : {cuda_variable("VIRTUAL_ENV"), cuda_variable("CONDA_PREFIX")}) {
     if (!prefix.empty()) add_python_packages(prefix, folders);
   }
   std::vector<std::string> once;

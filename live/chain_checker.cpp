@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 namespace {
@@ -72,7 +74,7 @@ void ChainChecker::take(const Op& op, std::uint64_t input) {
       return;  // no plan holds them
   }
   if (op.kind == OpKind::kInputGrad) return;
-  const int replica = job_.schedule().replica_of[static_cast<std::size_t>(op.microbatch)];
+  const int replica = at(job_.schedule().replica_of, op.microbatch);
   weights_[{replica, op.stage}] += weight_chain(chain);
 }
 

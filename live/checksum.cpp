@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/op.hpp"
 
 namespace debubble::live {
@@ -51,7 +52,7 @@ std::uint64_t expected_chain(const Schedule& schedule, const Tensor& tensor, std
   if (!tensor.gradient) return forward.back();
   std::uint64_t chain = kSeed;
   for (std::int32_t stage = last; stage > tensor.stage; --stage) {
-    chain = backward_chain(chain, forward[static_cast<std::size_t>(stage)], stage, tensor.piece, iteration);
+    chain = backward_chain(chain, at(forward, stage), stage, tensor.piece, iteration);
   }
   return chain;
 }
@@ -60,7 +61,7 @@ std::uint64_t expected_weight_chain(const Schedule& schedule, std::int32_t repli
                                     std::int32_t iteration) {
   std::uint64_t sum = 0;
   for (std::int32_t piece = 0; piece < schedule.total_pieces(); ++piece) {
-    if (schedule.replica_of[static_cast<std::size_t>(piece)] != replica) continue;
+    if (at(schedule.replica_of, piece) != replica) continue;
     sum += weight_chain(expected_chain(schedule, {true, stage - 1, piece}, iteration));
   }
   return sum;

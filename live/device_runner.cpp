@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 namespace {
@@ -42,7 +44,7 @@ DeviceRun DeviceRunner::run(std::int32_t iteration) {
   ledger_.start(resident(job_, device_));
   worker_.start(ledger_);
   transport_.at(0);
-  for (const Action& action : job_.plan().devices[static_cast<std::size_t>(device_)]) {
+  for (const Action& action : at(job_.plan().devices, device_)) {
     action.kind == Action::Kind::kCompute ? compute(action) : exchange(action);
   }
   chains_.check_weights();

@@ -9,6 +9,7 @@
 
 #include "live/live.hpp"
 #include "live/plan.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/rows/op_index.hpp"
 
@@ -83,7 +84,7 @@ void check_travels(const std::string& text, const Fault& fault, const Schedule& 
 }  // namespace
 
 std::size_t place_to_swap(const Fault& fault, const Schedule& schedule) {
-  const auto& row = schedule.rows[static_cast<std::size_t>(fault.device)];
+  const auto& row = schedule.rows[to_index(fault.device)];
   const auto place = std::find_if(row.begin(), row.end(), [&](const Op& op) {
     return op.kind == fault.op.kind && op.stage == fault.op.stage && op.microbatch == fault.op.microbatch;
   });

@@ -9,13 +9,12 @@
 #include <utility>
 
 #include "live/fault.hpp"
+#include "sim/core/at.hpp"
 #include "sim/rows/weight_versions.hpp"
 
 namespace debubble::live {
 
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 bool same(const Op& a, const Op& b) { return a.kind == b.kind && a.stage == b.stage && a.microbatch == b.microbatch; }
 
@@ -25,7 +24,7 @@ Job::Job(const LiveRequest& request)
     : request_(&request),
       schedule_(request.schedule),
       links_(Topology::ideal(request.hop_latency, request.hop_bandwidth)) {
-  if (request.costs.stages.size() != at(request.schedule.stages)) {
+  if (request.costs.stages.size() != to_index(request.schedule.stages)) {
     throw std::logic_error("live: costs for another number of stages than the schedule's");
   }
   refuse_features();
@@ -43,8 +42,8 @@ std::vector<Job::Resident> Job::residents(std::int32_t device) const {
     for (int stage = 0; stage < placement.stages(); ++stage) {
       if (placement.device_of(replica, stage) != device) continue;
       if (schedule_.replicas_share_weights && holds_before(placement, replica, stage)) continue;
-      const StageCost& cost = request_->costs.stages[at(stage)];
-      const Bytes copies = extra_weights_.empty() ? 1 : 1 + extra_weights_[at(replica * placement.stages() + stage)];
+      const StageCost& cost = at(request_->costs.stages, stage);
+      const Bytes copies = extra_weights_.empty() ? 1 : 1 + at(extra_weights_, replica * placement.stages() + stage);
       residents.push_back({stage, copies * cost.weights + cost.gradients + cost.optimizer});
     }
   }
@@ -73,10 +72,10 @@ void Job::refuse_features() const {
 void Job::swap_rows() {
   for (const Fault& fault : request_->faults) {
     if (fault.kind != Fault::Kind::kSwap) continue;
-    auto& row = schedule_.rows[at(fault.device)];
+    auto& row = at(schedule_.rows, fault.device);
     const std::size_t place = place_to_swap(fault, schedule_);
     std::swap(row[place], row[place + 1]);
-    plan_.devices[at(fault.device)] = make_plan(schedule_, request_->p2p).devices[at(fault.device)];
+    at(plan_.devices, fault.device) = at(make_plan(schedule_, request_->p2p).devices, fault.device);
   }
 }
 
@@ -108,11 +107,11 @@ void Job::check_range() const {
                               "check the units; use fewer microbatches"});
 }
 
-const StageCost& Job::cost(const Op& op) const { return request_->costs.stages[at(op.stage)]; }
+const StageCost& Job::cost(const Op& op) const { return at(request_->costs.stages, op.stage); }
 
 std::vector<Op> Job::cell(std::int32_t device, std::int32_t position) const {
-  const auto& row = schedule_.rows[at(device)];
-  const bool pair = row[at(position)].paired_with_next && at(position) + 1 < row.size();
+  const auto& row = at(schedule_.rows, device);
+  const bool pair = at(row, position).paired_with_next && to_index(position) + 1 < row.size();
   return {row.begin() + position, row.begin() + position + (pair ? 2 : 1)};
 }
 
@@ -153,7 +152,7 @@ Op Job::maker_of(const Tensor& tensor) const {
   return ops_->op(ops_->feeder({user_kind, false, user_stage, tensor.piece}));
 }
 
-Bytes Job::bytes(const Tensor& tensor) const { return piece(request_->costs.stages[at(tensor.stage)].output); }
+Bytes Job::bytes(const Tensor& tensor) const { return piece(at(request_->costs.stages, tensor.stage).output); }
 
 TransferTime Job::transfer(const Tensor& tensor) const {
   return links_.transfer(maker(schedule_, tensor), user(schedule_, tensor), bytes(tensor));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "sim/core/at.hpp"
 #include "sim/rows/exchange_slots.hpp"
 #include "sim/rows/op_index.hpp"
 #include "sim/rows/transfer_order.hpp"
@@ -12,14 +13,12 @@ namespace debubble::live {
 
 namespace {
 
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
 std::int32_t device_of(const Schedule& schedule, std::int32_t stage, std::int32_t piece) {
-  return schedule.placement.device_of(schedule.replica_of[at(piece)], stage);
+  return schedule.placement.device_of(at(schedule.replica_of, piece), stage);
 }
 
 std::int32_t cell_size(const std::vector<Op>& row, std::int32_t position) {
-  return row[at(position)].paired_with_next && at(position) + 1 < row.size() ? 2 : 1;
+  return at(row, position).paired_with_next && to_index(position) + 1 < row.size() ? 2 : 1;
 }
 
 // Appends the hops of one op's input, or of its output, if it travels.
@@ -38,18 +37,18 @@ void add(std::vector<Hop>& hops, const std::vector<Hop>& more) { hops.insert(hop
 
 // The cell at a position, with all that it receives and sends.
 Action cell(const Schedule& schedule, std::int32_t device, std::int32_t position) {
-  const auto& row = schedule.rows[at(device)];
+  const auto& row = at(schedule.rows, device);
   Action action{Action::Kind::kCompute, position, {}, {}};
   for (std::int32_t k = position; k < position + cell_size(row, position); ++k) {
-    add_receive(schedule, device, row[at(k)], action.receives);
-    add_send(schedule, device, row[at(k)], action.sends);
+    add_receive(schedule, device, at(row, k), action.receives);
+    add_send(schedule, device, at(row, k), action.sends);
   }
   return action;
 }
 
 std::vector<Action> cells(const Schedule& schedule, std::int32_t device) {
   std::vector<Action> actions;
-  const auto& row = schedule.rows[at(device)];
+  const auto& row = at(schedule.rows, device);
   const auto size = static_cast<std::int32_t>(row.size());
   for (std::int32_t k = 0; k < size; k += cell_size(row, k)) actions.push_back(cell(schedule, device, k));
   return actions;
@@ -76,8 +75,8 @@ std::vector<Action> coupled(const Schedule& schedule, std::int32_t device, const
   };
   std::size_t end = 0;  // of the slot
   for (Action& each : cells(schedule, device)) {
-    if (!slot.empty() && at(each.position) >= end) run_slot();
-    if (slot.empty()) end = slots.end(at(device), at(each.position));
+    if (!slot.empty() && to_index(each.position) >= end) run_slot();
+    if (slot.empty()) end = slots.end(to_index(device), to_index(each.position));
     slot.push_back(std::move(each));
   }
   if (!slot.empty()) run_slot();
@@ -92,11 +91,11 @@ class BlockingPlan {
       : schedule_(schedule), ops_(schedule), devices_(schedule.rows.size()), last_(schedule.rows.size(), -1) {}
 
   std::vector<std::vector<Action>> run() {
-    std::vector<bool> is_sent(at(ops_.size()), false);
+    std::vector<bool> is_sent(to_index(ops_.size()), false);
     for (const Placed& placed : transfer_order(ops_, P2p::kBlocking)) {
       if (placed.transfer) {
         add_transfer(placed.op);
-        is_sent[at(placed.op)] = true;
+        at(is_sent, placed.op) = true;
       } else {
         add_cell(ops_.device(placed.op), ops_.position(placed.op));
       }
@@ -107,8 +106,8 @@ class BlockingPlan {
 
  private:
   void add_cell(std::int32_t device, std::int32_t position) {
-    devices_[at(device)].push_back({Action::Kind::kCompute, position, {}, {}});
-    last_[at(device)] = position;
+    at(devices_, device).push_back({Action::Kind::kCompute, position, {}, {}});
+    at(last_, device) = position;
   }
 
   void add_transfer(std::int32_t op) {
@@ -116,24 +115,24 @@ class BlockingPlan {
     (void)output_of(schedule_, ops_.op(op), tensor);
     const std::int32_t from = ops_.device(op);
     const std::int32_t to = user(schedule_, tensor);
-    devices_[at(from)].push_back({Action::Kind::kSend, last_[at(from)], {{tensor, to}}, {}});
-    devices_[at(to)].push_back({Action::Kind::kReceive, last_[at(to)], {}, {{tensor, from}}});
+    at(devices_, from).push_back({Action::Kind::kSend, at(last_, from), {{tensor, to}}, {}});
+    at(devices_, to).push_back({Action::Kind::kReceive, at(last_, to), {}, {{tensor, from}}});
   }
 
   // After a deadlock transfer_order places nothing. Such a schedule is still run, to show where it gets stuck: the rest
   // of the row follows cell by cell, and the device blocks at the first one that lacks an input.
   void add_unreachable(std::int32_t device, const std::vector<bool>& is_sent) {
-    const auto& row = schedule_.rows[at(device)];
+    const auto& row = at(schedule_.rows, device);
     const auto size = static_cast<std::int32_t>(row.size());
-    std::int32_t position = last_[at(device)] < 0 ? 0 : last_[at(device)] + cell_size(row, last_[at(device)]);
+    std::int32_t position = at(last_, device) < 0 ? 0 : at(last_, device) + cell_size(row, at(last_, device));
     for (; position < size; position += cell_size(row, position)) {
       const Action whole = cell(schedule_, device, position);
       for (const Hop& hop : whole.receives) {
-        if (is_sent[at(op_that_makes(hop.tensor))]) continue;
-        devices_[at(device)].push_back({Action::Kind::kReceive, last_[at(device)], {}, {hop}});
+        if (at(is_sent, op_that_makes(hop.tensor))) continue;
+        at(devices_, device).push_back({Action::Kind::kReceive, at(last_, device), {}, {hop}});
       }
       add_cell(device, position);
-      for (const Hop& hop : whole.sends) devices_[at(device)].push_back({Action::Kind::kSend, position, {hop}, {}});
+      for (const Hop& hop : whole.sends) at(devices_, device).push_back({Action::Kind::kSend, position, {hop}, {}});
     }
   }
 

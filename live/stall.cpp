@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/rows/op_index.hpp"
 
 namespace debubble::live {
@@ -26,7 +27,7 @@ class Explaining {
       position.finished = status.position < 0;
       const auto size = static_cast<std::int32_t>(row.size());
       position.position = position.finished ? size : status.position;
-      if (!row.empty()) position.op = row[static_cast<std::size_t>(std::min(position.position, size - 1))];
+      if (!row.empty()) position.op = at(row, std::min(position.position, size - 1));
       if (status.waits) position.waits_for = what(status);
       stall.devices.push_back(std::move(position));
     }
@@ -56,13 +57,13 @@ class Explaining {
   // A blocking cell's second output is not on its way while the first waits for its receiver.
   [[nodiscard]] bool has_sent(std::int32_t device, std::int32_t op) const {
     if (!has_passed(device, op)) return false;
-    const DeviceStatus& sender = devices_[static_cast<std::size_t>(device)];
+    const DeviceStatus& sender = at(devices_, device);
     const bool sends = job_.request().p2p == P2p::kBlocking && sender.waits && sender.kind == Message::Kind::kReady;
     return !sends || maker_of(sender.tensor) + 1 != op || ops_.cell_end(op - 1) != op + 1;
   }
 
   [[nodiscard]] bool has_passed(std::int32_t device, std::int32_t op) const {
-    const std::int32_t position = devices_[static_cast<std::size_t>(device)].position;
+    const std::int32_t position = at(devices_, device).position;
     return position < 0 || position > ops_.position(op);
   }
 

@@ -14,12 +14,12 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kSchema = "debubble.hooks/1";
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::string_view kHooksSchema = "debubble.hooks/1";
+constexpr std::int64_t kMostInHooks = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kWritten = "debubble_hooks writes this file; do not edit it";
-constexpr IntegerRule kSize{"bytes", 0, kLargestSize, kWritten};
-constexpr IntegerRule kCount{"items", 0, kMost, kWritten};
-constexpr IntegerRule kSamples{"samples", 1, kMost, "null means an unknown size"};
+constexpr IntegerRule kHooksSize{"bytes", 0, kLargestSize, kWritten};
+constexpr IntegerRule kHooksCount{"items", 0, kMostInHooks, kWritten};
+constexpr IntegerRule kHooksSamples{"samples", 1, kMostInHooks, "null means an unknown size"};
 
 // The faults that the strict JSON reader finds. Its help tells how to edit a file, and nobody edits this one.
 constexpr std::array<std::string_view, 9> kJsonFaults{"P001", "P002", "P003", "P004", "P005",
@@ -43,22 +43,22 @@ bool boolean(JsonObjectReader& reader, std::string_view key) {
 std::optional<Bytes> size_or_null(JsonObjectReader& reader, std::string_view key) {
   const JsonValue* value = reader.member(key, true);
   if (value == nullptr || value->kind == JsonValue::Kind::kNull) return std::nullopt;
-  return reader.optional_integer(key, kSize);
+  return reader.optional_integer(key, kHooksSize);
 }
 
-void read_layer(const JsonValue& value, std::string pointer, HooksFile& file, ProblemList& problems) {
+void read_hooks_layer(const JsonValue& value, std::string pointer, HooksFile& file, ProblemList& problems) {
   JsonObjectReader reader(value, std::move(pointer), problems);
   if (!reader.is_object()) return;
   const std::string name = reader.text("name");
   LayerFacts facts;
   facts.kind = reader.optional_text("kind");
-  facts.activation = reader.integer("activation_bytes", kSize);
+  facts.activation = reader.integer("activation_bytes", kHooksSize);
   facts.weight_grad_held = size_or_null(reader, "weight_grad_held_bytes");
-  facts.output = reader.integer("output_bytes", kSize);
-  facts.parameters = reader.integer("parameter_bytes", kSize);
-  facts.workspace = reader.integer("workspace_bytes", kSize);
-  static_cast<void>(reader.integer("weight_input_bytes", kSize));     // the parts of weight_grad_held_bytes,
-  static_cast<void>(reader.integer("weight_gradient_bytes", kSize));  // to display
+  facts.output = reader.integer("output_bytes", kHooksSize);
+  facts.parameters = reader.integer("parameter_bytes", kHooksSize);
+  facts.workspace = reader.integer("workspace_bytes", kHooksSize);
+  static_cast<void>(reader.integer("weight_input_bytes", kHooksSize));     // the parts of weight_grad_held_bytes,
+  static_cast<void>(reader.integer("weight_gradient_bytes", kHooksSize));  // to display
   static_cast<void>(boolean(reader, "checkpointed"));
   reader.finish();
   if (facts.weight_grad_held.value_or(0) > facts.activation) {
@@ -82,35 +82,35 @@ void read_notes(JsonObjectReader& top, HooksFile& file) {
   }
 }
 
-bool has_our_schema(JsonObjectReader& top) {
+bool has_hooks_schema(JsonObjectReader& top) {
   if (!top.is_object()) return false;
   const JsonValue* schema = top.member("schema", false);
-  if (schema != nullptr && schema->kind == JsonValue::Kind::kString && schema->text == kSchema) return true;
-  top.complain(
-      "P010", schema == nullptr ? "" : "schema",
-      "\"schema\" must be \"" + std::string(kSchema) + "\"; got " + (schema == nullptr ? "none" : describe(*schema)),
-      "debubble and its debubble_hooks must be of one version: check PYTHONPATH for another copy");
+  if (schema != nullptr && schema->kind == JsonValue::Kind::kString && schema->text == kHooksSchema) return true;
+  top.complain("P010", schema == nullptr ? "" : "schema",
+               "\"schema\" must be \"" + std::string(kHooksSchema) + "\"; got " +
+                   (schema == nullptr ? "none" : describe(*schema)),
+               "debubble and its debubble_hooks must be of one version: check PYTHONPATH for another copy");
   return false;
 }
 
-HooksFile read_top(JsonObjectReader& top, ProblemList& problems) {
+HooksFile read_hooks_top(JsonObjectReader& top, ProblemList& problems) {
   HooksFile file;
-  static_cast<void>(top.integer("schema_version", kCount));
+  static_cast<void>(top.integer("schema_version", kHooksCount));
   file.complete = boolean(top, "complete");
-  file.rank = top.integer("rank", kCount);
-  static_cast<void>(top.integer("pid", kCount));
+  file.rank = top.integer("rank", kHooksCount);
+  static_cast<void>(top.integer("pid", kHooksCount));
   file.torch = top.optional_text("torch");
   file.model = top.optional_text("model");
   file.dtype = top.optional_text("dtype");
-  file.microbatch_size = top.integer_or_null("microbatch_size", kSamples);
-  file.sequence_length = top.integer_or_null("sequence_length", kSamples);
+  file.microbatch_size = top.integer_or_null("microbatch_size", kHooksSamples);
+  file.sequence_length = top.integer_or_null("sequence_length", kHooksSamples);
   static_cast<void>(top.array("input_shapes"));
-  file.steps = top.integer("steps", kCount);
-  static_cast<void>(top.integer("outside_bytes", kSize));
+  file.steps = top.integer("steps", kHooksCount);
+  static_cast<void>(top.integer("outside_bytes", kHooksSize));
   if (const JsonValue* layers = top.array("layers")) {
     std::size_t index = 0;
     for (const JsonValue& layer : layers->children) {
-      read_layer(layer, top.pointer_to("layers/" + std::to_string(index++)), file, problems);
+      read_hooks_layer(layer, top.pointer_to("layers/" + std::to_string(index++)), file, problems);
     }
   }
   read_notes(top, file);
@@ -125,7 +125,7 @@ HooksFile read_hooks_file(std::string_view text, const std::string& name) {
   HooksFile file;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     JsonObjectReader top(*root, "", problems);
-    if (has_our_schema(top)) file = read_top(top, problems);
+    if (has_hooks_schema(top)) file = read_hooks_top(top, problems);
   }
   try {
     problems.throw_if_any();

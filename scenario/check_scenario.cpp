@@ -20,10 +20,6 @@ namespace debubble {
 
 namespace {
 
-[[noreturn]] void fail(std::string code, std::string place, std::string message, std::string help) {
-  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
-}
-
 // The index of `value` in `names`; an unknown one is refused with the list or a suggestion.
 template <std::size_t N>
 std::size_t one_of(const std::array<std::string, N>& names, const std::string& value, const std::string& code,

@@ -40,33 +40,34 @@
 #include "schedules/zero_bubble/zb_h2.hpp"
 #include "schedules/zero_bubble/zb_v.hpp"
 #include "schedules/zero_bubble/zb_v_auto.hpp"
+#include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
 
 namespace {
 
-void check_sizes(const ScheduleEntry& entry, const ScheduleRequest& request) {
+void check_schedule_sizes(const ScheduleEntry& entry, const ScheduleRequest& request) {
   if (request.devices < 1) {
-    refuse("S003", "--devices", "a pipeline needs at least 1 device; got " + std::to_string(request.devices),
-           "use -p 1 or more");
+    fail("S003", "--devices", "a pipeline needs at least 1 device; got " + std::to_string(request.devices),
+         "use -p 1 or more");
   }
   if (request.microbatches < 1) {
-    refuse("S004", "--microbatches",
-           "an iteration needs at least 1 microbatch; got " + std::to_string(request.microbatches), "use -m 1 or more");
+    fail("S004", "--microbatches",
+         "an iteration needs at least 1 microbatch; got " + std::to_string(request.microbatches), "use -m 1 or more");
   }
   if (request.chunks < 0) {
-    refuse("S005", "--chunks", "a device needs at least 1 stage; got " + std::to_string(request.chunks),
-           "use -v 1 or more");
+    fail("S005", "--chunks", "a device needs at least 1 stage; got " + std::to_string(request.chunks),
+         "use -v 1 or more");
   }
   const int chunks = request.chunks == 0 ? entry.default_chunks : request.chunks;
   if (static_cast<double>(request.devices) * request.microbatches * chunks > kMostCells) {
-    refuse("S015", "--microbatches", "stages x microbatches are beyond 20 million",
-           "simulate fewer microbatches: the steady state repeats");
+    fail("S015", "--microbatches", "stages x microbatches are beyond 20 million",
+         "simulate fewer microbatches: the steady state repeats");
   }
 }
 
-void check_params(const ScheduleEntry& entry, const ScheduleRequest& request) {
+void check_schedule_params(const ScheduleEntry& entry, const ScheduleRequest& request) {
   std::vector<std::string> known;
   for (const ParamSpec& spec : entry.params) known.push_back(spec.name);
   for (const auto& [name, value] : request.params) {
@@ -77,7 +78,7 @@ void check_params(const ScheduleEntry& entry, const ScheduleRequest& request) {
       for (const std::string& candidate : known) help += " " + candidate;
       if (const std::string guess = closest_name(name, known); !guess.empty()) help = "did you mean " + guess + "?";
     }
-    refuse("S002", "--param " + name, entry.name + " has no parameter \"" + name + "\"", help);
+    fail("S002", "--param " + name, entry.name + " has no parameter \"" + name + "\"", help);
   }
 }
 
@@ -140,8 +141,8 @@ const ScheduleEntry* find_schedule(std::string_view name) {
 }
 
 void check_request(const ScheduleEntry& entry, const ScheduleRequest& request) {
-  check_sizes(entry, request);
-  check_params(entry, request);
+  check_schedule_sizes(entry, request);
+  check_schedule_params(entry, request);
 }
 
 Schedule build_schedule(std::string_view name, const ScheduleRequest& request) {
@@ -152,7 +153,7 @@ Schedule build_schedule(std::string_view name, const ScheduleRequest& request) {
       names.push_back(row.name);
     }
     const std::string guess = closest_name(name, names);
-    refuse("S001", "--schedule", "no schedule is called \"" + std::string(name) + "\"", unknown_name_help(name, guess));
+    fail("S001", "--schedule", "no schedule is called \"" + std::string(name) + "\"", unknown_name_help(name, guess));
   }
   check_request(*entry, request);
   return entry->build(request);

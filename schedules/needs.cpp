@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/core/schedule.hpp"
+
 namespace debubble {
 
 namespace {
@@ -19,12 +21,6 @@ constexpr std::array<Mark, 6> kMarks{{{'w', "more copies or versions of the weig
                                       {'a', "asynchronous: gradients of old weights", &ScheduleNeeds::asynchronous},
                                       {'o', "moves activations away", &ScheduleNeeds::moves_activations},
                                       {'q', "slices sequences: causal attention only", &ScheduleNeeds::slices}}};
-
-bool has_weight_grads(const Schedule& schedule) {
-  return std::any_of(schedule.rows.begin(), schedule.rows.end(), [](const std::vector<Op>& row) {
-    return std::any_of(row.begin(), row.end(), [](const Op& op) { return op.kind == OpKind::kWeightGrad; });
-  });
-}
 
 bool keeps_versions(const std::optional<Asynchrony>& asynchrony) {
   return asynchrony && (asynchrony->versions != Asynchrony::Versions::kLatest || asynchrony->extra_copies > 0);

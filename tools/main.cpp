@@ -35,7 +35,7 @@ std::vector<std::string> verb_names() {
   return names;
 }
 
-std::string overview() {
+std::string verb_overview() {
   std::string text = "debubble " + std::string(kVersion) +
                      ": where pipeline-parallel training waits, and why\n\n"
                      "Usage: debubble VERB [flags]\n\n"
@@ -114,7 +114,7 @@ int run_verb(const CommandEntry& entry, std::vector<std::string> arguments, Invo
 int dispatch(const std::vector<std::string>& arguments) {
   const bool help = arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help";
   if (help) {
-    std::fputs(overview().c_str(), arguments.empty() ? stderr : stdout);
+    std::fputs(verb_overview().c_str(), arguments.empty() ? stderr : stdout);
     return arguments.empty() ? kExitUsage : kExitOk;
   }
   if (arguments[0] == "--version") {
@@ -135,7 +135,7 @@ void claim_standard_descriptors() {
   }
 }
 
-void complain(const std::vector<std::string>& arguments, const std::string& text) {
+void print_error(const std::vector<std::string>& arguments, const std::string& text) {
   std::fputs(prefixed(speaker_prefix(arguments), text).c_str(), stderr);
 }
 
@@ -156,18 +156,18 @@ int main(int argc, char** argv) {
     }
     return status;
   } catch (const InputError& error) {
-    complain(arguments, diagnostics_view(error.diagnostics(), stderr_style()));
+    print_error(arguments, diagnostics_view(error.diagnostics(), stderr_style()));
     return kExitUsage;
   } catch (const UnavailableError& error) {
-    complain(arguments, diagnostics_view(std::span(&error.diagnostic(), 1), stderr_style()));
+    print_error(arguments, diagnostics_view(std::span(&error.diagnostic(), 1), stderr_style()));
     return kExitUnavailable;
   } catch (const std::bad_alloc&) {
     std::fputs("error[X004]: this run needs more memory than there is\n  = help: use fewer microbatches or devices\n",
                stderr);
     return kExitUnavailable;
   } catch (const std::exception& error) {
-    complain(arguments,
-             std::string("debubble: internal error: ") + error.what() + "\n  please report it with the command line\n");
+    print_error(arguments, std::string("debubble: internal error: ") + error.what() +
+                               "\n  please report it with the command line\n");
     return kExitInternal;
   }
 }

@@ -6,6 +6,8 @@
 
 #include "cost_models/collectives/algorithms.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble::collectives {
 
 namespace {
@@ -21,8 +23,8 @@ struct Tree {
 // Whether all nodes between the ends of a route are switches that reduce, at least one of them.
 bool passes_reducers(const LinkGraph& graph, std::span<const std::int32_t> route) {
   for (std::size_t k = 0; k + 1 < route.size(); ++k) {
-    const Link& link = graph.links[static_cast<std::size_t>(route[k])];
-    if (!graph.nodes[static_cast<std::size_t>(link.to)].reduces) return false;
+    const Link& link = at(graph.links, route[k]);
+    if (!at(graph.nodes, link.to).reduces) return false;
   }
   return route.size() > 1;
 }

@@ -7,12 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
 
 // A row of NCCL's tuning tables: latencies in nanoseconds, and the share of the links' bandwidth that carries payload.
-struct Row {
+struct ProtocolRow {
   CollectiveAlgorithm algorithm;
   const char* protocol;
   Nanoseconds base, nvlink, pcie, network;
@@ -22,7 +24,7 @@ struct Row {
 
 constexpr double kTree = 0.92;
 constexpr double kLl128 = 0.92;
-constexpr std::array<Row, 6> kRows{{
+constexpr std::array<ProtocolRow, 6> kRows{{
     {CollectiveAlgorithm::kRing, "LL", 6'600, 600, 1'000, 2'700, 0.5, 1'000},
     {CollectiveAlgorithm::kRing, "LL128", 14'000, 1'900, 2'500, 4'000, kLl128, 1'000},
     {CollectiveAlgorithm::kRing, "Simple", 8'400, 3'400, 5'700, 14'000, 1, 3'000},
@@ -31,7 +33,8 @@ constexpr std::array<Row, 6> kRows{{
     {CollectiveAlgorithm::kTree, "Simple", 8'400, 4'000, 4'000, 14'000, kTree, 0},
 }};
 
-CollectiveProtocol protocol_of(const Row& row, LinkGeneration generation, bool leaves_domain, CollectiveKind kind) {
+CollectiveProtocol protocol_of(const ProtocolRow& row, LinkGeneration generation, bool leaves_domain,
+                               CollectiveKind kind) {
   Nanoseconds near = generation == LinkGeneration::kPcie ? row.pcie : row.nvlink;
   if (leaves_domain) near = std::max(near, row.overhead);
   CollectiveProtocol protocol{row.algorithm, row.protocol, row.base, near, row.network, row.efficiency, 2};
@@ -72,7 +75,7 @@ void add_all_to_all(bool leaves_domain, CollectiveModel& model) {
 
 const char* to_string(LinkGeneration generation) {
   constexpr std::array<const char*, 5> kNames{"PCIe", "NVLink 2", "NVLink 3", "NVLink 4", "NVLink 5"};
-  return kNames[static_cast<std::size_t>(generation)];
+  return at(kNames, generation);
 }
 
 std::optional<LinkGeneration> link_generation(std::string_view name) {
@@ -96,7 +99,7 @@ int domains_reached(const LinkGraph& graph, const std::vector<std::vector<std::i
   std::size_t most = 1;
   for (const auto& group : groups) {
     std::set<std::int32_t> reached;
-    for (const std::int32_t device : group) reached.insert(graph.domain[static_cast<std::size_t>(device)]);
+    for (const std::int32_t device : group) reached.insert(at(graph.domain, device));
     most = std::max(most, reached.size());
   }
   return static_cast<int>(most);
@@ -105,7 +108,7 @@ int domains_reached(const LinkGraph& graph, const std::vector<std::vector<std::i
 CollectiveModel nccl_model(LinkGeneration generation, int domains, CollectiveKind kind) {
   const bool leaves_domain = domains > 1;
   CollectiveModel model;
-  for (const Row& row : kRows) model.protocols.push_back(protocol_of(row, generation, leaves_domain, kind));
+  for (const ProtocolRow& row : kRows) model.protocols.push_back(protocol_of(row, generation, leaves_domain, kind));
   add_in_network(generation, model);
   add_all_to_all(leaves_domain, model);
   // What has no row of its own runs like a ring.

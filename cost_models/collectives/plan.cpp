@@ -10,6 +10,7 @@
 
 #include "cost_models/collectives/algorithms.hpp"
 #include "cost_models/collectives/collective.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/topology.hpp"
 
@@ -23,10 +24,10 @@ using collectives::PhaseDraft;
 using collectives::Ranks;
 using collectives::Routes;
 
-constexpr std::array kAll{CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kTree,
-                          CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kInNetwork,
-                          CollectiveAlgorithm::kPairwise,     CollectiveAlgorithm::kHalvingDoubling,
-                          CollectiveAlgorithm::kTorus,        CollectiveAlgorithm::kSparse};
+constexpr std::array kAllAlgorithms{CollectiveAlgorithm::kRing,         CollectiveAlgorithm::kTree,
+                                    CollectiveAlgorithm::kHierarchical, CollectiveAlgorithm::kInNetwork,
+                                    CollectiveAlgorithm::kPairwise,     CollectiveAlgorithm::kHalvingDoubling,
+                                    CollectiveAlgorithm::kTorus,        CollectiveAlgorithm::kSparse};
 constexpr std::size_t kAutomatic = 5;  // the first ones, among which kAuto chooses
 
 // "1.5 GiB", to display.
@@ -90,7 +91,7 @@ std::vector<CollectiveProtocol> protocols_of(const CollectiveModel& model, Colle
 
 // A library whose protocols are known runs those and nothing else: NCCL has no hierarchical algorithm. Of an all-to-all
 // it passes messages over NVLink to the card on the receiver's rail (PXN), which the hierarchical one describes.
-bool has(const CollectiveModel& model, CollectiveKind kind, CollectiveAlgorithm algorithm) {
+bool has_protocol(const CollectiveModel& model, CollectiveKind kind, CollectiveAlgorithm algorithm) {
   return model.protocols.empty() || kind == CollectiveKind::kAllToAll ||
          std::any_of(model.protocols.begin(), model.protocols.end(),
                      [&](const CollectiveProtocol& protocol) { return protocol.algorithm == algorithm; });
@@ -116,10 +117,10 @@ std::optional<CollectivePlan> fastest(Routes& routes, const Groups& groups, Coll
                  kind, bytes, model, algorithm);
 }
 
-[[noreturn]] void refuse(Routes& routes, const Groups& groups, std::size_t ranks, CollectiveKind kind,
-                         const CollectiveModel& model) {
+[[noreturn]] void refuse_algorithm(Routes& routes, const Groups& groups, std::size_t ranks, CollectiveKind kind,
+                                   const CollectiveModel& model) {
   std::string fit;
-  for (const CollectiveAlgorithm algorithm : kAll) {
+  for (const CollectiveAlgorithm algorithm : kAllAlgorithms) {
     if (collectives::draft(algorithm, routes, groups, kind, model).empty()) continue;
     fit += (fit.empty() ? "" : ", ") + std::string(to_string(algorithm));
   }
@@ -150,13 +151,13 @@ Groups working(const std::vector<std::vector<std::int32_t>>& groups) {
 
 const char* to_string(CollectiveKind kind) {
   constexpr std::array<const char*, 5> kNames{"all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return at(kNames, kind);
 }
 
 const char* to_string(CollectiveAlgorithm algorithm) {
   constexpr std::array<const char*, 9> kNames{"auto",  "ring",       "tree",   "halving-doubling", "hierarchical",
                                               "torus", "in-network", "sparse", "pairwise"};
-  return kNames[static_cast<std::size_t>(algorithm)];
+  return at(kNames, algorithm);
 }
 
 namespace collectives {
@@ -195,13 +196,13 @@ CollectivePlan plan_collective(const LinkGraph& graph, const std::vector<std::ve
   Routes routes(graph);
   if (model.algorithm != CollectiveAlgorithm::kAuto) {
     std::optional<CollectivePlan> plan = fastest(routes, busy, kind, bytes, model, model.algorithm);
-    if (!plan) refuse(routes, busy, busy.front().size(), kind, model);
+    if (!plan) refuse_algorithm(routes, busy, busy.front().size(), kind, model);
     return std::move(*plan);
   }
   std::optional<CollectivePlan> best;
   for (std::size_t k = 0; k < kAutomatic; ++k) {
-    if (!has(model, kind, kAll[k])) continue;
-    std::optional<CollectivePlan> plan = fastest(routes, busy, kind, bytes, model, kAll[k]);
+    if (!has_protocol(model, kind, kAllAlgorithms[k])) continue;
+    std::optional<CollectivePlan> plan = fastest(routes, busy, kind, bytes, model, kAllAlgorithms[k]);
     if (plan && (!best || plan->duration < best->duration)) best = std::move(plan);
   }
   return std::move(best.value());
@@ -244,7 +245,7 @@ CollectivePlan plan_on_ports(std::size_t ranks, std::int64_t bandwidth, Nanoseco
   Ranks group(few);
   std::iota(group.begin(), group.end(), 0);
   Routes routes(ports);
-  refuse(routes, {group}, ranks, kind, model);
+  refuse_algorithm(routes, {group}, ranks, kind, model);
 }
 
 }  // namespace debubble

@@ -52,7 +52,7 @@ std::vector<Ranks> ring_orders(const Routes& routes, const Ranks& group) {
 }
 
 // The dearest hop does not count: the chain of p - 1 messages leaves one out, and so NCCL counts.
-Messages chain_of(Routes& routes, const Ranks& order) {
+Messages ring_messages(Routes& routes, const Ranks& order) {
   Messages all;
   Messages dearest;
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -82,7 +82,7 @@ void add_ring(Routes& routes, const Ranks& order, double count, std::int64_t rou
     routes.send(order[k], order[(k + 1) % order.size()], count, phase);
   }
   Messages chain;
-  chain.append(chain_of(routes, order), rounds);
+  chain.append(ring_messages(routes, order), rounds);
   phase.messages.keep_longer(chain);
 }
 

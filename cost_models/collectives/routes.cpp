@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <tuple>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::collectives {
 
 void Messages::append(const Messages& other, std::int64_t times) {
@@ -33,13 +35,13 @@ std::span<const std::int32_t> Routes::route(std::int32_t from, std::int32_t to) 
 
 Messages Routes::message(std::int32_t from, std::int32_t to) {
   Nanoseconds latency = 0;
-  for (const std::int32_t link : route(from, to)) latency += graph_->links[static_cast<std::size_t>(link)].latency;
+  for (const std::int32_t link : route(from, to)) latency += at(graph_->links, link).latency;
   const bool far = domain(from) != domain(to);
   return far ? Messages{0, 1, 0, latency} : Messages{1, 0, latency, 0};
 }
 
 std::int32_t Routes::domain(std::int32_t device) const {
-  return graph_->domain.empty() ? 0 : graph_->domain[static_cast<std::size_t>(device)];
+  return graph_->domain.empty() ? 0 : at(graph_->domain, device);
 }
 
 void Routes::send(std::int32_t from, std::int32_t to, double count, PhaseDraft& phase) {

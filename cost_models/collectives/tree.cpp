@@ -4,6 +4,8 @@
 
 #include "cost_models/collectives/algorithms.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble::collectives {
 
 namespace {
@@ -38,7 +40,7 @@ std::int64_t levels(std::size_t ranks) {
 }
 
 // The chain of a domain for the channel that leaves it by rank `channel`. The root of a broadcast comes first.
-Ranks chain_of(const Ranks& ranks, std::size_t channel, bool root_first) {
+Ranks channel_chain(const Ranks& ranks, std::size_t channel, bool root_first) {
   const std::size_t head = channel % ranks.size();
   Ranks chain;
   if (root_first) chain.push_back(ranks.front());
@@ -57,7 +59,7 @@ struct Channel {
 Channel channel_of(const std::vector<Ranks>& domains, std::size_t number, bool broadcast) {
   Channel channel;
   for (std::size_t d = 0; d < domains.size(); ++d) {
-    channel.chains.push_back(chain_of(domains[d], number, broadcast && d == 0));
+    channel.chains.push_back(channel_chain(domains[d], number, broadcast && d == 0));
     channel.heads.push_back(domains[d][number % domains[d].size()]);
   }
   return channel;
@@ -66,7 +68,7 @@ Channel channel_of(const std::vector<Ranks>& domains, std::size_t number, bool b
 // Two halves of the channel's data take two trees between the heads. `up` for sums that go to the root.
 void add_trees(Routes& routes, const Ranks& heads, bool up, double copies, PhaseDraft& phase, Messages& dearest) {
   const auto ranks = static_cast<std::int32_t>(heads.size());
-  const auto at = [&](std::int32_t k) { return heads[static_cast<std::size_t>(k)]; };
+  const auto at = [&](std::int32_t k) { return heads[to_index(k)]; };
   for (int tree = 0; tree < 2; ++tree) {
     for (std::int32_t k = 0; k < ranks; ++k) {
       const std::int32_t over = parent(tree, k, ranks);

@@ -30,11 +30,13 @@ const MeasuredPoint* point_at(const Points& points, double size) {
   return found == points.end() ? nullptr : &*found;
 }
 
-double line(double x0, double y0, double x1, double y1, double x) { return y0 + (y1 - y0) * (x - x0) / (x1 - x0); }
+double line_through(double x0, double y0, double x1, double y1, double x) {
+  return y0 + (y1 - y0) * (x - x0) / (x1 - x0);
+}
 
 // Rates interpolated on logarithmic axes: t = t0 (x / x0)^k. A layer that takes no time at one size has no rate.
 double by_rate(const MeasuredPoint& low, const MeasuredPoint& high, double size) {
-  if (low.value <= 0 || high.value <= 0) return line(low.size, low.value, high.size, high.value, size);
+  if (low.value <= 0 || high.value <= 0) return line_through(low.size, low.value, high.size, high.value, size);
   const double exponent = std::log(high.value / low.value) / std::log(high.size / low.size);
   return low.value * std::pow(size / low.size, exponent);
 }
@@ -60,7 +62,7 @@ double by_waves(const Points& points, const Pair& pair, double size, double wave
   if (size < points.front().size) {
     return with_fixed_part(low.waves, low.value, high.waves, high.value, std::min(waves, low.waves));
   }
-  return line(low.waves, low.value, high.waves, high.value, std::clamp(waves, low.waves, high.waves));
+  return line_through(low.waves, low.value, high.waves, high.value, std::clamp(waves, low.waves, high.waves));
 }
 
 // The parabola through three points, at x (Lagrange).
@@ -81,7 +83,7 @@ bool all_on(const Points& points, const Curve& curve) {
 }
 
 double on_line(const Pair& pair, double size) {
-  return line(pair.low.size, pair.low.value, pair.high.size, pair.high.value, size);
+  return line_through(pair.low.size, pair.low.value, pair.high.size, pair.high.value, size);
 }
 
 // s (a + b s) through two points with a and b at least 0: without tokens nothing is kept. Nothing where that cannot be.

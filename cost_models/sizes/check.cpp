@@ -7,7 +7,7 @@
 namespace debubble {
 namespace {
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string in_plain_quotes(const std::string& text) { return "\"" + text + "\""; }
 
 std::string hop_words(const Profile& profile) {
   std::string text;
@@ -71,9 +71,9 @@ class ModelCheck {
                help);
     };
     const char* const leave = "only sizes of one measured model can be combined: leave one of the two out";
-    same("model", quoted(b.model), quoted(a.model), leave);
-    same("number format", quoted(b.dtype), quoted(a.dtype), leave);
-    same("device", quoted(b.origin.device), quoted(a.origin.device), leave);
+    same("model", in_plain_quotes(b.model), in_plain_quotes(a.model), leave);
+    same("number format", in_plain_quotes(b.dtype), in_plain_quotes(a.dtype), leave);
+    same("device", in_plain_quotes(b.origin.device), in_plain_quotes(a.origin.device), leave);
     same("source of times", to_string(b.origin.times), to_string(a.origin.times), leave);
     same("source of sizes", to_string(b.origin.memory), to_string(a.origin.memory), leave);
     same("transformer", transformer_words(b), transformer_words(a), leave);
@@ -93,12 +93,13 @@ class ModelCheck {
                       std::to_string(layers.size()) + " layers here, " + std::to_string(first.size()) + there, help);
     }
     for (std::size_t k = 0; k < layers.size(); ++k) {
-      const std::string which = "layer " + std::to_string(k) + ", " + quoted(layers[k].name) + ": ";
+      const std::string which = "layer " + std::to_string(k) + ", " + in_plain_quotes(layers[k].name) + ": ";
       std::string message;
       if (layers[k].name != first[k].name) {
-        message = which + "its name is " + quoted(first[k].name) + there;
+        message = which + "its name is " + in_plain_quotes(first[k].name) + there;
       } else if (layers[k].kind != first[k].kind) {
-        message = which + "its kind is " + quoted(layers[k].kind) + " here, " + quoted(first[k].kind) + there;
+        message = which + "its kind is " + in_plain_quotes(layers[k].kind) + " here, " +
+                  in_plain_quotes(first[k].kind) + there;
       } else if (layers[k].parameters != first[k].parameters) {
         message = which + "its parameters take " + std::to_string(layers[k].parameters) + " bytes here, " +
                   std::to_string(first[k].parameters) + there;
@@ -121,7 +122,7 @@ class ModelCheck {
       const Profile& profile = one.profile;
       if (profile.microbatch_size < 1 || (some_sequences && profile.sequence_length < 1)) {
         const char* const key = profile.microbatch_size < 1 ? "microbatch_size" : "sequence_length";
-        complain("L020", one.name, quoted(key) + " is null: which size this is of is not known",
+        complain("L020", one.name, in_plain_quotes(key) + " is null: which size this is of is not known",
                  "write the number there; `debubble import --microbatch N --seq N` sets both");
         continue;
       }

@@ -19,7 +19,7 @@ bool outside(const std::vector<std::int64_t>& sizes, std::int64_t size) {
   return size < sizes.front() || size > sizes.back();
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string listed_in_words(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t k = 0; k < words.size(); ++k) {
     text += (k == 0 ? "" : k + 1 == words.size() ? " and " : ", ") + words[k];
@@ -74,7 +74,7 @@ std::string words_of(const SizePath& path, const std::vector<RunSize>& measured)
   } else {
     for (const RunSize& size : used) words.push_back(to_string(size));
   }
-  return std::string(beyond ? "extrapolated" : "interpolated") + " from " + before + joined(words) + behind;
+  return std::string(beyond ? "extrapolated" : "interpolated") + " from " + before + listed_in_words(words) + behind;
 }
 
 }  // namespace debubble

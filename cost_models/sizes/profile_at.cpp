@@ -7,6 +7,7 @@
 
 #include "cost_models/sizes/between.hpp"
 #include "cost_models/sizes/path.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -23,9 +24,9 @@ struct Tally {
 };
 
 // Reads one number of one layer in all profiles and finds it at the wanted size.
-class SizeReader {
+class ProfileSizeReader {
  public:
-  SizeReader(const std::vector<NamedProfile>& measured, const SizePath& path, const LayerWaves& waves)
+  ProfileSizeReader(const std::vector<NamedProfile>& measured, const SizePath& path, const LayerWaves& waves)
       : measured_(measured), path_(path), waves_(waves) {}
 
   template <typename Get>
@@ -106,7 +107,7 @@ class SizeReader {
 
 Nanoseconds median_of(const std::optional<TimeStatistics>& time) { return time ? time->median : 0; }
 
-ProfileLayer layer_at(const SizeReader& reader, std::size_t number, const ProfileLayer& like, Tally& tally) {
+ProfileLayer layer_at(const ProfileSizeReader& reader, std::size_t number, const ProfileLayer& like, Tally& tally) {
   ProfileLayer layer;
   layer.name = like.name;
   layer.kind = like.kind;
@@ -157,7 +158,7 @@ std::vector<RunSize> sizes_of(const std::vector<NamedProfile>& measured) {
   return sizes;
 }
 
-[[noreturn]] void refuse(const std::vector<RunSize>& sizes, const RunSize& wanted) {
+[[noreturn]] void refuse_run_size(const std::vector<RunSize>& sizes, const RunSize& wanted) {
   std::string all;
   for (const RunSize& size : sizes) all += (all.empty() ? "" : ", ") + to_string(size);
   const std::string measured = sizes.size() == 1 ? "one size was" : std::to_string(sizes.size()) + " sizes were";
@@ -183,9 +184,9 @@ std::string to_string(const RunSize& size) {
 Profile profile_at(const std::vector<NamedProfile>& measured, const RunSize& wanted, const LayerWaves& waves) {
   const std::vector<RunSize> sizes = sizes_of(measured);
   const auto found = std::find(sizes.begin(), sizes.end(), wanted);
-  if (found != sizes.end()) return measured[static_cast<std::size_t>(found - sizes.begin())].profile;
+  if (found != sizes.end()) return at(measured, found - sizes.begin()).profile;
   const std::optional<SizePath> path = find_path(sizes, wanted);
-  if (!path) refuse(sizes, wanted);
+  if (!path) refuse_run_size(sizes, wanted);
 
   const Profile& like = measured.front().profile;
   Profile profile = like;
@@ -193,7 +194,7 @@ Profile profile_at(const std::vector<NamedProfile>& measured, const RunSize& wan
   profile.sequence_length = wanted.sequence;
   profile.measurement.reset();
   profile.layers.clear();
-  const SizeReader reader(measured, *path, waves);
+  const ProfileSizeReader reader(measured, *path, waves);
   Tally all;
   for (std::size_t k = 0; k < like.layers.size(); ++k) {
     Tally tally;

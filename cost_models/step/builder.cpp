@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -119,7 +121,7 @@ StepTask StepBuilder::given(StepTask::Kind kind, const Places& devices, Nanoseco
 
 void StepBuilder::wait_for(const Places& devices, StepTask& task) const {
   for (const std::int32_t device : devices) {
-    append(task.after, done_[static_cast<std::size_t>(device)]);
+    append(task.after, at(done_, device));
     const std::vector<StageName> stages = names_on(device);
     task.after_stages.insert(task.after_stages.end(), stages.begin(), stages.end());
   }

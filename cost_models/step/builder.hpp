@@ -6,6 +6,7 @@
 
 #include "cost_models/step/groups.hpp"
 #include "cost_models/step/step_work.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -22,7 +23,7 @@ class StepBuilder {
   [[nodiscard]] int zero() const { return request_.parallel.zero; }
   [[nodiscard]] bool computed() const { return !request_.stages.empty(); }
   [[nodiscard]] bool across() const { return request_.parallel.data > 1; }
-  [[nodiscard]] const StageState& state(int stage) const { return request_.stages[static_cast<std::size_t>(stage)]; }
+  [[nodiscard]] const StageState& state(int stage) const { return at(request_.stages, stage); }
   [[nodiscard]] Places places(int stage) const;                               // of all replicas, once each
   [[nodiscard]] std::vector<StageName> names(int stage) const;                // in all replicas
   [[nodiscard]] std::vector<StageName> names_on(std::int32_t device) const;   // all that runs there
@@ -45,7 +46,7 @@ class StepBuilder {
                                       std::string what);
   // Makes it wait for all stages of these devices, and for what the devices have done since.
   void wait_for(const Places& devices, StepTask& task) const;
-  std::vector<std::int32_t>& done(std::int32_t device) { return done_[static_cast<std::size_t>(device)]; }
+  std::vector<std::int32_t>& done(std::int32_t device) { return at(done_, device); }
 
   // reduce.cpp
   void reduce(int stage);

@@ -9,12 +9,13 @@
 
 #include "cost_models/step/builder.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/schedule.hpp"
 
 namespace debubble {
 
 namespace {
 
-std::string percent(double share) {
+std::string percent_of_tenths(double share) {
   const auto tenths = std::llround(share * 1000);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
 }
@@ -29,7 +30,7 @@ void describe_collectives(const StepRequest& request, const StepWork& work, std:
   for (const StepTask& task : work.tasks) most = std::max(most, task.slow_down);
   const bool given = request.options.slow_down.has_value();
   const std::string beside = most == 0 ? std::string("not slowed down")
-                                       : "takes up to " + percent(most) + " longer" +
+                                       : "takes up to " + percent_of_tenths(most) + " longer" +
                                              (given ? "" : ": kernels of NCCL hold multiprocessors (calculon)");
   assumptions.push_back({"compute beside collectives", beside,
                          given       ? Source::kGiven
@@ -62,12 +63,6 @@ Nanoseconds layer_collective(const StepPlanner& planner, const std::vector<std::
 void keep_whole(const StepRequest& request, std::size_t stage, StageCost& cost) {
   cost.gradients = request.stages[stage].gradients;
   if (request.parallel.zero == 3) cost.weights = request.stages[stage].parameters;
-}
-
-bool has_weight_grads(const Schedule& schedule) {
-  return std::any_of(schedule.rows.begin(), schedule.rows.end(), [](const auto& row) {
-    return std::any_of(row.begin(), row.end(), [](const Op& op) { return op.kind == OpKind::kWeightGrad; });
-  });
 }
 
 void add_inside(const StepRequest& request, const StepPlanner& planner, std::size_t stage, int layers, bool split,

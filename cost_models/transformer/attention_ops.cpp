@@ -5,10 +5,10 @@
 namespace debubble {
 namespace {
 
-using Phase = LayerOp::Phase;
+using AttentionPhase = LayerOp::Phase;
 
 // Heads of one rank, and what a head's query, key and value measure.
-struct HeadSizes {
+struct AttentionHeads {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t key = 0;
@@ -16,7 +16,7 @@ struct HeadSizes {
 };
 
 // A key/value head that serves heads of several ranks is on all of them.
-HeadSizes head_sizes(const TransformerShape& shape, std::int64_t tensor) {
+AttentionHeads attention_heads(const TransformerShape& shape, std::int64_t tensor) {
   if (shape.kv_rank > 0) {
     const std::int64_t heads = share_of(shape.heads, tensor);
     return {heads, heads, shape.head_size + shape.rope_size, shape.value_size};
@@ -25,7 +25,7 @@ HeadSizes head_sizes(const TransformerShape& shape, std::int64_t tensor) {
 }
 
 // Latent attention: queries, keys and values come out of a narrow space that every tensor rank computes.
-void add_latent_projections(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
+void add_latent_projections(const TrainingSetup& setup, const AttentionHeads& head, OpList& list) {
   const TransformerShape& shape = setup.shape;
   const RankSizes& sizes = list.sizes();
   const Bytes narrow = sizes.row_share * sizes.element;
@@ -49,7 +49,7 @@ void add_latent_projections(const TrainingSetup& setup, const HeadSizes& head, O
   list.elementwise("rotary positions and joining", joined, joined, 4, 6);
 }
 
-void add_projections(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
+void add_projections(const TrainingSetup& setup, const AttentionHeads& head, OpList& list) {
   const RankSizes& sizes = list.sizes();
   list.begin_part();
   const std::int64_t out = (head.heads + 2 * head.kv_heads) * head.key;
@@ -60,7 +60,7 @@ void add_projections(const TrainingSetup& setup, const HeadSizes& head, OpList& 
   list.elementwise("rotary positions", turned, turned, 2, 2);
 }
 
-LayerOp context_collective(const char* name, CollectiveKind kind, Phase phase, Bytes bytes) {
+LayerOp context_collective(const char* name, CollectiveKind kind, AttentionPhase phase, Bytes bytes) {
   LayerOp op;
   op.kind = LayerOp::Kind::kCollective;
   op.phase = phase;
@@ -72,33 +72,33 @@ LayerOp context_collective(const char* name, CollectiveKind kind, Phase phase, B
 }
 
 // Keys and values go around the context ranks while attention computes; their gradients follow back.
-void add_context_ring(const TrainingSetup& setup, const HeadSizes& head, OpList& list, bool before) {
+void add_context_ring(const TrainingSetup& setup, const AttentionHeads& head, OpList& list, bool before) {
   const Bytes bytes =
       setup.sequence * setup.microbatch_size * head.kv_heads * (head.key + head.value) * list.sizes().element;
-  for (const Phase phase : {Phase::kForward, Phase::kInputGrad}) {
+  for (const AttentionPhase phase : {AttentionPhase::kForward, AttentionPhase::kInputGrad}) {
     LayerOp op = context_collective("all-gather of keys and values", CollectiveKind::kAllGather, phase, bytes);
     op.beside_next = true;
     if (!before) continue;
-    phase == Phase::kForward ? list.forward(op) : list.backward(op);
+    phase == AttentionPhase::kForward ? list.forward(op) : list.backward(op);
   }
   if (before) return;
   list.backward(context_collective("reduce-scatter of the gradients of keys and values", CollectiveKind::kReduceScatter,
-                                   Phase::kInputGrad, bytes));
+                                   AttentionPhase::kInputGrad, bytes));
 }
 
 // Each context rank gets all tokens of its part of the heads, and gives its tokens of the others (Jacobs et al.,
 // DeepSpeed Ulysses, 2023); heads of keys and values that are fewer than the ranks are repeated.
-void add_heads_for_tokens(const TrainingSetup& setup, const HeadSizes& head, OpList& list, bool before) {
+void add_heads_for_tokens(const TrainingSetup& setup, const AttentionHeads& head, OpList& list, bool before) {
   const std::int64_t kv_heads = std::max<std::int64_t>(head.kv_heads, setup.parallel.context);
   const std::int64_t numbers =
       before ? head.heads * head.key + kv_heads * (head.key + head.value) : head.heads * head.value;
   const Bytes bytes = list.sizes().tokens * numbers * list.sizes().element;
   const char* name = before ? "all-to-all of queries, keys and values" : "all-to-all of attention's output";
-  list.forward(context_collective(name, CollectiveKind::kAllToAll, Phase::kForward, bytes));
-  list.backward(context_collective(name, CollectiveKind::kAllToAll, Phase::kInputGrad, bytes));
+  list.forward(context_collective(name, CollectiveKind::kAllToAll, AttentionPhase::kForward, bytes));
+  list.backward(context_collective(name, CollectiveKind::kAllToAll, AttentionPhase::kInputGrad, bytes));
 }
 
-void add_context_exchange(const TrainingSetup& setup, const HeadSizes& head, OpList& list, bool before) {
+void add_context_exchange(const TrainingSetup& setup, const AttentionHeads& head, OpList& list, bool before) {
   if (setup.parallel.context < 2) return;
   if (!setup.context_all_to_all) return add_context_ring(setup, head, list, before);
   list.begin_part();
@@ -108,7 +108,7 @@ void add_context_exchange(const TrainingSetup& setup, const HeadSizes& head, OpL
 
 // What one rank's attention works on: its tokens against all, or all tokens of its heads.
 struct AttentionSizes {
-  AttentionSizes(const TrainingSetup& setup, const HeadSizes& head, const RankSizes& sizes)
+  AttentionSizes(const TrainingSetup& setup, const AttentionHeads& head, const RankSizes& sizes)
       : heads(head.heads), kv_heads(head.kv_heads), queries(sizes.sequence) {
     if (!setup.context_all_to_all) return;
     heads = share_of(heads, setup.parallel.context);
@@ -122,7 +122,7 @@ struct AttentionSizes {
 };
 
 // Scores never leave the chip; the backward computes them again: five matmuls for the forward's two.
-void add_flash(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
+void add_flash(const TrainingSetup& setup, const AttentionHeads& head, OpList& list) {
   const RankSizes& sizes = list.sizes();
   const AttentionSizes mine(setup, head, sizes);
   LayerOp op;
@@ -142,7 +142,7 @@ void add_flash(const TrainingSetup& setup, const HeadSizes& head, OpList& list) 
   op.bytes = own + others;
   op.format = sizes.element == 4 ? NumberFormat::kFp32 : NumberFormat::kBf16;
   list.forward(op);
-  op.phase = Phase::kInputGrad;
+  op.phase = AttentionPhase::kInputGrad;
   op.flops = 2 * pairs * (3 * key + 2 * value);
   op.bytes = 2 * own + 2 * others + own;
   op.kernels = 3;
@@ -150,7 +150,7 @@ void add_flash(const TrainingSetup& setup, const HeadSizes& head, OpList& list) 
 }
 
 // Two matmuls around a softmax over all pairs, which the mask does not shorten.
-void add_scores(const TrainingSetup& setup, const HeadSizes& head, OpList& list) {
+void add_scores(const TrainingSetup& setup, const AttentionHeads& head, OpList& list) {
   const AttentionSizes mine(setup, head, list.sizes());
   const std::int64_t batch = setup.microbatch_size * mine.heads;
   const std::int64_t pairs = batch * mine.queries * setup.sequence;
@@ -170,7 +170,7 @@ void add_scores(const TrainingSetup& setup, const HeadSizes& head, OpList& list)
 
 void add_attention(const TrainingSetup& setup, OpList& list) {
   const TransformerShape& shape = setup.shape;
-  const HeadSizes head = head_sizes(shape, list.sizes().tensor);
+  const AttentionHeads head = attention_heads(shape, list.sizes().tensor);
   add_norm(setup, list, "norm before attention");
   if (shape.kv_rank > 0) {
     add_latent_projections(setup, head, list);

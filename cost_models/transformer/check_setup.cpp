@@ -11,9 +11,9 @@ namespace debubble {
 namespace {
 
 constexpr std::int64_t kMostBlocks = 10'000;
-constexpr std::int64_t kMostRanks = 1 << 22;  // nobody has more
+constexpr std::int64_t kMostModelRanks = 1 << 22;  // nobody has more
 
-std::string count(std::int64_t number, const char* one, const char* many) {
+std::string number_with_noun(std::int64_t number, const char* one, const char* many) {
   return std::to_string(number) + " " + (number == 1 ? one : many);
 }
 
@@ -66,8 +66,9 @@ class SetupCheck {
     }
     if (shape.positions > 0 && setup_.sequence > shape.positions) {
       complain("F002", "--sequence",
-               "\"" + shape.name + "\" has " + count(shape.positions, "learned position", "learned positions") +
-                   "; got samples of " + std::to_string(setup_.sequence) + " tokens",
+               "\"" + shape.name + "\" has " +
+                   number_with_noun(shape.positions, "learned position", "learned positions") + "; got samples of " +
+                   std::to_string(setup_.sequence) + " tokens",
                "use --sequence " + std::to_string(shape.positions) + " or less");
     }
   }
@@ -78,15 +79,15 @@ class SetupCheck {
     if (setup_.parallel.sequence && tensor > 1 && setup_.sequence % tensor != 0) {
       complain("F003", "--sequence-parallel",
                std::to_string(setup_.sequence) + " tokens cannot be split evenly over " +
-                   count(tensor, "tensor rank", "tensor ranks"),
+                   number_with_noun(tensor, "tensor rank", "tensor ranks"),
                "use a sequence that is a multiple of --tp");
     }
     if (tensor < 2 || shape.kv_heads < 1 || splits_heads(shape, tensor)) return;
     const bool grouped = shape.kv_heads != shape.heads;
     complain("F003", "--tp",
-             count(shape.heads, "head", "heads") +
+             number_with_noun(shape.heads, "head", "heads") +
                  (grouped ? " with " + std::to_string(shape.kv_heads) + " of keys and values" : "") +
-                 " cannot be split evenly over " + count(tensor, "tensor rank", "tensor ranks"),
+                 " cannot be split evenly over " + number_with_noun(tensor, "tensor rank", "tensor ranks"),
              "use --tp " + nearest_legal(tensor, shape.heads, [&](std::int64_t t) { return splits_heads(shape, t); }));
   }
 
@@ -95,8 +96,8 @@ class SetupCheck {
     if (context < 2 || setup_.sequence % context == 0) return;
     complain("F003", "--cp",
              std::to_string(setup_.sequence) + " tokens cannot be split evenly over " +
-                 count(context, "context rank", "context ranks"),
-             "use --cp " + nearest_legal(context, std::min(setup_.sequence, kMostRanks),
+                 number_with_noun(context, "context rank", "context ranks"),
+             "use --cp " + nearest_legal(context, std::min(setup_.sequence, kMostModelRanks),
                                          [&](std::int64_t ranks) { return setup_.sequence % ranks == 0; }));
   }
 
@@ -111,8 +112,8 @@ class SetupCheck {
     const std::int64_t places = std::int64_t{setup_.parallel.context} * setup_.parallel.data;
     const auto legal = [&](std::int64_t ranks) { return shape.experts % ranks == 0 && places % ranks == 0; };
     complain("F003", "--ep",
-             count(shape.experts, "expert", "experts") + " cannot be split evenly over " +
-                 count(expert, "expert rank", "expert ranks"),
+             number_with_noun(shape.experts, "expert", "experts") + " cannot be split evenly over " +
+                 number_with_noun(expert, "expert rank", "expert ranks"),
              "use --ep " + nearest_legal(expert, shape.experts, legal));
   }
 

@@ -14,7 +14,7 @@ namespace debubble {
 namespace {
 
 // All groups of that dimension on one device of the pipeline, each once.
-std::vector<std::vector<std::int32_t>> groups_of(Dimension dimension, const RankLayout& layout, int place) {
+std::vector<std::vector<std::int32_t>> rank_groups(Dimension dimension, const RankLayout& layout, int place) {
   std::set<std::vector<std::int32_t>> groups;
   for (int tensor = 0; tensor < layout.sizes.tensor; ++tensor) {
     for (int context = 0; context < layout.sizes.context; ++context) {
@@ -116,7 +116,7 @@ std::vector<std::int64_t> links_inside(const ModelRequest& request) {
   LinkReader reader(*request.graph);
   for (const Dimension dimension : {Dimension::kTensor, Dimension::kContext, Dimension::kExpert}) {
     if (group_size(request.setup.parallel, dimension) < 2) continue;
-    for (const auto& group : groups_of(dimension, *request.layout, request.place)) reader.read(group);
+    for (const auto& group : rank_groups(dimension, *request.layout, request.place)) reader.read(group);
   }
   return reader.take();
 }
@@ -128,7 +128,7 @@ OpTime collective_time(const LayerOp& op, const ModelRequest& request) {
   const auto bytes = static_cast<Bytes>(std::llround(static_cast<double>(op.collective_bytes) * op.imbalance));
   OpTime time;
   if (request.graph != nullptr && request.layout != nullptr) {
-    time = time_on(*request.graph, groups_of(op.group, *request.layout, request.place), op, bytes, request);
+    time = time_on(*request.graph, rank_groups(op.group, *request.layout, request.place), op, bytes, request);
   } else {
     std::vector<std::int32_t> all(static_cast<std::size_t>(ranks));
     std::iota(all.begin(), all.end(), 0);

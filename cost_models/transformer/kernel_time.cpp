@@ -26,7 +26,7 @@ double tiled(std::int64_t batch, std::int64_t rows, std::int64_t columns, std::i
 // kernel_efficiency.cpp.
 constexpr std::array<double, 4> kTileShares{1.0, 0.87, 0.70, 0.55};
 
-double peak_of(const Hardware& hardware, NumberFormat format) {
+double format_flops(const Hardware& hardware, NumberFormat format) {
   switch (format) {
     case NumberFormat::kFp32:
       return hardware.fp32_flops;
@@ -61,7 +61,7 @@ double seconds_for(double work, double rate) { return work > 0 && rate > 0 ? wor
 
 double compute_seconds(const LayerOp& op, const KernelModel& model) {
   const Hardware& hardware = model.hardware;
-  const double peak = peak_of(hardware, op.format);
+  const double peak = format_flops(hardware, op.format);
   const double memory = seconds_for(static_cast<double>(op.bytes),
                                     static_cast<double>(hardware.memory_bandwidth) * model.efficiency.memory);
   switch (op.kind) {

@@ -87,7 +87,7 @@ void add_embedding(const TrainingSetup& setup, OpList& list) {
   }
 }
 
-void add_block(const TrainingSetup& setup, bool moe, OpList& list) {
+void add_block_ops(const TrainingSetup& setup, bool moe, OpList& list) {
   add_attention(setup, list);
   if (moe) {
     add_experts(setup, list);
@@ -108,7 +108,7 @@ void add_predictor(const TrainingSetup& setup, bool moe, OpList& list) {
   add_norm(setup, list, "norm of the next token");
   list.begin_part();
   list.linear({"projection of both", sizes.tokens, 2 * hidden, share_of(hidden, sizes.tensor)}, TensorSide::kColumn);
-  add_block(setup, moe, list);
+  add_block_ops(setup, moe, list);
   add_output_layer(setup, list);
 }
 
@@ -130,7 +130,7 @@ std::vector<LayerOp> layer_ops(const TrainingSetup& setup, const LayerPlace& lay
       add_embedding(setup, list);
       break;
     case LayerPlace::Kind::kBlock:
-      add_block(setup, layer.moe, list);
+      add_block_ops(setup, layer.moe, list);
       break;
     case LayerPlace::Kind::kHead:
       add_output_layer(setup, list);

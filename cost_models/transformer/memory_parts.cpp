@@ -33,13 +33,13 @@ void add_end(const TrainingSetup& setup, const RankSizes& sizes, MemoryPart& par
   if (setup.dropout) part.keep(sizes.row_share * setup.shape.hidden);  // a mask of one byte per number
 }
 
-struct HeadSizes {
+struct HeadBytes {
   Bytes queries = 0, keys = 0, values = 0;
   Bytes result = 0;
 };
 
 // Heads: queries, keys and values as the attention core reads them. Fewer key/value heads than ranks: each has one.
-HeadSizes head_sizes(const TrainingSetup& setup, const RankSizes& sizes) {
+HeadBytes head_bytes(const TrainingSetup& setup, const RankSizes& sizes) {
   const TransformerShape& shape = setup.shape;
   const std::int64_t heads = share_of(shape.heads, sizes.tensor);
   const std::int64_t row = sizes.tokens * sizes.element;
@@ -68,7 +68,7 @@ void add_latents(const TrainingSetup& setup, const RankSizes& sizes, MemoryPart&
   part.hold_gradient(row * (shape.kv_rank + shape.rope_size));
 }
 
-void add_core(const TrainingSetup& setup, const RankSizes& sizes, const HeadSizes& heads, MemoryPart& part) {
+void add_core(const TrainingSetup& setup, const RankSizes& sizes, const HeadBytes& heads, MemoryPart& part) {
   const std::int64_t own_heads = share_of(setup.shape.heads, sizes.tensor);
   if (setup.flash_attention) {
     part.keep(sizes.tokens * own_heads * kSingle);  // the logarithm of each row's sum
@@ -87,8 +87,8 @@ void add_core(const TrainingSetup& setup, const RankSizes& sizes, const HeadSize
 }
 
 // Up and down: what goes up makes gate and value where gated.
-void add_mlp(const TrainingSetup& setup, std::int64_t tokens, std::int64_t width, const RankSizes& sizes,
-             MemoryPart& part) {
+void add_mlp_memory(const TrainingSetup& setup, std::int64_t tokens, std::int64_t width, const RankSizes& sizes,
+                    MemoryPart& part) {
   const Bytes inner = tokens * share_of(width, sizes.tensor) * sizes.element;
   const Bytes up = (setup.shape.gated ? 2 : 1) * inner;
   part.keep(up);
@@ -102,7 +102,7 @@ void add_mlp(const TrainingSetup& setup, std::int64_t tokens, std::int64_t width
 
 MemoryPart attention_memory(const TrainingSetup& setup) {
   const RankSizes sizes(setup);
-  const HeadSizes heads = head_sizes(setup, sizes);
+  const HeadBytes heads = head_bytes(setup, sizes);
   MemoryPart part;
   add_norm(setup, sizes, part);
   if (setup.shape.kv_rank > 0) {
@@ -128,7 +128,7 @@ MemoryPart dense_mlp_memory(const TrainingSetup& setup) {
   const std::int64_t width = setup.shape.feed_forward;
   MemoryPart part;
   add_norm(setup, sizes, part);
-  add_mlp(setup, sizes.tokens, width, sizes, part);
+  add_mlp_memory(setup, sizes.tokens, width, sizes, part);
   if (gathers(setup)) {
     // Input gathered again and its gradient before it is scattered, when the rest but `up`'s gradient is gone.
     const Bytes inner = sizes.tokens * share_of(width, sizes.tensor) * sizes.element;
@@ -152,10 +152,10 @@ MemoryPart experts_memory(const TrainingSetup& setup) {
   part.keep(sizes.row_share * shape.experts);            // which token goes where
   part.hold_gradient(sizes.row_share * shape.experts * kSingle);
   part.keep_input(copies);  // sorted by expert
-  add_mlp(setup, arrived, shape.expert_feed_forward, sizes, part);
+  add_mlp_memory(setup, arrived, shape.expert_feed_forward, sizes, part);
   part.hold_gradient(copies);
   if (shape.shared_feed_forward > 0) {
-    add_mlp(setup, sizes.tokens, shape.shared_feed_forward, sizes, part);
+    add_mlp_memory(setup, sizes.tokens, shape.shared_feed_forward, sizes, part);
     part.hold_gradient(plane(setup, sizes));
   }
   // Until the layer returns it holds the tokens as permuted and as they arrived, its experts' results, and these as

@@ -15,7 +15,7 @@ struct MlpSizes {
   double imbalance = 1;
 };
 
-void add_mlp(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide up, TensorSide down, OpList& list) {
+void add_mlp_layer(const TrainingSetup& setup, const MlpSizes& mlp, TensorSide up, TensorSide down, OpList& list) {
   const TransformerShape& shape = setup.shape;
   const std::int64_t width = share_of(mlp.width, list.sizes().tensor);
   const std::int64_t inputs = shape.gated ? 2 : 1;
@@ -80,8 +80,8 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
     list.begin_part();
     list.elementwise("sort by expert", 2 * arrived, 2 * arrived);
   }
-  add_mlp(setup, {"experts", rows, shape.expert_feed_forward, local, imbalance}, TensorSide::kNone, TensorSide::kNone,
-          list);
+  add_mlp_layer(setup, {"experts", rows, shape.expert_feed_forward, local, imbalance}, TensorSide::kNone,
+                TensorSide::kNone, list);
   if (sorted) {
     list.begin_part();
     list.elementwise("sort by rank", 2 * arrived, 2 * arrived);
@@ -104,7 +104,8 @@ void add_routed_experts(const TrainingSetup& setup, OpList& list) {
 
 void add_dense_mlp(const TrainingSetup& setup, OpList& list) {
   add_norm(setup, list, "norm before the mlp");
-  add_mlp(setup, {"mlp", list.sizes().tokens, setup.shape.feed_forward}, TensorSide::kColumn, TensorSide::kRow, list);
+  add_mlp_layer(setup, {"mlp", list.sizes().tokens, setup.shape.feed_forward}, TensorSide::kColumn, TensorSide::kRow,
+                list);
   add_residual(setup, list);
 }
 
@@ -113,8 +114,8 @@ void add_experts(const TrainingSetup& setup, OpList& list) {
   add_router(setup, list);
   add_routed_experts(setup, list);
   if (setup.shape.shared_feed_forward > 0) {
-    add_mlp(setup, {"shared experts", list.sizes().tokens, setup.shape.shared_feed_forward}, TensorSide::kColumn,
-            TensorSide::kRow, list);
+    add_mlp_layer(setup, {"shared experts", list.sizes().tokens, setup.shape.shared_feed_forward}, TensorSide::kColumn,
+                  TensorSide::kRow, list);
     list.begin_part();
     const Bytes plane = list.sizes().row_share * setup.shape.hidden * list.sizes().element;
     list.elementwise("sum of shared and routed experts", 3 * plane, 3 * plane);

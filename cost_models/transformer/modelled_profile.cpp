@@ -11,7 +11,7 @@
 namespace debubble {
 namespace {
 
-using Phase = LayerOp::Phase;
+using ProfilePhase = LayerOp::Phase;
 
 // Times ops; the same collective of another layer is planned once.
 class Clock {
@@ -47,7 +47,7 @@ Nanoseconds beside(Nanoseconds collective, Nanoseconds kernel, double slow_down)
 
 // Sums the ops that `wanted` takes.
 template <typename Wanted>
-PhaseTime sum_of(const std::vector<LayerOp>& ops, const std::vector<OpTime>& times, const Wanted& wanted) {
+PhaseTime phase_sum(const std::vector<LayerOp>& ops, const std::vector<OpTime>& times, const Wanted& wanted) {
   PhaseTime sum;
   for (std::size_t k = 0; k < ops.size(); ++k) {
     if (!wanted(ops[k])) continue;
@@ -109,7 +109,7 @@ std::string layer_name(const LayerPlace& place) {
   return kind_name(place);
 }
 
-void set_sizes(const ModelledMemory& memory, ProfileLayer& layer) {
+void set_memory(const ModelledMemory& memory, ProfileLayer& layer) {
   layer.activation = memory.activation;
   layer.weight_grad_held = memory.weight_grad_held;
   layer.output = memory.output;
@@ -127,24 +127,26 @@ ProfileLayer model_layer(const ModelRequest& request, const LayerPlace& place, C
   std::vector<OpTime> times;
   times.reserve(ops.size());
   for (const LayerOp& op : ops) times.push_back(clock.time(op));
-  const auto phase_time = [&](const auto& wanted) { return sum_of(ops, times, wanted); };
+  const auto phase_time = [&](const auto& wanted) { return phase_sum(ops, times, wanted); };
 
   ProfileLayer layer;
   layer.kind = kind_name(place);
-  const PhaseTime forward = phase_time([](const LayerOp& op) { return op.phase == Phase::kForward; });
-  const PhaseTime backward = phase_time([](const LayerOp& op) { return op.phase != Phase::kForward; });
+  const PhaseTime forward = phase_time([](const LayerOp& op) { return op.phase == ProfilePhase::kForward; });
+  const PhaseTime backward = phase_time([](const LayerOp& op) { return op.phase != ProfilePhase::kForward; });
   layer.forward = statistics(forward.total);
   layer.backward = statistics(backward.total);
-  layer.input_grad = statistics(phase_time([](const LayerOp& op) { return op.phase == Phase::kInputGrad; }).total);
-  layer.weight_grad = statistics(phase_time([](const LayerOp& op) { return op.phase == Phase::kWeightGrad; }).total);
+  layer.input_grad =
+      statistics(phase_time([](const LayerOp& op) { return op.phase == ProfilePhase::kInputGrad; }).total);
+  layer.weight_grad =
+      statistics(phase_time([](const LayerOp& op) { return op.phase == ProfilePhase::kWeightGrad; }).total);
   layer.forward_collective = forward.collective;
   layer.backward_collective = backward.collective;
   for (const LayerOp& op : ops) {
-    if (op.phase == Phase::kForward) layer.forward_flops += op.flops;
+    if (op.phase == ProfilePhase::kForward) layer.forward_flops += op.flops;
   }
   layer.model_flops = model_flops(request.setup, place) * static_cast<double>(request.setup.microbatch_size);
   layer.kernels = summaries(ops, times);
-  set_sizes(layer_memory(request.setup, place), layer);
+  set_memory(layer_memory(request.setup, place), layer);
   return layer;
 }
 

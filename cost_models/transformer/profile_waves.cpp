@@ -12,14 +12,14 @@
 namespace debubble {
 namespace {
 
-std::optional<NumberFormat> format_of(const std::string& dtype) {
+std::optional<NumberFormat> format_of_dtype(const std::string& dtype) {
   for (const NumberFormat format : {NumberFormat::kFp32, NumberFormat::kFp16, NumberFormat::kBf16}) {
     if (dtype == to_string(format)) return format;
   }
   return std::nullopt;
 }
 
-std::optional<LayerPlace> place_of(const ProfileLayer& layer) {
+std::optional<LayerPlace> layer_place(const ProfileLayer& layer) {
   if (layer.kind == "embedding") return LayerPlace{LayerPlace::Kind::kEmbedding, 0, false};
   if (layer.kind == "transformer") return LayerPlace{LayerPlace::Kind::kBlock, 0, false};
   if (layer.kind == "head") return LayerPlace{LayerPlace::Kind::kHead, 0, false};
@@ -73,7 +73,7 @@ class Counter {
  public:
   Counter(const Profile& profile, const ProfiledTransformer& transformer, NumberFormat format, const Hardware& hardware)
       : setup_(setup_of(transformer, format)) {
-    for (const ProfileLayer& layer : profile.layers) places_.push_back(place_of(layer));
+    for (const ProfileLayer& layer : profile.layers) places_.push_back(layer_place(layer));
     model_.hardware = hardware;
     model_.efficiency = usual_efficiency(hardware);
     model_.efficiency.per_kernel = 0;
@@ -106,7 +106,7 @@ class Counter {
 }  // namespace
 
 LayerWaves profile_waves(const Profile& profile, const Hardware& hardware) {
-  const std::optional<NumberFormat> format = format_of(profile.dtype);
+  const std::optional<NumberFormat> format = format_of_dtype(profile.dtype);
   if (!profile.transformer || !format) return {};
   const auto counter = std::make_shared<Counter>(profile, *profile.transformer, *format, hardware);
   return

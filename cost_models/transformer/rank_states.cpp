@@ -63,24 +63,24 @@ void add_attention(const TrainingSetup& setup, std::vector<Matrix>& list) {
   list.push_back({shape.hidden, heads * shape.value_size});
 }
 
-void add_mlp(const TrainingSetup& setup, std::int64_t width, std::vector<Matrix>& list) {
+void add_mlp_matrices(const TrainingSetup& setup, std::int64_t width, std::vector<Matrix>& list) {
   const std::int64_t own = share_of(width, setup.parallel.tensor);
   list.push_back({(setup.shape.gated ? 2 : 1) * own, setup.shape.hidden});
   list.push_back({setup.shape.hidden, own});
 }
 
-void add_block(const TrainingSetup& setup, bool moe, std::vector<Matrix>& list) {
+void add_block_matrices(const TrainingSetup& setup, bool moe, std::vector<Matrix>& list) {
   add_attention(setup, list);
-  if (!moe) return add_mlp(setup, setup.shape.feed_forward, list);
-  add_mlp(setup, setup.shape.expert_feed_forward, list);
-  if (setup.shape.shared_feed_forward > 0) add_mlp(setup, setup.shape.shared_feed_forward, list);
+  if (!moe) return add_mlp_matrices(setup, setup.shape.feed_forward, list);
+  add_mlp_matrices(setup, setup.shape.expert_feed_forward, list);
+  if (setup.shape.shared_feed_forward > 0) add_mlp_matrices(setup, setup.shape.shared_feed_forward, list);
 }
 
 // Every weight matrix that a matmul with accumulated gradients trains. The embedding's is not one.
 std::vector<Matrix> matrices(const TrainingSetup& setup, const LayerPlace& layer) {
   std::vector<Matrix> list;
   const bool predictor = layer.kind == LayerPlace::Kind::kPredictor;
-  if (layer.kind == LayerPlace::Kind::kBlock || predictor) add_block(setup, layer.moe, list);
+  if (layer.kind == LayerPlace::Kind::kBlock || predictor) add_block_matrices(setup, layer.moe, list);
   if (layer.kind == LayerPlace::Kind::kHead || predictor) {
     list.push_back({padded_vocabulary(setup) / setup.parallel.tensor, setup.shape.hidden});
   }

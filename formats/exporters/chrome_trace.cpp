@@ -11,6 +11,7 @@
 #include "formats/exporters/chrome_trace_stream.hpp"
 #include "formats/exporters/chrome_trace_text.hpp"
 #include "formats/json/json_text.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
@@ -19,7 +20,7 @@ using trace_detail::process_name;
 using trace_detail::TracePart;
 using trace_detail::TraceStream;
 using trace_detail::TraceText;
-using Event = trace_detail::TraceEvent;
+using ChromeEvent = trace_detail::TraceEvent;
 
 class TraceWriter : private TraceText {
  public:
@@ -40,56 +41,57 @@ class TraceWriter : private TraceText {
     for (std::int32_t device = 0; device < timeline_.devices; ++device) write_names(device);
   }
 
-  [[nodiscard]] std::vector<Event> events() const {
-    std::vector<Event> events;
+  [[nodiscard]] std::vector<ChromeEvent> events() const {
+    std::vector<ChromeEvent> events;
     for (std::size_t i = 0; i < timeline_.spans.size(); ++i) {
       const Span& s = timeline_.spans[i];
-      events.push_back({s.begin, s.end - s.begin, Event::Kind::kCompute, s.device, static_cast<std::int32_t>(i)});
+      events.push_back({s.begin, s.end - s.begin, ChromeEvent::Kind::kCompute, s.device, static_cast<std::int32_t>(i)});
     }
     for (std::size_t i = 0; i < timeline_.transfers.size(); ++i) {
       add_transfer(events, timeline_.transfers[i], static_cast<std::int32_t>(i));
     }
     for (std::size_t i = 0; i < timeline_.copies.size(); ++i) {
       const CopySpan& c = timeline_.copies[i];
-      events.push_back({c.begin, c.end - c.begin, Event::Kind::kCopy, c.device, static_cast<std::int32_t>(i)});
+      events.push_back({c.begin, c.end - c.begin, ChromeEvent::Kind::kCopy, c.device, static_cast<std::int32_t>(i)});
     }
     for (std::size_t i = 0; i < timeline_.steps.size(); ++i) {
       const StepSpan& s = timeline_.steps[i];
-      events.push_back({s.begin, s.end - s.begin, Event::Kind::kStep, s.device, static_cast<std::int32_t>(i)});
+      events.push_back({s.begin, s.end - s.begin, ChromeEvent::Kind::kStep, s.device, static_cast<std::int32_t>(i)});
     }
     for (std::size_t i = 0; part_.extra_work != nullptr && i < part_.extra_work->items.size(); ++i) {
       const PlacedWork& item = part_.extra_work->items[i];
       const Nanoseconds duration = item.end - item.begin;
-      events.push_back({item.begin, duration, Event::Kind::kExtraWork, item.device, static_cast<std::int32_t>(i)});
+      events.push_back(
+          {item.begin, duration, ChromeEvent::Kind::kExtraWork, item.device, static_cast<std::int32_t>(i)});
     }
     for (std::size_t d = 0; d < memory_.size(); ++d) {
       for (std::size_t i = 0; i < memory_[d].size(); ++i) {
         if (i > 0 && memory_[d][i].bytes == memory_[d][i - 1].bytes) continue;
-        events.push_back(
-            {memory_[d][i].at, 0, Event::Kind::kMemory, static_cast<std::int32_t>(d), static_cast<std::int32_t>(i)});
+        events.push_back({memory_[d][i].at, 0, ChromeEvent::Kind::kMemory, static_cast<std::int32_t>(d),
+                          static_cast<std::int32_t>(i)});
       }
     }
     std::sort(events.begin(), events.end());
     return events;
   }
 
-  void write_event(const Event& event) {
+  void write_event(const ChromeEvent& event) {
     switch (event.kind) {
-      case Event::Kind::kCompute:
+      case ChromeEvent::Kind::kCompute:
         return write_span(event.index);
-      case Event::Kind::kSend:
-      case Event::Kind::kReceive:
-        return write_transfer(event.index, event.kind == Event::Kind::kSend);
-      case Event::Kind::kCopy:
+      case ChromeEvent::Kind::kSend:
+      case ChromeEvent::Kind::kReceive:
+        return write_transfer(event.index, event.kind == ChromeEvent::Kind::kSend);
+      case ChromeEvent::Kind::kCopy:
         return write_copy(event.index);
-      case Event::Kind::kStep:
+      case ChromeEvent::Kind::kStep:
         return write_step(event.index);
-      case Event::Kind::kExtraWork:
+      case ChromeEvent::Kind::kExtraWork:
         return write_extra_work(event.index);
-      case Event::Kind::kMemory:
+      case ChromeEvent::Kind::kMemory:
         return write_memory(event);
-      case Event::Kind::kArrowBegin:
-      case Event::Kind::kArrowEnd:
+      case ChromeEvent::Kind::kArrowBegin:
+      case ChromeEvent::Kind::kArrowEnd:
         return write_arrow(event);
     }
   }
@@ -106,24 +108,22 @@ class TraceWriter : private TraceText {
     return shown;
   }
 
-  [[nodiscard]] const Span& span(std::int32_t index) const { return timeline_.spans[static_cast<std::size_t>(index)]; }
-  [[nodiscard]] const Transfer& transfer(std::int32_t index) const {
-    return timeline_.transfers[static_cast<std::size_t>(index)];
-  }
+  [[nodiscard]] const Span& span(std::int32_t index) const { return at(timeline_.spans, index); }
+  [[nodiscard]] const Transfer& transfer(std::int32_t index) const { return at(timeline_.transfers, index); }
 
   // Slices for a transfer that takes time, and an arrow where both of its ends are slices that an arrow can stand on.
-  void add_transfer(std::vector<Event>& events, const Transfer& t, std::int32_t index) const {
+  void add_transfer(std::vector<ChromeEvent>& events, const Transfer& t, std::int32_t index) const {
     if (TraceLanes::shows(timeline_, t)) {
-      events.push_back({t.begin, t.end - t.begin, Event::Kind::kSend, t.from_device, index});
-      events.push_back({t.begin, t.end - t.begin, Event::Kind::kReceive, t.to_device, index});
+      events.push_back({t.begin, t.end - t.begin, ChromeEvent::Kind::kSend, t.from_device, index});
+      events.push_back({t.begin, t.end - t.begin, ChromeEvent::Kind::kReceive, t.to_device, index});
     }
     if (t.from_span < 0 || t.to_span < 0) return;
     const Span& from = span(t.from_span);
     const Span& to = span(t.to_span);
     const Nanoseconds middle = from.begin + (from.end - from.begin) / 2;
     if (from.end <= from.begin || to.end <= to.begin || to.begin < middle) return;
-    events.push_back({middle, 0, Event::Kind::kArrowBegin, from.device, index});
-    events.push_back({to.begin, 0, Event::Kind::kArrowEnd, to.device, index});
+    events.push_back({middle, 0, ChromeEvent::Kind::kArrowBegin, from.device, index});
+    events.push_back({to.begin, 0, ChromeEvent::Kind::kArrowEnd, to.device, index});
   }
 
   void write_names(std::int32_t device) {
@@ -168,7 +168,7 @@ class TraceWriter : private TraceText {
   }
 
   void write_copy(std::int32_t index) {
-    const CopySpan& copy = timeline_.copies[static_cast<std::size_t>(index)];
+    const CopySpan& copy = at(timeline_.copies, index);
     next_line();
     out << "{\"name\":\"";
     write_copy_name(copy);
@@ -194,7 +194,7 @@ class TraceWriter : private TraceText {
     if (s.paired) write_op_args("partner_", s.partner);
     if (s.straggled != 0) write_time("beyond_its_cost_us", s.straggled);
     if (s.slowed != 0) write_time("slowed_by_collectives_us", s.slowed);
-    const bool first = index == timeline_.device_begin[static_cast<std::size_t>(s.device)];
+    const bool first = index == at(timeline_.device_begin, s.device);
     write_wait(s.ready, s.gate, s.begin - (first ? 0 : span(index - 1).end));
     close_event();
   }
@@ -208,7 +208,7 @@ class TraceWriter : private TraceText {
 
   // A task of the training step, such as "all-reduce of stage 3's gradients".
   void write_step(std::int32_t index) {
-    const StepSpan& s = timeline_.steps[static_cast<std::size_t>(index)];
+    const StepSpan& s = at(timeline_.steps, index);
     next_line();
     out << "{\"name\":\"";
     write_step_name(s);
@@ -230,7 +230,7 @@ class TraceWriter : private TraceText {
 
   // "curvature A of stage 3, microbatch 5", "inverse B of stage 3"
   void write_extra_work(std::int32_t index) {
-    const PlacedWork& item = part_.extra_work->items[static_cast<std::size_t>(index)];
+    const PlacedWork& item = at(part_.extra_work->items, index);
     next_line();
     out << "{\"name\":\"" << to_string(item.kind) << " of stage " << item.stage;
     if (item.microbatch >= 0) out << ", microbatch " << item.microbatch;
@@ -292,8 +292,8 @@ class TraceWriter : private TraceText {
     out << "\",\"wait_ns\":" << waited << ",\"source\":\"" << (timeline_.measured ? "measured" : "modelled") << "\"";
   }
 
-  void write_arrow(const Event& event) {
-    const bool begins = event.kind == Event::Kind::kArrowBegin;
+  void write_arrow(const ChromeEvent& event) {
+    const bool begins = event.kind == ChromeEvent::Kind::kArrowBegin;
     next_line();
     out << "{\"name\":\"" << (transfer(event.index).op.kind == OpKind::kForward ? "activation" : "gradient")
         << "\",\"cat\":\"transfer";
@@ -303,9 +303,9 @@ class TraceWriter : private TraceText {
   }
 
   // Two tracks, for chrome://tracing stacks the keys of one counter: the total must not stand on top of its parts.
-  void write_memory(const Event& event) {
+  void write_memory(const ChromeEvent& event) {
     const auto device = static_cast<std::size_t>(event.device);
-    const BytesByCategory& bytes = memory_[device][static_cast<std::size_t>(event.index)].bytes;
+    const BytesByCategory& bytes = at(memory_[device], event.index).bytes;
     Bytes total = 0;
     for (const Bytes part : bytes) total += part;
     open_counter("memory", event);
@@ -321,7 +321,7 @@ class TraceWriter : private TraceText {
     close_event();
   }
 
-  void open_counter(std::string_view name, const Event& event) {
+  void open_counter(std::string_view name, const ChromeEvent& event) {
     next_line();
     out << "{\"name\":\"" << name << "\",\"ph\":\"C\",\"pid\":" << process(event.device);
     write_time("ts", event.begin);
@@ -352,7 +352,7 @@ void write_chrome_trace(const Timeline& timeline, const Schedule& schedule, cons
   if (report.extra_work) part.extra_work = &*report.extra_work;
   TraceWriter writer({&timeline, &schedule, &memory}, stream, part);
   writer.write_all_names();
-  for (const Event& event : writer.events()) writer.write_event(event);
+  for (const ChromeEvent& event : writer.events()) writer.write_event(event);
   stream.end();
 }
 
@@ -368,10 +368,10 @@ void write_merged_trace(const TracedRun& predicted, const TracedRun& measured, c
   other.set_first_thread(first_process * std::max(one.stride(), other.stride()));
   one.write_all_names();
   other.write_all_names();
-  const std::vector<Event> ours = one.events();
-  const std::vector<Event> theirs = other.events();
+  const std::vector<ChromeEvent> ours = one.events();
+  const std::vector<ChromeEvent> theirs = other.events();
   auto next = theirs.begin();
-  for (const Event& event : ours) {
+  for (const ChromeEvent& event : ours) {
     for (; next != theirs.end() && *next < event; ++next) other.write_event(*next);
     one.write_event(event);
   }

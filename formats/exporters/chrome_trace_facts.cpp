@@ -49,7 +49,7 @@ void add_schedule(FlatObject& facts, const Schedule& schedule) {
   for (const auto& [name, value] : schedule.params) facts.add("param " + name, value);
 }
 
-void add_results(FlatObject& facts, const Timeline& timeline, const Report& report) {
+void add_result_facts(FlatObject& facts, const Timeline& timeline, const Report& report) {
   facts.add("makespan_ns", timeline.makespan);
   facts.add("span_ns", report.span);
   facts.add("ideal_ns", report.ideal);
@@ -64,7 +64,7 @@ void add_results(FlatObject& facts, const Timeline& timeline, const Report& repo
 }
 
 // One row for each stage: "forward_ns=1000000 backward_ns=2000000 ...".
-std::string cost_text(const StageCost& cost) {
+std::string stage_cost_text(const StageCost& cost) {
   std::string text;
   for (const CostField& field : cost_fields()) {
     if (field.rare && field.of(cost) == 0) continue;
@@ -111,7 +111,7 @@ void add_costs(FlatObject& facts, const TraceInfo& info) {
   if (info.tokens_per_sample != 0) facts.add("tokens_per_sample", info.tokens_per_sample);
   if (info.costs->overlapped_pair) facts.add("overlapped_pair_ns", *info.costs->overlapped_pair);
   for (std::size_t s = 0; s < info.costs->stages.size(); ++s) {
-    facts.add("costs of stage " + std::to_string(s), cost_text(info.costs->stages[s]));
+    facts.add("costs of stage " + std::to_string(s), stage_cost_text(info.costs->stages[s]));
   }
 }
 
@@ -125,7 +125,7 @@ std::string trace_facts(const Timeline& timeline, const Schedule& schedule, cons
   facts.add("command_line", info.command_line);
   facts.add("source", timeline.measured ? "measured" : "modelled");
   add_schedule(facts, schedule);
-  add_results(facts, timeline, report);
+  add_result_facts(facts, timeline, report);
   if (!info.not_read_back.empty()) facts.add("run_is_not_all", info.not_read_back);
   if (info.costs != nullptr) {
     add_origin(facts, timeline, info);

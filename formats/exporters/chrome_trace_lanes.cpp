@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 namespace {
 
@@ -60,20 +62,20 @@ TraceLanes::TraceLanes(const Timeline& timeline)
   const auto devices = static_cast<std::size_t>(timeline.devices);
   copies_.assign(devices, "");
   for (const CopySpan& copy : timeline.copies) {
-    std::string& name = copies_[static_cast<std::size_t>(copy.device)];
+    std::string& name = at(copies_, copy.device);
     const std::string own = copy.peer < 0 ? "copy to host" : "copy to partner";
     name = name.empty() || name == own ? own : "copy";  // one lane for both
   }
   collectives_.assign(devices, false);
   for (const StepSpan& step : timeline.steps) {
-    if (step.lane == StepTask::Lane::kCollective) collectives_[static_cast<std::size_t>(step.device)] = true;
+    if (step.lane == StepTask::Lane::kCollective) at(collectives_, step.device) = true;
   }
   std::vector<FirstFit> sending(devices);
   std::vector<FirstFit> receiving(devices);
   for (const std::size_t i : in_order_of_begin(timeline)) {
     const Transfer& transfer = timeline.transfers[i];
-    send_[i] = sending[static_cast<std::size_t>(transfer.from_device)].place(transfer);
-    receive_[i] = receiving[static_cast<std::size_t>(transfer.to_device)].place(transfer);
+    send_[i] = at(sending, transfer.from_device).place(transfer);
+    receive_[i] = at(receiving, transfer.to_device).place(transfer);
   }
   for (std::size_t d = 0; d < devices; ++d) {
     sends_.push_back(sending[d].lanes());
@@ -83,14 +85,14 @@ TraceLanes::TraceLanes(const Timeline& timeline)
 }
 
 std::vector<TraceLanes::Lane> TraceLanes::lanes(std::int32_t device) const {
-  const std::int32_t sends = sends_[static_cast<std::size_t>(device)];
+  const std::int32_t sends = at(sends_, device);
   std::vector<Lane> lanes{{compute(device), "compute"}};
   add_lanes(lanes, thread(device, 1), sends, "send");
-  add_lanes(lanes, thread(device, 1 + sends), receives_[static_cast<std::size_t>(device)], "recv");
-  const std::string& copies = copies_[static_cast<std::size_t>(device)];
+  add_lanes(lanes, thread(device, 1 + sends), at(receives_, device), "recv");
+  const std::string& copies = at(copies_, device);
   if (!copies.empty()) lanes.push_back({copy(device), copies});
-  if (collectives_[static_cast<std::size_t>(device)]) {
-    lanes.push_back({thread(device, 2 + sends + receives_[static_cast<std::size_t>(device)]), "collective"});
+  if (at(collectives_, device)) {
+    lanes.push_back({thread(device, 2 + sends + at(receives_, device)), "collective"});
   }
   return lanes;
 }

@@ -12,6 +12,8 @@
 
 #include "sim/core/timeline.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 class TraceLanes {
@@ -38,7 +40,7 @@ class TraceLanes {
     return thread(transfer.from_device, 1 + send_[index]);
   }
   [[nodiscard]] std::int64_t receive(const Transfer& transfer, std::size_t index) const {
-    return thread(transfer.to_device, 1 + sends_[static_cast<std::size_t>(transfer.to_device)] + receive_[index]);
+    return thread(transfer.to_device, 1 + at(sends_, transfer.to_device) + receive_[index]);
   }
   [[nodiscard]] std::int64_t copy(std::int32_t device) const {
     const auto d = static_cast<std::size_t>(device);

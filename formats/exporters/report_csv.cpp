@@ -18,22 +18,22 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-std::string quoted(std::string_view field) {
+std::string report_cell(std::string_view field) {
   if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
   std::string result = "\"";
   for (const char c : field) result += c == '"' ? std::string("\"\"") : std::string(1, c);
   return result + "\"";
 }
 
-std::string line(const Fields& fields) {
+std::string csv_line(const Fields& fields) {
   std::string result;
-  for (std::size_t i = 0; i < fields.size(); ++i) result += (i == 0 ? "" : ",") + quoted(fields[i]);
+  for (std::size_t i = 0; i < fields.size(); ++i) result += (i == 0 ? "" : ",") + report_cell(fields[i]);
   return result + "\n";
 }
 
-std::string real(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+std::string real_cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
-std::string real(const std::optional<double>& value) { return value ? real(*value) : ""; }
+std::string real_cell(const std::optional<double>& value) { return value ? real_cell(*value) : ""; }
 
 std::string whole(std::int64_t value) { return fmt::format("{}", value); }
 
@@ -53,11 +53,11 @@ Fields device_header() {
 }
 
 Fields device_row(const DeviceReport& device) {
-  Fields row = {whole(device.device), whole(device.busy), whole(device.idle), real(device.bubble_ratio)};
+  Fields row = {whole(device.device), whole(device.busy), whole(device.idle), real_cell(device.bubble_ratio)};
   for (const Nanoseconds idle : device.idle_by_cause) row.push_back(whole(idle));
   row.insert(row.end(), {whole(device.peak_memory), whole(device.peak_memory_at), device.peak_memory_op});
   for (const Bytes bytes : device.peak_by_category) row.push_back(whole(bytes));
-  row.insert(row.end(), {whole(device.peak_activation), real(device.peak_activation_shares)});
+  row.insert(row.end(), {whole(device.peak_activation), real_cell(device.peak_activation_shares)});
   return row;
 }
 
@@ -76,7 +76,7 @@ std::string status(const Report& report) {
 }
 
 // The device that needs most memory, the first of them when several do.
-const DeviceReport& worst_device(const Report& report) {
+const DeviceReport& fullest_device(const Report& report) {
   return *std::max_element(report.devices.begin(), report.devices.end(),
                            [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
 }
@@ -100,7 +100,7 @@ const std::vector<RunColumn>& schedule_columns() {
 }
 
 // Of all devices together.
-std::string idle_by(const Report& report, std::size_t cause) {
+std::string idle_cell(const Report& report, std::size_t cause) {
   Nanoseconds sum = 0;
   for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[cause];
   return whole(sum);
@@ -118,23 +118,23 @@ std::string of_fit(const Report& report, Bytes MemoryFit::*size) {
   return report.memory_fit ? whole((*report.memory_fit).*size) : "";
 }
 
-void add_results(std::vector<RunColumn>& columns) {
+void add_result_columns(std::vector<RunColumn>& columns) {
   using R = const Report&;
   columns.insert(columns.end(), {{"makespan_ns", [](R r) { return whole(r.makespan); }},
                                  {"span_ns", [](R r) { return whole(r.span); }},
                                  {"steady_period_ns", [](R r) { return whole(r.steady_period); }},
                                  {"ideal_ns", [](R r) { return whole(r.ideal); }},
-                                 {"bubble_ratio", [](R r) { return real(r.bubble_ratio); }},
-                                 {"bubble_over_ideal", [](R r) { return real(r.bubble_over_ideal); }},
-                                 {"span_bubble_ratio", [](R r) { return real(r.span_bubble_ratio); }},
-                                 {"throughput_samples_per_s", [](R r) { return real(r.samples_per_second); }},
-                                 {"throughput_tokens_per_s", [](R r) { return real(r.tokens_per_second); }},
-                                 {"peak_memory_bytes", [](R r) { return whole(worst_device(r).peak_memory); }},
-                                 {"peak_memory_device", [](R r) { return whole(worst_device(r).device); }},
+                                 {"bubble_ratio", [](R r) { return real_cell(r.bubble_ratio); }},
+                                 {"bubble_over_ideal", [](R r) { return real_cell(r.bubble_over_ideal); }},
+                                 {"span_bubble_ratio", [](R r) { return real_cell(r.span_bubble_ratio); }},
+                                 {"throughput_samples_per_s", [](R r) { return real_cell(r.samples_per_second); }},
+                                 {"throughput_tokens_per_s", [](R r) { return real_cell(r.tokens_per_second); }},
+                                 {"peak_memory_bytes", [](R r) { return whole(fullest_device(r).peak_memory); }},
+                                 {"peak_memory_device", [](R r) { return whole(fullest_device(r).device); }},
                                  {"weight_copies", [](R r) { return whole(r.weight_copies); }},
                                  {"p2p_bytes", [](R r) { return whole(r.p2p_bytes); }},
                                  {"p2p_messages", [](R r) { return whole(r.p2p_messages); }},
-                                 {"mfu", [](R r) { return real(r.mfu); }},
+                                 {"mfu", [](R r) { return real_cell(r.mfu); }},
                                  {"memory_capacity_bytes", [](R r) { return of_fit(r, &MemoryFit::capacity); }},
                                  {"memory_reserved_bytes", [](R r) { return of_fit(r, &MemoryFit::reserved); }},
                                  {"memory_spare_bytes", [](R r) { return of_fit(r, &MemoryFit::spare); }},
@@ -153,14 +153,14 @@ void add_parts(std::vector<RunColumn>& columns) {
   }
   for (std::size_t k = 0; k < std::size_t{kIdleCauses}; ++k) {
     columns.push_back({fmt::format("idle_{}_ns", to_string(static_cast<IdleCause>(k))),
-                       [k](const Report& report) { return idle_by(report, k); }});
+                       [k](const Report& report) { return idle_cell(report, k); }});
   }
 }
 
 const std::vector<RunColumn>& result_columns() {
   static const std::vector<RunColumn> columns = [] {
     std::vector<RunColumn> all;
-    add_results(all);
+    add_result_columns(all);
     add_parts(all);
     return all;
   }();
@@ -186,15 +186,15 @@ Fields run_row(const Report& report) {
 }  // namespace
 
 std::string devices_csv(const Report& report) {
-  std::string csv = line(device_header());
+  std::string csv = csv_line(device_header());
   if (!has_result(report)) return csv;
-  for (const DeviceReport& device : report.devices) csv += line(device_row(device));
+  for (const DeviceReport& device : report.devices) csv += csv_line(device_row(device));
   return csv;
 }
 
 std::string runs_csv(std::span<const Report> reports) {
-  std::string csv = line(run_header());
-  for (const Report& report : reports) csv += line(run_row(report));
+  std::string csv = csv_line(run_header());
+  for (const Report& report : reports) csv += csv_line(run_row(report));
   return csv;
 }
 

@@ -4,16 +4,18 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kReportVersion = 1;
 
-Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json real(const std::optional<double>& value) { return value ? real(*value) : Json(nullptr); }
+Json finite_or_null(const std::optional<double>& value) { return value ? finite_or_null(*value) : Json(nullptr); }
 
 Json schedule_json(const ScheduleFacts& facts) {
   Json params = Json::object();
@@ -48,28 +50,28 @@ Json deadlock_json(const Deadlock& deadlock) {
 Json device_json(const DeviceReport& device) {
   Json idle = Json::object();
   for (int i = 0; i < kIdleCauses; ++i) {
-    idle[to_string(static_cast<IdleCause>(i))] = device.idle_by_cause[static_cast<std::size_t>(i)];
+    idle[to_string(static_cast<IdleCause>(i))] = at(device.idle_by_cause, i);
   }
   Json peak = Json::object();
   for (int i = 0; i < kMemoryCategories; ++i) {
-    peak[to_string(static_cast<MemoryCategory>(i))] = device.peak_by_category[static_cast<std::size_t>(i)];
+    peak[to_string(static_cast<MemoryCategory>(i))] = at(device.peak_by_category, i);
   }
   Json op = device.peak_memory_op.empty() ? Json(nullptr) : Json(device.peak_memory_op);
   return {{"device", device.device},
           {"busy_ns", device.busy},
           {"idle_ns", device.idle},
-          {"bubble_ratio", real(device.bubble_ratio)},
+          {"bubble_ratio", finite_or_null(device.bubble_ratio)},
           {"idle_by_cause_ns", idle},
           {"peak_memory_bytes", device.peak_memory},
           {"peak_memory_at_ns", device.peak_memory_at},
           {"peak_memory_op", op},
           {"peak_by_category_bytes", peak},
           {"peak_activation_bytes", device.peak_activation},
-          {"peak_activation_shares", real(device.peak_activation_shares)}};
+          {"peak_activation_shares", finite_or_null(device.peak_activation_shares)}};
 }
 
 Json updates_json(const UpdateCount& count) {
-  return {{"mean", real(count.mean)}, {"min", count.least}, {"max", count.most}};
+  return {{"mean", finite_or_null(count.mean)}, {"min", count.least}, {"max", count.most}};
 }
 
 Json stream_json(const StreamReport& stream) {
@@ -85,14 +87,14 @@ Json stream_json(const StreamReport& stream) {
                       {"weight_versions", stage.live_versions},
                       {"extra_weight_buffers", stage.extra_copies},
                       {"microbatches_in_flight", stage.in_flight},
-                      {"stable_step_ratio", real(stable_step_ratio(stage))}});
+                      {"stable_step_ratio", finite_or_null(stable_step_ratio(stage))}});
   }
-  const Json period = stream.period ? real(stream.period->per_microbatch()) : Json(nullptr);
+  const Json period = stream.period ? finite_or_null(stream.period->per_microbatch()) : Json(nullptr);
   return {{"versions", stream.versions},
           {"update_every", stream.update_every},
           {"period_per_microbatch_ns", period},
-          {"throughput_samples_per_s", real(stream.samples_per_second)},
-          {"throughput_tokens_per_s", real(stream.tokens_per_second)},
+          {"throughput_samples_per_s", finite_or_null(stream.samples_per_second)},
+          {"throughput_tokens_per_s", finite_or_null(stream.tokens_per_second)},
           {"stages", stages}};
 }
 
@@ -100,16 +102,17 @@ Json extra_work_json(const FilledBubbles& filled) {
   Json devices = Json::array();
   for (std::size_t d = 0; d < filled.devices.size(); ++d) {
     const DeviceWork& device = filled.devices[d];
-    devices.push_back({{"device", d},
-                       {"bubble_ns", device.bubble},
-                       {"work_ns", device.work},
-                       {"outside_ns", device.outside},
-                       {"work_over_bubble", device.bubble == 0 ? Json(nullptr) : real(device.work_over_bubble())}});
+    devices.push_back(
+        {{"device", d},
+         {"bubble_ns", device.bubble},
+         {"work_ns", device.work},
+         {"outside_ns", device.outside},
+         {"work_over_bubble", device.bubble == 0 ? Json(nullptr) : finite_or_null(device.work_over_bubble())}});
   }
   return {{"refresh_iterations", filled.iterations},
           {"refresh_iterations_at_least", filled.least ? Json(*filled.least) : Json(nullptr)},
-          {"utilisation_before", real(filled.utilisation_before)},
-          {"utilisation_after", real(filled.utilisation_after)},
+          {"utilisation_before", finite_or_null(filled.utilisation_before)},
+          {"utilisation_after", finite_or_null(filled.utilisation_after)},
           {"precondition_ns", filled.precondition},
           {"items", filled.items.size()},
           {"devices", devices}};
@@ -158,12 +161,12 @@ void add_numbers(Json& json, const Report& report) {
   json["span_ns"] = report.span;
   json["steady_period_ns"] = report.steady_period ? Json(*report.steady_period) : Json(nullptr);
   json["ideal_ns"] = report.ideal;
-  json["bubble_ratio"] = real(report.bubble_ratio);
-  json["bubble_over_ideal"] = real(report.bubble_over_ideal);
-  json["span_bubble_ratio"] = real(report.span_bubble_ratio);
-  json["throughput_samples_per_s"] = real(report.samples_per_second);
-  json["throughput_tokens_per_s"] = real(report.tokens_per_second);
-  json["mfu"] = real(report.mfu);
+  json["bubble_ratio"] = finite_or_null(report.bubble_ratio);
+  json["bubble_over_ideal"] = finite_or_null(report.bubble_over_ideal);
+  json["span_bubble_ratio"] = finite_or_null(report.span_bubble_ratio);
+  json["throughput_samples_per_s"] = finite_or_null(report.samples_per_second);
+  json["throughput_tokens_per_s"] = finite_or_null(report.tokens_per_second);
+  json["mfu"] = finite_or_null(report.mfu);
   json["weight_copies"] = report.weight_copies;
   json["p2p_bytes"] = report.p2p_bytes;
   json["p2p_messages"] = report.p2p_messages;
@@ -200,7 +203,7 @@ Json needs_json(const ScheduleNeeds& needs) {
 
 Json to_json(const Report& report, const ToolFacts& tool) {
   Json json;
-  json["schema_version"] = kSchemaVersion;
+  json["schema_version"] = kReportVersion;
   json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
   json["command_line"] = tool.command_line;
   json["schedule"] = schedule_json(report.schedule);
@@ -215,22 +218,22 @@ Json to_json(const Report& report, const ToolFacts& tool) {
   return json;
 }
 
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string report_dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 }  // namespace
 
-std::string report_json(const Report& report, const ToolFacts& tool) { return dump(to_json(report, tool)); }
+std::string report_json(const Report& report, const ToolFacts& tool) { return report_dump(to_json(report, tool)); }
 
 std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs, const ToolFacts& tool) {
   Json json;
-  json["schema_version"] = kSchemaVersion;
+  json["schema_version"] = kReportVersion;
   Json runs = Json::array();
   for (std::size_t k = 0; k < reports.size(); ++k) {
     runs.push_back(to_json(reports[k], tool));
     if (has_result(reports[k])) runs.back()["needs"] = needs_json(needs[k]);
   }
   json["runs"] = runs;
-  return dump(json);
+  return report_dump(json);
 }
 
 }  // namespace debubble

@@ -15,17 +15,17 @@ namespace {
 // which of them it may read.
 enum SlotState : int { kFree, kInUse, kDoomed };
 
-struct Slot {
+struct InterruptSlot {
   std::atomic<int> state{kFree};
   std::array<char, PATH_MAX> path{};
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr std::size_t kSlots = 8;  // a run writes three files at most
-std::array<Slot, kSlots> slots;
+std::array<InterruptSlot, kSlots> slots;
 
 extern "C" void remove_and_exit(int signal) {
-  for (const Slot& slot : slots) {
+  for (const InterruptSlot& slot : slots) {
     if (slot.state.load(std::memory_order_acquire) == kDoomed) ::unlink(slot.path.data());
   }
   ::_exit(128 + signal);

@@ -40,7 +40,7 @@ std::string hint(int error) {
   }
 }
 
-[[noreturn]] void fail(const char* code, const std::string& path, const std::string& what, int error) {
+[[noreturn]] void fail_writing(const char* code, const std::string& path, const std::string& what, int error) {
   throw InputError({code, path, what + ": " + system_reason(error), hint(error)});
 }
 
@@ -48,7 +48,7 @@ std::string hint(int error) {
 std::optional<struct stat> status_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) return status;
-  if (errno != ENOENT) fail("C051", path, "cannot open the file for writing", errno);
+  if (errno != ENOENT) fail_writing("C051", path, "cannot open the file for writing", errno);
   return std::nullopt;
 }
 
@@ -86,7 +86,7 @@ class OutputFile::Target {
     while (!bytes.empty()) {
       const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("C051", path_, "cannot write", errno);
+      if (written < 0) fail_writing("C051", path_, "cannot write", errno);
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }
   }
@@ -95,9 +95,9 @@ class OutputFile::Target {
     const int descriptor = std::exchange(descriptor_, -1);
     if (descriptor < 0) throw std::logic_error("OutputFile: committed twice");
     if (descriptor == STDOUT_FILENO) return;
-    if (::close(descriptor) != 0) fail("C051", path_, "cannot write", errno);
+    if (::close(descriptor) != 0) fail_writing("C051", path_, "cannot write", errno);
     if (temporary_.empty()) return;
-    if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail("C051", path_, "cannot write", errno);
+    if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail_writing("C051", path_, "cannot write", errno);
     doomed_.reset();
     temporary_.clear();
   }
@@ -105,12 +105,13 @@ class OutputFile::Target {
  private:
   void open_in_place() {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail("C051", path_, "cannot open the file for writing", errno);
+    if (descriptor_ < 0) fail_writing("C051", path_, "cannot open the file for writing", errno);
   }
 
   // Follows a symbolic link to the file it means, keeps an existing file's mode, and respects its write protection.
   void open_temporary(const std::optional<struct stat>& existing) {
-    if (existing && ::access(path_.c_str(), W_OK) != 0) fail("C051", path_, "cannot open the file for writing", errno);
+    if (existing && ::access(path_.c_str(), W_OK) != 0)
+      fail_writing("C051", path_, "cannot open the file for writing", errno);
     std::error_code error;
     const std::filesystem::path target = std::filesystem::weakly_canonical(path_, error);
     final_ = error ? path_ : target.string();
@@ -120,7 +121,7 @@ class OutputFile::Target {
     const std::string temporary = (final_path.parent_path() / name).string();
     doomed_.emplace(temporary);
     descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail("C051", path_, "cannot open the file for writing", errno);
+    if (descriptor_ < 0) fail_writing("C051", path_, "cannot open the file for writing", errno);
     temporary_ = temporary;
     // Where modes mean nothing (some network mounts) the file is written all the same.
     if (existing && ::fchmod(descriptor_, existing->st_mode & 07777) != 0) errno = 0;

@@ -10,7 +10,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 20;
+constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
 
 [[noreturn]] void refuse_gzip(const std::string& name, const std::string& what) {
   throw InputError(Diagnostic{"K001", name, "not a whole gzip file: " + what,
@@ -38,9 +38,9 @@ class Inflater {
     std::size_t filled = 0;
     for (int status = Z_OK; status != Z_STREAM_END || more(bytes, used);) {
       if (status == Z_STREAM_END) inflateReset(&stream_);
-      if (filled == text.size()) text.resize(std::max(kBlock, text.size() * 2));
-      const std::size_t in = std::min(bytes.size() - used, kBlock);
-      const std::size_t out = std::min(text.size() - filled, kBlock);
+      if (filled == text.size()) text.resize(std::max(kReadAtOnce, text.size() * 2));
+      const std::size_t in = std::min(bytes.size() - used, kReadAtOnce);
+      const std::size_t out = std::min(text.size() - filled, kReadAtOnce);
       status = step(bytes.data() + used, in, text.data() + filled, out);
       used += in - stream_.avail_in;
       filled += out - stream_.avail_out;

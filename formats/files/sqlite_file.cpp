@@ -12,7 +12,7 @@ namespace {
 sqlite3* as_database(void* database) { return static_cast<sqlite3*>(database); }
 sqlite3_stmt* as_statement(void* statement) { return static_cast<sqlite3_stmt*>(statement); }
 
-[[noreturn]] void refuse(const std::string& name, int code, const char* reason) {
+[[noreturn]] void refuse_database(const std::string& name, int code, const char* reason) {
   if ((code & 0xFF) == SQLITE_NOTADB || (code & 0xFF) == SQLITE_CANTOPEN) {
     throw InputError(Diagnostic{"P010", name, std::string("not an SQLite database: ") + reason,
                                 "make one of a report: nsys export --type sqlite report.nsys-rep"});
@@ -21,7 +21,7 @@ sqlite3_stmt* as_statement(void* statement) { return static_cast<sqlite3_stmt*>(
                               "export the report again: nsys export --type sqlite --force-overwrite true ..."});
 }
 
-std::string quoted(const std::string& text) {
+std::string sql_quoted(const std::string& text) {
   std::string result = "'";
   for (const char character : text) {
     result += character;
@@ -51,7 +51,7 @@ SqliteFile::Database SqliteFile::open(const std::string& path, const std::string
   const int flags = in_memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY : SQLITE_OPEN_READONLY;
   const int code = sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
   Database database(opened, close);
-  if (code != SQLITE_OK) refuse(name, code, opened == nullptr ? "no memory" : sqlite3_errmsg(opened));
+  if (code != SQLITE_OK) refuse_database(name, code, opened == nullptr ? "no memory" : sqlite3_errmsg(opened));
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -60,11 +60,11 @@ SqliteFile::Database SqliteFile::open(const std::string& path, const std::string
 }
 
 bool SqliteFile::has_table(const std::string& table) const {
-  return query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = " + quoted(table)).next();
+  return query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = " + sql_quoted(table)).next();
 }
 
 bool SqliteFile::has_column(const std::string& table, const std::string& column) const {
-  return query("SELECT 1 FROM pragma_table_info(" + quoted(table) + ") WHERE name = " + quoted(column)).next();
+  return query("SELECT 1 FROM pragma_table_info(" + sql_quoted(table) + ") WHERE name = " + sql_quoted(column)).next();
 }
 
 void SqliteFile::run(const std::string& sql) const {
@@ -79,7 +79,7 @@ SqliteQuery::SqliteQuery(void* database, const std::string& name, const std::str
   sqlite3_stmt* statement = nullptr;
   const int code =
       sqlite3_prepare_v2(as_database(database), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
-  if (code != SQLITE_OK) refuse(name_, code, sqlite3_errmsg(as_database(database)));
+  if (code != SQLITE_OK) refuse_database(name_, code, sqlite3_errmsg(as_database(database)));
   statement_ = statement;
 }
 
@@ -98,7 +98,7 @@ bool SqliteQuery::next() {
   const int code = sqlite3_step(as_statement(statement_));
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  refuse(name_, code, sqlite3_errmsg(sqlite3_db_handle(as_statement(statement_))));
+  refuse_database(name_, code, sqlite3_errmsg(sqlite3_db_handle(as_statement(statement_))));
 }
 
 std::int64_t SqliteQuery::number(int column) const { return sqlite3_column_int64(as_statement(statement_), column); }

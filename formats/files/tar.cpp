@@ -18,7 +18,7 @@ void put_octal(std::array<char, kBlock>& header, std::size_t at, std::size_t wid
   for (std::size_t i = width; i-- > 0; value /= 8) header[at + i] = static_cast<char>('0' + value % 8);
 }
 
-void put(std::array<char, kBlock>& header, std::size_t at, std::string_view text) {
+void put_text(std::array<char, kBlock>& header, std::size_t at, std::string_view text) {
   std::copy(text.begin(), text.end(), header.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
@@ -28,15 +28,15 @@ void put(std::array<char, kBlock>& header, std::size_t at, std::string_view text
 void Tar::add(std::string_view name, std::string_view content) {
   if (name.size() > 100) throw std::logic_error("tar: the name is too long");
   std::array<char, kBlock> header{};
-  put(header, 0, name);
+  put_text(header, 0, name);
   put_octal(header, 100, 7, 0644);
   put_octal(header, 108, 7, 0);
   put_octal(header, 116, 7, 0);
   put_octal(header, 124, 11, content.size());
   put_octal(header, 136, 11, 0);
-  put(header, 148, "        ");
+  put_text(header, 148, "        ");
   header[156] = '0';
-  put(header, 257, std::string_view("ustar\00000", 8));
+  put_text(header, 257, std::string_view("ustar\00000", 8));
   std::size_t sum = 0;
   for (const char byte : header) sum += static_cast<unsigned char>(byte);
   put_octal(header, 148, 6, sum);

@@ -55,9 +55,9 @@ BoundsByPair bounds_of(const std::vector<MessageTimes>& messages) {
 }
 
 // The tree that joins the ranks with the least error, grown from rank 0 (Prim).
-class Tree {
+class ClockTree {
  public:
-  Tree(int ranks, const BoundsByPair& bounds, std::vector<std::string>& notes)
+  ClockTree(int ranks, const BoundsByPair& bounds, std::vector<std::string>& notes)
       : ranks_(static_cast<std::size_t>(ranks)), bounds_(bounds), notes_(notes), offset_(ranks_, 0) {}
 
   ClockAlignment grow() {
@@ -145,7 +145,7 @@ class Tree {
 
 ClockAlignment align_clocks(int ranks, const std::vector<MessageTimes>& messages, std::vector<std::string>& notes) {
   if (ranks <= 1) return {"one clock", 0, {}};
-  return Tree(ranks, bounds_of(messages), notes).grow();
+  return ClockTree(ranks, bounds_of(messages), notes).grow();
 }
 
 }  // namespace debubble

@@ -10,66 +10,63 @@
 
 #include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
 
 namespace od = simdjson::ondemand;
 
-struct Key {
+struct TraceKey {
   std::string_view name;  // in lower case
   std::string_view KinetoFields::*field;
 };
 
 constexpr std::array kArgs{
-    Key{"external id", &KinetoFields::external},
-    Key{"correlation", &KinetoFields::correlation},
-    Key{"device", &KinetoFields::device},
-    Key{"context", &KinetoFields::context},
-    Key{"stream", &KinetoFields::stream},
-    Key{"bytes", &KinetoFields::bytes},
-    Key{"graph node id", &KinetoFields::graph_node},
-    Key{"sequence number", &KinetoFields::sequence},
-    Key{"fwd thread id", &KinetoFields::forward},
-    Key{"input dims", &KinetoFields::sizes},
-    Key{"addr", &KinetoFields::address},
-    Key{"device type", &KinetoFields::device_type},
-    Key{"device id", &KinetoFields::device_id},
-    Key{"latency_us", &KinetoFields::latency},
+    TraceKey{"external id", &KinetoFields::external},
+    TraceKey{"correlation", &KinetoFields::correlation},
+    TraceKey{"device", &KinetoFields::device},
+    TraceKey{"context", &KinetoFields::context},
+    TraceKey{"stream", &KinetoFields::stream},
+    TraceKey{"bytes", &KinetoFields::bytes},
+    TraceKey{"graph node id", &KinetoFields::graph_node},
+    TraceKey{"sequence number", &KinetoFields::sequence},
+    TraceKey{"fwd thread id", &KinetoFields::forward},
+    TraceKey{"input dims", &KinetoFields::sizes},
+    TraceKey{"addr", &KinetoFields::address},
+    TraceKey{"device type", &KinetoFields::device_type},
+    TraceKey{"device id", &KinetoFields::device_id},
+    TraceKey{"latency_us", &KinetoFields::latency},
 };
 constexpr std::array kTop{
-    Key{"ph", &KinetoFields::ph},   Key{"cat", &KinetoFields::cat}, Key{"name", &KinetoFields::name},
-    Key{"pid", &KinetoFields::pid}, Key{"tid", &KinetoFields::tid}, Key{"ts", &KinetoFields::ts},
-    Key{"dur", &KinetoFields::dur}, Key{"id", &KinetoFields::id},
+    TraceKey{"ph", &KinetoFields::ph},   TraceKey{"cat", &KinetoFields::cat}, TraceKey{"name", &KinetoFields::name},
+    TraceKey{"pid", &KinetoFields::pid}, TraceKey{"tid", &KinetoFields::tid}, TraceKey{"ts", &KinetoFields::ts},
+    TraceKey{"dur", &KinetoFields::dur}, TraceKey{"id", &KinetoFields::id},
 };
-
-char lower(char character) {
-  return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
-}
 
 bool same_word(std::string_view text, std::string_view in_lower_case) {
   return text.size() == in_lower_case.size() &&
-         std::equal(text.begin(), text.end(), in_lower_case.begin(), [](char a, char b) { return lower(a) == b; });
+         std::equal(text.begin(), text.end(), in_lower_case.begin(), [](char a, char b) { return lower_case(a) == b; });
 }
 
-std::string_view key_of(od::field& field) {
+std::string_view raw_key(od::field& field) {
   const char* begin = field.key().raw();
   const char* end = begin;
   while (*end != '"') ++end;
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-std::string_view trimmed(std::string_view token) {
+std::string_view trimmed_token(std::string_view token) {
   while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
   return token;
 }
 
 // A scalar as in the file, an array whole. Objects are of no use to anybody here.
 std::string_view raw(od::value& value) {
-  const std::string_view token = trimmed(value.raw_json_token());
+  const std::string_view token = trimmed_token(value.raw_json_token());
   if (token.empty() || token.front() != '[') return token;
   od::array array = value.get_array().value();
-  return trimmed(array.raw_json().value());
+  return trimmed_token(array.raw_json().value());
 }
 
 bool begins(od::value& value, char bracket) {
@@ -81,8 +78,8 @@ void read_args(od::value& value, KinetoFields& fields) {
   if (!begins(value, '{')) return;
   od::object args = value.get_object().value();
   for (od::field field : args) {
-    const std::string_view key = key_of(field);
-    for (const Key& known : kArgs) {
+    const std::string_view key = raw_key(field);
+    for (const TraceKey& known : kArgs) {
       if (!same_word(key, known.name)) continue;
       fields.*known.field = raw(field.value());
       break;
@@ -91,12 +88,12 @@ void read_args(od::value& value, KinetoFields& fields) {
 }
 
 void read_field(od::field& field, KinetoFields& fields) {
-  const std::string_view key = key_of(field);
+  const std::string_view key = raw_key(field);
   if (key == "args") {
     read_args(field.value(), fields);
     return;
   }
-  for (const Key& known : kTop) {
+  for (const TraceKey& known : kTop) {
     if (!same_word(key, known.name)) continue;
     const bool is_text = known.field == &KinetoFields::name || known.field == &KinetoFields::cat;
     if (is_text && begins(field.value(), '"')) {
@@ -108,9 +105,9 @@ void read_field(od::field& field, KinetoFields& fields) {
   }
 }
 
-class Walk {
+class TraceWalk {
  public:
-  Walk(ProblemList& problems, KinetoVisitor& visitor) : problems_(problems), visitor_(visitor) {}
+  TraceWalk(ProblemList& problems, KinetoVisitor& visitor) : problems_(problems), visitor_(visitor) {}
 
   // Whether there were events.
   bool document(od::document& document) {
@@ -139,7 +136,7 @@ class Walk {
   }
 
   void member(od::field& field) {
-    const std::string key(key_of(field));
+    const std::string key(raw_key(field));
     if (key == "traceEvents") {
       if (!begins(field.value(), '[')) return;
       found_ = true;
@@ -163,7 +160,7 @@ class Walk {
     if (!begins(value, '{')) return;
     od::object object = value.get_object().value();
     for (od::field field : object) {
-      const std::string key = prefix + std::string(key_of(field));
+      const std::string key = prefix + std::string(raw_key(field));
       if (begins(field.value(), '{') || begins(field.value(), '[')) continue;
       visitor_.fact(key, raw(field.value()));
     }
@@ -175,7 +172,7 @@ class Walk {
 };
 
 // Finds where a text stops being JSON; the fast parser does not say.
-class Finder : public nlohmann::json_sax<nlohmann::json> {
+class TraceFinder : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -203,7 +200,7 @@ void require_json(std::string_view text, const std::string& name) {
     throw InputError(Diagnostic{"P002", place_of(name, text, *offset),
                                 "not UTF-8 at byte " + std::to_string(*offset + 1), "is this a Chrome trace in JSON?"});
   }
-  Finder finder;
+  TraceFinder finder;
   nlohmann::json::sax_parse(text, &finder);
   if (finder.byte == 0) return;
   const std::size_t offset = std::min(finder.byte - 1, text.size());
@@ -218,7 +215,7 @@ void require_json(std::string_view text, const std::string& name) {
                                         : ""});
 }
 
-[[noreturn]] void refuse(std::string_view text, const std::string& name, const char* reason) {
+[[noreturn]] void refuse_trace(std::string_view text, const std::string& name, const char* reason) {
   require_json(text, name);
   throw InputError(Diagnostic{"P001", name, std::string("not JSON: ") + reason, ""});
 }
@@ -245,11 +242,11 @@ std::shared_ptr<const void> walk_kineto(std::string text, ProblemList& problems,
   try {
     od::document document =
         storage->parser.iterate(simdjson::padded_string_view(whole.data(), size, storage->text.size()));
-    if (!Walk(problems, visitor).document(document)) refuse_without_events(whole, problems.name());
+    if (!TraceWalk(problems, visitor).document(document)) refuse_without_events(whole, problems.name());
     const bool more = document.current_location().error() != simdjson::OUT_OF_BOUNDS;  // at_end() came with 3.2
-    if (more) refuse(whole, problems.name(), "more follows after its end");
+    if (more) refuse_trace(whole, problems.name(), "more follows after its end");
   } catch (const simdjson::simdjson_error& error) {
-    refuse(whole, problems.name(), simdjson::error_message(error.error()));
+    refuse_trace(whole, problems.name(), simdjson::error_message(error.error()));
   }
   return storage;
 }

@@ -11,13 +11,14 @@
 #include "formats/importers/kineto_ranges.hpp"
 #include "formats/importers/kineto_ranks.hpp"
 #include "formats/text/micros.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
 namespace {
 
 using Iteration = std::pair<std::size_t, std::string>;  // as in RankRanges
-constexpr Nanoseconds kRounding = 1000;                 // by which ranges may overlap: a trace's microseconds
+constexpr Nanoseconds kRangeRounding = 1000;            // by which ranges may overlap: a trace's microseconds
 
 class Importer {
  public:
@@ -166,7 +167,7 @@ class Importer {
   }
 
   [[nodiscard]] Nanoseconds offset(int rank) const {
-    return result_.clocks.offsets.empty() ? 0 : result_.clocks.offsets[static_cast<std::size_t>(rank)];
+    return result_.clocks.offsets.empty() ? 0 : at(result_.clocks.offsets, rank);
   }
 
   Observation observe(const Iteration& iteration) {
@@ -247,7 +248,7 @@ class Importer {
     for (std::size_t k = 1; k < ops.size(); ++k) {
       ObservedOp& before = ops[k - 1];
       const Nanoseconds overlap = before.end - ops[k].begin;
-      if (before.device != ops[k].device || overlap <= 0 || overlap > kRounding) continue;
+      if (before.device != ops[k].device || overlap <= 0 || overlap > kRangeRounding) continue;
       before.end = ops[k].begin;
       ++losses_["ops that overlapped the next by up to 1 us, and were trimmed"];
     }

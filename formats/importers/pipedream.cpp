@@ -8,6 +8,7 @@
 #include "formats/problems/problem_list.hpp"
 #include "formats/profile/layer_runs.hpp"
 #include "formats/text/text.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -26,7 +27,7 @@ std::string model_name(const std::string& path) {
 }
 
 // "Conv2d" of "Conv2d(3, 64, kernel_size=(11, 11))".
-std::string kind_of(const PipedreamNode& node) { return node.description.substr(0, node.description.find('(')); }
+std::string layer_kind(const PipedreamNode& node) { return node.description.substr(0, node.description.find('(')); }
 
 void add_bounded(std::int64_t& sum, std::int64_t addend, std::int64_t most, const PipedreamNode& node,
                  ProblemList& problems) {
@@ -46,7 +47,7 @@ ProfileLayer layer_from(const PipedreamGraph& graph, const LayerNodes& nodes, Pr
   layer.backward.emplace();
   for (const std::size_t index : nodes) {
     const PipedreamNode& node = graph.nodes[index];
-    layer.kind += (layer.kind.empty() ? "" : "+") + kind_of(node);
+    layer.kind += (layer.kind.empty() ? "" : "+") + layer_kind(node);
     add_bounded(layer.forward.median, node.forward, kLongestDuration, node, problems);
     add_bounded(layer.backward->median, node.backward, kLongestDuration, node, problems);
     add_bounded(layer.activation, node.activation, kLargestSize, node, problems);
@@ -66,17 +67,13 @@ std::int64_t samples_per_microbatch(const PipedreamGraph& graph) {
   return input % kInceptionImage == 0 ? input / kInceptionImage : 0;
 }
 
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::string milliseconds(Nanoseconds time) {
   const std::string micros = std::to_string(time / 1000 % 1000);
   return std::to_string(time / kNanosecondsPerMillisecond) + "." + std::string(3 - micros.size(), '0') + micros + " ms";
 }
 
-std::string times_of(const PipedreamNode& node) {
-  return node.name() + " (" + kind_of(node) + ", forward " + milliseconds(node.forward) + ", backward " +
+std::string node_times(const PipedreamNode& node) {
+  return node.name() + " (" + layer_kind(node) + ", forward " + milliseconds(node.forward) + ", backward " +
          milliseconds(node.backward) + ")";
 }
 
@@ -100,10 +97,10 @@ void note_suspects(const PipedreamGraph& graph, const std::vector<std::size_t>& 
     const PipedreamNode& node = graph.nodes[index];
     if (node.forward == 0 && node.backward == 0) continue;
     if (std::exchange(first, false) && node.forward > node.backward) {
-      notes.push_back(times_of(node) + " ran first: its forward time probably includes the libraries' warm-up");
+      notes.push_back(node_times(node) + " ran first: its forward time probably includes the libraries' warm-up");
     }
     if (node.parameters > 0 && node.backward < node.forward / 100) {
-      notes.push_back(times_of(node) + " has parameters and hardly any backward: the profiler missed it");
+      notes.push_back(node_times(node) + " has parameters and hardly any backward: the profiler missed it");
     }
   }
 }

@@ -8,15 +8,15 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoNode = static_cast<std::size_t>(-1);
 
 bool takes_time(const PipedreamNode& node) { return node.forward > 0 || node.backward > 0; }
 
 // Some cycle among the nodes that never became ready (waiting[k] > 0). Each of them has a predecessor of its kind, so
 // walking backwards runs into a node seen before.
 std::vector<std::size_t> find_cycle(const PipedreamGraph& graph, const std::vector<std::size_t>& waiting) {
-  std::vector<std::size_t> waits_for(graph.nodes.size(), kNone);
-  std::size_t current = kNone;
+  std::vector<std::size_t> waits_for(graph.nodes.size(), kNoNode);
+  std::size_t current = kNoNode;
   for (std::size_t node = graph.nodes.size(); node-- > 0;) {
     if (waiting[node] == 0) continue;
     current = node;

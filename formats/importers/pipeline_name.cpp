@@ -6,7 +6,7 @@
 namespace debubble {
 namespace {
 
-std::optional<std::int32_t> take_number(std::string_view& text) {
+std::optional<std::int32_t> take_name_number(std::string_view& text) {
   std::int32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || text.front() == '-') return std::nullopt;
@@ -14,7 +14,7 @@ std::optional<std::int32_t> take_number(std::string_view& text) {
   return number;
 }
 
-bool take(std::string_view& text, std::string_view word) {
+bool take_prefix(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text.remove_prefix(word.size());
   return true;
@@ -22,19 +22,19 @@ bool take(std::string_view& text, std::string_view word) {
 
 // "0F3", taken from the front.
 std::optional<Op> take_op(std::string_view& text) {
-  const auto stage = take_number(text);
+  const auto stage = take_name_number(text);
   if (!stage || text.empty()) return std::nullopt;
   const std::size_t kind = std::string_view("FBIW").find(text.front());
   if (kind == std::string_view::npos) return std::nullopt;
   text.remove_prefix(1);
-  const auto microbatch = take_number(text);
+  const auto microbatch = take_name_number(text);
   if (!microbatch) return std::nullopt;
   return Op{static_cast<OpKind>(kind), false, *stage, *microbatch};
 }
 
 bool parse_pair(std::string_view text, PipelineName& name) {
-  const auto first = take(text, "(") ? take_op(text) : std::nullopt;
-  const auto second = first && take(text, ";") ? take_op(text) : std::nullopt;
+  const auto first = take_prefix(text, "(") ? take_op(text) : std::nullopt;
+  const auto second = first && take_prefix(text, ";") ? take_op(text) : std::nullopt;
   if (!second || text != ")OVERLAP_F_B") return false;
   name.kind = PipelineName::Kind::kOp;
   name.op = *first;
@@ -53,13 +53,13 @@ bool parse_op(std::string_view text, PipelineName& name) {
 
 // "0SEND_F3": stage 0's output; "1RECV_F3" is the same one, "0RECV_B3" is that of stage 1.
 bool parse_end(std::string_view text, PipelineName& name) {
-  const auto stage = take_number(text);
+  const auto stage = take_name_number(text);
   if (!stage) return false;
-  const bool sends = take(text, "SEND_");
-  if (!sends && !take(text, "RECV_")) return false;
-  const bool forward = take(text, "F");
-  if (!forward && !take(text, "B")) return false;
-  const auto microbatch = take_number(text);
+  const bool sends = take_prefix(text, "SEND_");
+  if (!sends && !take_prefix(text, "RECV_")) return false;
+  const bool forward = take_prefix(text, "F");
+  if (!forward && !take_prefix(text, "B")) return false;
+  const auto microbatch = take_name_number(text);
   if (!microbatch || !text.empty()) return false;
   const std::int32_t back = forward ? -1 : 1;
   name.kind = sends ? PipelineName::Kind::kSend : PipelineName::Kind::kReceive;
@@ -71,7 +71,7 @@ bool parse_end(std::string_view text, PipelineName& name) {
 
 PipelineName parse_pipeline_name(std::string_view text) {
   PipelineName name;
-  if (!take(text, "PP:")) return name;
+  if (!take_prefix(text, "PP:")) return name;
   if (parse_pair(text, name) || parse_op(text, name) || parse_end(text, name)) return name;
   name.kind = PipelineName::Kind::kOther;
   return name;

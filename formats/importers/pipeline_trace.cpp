@@ -15,9 +15,9 @@ namespace {
 
 constexpr Nanoseconds kLatest = Nanoseconds{1} << 61;  // in 2043, in ns since 1970
 
-class Reader : public KinetoVisitor {
+class PipelineTraceReader : public KinetoVisitor {
  public:
-  Reader(PipelineTrace& trace, ProblemList& problems) : trace_(trace), problems_(problems) {}
+  PipelineTraceReader(PipelineTrace& trace, ProblemList& problems) : trace_(trace), problems_(problems) {}
 
   void event(std::size_t index, const KinetoFields& fields) override {
     if (fields.ph != "\"X\"") return;
@@ -111,7 +111,7 @@ PipelineTrace read_pipeline_trace(std::string bytes, const std::string& file) {
   PipelineTrace trace;
   trace.file = file;
   ProblemList problems(file);
-  Reader reader(trace, problems);
+  PipelineTraceReader reader(trace, problems);
   (void)walk_kineto(std::move(text), problems, reader);
   problems.throw_if_any();
   std::sort(trace.steps.begin(), trace.steps.end(),

@@ -11,11 +11,11 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 24;
+constexpr std::int64_t kLargestConfigNumber = std::int64_t{1} << 24;
 
 // What a config says that changes no size, no step and no order of the computation: names, tokens, randomness,
 // constants of the norms, and how text is generated.
-constexpr std::array<std::string_view, 75> kIrrelevant{
+constexpr std::array<std::string_view, 75> kIrrelevantKeys{
     "_attn_implementation",
     "_attn_implementation_autoset",
     "_commit_hash",
@@ -92,13 +92,13 @@ constexpr std::array<std::string_view, 75> kIrrelevant{
     "transformers_version",
     "typical_p",
 };
-constexpr std::array<std::string_view, 8> kAlsoIrrelevant{"_num_labels",         "auto_map",   "bad_words_ids",
-                                                          "max_sequence_length", "num_labels", "unk_token_id",
-                                                          "use_bfloat16",        "use_cache"};
+constexpr std::array<std::string_view, 8> kAlsoIrrelevantKeys{"_num_labels",         "auto_map",   "bad_words_ids",
+                                                              "max_sequence_length", "num_labels", "unk_token_id",
+                                                              "use_bfloat16",        "use_cache"};
 
-bool is_irrelevant(std::string_view key) {
+bool is_irrelevant_key(std::string_view key) {
   const auto in = [key](const auto& list) { return std::find(list.begin(), list.end(), key) != list.end(); };
-  return in(kIrrelevant) || in(kAlsoIrrelevant);
+  return in(kIrrelevantKeys) || in(kAlsoIrrelevantKeys);
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ std::int64_t ConfigReader::size(std::string_view key, std::optional<std::int64_t
     if (!fallback) complain("P006", "", in_quotes(key) + " is missing", "the size of the model depends on it");
     return fallback.value_or(1);
   }
-  if (value->kind == JsonValue::Kind::kInteger && value->integer >= 1 && value->integer <= kLargest) {
+  if (value->kind == JsonValue::Kind::kInteger && value->integer >= 1 && value->integer <= kLargestConfigNumber) {
     return value->integer;
   }
   complain("P007", key, in_quotes(key) + " must be a whole number from 1 to 2^24; got " + describe(*value),
@@ -188,7 +188,7 @@ void ConfigReader::refuse(std::string_view key, const std::string& meaning) {
 std::vector<std::string> ConfigReader::unknown_keys() const {
   std::vector<std::string> unknown;
   for (const JsonValue& member : object_.children) {
-    if (is_irrelevant(member.key) || std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
+    if (is_irrelevant_key(member.key) || std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
     unknown.push_back(member.key);
   }
   return unknown;

@@ -38,7 +38,7 @@ void set_heads(ConfigReader& reader, TransformerShape& shape, std::string_view h
       "the number of heads must divide the width of the model");
 }
 
-void read_gpt2(ConfigReader& reader, TransformerShape& shape) {
+void read_gpt2_shape(ConfigReader& reader, TransformerShape& shape) {
   shape.layers = reader.size("n_layer");
   shape.hidden = reader.size("n_embd");
   set_heads(reader, shape, "n_head", "");
@@ -55,7 +55,7 @@ void read_gpt2(ConfigReader& reader, TransformerShape& shape) {
 }
 
 // Newer files put the angles in an object of their own.
-void read_rotary(ConfigReader& reader, TransformerShape& shape, ProblemList& problems, std::string_view key) {
+void read_rotary_shape(ConfigReader& reader, TransformerShape& shape, ProblemList& problems, std::string_view key) {
   shape.positions = 0;
   shape.rotary_base = reader.positive(key, shape.rotary_base);
   const JsonValue* parameters = reader.find("rope_parameters");
@@ -69,14 +69,14 @@ void read_rotary(ConfigReader& reader, TransformerShape& shape, ProblemList& pro
   shape.rotary_base = angles.positive("rope_theta", shape.rotary_base);
 }
 
-void read_gpt_neox(ConfigReader& reader, TransformerShape& shape, ProblemList& problems) {
+void read_gpt_neox_shape(ConfigReader& reader, TransformerShape& shape, ProblemList& problems) {
   shape.layers = reader.size("num_hidden_layers");
   shape.hidden = reader.size("hidden_size");
   set_heads(reader, shape, "num_attention_heads", "");
   shape.kv_heads = shape.heads;
   shape.feed_forward = reader.size("intermediate_size");
   shape.vocabulary = reader.size("vocab_size");
-  read_rotary(reader, shape, problems, "rotary_emb_base");
+  read_rotary_shape(reader, shape, problems, "rotary_emb_base");
   shape.activation = activation_of(reader, "hidden_act", "gelu");
   shape.tied_embedding = reader.flag("tie_word_embeddings", false);
   reader.insist("use_parallel_residual", false, true, "attention and MLP side by side");
@@ -118,7 +118,7 @@ void read_biases(ConfigReader& reader, TransformerShape& shape, const std::strin
                   "\"attention_bias\" and \"mlp_bias\" must be equal");
 }
 
-void read_llama(ConfigReader& reader, TransformerShape& shape, ProblemList& problems, const std::string& family) {
+void read_llama_shape(ConfigReader& reader, TransformerShape& shape, ProblemList& problems, const std::string& family) {
   shape.layers = reader.size("num_hidden_layers");
   shape.hidden = reader.size("hidden_size");
   set_heads(reader, shape, "num_attention_heads", "head_dim");
@@ -127,7 +127,7 @@ void read_llama(ConfigReader& reader, TransformerShape& shape, ProblemList& prob
       family == "llama" ? reader.size("num_key_value_heads", shape.heads) : reader.size("num_key_value_heads");
   shape.feed_forward = reader.size("intermediate_size");
   shape.vocabulary = reader.size("vocab_size");
-  read_rotary(reader, shape, problems, "rope_theta");
+  read_rotary_shape(reader, shape, problems, "rope_theta");
   shape.norm = NormKind::kRmsNorm;
   shape.activation = activation_of(reader, "hidden_act", "silu");
   shape.gated = true;
@@ -146,11 +146,11 @@ void read_llama(ConfigReader& reader, TransformerShape& shape, ProblemList& prob
 void read_family(const JsonValue& root, const std::string& family, TransformerShape& shape, ProblemList& problems) {
   ConfigReader reader(root, problems);
   if (family == "gpt2") {
-    read_gpt2(reader, shape);
+    read_gpt2_shape(reader, shape);
   } else if (family == "gpt_neox") {
-    read_gpt_neox(reader, shape, problems);
+    read_gpt_neox_shape(reader, shape, problems);
   } else {
-    read_llama(reader, shape, problems, family);
+    read_llama_shape(reader, shape, problems, family);
   }
   reader.insist("is_encoder_decoder", false, false, "an encoder");
   reader.refuse("quantization_config", "quantised computation");

@@ -11,19 +11,19 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr IntegerRule kTime{"nanoseconds", 0, kLongestDuration,
-                            "durations are integers in nanoseconds: 1.5 ms is 1500000"};
-constexpr IntegerRule kCount{"records", 0, kMost, "counts are whole numbers"};
-constexpr IntegerRule kSomething{"records", 1, kMost, "leave out what never happened"};
-constexpr IntegerRule kSteps{"steps", 0, kMost, "leave the key out when there were none"};
+constexpr std::int64_t kMostRecords = std::numeric_limits<std::int64_t>::max();
+constexpr IntegerRule kMeasuredTime{"nanoseconds", 0, kLongestDuration,
+                                    "durations are integers in nanoseconds: 1.5 ms is 1500000"};
+constexpr IntegerRule kRecordCount{"records", 0, kMostRecords, "counts are whole numbers"};
+constexpr IntegerRule kSomething{"records", 1, kMostRecords, "leave out what never happened"};
+constexpr IntegerRule kSteps{"steps", 0, kMostRecords, "leave the key out when there were none"};
 constexpr IntegerRule kPpm{"parts per million", -1'000'000, kLongestDuration, "1 % is 10000"};
 constexpr IntegerRule kMegahertz{"megahertz", 0, std::numeric_limits<std::int32_t>::max(),
                                  "leave the clock out when it was not sampled"};
 
 // Calls `read` with a reader for every object of an optional array.
 template <typename Read>
-void for_each_item(JsonObjectReader& parent, std::string_view key, ProblemList& problems, const Read& read) {
+void for_each_record(JsonObjectReader& parent, std::string_view key, ProblemList& problems, const Read& read) {
   const JsonValue* list = parent.optional_array(key);
   if (list == nullptr) return;
   std::size_t index = 0;
@@ -35,7 +35,7 @@ void for_each_item(JsonObjectReader& parent, std::string_view key, ProblemList& 
   }
 }
 
-bool read_flag(JsonObjectReader& reader, std::string_view key) {
+bool read_measured_flag(JsonObjectReader& reader, std::string_view key) {
   const JsonValue* value = reader.member(key, false);
   if (value == nullptr) return false;
   if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
@@ -50,10 +50,10 @@ ClockState read_clock(const JsonValue& value, ProblemList& problems) {
   if (!reader.is_object()) return clock;
   clock.least_mhz = static_cast<std::int32_t>(reader.optional_integer("least_mhz", kMegahertz).value_or(0));
   clock.most_mhz = static_cast<std::int32_t>(reader.optional_integer("most_mhz", kMegahertz).value_or(0));
-  clock.samples = reader.optional_integer("samples", kCount).value_or(0);
-  clock.slowed_samples = reader.optional_integer("slowed_samples", kCount).value_or(0);
+  clock.samples = reader.optional_integer("samples", kRecordCount).value_or(0);
+  clock.slowed_samples = reader.optional_integer("slowed_samples", kRecordCount).value_or(0);
   clock.drift_ppm = reader.optional_integer("drift_ppm", kPpm);
-  clock.throttled = read_flag(reader, "throttled");
+  clock.throttled = read_measured_flag(reader, "throttled");
   reader.finish();
   if (clock.least_mhz > clock.most_mhz || clock.slowed_samples > clock.samples) {
     reader.complain("P012", "", "the clock's numbers contradict one another",
@@ -80,16 +80,16 @@ Measurement read_measurement(const JsonValue& value, ProblemList& problems) {
   JsonObjectReader reader(value, "/measurement", problems);
   Measurement measurement;
   if (!reader.is_object()) return measurement;
-  measurement.kernels = reader.integer("kernels", kCount);
-  measurement.kernel_time = reader.integer("kernel_time_ns", kTime);
-  measurement.layer_time = reader.integer("layer_time_ns", kTime);
-  for_each_item(reader, "rest", problems, [&](JsonObjectReader& item) {
+  measurement.kernels = reader.integer("kernels", kRecordCount);
+  measurement.kernel_time = reader.integer("kernel_time_ns", kMeasuredTime);
+  measurement.layer_time = reader.integer("layer_time_ns", kMeasuredTime);
+  for_each_record(reader, "rest", problems, [&](JsonObjectReader& item) {
     RestItem& rest = measurement.rest.emplace_back();
     rest.what = item.text("what");
     rest.count = item.integer("count", kSomething);
-    rest.total = item.integer("total_ns", kTime);
+    rest.total = item.integer("total_ns", kMeasuredTime);
   });
-  for_each_item(reader, "losses", problems, [&](JsonObjectReader& item) {
+  for_each_record(reader, "losses", problems, [&](JsonObjectReader& item) {
     LossItem& loss = measurement.losses.emplace_back();
     loss.what = item.text("what");
     loss.count = item.integer("count", kSomething);

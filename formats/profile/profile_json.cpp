@@ -14,22 +14,22 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kSchema = "debubble.profile/1";
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kWidest = 10'000'000;
-constexpr std::int64_t kMostRanks = 1'000'000;
+constexpr std::string_view kProfileSchema = "debubble.profile/1";
+constexpr std::int64_t kMostInProfile = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kWidestProfile = 10'000'000;
+constexpr std::int64_t kMostProfileRanks = 1'000'000;
 constexpr IntegerRule kDuration{"nanoseconds", 0, kLongestDuration,
                                 "durations are integers in nanoseconds: 1.5 ms is 1500000"};
-constexpr IntegerRule kSize{"bytes", 0, kLargestSize, "sizes are integers in bytes: 1.5 MiB is 1572864"};
-constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "12.5 GB/s is 12500000000"};
-constexpr IntegerRule kSamples{"samples", 1, kMost, "null means an unknown microbatch size"};
-constexpr IntegerRule kTokens{"tokens", 1, kMost, "null means a model without sequences"};
-constexpr IntegerRule kDimension{"numbers", 1, kWidest, "the whole model's size, before it is split over ranks"};
-constexpr IntegerRule kRanks{"ranks", 1, kMostRanks, "1 where the model was not split"};
-constexpr IntegerRule kRepetitions{"repetitions", 0, kMost, "leave the key out when it is unknown"};
-constexpr IntegerRule kCalls{"calls", 1, kMost, "leave out kernels that never ran"};
-constexpr IntegerRule kLayers{"layers", 1, static_cast<std::int64_t>(kMostLayers),
-                              "count says how many equal layers follow one another"};
+constexpr IntegerRule kProfileSize{"bytes", 0, kLargestSize, "sizes are integers in bytes: 1.5 MiB is 1572864"};
+constexpr IntegerRule kProfileBandwidth{"bytes per second", 1, kLargestSize, "12.5 GB/s is 12500000000"};
+constexpr IntegerRule kProfileSamples{"samples", 1, kMostInProfile, "null means an unknown microbatch size"};
+constexpr IntegerRule kProfileTokens{"tokens", 1, kMostInProfile, "null means a model without sequences"};
+constexpr IntegerRule kDimension{"numbers", 1, kWidestProfile, "the whole model's size, before it is split over ranks"};
+constexpr IntegerRule kRanks{"ranks", 1, kMostProfileRanks, "1 where the model was not split"};
+constexpr IntegerRule kRepetitions{"repetitions", 0, kMostInProfile, "leave the key out when it is unknown"};
+constexpr IntegerRule kCalls{"calls", 1, kMostInProfile, "leave out kernels that never ran"};
+constexpr IntegerRule kLayerRule{"layers", 1, static_cast<std::int64_t>(kMostLayers),
+                                 "count says how many equal layers follow one another"};
 
 TimeStatistics read_times(const JsonValue& value, std::string pointer, ProblemList& problems) {
   JsonObjectReader reader(value, std::move(pointer), problems);
@@ -99,25 +99,25 @@ void check_backward(const ProfileLayer& layer, JsonObjectReader& reader) {
   }
 }
 
-LayerRun read_layer(const JsonValue& value, std::string pointer, ProblemList& problems) {
+LayerRun read_profile_layer(const JsonValue& value, std::string pointer, ProblemList& problems) {
   JsonObjectReader reader(value, std::move(pointer), problems);
   LayerRun run;
   ProfileLayer& layer = run.first;
   if (!reader.is_object()) return run;
   layer.name = reader.text("name");
   layer.kind = reader.optional_text("kind");
-  run.count = static_cast<std::size_t>(reader.optional_integer("count", kLayers).value_or(1));
+  run.count = static_cast<std::size_t>(reader.optional_integer("count", kLayerRule).value_or(1));
   if (const JsonValue* forward = reader.member("forward", true)) {
     layer.forward = read_times(*forward, reader.pointer_to("forward"), problems);
   }
   layer.backward = read_optional_times(reader, "backward", problems);
   layer.input_grad = read_optional_times(reader, "input_grad", problems);
   layer.weight_grad = read_optional_times(reader, "weight_grad", problems);
-  layer.activation = reader.integer("activation_bytes", kSize);
-  layer.weight_grad_held = reader.optional_integer("weight_grad_held_bytes", kSize);
-  layer.output = reader.integer("output_bytes", kSize);
-  layer.parameters = reader.integer("parameter_bytes", kSize);
-  layer.workspace = reader.optional_integer("workspace_bytes", kSize).value_or(0);
+  layer.activation = reader.integer("activation_bytes", kProfileSize);
+  layer.weight_grad_held = reader.optional_integer("weight_grad_held_bytes", kProfileSize);
+  layer.output = reader.integer("output_bytes", kProfileSize);
+  layer.parameters = reader.integer("parameter_bytes", kProfileSize);
+  layer.workspace = reader.optional_integer("workspace_bytes", kProfileSize).value_or(0);
   layer.grad_split = read_grad_split(reader);
   layer.kernels = read_kernels(reader, problems);
   reader.finish();
@@ -140,7 +140,7 @@ std::vector<ProfileLayer> read_layers(JsonObjectReader& top, ProblemList& proble
   std::size_t index = 0;
   bool fits = true;
   for (const JsonValue& item : list->children) {
-    const LayerRun run = read_layer(item, top.pointer_to("layers/" + std::to_string(index++)), problems);
+    const LayerRun run = read_profile_layer(item, top.pointer_to("layers/" + std::to_string(index++)), problems);
     fits = fits && run.count <= kMostLayers - layers.size();
     if (fits) append_run(run, layers);
   }
@@ -151,7 +151,7 @@ std::vector<ProfileLayer> read_layers(JsonObjectReader& top, ProblemList& proble
   return layers;
 }
 
-Source read_source(JsonObjectReader& reader, std::string_view key) {
+Source read_time_source(JsonObjectReader& reader, std::string_view key) {
   constexpr std::array kAllowed{Source::kMeasured, Source::kPublished, Source::kModelled};
   const JsonValue* value = reader.member(key, true);
   if (value == nullptr) return Source::kModelled;
@@ -164,12 +164,12 @@ Source read_source(JsonObjectReader& reader, std::string_view key) {
   return Source::kModelled;
 }
 
-ProfileOrigin read_origin(const JsonValue& value, ProblemList& problems) {
+ProfileOrigin read_profile_origin(const JsonValue& value, ProblemList& problems) {
   JsonObjectReader reader(value, "/origin", problems);
   ProfileOrigin origin;
   if (!reader.is_object()) return origin;
-  origin.times = read_source(reader, "times");
-  origin.memory = read_source(reader, "memory");
+  origin.times = read_time_source(reader, "times");
+  origin.memory = read_time_source(reader, "memory");
   origin.device = reader.optional_text("device");
   origin.driver = reader.optional_text("driver");
   origin.cuda = reader.optional_text("cuda");
@@ -195,11 +195,11 @@ void read_hop(JsonObjectReader& top, Profile& profile, ProblemList& problems) {
   if (value == nullptr) return;
   JsonObjectReader reader(*value, "/hop", problems);
   profile.hop_latency = reader.optional_integer("latency_ns", kDuration);
-  profile.hop_bandwidth = reader.optional_integer("bandwidth_bytes_per_s", kBandwidth);
+  profile.hop_bandwidth = reader.optional_integer("bandwidth_bytes_per_s", kProfileBandwidth);
   reader.finish();
 }
 
-bool read_flag(JsonObjectReader& reader, std::string_view key) {
+bool read_profile_flag(JsonObjectReader& reader, std::string_view key) {
   const JsonValue* value = reader.member(key, true);
   if (value == nullptr || value->kind == JsonValue::Kind::kBoolean) return value != nullptr && value->text == "true";
   reader.complain("P007", key, in_quotes(key) + " must be true or false; got " + describe(*value), "without quotes");
@@ -218,32 +218,32 @@ void read_transformer(JsonObjectReader& top, Profile& profile, ProblemList& prob
   transformer.head_size = reader.integer("head_size", kDimension);
   transformer.feed_forward = reader.integer("feed_forward", kDimension);
   transformer.vocabulary = reader.integer("vocabulary", kDimension);
-  transformer.gated = read_flag(reader, "gated");
-  transformer.flash_attention = read_flag(reader, "flash_attention");
+  transformer.gated = read_profile_flag(reader, "gated");
+  transformer.flash_attention = read_profile_flag(reader, "flash_attention");
   transformer.tensor_parallel = reader.integer("tensor_parallel", kRanks);
   reader.finish();
 }
 
 // Reports a file of another kind; nothing else in it would mean anything.
-bool has_our_schema(JsonObjectReader& top) {
+bool has_profile_schema(JsonObjectReader& top) {
   if (!top.is_object()) return false;
   const JsonValue* schema = top.member("schema", false);
-  if (schema != nullptr && schema->kind == JsonValue::Kind::kString && schema->text == kSchema) return true;
+  if (schema != nullptr && schema->kind == JsonValue::Kind::kString && schema->text == kProfileSchema) return true;
   const std::string found = schema == nullptr ? "none" : describe(*schema);
   top.complain("P010", schema == nullptr ? "" : "schema",
-               "\"schema\" must be \"" + std::string(kSchema) + "\"; got " + found,
+               "\"schema\" must be \"" + std::string(kProfileSchema) + "\"; got " + found,
                "debubble reads profiles of this version only; `debubble import` converts other formats");
   return false;
 }
 
-Profile read_top(JsonObjectReader& top, ProblemList& problems) {
+Profile read_profile_top(JsonObjectReader& top, ProblemList& problems) {
   Profile profile;
   profile.model = top.text("model");
   profile.dtype = top.text("dtype");
-  profile.microbatch_size = top.integer_or_null("microbatch_size", kSamples);
-  profile.sequence_length = top.integer_or_null("sequence_length", kTokens);
+  profile.microbatch_size = top.integer_or_null("microbatch_size", kProfileSamples);
+  profile.sequence_length = top.integer_or_null("sequence_length", kProfileTokens);
   read_hop(top, profile, problems);
-  if (const JsonValue* origin = top.member("origin", true)) profile.origin = read_origin(*origin, problems);
+  if (const JsonValue* origin = top.member("origin", true)) profile.origin = read_profile_origin(*origin, problems);
   if (const JsonValue* measurement = top.member("measurement", false)) {
     profile.measurement = read_measurement(*measurement, problems);
   }
@@ -260,7 +260,7 @@ Profile read_profile(std::string_view text, const std::string& name) {
   Profile profile;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     JsonObjectReader top(*root, "", problems);
-    if (has_our_schema(top)) profile = read_top(top, problems);
+    if (has_profile_schema(top)) profile = read_profile_top(top, problems);
   }
   problems.throw_if_any();
   return profile;

@@ -58,7 +58,7 @@ std::string written(const TimeStatistics& times) {
 }
 
 // Items of an array, one per line.
-std::string listed(const std::vector<std::string>& items, std::size_t spaces) {
+std::string json_list(const std::vector<std::string>& items, std::size_t spaces) {
   const std::string indent = "\n" + std::string(spaces, ' ');
   std::string text = "[";
   for (const std::string& item : items) text += (text.size() == 1 ? "" : ",") + indent + "  " + item;
@@ -74,7 +74,7 @@ std::string written(const std::vector<KernelSummary>& kernels) {
     members.add_number("total_ns", kernel.total);
     items.push_back(members.on_one_line());
   }
-  return listed(items, 6);
+  return json_list(items, 6);
 }
 
 std::string written(const LayerRun& run) {
@@ -121,7 +121,7 @@ std::string written(const std::vector<RestItem>& rest) {
     members.add_number("total_ns", item.total);
     items.push_back(members.on_one_line());
   }
-  return listed(items, 4);
+  return json_list(items, 4);
 }
 
 std::string written(const std::vector<LossItem>& losses) {
@@ -132,7 +132,7 @@ std::string written(const std::vector<LossItem>& losses) {
     members.add_number("count", loss.count);
     items.push_back(members.on_one_line());
   }
-  return listed(items, 4);
+  return json_list(items, 4);
 }
 
 std::string written(const ClockState& clock) {
@@ -181,7 +181,7 @@ std::string written_layers(const std::vector<ProfileLayer>& layers) {
     items.push_back(written(run));
     begin += run.count;
   }
-  return listed(items, 2);
+  return json_list(items, 2);
 }
 
 }  // namespace

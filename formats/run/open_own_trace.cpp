@@ -10,6 +10,7 @@
 #include "formats/run/open_trace.hpp"
 #include "formats/run/run_words.hpp"
 #include "schedules/exchange/compute_table.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -17,7 +18,7 @@ namespace {
 
 constexpr const char* kAgain = "write the trace again with this version of debubble, or save a run file: --save-run";
 
-std::optional<std::int64_t> number_of(std::string_view text) {
+std::optional<std::int64_t> unsigned_number(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
@@ -25,9 +26,9 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 }
 
 // The facts of a trace; what is wrong is collected and thrown together.
-class Facts {
+class TraceFacts {
  public:
-  explicit Facts(const PipelineTrace& trace) : trace_(trace) {}
+  explicit TraceFacts(const PipelineTrace& trace) : trace_(trace) {}
 
   [[nodiscard]] const std::string* find(const std::string& key) const {
     const auto found = trace_.facts.find("metadata/" + key);
@@ -40,7 +41,7 @@ class Facts {
   }
   std::int64_t number(const std::string& key, std::int64_t most) {
     const std::string value = text(key);
-    const auto found = number_of(value);
+    const auto found = unsigned_number(value);
     if (found && *found <= most) return *found;
     if (find(key) != nullptr) complain(key, "must be a whole number from 0 to " + std::to_string(most));
     return 0;
@@ -60,7 +61,7 @@ class Facts {
 };
 
 // "forward_ns=1000000 backward_ns=2000000 ...", every field once, but rare ones.
-StageCost read_cost(Facts& facts, const std::string& key) {
+StageCost read_cost(TraceFacts& facts, const std::string& key) {
   StageCost cost;
   std::set<std::string_view> seen;
   const std::string all = facts.text(key);
@@ -68,7 +69,7 @@ StageCost read_cost(Facts& facts, const std::string& key) {
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
     const auto value =
-        equals == std::string::npos ? std::nullopt : number_of(std::string_view(word).substr(equals + 1));
+        equals == std::string::npos ? std::nullopt : unsigned_number(std::string_view(word).substr(equals + 1));
     for (const CostField& field : cost_fields()) {
       if (!value || std::string_view(word).substr(0, equals) != field.key) continue;
       const std::int64_t most = field.unit == CostField::Unit::kCount ? kMostCounted : kLargestSize;
@@ -84,7 +85,7 @@ StageCost read_cost(Facts& facts, const std::string& key) {
   return cost;
 }
 
-P2p read_p2p(Facts& facts) {
+P2p read_p2p(TraceFacts& facts) {
   const std::string word = facts.text("p2p");
   const auto found = std::find(kP2pWords.begin(), kP2pWords.end(), word);
   if (found == kP2pWords.end()) {
@@ -94,11 +95,11 @@ P2p read_p2p(Facts& facts) {
   return static_cast<P2p>(found - kP2pWords.begin());
 }
 
-constexpr std::int64_t kMostDevices = 1'000'000;
+constexpr std::int64_t kMostTraceDevices = 1'000'000;
 
 // A trace is for people to look at. Its rows are in the words of PyTorch's table, which some schedules go beyond: a run
 // put together from such rows would be of another schedule.
-void require_whole_rows(const PipelineTrace& trace, const Facts& facts) {
+void require_whole_rows(const PipelineTrace& trace, const TraceFacts& facts) {
   const std::string* reason = facts.find("rows_are_not_all");
   if (reason == nullptr) return;
   throw InputError(Diagnostic{"T054", trace.file, "the schedule cannot be read back from this trace: " + *reason,
@@ -106,7 +107,7 @@ void require_whole_rows(const PipelineTrace& trace, const Facts& facts) {
 }
 
 // Nor can all that a run holds be put together again from its slices: tasks of a training step, a modelled network.
-void require_whole_run(const PipelineTrace& trace, const Facts& facts) {
+void require_whole_run(const PipelineTrace& trace, const TraceFacts& facts) {
   const std::string* reason = facts.find("run_is_not_all");
   if (reason == nullptr) return;
   throw InputError(Diagnostic{"T054", trace.file, "the run cannot be read back from this trace: " + *reason,
@@ -114,7 +115,7 @@ void require_whole_run(const PipelineTrace& trace, const Facts& facts) {
 }
 
 // The planned rows: what ran may have had another order.
-Schedule read_schedule(const PipelineTrace& trace, Facts& facts, std::int64_t devices) {
+Schedule read_schedule(const PipelineTrace& trace, TraceFacts& facts, std::int64_t devices) {
   std::string table;
   for (std::int64_t d = 0; d < devices; ++d) {
     table += facts.text("row of device " + std::to_string(d)) + "\n";
@@ -124,13 +125,13 @@ Schedule read_schedule(const PipelineTrace& trace, Facts& facts, std::int64_t de
 }
 
 // Counted memory, one number for each device; empty where nobody counted.
-std::vector<Bytes> read_sizes(Facts& facts, const std::string& key, std::int64_t devices) {
+std::vector<Bytes> read_traced_sizes(TraceFacts& facts, const std::string& key, std::int64_t devices) {
   std::vector<Bytes> sizes;
   const std::string* all = facts.find(key);
   if (all == nullptr) return sizes;
   std::istringstream words(*all);
   for (std::string word; words >> word;) {
-    const auto value = number_of(word);
+    const auto value = unsigned_number(word);
     if (value && *value <= kLargestSize) sizes.push_back(*value);
   }
   if (std::count(all->begin(), all->end(), ' ') + 1 != devices || static_cast<std::int64_t>(sizes.size()) != devices) {
@@ -181,7 +182,7 @@ Observation observe(const PipelineTrace& trace, std::int64_t devices) {
 }
 
 // "1 ms per device share (given)", as the facts hold it. In the order of their names: that of the run is lost.
-void read_assumptions(const PipelineTrace& trace, RunRecord& record) {
+void read_traced_assumptions(const PipelineTrace& trace, RunRecord& record) {
   constexpr std::string_view kPrefix = "metadata/assumption ";
   for (const auto& [key, text] : trace.facts) {
     if (!key.starts_with(kPrefix)) continue;
@@ -197,9 +198,9 @@ void read_assumptions(const PipelineTrace& trace, RunRecord& record) {
   }
 }
 
-void name_schedule(Schedule& schedule, Facts& facts) {
+void name_schedule(Schedule& schedule, TraceFacts& facts) {
   schedule.name = facts.text("schedule");
-  const std::int64_t pieces = facts.number("pieces_per_microbatch", kMostDevices);
+  const std::int64_t pieces = facts.number("pieces_per_microbatch", kMostTraceDevices);
   if (pieces < 1 || schedule.microbatches % pieces != 0) {
     facts.complain("pieces_per_microbatch", "does not divide the pieces that ran");
     return;
@@ -214,7 +215,7 @@ void fill_in_transfers(RunRecord& record, bool all_seen) {
     if (all_seen) transfer.assumed = false;
     const int stage = transfer.op.kind == OpKind::kForward ? transfer.op.stage : transfer.op.stage - 1;
     if (transfer.bytes != 0 || stage < 0) continue;
-    transfer.bytes = piece_of(record.costs.stages[static_cast<std::size_t>(stage)].output, record.schedule.pieces);
+    transfer.bytes = piece_of(at(record.costs.stages, stage).output, record.schedule.pieces);
   }
 }
 
@@ -222,11 +223,11 @@ void fill_in_transfers(RunRecord& record, bool all_seen) {
 
 RunRecord open_own_trace(const PipelineTrace& trace) {
   RunRecord record;
-  Facts facts(trace);
+  TraceFacts facts(trace);
   require_whole_rows(trace, facts);
   require_whole_run(trace, facts);
-  const std::int64_t devices = facts.number("devices", kMostDevices);
-  const std::int64_t stages = facts.number("stages", kMostDevices);
+  const std::int64_t devices = facts.number("devices", kMostTraceDevices);
+  const std::int64_t stages = facts.number("stages", kMostTraceDevices);
   record.p2p = read_p2p(facts);
   record.hop_latency = facts.number("hop_latency_ns", kLongestDuration);
   record.hop_bandwidth = facts.number("hop_bandwidth_bytes_per_s", std::int64_t{1} << 60);
@@ -249,10 +250,10 @@ RunRecord open_own_trace(const PipelineTrace& trace) {
   const std::string source = facts.text("source");
   observation.measured = source == "measured";
   record.iterations.push_back({assemble_timeline_of(trace.file, record.schedule, observation),
-                               read_sizes(facts, "counted_activation_bytes", devices),
-                               read_sizes(facts, "counted_memory_bytes", devices)});
+                               read_traced_sizes(facts, "counted_activation_bytes", devices),
+                               read_traced_sizes(facts, "counted_memory_bytes", devices)});
   fill_in_transfers(record, facts.find("transfers_not_seen") == nullptr);
-  read_assumptions(trace, record);
+  read_traced_assumptions(trace, record);
   record.origin = {.backend = facts.text("backend"),
                    .clock = facts.text("clock"),
                    .device = "",
@@ -285,7 +286,7 @@ Schedule schedule_of_ops(std::vector<ObservedOp> ops, int devices, const std::st
   });
   std::vector<std::string> rows(static_cast<std::size_t>(devices));
   for (const ObservedOp& one : ops) {
-    std::string& row = rows[static_cast<std::size_t>(one.device)];
+    std::string& row = at(rows, one.device);
     row += row.empty() ? "" : ",";
     row += one.paired ? "(" + to_string(one.op) + ";" + to_string(one.partner) + ")OVERLAP_F_B" : to_string(one.op);
   }

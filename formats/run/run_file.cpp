@@ -13,18 +13,18 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kLongestText = std::size_t{4} << 30;
-constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "leave it out where it is unlimited"};
-constexpr IntegerRule kSamples{"samples", 1, kMost, "leave it out when it is unknown"};
-constexpr IntegerRule kTokens{"tokens", 1, kMost, "leave it out when it is unknown"};
-constexpr IntegerRule kTensors{"tensors", 0, kMost, "0 when none was checked"};
+constexpr std::int64_t kMostInRun = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kLongestRunFile = std::size_t{4} << 30;
+constexpr IntegerRule kRunBandwidth{"bytes per second", 1, kLargestSize, "leave it out where it is unlimited"};
+constexpr IntegerRule kRunSamples{"samples", 1, kMostInRun, "leave it out when it is unknown"};
+constexpr IntegerRule kRunTokens{"tokens", 1, kMostInRun, "leave it out when it is unknown"};
+constexpr IntegerRule kTensors{"tensors", 0, kMostInRun, "0 when none was checked"};
 constexpr IntegerRule kActivationTensors{"tensors", 0, kMostCounted, "leave it out where it is unknown"};
-constexpr IntegerRule kEvents{"events", 1, kMost, "leave out what never happened"};
+constexpr IntegerRule kEvents{"events", 1, kMostInRun, "leave out what never happened"};
 constexpr IntegerRule kOffset{"nanoseconds", -kLongestDuration, kLongestDuration,
                               "what was added to the device's times"};
 
-constexpr JsonDialect kDialect{
+constexpr JsonDialect kRunDialect{
     .what = "run file",
     .description = "docs/run.schema.json",
 };
@@ -44,7 +44,7 @@ std::size_t read_word(JsonObjectReader& reader, std::string_view key, const Word
   return 0;
 }
 
-RunOrigin read_origin(const JsonValue& value, ProblemList& problems) {
+RunOrigin read_run_origin(const JsonValue& value, ProblemList& problems) {
   JsonObjectReader reader(value, "/origin", problems);
   RunOrigin origin;
   if (!reader.is_object()) return origin;
@@ -113,7 +113,7 @@ StageCosts read_costs(const JsonValue& value, ProblemList& problems) {
 }
 
 // Every microbatch may be held on every stage at once.
-void check_sizes(const RunRecord& record, ProblemList& problems) {
+void check_run_sizes(const RunRecord& record, ProblemList& problems) {
   double sum = 0;
   for (const StageCost& cost : record.costs.stages) {
     for (const CostField& field : cost_fields()) {
@@ -130,7 +130,7 @@ void read_links(const JsonValue& value, RunRecord& record, ProblemList& problems
   JsonObjectReader reader(value, "/links", problems);
   if (!reader.is_object()) return;
   record.hop_latency = reader.integer("latency_ns", kRunTime);
-  record.hop_bandwidth = reader.optional_integer("bandwidth_bytes_per_s", kBandwidth).value_or(0);
+  record.hop_bandwidth = reader.optional_integer("bandwidth_bytes_per_s", kRunBandwidth).value_or(0);
   record.p2p = static_cast<P2p>(read_word(reader, "p2p", kP2pWords));
   reader.finish();
 }
@@ -148,7 +148,7 @@ void for_each_object(JsonObjectReader& top, std::string_view key, ProblemList& p
   }
 }
 
-void read_assumptions(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
+void read_run_assumptions(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
   constexpr std::array kSources{Source::kMeasured, Source::kPublished, Source::kModelled, Source::kDefault,
                                 Source::kGiven};
   std::array<std::string_view, kSources.size()> words;
@@ -185,7 +185,7 @@ void read_losses(JsonObjectReader& top, RunRecord& record, ProblemList& problems
 bool read_measured(JsonObjectReader& top) {
   const JsonValue* value = top.member("measured", true);
   if (value == nullptr || value->kind == JsonValue::Kind::kBoolean) return value != nullptr && value->text == "true";
-  top.complain("P007", "measured", "\"measured\" must be true or false; got " + describe(*value),
+  top.complain(kRunDialect.wrong_type, "measured", "\"measured\" must be true or false; got " + describe(*value),
                "false: the times follow from given costs");
   return false;
 }
@@ -214,9 +214,9 @@ bool has_our_format(JsonObjectReader& top) {
   return false;
 }
 
-RunRecord read_top(JsonObjectReader& top, ProblemList& problems) {
+RunRecord read_run_top(JsonObjectReader& top, ProblemList& problems) {
   RunRecord record;
-  if (const JsonValue* origin = top.member("origin", true)) record.origin = read_origin(*origin, problems);
+  if (const JsonValue* origin = top.member("origin", true)) record.origin = read_run_origin(*origin, problems);
   if (const JsonValue* schedule = top.member("schedule", true))
     record.schedule = read_run_schedule(*schedule, problems);
   if (const JsonValue* costs = top.member("costs", true)) record.costs = read_costs(*costs, problems);
@@ -224,11 +224,11 @@ RunRecord read_top(JsonObjectReader& top, ProblemList& problems) {
     report_count(problems, "/costs/stages", record.costs.stages.size(),
                  static_cast<std::size_t>(record.schedule.stages), "one for each stage");
   }
-  if (problems.empty()) check_sizes(record, problems);
+  if (problems.empty()) check_run_sizes(record, problems);
   if (const JsonValue* links = top.member("links", true)) read_links(*links, record, problems);
-  read_assumptions(top, record, problems);
-  record.samples_per_microbatch = top.optional_integer("samples_per_microbatch", kSamples).value_or(0);
-  record.tokens_per_sample = top.optional_integer("tokens_per_sample", kTokens).value_or(0);
+  read_run_assumptions(top, record, problems);
+  record.samples_per_microbatch = top.optional_integer("samples_per_microbatch", kRunSamples).value_or(0);
+  record.tokens_per_sample = top.optional_integer("tokens_per_sample", kRunTokens).value_or(0);
   read_clocks(top, record, problems);
   record.tensors_checked = top.optional_integer("tensors_checked", kTensors).value_or(0);
   read_losses(top, record, problems);
@@ -239,18 +239,18 @@ RunRecord read_top(JsonObjectReader& top, ProblemList& problems) {
 }  // namespace
 
 RunRecord read_run_text(std::string_view text, const std::string& name) {
-  ProblemList problems(name, kDialect);
+  ProblemList problems(name, kRunDialect);
   RunRecord record;
   if (const std::optional<JsonValue> root = parse_json(text, problems, IntegerArrays::kPacked)) {
     JsonObjectReader top(*root, "", problems);
-    if (has_our_format(top)) record = read_top(top, problems);
+    if (has_our_format(top)) record = read_run_top(top, problems);
   }
   problems.throw_if_any();
   return record;
 }
 
 RunRecord read_run_file(const std::string& path) {
-  return read_run_text(plain_text(read_file(path, path), path, kLongestText), path);
+  return read_run_text(plain_text(read_file(path, path), path, kLongestRunFile), path);
 }
 
 }  // namespace debubble

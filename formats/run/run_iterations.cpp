@@ -5,6 +5,7 @@
 
 #include "formats/run/run_parts.hpp"
 #include "schedules/exchange/compute_table_cells.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/observed.hpp"
 #include "sim/rows/op_index.hpp"
@@ -16,7 +17,7 @@ namespace {
 std::int32_t receiver(const Schedule& schedule, const Op& op) {
   const int next = op.kind == OpKind::kForward ? op.stage + 1 : op.stage - 1;
   if (!is_pipelined(op.kind) || next < 0 || next >= schedule.stages) return -1;
-  const std::int32_t replica = schedule.replica_of[static_cast<std::size_t>(op.microbatch)];
+  const std::int32_t replica = at(schedule.replica_of, op.microbatch);
   const std::int32_t to = schedule.placement.device_of(replica, next);
   return to == schedule.placement.device_of(replica, op.stage) ? -1 : to;
 }

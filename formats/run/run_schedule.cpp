@@ -10,14 +10,14 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - 1;
+constexpr std::int64_t kMostNumber = std::numeric_limits<std::int32_t>::max() - 1;
 constexpr const char* kCounted = "counts are whole numbers, from 1 on";
-constexpr IntegerRule kDevices{"devices", 1, kMost, kCounted};
-constexpr IntegerRule kStages{"stages", 1, kMost, kCounted};
-constexpr IntegerRule kMicrobatches{"microbatches", 1, kMost, kCounted};
-constexpr IntegerRule kPieces{"pieces of a microbatch", 1, kMost, "1 where microbatches are not halved"};
-constexpr IntegerRule kDeviceNumber{"devices, numbered from 0", 0, kMost, "it says which device holds the stage"};
-constexpr IntegerRule kReplicaNumber{"replicas, numbered from 0", 0, kMost, "it says whose microbatch it is"};
+constexpr IntegerRule kDeviceCount{"devices", 1, kMostNumber, kCounted};
+constexpr IntegerRule kStages{"stages", 1, kMostNumber, kCounted};
+constexpr IntegerRule kMicrobatchCount{"microbatches", 1, kMostNumber, kCounted};
+constexpr IntegerRule kPieces{"pieces of a microbatch", 1, kMostNumber, "1 where microbatches are not halved"};
+constexpr IntegerRule kDeviceNumber{"devices, numbered from 0", 0, kMostNumber, "it says which device holds the stage"};
+constexpr IntegerRule kReplicaNumber{"replicas, numbered from 0", 0, kMostNumber, "it says whose microbatch it is"};
 
 class ScheduleReader {
  public:
@@ -27,10 +27,10 @@ class ScheduleReader {
   Schedule read() {
     if (!reader_.is_object()) return {};
     schedule_.name = reader_.text("name");
-    schedule_.devices = count("devices", kDevices);
+    schedule_.devices = count("devices", kDeviceCount);
     schedule_.stages = count("stages", kStages);
     schedule_.chunks = count("chunks", kStages);
-    schedule_.microbatches = count("microbatches", kMicrobatches);
+    schedule_.microbatches = count("microbatches", kMicrobatchCount);
     schedule_.pieces = count("pieces", kPieces);
     read_params();
     schedule_.notes = read_texts(reader_, "notes", problems_);

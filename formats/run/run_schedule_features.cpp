@@ -13,14 +13,15 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - 1;
-constexpr IntegerRule kShares{"shares", 1, kMost, "what each piece of a microbatch costs, relative to the others"};
+constexpr std::int64_t kMostPieces = std::numeric_limits<std::int32_t>::max() - 1;
+constexpr IntegerRule kShares{"shares", 1, kMostPieces,
+                              "what each piece of a microbatch costs, relative to the others"};
 constexpr IntegerRule kBarriers{"barriers", 0, 2, "1 or 2 where rows hold S and T"};
-constexpr IntegerRule kUpdates{"backward passes", 1, kMost, "of a stage, per optimizer step"};
-constexpr IntegerRule kAhead{"updates", 0, kMost, "how far a stage predicts its weights"};
-constexpr IntegerRule kBuffers{"buffers", 0, kMost, "as large as the weights, beside their versions"};
+constexpr IntegerRule kUpdates{"backward passes", 1, kMostPieces, "of a stage, per optimizer step"};
+constexpr IntegerRule kAhead{"updates", 0, kMostPieces, "how far a stage predicts its weights"};
+constexpr IntegerRule kBuffers{"buffers", 0, kMostPieces, "as large as the weights, beside their versions"};
 
-bool read_flag(JsonObjectReader& reader, std::string_view key) {
+bool read_feature_flag(JsonObjectReader& reader, std::string_view key, ProblemList& problems) {
   const JsonValue* value = reader.member(key, false);
   if (value == nullptr) return false;
   if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
@@ -53,7 +54,7 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
   }
   asynchrony.update_every = static_cast<int>(reader.optional_integer("update_every", kUpdates).value_or(1));
   asynchrony.extra_copies = static_cast<int>(reader.optional_integer("extra_copies", kBuffers).value_or(0));
-  asynchrony.stash_predicted = read_flag(reader, "stash_predicted");
+  asynchrony.stash_predicted = read_feature_flag(reader, "stash_predicted", problems);
   asynchrony.forward_ahead = read_ahead(reader, "forward_ahead", stages, problems);
   asynchrony.backward_ahead = read_ahead(reader, "backward_ahead", stages, problems);
   reader.finish();
@@ -61,10 +62,10 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
 }
 
 // Takes a number from the front; nothing when there is none or it is too large.
-std::optional<std::int32_t> take_number(std::string_view& text) {
+std::optional<std::int32_t> take_piece_number(std::string_view& text) {
   std::int32_t value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc{} || value < 0 || value > kMost) return std::nullopt;
+  if (result.ec != std::errc{} || value < 0 || value > kMostPieces) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
   return value;
 }
@@ -78,15 +79,15 @@ bool take_word(std::string_view& text, std::string_view word) {
 // "3OUT12:1", "3BACK12@7": stage, way, microbatch, the row position it waits for, the peer that keeps it.
 std::optional<Copy> read_copy(std::string_view text) {
   Copy copy;
-  const std::optional<std::int32_t> stage = take_number(text);
+  const std::optional<std::int32_t> stage = take_piece_number(text);
   const bool back = take_word(text, to_word(Copy::Way::kBack));
   if (!stage || (!back && !take_word(text, to_word(Copy::Way::kOut)))) return std::nullopt;
-  const std::optional<std::int32_t> microbatch = take_number(text);
+  const std::optional<std::int32_t> microbatch = take_piece_number(text);
   if (!microbatch) return std::nullopt;
   copy = {back ? Copy::Way::kBack : Copy::Way::kOut, *stage, *microbatch, -1, -1};
   for (const auto& [mark, value] : {std::pair("@", &copy.after), std::pair(":", &copy.peer)}) {
     if (!take_word(text, mark)) continue;
-    const std::optional<std::int32_t> number = take_number(text);
+    const std::optional<std::int32_t> number = take_piece_number(text);
     if (!number) return std::nullopt;
     *value = *number;
   }
@@ -129,13 +130,13 @@ void read_copies(JsonObjectReader& reader, Schedule& schedule, ProblemList& prob
 }  // namespace
 
 void read_schedule_features(JsonObjectReader& reader, Schedule& schedule, ProblemList& problems) {
-  schedule.sliced = read_flag(reader, "sliced");
+  schedule.sliced = read_feature_flag(reader, "sliced", problems);
   if (reader.member("piece_shares", false) != nullptr) {
     schedule.piece_shares =
         read_integers(reader, "piece_shares", kShares, static_cast<std::size_t>(schedule.pieces), problems);
   }
-  schedule.pairs_run_side_by_side = read_flag(reader, "pairs_run_side_by_side");
-  schedule.replicas_share_weights = read_flag(reader, "replicas_share_weights");
+  schedule.pairs_run_side_by_side = read_feature_flag(reader, "pairs_run_side_by_side", problems);
+  schedule.replicas_share_weights = read_feature_flag(reader, "replicas_share_weights", problems);
   schedule.vocabulary_barriers =
       static_cast<int>(reader.optional_integer("vocabulary_barriers", kBarriers).value_or(0));
   if (const JsonValue* value = reader.member("asynchrony", false)) {

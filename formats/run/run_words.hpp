@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "sim/core/at.hpp"
 #include "sim/core/p2p.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
@@ -14,15 +15,13 @@ inline constexpr std::string_view kRunFormat = "debubble.run/1";
 
 // In the order of P2p.
 inline constexpr std::array<std::string_view, 3> kP2pWords{"overlapped", "blocking", "coupled"};
-[[nodiscard]] constexpr std::string_view to_word(P2p p2p) { return kP2pWords[static_cast<std::size_t>(p2p)]; }
+[[nodiscard]] constexpr std::string_view to_word(P2p p2p) { return at(kP2pWords, p2p); }
 
 // In the order of Asynchrony::Versions and of Copy::Way.
 inline constexpr std::array<std::string_view, 4> kVersionWords{"latest", "stashed", "per-batch", "predicted"};
-[[nodiscard]] constexpr std::string_view to_word(Asynchrony::Versions versions) {
-  return kVersionWords[static_cast<std::size_t>(versions)];
-}
+[[nodiscard]] constexpr std::string_view to_word(Asynchrony::Versions versions) { return at(kVersionWords, versions); }
 inline constexpr std::array<std::string_view, 2> kWayWords{"OUT", "BACK"};
-[[nodiscard]] constexpr std::string_view to_word(Copy::Way way) { return kWayWords[static_cast<std::size_t>(way)]; }
+[[nodiscard]] constexpr std::string_view to_word(Copy::Way way) { return at(kWayWords, way); }
 
 // One number of a StageCost and its key.
 struct CostField {

@@ -12,6 +12,7 @@
 #include "formats/run/run_file.hpp"
 #include "formats/run/run_words.hpp"
 #include "formats/run/schedule_json.hpp"
+#include "sim/core/at.hpp"
 #include "sim/rows/observed.hpp"
 
 namespace debubble {
@@ -106,7 +107,7 @@ std::vector<const Span*> spans_by_op(const Schedule& schedule, const Timeline& t
   const auto key = [](const Op& op) { return Key(op.stage, op.microbatch, op.kind); };
   std::vector<std::pair<Key, const Span*>> known;
   for (std::int32_t k = timeline.device_begin[device]; k < timeline.device_begin[device + 1]; ++k) {
-    const Span& span = timeline.spans[static_cast<std::size_t>(k)];
+    const Span& span = at(timeline.spans, k);
     known.emplace_back(key(span.op), &span);
     if (span.paired) known.emplace_back(key(span.partner), &span);
   }

@@ -13,19 +13,20 @@
 #include "formats/run/run_parts.hpp"
 #include "formats/schedule/node_words.hpp"
 #include "schedules/exchange/compute_table_cells.hpp"
+#include "sim/core/at.hpp"
 #include "sim/rows/check.hpp"
 
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - 1;
+constexpr std::int64_t kMostNode = std::numeric_limits<std::int32_t>::max() - 1;
 constexpr const char* kNumbered = "numbers count from 0";
-constexpr IntegerRule kStageNumber{"pipeline stages, numbered from 0", 0, kMost, "the number of the node's list"};
-constexpr IntegerRule kMicrobatch{"microbatches, numbered from 0", 0, kMost, kNumbered};
-constexpr IntegerRule kChunk{"chunks, numbered from 0", 0, kMost, kNumbered};
-constexpr IntegerRule kSlice{"slices, numbered from 0", 0, kMost, kNumbered};
-constexpr IntegerRule kLayers{"stages in model order, numbered from 0", 0, kMost, kNumbered};
-constexpr IntegerRule kTime{"microseconds", 0, kLongestDuration, "times are whole microseconds"};
+constexpr IntegerRule kStageNumber{"pipeline stages, numbered from 0", 0, kMostNode, "the number of the node's list"};
+constexpr IntegerRule kMicrobatch{"microbatches, numbered from 0", 0, kMostNode, kNumbered};
+constexpr IntegerRule kChunk{"chunks, numbered from 0", 0, kMostNode, kNumbered};
+constexpr IntegerRule kSlice{"slices, numbered from 0", 0, kMostNode, kNumbered};
+constexpr IntegerRule kNodeLayers{"stages in model order, numbered from 0", 0, kMostNode, kNumbered};
+constexpr IntegerRule kNodeTime{"microseconds", 0, kLongestDuration, "times are whole microseconds"};
 
 // The authors' other node types: their passes add them behind the scheduler.
 constexpr std::array<std::string_view, 13> kOtherTypes{
@@ -114,9 +115,9 @@ class NodeListReader {
     node.microbatch = reader.integer("microbatch", kMicrobatch);
     node.slice = number(reader, "seq_split_idx", kSlice).value_or(0);
     node.chunk = number(reader, "chunk", kChunk);
-    node.layers = number(reader, "layer_group_idx", kLayers);
-    node.start = number(reader, "start_time", kTime);
-    node.completion = number(reader, "completion_time", kTime);
+    node.layers = number(reader, "layer_group_idx", kNodeLayers);
+    node.start = number(reader, "start_time", kNodeTime);
+    node.completion = number(reader, "completion_time", kNodeTime);
     node.receives_from = number(reader, "recv_peer_stage", kStageNumber);
     node.sends_to = number(reader, "send_peer_stage", kStageNumber);
     node.recomputes = flag(reader, "need_recompute");
@@ -205,7 +206,7 @@ class NodeListReader {
       for (std::size_t k = 0; k < nodes_[list].size(); ++k) {
         const Node& node = nodes_[list][k];
         const auto stage = static_cast<std::int32_t>(*node.layers);
-        std::int32_t& home = device[static_cast<std::size_t>(stage)];
+        std::int32_t& home = at(device, stage);
         if (home < 0) home = static_cast<std::int32_t>(list);
         if (home != static_cast<std::int32_t>(list)) {
           problems_.add_at_pointer(

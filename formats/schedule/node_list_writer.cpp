@@ -8,6 +8,7 @@
 #include "formats/json/json_lines.hpp"
 #include "formats/schedule/node_list.hpp"
 #include "formats/schedule/node_words.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
@@ -33,7 +34,7 @@ class NodeWriter {
     for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
       json_.item().begin('[');
       for (std::int32_t k = timeline_.device_begin[device]; k < timeline_.device_begin[device + 1]; ++k) {
-        write_node(timeline_.spans[static_cast<std::size_t>(k)]);
+        write_node(at(timeline_.spans, k));
       }
       json_.end(']');
     }
@@ -51,7 +52,7 @@ class NodeWriter {
     json_.member("type").text(node_word(op.kind));
     json_.member("stage").integer(device_of(op.stage));
     json_.member("microbatch").integer(op.microbatch / slices);
-    json_.member("chunk").integer(chunk_of_[static_cast<std::size_t>(op.stage)]);
+    json_.member("chunk").integer(at(chunk_of_, op.stage));
     json_.member("seq_split_idx").integer(op.microbatch % slices);
     json_.member("layer_group_idx").integer(op.stage);
     json_.member("start_time").integer(microseconds(span.begin));
@@ -88,7 +89,7 @@ class NodeWriter {
 
 std::string_view node_word(OpKind kind) {
   constexpr std::array<std::string_view, kOpKinds> kWords{"F", "BW", "B", "W", "R", "", ""};
-  return kWords[static_cast<std::size_t>(kind)];
+  return at(kWords, kind);
 }
 
 std::vector<std::int32_t> chunks_of(const Schedule& schedule) {

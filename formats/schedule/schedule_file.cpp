@@ -17,9 +17,9 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kFormat = "debubble.schedule/1";
-constexpr std::size_t kLongestText = std::size_t{4} << 30;
+constexpr std::size_t kLongestScheduleFile = std::size_t{4} << 30;
 
-constexpr JsonDialect kDialect{
+constexpr JsonDialect kScheduleDialect{
     .what = "schedule file",
     .description = "docs/schedule.schema.json",
 };
@@ -45,8 +45,8 @@ Schedule read_native(const JsonValue& root, ProblemList& problems) {
   return schedule;
 }
 
-Schedule read_json(std::string_view text, const std::string& name) {
-  ProblemList problems(name, kDialect);
+Schedule read_schedule_json(std::string_view text, const std::string& name) {
+  ProblemList problems(name, kScheduleDialect);
   Schedule schedule;
   if (const std::optional<JsonValue> root = parse_json(text, problems, IntegerArrays::kPacked)) {
     schedule = root->kind == JsonValue::Kind::kArray ? read_node_list(*root, problems) : read_native(*root, problems);
@@ -70,13 +70,13 @@ void write_schedule_file(const Schedule& schedule, const std::function<void(std:
 }
 
 Schedule read_schedule_text(std::string_view text, const std::string& name) {
-  Schedule schedule = looks_like_json(text) ? read_json(text, name) : read_schedule_table(text, name);
+  Schedule schedule = looks_like_json(text) ? read_schedule_json(text, name) : read_schedule_table(text, name);
   schedule.name = printable(schedule.name.empty() ? name : schedule.name);
   return schedule;
 }
 
 Schedule read_schedule_file(const std::string& path) {
-  return read_schedule_text(plain_text(read_file(path, "--schedule"), path, kLongestText), path);
+  return read_schedule_text(plain_text(read_file(path, "--schedule"), path, kLongestScheduleFile), path);
 }
 
 }  // namespace debubble

@@ -8,7 +8,7 @@ namespace {
 bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
 // Bytes that the first `columns` characters take.
-std::size_t bytes_of(std::string_view text, std::size_t columns) {
+std::size_t bytes_of_columns(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
   while (at < text.size()) {
     if (starts_character(text[at]) && columns-- == 0) break;
@@ -46,8 +46,8 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
       }
       lines.emplace_back();
     }
-    for (; columns_of(word) > width; word.remove_prefix(bytes_of(word, width))) {
-      lines.back() = word.substr(0, bytes_of(word, width));
+    for (; columns_of(word) > width; word.remove_prefix(bytes_of_columns(word, width))) {
+      lines.back() = word.substr(0, bytes_of_columns(word, width));
       lines.emplace_back();
     }
     lines.back() = word;
@@ -57,8 +57,8 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
 
 std::string shorten(std::string_view text, std::size_t width) {
   if (columns_of(text) <= width) return std::string(text);
-  if (width <= 2) return std::string(text.substr(0, bytes_of(text, width)));
-  return std::string(text.substr(0, bytes_of(text, width - 2))) + "..";
+  if (width <= 2) return std::string(text.substr(0, bytes_of_columns(text, width)));
+  return std::string(text.substr(0, bytes_of_columns(text, width - 2))) + "..";
 }
 
 }  // namespace debubble

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/core/words.hpp"
+
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 62;
-
-bool is_digit(char character) { return character >= '0' && character <= '9'; }
+constexpr std::int64_t kLargestMicros = std::int64_t{1} << 62;
 
 // A JSON number taken apart; its value is 0.DIGITS x 10^point, DIGITS being whole and fraction in one.
-struct Decimal {
+struct MicrosDecimal {
   bool negative = false;
   std::string_view whole;
   std::string_view fraction;
@@ -32,15 +32,15 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
-bool take(std::string_view& text, char wanted) {
+bool take_character(std::string_view& text, char wanted) {
   if (text.empty() || text.front() != wanted) return false;
   text.remove_prefix(1);
   return true;
 }
 
 bool take_exponent(std::string_view& text, int& exponent) {
-  const bool negative = take(text, '-');
-  if (!negative) take(text, '+');
+  const bool negative = take_character(text, '-');
+  if (!negative) take_character(text, '+');
   const std::string_view digits = take_digits(text);
   constexpr int kMost = 1'000'000;  // beyond any number that fits, and far from overflow
   for (const char digit : digits) exponent = std::min(kMost, exponent * 10 + (digit - '0'));
@@ -48,30 +48,30 @@ bool take_exponent(std::string_view& text, int& exponent) {
   return !digits.empty();
 }
 
-std::optional<Decimal> parse(std::string_view text) {
+std::optional<MicrosDecimal> parse_decimal(std::string_view text) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' || text.back() == '\t')) {
     text.remove_suffix(1);
   }
-  Decimal result;
-  result.negative = take(text, '-');
+  MicrosDecimal result;
+  result.negative = take_character(text, '-');
   result.whole = take_digits(text);
   if (result.whole.empty() || (result.whole.size() > 1 && result.whole.front() == '0')) return std::nullopt;
-  if (take(text, '.')) {
+  if (take_character(text, '.')) {
     result.fraction = take_digits(text);
     if (result.fraction.empty()) return std::nullopt;
   }
-  if (take(text, 'e') || take(text, 'E')) {
+  if (take_character(text, 'e') || take_character(text, 'E')) {
     if (!take_exponent(text, result.exponent)) return std::nullopt;
   }
   return text.empty() ? std::optional(result) : std::nullopt;
 }
 
 // The digits before position `point`, as a number without sign.
-std::optional<std::int64_t> leading(const Decimal& decimal, std::int64_t point) {
+std::optional<std::int64_t> leading(const MicrosDecimal& decimal, std::int64_t point) {
   std::int64_t value = 0;
   for (std::int64_t k = 0; k < point; ++k) {
     if (value == 0 && k >= decimal.digits()) break;  // 0e999999
-    if (value > (kLargest - 9) / 10) return std::nullopt;
+    if (value > (kLargestMicros - 9) / 10) return std::nullopt;
     value = value * 10 + (decimal.digit(k) - '0');
   }
   return value;
@@ -80,7 +80,7 @@ std::optional<std::int64_t> leading(const Decimal& decimal, std::int64_t point) 
 }  // namespace
 
 std::optional<Nanoseconds> nanoseconds_of_micros(std::string_view number) {
-  const std::optional<Decimal> decimal = parse(number);
+  const std::optional<MicrosDecimal> decimal = parse_decimal(number);
   if (!decimal) return std::nullopt;
   constexpr int kMicrosToNanos = 3;  // digits
   const std::int64_t point = static_cast<std::int64_t>(decimal->whole.size()) + decimal->exponent + kMicrosToNanos;
@@ -91,7 +91,7 @@ std::optional<Nanoseconds> nanoseconds_of_micros(std::string_view number) {
 }
 
 std::optional<std::int64_t> whole_number(std::string_view number) {
-  const std::optional<Decimal> decimal = parse(number);
+  const std::optional<MicrosDecimal> decimal = parse_decimal(number);
   if (!decimal) return std::nullopt;
   const std::int64_t point = static_cast<std::int64_t>(decimal->whole.size()) + decimal->exponent;
   for (std::int64_t k = std::max<std::int64_t>(point, 0); k < decimal->digits(); ++k) {

@@ -8,10 +8,10 @@
 
 #include "formats/text/quantities.hpp"
 
+#include "sim/core/wide.hpp"
+
 namespace debubble {
 namespace {
-
-__extension__ using Wide = unsigned __int128;
 
 int decimals_for(std::int64_t value, std::int64_t divisor, int significant) {
   if (divisor == 1) return 0;
@@ -45,8 +45,8 @@ Scale size_scale(Bytes largest) {
 std::string format_scaled(std::int64_t value, const Scale& scale) {
   std::int64_t power = 1;
   for (int i = 0; i < scale.decimals; ++i) power *= 10;
-  const Wide size = static_cast<Wide>(value < 0 ? -value : value) * static_cast<Wide>(power);
-  const Wide divisor = static_cast<Wide>(scale.divisor);
+  const WideUnsigned size = static_cast<WideUnsigned>(value < 0 ? -value : value) * static_cast<WideUnsigned>(power);
+  const WideUnsigned divisor = static_cast<WideUnsigned>(scale.divisor);
   const auto rounded = static_cast<std::int64_t>((2 * size + divisor) / (2 * divisor));
   const char* sign = value < 0 && rounded > 0 ? "-" : "";
   if (scale.decimals == 0) return fmt::format("{}{}", sign, rounded);

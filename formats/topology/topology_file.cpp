@@ -13,25 +13,28 @@
 #include "formats/text/shell.hpp"
 #include "formats/text/text.hpp"
 #include "formats/topology/topology_routes.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
 namespace {
 
-constexpr JsonDialect kDialect{
+constexpr JsonDialect kTopologyDialect{
     .what = "topology",
     .description = "docs/topology.schema.json",
 };
-constexpr IntegerRule kBandwidth{"bytes per second", 1, kLargestSize, "50 GB/s is 50000000000; null means unlimited"};
+constexpr IntegerRule kLinkBandwidth{"bytes per second", 1, kLargestSize,
+                                     "50 GB/s is 50000000000; null means unlimited"};
 constexpr IntegerRule kLatency{"nanoseconds", 0, 1'000'000'000, "1.5 us is 1500"};
 constexpr IntegerRule kDomain{"a domain's number", 0, std::numeric_limits<std::int32_t>::max(),
                               "devices with fast links between them have the same number"};
-constexpr std::array<std::string_view, 4> kKinds{"device", "switch", "nic", "host"};
+constexpr std::array<std::string_view, 4> kNodeKinds{"device", "switch", "nic", "host"};
 constexpr std::string_view kShortest = "shortest";
 
 class TopologyReader {
  public:
-  TopologyReader(std::string_view text, const std::string& name) : text_(text), problems_(name, kDialect) {}
+  TopologyReader(std::string_view text, const std::string& name)
+      : text_(text), problems_(name, kTopologyDialect) {}
 
   DescribedTopology run() {
     const std::optional<JsonValue> root = parse_json(text_, problems_);
@@ -106,9 +109,9 @@ class TopologyReader {
     if (!reader.is_object()) return;
     node.name = reader.text("name");
     const std::string kind = reader.text("kind");
-    const auto found = std::find(kKinds.begin(), kKinds.end(), kind);
-    if (found != kKinds.end()) {
-      node.kind = static_cast<GraphNode::Kind>(found - kKinds.begin());
+    const auto found = std::find(kNodeKinds.begin(), kNodeKinds.end(), kind);
+    if (found != kNodeKinds.end()) {
+      node.kind = static_cast<GraphNode::Kind>(found - kNodeKinds.begin());
     } else if (!kind.empty()) {
       reader.complain("P007", "kind",
                       "\"kind\" must be \"device\", \"switch\", \"nic\" or \"host\"; got " + in_quotes(kind),
@@ -140,7 +143,7 @@ class TopologyReader {
     const std::string to = reader.text("to");
     link.from = node_named(reader, "from", from);
     link.to = node_named(reader, "to", to);
-    link.bandwidth = reader.integer_or_null("bandwidth_bytes_per_s", kBandwidth);
+    link.bandwidth = reader.integer_or_null("bandwidth_bytes_per_s", kLinkBandwidth);
     link.latency = reader.integer("latency_ns", kLatency);
     link.shared = read_flag(reader, "shared", true);
     const bool both = read_flag(reader, "both", false);
@@ -202,7 +205,7 @@ DescribedTopology read_topology_file(const std::string& path) {
 }
 
 void write_topology(const LinkGraph& graph, const std::function<void(std::string_view)>& write) {
-  const auto name = [&](std::int32_t node) { return json_string(graph.nodes[static_cast<std::size_t>(node)].name); };
+  const auto name = [&](std::int32_t node) { return json_string(at(graph.nodes, node).name); };
   write("{\n  \"schema\": " + json_string(kTopologySchema) + ",\n  \"name\": " + json_string(graph.name) + ",\n");
   write("  \"routes\": " + json_string(has_routes_of_preset(graph) ? graph.name : std::string(kShortest)) + ",\n");
   write("  \"nodes\": [\n");
@@ -210,7 +213,7 @@ void write_topology(const LinkGraph& graph, const std::function<void(std::string
   for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
     const GraphNode& node = graph.nodes[k];
     std::string line = "    {\"name\": " + name(static_cast<std::int32_t>(k)) +
-                       ", \"kind\": " + json_string(kKinds.at(static_cast<std::size_t>(node.kind)));
+                       ", \"kind\": " + json_string(kNodeKinds.at(static_cast<std::size_t>(node.kind)));
     if (node.kind == GraphNode::Kind::kDevice) line += ", \"domain\": " + std::to_string(graph.domain[device++]);
     if (node.reduces) line += ", \"reduces\": true";
     write(line + (k + 1 < graph.nodes.size() ? "},\n" : "}\n"));

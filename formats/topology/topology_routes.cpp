@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/topologies/catalog.hpp"
 
@@ -15,17 +16,17 @@ namespace {
 std::vector<bool> reached(const LinkGraph& graph, std::int32_t start, bool against) {
   std::vector<std::vector<std::int32_t>> next(graph.nodes.size());
   for (const Link& link : graph.links) {
-    next[static_cast<std::size_t>(against ? link.to : link.from)].push_back(against ? link.from : link.to);
+    at(next, against ? link.to : link.from).push_back(against ? link.from : link.to);
   }
   std::vector<bool> seen(graph.nodes.size());
   std::vector<std::int32_t> open{start};
-  seen[static_cast<std::size_t>(start)] = true;
+  at(seen, start) = true;
   while (!open.empty()) {
     const std::int32_t node = open.back();
     open.pop_back();
-    for (const std::int32_t other : next[static_cast<std::size_t>(node)]) {
-      if (seen[static_cast<std::size_t>(other)]) continue;
-      seen[static_cast<std::size_t>(other)] = true;
+    for (const std::int32_t other : at(next, node)) {
+      if (at(seen, other)) continue;
+      at(seen, other) = true;
       open.push_back(other);
     }
   }
@@ -48,12 +49,12 @@ std::string difference(const LinkGraph& graph, const LinkGraph& preset) {
 }  // namespace
 
 std::string unreachable_device(const LinkGraph& graph) {
-  const std::string first = graph.nodes[static_cast<std::size_t>(graph.devices.front())].name;
+  const std::string first = at(graph.nodes, graph.devices.front()).name;
   for (const bool against : {false, true}) {
     const std::vector<bool> seen = reached(graph, graph.devices.front(), against);
     for (const std::int32_t device : graph.devices) {
-      if (seen[static_cast<std::size_t>(device)]) continue;
-      const std::string other = graph.nodes[static_cast<std::size_t>(device)].name;
+      if (at(seen, device)) continue;
+      const std::string other = at(graph.nodes, device).name;
       return "there is no route from " + (against ? other : first) + " to " + (against ? first : other);
     }
   }

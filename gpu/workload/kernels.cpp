@@ -8,7 +8,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::array<std::string_view, 27> kNames{
+constexpr std::array<std::string_view, 27> kKernelNames{
     "add_partials",
     "bias_add",
     "bias_grad",
@@ -61,7 +61,7 @@ std::string kernel_source(DataType type) {
   return std::string("#define ") + macro_of(type) + " 1\n" + std::string(kernel_text());
 }
 
-std::span<const std::string_view> kernel_names() { return kNames; }
+std::span<const std::string_view> kernel_names() { return kKernelNames; }
 
 std::int32_t row_threads(std::int64_t width, DataType type) {
   const std::int64_t warps = divided_up(divided_up(width, pack_of(type)), 32);

@@ -15,7 +15,7 @@ struct Format {
   int most;
 };
 
-Format format_of(DataType type) {
+Format float_format(DataType type) {
   switch (type) {
     case DataType::kBf16:
       return {7, -126, 127};
@@ -42,7 +42,7 @@ std::uint32_t pack(const Format& format, double value) {
 }  // namespace
 
 double decode(DataType type, std::uint32_t bits) {
-  const Format format = format_of(type);
+  const Format format = float_format(type);
   const std::uint32_t sign = bits >> (bits_of(type) - 1);
   const auto exponent =
       static_cast<int>((bits >> format.fraction) & ((1U << (bits_of(type) - 1 - format.fraction)) - 1));
@@ -59,7 +59,7 @@ double decode(DataType type, std::uint32_t bits) {
 }
 
 std::uint32_t encode(DataType type, double value) {
-  const Format format = format_of(type);
+  const Format format = float_format(type);
   const std::uint32_t infinity = static_cast<std::uint32_t>(format.most - format.least + 2) << format.fraction;
   const std::uint32_t sign = std::signbit(value) ? 1U << (bits_of(type) - 1) : 0U;
   if (std::isnan(value)) return infinity | (1U << (format.fraction - 1));
@@ -72,7 +72,7 @@ std::uint32_t encode(DataType type, double value) {
   return sign | pack(format, rest);
 }
 
-double unit_roundoff(DataType type) { return std::ldexp(1.0, -format_of(type).fraction - 1); }
+double unit_roundoff(DataType type) { return std::ldexp(1.0, -float_format(type).fraction - 1); }
 
 std::vector<double> download_numbers(WorkDevice& device, DeviceAddress from, std::int64_t count, DataType type) {
   std::vector<double> numbers(static_cast<std::size_t>(count));

@@ -17,7 +17,7 @@ Numbers find_or_none(const NumberMap& layer, const std::string& name) {
   return found == layer.end() ? Numbers{} : found->second;
 }
 
-Matrix rows_of(const Shard& shard, const NumberMap& layer, const std::string& name) {
+Matrix token_rows(const Shard& shard, const NumberMap& layer, const std::string& name) {
   return {static_cast<std::size_t>(shard.tokens()), static_cast<std::size_t>(shard.hidden), layer.at(name)};
 }
 
@@ -43,7 +43,7 @@ Matrix norm_back(const Shard& shard, NumberMap& layer, const std::string& name, 
 
 void reference_embedding(const Shard& shard, NumberMap& layer) {
   const auto width = static_cast<std::size_t>(shard.hidden);
-  const Matrix dy = rows_of(shard, layer, "dy");
+  const Matrix dy = token_rows(shard, layer, "dy");
   Matrix y(dy.rows, width);
   const Numbers& word = layer.at("word");
   const Numbers position = find_or_none(layer, "position");
@@ -68,7 +68,7 @@ void reference_embedding(const Shard& shard, NumberMap& layer) {
 }
 
 void reference_block(const Shard& shard, double rotary_base, NumberMap& layer) {
-  const Matrix x = rows_of(shard, layer, "x");
+  const Matrix x = token_rows(shard, layer, "x");
   const Matrix n1 = reference::normalise(shard.norm, x, layer.at("norm1"));
   const Matrix qkv = reference::turned(shard, rotary_base, linear_of(layer, "qkv", n1), 1);
   const Matrix context = reference::attention(shard, qkv);
@@ -78,7 +78,7 @@ void reference_block(const Shard& shard, double rotary_base, NumberMap& layer) {
   const Matrix active = reference::activate(shard.activation, shard.gated, up);
   layer["y"] = reference::sum(x2, linear_of(layer, "down", active)).values;
 
-  const Matrix dy = rows_of(shard, layer, "dy");
+  const Matrix dy = token_rows(shard, layer, "dy");
   const Matrix dactive = linear_back(layer, "down", active, dy);
   const Matrix dup = reference::activate_grad(shard.activation, shard.gated, up, dactive);
   const Matrix dn2 = linear_back(layer, "up", n2, dup);
@@ -90,7 +90,7 @@ void reference_block(const Shard& shard, double rotary_base, NumberMap& layer) {
 }
 
 void reference_head(const Shard& shard, NumberMap& layer) {
-  const Matrix x = rows_of(shard, layer, "x");
+  const Matrix x = token_rows(shard, layer, "x");
   const Matrix n = reference::normalise(shard.norm, x, layer.at("norm"));
   Matrix logits = reference::linear(n, layer.at("weight"), {});
   const double scale = loss_scale(shard.type) / static_cast<double>(shard.tokens());

@@ -41,7 +41,7 @@ std::vector<Case> cases(DataType type) {
   return result;
 }
 
-NumberMap numbers_of(WorkDevice& device, const LayerBuffers& buffers) {
+NumberMap downloaded_numbers(WorkDevice& device, const LayerBuffers& buffers) {
   NumberMap numbers;
   for (const LayerBuffer& buffer : buffers.all()) {
     if (buffer.purpose != Purpose::kScratch) numbers[buffer.name] = download_buffer(device, buffers, buffer);
@@ -55,9 +55,9 @@ bool is_result(const LayerBuffer& buffer) {
          buffer.purpose == Purpose::kGradient;
 }
 
-class Checker {
+class KernelChecker {
  public:
-  Checker(WorkDevice& device, DataType type, std::vector<NumberCheck>& checks)
+  KernelChecker(WorkDevice& device, DataType type, std::vector<NumberCheck>& checks)
       : device_(device), tolerance_(tolerance_of(type)), checks_(checks) {}
 
   // Weight gradients have been added up `times`.
@@ -79,7 +79,7 @@ class Checker {
 
   // Two microbatches, so that gradients are seen to add up.
   void check_layer(const std::string& what, BufferedLayer& layer, const std::function<void(NumberMap&)>& reference) {
-    NumberMap numbers = numbers_of(device_, layer.buffers());
+    NumberMap numbers = downloaded_numbers(device_, layer.buffers());
     for (int microbatch = 0; microbatch < 2; ++microbatch) {
       for (const Pass pass : {Pass::kForward, Pass::kInputGrad, Pass::kWeightGrad}) layer.run(pass);
     }
@@ -93,19 +93,19 @@ class Checker {
   std::vector<NumberCheck>& checks_;
 };
 
-void check_embedding(WorkDevice& device, const Case& item, Checker& checker) {
+void check_embedding(WorkDevice& device, const Case& item, KernelChecker& checker) {
   checker.check_layer(item.name + " embedding", *make_embedding(device, item.shard, 1),
                       [&](NumberMap& numbers) { reference_embedding(item.shard, numbers); });
 }
 
-void check_block(WorkDevice& device, const Case& item, Checker& checker) {
+void check_block(WorkDevice& device, const Case& item, KernelChecker& checker) {
   const double base = item.shape.rotary_base;
   const RotaryTable rotary(device, item.shard, base);
   checker.check_layer(item.name + " block", *make_block(device, item.shard, rotary, 2),
                       [&](NumberMap& numbers) { reference_block(item.shard, base, numbers); });
 }
 
-void check_head(WorkDevice& device, const Case& item, Checker& checker) {
+void check_head(WorkDevice& device, const Case& item, KernelChecker& checker) {
   checker.check_layer(item.name + " head", *make_head(device, item.shard, 3),
                       [&](NumberMap& numbers) { reference_head(item.shard, numbers); });
 }
@@ -123,9 +123,9 @@ class Stack {
     layers_.push_back(make_head(device, item.shard, 14));
   }
 
-  void check(Checker& checker) {
+  void check(KernelChecker& checker) {
     std::vector<NumberMap> numbers;
-    for (const auto& layer : layers_) numbers.push_back(numbers_of(device_, layer->buffers()));
+    for (const auto& layer : layers_) numbers.push_back(downloaded_numbers(device_, layer->buffers()));
     run();
     compute(numbers);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -177,7 +177,7 @@ class Stack {
   std::vector<std::unique_ptr<BufferedLayer>> layers_;
 };
 
-void check_stack(WorkDevice& device, const Case& item, Checker& checker) {
+void check_stack(WorkDevice& device, const Case& item, KernelChecker& checker) {
   if (item.whole) Stack(device, item).check(checker);
 }
 
@@ -198,7 +198,7 @@ double largest_error(const std::vector<double>& found, const std::vector<double>
 
 std::vector<NumberCheck> check_workload(WorkDevice& device, DataType type, bool stop_at_failure) {
   std::vector<NumberCheck> checks;
-  Checker checker(device, type, checks);
+  KernelChecker checker(device, type, checks);
   for (const Case& item : cases(type)) {
     for (const auto step : {check_embedding, check_block, check_head, check_stack}) {
       if (!stop_at_failure || all_ok(checks)) step(device, item, checker);

@@ -37,7 +37,7 @@ struct NamedSize {
   std::int64_t value;
 };
 
-void check_range(const TransformerShape& shape, const WorkloadSize& size, Problems& problems) {
+void check_shard_range(const TransformerShape& shape, const WorkloadSize& size, Problems& problems) {
   constexpr std::int64_t kMost = std::int64_t{1} << 24;
   const std::array<NamedSize, 10> sizes{{{"layers", shape.layers},
                                          {"hidden", shape.hidden},
@@ -60,7 +60,7 @@ void check_range(const TransformerShape& shape, const WorkloadSize& size, Proble
   }
 }
 
-void check_heads(const TransformerShape& shape, Problems& problems) {
+void check_shard_heads(const TransformerShape& shape, Problems& problems) {
   if (shape.heads % shape.kv_heads == 0) return;
   problems.add(
       "F003",
@@ -142,9 +142,9 @@ void check_total(const Shard& shard, Problems& problems) {
 
 Shard shard_of(const TransformerShape& shape, const WorkloadSize& size) {
   Problems problems(shape.name);
-  check_range(shape, size, problems);
+  check_shard_range(shape, size, problems);
   problems.throw_if_any();
-  check_heads(shape, problems);
+  check_shard_heads(shape, problems);
   check_division(shape, size, problems);
   check_alignment(shape, size, problems);
   check_positions(shape, size, problems);

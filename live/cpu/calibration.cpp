@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "sim/core/at.hpp"
 #include "sim/core/median.hpp"
 
 namespace debubble::live {
@@ -16,17 +17,15 @@ constexpr Bytes kTokenBudget = Bytes{1} << 20;
 constexpr Nanoseconds kShortOp = 100'000;        // below, small matrices keep the grain of one row small
 constexpr Nanoseconds kTimePerOp = 50'000'000;   // to measure an op for, about
 constexpr Nanoseconds kSample = kTimePerOp / 3;  // longer ops are measured by a part of their rows
-constexpr int kRounds = 3;                       // of sizing
+constexpr int kCpuRounds = 3;                    // of sizing
 constexpr int kMostRuns = 9;
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // What a device holds at most: its state, the row's peak of activations, an op's workspace, tensors in both directions.
 double most_bytes(const Job& job, std::int32_t device) {
   double activation = 0;
   double peak = 0;
   double around = 0;
-  for (const Op& op : job.schedule().rows[at(device)]) {
+  for (const Op& op : at(job.schedule().rows, device)) {
     const StageCost& cost = job.cost(op);
     const auto bytes = static_cast<double>(job.piece(cost.activation));
     const auto held = static_cast<double>(job.piece(cost.weight_grad_held));
@@ -57,7 +56,7 @@ class Calibrating {
  public:
   Calibrating(const Job& job, std::int32_t device, CpuWorker& worker, const std::function<Nanoseconds()>& clock)
       : job_(job), worker_(worker), clock_(clock) {
-    for (const Op& op : job.schedule().rows[at(device)]) kinds_[op.stage].insert(op.kind);
+    for (const Op& op : at(job.schedule().rows, device)) kinds_[op.stage].insert(op.kind);
   }
 
   // For each stage: first sizes from the rate of bare matmuls; for long ops a part of them to run instead; rounds in
@@ -70,7 +69,7 @@ class Calibrating {
       sample_ = 1;
       start_sizes(stage, kinds);
       choose_sample(stage, kinds);
-      for (int round = 0; round < kRounds; ++round) refine(stage, measure(stage, kinds));
+      for (int round = 0; round < kCpuRounds; ++round) refine(stage, measure(stage, kinds));
       for (const auto& [kind, all] : measure(stage, kinds)) times[{kind, stage}] = whole_time(kind, upper_median(all));
       sample_ = 1;
       for (const OpKind kind : kinds) set(kind, stage, sizes_[kind].first, sizes_[kind].second);
@@ -242,7 +241,7 @@ StageCosts measured_costs(const Job& job, const std::vector<MeasuredTimes>& devi
     Nanoseconds sum = 0;
     for (const Nanoseconds time : times) sum += time;
     const auto count = static_cast<Nanoseconds>(times.size());
-    duration_of(key.first, costs.stages[at(key.second)]) = (sum + count / 2) / count * job.schedule().pieces;
+    duration_of(key.first, at(costs.stages, key.second)) = (sum + count / 2) / count * job.schedule().pieces;
   }
   return costs;
 }

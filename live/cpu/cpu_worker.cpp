@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "live/checksum.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 
@@ -123,7 +124,7 @@ void CpuWorker::try_out(Matmul which, std::int32_t stage, std::int64_t rows) {
 }
 
 Payload CpuWorker::sample_output(std::int32_t stage) const {
-  return Payload(floats(job_.piece(job_.request().costs.stages[static_cast<std::size_t>(stage)].output)) * kFloat);
+  return Payload(floats(job_.piece(job_.request().costs.stages[to_index(stage)].output)) * kFloat);
 }
 
 std::size_t CpuWorker::floats(Bytes bytes) const {

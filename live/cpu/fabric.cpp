@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 // All but `kept`, which is its thread's alone, is under the fabric's mutex.
@@ -24,8 +26,8 @@ class Fabric::Port final : public Transport {
 
   void send(std::int32_t to, Message message) override {
     Lock lock(fabric_.mutex_);
-    Slot& receiver = *fabric_.slots_[static_cast<std::size_t>(to)];
-    std::size_t& queued = receiver.queued[static_cast<std::size_t>(slot_.device)];
+    Slot& receiver = *fabric_.slots_[to_index(to)];
+    std::size_t& queued = receiver.queued[to_index(slot_.device)];
     while (queued >= fabric_.capacity_) {
       if (fabric_.absorb(slot_)) continue;
       slot_.sends_to = to;
@@ -102,7 +104,7 @@ Fabric::Fabric(std::int32_t devices, std::size_t capacity, bool spin) : capacity
 
 Fabric::~Fabric() = default;
 
-Transport& Fabric::transport(std::int32_t device) { return *ports_[static_cast<std::size_t>(device)]; }
+Transport& Fabric::transport(std::int32_t device) { return *ports_[to_index(device)]; }
 
 void Fabric::stop() {
   const Lock lock(mutex_);

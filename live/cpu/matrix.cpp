@@ -13,7 +13,7 @@ namespace debubble::live {
 namespace {
 
 // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..." without what follows the version.
-std::string short_name(const char* config) {
+std::string blas_name(const char* config) {
   std::istringstream words(config);
   std::string name;
   std::string version;
@@ -78,7 +78,7 @@ MatmulLibrary MatmulLibrary::load() {
   const auto set_threads = find<void (*)(int)>(library, "openblas_set_num_threads");
   if (matmul.sgemm_ == nullptr || config == nullptr || set_threads == nullptr) return own();
   set_threads(1);
-  matmul.name_ = short_name(config());
+  matmul.name_ = blas_name(config());
   return matmul;
 }
 

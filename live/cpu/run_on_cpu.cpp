@@ -21,6 +21,7 @@
 #include "live/device_runner.hpp"
 #include "live/job.hpp"
 #include "live/stall.hpp"
+#include "sim/core/at.hpp"
 #include "sim/rows/observed.hpp"
 
 namespace debubble::live {
@@ -85,13 +86,13 @@ class CpuRun {
     CpuWorker worker(job_, device, shape_, matmul_);
     Transport& transport = fabric_.transport(device);
     transport.barrier();
-    if (!shape_.token) times_[static_cast<std::size_t>(device)] = calibrate(job_, device, worker, calibration_clock());
+    if (!shape_.token) at(times_, device) = calibrate(job_, device, worker, calibration_clock());
     worker.slow_down(job_.slowdown(device));
     const steady_clock::time_point start = start_;
     DeviceRunner runner(job_, device, transport, worker, [start] { return (steady_clock::now() - start).count(); });
     for (int iteration = 0; iteration < iterations_; ++iteration) {
       meet(transport, iteration);
-      runs_[static_cast<std::size_t>(iteration)][static_cast<std::size_t>(device)] = runner.run(iteration);
+      at(at(runs_, iteration), device) = runner.run(iteration);
     }
     meet(transport, iterations_);
   }
@@ -157,7 +158,7 @@ class CpuRun {
             "no progress for " + std::to_string(timeout_ / (1000 * kNanosecondsPerMillisecond)) + " s";
       }
     }
-    for (int k = 0; k < done_; ++k) add_iteration(runs_[static_cast<std::size_t>(k)], k, result);
+    for (int k = 0; k < done_; ++k) add_iteration(at(runs_, k), k, result);
     describe(result);
     return result;
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 namespace {
@@ -28,7 +30,7 @@ Nanoseconds watchdog_timeout(const Job& job, bool token) {
   if (token) return job.request().patience;
   double longest = 0;
   for (std::int32_t device = 0; device < job.schedule().devices; ++device) {
-    for (const Op& op : job.schedule().rows[static_cast<std::size_t>(device)]) {
+    for (const Op& op : at(job.schedule().rows, device)) {
       longest = std::max(longest, static_cast<double>(job.duration(device, op)));
     }
   }
@@ -42,7 +44,7 @@ Nanoseconds least_time(const Job& job, int cores) {
   double all = 0;
   for (std::int32_t device = 0; device < job.schedule().devices; ++device) {
     double busy = 0;
-    for (const Op& op : job.schedule().rows[static_cast<std::size_t>(device)]) {
+    for (const Op& op : at(job.schedule().rows, device)) {
       busy += static_cast<double>(job.duration(device, op));
     }
     longest = std::max(longest, busy);

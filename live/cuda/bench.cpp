@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::live {
@@ -19,7 +20,7 @@ Bench::~Bench() {
 }
 
 DeviceAddress Bench::next(std::int32_t device) {
-  Row& row = rows_[static_cast<std::size_t>(device)];
+  Row& row = at(rows_, device);
   if (row.used == kSlots) throw std::logic_error("a calibration takes more stamps than it has room for");
   return row.data + row.used++ * sizeof(std::uint64_t);
 }
@@ -54,7 +55,7 @@ std::vector<std::uint64_t> Bench::words(const Row& row) {
 }
 
 std::vector<Nanoseconds> Bench::read(std::int32_t device) {
-  const std::vector<std::uint64_t> found = words(rows_[static_cast<std::size_t>(device)]);
+  const std::vector<std::uint64_t> found = words(at(rows_, device));
   return {found.begin(), found.end()};
 }
 

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "live/cuda/hops.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/median.hpp"
 
 namespace debubble::live {
 namespace {
 
-constexpr int kRounds = 7;        // odd: a median is one of the samples
+constexpr int kGpuRounds = 7;     // odd: a median is one of the samples
 constexpr int kMostRounds = 400;  // of a device with short ops next to one with long ones
 constexpr std::array<OpKind, 5> kSequence{OpKind::kForward, OpKind::kInputGrad, OpKind::kWeightGrad, OpKind::kForward,
                                           OpKind::kBackward};
@@ -44,7 +45,7 @@ class Calibrator {
     std::vector<Nanoseconds> lengths;
     for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
       std::vector<int> rounds(lanes_.size(), 0);
-      rounds[index(device)] = kRounds;
+      rounds[index(device)] = kGpuRounds;
       const std::vector<Sample> own = measure(rounds);
       lengths.push_back(own.empty() ? 1 : std::max<Nanoseconds>(1, own.back().end - own.front().begin));
       samples.insert(samples.end(), own.begin(), own.end());
@@ -54,7 +55,7 @@ class Calibrator {
     std::vector<int> rounds;
     for (const Nanoseconds length : lengths) {
       rounds.push_back(
-          static_cast<int>(std::min<Nanoseconds>(kMostRounds, kRounds * (longest + longest / 2) / length)));
+          static_cast<int>(std::min<Nanoseconds>(kMostRounds, kGpuRounds * (longest + longest / 2) / length)));
     }
     const std::vector<Sample> together = measure(rounds);
     const std::vector<Sample> inside = while_all_work(together);
@@ -162,8 +163,7 @@ class Calibrator {
     StageCosts costs;
     costs.stages.resize(static_cast<std::size_t>(job_.schedule().stages));
     for (const auto& [key, values] : times) {
-      duration_of(key.second, costs.stages[static_cast<std::size_t>(key.first)]) =
-          upper_median(values) * job_.schedule().pieces;
+      duration_of(key.second, at(costs.stages, key.first)) = upper_median(values) * job_.schedule().pieces;
     }
     return costs;
   }

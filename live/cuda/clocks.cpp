@@ -6,10 +6,12 @@
 #include <cmath>
 #include <thread>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 namespace {
 
-constexpr std::size_t kRounds = 7;  // odd: a median is one of the samples
+constexpr std::size_t kClockRounds = 7;  // odd: a median is one of the samples
 
 void launch_wait(LaneDevice& lane, DeviceAddress address, unsigned value) {
   lane.enter();
@@ -29,10 +31,10 @@ GpuClockReading read_clocks(const Lanes& lanes, Executor& executor, Bench& bench
   }
   GpuClockReading found;
   std::vector<std::vector<Nanoseconds>> rounds(lanes.size());
-  for (unsigned round = 1; round <= kRounds; ++round) {
+  for (unsigned round = 1; round <= kClockRounds; ++round) {
     const auto issue = [&] {
       for (std::int32_t device = 0; device < devices; ++device) {
-        LaneDevice& lane = *lanes[static_cast<std::size_t>(device)];
+        LaneDevice& lane = *lanes[to_index(device)];
         launch_wait(lane, address, round);
         executor.stamp(device, lane.stream(), bench.next(device));
       }
@@ -43,12 +45,12 @@ GpuClockReading read_clocks(const Lanes& lanes, Executor& executor, Bench& bench
     });
     found.at = bench.read(0).front();
     for (std::int32_t device = 0; device < devices; ++device) {
-      rounds[static_cast<std::size_t>(device)].push_back(found.at - bench.read(device).front());
+      rounds[to_index(device)].push_back(found.at - bench.read(device).front());
     }
   }
   for (std::vector<Nanoseconds>& offsets : rounds) {
     std::sort(offsets.begin(), offsets.end());
-    found.offsets.push_back(offsets[kRounds / 2]);
+    found.offsets.push_back(offsets[kClockRounds / 2]);
     found.residual = std::max(found.residual, offsets.back() - offsets.front());
   }
   return found;

@@ -10,12 +10,13 @@
 #include "gpu/cuda_check_kernels.hpp"
 #include "live/checksum.hpp"
 #include "live/stall.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 namespace {
 
 // The part of an op's identity that is known before the iteration is; see identity() in live/checksum.cpp.
-std::uint64_t name_of(const Op& op) {
+std::uint64_t op_number(const Op& op) {
   std::uint64_t name = mix(pipeline_end_chain(), op.kind == OpKind::kForward ? 'F' : 'B');
   for (const std::int32_t part : {op.stage, op.microbatch}) name = mix(name, static_cast<std::uint64_t>(part));
   return name;
@@ -116,7 +117,7 @@ bool Executor::lengthens_ops() const {
 
 void Executor::checksum(std::int32_t device, DeviceAddress data, std::size_t word) {
   long long words = Arena::rounded(work(device).payload_bytes()) / 8;
-  DeviceAddress sum = trace_buffers_[static_cast<std::size_t>(device)]->address(word);
+  DeviceAddress sum = at(trace_buffers_, device)->address(word);
   const std::array<void*, 3> arguments{&data, &words, &sum};
   lane(device).launch({"debubble_live_checksum", std::clamp<std::int64_t>(words / 1024, 1, 256), 256, 0, arguments});
 }
@@ -135,8 +136,8 @@ void Executor::copy(std::int32_t from, std::int32_t to, DeviceAddress source, De
 
 // Marks the end of an op, and makes its chain value from what it really used.
 void Executor::finish_op(std::int32_t device, std::size_t position) {
-  const Op& op = job_.schedule().rows[static_cast<std::size_t>(device)][position];
-  const TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
+  const Op& op = at(job_.schedule().rows, device)[position];
+  const TraceBuffer& trace_buffer = *at(trace_buffers_, device);
   StageWork& stages = work(device);
   const auto chain_of = [&](OpKind kind) -> DeviceAddress {
     const std::int32_t id = job_.ops().find(kind, op.stage, op.microbatch);
@@ -158,10 +159,10 @@ void Executor::finish_op(std::int32_t device, std::size_t position) {
     if (op.kind != OpKind::kForward) kept = chain_of(OpKind::kForward);
   }
   DeviceAddress sent = output_of(job_.schedule(), op, tensor) ? stages.outgoing(tensor) + to_chain : 0;
-  const std::int32_t replica = job_.schedule().replica_of[static_cast<std::size_t>(op.microbatch)];
+  const std::int32_t replica = at(job_.schedule().replica_of, op.microbatch);
   DeviceAddress weights =
       makes_weight_gradient(op.kind) ? trace_buffer.address(trace_buffer.of_weights(replica, op.stage)) : 0;
-  std::uint64_t name = name_of(op);
+  std::uint64_t name = op_number(op);
   DeviceAddress iteration = trace_buffer.address(TraceBuffer::kIteration);
   const std::array<void*, 9> arguments{&slot, &chain, &sent, &seen, &used, &kept, &name, &iteration, &weights};
   lane(device).launch({"debubble_live_end", 1, 1, 0, arguments});
@@ -170,7 +171,7 @@ void Executor::finish_op(std::int32_t device, std::size_t position) {
 void Executor::lengthen(std::int32_t device, const Op& op) {
   const double more = job_.slowdown(device) - 1.0;
   if (more <= 0.0 || costs_.stages.empty()) return;
-  const StageCost& cost = costs_.stages[static_cast<std::size_t>(op.stage)];
+  const StageCost& cost = at(costs_.stages, op.stage);
   const Nanoseconds whole = piece_of(duration_of(op.kind, cost), job_.schedule().pieces);
   long long duration = std::llround(static_cast<double>(whole) * more);
   const std::array<void*, 1> arguments{&duration};
@@ -179,7 +180,7 @@ void Executor::lengthen(std::int32_t device, const Op& op) {
 
 void Executor::issue_cell(std::int32_t device, const Action& action, const Mode& mode) {
   LaneDevice& on = lane(device);
-  const TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
+  const TraceBuffer& trace_buffer = *at(trace_buffers_, device);
   on.enter();
   // The events exist: issue_order puts every receive after its send. Waiting is the stream's; the host goes on.
   for (const Hop& hop : action.receives) {
@@ -210,7 +211,7 @@ void Executor::issue_cell(std::int32_t device, const Action& action, const Mode&
 }
 
 void Executor::issue_send(std::int32_t device, const Hop& hop, cuda::Event ready, bool faults) {
-  const TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
+  const TraceBuffer& trace_buffer = *at(trace_buffers_, device);
   const cuda::Stream stream = transfer_stream(device, hop.peer);
   const cuda::Event arrival = event(arrived_, hop.tensor, transfer_part(parts_, lane(device)));
   const Op maker_op = job_.maker_of(hop.tensor);
@@ -239,7 +240,7 @@ void Executor::issue(const Mode& mode) {
   std::vector<std::int64_t> before;
   for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
     LaneDevice& on = lane(device);
-    const TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
+    const TraceBuffer& trace_buffer = *at(trace_buffers_, device);
     on.enter();
     on.zero(trace_buffer.address(TraceBuffer::kFirst),
             trace_buffer.bytes() - static_cast<Bytes>(TraceBuffer::kFirst * sizeof(std::uint64_t)));
@@ -247,7 +248,7 @@ void Executor::issue(const Mode& mode) {
   }
   for (const IssueStep& step : order_.steps) {
     const auto device = static_cast<std::size_t>(step.device);
-    issue_cell(step.device, job_.plan().devices[device][static_cast<std::size_t>(step.action)], mode);
+    issue_cell(step.device, at(job_.plan().devices[device], step.action), mode);
   }
   launches_ = 0;
   for (std::size_t device = 0; device < before.size(); ++device)
@@ -256,7 +257,7 @@ void Executor::issue(const Mode& mode) {
 
 std::optional<Stall> Executor::run(std::int32_t iteration, const Mode& mode) {
   for (std::int32_t device = 0; device < job_.schedule().devices; ++device) {
-    TraceBuffer& trace_buffer = *trace_buffers_[static_cast<std::size_t>(device)];
+    TraceBuffer& trace_buffer = *at(trace_buffers_, device);
     const std::array<std::uint64_t, TraceBuffer::kFirst> start{static_cast<std::uint64_t>(iteration),
                                                                pipeline_end_chain()};
     lane(device).upload(trace_buffer.address(TraceBuffer::kIteration), start.data(), static_cast<Bytes>(sizeof start));
@@ -340,7 +341,7 @@ Stall Executor::where_it_stands() {
     const TraceBuffer& own = trace_buffer(device);
     DeviceStatus status;
     status.position = -1;
-    for (const Action& action : job_.plan().devices[static_cast<std::size_t>(device)]) {
+    for (const Action& action : at(job_.plan().devices, device)) {
       const auto last = static_cast<std::size_t>(action.position) + job_.cell(device, action.position).size() - 1;
       if (own[own.of_op(last, OpWord::kEnd)] != 0) continue;
       status.position = action.position;

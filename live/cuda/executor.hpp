@@ -19,6 +19,7 @@
 #include "live/cuda/stage_work.hpp"
 #include "live/cuda/trace_buffer.hpp"
 #include "live/job.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 
@@ -44,9 +45,7 @@ class Executor {
   // the request's patience. Throws UnavailableError U027 when the GPU fails.
   [[nodiscard]] std::optional<Stall> run(std::int32_t iteration, const Mode& mode);
 
-  [[nodiscard]] const TraceBuffer& trace_buffer(std::int32_t device) const {
-    return *trace_buffers_[static_cast<std::size_t>(device)];
-  }
+  [[nodiscard]] const TraceBuffer& trace_buffer(std::int32_t device) const { return *at(trace_buffers_, device); }
   // For a `slow` fault: what to lengthen. A graph with such ops is captured anew.
   void set_costs(const StageCosts& costs);
   [[nodiscard]] bool lengthens_ops() const;
@@ -91,8 +90,8 @@ class Executor {
   void enter_transfer(std::int32_t device) const;
   cuda::Event event(std::map<Tensor, OwnedHandle<cuda::Event>>& events, const Tensor& tensor, const GpuPart& part);
   void check(cuda::Result result, const std::string& what) const;
-  [[nodiscard]] LaneDevice& lane(std::int32_t device) const { return *lanes_[static_cast<std::size_t>(device)]; }
-  [[nodiscard]] StageWork& work(std::int32_t device) const { return *works_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] LaneDevice& lane(std::int32_t device) const { return *at(lanes_, device); }
+  [[nodiscard]] StageWork& work(std::int32_t device) const { return *at(works_, device); }
 
   const Job& job_;
   const IssueOrder& order_;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::live {
@@ -141,8 +142,7 @@ void GpuParts::connect() const {
     for (const GpuPart& to : parts_) {
       if (from.gpu == to.gpu) continue;
       int possible = 0;
-      check(live.peer_possible(&possible, contexts_[static_cast<std::size_t>(from.gpu)]->device(),
-                               contexts_[static_cast<std::size_t>(to.gpu)]->device()),
+      check(live.peer_possible(&possible, at(contexts_, from.gpu)->device(), at(contexts_, to.gpu)->device()),
             "asking whether GPUs reach each other");
       if (possible == 0) {
         throw UnavailableError({"U060", "",

@@ -12,6 +12,7 @@
 
 #include "gpu/cuda_device.hpp"
 #include "gpu/owned_handle.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 
@@ -37,9 +38,7 @@ class GpuParts {
 
   [[nodiscard]] const CudaLibraries& libraries() const { return *libraries_; }
   [[nodiscard]] const std::vector<GpuPart>& parts() const { return parts_; }
-  [[nodiscard]] const DeviceFacts& facts(const GpuPart& part) const {
-    return facts_[static_cast<std::size_t>(part.gpu)];
-  }
+  [[nodiscard]] const DeviceFacts& facts(const GpuPart& part) const { return at(facts_, part.gpu); }
   // Where transfers that leave this part run: the processors that no part has, so that a copy, or the stamp next to it,
   // never waits for a free place among the part's own blocks; the part itself where nothing is left over.
   [[nodiscard]] const GpuPart& transfer_part(const GpuPart& part) const { return rest_ ? *rest_ : part; }

@@ -8,10 +8,10 @@
 namespace debubble::live {
 namespace {
 
-constexpr std::size_t kRounds = 7;   // odd: a median is one of the samples
-constexpr std::size_t kRepeats = 2;  // of each device's sequence, while transfers are timed
+constexpr std::size_t kHopRounds = 7;  // odd: a median is one of the samples
+constexpr std::size_t kRepeats = 2;    // of each device's sequence, while transfers are timed
 
-using Edge = std::pair<std::int32_t, std::int32_t>;  // sender, receiver
+using HopEdge = std::pair<std::int32_t, std::int32_t>;  // sender, receiver
 
 std::size_t index(std::int32_t device) { return static_cast<std::size_t>(device); }
 
@@ -68,13 +68,13 @@ class HopTimer {
       const std::vector<Op>& ops = sequences_[index(device)];
       const std::size_t all = kRepeats * ops.size();
       lanes_[index(device)]->enter();
-      for (std::size_t k = all * round / kRounds; k < all * (round + 1) / kRounds; ++k) {
+      for (std::size_t k = all * round / kHopRounds; k < all * (round + 1) / kHopRounds; ++k) {
         works_[index(device)]->run(ops[k % ops.size()]);
       }
     }
   }
 
-  void copy(const Edge& edge, Bytes bytes) {
+  void copy(const HopEdge& edge, Bytes bytes) {
     const auto [from, to] = edge;
     const cuda::Stream stream = executor_.transfer_stream(from, to);
     const auto& sends = executor_.trace_buffer(from).sends();
@@ -89,7 +89,7 @@ class HopTimer {
   }
 
   // Where the sender's stream is now, the transfer goes on.
-  void leave_sender(const Edge& edge) {
+  void leave_sender(const HopEdge& edge) {
     const LaneDevice& sender = *lanes_[index(edge.first)];
     const cuda::Event made = new_event(sender.part());
     sender.enter();
@@ -98,8 +98,8 @@ class HopTimer {
     executor_.wait_for(executor_.transfer_stream(edge.first, edge.second), made, "waiting for an output");
   }
 
-  void issue_copies(const Edge& edge, bool busy) {
-    for (std::size_t round = 0; round < kRounds; ++round) {
+  void issue_copies(const HopEdge& edge, bool busy) {
+    for (std::size_t round = 0; round < kHopRounds; ++round) {
       leave_sender(edge);
       if (busy) work(round);
       copy(edge, Arena::kAlignment);
@@ -107,12 +107,12 @@ class HopTimer {
     }
   }
 
-  void issue_hand_overs(const Edge& edge, bool busy) {
+  void issue_hand_overs(const HopEdge& edge, bool busy) {
     const LaneDevice& sender = *lanes_[index(edge.first)];
     const LaneDevice& receiver = *lanes_[index(edge.second)];
     const GpuPart& part = parts_.transfer_part(sender.part());
     cuda::Event arrived = nullptr;
-    for (std::size_t round = 0; round < kRounds; ++round) {
+    for (std::size_t round = 0; round < kHopRounds; ++round) {
       if (busy) work(round, edge.second);
       sender.enter();
       if (arrived != nullptr) executor_.wait_for(sender.stream(), arrived, "waiting for a transfer");

@@ -8,9 +8,9 @@ namespace debubble::live {
 namespace {
 
 // What is under way: overlapped tensors once made; a blocking transfer once both ends are next in their rows.
-class Walk {
+class IssueWalk {
  public:
-  explicit Walk(const Plan& plan) : plan_(plan), next_(plan.devices.size(), 0) {}
+  explicit IssueWalk(const Plan& plan) : plan_(plan), next_(plan.devices.size(), 0) {}
 
   // One action of each device in turn, until no device can go on. What remains then waits in a circle, or for one: a
   // deadlock, found without launching anything.
@@ -77,7 +77,7 @@ DeviceStatus status_of(const Action* action) {
 
 IssueOrder issue_order(const Job& job) {
   const Plan& plan = job.plan();
-  Walk walk(plan);
+  IssueWalk walk(plan);
   IssueOrder order{walk.run(), std::nullopt};
   std::vector<DeviceStatus> statuses;
   bool stuck = false;

@@ -19,7 +19,7 @@ constexpr Nanoseconds kBusyBefore = 1'000'000'000;   // until a GPU's clock has 
 constexpr Nanoseconds kBusyAtMost = 10'000'000'000;  // of a machine that does not settle
 constexpr std::int64_t kSettledWithin = 3;           // per cent, of the last three iterations
 
-void refuse_what_cannot_be(const LiveRequest& request) {
+void refuse_on_one_gpu(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
     problems.push_back({"E003", "--p2p", "transfers between the parts of a GPU overlap the work",
@@ -285,7 +285,7 @@ class CudaRun {
 }  // namespace
 
 LiveResult run_on_cuda(const LiveRequest& request, const CudaOptions& options, const LiveProgress& progress) {
-  refuse_what_cannot_be(request);
+  refuse_on_one_gpu(request);
   auto run = std::make_unique<CudaRun>(request, options, progress);
   if (!run->can_run()) return run->finish();
   run->start();

@@ -4,6 +4,7 @@
 
 #include "gpu/counting_device.hpp"
 #include "gpu/workload/layers.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 
@@ -65,7 +66,7 @@ StageCost StageLayers::memory(std::int32_t stage) const {
   cost.activation = footprint.activation;
   cost.weight_grad_held = footprint.weight_grad_held;
   cost.output = bytes(end(stage) - 1, "y");
-  cost.workspace = scratch() + footprint.regions[static_cast<std::size_t>(Region::kHeld)];  // I fills what W reads
+  cost.workspace = scratch() + at(footprint.regions, Region::kHeld);  // I fills what W reads
   for (int layer = first(stage); layer < end(stage); ++layer) {
     for (const LayerBuffer& buffer : buffers(layer)) {
       if (buffer.purpose == Purpose::kParameter) cost.weights += size(buffer);

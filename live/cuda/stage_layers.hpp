@@ -9,6 +9,7 @@
 #include "gpu/workload/layer_buffers.hpp"
 #include "gpu/workload/shard.hpp"
 #include "live/cuda/stage_memory.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/transformer.hpp"
 
@@ -22,7 +23,7 @@ class StageLayers {
   StageLayers(const TransformerShape& shape, const Shard& shard, const std::vector<int>& partition);
 
   [[nodiscard]] int stages() const { return static_cast<int>(begins_.size()) - 1; }
-  [[nodiscard]] int first(std::int32_t stage) const { return begins_[static_cast<std::size_t>(stage)]; }
+  [[nodiscard]] int first(std::int32_t stage) const { return at(begins_, stage); }
   [[nodiscard]] int end(std::int32_t stage) const { return begins_[static_cast<std::size_t>(stage) + 1]; }
   [[nodiscard]] LayerKind kind(int layer) const;
   // Of one buffer of a layer, as an arena counts it; 0 where the layer has none of this name.
@@ -37,9 +38,7 @@ class StageLayers {
   [[nodiscard]] bool arrives(int layer, std::string_view name) const;
 
  private:
-  [[nodiscard]] const std::vector<LayerBuffer>& buffers(int layer) const {
-    return buffers_[static_cast<std::size_t>(kind(layer))];
-  }
+  [[nodiscard]] const std::vector<LayerBuffer>& buffers(int layer) const { return at(buffers_, kind(layer)); }
   [[nodiscard]] Bytes size(const LayerBuffer& buffer) const;
 
   DataType type_;

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 namespace {
 
-using Piece = std::pair<std::int32_t, std::int32_t>;
+using MemoryPiece = std::pair<std::int32_t, std::int32_t>;
 
 class RowWalk {
  public:
   explicit RowWalk(const std::vector<StageFootprint>& stages) : stages_(stages) {}
 
   void begin(const Op& op) {
-    const StageFootprint& size = stages_[static_cast<std::size_t>(op.stage)];
+    const StageFootprint& size = at(stages_, op.stage);
     if (op.kind == OpKind::kForward) {
       take(op, Region::kUntilBackward);
       take(op, Region::kUntilWeightGrad);
@@ -24,7 +26,7 @@ class RowWalk {
   }
 
   void end(const Op& op) {
-    const StageFootprint& size = stages_[static_cast<std::size_t>(op.stage)];
+    const StageFootprint& size = at(stages_, op.stage);
     if (makes_input_gradient(op.kind)) {
       give_back(op, Region::kUntilBackward);
       counted_ -= size.activation;
@@ -47,8 +49,7 @@ class RowWalk {
  private:
   void take(const Op& op, Region region) {
     const auto index = static_cast<std::size_t>(region);
-    memory_.places[{op.stage, op.microbatch}][index] =
-        arena_.take(stages_[static_cast<std::size_t>(op.stage)].regions[index]);
+    memory_.places[{op.stage, op.microbatch}][index] = arena_.take(at(stages_, op.stage).regions[index]);
     taken_[{op.stage, op.microbatch}][index] = true;
   }
 
@@ -59,13 +60,12 @@ class RowWalk {
     bool& taken = taken_[{op.stage, op.microbatch}][index];
     if (!taken) return;
     taken = false;
-    arena_.give_back(memory_.places[{op.stage, op.microbatch}][index],
-                     stages_[static_cast<std::size_t>(op.stage)].regions[index]);
+    arena_.give_back(memory_.places[{op.stage, op.microbatch}][index], at(stages_, op.stage).regions[index]);
   }
 
   const std::vector<StageFootprint>& stages_;
   Arena arena_;
-  std::map<Piece, std::array<bool, kRegions>> taken_;
+  std::map<MemoryPiece, std::array<bool, kRegions>> taken_;
   Bytes counted_ = 0;
   RowMemory memory_;
 };

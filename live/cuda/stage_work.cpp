@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "live/cuda/stage_layers.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble::live {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr Bytes kChainBytes = Arena::kAlignment;  // one word, and the next buffer aligned
 
-using Piece = std::pair<std::int32_t, std::int32_t>;  // stage, microbatch
+using WorkPiece = std::pair<std::int32_t, std::int32_t>;  // stage, microbatch
 using Layers = std::vector<std::unique_ptr<BufferedLayer>>;
 
 Shard shard_of_piece(const StagedModel& model, const Schedule& schedule) {
@@ -30,7 +31,7 @@ class PieceLender final : public BufferLender {
       : scratch_(scratch), next_(regions) {}
 
   DeviceAddress take(Region region, Bytes bytes) {
-    DeviceAddress& next = next_[static_cast<std::size_t>(region)];
+    DeviceAddress& next = at(next_, region);
     return std::exchange(next, next + static_cast<DeviceAddress>(Arena::rounded(bytes)));
   }
 
@@ -146,7 +147,7 @@ struct StageWork::State {
         shard(shard_of_piece(model, of)),
         stages(model.shape, shard, model.partition),
         rotary(on, shard, model.shape.rotary_base),
-        memory(plan_row_memory(of.rows[static_cast<std::size_t>(row)], footprints())),
+        memory(plan_row_memory(at(of.rows, row), footprints())),
         arena(on, memory.extent),
         scratch(on, stages.scratch()),
         transfers(on, transfer_bytes()) {
@@ -157,7 +158,7 @@ struct StageWork::State {
     device.synchronise();
   }
 
-  [[nodiscard]] const std::vector<Op>& row_ops() const { return schedule.rows[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const std::vector<Op>& row_ops() const { return at(schedule.rows, index); }
   [[nodiscard]] Bytes payload() const { return shard.tokens() * shard.hidden * bytes_of(shard.type); }
   [[nodiscard]] Bytes tensor() const { return Arena::rounded(payload()) + kChainBytes; }
 
@@ -199,14 +200,14 @@ struct StageWork::State {
   }
 
   // The incoming or outgoing buffer of a piece's forward or gradient; 0 where the stage is the model's end.
-  [[nodiscard]] DeviceAddress end_of(const Piece& piece, OpKind kind, bool made) const {
+  [[nodiscard]] DeviceAddress end_of(const WorkPiece& piece, OpKind kind, bool made) const {
     Tensor tensor_of;
     const Op op{kind, false, piece.first, piece.second};
     const bool is_there = made ? output_of(schedule, op, tensor_of) : input_of(schedule, op, tensor_of);
     return is_there ? found_in(made ? outgoing : incoming, tensor_of) : 0;
   }
 
-  void make_piece(const Piece& piece) {
+  void make_piece(const WorkPiece& piece) {
     std::array<DeviceAddress, kRegions> regions{};
     for (std::size_t k = 0; k < kRegions; ++k) {
       regions[k] = arena.address() + static_cast<DeviceAddress>(memory.places[piece][k]);
@@ -238,8 +239,8 @@ struct StageWork::State {
     }
   }
 
-  std::unique_ptr<BufferedLayer> make_layer(int layer, const Piece& piece, PieceLender& lender) {
-    const int replica = schedule.replica_of[static_cast<std::size_t>(piece.second)];
+  std::unique_ptr<BufferedLayer> make_layer(int layer, const WorkPiece& piece, PieceLender& lender) {
+    const int replica = at(schedule.replica_of, piece.second);
     BufferedLayer*& shared = parameters[{replica, layer}];
     lender.parameters = shared == nullptr ? nullptr : &shared->buffers();
     // Layers and microbatches differ, so that no two tensors are alike.
@@ -273,7 +274,7 @@ struct StageWork::State {
   std::map<Tensor, DeviceAddress> incoming;
   std::map<Tensor, DeviceAddress> outgoing;
   std::map<std::pair<int, int>, BufferedLayer*> parameters;  // by replica and layer: who owns them
-  std::map<Piece, Layers> layers;
+  std::map<WorkPiece, Layers> layers;
 };
 
 StageWork::StageWork(WorkDevice& device, const Schedule& schedule, std::int32_t index, const StagedModel& model) {

@@ -1,10 +1,12 @@
 #include "live/cuda/trace_buffer.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 TraceBuffer::TraceBuffer(const Job& job, std::int32_t device, WorkDevice& memory) : memory_(memory) {
   const Schedule& schedule = job.schedule();
-  const std::vector<Op>& row = schedule.rows[static_cast<std::size_t>(device)];
+  const std::vector<Op>& row = at(schedule.rows, device);
   std::size_t next = kFirst + 4 * row.size();
   for (const Op& op : row) {
     Tensor tensor;
@@ -13,7 +15,7 @@ TraceBuffer::TraceBuffer(const Job& job, std::int32_t device, WorkDevice& memory
       next += 3;
     }
     if (input_of(schedule, op, tensor) && maker(schedule, tensor) != device) receives_[tensor] = next++;
-    const auto key = std::pair(schedule.replica_of[static_cast<std::size_t>(op.microbatch)], op.stage);
+    const auto key = std::pair(at(schedule.replica_of, op.microbatch), op.stage);
     if (weights_.emplace(key, next).second) ++next;
   }
   words_.assign(next, 0);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "live/checksum.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 namespace {
@@ -60,15 +61,14 @@ std::int64_t check_chains(const Job& job, const Executor& executor, std::int32_t
   std::int64_t checked = 0;
   for (std::int32_t device = 0; device < schedule.devices; ++device) {
     const TraceBuffer& trace_buffer = executor.trace_buffer(device);
-    for (std::size_t position = 0; position < schedule.rows[static_cast<std::size_t>(device)].size(); ++position) {
+    for (std::size_t position = 0; position < at(schedule.rows, device).size(); ++position) {
       order.emplace_back(trace_buffer[trace_buffer.of_op(position, OpWord::kBegin)], device, position);
     }
     checked += static_cast<std::int64_t>(trace_buffer.receives().size());
   }
   std::sort(order.begin(), order.end());
   for (const auto& [begin, device, position] : order) {
-    check_op(job, executor.trace_buffer(device), position, schedule.rows[static_cast<std::size_t>(device)][position],
-             iteration);
+    check_op(job, executor.trace_buffer(device), position, at(schedule.rows, device)[position], iteration);
   }
   for (std::int32_t device = 0; device < schedule.devices; ++device) {
     const TraceBuffer& trace_buffer = executor.trace_buffer(device);
@@ -100,7 +100,7 @@ Observation observe(const Job& job, const Executor& executor, Bytes payload) {
   for (std::int32_t device = 0; device < job.schedule().devices; ++device) {
     const TraceBuffer& trace_buffer = executor.trace_buffer(device);
     const auto time = [&](std::size_t word) { return static_cast<Nanoseconds>(trace_buffer[word]); };
-    for (const Action& action : job.plan().devices[static_cast<std::size_t>(device)]) {
+    for (const Action& action : at(job.plan().devices, device)) {
       if (action.kind != Action::Kind::kCompute) continue;
       const std::vector<Op> cell = job.cell(device, action.position);
       const auto position = static_cast<std::size_t>(action.position);

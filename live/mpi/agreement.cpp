@@ -17,12 +17,12 @@ constexpr std::array<const char*, 5> kParts{"another version of debubble", "anot
                                             "other settings"};
 using Fingerprint = std::array<std::int64_t, kParts.size()>;
 
-void write(MessageWriter& writer, const Op& op) {
+void write_part(MessageWriter& writer, const Op& op) {
   writer.number(static_cast<std::int64_t>(op.kind)).number(op.paired_with_next ? 1 : 0);
   writer.number(op.stage).number(op.microbatch);
 }
 
-void write(MessageWriter& writer, const Schedule& schedule) {
+void write_part(MessageWriter& writer, const Schedule& schedule) {
   writer.text(schedule.name).number(schedule.devices).number(schedule.stages).number(schedule.microbatches);
   writer.number(schedule.pieces).number(schedule.placement.replicas());
   for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
@@ -31,11 +31,11 @@ void write(MessageWriter& writer, const Schedule& schedule) {
   for (const std::int32_t replica : schedule.replica_of) writer.number(replica);
   for (const std::vector<Op>& row : schedule.rows) {
     writer.number(static_cast<std::int64_t>(row.size()));
-    for (const Op& op : row) write(writer, op);
+    for (const Op& op : row) write_part(writer, op);
   }
 }
 
-void write(MessageWriter& writer, const StageCosts& costs) {
+void write_part(MessageWriter& writer, const StageCosts& costs) {
   for (const StageCost& cost : costs.stages) {
     writer.number(cost.forward).number(cost.backward).number(cost.input_grad).number(cost.weight_grad);
     writer.number(cost.activation).number(cost.weight_grad_held).number(cost.output).number(cost.weights);
@@ -50,13 +50,13 @@ void write_settings(MessageWriter& writer, const LiveRequest& request) {
   for (const Fault& fault : request.faults) {
     writer.number(static_cast<std::int64_t>(fault.kind)).number(fault.device);
     writer.number(std::bit_cast<std::int64_t>(fault.factor));
-    write(writer, fault.op);
+    write_part(writer, fault.op);
   }
 }
 
 std::int64_t hash_of(const MessageWriter& writer) { return std::bit_cast<std::int64_t>(checksum_of(writer.bytes())); }
 
-void write(MessageWriter& writer, const TransformerShape& shape) {
+void write_part(MessageWriter& writer, const TransformerShape& shape) {
   writer.text(shape.name).number(shape.layers).number(shape.hidden).number(shape.heads).number(shape.kv_heads);
   writer.number(shape.head_size).number(shape.feed_forward).number(shape.vocabulary).number(shape.positions);
   writer.number(std::bit_cast<std::int64_t>(shape.rotary_base)).number(static_cast<std::int64_t>(shape.norm));
@@ -64,10 +64,10 @@ void write(MessageWriter& writer, const TransformerShape& shape) {
   writer.number(shape.biases ? 1 : 0).number(shape.qkv_biases ? 1 : 0).number(shape.tied_embedding ? 1 : 0);
 }
 
-void write(MessageWriter& writer, const MpiOptions& options) {
+void write_part(MessageWriter& writer, const MpiOptions& options) {
   writer.number(options.gpus ? 1 : 0);
   const CudaOptions& model = options.model;
-  write(writer, model.shape);
+  write_part(writer, model.shape);
   writer.number(static_cast<std::int64_t>(model.partition.size()));
   for (const int layers : model.partition) writer.number(layers);
   writer.number(model.size.microbatch).number(model.size.sequence).number(model.size.tensor_parallel);
@@ -77,9 +77,9 @@ void write(MessageWriter& writer, const MpiOptions& options) {
 Fingerprint fingerprint_of(const LiveRequest& request, const MpiOptions& options) {
   std::array<MessageWriter, kParts.size()> writers;
   writers[0].text(options.version);
-  write(writers[1], request.schedule);
-  write(writers[2], options);
-  write(writers[3], request.costs);
+  write_part(writers[1], request.schedule);
+  write_part(writers[2], options);
+  write_part(writers[3], request.costs);
   writers[3].number(request.hop_latency).number(request.hop_bandwidth);
   write_settings(writers[4], request);
   Fingerprint hashes{};

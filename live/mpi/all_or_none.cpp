@@ -11,14 +11,14 @@ namespace debubble::live {
 
 namespace {
 
-MessageWriter message_of(const std::optional<Failure>& failure) {
+MessageWriter failure_message(const std::optional<Failure>& failure) {
   MessageWriter writer;
   writer.number(failure.has_value() ? 1 : 0);
   if (failure.has_value()) write(writer, *failure);
   return writer;
 }
 
-std::optional<Failure> read(ControlChannel::Received received) {
+std::optional<Failure> read_mail(ControlChannel::Received received) {
   if (received.message.number() == 0) return std::nullopt;
   return read_failure(received.message);
 }
@@ -53,14 +53,14 @@ class Deciding {
     while (received_ < passing_.size() - 1) {
       std::optional<ControlChannel::Received> received = channel_.next();
       if (!received.has_value()) break;
-      const std::optional<Failure> other = read(std::move(*received));
+      const std::optional<Failure> other = read_mail(std::move(*received));
       if (!failure_.has_value()) failure_ = other;
       ++received_;
     }
     const bool all_received = received_ == passing_.size() - 1;
     if (!sent_ && (failure_.has_value() || (ended_ && all_received))) {
       sent_ = true;
-      channel_.send_to_all_others(message_of(failure_));
+      channel_.send_to_all_others(failure_message(failure_));
     }
     return sent_ && all_received;
   }
@@ -71,13 +71,13 @@ class Deciding {
     std::optional<ControlChannel::Received> verdict = channel_.next();
     if (!verdict.has_value()) return false;
     if (!sent_) send_own();
-    failure_ = read(std::move(*verdict));
+    failure_ = read_mail(std::move(*verdict));
     return true;
   }
 
   void send_own() {
     sent_ = true;
-    channel_.send(0, message_of(failure_));
+    channel_.send(0, failure_message(failure_));
   }
 
   MessagePassing& passing_;

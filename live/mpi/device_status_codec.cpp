@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 void write(MessageWriter& writer, const DeviceStatus& status) {
@@ -26,7 +28,7 @@ DeviceStatus read_status(MessageReader& reader) {
 }
 
 void check(const DeviceStatus& status, const Schedule& schedule, std::int32_t device) {
-  const auto length = static_cast<std::int32_t>(schedule.rows[static_cast<std::size_t>(device)].size());
+  const auto length = static_cast<std::int32_t>(at(schedule.rows, device).size());
   bool ok = status.position >= -1 && status.position <= length;
   if (status.waits) {
     const Tensor& tensor = status.tensor;
@@ -39,7 +41,7 @@ void check(const DeviceStatus& status, const Schedule& schedule, std::int32_t de
 }
 
 std::string place_of(const Schedule& schedule, std::int32_t device, const DeviceStatus& status) {
-  const std::vector<Op>& row = schedule.rows[static_cast<std::size_t>(device)];
+  const std::vector<Op>& row = at(schedule.rows, device);
   const std::string name = "device " + std::to_string(device);
   const auto position = static_cast<std::size_t>(status.position);
   if (status.position < 0 || position >= row.size()) return "past the last op of " + name;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "live/mpi/frame.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 
@@ -106,7 +107,7 @@ bool Exchange::finish_receives() {
 void Exchange::deliver(const Transfer& transfer) {
   Message message = from_frame(transfer.frame);
   if (now_) {
-    const Nanoseconds shift = shifts_[static_cast<std::size_t>(transfer.peer)];
+    const Nanoseconds shift = at(shifts_, transfer.peer);
     message.time += shift;
     message.arrival = std::max(message.arrival + shift, now_());
   }

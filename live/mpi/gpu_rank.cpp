@@ -21,6 +21,7 @@
 #include "live/mpi/nccl_program.hpp"
 #include "live/mpi/nccl_transport.hpp"
 #include "live/mpi/rank_run.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/median.hpp"
 
 namespace debubble::live {
@@ -29,7 +30,7 @@ namespace {
 
 constexpr int kCalibrationRuns = 5;
 
-void refuse_what_cannot_be(const LiveRequest& request) {
+void refuse_over_nccl(const LiveRequest& request) {
   std::vector<Diagnostic> problems;
   if (request.p2p != P2p::kOverlapped) {
     problems.push_back({"E003", "--p2p", "over NCCL transfers overlap the work",
@@ -134,7 +135,7 @@ class GpuRank {
   // Every kind of op of this row, the median of several, while the other GPUs do the same.
   MeasuredTimes calibrated(GpuWorker& worker) const {
     MeasuredTimes times;
-    for (const Op& op : job_.schedule().rows[static_cast<std::size_t>(passing_.rank())]) {
+    for (const Op& op : at(job_.schedule().rows, passing_.rank())) {
       if (times.contains({op.kind, op.stage})) continue;
       std::vector<Nanoseconds> taken;
       for (int turn = 0; turn < kCalibrationRuns; ++turn) {
@@ -208,7 +209,7 @@ class GpuRank {
 
 LiveResult run_gpu_ranks(MessagePassing& passing, ControlChannel& channel, const LiveRequest& request,
                          const CudaOptions& model, const LiveProgress& progress) {
-  refuse_what_cannot_be(request);
+  refuse_over_nccl(request);
   return GpuRank(passing, channel, request, {model.shape, model.partition, model.size}, progress).run();
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "live/mpi/frame.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 
@@ -24,7 +25,7 @@ void Mailbox::wake_main() {
 void Mailbox::send(std::int32_t to, Message message) {
   std::vector<std::byte> frame = to_frame(message);  // outside of the lock: it copies the payload
   std::unique_lock lock(mutex_);
-  int& in_flight = in_flight_[static_cast<std::size_t>(to)];
+  int& in_flight = in_flight_[to_index(to)];
   wait(lock, [&in_flight] { return in_flight < kOutstanding; });
   ++in_flight;
   outgoing_.push_back({to, std::move(frame)});
@@ -104,7 +105,7 @@ std::optional<Mailbox::OutgoingFrame> Mailbox::next_outgoing() {
 
 void Mailbox::frame_sent(std::int32_t to) {
   const std::lock_guard lock(mutex_);
-  --in_flight_[static_cast<std::size_t>(to)];
+  --in_flight_[to_index(to)];
   moved_ = std::chrono::steady_clock::now();
   worker_wakes_.notify_one();
 }

@@ -8,7 +8,7 @@ namespace debubble::live {
 namespace {
 
 constexpr int kOldest = 21800;
-constexpr const char* kInstall =
+constexpr const char* kInstallNccl =
     "install NCCL 2.18 or newer (package libnccl2, or `pip install nvidia-nccl-cu13` in the active environment); "
     "DEBUBBLE_LIBNCCL=PATH names the library to load";
 
@@ -21,19 +21,19 @@ std::string nccl_version_text(int version) {
 
 Nccl load_nccl() {
   const CudaLibrary library = CudaLibrary::find({"DEBUBBLE_LIBNCCL", {"libnccl.so.2"}, toolkit_folders()});
-  if (!library.is_open()) throw UnavailableError({"U054", "", "NCCL is missing: " + library.problem(), kInstall});
+  if (!library.is_open()) throw UnavailableError({"U054", "", "NCCL is missing: " + library.problem(), kInstallNccl});
   Nccl found;
   found.library = library.name();
   std::string missing;
 #define DEBUBBLE_TAKE(name, symbol, result, parameters) library.take(#symbol, found.call.name, missing);
   DEBUBBLE_NCCL_FUNCTIONS(DEBUBBLE_TAKE)
 #undef DEBUBBLE_TAKE
-  if (!missing.empty()) throw UnavailableError({"U054", found.library, "this NCCL lacks " + missing, kInstall});
+  if (!missing.empty()) throw UnavailableError({"U054", found.library, "this NCCL lacks " + missing, kInstallNccl});
   int version = 0;
   check_nccl(found, found.call.version(&version), "asking NCCL for its version");
   found.version = nccl_version_text(version);
   if (version < kOldest) {
-    throw UnavailableError({"U054", found.library, "this NCCL is " + found.version + ", too old", kInstall});
+    throw UnavailableError({"U054", found.library, "this NCCL is " + found.version + ", too old", kInstallNccl});
   }
   return found;
 }

@@ -6,12 +6,14 @@
 #include <map>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 namespace {
 
 using Kind = NcclStep::Kind;
-using Edge = std::pair<std::int32_t, std::int32_t>;  // from, to
+using NcclEdge = std::pair<std::int32_t, std::int32_t>;  // from, to
 
 NcclStep transfer(Kind kind, const Hop& hop, std::vector<std::size_t> after) {
   return {kind, 0, hop.tensor, hop.peer, std::move(after)};
@@ -33,7 +35,7 @@ void add_receives(const Plan& plan, std::int32_t rank, std::vector<NcclStep>& st
 std::vector<NcclStep> steps_of(const Plan& plan, std::int32_t rank) {
   std::vector<NcclStep> steps;
   add_receives(plan, rank, steps);
-  for (const Action& action : plan.devices[static_cast<std::size_t>(rank)]) {
+  for (const Action& action : at(plan.devices, rank)) {
     NcclStep cell{Kind::kCompute, action.position, {}, -1, {}};
     for (const Hop& hop : action.receives) {
       const auto it = std::find_if(steps.begin(), steps.end(), [&hop](const NcclStep& step) {
@@ -49,9 +51,9 @@ std::vector<NcclStep> steps_of(const Plan& plan, std::int32_t rank) {
 }
 
 // The queues of all ranks, and how far they have come.
-class Walk {
+class NcclWalk {
  public:
-  explicit Walk(const NcclProgram& program) : program_(program), done_(program.size()), compute_(program.size()) {
+  explicit NcclWalk(const NcclProgram& program) : program_(program), done_(program.size()), compute_(program.size()) {
     for (std::size_t rank = 0; rank < program.size(); ++rank) {
       done_[rank].assign(program[rank].size(), false);
       for (std::size_t k = 0; k < program[rank].size(); ++k) queue_of(rank, program[rank][k]).push_back(k);
@@ -85,22 +87,22 @@ class Walk {
     return step.kind == Kind::kSend ? edges_[{own, step.peer}].first : edges_[{step.peer, own}].second;
   }
 
-  const NcclStep& step(std::int32_t rank, std::size_t k) const { return program_[static_cast<std::size_t>(rank)][k]; }
+  const NcclStep& step(std::int32_t rank, std::size_t k) const { return at(program_, rank)[k]; }
 
   bool is_ready(std::int32_t rank, const Queue& queue) const {
     if (queue.empty()) return false;
     const std::vector<std::size_t>& after = step(rank, queue.front()).after;
-    const std::vector<bool>& done = done_[static_cast<std::size_t>(rank)];
+    const std::vector<bool>& done = at(done_, rank);
     return std::all_of(after.begin(), after.end(), [&done](std::size_t k) { return done[k]; });
   }
 
-  bool both_ready(const Edge& edge) const {
+  bool both_ready(const NcclEdge& edge) const {
     const auto& [sends, receives] = edges_.at(edge);
     return is_ready(edge.first, sends) && is_ready(edge.second, receives);
   }
 
   void finish(std::int32_t rank, Queue& queue) {
-    done_[static_cast<std::size_t>(rank)][queue.front()] = true;
+    at(done_, rank)[queue.front()] = true;
     queue.pop_front();
   }
 
@@ -112,7 +114,7 @@ class Walk {
     return moved;
   }
 
-  std::optional<std::string> mismatch(const Edge& edge) const {
+  std::optional<std::string> mismatch(const NcclEdge& edge) const {
     const auto& [sends, receives] = edges_.at(edge);
     const Tensor& sent = step(edge.first, sends.front()).tensor;
     const Tensor& wanted = step(edge.second, receives.front()).tensor;
@@ -142,8 +144,8 @@ class Walk {
 
   const NcclProgram& program_;
   std::vector<std::vector<bool>> done_;
-  std::vector<Queue> compute_;                     // by rank
-  std::map<Edge, std::pair<Queue, Queue>> edges_;  // sends, receives
+  std::vector<Queue> compute_;                         // by rank
+  std::map<NcclEdge, std::pair<Queue, Queue>> edges_;  // sends, receives
 };
 
 }  // namespace
@@ -156,6 +158,6 @@ NcclProgram nccl_program(const Plan& plan) {
   return program;
 }
 
-std::optional<std::string> find_nccl_problem(const NcclProgram& program) { return Walk(program).run(); }
+std::optional<std::string> find_nccl_problem(const NcclProgram& program) { return NcclWalk(program).run(); }
 
 }  // namespace debubble::live

@@ -7,13 +7,15 @@
 
 #include "live/mpi/message_passing.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 namespace {
 
 // "Open MPI 4.1.4" of "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, ..."; "MPICH 4.0.2" of
 // "MPICH Version:\t4.0.2\n...".
-std::string short_name(const std::string& text) {
+std::string mpi_name(const std::string& text) {
   std::string name = text.substr(0, text.find_first_of(",\n"));
   for (const std::string removed : {" Version:\t", " Version: ", " v"}) {
     const std::size_t at = name.find(removed);
@@ -75,7 +77,7 @@ class OverMpi final : public MessagePassing {
     if (flag == 0) return -1;
     int blocks = 0;
     MPI_Get_count(&status, block_, &blocks);
-    from = edge == kAllRanks ? status.MPI_SOURCE : edges_[static_cast<std::size_t>(edge)].from;
+    from = edge == kAllRanks ? status.MPI_SOURCE : edges_[to_index(edge)].from;
     return static_cast<std::int64_t>(blocks) * static_cast<std::int64_t>(kBlock);
   }
 
@@ -107,8 +109,8 @@ class OverMpi final : public MessagePassing {
     int from = -1;
   };
 
-  MPI_Comm communicator(int edge) const { return edges_[static_cast<std::size_t>(edge)].communicator; }
-  MPI_Request& at(Request request) { return requests_[static_cast<std::size_t>(request)]; }
+  MPI_Comm communicator(int edge) const { return edges_[to_index(edge)].communicator; }
+  MPI_Request& at(Request request) { return requests_[to_index(request)]; }
 
   Request free_request() {
     if (free_.empty()) {
@@ -127,7 +129,7 @@ class OverMpi final : public MessagePassing {
     host_ = name.substr(0, static_cast<std::size_t>(length));
     std::string version(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
     MPI_Get_library_version(version.data(), &length);
-    library_ = short_name(version.substr(0, static_cast<std::size_t>(length)));
+    library_ = mpi_name(version.substr(0, static_cast<std::size_t>(length)));
   }
 
   void find_rank_on_host() {

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "DEBUBBLE_MPI_PLUGIN";
-constexpr const char* kInstall = "install Open MPI on every host (Debian, Ubuntu: apt-get install openmpi-bin)";
+constexpr const char* kInstallMpi = "install Open MPI on every host (Debian, Ubuntu: apt-get install openmpi-bin)";
 
 std::vector<fs::path> candidates() {
   const char* const named = std::getenv(kVariable);  // NOLINT(concurrency-mt-unsafe): read before any thread of ours
@@ -48,7 +48,7 @@ const MessagePassingPlugin& load(const fs::path& path) {
     const char* const reason = dlerror();
     throw UnavailableError({"U052", path.string(),
                             std::string("the MPI library cannot be loaded: ") + (reason == nullptr ? "" : reason),
-                            kInstall});
+                            kInstallMpi});
   }
   const auto* const plugin = static_cast<const MessagePassingPlugin*>(dlsym(library, "debubble_message_passing"));
   if (plugin == nullptr || plugin->version != MessagePassing::kInterfaceVersion) {

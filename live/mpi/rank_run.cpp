@@ -13,6 +13,7 @@
 #include "live/mpi/device_status_codec.hpp"
 #include "live/mpi/exchange.hpp"
 #include "live/mpi/sigterm_report.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble::live {
 
@@ -21,12 +22,12 @@ namespace {
 using std::chrono::microseconds;
 
 // How the main thread waits for something to move: others may have the core, longer and longer.
-constexpr int kQuickRounds = 50;
+constexpr int kRankRounds = 50;
 constexpr int kShortSleepRounds = 500;
 constexpr microseconds kShortSleep{50};
 constexpr microseconds kLongSleep{500};
 
-std::string name_of(const MessagePassing& passing) {
+std::string rank_name(const MessagePassing& passing) {
   return "rank " + std::to_string(passing.rank()) + " on " + passing.host();
 }
 
@@ -80,7 +81,7 @@ class RankRun {
       ControlChannel::Received received = channel_.wait();
       for (int rank = 0; rank < passing_.size(); ++rank) offsets.push_back(received.message.number());
     }
-    const Nanoseconds own = offsets[static_cast<std::size_t>(passing_.rank())];
+    const Nanoseconds own = at(offsets, passing_.rank());
     for (Nanoseconds& offset : offsets) offset -= own;
     return offsets;
   }
@@ -111,7 +112,7 @@ class RankRun {
       worker = std::thread([this] { work(); });
     } catch (const std::system_error&) {
       failed_ = true;
-      watchdog_.failed(failure_of(std::current_exception(), name_of(passing_)));
+      watchdog_.failed(failure_of(std::current_exception(), rank_name(passing_)));
     }
   }
 
@@ -132,11 +133,11 @@ class RankRun {
       if (exchange_.progress()) idle = 0;
       if (!failed_ && mailbox_.has_ended() && error_ != nullptr) {
         failed_ = true;
-        watchdog_.failed(failure_of(error_, name_of(passing_)));
+        watchdog_.failed(failure_of(error_, rank_name(passing_)));
       }
       if (std::optional<Outcome> outcome = watchdog_.poll()) return std::move(*outcome);
       if (SigtermReport::received()) sigterm.print_and_exit(sigterm_line());
-      if (idle < kQuickRounds || work_.urgent) {
+      if (idle < kRankRounds || work_.urgent) {
         std::this_thread::yield();
       } else {
         mailbox_.wait_for_worker(idle < kShortSleepRounds || uses_wall_clock() ? kShortSleep : kLongSleep);
@@ -145,7 +146,7 @@ class RankRun {
   }
 
   std::string sigterm_line() {
-    return "debubble: " + name_of(passing_) + " was ended from outside " +
+    return "debubble: " + rank_name(passing_) + " was ended from outside " +
            place_of(job_.schedule(), passing_.rank(), mailbox_.status());
   }
 
@@ -194,7 +195,7 @@ RankReport run_rank(MessagePassing& passing, ControlChannel& channel, const Job&
     return RankRun(passing, channel, job, work).run();
   } catch (const std::exception& error) {
     // The other ranks cannot learn of it and would wait for this one for ever.
-    std::fprintf(stderr, "debubble: %s: %s\n", name_of(passing).c_str(), error.what());
+    std::fprintf(stderr, "debubble: %s: %s\n", rank_name(passing).c_str(), error.what());
     std::fflush(stderr);
     passing.abort();
     throw;

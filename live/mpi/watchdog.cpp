@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::live {
 
 namespace {
 
-MessageWriter message_of(std::int64_t type, const DeviceStatus& status) {
+MessageWriter standing_message(std::int64_t type, const DeviceStatus& status) {
   MessageWriter writer;
   writer.number(type);
   write(writer, status);
@@ -46,13 +48,13 @@ void Watchdog::check_own_work() {
 void Watchdog::send_state(MessageType type) {
   last_sent_ = type;
   if (passing_.rank() == 0) return update(0, type, mailbox_.status());
-  channel_.send(0, message_of(static_cast<std::int64_t>(type), mailbox_.status()));
+  channel_.send(0, standing_message(static_cast<std::int64_t>(type), mailbox_.status()));
 }
 
 void Watchdog::failed(const Failure& failure) {
   last_sent_ = MessageType::kFailed;
   if (passing_.rank() == 0) return decide({Outcome::Kind::kFailed, statuses_, failure});
-  MessageWriter writer = message_of(static_cast<std::int64_t>(MessageType::kFailed), mailbox_.status());
+  MessageWriter writer = standing_message(static_cast<std::int64_t>(MessageType::kFailed), mailbox_.status());
   write(writer, failure);
   channel_.send(0, writer);
 }
@@ -63,8 +65,8 @@ bool Watchdog::all_stopped() const {
 }
 
 void Watchdog::update(int rank, MessageType type, const DeviceStatus& status) {
-  ranks_[static_cast<std::size_t>(rank)] = type;
-  statuses_[static_cast<std::size_t>(rank)] = status;
+  at(ranks_, rank) = type;
+  at(statuses_, rank) = status;
   if (replies_.has_value() || !all_stopped()) return;
   if (std::find(ranks_.begin(), ranks_.end(), MessageType::kStuck) == ranks_.end()) {
     return decide({Outcome::Kind::kComplete, statuses_, {}});
@@ -74,13 +76,13 @@ void Watchdog::update(int rank, MessageType type, const DeviceStatus& status) {
 
 void Watchdog::probe_all() {
   replies_ = 0;
-  channel_.send_to_all_others(message_of(static_cast<std::int64_t>(MessageType::kProbe), {}));
+  channel_.send_to_all_others(standing_message(static_cast<std::int64_t>(MessageType::kProbe), {}));
   if (passing_.size() == 1) decide({Outcome::Kind::kStalled, statuses_, {}});
 }
 
 void Watchdog::reply_to_probe() {
   check_own_work();
-  MessageWriter writer = message_of(static_cast<std::int64_t>(MessageType::kProbeReply), mailbox_.status());
+  MessageWriter writer = standing_message(static_cast<std::int64_t>(MessageType::kProbeReply), mailbox_.status());
   writer.number(static_cast<std::int64_t>(last_sent_));
   channel_.send(0, writer);
 }
@@ -93,8 +95,8 @@ void Watchdog::read(ControlChannel::Received received) {
   if (type == MessageType::kProbe) return reply_to_probe();
   if (type == MessageType::kFailed) return failed(read_failure(received.message));
   if (type != MessageType::kProbeReply) return update(received.from, type, status);
-  received.message.into(ranks_[static_cast<std::size_t>(received.from)]);
-  statuses_[static_cast<std::size_t>(received.from)] = status;
+  received.message.into(at(ranks_, received.from));
+  at(statuses_, received.from) = status;
   if (++*replies_ < passing_.size() - 1) return;
   // All replies are in, and this rank's own state is read again with them. A rank that is stuck has been so for
   // `patience` up to its reply; so unless the probe itself took longer, there was a moment when no rank was at work.
@@ -122,7 +124,7 @@ void Watchdog::drain() {
       if (type == MessageType::kLeaving) --left;
     }
   } else {
-    channel_.send(0, message_of(static_cast<std::int64_t>(MessageType::kLeaving), {}));
+    channel_.send(0, standing_message(static_cast<std::int64_t>(MessageType::kLeaving), {}));
   }
   channel_.flush();
 }

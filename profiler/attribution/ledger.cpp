@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "sim/core/words.hpp"
+
 namespace debubble::attribution {
 namespace {
 
 // No kernel runs for an hour; a damaged record may say so, and sums must not overflow.
 constexpr Nanoseconds kLongestKernel = 3'600'000'000'000;
 constexpr std::size_t kMostLosses = 1000;  // kinds of them
-
-bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -34,8 +34,8 @@ bool Ledger::take(const KernelRecord& record, Work& work) {
 const Ledger::Traits& Ledger::traits_of(std::uint32_t kernel) {
   while (traits_.size() <= kernel) {
     const std::string& name = kernels_.text(static_cast<std::uint32_t>(traits_.size()));
-    traits_.push_back(
-        {contains(name, "nccl") || contains(name, "Nccl") || contains(name, "NCCL"), contains(name, "GammaBeta")});
+    traits_.push_back({contains_text(name, "nccl") || contains_text(name, "Nccl") || contains_text(name, "NCCL"),
+                       contains_text(name, "GammaBeta")});
   }
   return traits_[kernel];
 }

@@ -9,6 +9,7 @@
 #include "formats/profile/layer_runs.hpp"
 #include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble::attribution {
 namespace {
@@ -33,12 +34,10 @@ std::optional<std::string> matched(const std::string& name, const std::regex& pa
   return match.size() > 1 ? match[1].str() : match[0].str();
 }
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 bool starts_with(std::string_view text, std::string_view part) { return text.substr(0, part.size()) == part; }
 
 bool contains_nccl(std::string_view text) {
-  return contains(text, "nccl") || contains(text, "NCCL") || contains(text, "Nccl");
+  return contains_text(text, "nccl") || contains_text(text, "NCCL") || contains_text(text, "Nccl");
 }
 
 // "MulBackward0", "CheckpointFunctionBackward": what autograd calls its nodes.
@@ -50,7 +49,7 @@ bool is_node_name(std::string_view name) {
 }
 
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains(text, part); });
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains_text(text, part); });
 }
 
 // "_LayerNormLinearBackward" of TransformerEngine: autograd numbers the names of its own nodes only. Its kernels run
@@ -61,13 +60,13 @@ bool is_fused_linear(std::string_view name) {
 }
 
 NodeKind node_kind(std::string_view name) {
-  if (contains(name, "AccumulateGrad")) return NodeKind::kAccumulation;
-  if (contains(name, "CppNode") || is_fused_linear(name)) return NodeKind::kBothAtOnce;
-  if (contains(name, "AddmmBackward") || contains(name, "LinearBackward")) return NodeKind::kInputFirst;
-  if (contains(name, "BmmBackward")) return NodeKind::kOrdinary;
-  if (contains(name, "MmBackward")) return NodeKind::kWeightFirst;
+  if (contains_text(name, "AccumulateGrad")) return NodeKind::kAccumulation;
+  if (contains_text(name, "CppNode") || is_fused_linear(name)) return NodeKind::kBothAtOnce;
+  if (contains_text(name, "AddmmBackward") || contains_text(name, "LinearBackward")) return NodeKind::kInputFirst;
+  if (contains_text(name, "BmmBackward")) return NodeKind::kOrdinary;
+  if (contains_text(name, "MmBackward")) return NodeKind::kWeightFirst;
   if (contains_any(name, {"LayerNorm", "RmsNorm", "RMSNorm", "GroupNorm"})) return NodeKind::kNorm;
-  if (contains(name, "Embedding")) return NodeKind::kEmbedding;
+  if (contains_text(name, "Embedding")) return NodeKind::kEmbedding;
   if (contains_any(name, {"Convolution", "BatchNorm", "CompiledFunction"})) return NodeKind::kBothAtOnce;
   return NodeKind::kOrdinary;
 }
@@ -106,7 +105,7 @@ RangeName of_kind(RangeKind kind) {
 
 // Names that frameworks give: operators, calls of the runtime, and what PyTorch does between them.
 bool is_frameworks(std::string_view name) {
-  return contains(name, "::") || contains(name, "cuda") || name == "detach" || name == "detach_" ||
+  return contains_text(name, "::") || contains_text(name, "cuda") || name == "detach" || name == "detach_" ||
          name == "record_param_comms";
 }
 
@@ -147,7 +146,7 @@ RangeName RangeNames::parse(const std::string& name) {
   if (starts_with(name, kEngine)) {
     return node_named(std::string_view(name).substr(kEngine.size()), RangeKind::kEngineNode);
   }
-  if (is_node_name(name) || contains(name, "AccumulateGrad")) return node_named(name, RangeKind::kNode);
+  if (is_node_name(name) || contains_text(name, "AccumulateGrad")) return node_named(name, RangeKind::kNode);
   if (contains_nccl(name)) return of_kind(RangeKind::kCommunication);
   RangeName result;
   result.op = op_kind(name);

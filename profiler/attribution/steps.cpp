@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::attribution {
 
 std::int32_t Steps::begin(Nanoseconds time) {
@@ -14,7 +16,7 @@ std::int32_t Steps::begin(Nanoseconds time) {
 }
 
 void Steps::end(std::int32_t step, Nanoseconds time) {
-  steps_[static_cast<std::size_t>(step)].end = time;
+  at(steps_, step).end = time;
   if (current_ == step) current_ = kNoStep;
 }
 

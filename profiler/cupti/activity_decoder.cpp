@@ -12,16 +12,16 @@ namespace debubble {
 
 namespace {
 
-std::string_view name_of(const cupti_abi::Kernel& kernel) {
+std::string_view activity_name(const cupti_abi::Kernel& kernel) {
   return kernel.name == nullptr ? std::string_view("unnamed kernel") : std::string_view(kernel.name);
 }
-std::string_view name_of(const cupti_abi::Memcpy& copy) { return copy_name(copy.copy_kind); }
-std::string_view name_of(const cupti_abi::PeerMemcpy&) { return copy_name(kPeerCopyKind); }
-std::string_view name_of(const cupti_abi::Memset&) { return "set"; }
+std::string_view activity_name(const cupti_abi::Memcpy& copy) { return copy_name(copy.copy_kind); }
+std::string_view activity_name(const cupti_abi::PeerMemcpy&) { return copy_name(kPeerCopyKind); }
+std::string_view activity_name(const cupti_abi::Memset&) { return "set"; }
 
-Bytes bytes_of(const cupti_abi::Kernel&) { return 0; }
+Bytes activity_bytes(const cupti_abi::Kernel&) { return 0; }
 template <class Work>
-Bytes bytes_of(const Work& work) {
+Bytes activity_bytes(const Work& work) {
   return static_cast<Bytes>(std::min(work.bytes, static_cast<std::uint64_t>(kLargestSize)));
 }
 
@@ -116,8 +116,8 @@ void ActivityDecoder::work(const cupti_abi::Activity* activity, GpuWork kind, Re
   record.graph_node = seen.graph_node;
   record.begin = static_cast<Nanoseconds>(seen.start);
   record.end = static_cast<Nanoseconds>(seen.end);
-  record.bytes = bytes_of(seen);
-  record.name = name_of(seen);
+  record.bytes = activity_bytes(seen);
+  record.name = activity_name(seen);
   (kind == GpuWork::kKernel ? counts_.kernels : counts_.copies).fetch_add(1, std::memory_order_relaxed);
   if (seen.start == 0 && seen.end == 0) counts_.timeless.fetch_add(1, std::memory_order_relaxed);
   sink.on(record);
@@ -148,7 +148,7 @@ void ActivityDecoder::memory(const cupti_abi::Activity* activity, RecordSink& si
   if (memory.memory_kind != cupti_abi::kMemoryDevice && memory.memory_kind != cupti_abi::kMemoryManaged) return;
   if (memory.operation != cupti_abi::kAllocation && memory.operation != cupti_abi::kRelease) return;
   if (!possible(memory.time, 0)) return;
-  const Bytes bytes = bytes_of(memory);
+  const Bytes bytes = activity_bytes(memory);
   sink.on(MemoryRecord{.thread = 0,
                        .device = memory.device,
                        .time = static_cast<Nanoseconds>(memory.time),

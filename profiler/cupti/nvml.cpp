@@ -14,7 +14,7 @@ namespace {
 constexpr int kClockSm = 1;  // NVML_CLOCK_SM [GPU?]
 
 template <class Pointer>
-bool find(void* library, const char* name, Pointer& pointer) {
+bool find_symbol(void* library, const char* name, Pointer& pointer) {
   pointer = reinterpret_cast<Pointer>(dlsym(library, name));
   return pointer != nullptr;
 }
@@ -32,13 +32,14 @@ void ClockSampler::load() {
   tried_ = true;
   void* const library = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return;
-  const bool all =
-      find(library, "nvmlInit_v2", nvml_.init) && find(library, "nvmlDeviceGetHandleByUUID", nvml_.by_uuid) &&
-      find(library, "nvmlDeviceGetClockInfo", nvml_.clock) && find(library, "nvmlSystemGetDriverVersion", nvml_.driver);
+  const bool all = find_symbol(library, "nvmlInit_v2", nvml_.init) &&
+                   find_symbol(library, "nvmlDeviceGetHandleByUUID", nvml_.by_uuid) &&
+                   find_symbol(library, "nvmlDeviceGetClockInfo", nvml_.clock) &&
+                   find_symbol(library, "nvmlSystemGetDriverVersion", nvml_.driver);
   if (!all) return;
   // Renamed in CUDA 12; both names are asked for [GPU?].
-  if (!find(library, "nvmlDeviceGetCurrentClocksEventReasons", nvml_.reasons)) {
-    find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml_.reasons);
+  if (!find_symbol(library, "nvmlDeviceGetCurrentClocksEventReasons", nvml_.reasons)) {
+    find_symbol(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml_.reasons);
   }
   works_ = nvml_.init() == 0;
   std::array<char, 96> text{};

@@ -14,7 +14,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::array<const char*, 3> kNames = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+constexpr std::array<const char*, 3> kCuptiNames = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
 
 UnavailableError no_cupti(std::string message) {
   return UnavailableError({"U001", "", std::move(message),
@@ -29,7 +29,7 @@ std::string last_error() {
 
 // One of the places that a toolkit or a wheel puts it.
 std::vector<std::string> usual_places() {
-  std::vector<std::string> places(kNames.begin(), kNames.end());
+  std::vector<std::string> places(kCuptiNames.begin(), kCuptiNames.end());
   std::vector<std::string> roots;
   for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const char* const root = std::getenv(variable); root != nullptr && *root != '\0') roots.emplace_back(root);
@@ -37,7 +37,7 @@ std::vector<std::string> usual_places() {
   roots.emplace_back("/usr/local/cuda");
   for (const std::string& root : roots) {
     for (const std::string_view folder : {"/extras/CUPTI/lib64/", "/lib64/", "/lib/"}) {
-      for (const char* const name : kNames) places.push_back(root + std::string(folder) + name);
+      for (const char* const name : kCuptiNames) places.push_back(root + std::string(folder) + name);
     }
   }
   return places;
@@ -49,8 +49,8 @@ void* open_configured(const std::string& path) {
   return library;
 }
 
-void* open_library(const std::string& configured) {
-  for (const char* const name : kNames) {
+void* open_cupti(const std::string& configured) {
+  for (const char* const name : kCuptiNames) {
     if (void* const loaded = dlopen(name, RTLD_NOW | RTLD_NOLOAD); loaded != nullptr) return loaded;
   }
   if (!configured.empty()) return open_configured(configured);
@@ -64,13 +64,13 @@ void* open_library(const std::string& configured) {
 }
 
 template <class Pointer>
-void find(void* library, const char* name, Pointer& pointer) {
+void find_if_there(void* library, const char* name, Pointer& pointer) {
   pointer = reinterpret_cast<Pointer>(dlsym(library, name));
 }
 
 template <class Pointer>
 void need(void* library, const char* name, Pointer& pointer) {
-  find(library, name, pointer);
+  find_if_there(library, name, pointer);
   if (pointer == nullptr) throw no_cupti(std::string("the CUPTI library has no function ") + name);
 }
 
@@ -79,16 +79,16 @@ CuptiTable functions_of(void* library) {
   need(library, "cuptiGetVersion", table.get_version);
   need(library, "cuptiGetResultString", table.get_result_string);
   need(library, "cuptiSubscribe", table.subscribe);
-  find(library, "cuptiSubscribe_v2", table.subscribe_v2);
+  find_if_there(library, "cuptiSubscribe_v2", table.subscribe_v2);
   need(library, "cuptiUnsubscribe", table.unsubscribe);
   need(library, "cuptiSetThreadIdType", table.set_thread_id_type);
   need(library, "cuptiActivitySetAttribute", table.set_attribute);
   need(library, "cuptiActivityRegisterCallbacks", table.register_callbacks);
   need(library, "cuptiActivityEnable", table.enable);
-  find(library, "cuptiActivityEnableAndDump", table.enable_and_dump);
+  find_if_there(library, "cuptiActivityEnableAndDump", table.enable_and_dump);
   need(library, "cuptiActivityDisable", table.disable);
-  find(library, "cuptiActivityEnableRuntimeApi", table.enable_runtime_api);
-  find(library, "cuptiActivityEnableDriverApi", table.enable_driver_api);
+  find_if_there(library, "cuptiActivityEnableRuntimeApi", table.enable_runtime_api);
+  find_if_there(library, "cuptiActivityEnableDriverApi", table.enable_driver_api);
   if (table.enable_driver_api == nullptr) table.enable_runtime_api = nullptr;
   need(library, "cuptiActivityGetNextRecord", table.next_record);
   need(library, "cuptiActivityGetNumDroppedRecords", table.dropped_records);
@@ -121,7 +121,7 @@ void check_version(const CuptiTable& table) {
 }  // namespace
 
 CuptiTable load_cupti(const std::string& configured) {
-  CuptiTable table = functions_of(open_library(configured));
+  CuptiTable table = functions_of(open_cupti(configured));
   table.path = path_of(reinterpret_cast<const void*>(table.get_version));
   if (table.get_version(&table.version) != cupti_abi::kSuccess) table.version = 0;
   check_version(table);

@@ -9,18 +9,15 @@
 
 #include "formats/text/text.hpp"
 #include "profiler/importers/kineto_replay.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 
-std::string counted(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-bool is_backward(const KinetoRange& range) { return range.forward_number != 0 && range.sequence >= 0; }
-bool is_forward(const KinetoRange& range) { return range.forward_number == 0 && range.sequence >= 0; }
+bool is_backward_range(const KinetoRange& range) { return range.forward_number != 0 && range.sequence >= 0; }
+bool is_forward_range(const KinetoRange& range) { return range.forward_number == 0 && range.sequence >= 0; }
 
 // Ranges that a person made, not a framework.
 bool is_persons(std::string_view name) {
@@ -67,7 +64,7 @@ KinetoTrace::KinetoTrace(std::string bytes, const std::string& name)
 void KinetoTrace::find_forward_threads() {
   std::vector<FirstForward> made;
   for (const KinetoRange& range : events_.ranges) {
-    if (is_forward(range)) made.emplace_back(range.sequence, range.thread, range.begin);
+    if (is_forward_range(range)) made.emplace_back(range.sequence, range.thread, range.begin);
   }
   std::sort(made.begin(), made.end());
   const auto same = [](const FirstForward& a, const FirstForward& b) {
@@ -76,7 +73,7 @@ void KinetoTrace::find_forward_threads() {
   made.erase(std::unique(made.begin(), made.end(), same), made.end());
   ForwardVotes votes;
   for (const KinetoRange& range : events_.ranges) {
-    if (!is_backward(range)) continue;
+    if (!is_backward_range(range)) continue;
     auto at = std::lower_bound(made.begin(), made.end(), FirstForward(range.sequence, 0, INT64_MIN));
     for (; at != made.end() && std::get<0>(*at) == range.sequence; ++at) {
       if (std::get<2>(*at) < range.begin) ++votes[range.forward_number][std::get<1>(*at)];

@@ -20,9 +20,9 @@ std::string_view unquoted(std::string_view token) {
   return token;
 }
 
-class Reader : public KinetoVisitor {
+class KinetoEventReader : public KinetoVisitor {
  public:
-  Reader(KinetoEvents& events, ProblemList& problems) : events_(events), problems_(problems) {}
+  KinetoEventReader(KinetoEvents& events, ProblemList& problems) : events_(events), problems_(problems) {}
 
   void event(std::size_t index, const KinetoFields& fields) override {
     index_ = index;
@@ -281,7 +281,7 @@ KinetoEvents read_kineto_events(std::string bytes, const std::string& name) {
   std::string text = plain_text(std::move(bytes), name, kLongestKineto);
   KinetoEvents events;
   ProblemList problems(name);
-  Reader reader(events, problems);
+  KinetoEventReader reader(events, problems);
   events.text = walk_kineto(std::move(text), problems, reader);
   problems.throw_if_any();
   if (events.work.empty()) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/core/words.hpp"
+
 namespace debubble {
 namespace {
 
@@ -35,12 +37,6 @@ constexpr std::array kCategories{
     CategoryName{"trace", KinetoCategory::kIgnored},
 };
 
-char lower(char character) {
-  return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
-}
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 struct CopyName {
   std::string_view direction;
   std::string_view name;
@@ -68,7 +64,7 @@ constexpr std::array kOverheads{
 KinetoCategory category_of(std::string_view text) {
   for (const CategoryName& known : kCategories) {
     if (known.name.size() == text.size() &&
-        std::equal(text.begin(), text.end(), known.name.begin(), [](char a, char b) { return lower(a) == b; })) {
+        std::equal(text.begin(), text.end(), known.name.begin(), [](char a, char b) { return lower_case(a) == b; })) {
       return known.category;
     }
   }
@@ -77,14 +73,14 @@ KinetoCategory category_of(std::string_view text) {
 
 KinetoCopy copy_named(std::string_view name) {
   for (const CopyName& known : kCopies) {
-    if (contains(name, known.direction)) return {known.name, known.work};
+    if (contains_text(name, known.direction)) return {known.name, known.work};
   }
   return {name, GpuWork::kCopy};
 }
 
 OverheadKind overhead_named(std::string_view name) {
   for (const OverheadName& known : kOverheads) {
-    if (contains(name, known.part)) return known.kind;
+    if (contains_text(name, known.part)) return known.kind;
   }
   return OverheadKind::kOther;
 }

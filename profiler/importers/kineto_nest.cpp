@@ -8,7 +8,7 @@ namespace debubble {
 namespace {
 
 // A range, or a moment (begin == end, not a range), of one thread.
-struct Item {
+struct NestItem {
   std::uint32_t thread;
   std::uint32_t index;
   Nanoseconds begin;
@@ -16,7 +16,7 @@ struct Item {
   KinetoStepKind kind;
 };
 
-bool earlier(const Item& a, const Item& b) {
+bool earlier(const NestItem& a, const NestItem& b) {
   if (a.thread != b.thread) return a.thread < b.thread;
   if (a.begin != b.begin) return a.begin < b.begin;
   const bool a_range = a.kind == KinetoStepKind::kPush;
@@ -34,7 +34,7 @@ class Nester {
     join_work();
     nest_.parent.assign(events_.ranges.size(), kNoIndex);
     nest_.launch_range.assign(events_.launches.size(), kNoIndex);
-    std::vector<Item> items = collect();
+    std::vector<NestItem> items = collect();
     std::sort(items.begin(), items.end(), earlier);
     nest_.steps.reserve(items.size() + events_.ranges.size() + events_.work.size());
     for (std::size_t k = 0; k < items.size(); ++k) {
@@ -79,8 +79,8 @@ class Nester {
     }
   }
 
-  [[nodiscard]] std::vector<Item> collect() const {
-    std::vector<Item> items;
+  [[nodiscard]] std::vector<NestItem> collect() const {
+    std::vector<NestItem> items;
     items.reserve(events_.ranges.size() + events_.work.size() + events_.memory.size());
     const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
     for (std::uint32_t k = 0; k < size(events_.ranges); ++k) {
@@ -107,7 +107,7 @@ class Nester {
     while (!stack_.empty()) leave();
   }
 
-  void enter(const Item& item) {
+  void enter(const NestItem& item) {
     const bool is_range = item.kind == KinetoStepKind::kPush;
     // A range that begins as another ends is after it; a moment then is still in it.
     while (!stack_.empty() && (stack_.back().end < item.begin || (is_range && stack_.back().end == item.begin)))

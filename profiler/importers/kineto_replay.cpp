@@ -32,10 +32,10 @@ std::string date_of(const KinetoEvents& events) {
          two_digits(static_cast<unsigned>(day.day()));
 }
 
-class Replay {
+class KinetoReplay {
  public:
-  Replay(const KinetoEvents& events, const KinetoNest& nest, const std::vector<std::uint32_t>& forward_threads,
-         RecordSink& sink)
+  KinetoReplay(const KinetoEvents& events, const KinetoNest& nest, const std::vector<std::uint32_t>& forward_threads,
+               RecordSink& sink)
       : events_(events), nest_(nest), forward_threads_(forward_threads), sink_(sink) {
     numbers_.assign(events.ranges.size(), 0);
   }
@@ -126,7 +126,7 @@ class Replay {
 
 void replay_kineto(const KinetoEvents& events, const KinetoNest& nest,
                    const std::vector<std::uint32_t>& forward_threads, RecordSink& sink) {
-  Replay(events, nest, forward_threads, sink).run();
+  KinetoReplay(events, nest, forward_threads, sink).run();
 }
 
 }  // namespace debubble

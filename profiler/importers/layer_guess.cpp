@@ -5,14 +5,13 @@
 #include <set>
 
 #include "formats/text/text.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
 
-constexpr std::uint32_t kNone = 0xFFFFFFFF;
+constexpr std::uint32_t kNoLayer = 0xFFFFFFFF;
 constexpr std::size_t kMostNamed = 100;  // single modules besides the repeated class
-
-bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
 // "BertLayer_7" is number "7" of the class "BertLayer_" + "": what surrounds the last number.
 struct Numbered {
@@ -33,7 +32,7 @@ std::optional<Numbered> numbered(std::string_view name) {
                   std::string(name.substr(end))};
 }
 
-std::string escaped(std::string_view text) {
+std::string regex_escaped(std::string_view text) {
   std::string result;
   for (const char character : text) {
     if (std::string_view("^$\\.*+?()[]{}|/").find(character) != std::string_view::npos) result += '\\';
@@ -60,9 +59,9 @@ class Guesser {
     if (chosen == nullptr) return std::nullopt;
     const std::set<std::string> singles = beside(*chosen);
     const std::string prefix(ranges_.front().prefix);
-    std::string rule =
-        "^" + escaped(prefix) + "(" + escaped(chosen->pattern.before) + "\\d+" + escaped(chosen->pattern.after);
-    for (const std::string& name : singles) rule += "|" + escaped(name);
+    std::string rule = "^" + regex_escaped(prefix) + "(" + regex_escaped(chosen->pattern.before) + "\\d+" +
+                       regex_escaped(chosen->pattern.after);
+    for (const std::string& name : singles) rule += "|" + regex_escaped(name);
     rule += ")$";
     return LayerGuess{rule, note(*chosen, singles, prefix)};
   }
@@ -75,7 +74,7 @@ class Guesser {
     class_of_[index] = name->key();
     std::size_t depth = 0;
     bool nested = false;
-    for (std::uint32_t up = ranges_[index].parent; up != kNone; up = ranges_[up].parent) {
+    for (std::uint32_t up = ranges_[index].parent; up != kNoLayer; up = ranges_[up].parent) {
       ++depth;
       nested |= class_of_[up] == class_of_[index];
     }
@@ -112,7 +111,7 @@ class Guesser {
     std::set<std::string> around;
     for (std::size_t k = 0; k < ranges_.size(); ++k) {
       if (class_of_[k] != key) continue;
-      for (std::uint32_t up = ranges_[k].parent; up != kNone; up = ranges_[up].parent) {
+      for (std::uint32_t up = ranges_[k].parent; up != kNoLayer; up = ranges_[up].parent) {
         if (class_of_[up] != key) around.insert(std::string(short_name(ranges_[up])));
       }
     }
@@ -121,7 +120,7 @@ class Guesser {
     for (std::size_t k = 0; k < ranges_.size(); ++k) {
       const std::string name(short_name(ranges_[k]));
       const std::uint32_t parent = ranges_[k].parent;
-      const bool inside = parent != kNone && covered[parent];
+      const bool inside = parent != kNoLayer && covered[parent];
       const bool is_layer = !inside && !around.contains(name);
       covered[k] = inside || is_layer;
       if (is_layer && class_of_[k] != key && ranges_[k].gpu_time > 0) singles.insert(name);

@@ -11,6 +11,7 @@
 #include "profiler/importers/nsys_tables.hpp"
 #include "profiler/records/copy_names.hpp"
 #include "profiler/records/range_text.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -24,9 +25,9 @@ std::uint32_t small(std::int64_t value) {
 }
 
 // The rows of one process, merged by time.
-class Replay {
+class NsysReplay {
  public:
-  Replay(const NsysTables& tables, RecordSink& sink)
+  NsysReplay(const NsysTables& tables, RecordSink& sink)
       : sink_(sink), ranges_(tables.ranges()), work_(tables.work()), memory_(tables.memory()) {}
 
   void run() {
@@ -167,10 +168,6 @@ void give_facts(const SqliteFile& file, RecordSink& sink) {
   }
 }
 
-std::string counted(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 NsysExport::NsysExport(const SqliteFile& file) : file_(file) {
@@ -237,7 +234,7 @@ void NsysExport::find_processes() {
 
 void NsysExport::replay(std::int64_t process, RecordSink& sink) {
   give_facts(file_, sink);
-  Replay replay(NsysTables(file_, process), sink);
+  NsysReplay replay(NsysTables(file_, process), sink);
   replay.run();
   // The table of graphs is of all processes.
   if (graphs_ > 0 && process == processes_.front()) {

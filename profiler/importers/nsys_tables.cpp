@@ -7,7 +7,7 @@ namespace {
 
 const std::string kRuntime = "CUPTI_ACTIVITY_KIND_RUNTIME";
 const std::string kKernel = "CUPTI_ACTIVITY_KIND_KERNEL";
-const std::string kMemory = "CUDA_GPU_MEMORY_USAGE_EVENTS";
+const std::string kMemoryTable = "CUDA_GPU_MEMORY_USAGE_EVENTS";
 
 }  // namespace
 
@@ -80,7 +80,7 @@ SqliteQuery NsysTables::work() const {
 
 std::optional<SqliteQuery> NsysTables::memory() const {
   for (const char* needed : {"start", "bytes", "address", "memoryOperationType"}) {
-    if (!file_.has_column(kMemory, needed)) return std::nullopt;
+    if (!file_.has_column(kMemoryTable, needed)) return std::nullopt;
   }
   // Which numbers mean what, is said by tables of their own where the export has them.
   std::string released = "(1)";
@@ -90,15 +90,15 @@ std::optional<SqliteQuery> NsysTables::memory() const {
         "label LIKE '%release%')";
   }
   std::string device = "1";
-  if (file_.has_column(kMemory, "memKind")) {
+  if (file_.has_column(kMemoryTable, "memKind")) {
     device = file_.has_column("ENUM_CUDA_MEM_KIND", "label")
                  ? "memKind IN (SELECT id FROM ENUM_CUDA_MEM_KIND WHERE label LIKE 'device')"
                  : "memKind = 2";
   }
-  return file_.query("SELECT start, " + column(kMemory, "deviceId", "0") +
+  return file_.query("SELECT start, " + column(kMemoryTable, "deviceId", "0") +
                      ", address, CASE WHEN memoryOperationType IN " + released + " THEN -bytes ELSE bytes END FROM " +
-                     kMemory + " WHERE start IS NOT NULL AND " + device + " AND " +
-                     (file_.has_column(kMemory, "globalPid") ? of_process("globalPid") : "1") + " ORDER BY start");
+                     kMemoryTable + " WHERE start IS NOT NULL AND " + device + " AND " +
+                     (file_.has_column(kMemoryTable, "globalPid") ? of_process("globalPid") : "1") + " ORDER BY start");
 }
 
 }  // namespace debubble

@@ -6,7 +6,7 @@ namespace debubble {
 namespace {
 
 // Ranges are numbered anew, the real ones evenly, so that a number is free after each.
-std::uint64_t real(std::uint64_t range) { return 2 * range; }
+std::uint64_t real_range(std::uint64_t range) { return 2 * range; }
 std::uint64_t made(std::uint64_t range) { return 2 * range + 1; }
 
 constexpr std::size_t kLongestName = 1000;  // std::regex recurses per character
@@ -50,7 +50,7 @@ void WholeModel::on(const RangePush& record) {
     thread.open = true;
   }
   RangePush moved = record;
-  moved.range = real(record.range);
+  moved.range = real_range(record.range);
   next().on(moved);
   const bool step = is_step(record.name);
   thread.steps.push_back(step);
@@ -71,7 +71,7 @@ void WholeModel::on(const RangePop& record) {
 
 void WholeModel::on(const LinkRecord& record) {
   const bool step = step_ranges_.contains(record.range);
-  next().on(LinkRecord{record.correlation, step ? made(record.range) : real(record.range)});
+  next().on(LinkRecord{record.correlation, step ? made(record.range) : real_range(record.range)});
 }
 
 void WholeModel::end_of_stream() {

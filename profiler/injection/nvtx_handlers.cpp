@@ -52,9 +52,11 @@ Registry<RegisteredString>& strings() {
 }
 
 // Text without data(): a range that is balanced, but not recorded.
-std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
+std::string_view message_text(const char* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
 
-std::string_view text_of(const nvtx_abi::EventAttributes* attributes) {
+std::string_view message_text(const nvtx_abi::EventAttributes* attributes) {
   if (attributes == nullptr || attributes->message == nullptr) return {};
   if (attributes->message_type == nvtx_abi::kMessageAscii) return static_cast<const char*>(attributes->message);
   if (attributes->message_type != nvtx_abi::kMessageRegistered) return {};
@@ -83,12 +85,12 @@ int pop(const Domain* domain) {
   return guarded(domain, [&](Injection& injection) { return injection.pop(domain); });
 }
 
-int push_ascii(const char* text) { return push(text_of(text), nullptr); }
+int push_ascii(const char* text) { return push(message_text(text), nullptr); }
 int push_wide(const wchar_t*) { return push({}, nullptr); }
-int push_attributes(const nvtx_abi::EventAttributes* attributes) { return push(text_of(attributes), nullptr); }
+int push_attributes(const nvtx_abi::EventAttributes* attributes) { return push(message_text(attributes), nullptr); }
 int pop_default() { return pop(nullptr); }
 int domain_push(const Domain* domain, const nvtx_abi::EventAttributes* attributes) {
-  return push(text_of(attributes), domain);
+  return push(message_text(attributes), domain);
 }
 int domain_pop(const Domain* domain) { return pop(domain); }
 
@@ -106,7 +108,7 @@ std::uint64_t domain_start(const Domain* domain, const nvtx_abi::EventAttributes
 }
 
 const Domain* create_domain(const char* name) {
-  const std::string text(text_of(name));
+  const std::string text(message_text(name));
   return domains().find(text, [&] { return Domain{is_ignored(text)}; });
 }
 const Domain* create_wide_domain(const wchar_t* name) {
@@ -115,7 +117,7 @@ const Domain* create_wide_domain(const wchar_t* name) {
   return domains().find(key, [] { return Domain{}; });
 }
 const RegisteredString* register_ascii(const Domain*, const char* text) {
-  const std::string key(text_of(text));
+  const std::string key(message_text(text));
   return strings().find(key, [&] { return RegisteredString{key, text == nullptr}; });
 }
 const RegisteredString* register_wide(const Domain*, const wchar_t*) {
@@ -124,28 +126,28 @@ const RegisteredString* register_wide(const Domain*, const wchar_t*) {
 }
 
 template <class Function>
-void put(nvtx_abi::FunctionTable table, unsigned count, unsigned slot, Function* function) {
+void put_handler(nvtx_abi::FunctionTable table, unsigned count, unsigned slot, Function* function) {
   if (slot < count && table[slot] != nullptr) *table[slot] = reinterpret_cast<nvtx_abi::AnyFunction>(function);
 }
 
 void install_core(nvtx_abi::FunctionTable table, unsigned count) {
-  put(table, count, nvtx_abi::kRangeStartEx, start_attributes);
-  put(table, count, nvtx_abi::kRangeStartA, start_ascii);
-  put(table, count, nvtx_abi::kRangeStartW, start_wide);
-  put(table, count, nvtx_abi::kRangePushEx, push_attributes);
-  put(table, count, nvtx_abi::kRangePushA, push_ascii);
-  put(table, count, nvtx_abi::kRangePushW, push_wide);
-  put(table, count, nvtx_abi::kRangePop, pop_default);
+  put_handler(table, count, nvtx_abi::kRangeStartEx, start_attributes);
+  put_handler(table, count, nvtx_abi::kRangeStartA, start_ascii);
+  put_handler(table, count, nvtx_abi::kRangeStartW, start_wide);
+  put_handler(table, count, nvtx_abi::kRangePushEx, push_attributes);
+  put_handler(table, count, nvtx_abi::kRangePushA, push_ascii);
+  put_handler(table, count, nvtx_abi::kRangePushW, push_wide);
+  put_handler(table, count, nvtx_abi::kRangePop, pop_default);
 }
 
 void install_core2(nvtx_abi::FunctionTable table, unsigned count) {
-  put(table, count, nvtx_abi::kDomainRangeStartEx, domain_start);
-  put(table, count, nvtx_abi::kDomainRangePushEx, domain_push);
-  put(table, count, nvtx_abi::kDomainRangePop, domain_pop);
-  put(table, count, nvtx_abi::kDomainRegisterStringA, register_ascii);
-  put(table, count, nvtx_abi::kDomainRegisterStringW, register_wide);
-  put(table, count, nvtx_abi::kDomainCreateA, create_domain);
-  put(table, count, nvtx_abi::kDomainCreateW, create_wide_domain);
+  put_handler(table, count, nvtx_abi::kDomainRangeStartEx, domain_start);
+  put_handler(table, count, nvtx_abi::kDomainRangePushEx, domain_push);
+  put_handler(table, count, nvtx_abi::kDomainRangePop, domain_pop);
+  put_handler(table, count, nvtx_abi::kDomainRegisterStringA, register_ascii);
+  put_handler(table, count, nvtx_abi::kDomainRegisterStringW, register_wide);
+  put_handler(table, count, nvtx_abi::kDomainCreateA, create_domain);
+  put_handler(table, count, nvtx_abi::kDomainCreateW, create_wide_domain);
 }
 
 }  // namespace

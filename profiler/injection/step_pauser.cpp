@@ -7,14 +7,14 @@ namespace debubble {
 
 namespace {
 
-bool is_number(std::string_view text) {
+bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // What a step's text begins with; empty for any other range.
-std::string_view kind_of(std::string_view text) {
+std::string_view step_prefix(std::string_view text) {
   for (const std::string_view prefix : {"debubble.step:", "ProfilerStep#"}) {
-    if (text.starts_with(prefix) && is_number(text.substr(prefix.size()))) return prefix;
+    if (text.starts_with(prefix) && all_digits(text.substr(prefix.size()))) return prefix;
   }
   return {};
 }
@@ -41,7 +41,7 @@ StepPauser::Change StepPauser::begin() {
 }
 
 StepPauser::Change StepPauser::before_push(std::string_view text, std::uint32_t thread) {
-  const std::string_view kind = kind_of(text);
+  const std::string_view kind = step_prefix(text);
   if (thread_ == thread) {
     // Steps of one kind do not nest: the one before has ended, with a range inside that was never popped.
     if (!kind.empty() && kind == kind_) return begin();

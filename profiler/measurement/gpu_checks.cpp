@@ -21,7 +21,7 @@ namespace debubble {
 namespace {
 
 using Libraries = std::shared_ptr<const CudaLibraries>;
-using Progress = std::function<void(int, int, const std::string&)>;
+using CheckProgress = std::function<void(int, int, const std::string&)>;
 
 constexpr Nanoseconds kHeadStart = 5'000'000;  // the host issues what follows meanwhile
 
@@ -231,7 +231,7 @@ GpuCheck numbers_check(const Libraries& libraries, const GpuCheckOptions& option
 
 }  // namespace
 
-std::vector<GpuCheck> run_gpu_checks(const GpuCheckOptions& options, const Progress& progress) {
+std::vector<GpuCheck> run_gpu_checks(const GpuCheckOptions& options, const CheckProgress& progress) {
   struct Step {
     const char* name;
     const char* question;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kTimedSteps = 11;  // odd: the median is one of them
 
-using Progress = std::function<void(int, int, const std::string&)>;
+using SessionProgress = std::function<void(int, int, const std::string&)>;
 using PassTimes = std::array<Nanoseconds, kStepPasses>;
 
 // The model on the device; where it does not fit, the error says what would.
@@ -77,7 +77,7 @@ std::vector<SessionResult::Check> checks(const StepRunner& runner, const PassTim
 
 }  // namespace
 
-SessionResult measure_workload(const SessionOptions& options, const Progress& progress) {
+SessionResult measure_workload(const SessionOptions& options, const SessionProgress& progress) {
   const int total = options.steps + 3;
   progress(0, total, "starting");
   const auto libraries = load_cuda_libraries();

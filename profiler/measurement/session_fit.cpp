@@ -4,15 +4,12 @@
 
 #include "gpu/counting_device.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::int64_t kShortestSequence = 64;
-
-std::string mebibytes(Bytes bytes) {
-  return bytes < kMebibyte ? std::to_string(bytes) + " bytes" : std::to_string(bytes / kMebibyte) + " MiB";
-}
 
 Bytes sum(const LayerMemory& memory) {
   return memory.parameters + memory.activation + memory.output + memory.workspace;
@@ -27,7 +24,7 @@ std::optional<Bytes> needed_if_possible(const TransformerShape& shape, const Wor
   }
 }
 
-bool fits(const TransformerShape& shape, const WorkloadSize& size, Bytes free) {
+bool fits_in_memory(const TransformerShape& shape, const WorkloadSize& size, Bytes free) {
   const std::optional<Bytes> needed = needed_if_possible(shape, size);
   return needed && *needed <= free - free / 50;  // the driver rounds allocations up
 }
@@ -54,11 +51,12 @@ std::string fitting_size(const TransformerShape& shape, const WorkloadSize& size
   WorkloadSize smaller = size;
   while (smaller.microbatch > 1) {
     smaller.microbatch /= 2;
-    if (fits(shape, smaller, free)) return "--microbatch " + std::to_string(smaller.microbatch) + " would fit";
+    if (fits_in_memory(shape, smaller, free))
+      return "--microbatch " + std::to_string(smaller.microbatch) + " would fit";
   }
   while (smaller.sequence / 2 >= kShortestSequence) {
     smaller.sequence /= 2;
-    if (!fits(shape, smaller, free)) continue;
+    if (!fits_in_memory(shape, smaller, free)) continue;
     return "--microbatch " + std::to_string(smaller.microbatch) + " --seq " + std::to_string(smaller.sequence) +
            " would fit";
   }

@@ -39,7 +39,7 @@ const char* letter(Pass pass) {
   return "";
 }
 
-Nanoseconds now() {
+Nanoseconds steady_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
@@ -67,11 +67,11 @@ StepRunner::StepRunner(CudaDevice& device, TransformerModel& model, Recorder& re
 
 template <typename RunPass>
 Nanoseconds StepRunner::run_step(const RunPass& run_pass) {
-  const Nanoseconds begin = now();
+  const Nanoseconds begin = steady_now();
   device_.mark(kFirstMark);
   for (const StepPass& pass : passes_) run_pass(pass);
   device_.mark(kLastMark);
-  issuing_ = now() - begin;
+  issuing_ = steady_now() - begin;
   device_.synchronise();
   return device_.elapsed(kFirstMark, kLastMark);
 }

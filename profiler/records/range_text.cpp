@@ -9,8 +9,8 @@ namespace debubble {
 namespace {
 
 constexpr std::string_view kSequence = "seq";
-constexpr std::string_view kSizes = "sizes";
-constexpr std::array<std::string_view, 5> kKeys = {kSequence, "stashed seq", "op_id", kSizes, "input_op_ids"};
+constexpr std::string_view kSizesKey = "sizes";
+constexpr std::array<std::string_view, 5> kSuffixKeys = {kSequence, "stashed seq", "op_id", kSizesKey, "input_op_ids"};
 
 // One ", key = value" of a text. `end` is where the value ends.
 struct Suffix {
@@ -39,7 +39,7 @@ std::size_t value_end(std::string_view text, std::size_t at) {
 // The suffix that begins with the comma at `comma`; its key is empty when that is none.
 Suffix suffix_at(std::string_view text, std::size_t comma) {
   const std::size_t begin = skip_blanks(text, comma + 1);
-  for (const std::string_view key : kKeys) {
+  for (const std::string_view key : kSuffixKeys) {
     if (text.substr(begin, key.size()) != key) continue;
     const std::size_t equals = skip_blanks(text, begin + key.size());
     if (equals >= text.size() || text[equals] != '=') continue;
@@ -50,8 +50,8 @@ Suffix suffix_at(std::string_view text, std::size_t comma) {
   return {};
 }
 
-void take(const Suffix& suffix, RangeText& parts) {
-  if (suffix.key == kSizes) parts.sizes = suffix.value;
+void take_suffix(const Suffix& suffix, RangeText& parts) {
+  if (suffix.key == kSizesKey) parts.sizes = suffix.value;
   if (suffix.key != kSequence && !suffix.key.starts_with("stashed")) return;
   std::int64_t number = -1;
   const char* const end = suffix.value.data() + suffix.value.size();
@@ -69,7 +69,7 @@ RangeText parse_range_text(std::string_view text) {
   if (comma >= text.size()) return parts;
   parts.name = text.substr(0, comma);
   while (!suffix.key.empty()) {
-    take(suffix, parts);
+    take_suffix(suffix, parts);
     suffix = suffix.end < text.size() ? suffix_at(text, suffix.end) : Suffix{};
   }
   return parts;

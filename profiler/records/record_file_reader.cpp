@@ -74,9 +74,10 @@ class FileSource : public Source {
   int descriptor_;
 };
 
-class Reader {
+class RecordReader {
  public:
-  Reader(Source& source, std::string name, RecordSink& sink) : source_(source), name_(std::move(name)), sink_(sink) {}
+  RecordReader(Source& source, std::string name, RecordSink& sink)
+      : source_(source), name_(std::move(name)), sink_(sink) {}
 
   RecordFileEnd read() {
     check_magic();
@@ -152,12 +153,12 @@ class Reader {
 
 RecordFileEnd read_record_file(const std::string& path, RecordSink& sink) {
   FileSource source(path);
-  return Reader(source, path, sink).read();
+  return RecordReader(source, path, sink).read();
 }
 
 RecordFileEnd read_records(std::string_view bytes, const std::string& name, RecordSink& sink) {
   MemorySource source(bytes);
-  return Reader(source, name, sink).read();
+  return RecordReader(source, name, sink).read();
 }
 
 }  // namespace debubble

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -69,7 +71,7 @@ void RecordText::on(const LaunchRecord& record) {
 
 void RecordText::on(const KernelRecord& record) {
   Line line(out_, "work");
-  line.raw("kind", kWork[static_cast<std::size_t>(record.work)]).field("correlation", record.correlation);
+  line.raw("kind", at(kWork, record.work)).field("correlation", record.correlation);
   line.field("device", record.device).field("context", record.context).field("stream", record.stream);
   line.field("begin", record.begin).field("end", record.end);
   if (record.graph_node != 0) line.field("node", record.graph_node);
@@ -86,7 +88,7 @@ void RecordText::on(const MemoryRecord& record) {
 
 void RecordText::on(const OverheadRecord& record) {
   Line line(out_, "overhead");
-  line.raw("kind", kOverhead[static_cast<std::size_t>(record.kind)]).field("thread", record.thread);
+  line.raw("kind", at(kOverhead, record.kind)).field("thread", record.thread);
   line.field("begin", record.begin).field("end", record.end);
 }
 

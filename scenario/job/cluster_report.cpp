@@ -5,7 +5,7 @@
 namespace debubble {
 namespace {
 
-const char* word(NetworkModel model) {
+const char* network_word(NetworkModel model) {
   switch (model) {
     case NetworkModel::kFluid:
       return "fluid";
@@ -26,7 +26,7 @@ std::optional<ClusterReport> cluster_report(const Run& run) {
   if (network == nullptr && sizes.ranks() == run.schedule.devices) return std::nullopt;
   ClusterReport cluster;
   cluster.topology = network != nullptr ? network->graph.name : "ideal";
-  cluster.network = word(network != nullptr ? network->model : NetworkModel::kUncontended);
+  cluster.network = network_word(network != nullptr ? network->model : NetworkModel::kUncontended);
   cluster.ranks = sizes.ranks();
   cluster.devices = network != nullptr ? network->graph.device_count() : cluster.ranks;
   cluster.tensor = sizes.tensor;

@@ -14,7 +14,7 @@ namespace debubble {
 
 namespace {
 
-std::string sizes_text(const Parallelism& sizes) {
+std::string group_sizes_text(const Parallelism& sizes) {
   std::string text;
   const auto add = [&](const char* name, int size) {
     if (size > 1) text += std::string(text.empty() ? "" : ", ") + name + " " + std::to_string(size);
@@ -96,7 +96,7 @@ void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
   if (layout.sizes.ranks() <= room) return;
   throw InputError(
       Diagnostic{"B017", layout.devices.empty() ? "--topology" : "--rank-devices",
-                 sizes_text(layout.sizes) + " are " + std::to_string(layout.sizes.ranks()) + " ranks, and " +
+                 group_sizes_text(layout.sizes) + " are " + std::to_string(layout.sizes.ranks()) + " ranks, and " +
                      (layout.devices.empty() ? cluster.topology + " has " + std::to_string(room) + " devices"
                                              : std::to_string(room) + " devices are named"),
                  nearest(layout, cluster, room)});
@@ -105,7 +105,7 @@ void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
 void assume_ranks(const ClusterScenario& cluster, int devices, Report& report) {
   if (!cluster.given) return;
   const RankLayout layout = cluster.layout(devices);
-  std::string text = sizes_text(layout.sizes) + ": " + std::to_string(layout.sizes.ranks()) + " ranks";
+  std::string text = group_sizes_text(layout.sizes) + ": " + std::to_string(layout.sizes.ranks()) + " ranks";
   if (cluster.graph != nullptr) {
     text +=
         " on " + std::to_string(cluster.graph->device_count()) + " devices, nearest first " + order_text(layout.order);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/topology.hpp"
 
 namespace debubble {
@@ -30,7 +31,7 @@ struct Rate {
 std::int64_t narrowest(const LinkGraph& graph, const std::vector<std::int32_t>& links) {
   std::int64_t bandwidth = 0;
   for (const std::int32_t link : links) {
-    const std::int64_t own = graph.links[static_cast<std::size_t>(link)].bandwidth;
+    const std::int64_t own = at(graph.links, link).bandwidth;
     if (own != 0 && (bandwidth == 0 || own < bandwidth)) bandwidth = own;
   }
   return bandwidth;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -32,7 +33,7 @@ class Wires {
   [[nodiscard]] WayLike add(int replica, const FlowPath& path) {
     WayLike way{path.latency, {}};
     for (const LinkShare& share : path.links) {
-      const Link& link = graph_.links[static_cast<std::size_t>(share.link)];
+      const Link& link = at(graph_.links, share.link);
       way.links.emplace_back(link.bandwidth, share.weight);
       take(replica, share.link);
     }
@@ -40,9 +41,9 @@ class Wires {
     return way;
   }
   void take(int replica, std::int32_t number) {
-    const Link& link = graph_.links[static_cast<std::size_t>(number)];
+    const Link& link = at(graph_.links, number);
     if (link.bandwidth == 0 || !link.shared) return;
-    int& owner = owner_[static_cast<std::size_t>(number)];
+    int& owner = at(owner_, number);
     meet_ = meet_ || (owner >= 0 && owner != replica);
     owner = replica;
   }
@@ -73,7 +74,7 @@ std::vector<WayLike> ways_of(const Run& run, const Program& program, const Pairs
   for (const auto& [from, to] : pairs) ways.push_back(wires.add(replica, run.topology.path(replica, from, to)));
   for (const StepTask& task : run.step.tasks) {
     if (task.across_replicas || task.phases.size() < 2) continue;
-    for (const Flow& flow : task.phases[static_cast<std::size_t>(replica)]) {
+    for (const Flow& flow : at(task.phases, replica)) {
       ways.push_back(wires.add(replica, flow.path));
     }
   }

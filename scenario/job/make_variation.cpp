@@ -20,14 +20,14 @@ std::vector<double> piece_factors(const std::vector<double>& microbatches, int p
   return factors;
 }
 
-std::string items_text(const std::vector<SlowItem>& items) {
+std::string slow_items_text(const std::vector<SlowItem>& items) {
   std::string text;
   for (const SlowItem& item : items) text += (text.empty() ? "" : ", ") + item.text;
   return text;
 }
 
 void say(const VariationScenario& scenario, const Variation& made, std::vector<Assumption>& assumptions) {
-  if (!scenario.slow.empty()) assumptions.push_back({"slow", items_text(scenario.slow), Source::kGiven});
+  if (!scenario.slow.empty()) assumptions.push_back({"slow", slow_items_text(scenario.slow), Source::kGiven});
   const std::string seed = fmt::format(", seed {}", scenario.seed);
   if (!made.piece.empty()) {
     const auto [least, most] = std::minmax_element(made.piece.begin(), made.piece.end());

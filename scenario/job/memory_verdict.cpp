@@ -16,13 +16,13 @@ namespace {
 // The driver's context, the libraries' code and the communicators' buffers: about so much on data-centre GPUs.
 constexpr Bytes kUsuallyOutside = 1024 * kMebibyte;
 
-std::string sizes_text(const std::vector<Bytes>& sizes) {
+std::string memory_sizes_text(const std::vector<Bytes>& sizes) {
   std::string text;
   for (const Bytes size : sizes) text += (text.empty() ? "" : ", ") + format_size(size);
   return text;
 }
 
-void check_count(const std::vector<Bytes>& sizes, int devices) {
+void check_size_count(const std::vector<Bytes>& sizes, int devices) {
   if (sizes.size() == 1 || sizes.size() == static_cast<std::size_t>(devices)) return;
   throw InputError(Diagnostic{"F041", "--memory",
                               "there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(devices) +
@@ -43,9 +43,9 @@ void set_memory_limits(const Scenario& scenario, Run& run) {
   if (memory.from == From::kNothing || (memory.from == From::kModel && !modelled)) return;
   Bytes outside = memory.outside.value_or(0);
   if (memory.from == From::kGiven) {
-    check_count(memory.sizes, run.schedule.devices);
+    check_size_count(memory.sizes, run.schedule.devices);
     run.memory.capacities = memory.sizes;
-    assume(run.report, "memory", sizes_text(memory.sizes) + " per device", Source::kGiven);
+    assume(run.report, "memory", memory_sizes_text(memory.sizes) + " per device", Source::kGiven);
   } else {
     const Hardware& hardware = modelled_hardware(scenario);
     outside = memory.outside.value_or(kUsuallyOutside);

@@ -45,7 +45,7 @@ void check_format(const Hardware& hardware, NumberFormat format) {
                               "write --dtype bf16, or take --hardware h100 or newer"});
 }
 
-void check_table(const Scenario& scenario, const Hardware& hardware) {
+void check_hardware_table(const Scenario& scenario, const Hardware& hardware) {
   const std::string& measured = scenario.transformer.measured_hardware;
   if (measured.empty() || measured == hardware.name) return;
   throw InputError(Diagnostic{"F018", "--efficiency",
@@ -87,7 +87,7 @@ ModelledLayers modelled(const ModelRequest& request, bool scatter) {
 }
 
 // All but the wires.
-ModelRequest request_of(const Scenario& scenario, const RankLayout& layout) {
+ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   const Hardware& hardware = modelled_hardware(scenario);
   ModelRequest request;
   request.setup = *scenario.transformer.setup;
@@ -103,7 +103,7 @@ ModelRequest request_of(const Scenario& scenario, const RankLayout& layout) {
 
 PlacedLayers layers_for(const Scenario& scenario, int devices) {
   if (scenario.cluster.graph != nullptr) return place_layers(scenario, *scenario.cluster.graph, devices);
-  const ModelRequest request = request_of(scenario, scenario.cluster.layout(devices));
+  const ModelRequest request = model_request(scenario, scenario.cluster.layout(devices));
   return {{modelled(request, scenario.transformer.scatter_gather)},
           std::vector<std::size_t>(static_cast<std::size_t>(devices), 0)};
 }
@@ -124,12 +124,12 @@ std::optional<LinkGeneration> link_generation_of(const Scenario& scenario) {
 void set_modelled_profile(Scenario& scenario) {
   if (!scenario.transformer.setup) return;
   const Hardware& hardware = modelled_hardware(scenario);
-  check_table(scenario, hardware);
+  check_hardware_table(scenario, hardware);
   check_format(hardware, scenario.transformer.setup->compute);
   const int devices = std::max(1, scenario.devices.value_or(kDefaultDevices));  // none are refused later
   const RankLayout layout = scenario.cluster.layout(devices);
   scenario.transformer.setup->parallel = layout.sizes;
-  check_setup(request_of(scenario, layout).setup);
+  check_setup(model_request(scenario, layout).setup);
   if (scenario.cluster.graph != nullptr) {
     Report draft;  // only whether the job fits matters here
     (void)cluster_topology(scenario, devices, draft);
@@ -146,7 +146,7 @@ void set_modelled_profile(Scenario& scenario) {
 
 PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int devices) {
   const RankLayout layout = scenario.cluster.layout(devices);
-  ModelRequest request = request_of(scenario, layout);
+  ModelRequest request = model_request(scenario, layout);
   request.graph = &graph;
   request.layout = &layout;
   PlacedLayers placed;
@@ -172,7 +172,7 @@ Nanoseconds PlacedLayers::longest_gather() const {
 }
 
 ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, double latency) {
-  ModelRequest request = request_of(scenario, scenario.cluster.layout(scenario.devices.value_or(kDefaultDevices)));
+  ModelRequest request = model_request(scenario, scenario.cluster.layout(scenario.devices.value_or(kDefaultDevices)));
   Hardware& hardware = request.kernels.hardware;
   hardware.link_bandwidth =
       std::max<std::int64_t>(1, std::llround(static_cast<double>(hardware.link_bandwidth) * bandwidth));

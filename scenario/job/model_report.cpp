@@ -27,7 +27,7 @@ Nanoseconds collectives_of(const ModelledLayers& layers) {
 }
 
 // "2, 5 and 7"; of many the first ones.
-std::string listed(const std::vector<std::size_t>& devices) {
+std::string device_list(const std::vector<std::size_t>& devices) {
   constexpr std::size_t kMost = 8;
   std::string text;
   for (std::size_t k = 0; k < std::min(devices.size(), kMost); ++k) {
@@ -53,7 +53,8 @@ void find_slow_devices(const PlacedLayers& placed, std::vector<Finding>& finding
                 : fmt::format(" (up to {:.2g} times as long)", static_cast<double>(worst) / static_cast<double>(best));
   findings.push_back({"warning", "F025",
                       "collectives inside layers take longer on device" + std::string(slow.size() > 1 ? "s " : " ") +
-                          listed(slow) + by + ": tensor, context or expert ranks lie on different machines there, or " +
+                          device_list(slow) + by +
+                          ": tensor, context or expert ranks lie on different machines there, or " +
                           "on slower wires, than elsewhere. Ranks lie on devices in order; --rank-devices lays them "
                           "out otherwise"});
 }

@@ -24,6 +24,7 @@
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
@@ -75,8 +76,7 @@ Topology make_topology(const Scenario& scenario, int devices, Report& report) {
                                                         : cluster_topology(scenario, devices, report);
   const std::array<const char*, 3> modes{"overlapped with compute", "blocking: holds both compute lanes",
                                          "coupled: fused exchanges between ops"};
-  assume(report, "transfers", modes[static_cast<std::size_t>(scenario.p2p)],
-         given_or_default(scenario.p2p != P2p::kOverlapped));
+  assume(report, "transfers", at(modes, scenario.p2p), given_or_default(scenario.p2p != P2p::kOverlapped));
   const auto placed = placed_layers(scenario, devices);
   return topology.with_gather(placed == nullptr ? 0 : placed->longest_gather())
       .calibrated(scenario.transformer.calibration.network_scale);

@@ -42,7 +42,7 @@ void refuse_idle_flags(const Scenario& scenario) {
 }
 
 // Whether there is a step at all, and no flag that shapes one where there is none.
-bool has_step(const Scenario& scenario, const Run& run) {
+bool wants_step(const Scenario& scenario, const Run& run) {
   const StepScenario& step = scenario.step;
   const bool usual = scenario.profile && several_copies(scenario.cluster.sizes) && !run.schedule.asynchrony;
   const bool on = step.wanted == StepScenario::Wanted::kOn || (step.wanted == StepScenario::Wanted::kDefault && usual);
@@ -132,7 +132,7 @@ void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, Report
   say(", 90 % of the memory bandwidth of " + hardware->name, Source::kModelled);
 }
 
-StepRequest request_of(const Scenario& scenario, const Run& run, const StepOptions& options) {
+StepRequest step_request(const Scenario& scenario, const Run& run, const StepOptions& options) {
   StepRequest request;
   request.schedule = &run.schedule;
   request.topology = &run.topology;
@@ -201,7 +201,7 @@ void describe_times(const StepTimes& times, Report& report) {
 }  // namespace
 
 void set_step_work(const Scenario& scenario, Run& run) {
-  if (!has_step(scenario, run)) {
+  if (!wants_step(scenario, run)) {
     const bool missed = scenario.profile && several_copies(scenario.cluster.sizes) && run.schedule.asynchrony &&
                         scenario.step.wanted == StepScenario::Wanted::kDefault;
     if (missed) assume(run.report, "training step", "none: the schedule has no flush", Source::kDefault);
@@ -211,7 +211,7 @@ void set_step_work(const Scenario& scenario, Run& run) {
   describe_order(scenario.step, scenario, run.report);
   describe_times(options.times, run.report);
   set_memory_bandwidth(scenario, options, run.report);
-  const StepRequest request = request_of(scenario, run, options);
+  const StepRequest request = step_request(scenario, run, options);
   std::vector<Assumption>& assumptions = run.report.assumptions;
   if (scenario.profile && !scenario.transformer.setup) shard_memory(request.parallel, run.costs);
   run.costs = sharded_stage_costs(request, std::move(run.costs), run.partition, assumptions);

@@ -16,6 +16,7 @@
 #include "scenario/job/model_profile.hpp"
 #include "scenario/job/transforms.hpp"
 #include "schedules/transforms/rows.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -93,7 +94,7 @@ void place_output_shards(const OutputShard& shard, Run& run) {
     const auto device = static_cast<std::size_t>(run.schedule.placement.device_of(0, stage));
     if (placed[device]) continue;
     placed[device] = true;
-    StageCost& cost = run.costs.stages[static_cast<std::size_t>(stage)];
+    StageCost& cost = at(run.costs.stages, stage);
     cost.weights += shard.weights;
     cost.gradients += shard.gradients;
     cost.optimizer += shard.optimizer;
@@ -163,9 +164,7 @@ void set_equal_costs(const Scenario& scenario, Run& run) {
 // Every stage's costs are those of the devices that it lies on.
 StageCosts merge(const std::vector<StageCosts>& distinct, const std::vector<std::size_t>& of_device,
                  const Schedule& schedule) {
-  const auto on = [&](int device) -> const StageCosts& {
-    return distinct[of_device[static_cast<std::size_t>(device)]];
-  };
+  const auto on = [&](int device) -> const StageCosts& { return distinct[at(of_device, device)]; };
   StageCosts costs = distinct.front();
   const Placement& placement = schedule.placement;
   for (int stage = 0; stage < schedule.stages; ++stage) {

@@ -50,7 +50,7 @@ std::optional<Schedule> longer(const Schedule& schedule, std::int64_t affordable
 bool needs_events(const Run& run) { return run.topology.contended() || !run.variation.none(); }
 
 // For a stream of other length: what the microbatches of the run cost, over and over.
-Variation repeated(Variation variation, const Schedule& stream) {
+Variation repeated_variation(Variation variation, const Schedule& stream) {
   if (variation.piece.empty()) return variation;
   const std::vector<double> once = std::move(variation.piece);
   variation.piece.clear();
@@ -63,7 +63,7 @@ Variation repeated(Variation variation, const Schedule& stream) {
 // On the network and with the variation of the run; of several replicas of the pipeline the slowest.
 Timeline simulate_stream(const Run& run, const Schedule& stream, const Program& program, int replicas) {
   if (!needs_events(run) && replicas == 1) return simulate(program, stream, run.costs, run.topology);
-  const Variation variation = repeated(run.variation, stream);
+  const Variation variation = repeated_variation(run.variation, stream);
   std::vector<Timeline> timelines =
       simulate_cluster(program, stream, run.costs, run.topology, {nullptr, &variation, replicas});
   return std::move(*std::max_element(timelines.begin(), timelines.end(),

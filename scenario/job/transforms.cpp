@@ -8,6 +8,7 @@
 #include "formats/text/quantities.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "schedules/transforms/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -59,12 +60,12 @@ PlanningCosts costs_to_plan_with(const Schedule& schedule, const StageCosts& cos
   std::vector<Bytes> buffers(planning.static_bytes.size(), 0);  // a device's stages share them
   Bytes activations = 0;
   for (int stage = 0; stage < schedule.stages; ++stage) {
-    const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
+    const StageCost& cost = at(costs.stages, stage);
     activations += cost.activation;
     for (int replica = 0; replica < schedule.placement.replicas(); ++replica) {
       const std::int32_t device = schedule.placement.device_of(replica, stage);
-      planning.static_bytes[static_cast<std::size_t>(device)] += cost.weights + cost.gradients + cost.optimizer;
-      Bytes& largest = buffers[static_cast<std::size_t>(device)];
+      at(planning.static_bytes, device) += cost.weights + cost.gradients + cost.optimizer;
+      Bytes& largest = at(buffers, device);
       largest = std::max(largest, cost.comm_buffers);
     }
     if (stage + 1 == schedule.stages || schedule.devices < 2) continue;

@@ -16,13 +16,9 @@ namespace debubble {
 
 namespace {
 
-constexpr int kMostRanks = 1 << 22;
+constexpr int kMostClusterRanks = 1 << 22;
 
-[[noreturn]] void fail(std::string code, std::string place, std::string message, std::string help) {
-  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
-}
-
-int size_of(const std::optional<int>& flag, const char* name, int most = kMostRanks) {
+int ranks_in_group(const std::optional<int>& flag, const char* name, int most = kMostClusterRanks) {
   const int size = flag.value_or(1);
   if (size < 1 || size > most) {
     fail("C012", name,
@@ -32,16 +28,16 @@ int size_of(const std::optional<int>& flag, const char* name, int most = kMostRa
   return size;
 }
 
-Parallelism read_sizes(const ClusterFlags& flags) {
+Parallelism read_group_sizes(const ClusterFlags& flags) {
   Parallelism sizes;
-  sizes.tensor = size_of(flags.tensor, "--tp");
-  sizes.context = size_of(flags.context, "--cp");
-  sizes.expert = size_of(flags.expert, "--ep");
-  sizes.data = size_of(flags.data, "--dp");
+  sizes.tensor = ranks_in_group(flags.tensor, "--tp");
+  sizes.context = ranks_in_group(flags.context, "--cp");
+  sizes.expert = ranks_in_group(flags.expert, "--ep");
+  sizes.data = ranks_in_group(flags.data, "--dp");
   sizes.sequence = flags.sequence_parallel;
   sizes.zero = flags.zero.value_or(0);
-  if (std::int64_t{sizes.tensor} * sizes.context > kMostRanks || sizes.ranks() > kMostRanks) {
-    fail("C012", "--dp", "more than " + std::to_string(kMostRanks) + " ranks", "use fewer");
+  if (std::int64_t{sizes.tensor} * sizes.context > kMostClusterRanks || sizes.ranks() > kMostClusterRanks) {
+    fail("C012", "--dp", "more than " + std::to_string(kMostClusterRanks) + " ranks", "use fewer");
   }
   if (sizes.zero < 0 || sizes.zero > 3) {
     fail("C002", "--zero", "the optimizer is sharded in stage 0, 1, 2 or 3; got " + std::to_string(sizes.zero),
@@ -174,7 +170,7 @@ ClusterScenario check_cluster(const ClusterFlags& flags) {
   ClusterFlags copy = flags;
   const FlagRows rows = flag_rows(copy);
   run_all({[&] { read_topology_flag(flags, cluster); }, [&] { refuse_on_ideal(rows); },
-           [&] { cluster.model = read_model(flags.network); }, [&] { cluster.sizes = read_sizes(flags); },
+           [&] { cluster.model = read_model(flags.network); }, [&] { cluster.sizes = read_group_sizes(flags); },
            [&] {
              if (!flags.rank_order.empty()) cluster.order = parse_rank_order(flags.rank_order, "--rank-order");
            },

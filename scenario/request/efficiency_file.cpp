@@ -12,7 +12,7 @@
 namespace debubble {
 namespace {
 
-constexpr JsonDialect kDialect{
+constexpr JsonDialect kEfficiencyDialect{
     .what = "table of kernel efficiency",
     .description = "docs/models.md",
 };
@@ -111,7 +111,7 @@ class EfficiencyReader {
 }  // namespace
 
 EfficiencyTable read_efficiency(std::string_view text, const std::string& name) {
-  ProblemList problems(name, kDialect);
+  ProblemList problems(name, kEfficiencyDialect);
   EfficiencyTable table;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
     table = EfficiencyReader(*root, problems).read();

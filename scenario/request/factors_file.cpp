@@ -17,25 +17,25 @@ namespace debubble {
 
 namespace {
 
-constexpr JsonDialect kDialect{
+constexpr JsonDialect kFactorsDialect{
     .what = "file of factors",
     .description = "docs/whatif.md",
 };
-constexpr std::int64_t kMostTokens = 1'000'000'000'000;
+constexpr std::int64_t kMostFileTokens = 1'000'000'000'000;
 
 // Which of the two a file holds, and its rules.
-struct Column {
+struct FactorColumn {
   bool tokens = false;
 
   [[nodiscard]] bool allows(double value) const {
-    return tokens ? value > 0 && value <= static_cast<double>(kMostTokens) : is_factor(value);
+    return tokens ? value > 0 && value <= static_cast<double>(kMostFileTokens) : is_factor(value);
   }
   [[nodiscard]] std::string rule() const {
     return tokens ? "a number of tokens above 0" : "a factor from 0.001 to 1000";
   }
 };
 
-std::vector<double> finished(std::vector<double> values, const Column& column) {
+std::vector<double> finished(std::vector<double> values, const FactorColumn& column) {
   if (!column.tokens) return values;
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   for (double& value : values) value /= mean;
@@ -44,7 +44,7 @@ std::vector<double> finished(std::vector<double> values, const Column& column) {
 
 class CsvReader {
  public:
-  CsvReader(std::string_view text, const std::string& name) : text_(text), problems_(name, kDialect) {}
+  CsvReader(std::string_view text, const std::string& name) : text_(text), problems_(name, kFactorsDialect) {}
 
   std::vector<double> run() {
     if (first_bad_utf8(text_)) {
@@ -100,7 +100,7 @@ class CsvReader {
 
   std::string_view text_;
   ProblemList problems_;
-  Column column_;
+  FactorColumn column_;
   std::size_t rows_ = 0;
   std::vector<double> values_;
 };
@@ -110,8 +110,8 @@ std::optional<double> json_number(const JsonValue& value) {
   return number_of(value.text);
 }
 
-std::vector<double> read_json(std::string_view text, const std::string& name) {
-  ProblemList problems(name, kDialect);
+std::vector<double> read_factors_json(std::string_view text, const std::string& name) {
+  ProblemList problems(name, kFactorsDialect);
   const std::optional<JsonValue> tree = parse_json(text, problems);
   problems.throw_if_any();
   JsonObjectReader reader(*tree, "", problems);
@@ -127,7 +127,7 @@ std::vector<double> read_json(std::string_view text, const std::string& name) {
     reader.complain("P006", "", "the file must have either \"factors\" or \"tokens\"", "\"factors\": [1.25, 0.75]");
     problems.throw_if_any();
   }
-  const Column column{tokens != nullptr};
+  const FactorColumn column{tokens != nullptr};
   const JsonValue& list = column.tokens ? *tokens : *factors;
   const std::string key = column.tokens ? "tokens" : "factors";
   if (list.children.empty()) reader.complain("P006", key, "the list has no microbatch", "write one number for each");
@@ -150,7 +150,7 @@ std::vector<double> read_factors_file(std::string_view text, const std::string& 
   if (name.ends_with(".csv")) return CsvReader(text, name).run();
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   const bool json = name.ends_with(".json") || (begin != std::string_view::npos && text[begin] == '{');
-  return json ? read_json(text, name) : CsvReader(text, name).run();
+  return json ? read_factors_json(text, name) : CsvReader(text, name).run();
 }
 
 }  // namespace debubble

@@ -13,7 +13,7 @@ namespace debubble {
 namespace {
 
 // Reads numbers as the command line does: 0x10 and 010 are hexadecimal and octal.
-std::optional<std::int64_t> whole_number(const std::string& text) {
+std::optional<std::int64_t> number_as_typed(const std::string& text) {
   char* end = nullptr;
   const std::int64_t number = std::strtoll(text.c_str(), &end, 0);
   if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
@@ -43,13 +43,13 @@ class Setter {
     return true;
   }
   bool operator()(std::optional<std::int64_t>* target) const {
-    const std::optional<std::int64_t> number = whole_number(value_);
+    const std::optional<std::int64_t> number = number_as_typed(value_);
     if (number) *target = number;
     return number.has_value();
   }
   template <typename Int>
   bool operator()(Int* target) const {
-    const std::optional<std::int64_t> number = whole_number(value_);
+    const std::optional<std::int64_t> number = number_as_typed(value_);
     if (!number || !fits_int(*number)) return false;
     *target = static_cast<int>(*number);
     return true;

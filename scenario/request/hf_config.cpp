@@ -17,7 +17,7 @@ namespace debubble {
 namespace {
 
 // What one family's reader works on.
-struct Reading {
+struct ConfigReading {
   ConfigReader& reader;
   ModelFile& file;
 
@@ -25,7 +25,7 @@ struct Reading {
   void note(std::string text) const { file.notes.push_back(std::move(text)); }
 };
 
-void read_activation(const Reading& in, std::string_view key, const char* fallback) {
+void read_activation(const ConfigReading& in, std::string_view key, const char* fallback) {
   const std::string word = in.reader.word(key, fallback);
   constexpr std::array<std::string_view, 6> kLikeGelu{"gelu",      "gelu_new", "gelu_pytorch_tanh",
                                                       "gelu_fast", "relu",     "quick_gelu"};
@@ -39,14 +39,14 @@ void read_activation(const Reading& in, std::string_view key, const char* fallba
 }
 
 // Attention over a window touches fewer pairs than are counted.
-void note_window(const Reading& in, bool used) {
+void note_window(const ConfigReading& in, bool used) {
   const JsonValue* window = in.reader.find("sliding_window");
   (void)in.reader.find("max_window_layers");
   if (window == nullptr || !used) return;
   in.note("\"sliding_window\" (" + window->text + " tokens) is not modelled: attention counts all earlier tokens");
 }
 
-void note_layer_types(const Reading& in) {
+void note_layer_types(const ConfigReading& in) {
   const JsonValue* types = in.reader.find("layer_types");
   if (types == nullptr) return;
   const bool full = std::all_of(types->children.begin(), types->children.end(),
@@ -54,7 +54,7 @@ void note_layer_types(const Reading& in) {
   if (!full) in.note("\"layer_types\" names layers without full attention; all count as full attention");
 }
 
-void read_common(const Reading& in) {
+void read_common(const ConfigReading& in) {
   in.shape().layers = in.reader.size("num_hidden_layers");
   in.shape().hidden = in.reader.size("hidden_size");
   in.shape().heads = in.reader.size("num_attention_heads");
@@ -63,7 +63,7 @@ void read_common(const Reading& in) {
   if (in.file.longest == 1) in.file.longest = 0;
 }
 
-void read_gpt2(const Reading& in) {
+void read_gpt2_config(const ConfigReading& in) {
   TransformerShape& shape = in.shape();
   shape.layers = in.reader.size("n_layer");
   shape.hidden = in.reader.size("n_embd");
@@ -80,7 +80,7 @@ void read_gpt2(const Reading& in) {
   if (in.reader.flag("add_cross_attention", false)) in.note("attention to an encoder is not modelled");
 }
 
-void read_gpt_neox(const Reading& in) {
+void read_gpt_neox_config(const ConfigReading& in) {
   read_common(in);
   in.shape().feed_forward = in.reader.size("intermediate_size");
   in.shape().tied_embedding = in.reader.flag("tie_word_embeddings", false);
@@ -92,7 +92,7 @@ void read_gpt_neox(const Reading& in) {
   if (!in.reader.flag("attention_bias", true)) in.note("attention without biases counts with them");
 }
 
-void read_rotary(const Reading& in) {
+void read_rotary_config(const ConfigReading& in) {
   in.shape().positions = 0;
   in.shape().rotary_base = in.reader.positive("rope_theta", in.shape().rotary_base);
   (void)in.reader.find("rope_parameters");
@@ -100,7 +100,7 @@ void read_rotary(const Reading& in) {
 }
 
 // A size that may be 0, and is where nothing is said.
-std::int64_t size_or_none(const Reading& in, const char* key) {
+std::int64_t size_or_none(const ConfigReading& in, const char* key) {
   const JsonValue* value = in.reader.find(key);
   if (value == nullptr || value->kind == JsonValue::Kind::kNull) return 0;
   if (value->kind == JsonValue::Kind::kInteger && value->integer == 0) return 0;
@@ -108,13 +108,13 @@ std::int64_t size_or_none(const Reading& in, const char* key) {
 }
 
 // LLaMA and what is built like it: no biases, RMSNorm, a gated MLP.
-void read_llama_like(const Reading& in, const char* activation) {
+void read_llama_like(const ConfigReading& in, const char* activation) {
   TransformerShape& shape = in.shape();
   read_common(in);
   shape.kv_heads = in.reader.size("num_key_value_heads", shape.heads);
   shape.head_size = in.reader.size("head_dim", 0);
   shape.feed_forward = in.reader.size("intermediate_size");
-  read_rotary(in);
+  read_rotary_config(in);
   shape.norm = NormKind::kRmsNorm;
   shape.gated = true;
   shape.biases = in.reader.flag("mlp_bias", false);
@@ -124,37 +124,37 @@ void read_llama_like(const Reading& in, const char* activation) {
   note_layer_types(in);
 }
 
-void read_llama(const Reading& in) {
+void read_llama_config(const ConfigReading& in) {
   read_llama_like(in, "silu");
   note_window(in, false);
 }
 
-void read_mistral(const Reading& in) {
+void read_mistral(const ConfigReading& in) {
   read_llama_like(in, "silu");
   note_window(in, true);
 }
 
-void read_qwen2(const Reading& in) {
+void read_qwen2(const ConfigReading& in) {
   read_llama_like(in, "silu");
   in.shape().qkv_biases = true;
   note_window(in, in.reader.flag("use_sliding_window", false));
   if (in.reader.flag("use_mrope", false)) in.note("rotary positions along several axes count as along one");
 }
 
-void read_qwen3(const Reading& in) {
+void read_qwen3(const ConfigReading& in) {
   read_llama_like(in, "silu");
   note_window(in, in.reader.flag("use_sliding_window", false));
   in.note("the norms of queries and keys are not modelled");
 }
 
-void read_gemma(const Reading& in) {
+void read_gemma(const ConfigReading& in) {
   (void)in.reader.find("hidden_activation");
   read_llama_like(in, "gelu_pytorch_tanh");
   in.shape().tied_embedding = in.reader.flag("tie_word_embeddings", true);
 }
 
 // Nothing that trains needs these.
-void pass_router_constants(const Reading& in) {
+void pass_router_constants(const ConfigReading& in) {
   for (const char* key :
        {"router_aux_loss_coef", "output_router_logits", "router_jitter_noise", "aux_loss_alpha", "seq_aux",
         "norm_topk_prob", "scoring_func", "topk_method", "n_group", "topk_group", "routed_scaling_factor", "ep_size"}) {
@@ -162,7 +162,7 @@ void pass_router_constants(const Reading& in) {
   }
 }
 
-void read_mixtral(const Reading& in) {
+void read_mixtral(const ConfigReading& in) {
   read_mistral(in);
   TransformerShape& shape = in.shape();
   shape.experts = in.reader.size("num_local_experts");
@@ -172,7 +172,7 @@ void read_mixtral(const Reading& in) {
 }
 
 // Qwen's: experts in every `decoder_sparse_step`-th block but those named.
-void read_qwen_moe(const Reading& in) {
+void read_qwen_moe(const ConfigReading& in) {
   TransformerShape& shape = in.shape();
   shape.experts = in.reader.size("num_experts");
   shape.experts_per_token = in.reader.size("num_experts_per_tok");
@@ -186,7 +186,7 @@ void read_qwen_moe(const Reading& in) {
   pass_router_constants(in);
 }
 
-void read_qwen2_moe(const Reading& in) {
+void read_qwen2_moe(const ConfigReading& in) {
   read_qwen2(in);
   read_qwen_moe(in);
   in.shape().shared_experts = 1;
@@ -194,12 +194,12 @@ void read_qwen2_moe(const Reading& in) {
   in.note("the gate of the shared expert is not modelled");
 }
 
-void read_qwen3_moe(const Reading& in) {
+void read_qwen3_moe(const ConfigReading& in) {
   read_qwen3(in);
   read_qwen_moe(in);
 }
 
-void read_deepseek(const Reading& in) {
+void read_deepseek(const ConfigReading& in) {
   read_llama_like(in, "silu");
   TransformerShape& shape = in.shape();
   shape.query_rank = in.reader.find("q_lora_rank") == nullptr ? 0 : in.reader.size("q_lora_rank");
@@ -222,30 +222,30 @@ void read_deepseek(const Reading& in) {
   shape.predicted_tokens = size_or_none(in, "num_nextn_predict_layers");
 }
 
-struct Family {
+struct ModelFamily {
   const char* model_type;
-  void (*read)(const Reading&);
+  void (*read)(const ConfigReading&);
 };
-constexpr std::array<Family, 12> kFamilies{{{"gpt2", read_gpt2},
-                                            {"gpt_neox", read_gpt_neox},
-                                            {"llama", read_llama},
-                                            {"mistral", read_mistral},
-                                            {"qwen2", read_qwen2},
-                                            {"qwen3", read_qwen3},
-                                            {"gemma", read_gemma},
-                                            {"mixtral", read_mixtral},
-                                            {"qwen2_moe", read_qwen2_moe},
-                                            {"qwen3_moe", read_qwen3_moe},
-                                            {"deepseek_v2", read_deepseek},
-                                            {"deepseek_v3", read_deepseek}}};
+constexpr std::array<ModelFamily, 12> kFamilies{{{"gpt2", read_gpt2},
+                                                 {"gpt_neox", read_gpt_neox},
+                                                 {"llama", read_llama},
+                                                 {"mistral", read_mistral},
+                                                 {"qwen2", read_qwen2},
+                                                 {"qwen3", read_qwen3},
+                                                 {"gemma", read_gemma},
+                                                 {"mixtral", read_mixtral},
+                                                 {"qwen2_moe", read_qwen2_moe},
+                                                 {"qwen3_moe", read_qwen3_moe},
+                                                 {"deepseek_v2", read_deepseek},
+                                                 {"deepseek_v3", read_deepseek}}};
 
 std::string family_names() {
   std::string names;
-  for (const Family& family : kFamilies) names += (names.empty() ? "" : ", ") + std::string(family.model_type);
+  for (const ModelFamily& family : kFamilies) names += (names.empty() ? "" : ", ") + std::string(family.model_type);
   return names;
 }
 
-const Family* find_family(const JsonValue& root, ProblemList& problems) {
+const ModelFamily* find_family(const JsonValue& root, ProblemList& problems) {
   if (root.kind != JsonValue::Kind::kObject) {
     problems.add("P010", problems.name(), "a model config is an object; got " + describe(root),
                  "give the config.json of a Hugging Face model");
@@ -254,7 +254,7 @@ const Family* find_family(const JsonValue& root, ProblemList& problems) {
   ConfigReader reader(root, problems);
   const std::string type = reader.word("model_type", "");
   std::vector<std::string> names;
-  for (const Family& family : kFamilies) {
+  for (const ModelFamily& family : kFamilies) {
     if (type == family.model_type) return &family;
     names.emplace_back(family.model_type);
   }
@@ -271,7 +271,7 @@ const Family* find_family(const JsonValue& root, ProblemList& problems) {
   return nullptr;
 }
 
-void check_heads(const Reading& in) {
+void check_read_heads(const ConfigReading& in) {
   const TransformerShape& shape = in.shape();
   if (shape.kv_heads > 0 && shape.heads % shape.kv_heads != 0) {
     in.reader.complain("P012", "num_key_value_heads",
@@ -300,9 +300,9 @@ ModelFile read_hf_config(std::string_view text, const std::string& name) {
   ModelFile file;
   file.shape.name = name;
   if (const std::optional<JsonValue> root = parse_json(text, problems)) {
-    if (const Family* family = find_family(*root, problems)) {
+    if (const ModelFamily* family = find_family(*root, problems)) {
       ConfigReader reader(*root, problems);
-      const Reading in{reader, file};
+      const ConfigReading in{reader, file};
       family->read(in);
       if (reader.find("quantization_config") != nullptr) {
         in.note("\"quantization_config\" is not modelled: --dtype says what products are computed in");
@@ -311,7 +311,7 @@ ModelFile read_hf_config(std::string_view text, const std::string& name) {
       for (const std::string& key : reader.unknown_keys()) {
         in.note("unknown key " + in_quotes(key) + ", which may change time or memory, is left out");
       }
-      check_heads(in);
+      check_read_heads(in);
     }
   }
   problems.throw_if_any();

@@ -9,7 +9,7 @@
 namespace debubble {
 namespace {
 
-constexpr const char* kMemory = "--memory";
+constexpr const char* kMemoryFlag = "--memory";
 constexpr const char* kOutside = "--memory-outside";
 constexpr const char* kAllocator = "--allocator";
 
@@ -18,9 +18,9 @@ std::vector<Bytes> parse_sizes(const std::string& text) {
   Checks checks;
   for (const std::string& item : split(text, ',')) {
     checks.run([&] {
-      sizes.push_back(parse_size(item, kMemory));
+      sizes.push_back(parse_size(item, kMemoryFlag));
       if (sizes.back() > 0) return;
-      checks.add({"F041", kMemory, "a device without memory runs nothing", "write it like --memory 80GiB"});
+      checks.add({"F041", kMemoryFlag, "a device without memory runs nothing", "write it like --memory 80GiB"});
     });
   }
   checks.finish();
@@ -32,7 +32,7 @@ std::vector<Bytes> parse_sizes(const std::string& text) {
 FlagRows flag_rows(MemoryFlags& flags) {
   constexpr std::string_view kGroup = "Memory";
   return {
-      {.name = kMemory,
+      {.name = kMemoryFlag,
        .group = kGroup,
        .type = "SIZE,|auto|off",
        .help = "of a device, or one each; auto (with --model), off",

@@ -20,26 +20,26 @@ struct SizeKey {
   const char* name;
   std::int64_t TransformerShape::*size;
 };
-constexpr std::array<SizeKey, 20> kSizes{{{"layers", &TransformerShape::layers},
-                                          {"hidden", &TransformerShape::hidden},
-                                          {"heads", &TransformerShape::heads},
-                                          {"kv_heads", &TransformerShape::kv_heads},
-                                          {"head_size", &TransformerShape::head_size},
-                                          {"feed_forward", &TransformerShape::feed_forward},
-                                          {"vocabulary", &TransformerShape::vocabulary},
-                                          {"positions", &TransformerShape::positions},
-                                          {"experts", &TransformerShape::experts},
-                                          {"experts_per_token", &TransformerShape::experts_per_token},
-                                          {"expert_feed_forward", &TransformerShape::expert_feed_forward},
-                                          {"shared_experts", &TransformerShape::shared_experts},
-                                          {"shared_feed_forward", &TransformerShape::shared_feed_forward},
-                                          {"dense_layers", &TransformerShape::dense_layers},
-                                          {"moe_every", &TransformerShape::moe_every},
-                                          {"query_rank", &TransformerShape::query_rank},
-                                          {"kv_rank", &TransformerShape::kv_rank},
-                                          {"rope_size", &TransformerShape::rope_size},
-                                          {"value_size", &TransformerShape::value_size},
-                                          {"predicted_tokens", &TransformerShape::predicted_tokens}}};
+constexpr std::array<SizeKey, 20> kSizeKeys{{{"layers", &TransformerShape::layers},
+                                             {"hidden", &TransformerShape::hidden},
+                                             {"heads", &TransformerShape::heads},
+                                             {"kv_heads", &TransformerShape::kv_heads},
+                                             {"head_size", &TransformerShape::head_size},
+                                             {"feed_forward", &TransformerShape::feed_forward},
+                                             {"vocabulary", &TransformerShape::vocabulary},
+                                             {"positions", &TransformerShape::positions},
+                                             {"experts", &TransformerShape::experts},
+                                             {"experts_per_token", &TransformerShape::experts_per_token},
+                                             {"expert_feed_forward", &TransformerShape::expert_feed_forward},
+                                             {"shared_experts", &TransformerShape::shared_experts},
+                                             {"shared_feed_forward", &TransformerShape::shared_feed_forward},
+                                             {"dense_layers", &TransformerShape::dense_layers},
+                                             {"moe_every", &TransformerShape::moe_every},
+                                             {"query_rank", &TransformerShape::query_rank},
+                                             {"kv_rank", &TransformerShape::kv_rank},
+                                             {"rope_size", &TransformerShape::rope_size},
+                                             {"value_size", &TransformerShape::value_size},
+                                             {"predicted_tokens", &TransformerShape::predicted_tokens}}};
 
 struct SwitchKey {
   const char* name;
@@ -50,9 +50,9 @@ constexpr std::array<SwitchKey, 4> kSwitches{{{"gated", &TransformerShape::gated
                                               {"qkv_biases", &TransformerShape::qkv_biases},
                                               {"tied_embedding", &TransformerShape::tied_embedding}}};
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 24;
+constexpr std::int64_t kLargestModelSize = std::int64_t{1} << 24;
 
-void complain(std::vector<Diagnostic>& found, std::string message, std::string help) {
+void complain_of_model(std::vector<Diagnostic>& found, std::string message, std::string help) {
   found.push_back({"C006", "--model-size", std::move(message), std::move(help)});
 }
 
@@ -62,25 +62,25 @@ void set_switch(const SwitchKey& key, const std::string& value, TransformerShape
     shape.*key.flag = value == "yes";
     return;
   }
-  complain(found, std::string(key.name) + " is yes or no; got \"" + value + "\"",
-           "write it like " + std::string(key.name) + "=yes");
+  complain_of_model(found, std::string(key.name) + " is yes or no; got \"" + value + "\"",
+                    "write it like " + std::string(key.name) + "=yes");
 }
 
 void set_size(const SizeKey& key, const std::string& value, TransformerShape& shape, std::vector<Diagnostic>& found) {
   std::int64_t number = -1;
   const char* end = value.data() + value.size();
   const auto [stop, error] = std::from_chars(value.data(), end, number);
-  if (error == std::errc{} && stop == end && number >= 0 && number <= kLargest) {
+  if (error == std::errc{} && stop == end && number >= 0 && number <= kLargestModelSize) {
     shape.*key.size = number;
     return;
   }
-  complain(found, std::string(key.name) + " is a whole number from 0 to 2^24; got \"" + value + "\"",
-           "write it like " + std::string(key.name) + "=32");
+  complain_of_model(found, std::string(key.name) + " is a whole number from 0 to 2^24; got \"" + value + "\"",
+                    "write it like " + std::string(key.name) + "=32");
 }
 
 void set_item(const std::string& key, const std::string& value, TransformerShape& shape,
               std::vector<Diagnostic>& found) {
-  for (const SizeKey& size : kSizes) {
+  for (const SizeKey& size : kSizeKeys) {
     if (key == size.name) return set_size(size, value, shape, found);
   }
   for (const SwitchKey& known : kSwitches) {
@@ -90,12 +90,13 @@ void set_item(const std::string& key, const std::string& value, TransformerShape
     shape.norm = value == "layer" ? NormKind::kLayerNorm : NormKind::kRmsNorm;
     return;
   }
-  if (key == "norm") return complain(found, "norm is layer or rms; got \"" + value + "\"", "write norm=rms");
+  if (key == "norm") return complain_of_model(found, "norm is layer or rms; got \"" + value + "\"", "write norm=rms");
   const std::vector<std::string> keys = model_size_keys();
   const std::string meant = closest_name(key, keys);
   std::string all;
   for (const std::string& name : keys) all += (all.empty() ? "" : ", ") + name;
-  complain(found, "there is no size \"" + key + "\"", meant.empty() ? "sizes: " + all : "did you mean " + meant + "?");
+  complain_of_model(found, "there is no size \"" + key + "\"",
+                    meant.empty() ? "sizes: " + all : "did you mean " + meant + "?");
 }
 
 // A size that followed from others follows them when they change, unless it is given, too.
@@ -108,20 +109,20 @@ void forget_what_follows(TransformerShape& shape) {
   if (bare.feed_forward == shape.feed_forward) shape.feed_forward = 0;
 }
 
-void check_heads(const TransformerShape& shape, std::vector<Diagnostic>& found) {
+void check_chosen_heads(const TransformerShape& shape, std::vector<Diagnostic>& found) {
   if (shape.heads < 1) return;  // the model lacks a size: said elsewhere
   const std::string heads = std::to_string(shape.heads) + (shape.heads == 1 ? " head" : " heads");
   if (shape.head_size == 0 && shape.hidden % shape.heads != 0) {
-    complain(found, heads + " do not share " + std::to_string(shape.hidden) + " numbers evenly",
-             "give a number of heads that divides hidden, or head_size=N, too");
+    complain_of_model(found, heads + " do not share " + std::to_string(shape.hidden) + " numbers evenly",
+                      "give a number of heads that divides hidden, or head_size=N, too");
   }
   if (shape.kv_heads > 0 && shape.heads % shape.kv_heads != 0) {
-    complain(found, std::to_string(shape.kv_heads) + " key/value heads cannot serve " + heads + " evenly",
-             "give kv_heads=N, too, so that heads is a multiple of it");
+    complain_of_model(found, std::to_string(shape.kv_heads) + " key/value heads cannot serve " + heads + " evenly",
+                      "give kv_heads=N, too, so that heads is a multiple of it");
   }
 }
 
-void set_sizes(const std::string& text, TransformerShape& shape) {
+void set_model_sizes(const std::string& text, TransformerShape& shape) {
   std::vector<Diagnostic> found;
   std::set<std::string> seen;
   forget_what_follows(shape);
@@ -129,14 +130,14 @@ void set_sizes(const std::string& text, TransformerShape& shape) {
     std::erase(item, ' ');
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == item.size()) {
-      complain(found, "\"" + item + "\" is not KEY=VALUE", "write it like --model-size layers=12,hidden=4096");
+      complain_of_model(found, "\"" + item + "\" is not KEY=VALUE", "write it like --model-size layers=12,hidden=4096");
       continue;
     }
     const std::string key = item.substr(0, equals);
-    if (!seen.insert(key).second) complain(found, "\"" + key + "\" is given twice", "give each size once");
+    if (!seen.insert(key).second) complain_of_model(found, "\"" + key + "\" is given twice", "give each size once");
     set_item(key, item.substr(equals + 1), shape, found);
   }
-  if (found.empty()) check_heads(shape, found);
+  if (found.empty()) check_chosen_heads(shape, found);
   if (!found.empty()) throw InputError(std::move(found));
 }
 
@@ -161,7 +162,7 @@ ChosenModel named_model(const std::string& name) {
 
 std::vector<std::string> model_size_keys() {
   std::vector<std::string> keys;
-  for (const SizeKey& size : kSizes) keys.emplace_back(size.name);
+  for (const SizeKey& size : kSizeKeys) keys.emplace_back(size.name);
   for (const SwitchKey& known : kSwitches) keys.emplace_back(known.name);
   keys.emplace_back("norm");
   return keys;
@@ -183,7 +184,7 @@ ChosenModel choose_model(const std::string& model, const std::string& sizes) {
   } else {
     chosen = named_model(model);
   }
-  if (!sizes.empty()) set_sizes(sizes, chosen.shape);
+  if (!sizes.empty()) set_model_sizes(sizes, chosen.shape);
   complete_shape(chosen.shape);
   if (chosen.longest == 0) chosen.longest = chosen.shape.positions;
   return chosen;

@@ -55,7 +55,7 @@ std::vector<NamedProfile> read_all(const std::vector<std::string>& paths) {
   return profiles;
 }
 
-std::string listed(const std::set<std::int64_t>& numbers) {
+std::string number_list(const std::set<std::int64_t>& numbers) {
   std::string text;
   std::size_t left = numbers.size();
   for (const std::int64_t number : numbers) {
@@ -76,11 +76,11 @@ class SizeChoice {
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     if (given_ && (*given_ < 1 || *given_ > kMost)) {
       complain("L025", std::string("from 1 to 2147483647 ") + what_ + " are possible; got " + std::to_string(*given_),
-               std::string("measured: ") + listed(measured_));
+               std::string("measured: ") + number_list(measured_));
     } else if (given_) {
       return *given_;
     } else if (measured_.size() > 1) {
-      complain("L024", std::string("which size is meant? The profiles are of ") + listed(measured_) + " " + what_,
+      complain("L024", std::string("which size is meant? The profiles are of ") + number_list(measured_) + " " + what_,
                std::string("add ") + flag_ + " " + std::to_string(*measured_.begin()) + ", or any other number");
     }
     return *measured_.begin();
@@ -127,7 +127,7 @@ RunSize chosen_size(const std::vector<NamedProfile>& profiles, const Transformer
   return size;
 }
 
-void explain(const TransformerFlags& flags, const RunSize& size, std::vector<Assumption>& assumptions) {
+void explain_sizes(const TransformerFlags& flags, const RunSize& size, std::vector<Assumption>& assumptions) {
   if (flags.microbatch_size) {
     assumptions.push_back({"microbatch",
                            std::to_string(size.microbatch) + (size.microbatch == 1 ? " sample" : " samples"),
@@ -151,7 +151,7 @@ ChosenProfile read_profiles(const std::vector<std::string>& paths, const Transfo
   if (hardware != nullptr) family.waves = profile_waves(profiles.front().profile, *hardware);
   try {
     ChosenProfile chosen{profile_at(profiles, size, family.waves), {}, nullptr};
-    explain(flags, size, chosen.size);
+    explain_sizes(flags, size, chosen.size);
     if (hardware != nullptr && chosen.profile.derived && chosen.profile.derived->by_waves) {
       chosen.size.push_back({"waves", "of the tiles and multiprocessors of " + hardware->name, Source::kModelled});
     }

@@ -14,7 +14,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::int32_t kMostDevices = 1 << 22;
+constexpr std::int32_t kMostListed = 1 << 22;
 
 std::optional<Dimension> dimension_of(std::string_view word) {
   for (const Dimension one : {Dimension::kTensor, Dimension::kContext, Dimension::kData, Dimension::kPipeline}) {
@@ -23,17 +23,13 @@ std::optional<Dimension> dimension_of(std::string_view word) {
   return std::nullopt;
 }
 
-std::optional<std::int32_t> number_of(std::string_view text) {
+std::optional<std::int32_t> rank_number(std::string_view text) {
   std::int32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number >= kMostDevices) {
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number >= kMostListed) {
     return std::nullopt;
   }
   return number;
-}
-
-[[noreturn]] void fail(std::string code, const std::string& place, std::string message, std::string help) {
-  throw InputError(Diagnostic{std::move(code), place, std::move(message), std::move(help)});
 }
 
 }  // namespace
@@ -69,8 +65,8 @@ std::vector<std::int32_t> parse_device_list(std::string_view text, const std::st
   std::set<std::int32_t> seen;
   for (const std::string_view item : split(text)) {
     const std::size_t dash = std::min(item.find('-'), item.size());
-    const std::optional<std::int32_t> first = number_of(item.substr(0, dash));
-    const std::optional<std::int32_t> last = dash < item.size() ? number_of(item.substr(dash + 1)) : first;
+    const std::optional<std::int32_t> first = rank_number(item.substr(0, dash));
+    const std::optional<std::int32_t> last = dash < item.size() ? rank_number(item.substr(dash + 1)) : first;
     if (!first || !last || *last < *first) {
       fail("B015", place, "\"" + std::string(item) + "\" is neither a device's number nor a range of them",
            "write it like " + place + " 0-7,16-23");

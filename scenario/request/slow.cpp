@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "formats/text/numbers.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/split.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -16,16 +17,14 @@ namespace debubble {
 namespace {
 
 const std::array<std::string, 3> kOne{"device", "stage", "replica"};
-const std::array<std::string, 3> kAll{"devices", "stages", "replicas"};
-constexpr const char* kHelp = "write it like --slow device=3:1.25, --slow stage=0:1.1 or --slow devices=1,1,1.25,1";
+const std::array<std::string, 3> kAllWords{"devices", "stages", "replicas"};
+constexpr const char* kSlowHelp = "write it like --slow device=3:1.25, --slow stage=0:1.1 or --slow devices=1,1,1.25,1";
 
-Diagnostic problem(const char* code, std::string message, std::string help = kHelp) {
+Diagnostic problem(const char* code, std::string message, std::string help = kSlowHelp) {
   return {code, "--slow", std::move(message), std::move(help)};
 }
 
-const std::string& name_of(SlowItem::What what, bool list) {
-  return (list ? kAll : kOne)[static_cast<std::size_t>(what)];
-}
+const std::string& slow_word(SlowItem::What what, bool list) { return (list ? kAllWords : kOne)[to_index(what)]; }
 
 std::optional<std::size_t> place_in(const std::array<std::string, 3>& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
@@ -33,7 +32,7 @@ std::optional<std::size_t> place_in(const std::array<std::string, 3>& names, con
   return static_cast<std::size_t>(found - names.begin());
 }
 
-double factor_of(const std::string& text) {
+double slow_factor(const std::string& text) {
   const std::optional<double> factor = number_of(text);
   if (factor && is_factor(*factor)) return *factor;
   throw InputError(problem("C012", fmt::format("\"{}\" is no factor from 0.001 to 1000", text),
@@ -60,19 +59,19 @@ SlowItem parse_item(const std::string& text) {
   if (equals == std::string::npos) throw InputError(problem("C006", fmt::format("\"{}\" is not WHAT=N:FACTOR", text)));
   const std::string name = text.substr(0, equals);
   const std::string rest = text.substr(equals + 1);
-  if (const auto what = place_in(kAll, name)) {
+  if (const auto what = place_in(kAllWords, name)) {
     item.what = static_cast<SlowItem::What>(*what);
     item.list = true;
-    for (const std::string& part : split(rest, ',')) item.factors.push_back(factor_of(part));
+    for (const std::string& part : split(rest, ',')) item.factors.push_back(slow_factor(part));
     return item;
   }
   const auto what = place_in(kOne, name);
   if (!what) {
     std::vector<std::string> known(kOne.begin(), kOne.end());
-    known.insert(known.end(), kAll.begin(), kAll.end());
+    known.insert(known.end(), kAllWords.begin(), kAllWords.end());
     const std::string guess = closest_name(name, known);
     throw InputError(problem("C002", fmt::format("\"{}\" is none of device, stage and replica", name),
-                             guess.empty() ? kHelp : "did you mean " + guess + "?"));
+                             guess.empty() ? kSlowHelp : "did you mean " + guess + "?"));
   }
   item.what = static_cast<SlowItem::What>(*what);
   const std::size_t colon = rest.find(':');
@@ -80,7 +79,7 @@ SlowItem parse_item(const std::string& text) {
     throw InputError(problem("C006", fmt::format("\"{}\" does not say how much slower", text)));
   }
   read_range(rest.substr(0, colon), item);
-  item.factors.push_back(factor_of(rest.substr(colon + 1)));
+  item.factors.push_back(slow_factor(rest.substr(colon + 1)));
   return item;
 }
 
@@ -109,13 +108,13 @@ std::vector<double> slow_factors(const std::vector<SlowItem>& items, SlowItem::W
     if (item.list && item.factors.size() != static_cast<std::size_t>(count)) {
       problems.push_back(problem("O005",
                                  fmt::format("\"{}\" has {} factors, and there are {} {}", item.text,
-                                             item.factors.size(), count, name_of(what, count != 1)),
+                                             item.factors.size(), count, slow_word(what, count != 1)),
                                  "give one factor for each"));
       continue;
     }
     const int last = item.list ? count - 1 : item.last;
     if (last >= count) {
-      problems.push_back(problem("O004", fmt::format("there is no {} {}", name_of(what, false), last),
+      problems.push_back(problem("O004", fmt::format("there is no {} {}", slow_word(what, false), last),
                                  fmt::format("they are numbered 0 to {}", count - 1)));
       continue;
     }
@@ -124,7 +123,7 @@ std::vector<double> slow_factors(const std::vector<SlowItem>& items, SlowItem::W
       const auto at = static_cast<std::size_t>(k);
       if (taken[at]) {
         problems.push_back(
-            problem("C007", fmt::format("{} {} is given twice", name_of(what, false), k), "give each a factor once"));
+            problem("C007", fmt::format("{} {} is given twice", slow_word(what, false), k), "give each a factor once"));
         break;
       }
       taken[at] = true;

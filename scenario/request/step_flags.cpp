@@ -16,13 +16,9 @@ namespace debubble {
 
 namespace {
 
-[[noreturn]] void fail(std::string code, std::string place, std::string message, std::string help) {
-  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
-}
-
 // Index of a word; an empty one is the first.
 template <std::size_t N>
-std::size_t word_of(const std::array<std::string, N>& words, const std::string& word, const std::string& place) {
+std::size_t step_word(const std::array<std::string, N>& words, const std::string& word, const std::string& place) {
   std::string all;
   for (std::size_t k = 0; k < N; ++k) {
     if (word.empty() || words.at(k) == word) return k;
@@ -39,7 +35,7 @@ const std::array<std::string, 8> kAlgorithms{"auto",         "ring",  "tree",   
 const std::array<std::string, 3> kNorms{"barrier", "post-validation", "none"};
 const std::array<std::string, 2> kGathers{"after-optimizer", "before-forward"};
 
-double number_of(const std::string& text, const std::string& place, double most, bool zero) {
+double step_number(const std::string& text, const std::string& place, double most, bool zero) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool enough = zero ? number >= 0 : number > 0;
@@ -53,22 +49,22 @@ double number_of(const std::string& text, const std::string& place, double most,
 void read_words(const StepFlags& flags, StepScenario& scenario, Checks& checks) {
   StepOptions& options = scenario.options;
   checks.run(
-      [&] { options.reduce = static_cast<GradientReduce>(word_of(kReduces, flags.grad_reduce, "--grad-reduce")); });
+      [&] { options.reduce = static_cast<GradientReduce>(step_word(kReduces, flags.grad_reduce, "--grad-reduce")); });
   checks.run([&] {
-    options.algorithm = static_cast<CollectiveAlgorithm>(word_of(kAlgorithms, flags.collective, "--collective"));
+    options.algorithm = static_cast<CollectiveAlgorithm>(step_word(kAlgorithms, flags.collective, "--collective"));
   });
-  checks.run([&] { options.norm = static_cast<NormMode>(word_of(kNorms, flags.norm, "--norm")); });
-  checks.run([&] { options.gather = static_cast<ParameterGather>(word_of(kGathers, flags.gather, "--gather")); });
+  checks.run([&] { options.norm = static_cast<NormMode>(step_word(kNorms, flags.norm, "--norm")); });
+  checks.run([&] { options.gather = static_cast<ParameterGather>(step_word(kGathers, flags.gather, "--gather")); });
   options.keep = flags.keep_whole;
 }
 
 void read_numbers(const StepFlags& flags, StepScenario& scenario, Checks& checks) {
   checks.run([&] {
-    if (!flags.slow_down.empty()) scenario.options.slow_down = number_of(flags.slow_down, "--slow-down", 10, true);
+    if (!flags.slow_down.empty()) scenario.options.slow_down = step_number(flags.slow_down, "--slow-down", 10, true);
   });
   checks.run([&] {
     if (flags.density.empty()) return;
-    scenario.options.density = number_of(flags.density, "--density", 1, false);
+    scenario.options.density = step_number(flags.density, "--density", 1, false);
     if (flags.collective == "sparse") return;
     fail("C012", "--density", "only a sparse reduction sends a part of the gradients", "add --collective sparse");
   });

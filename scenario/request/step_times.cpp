@@ -13,25 +13,26 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 5> kKeys{"reduce", "embedding", "norm", "optimizer", "gather"};
+const std::array<std::string, 5> kStepKeys{"reduce", "embedding", "norm", "optimizer", "gather"};
 
 std::optional<Nanoseconds>* time_of(std::string_view key, StepTimes& times) {
   const std::array<std::optional<Nanoseconds>*, 5> all{&times.reduce, &times.embedding, &times.norm, &times.optimizer,
                                                        &times.gather};
-  for (std::size_t k = 0; k < kKeys.size(); ++k) {
-    if (kKeys.at(k) == key) return all.at(k);
+  for (std::size_t k = 0; k < kStepKeys.size(); ++k) {
+    if (kStepKeys.at(k) == key) return all.at(k);
   }
   return nullptr;
 }
 
 Diagnostic unknown_key(const std::string& key, const std::string& place) {
-  const std::string guess = closest_name(key, kKeys);
+  const std::string guess = closest_name(key, kStepKeys);
   return {
       "C017", place, "a step has no \"" + key + "\"",
       guess.empty() ? "its parts are reduce, embedding, norm, optimizer and gather" : "did you mean " + guess + "?"};
 }
 
-void read_item(std::string_view item, const std::string& place, StepTimes& times, std::vector<Diagnostic>& problems) {
+void read_step_time(std::string_view item, const std::string& place, StepTimes& times,
+                    std::vector<Diagnostic>& problems) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos || equals == 0) {
     problems.push_back({"C006", place, "\"" + std::string(item) + "\" is neither on, off nor KEY=TIME",
@@ -59,7 +60,7 @@ StepTimes parse_step_times(std::string_view text, const std::string& place) {
   std::vector<Diagnostic> problems;
   for (;;) {
     const std::size_t comma = text.find(',');
-    read_item(text.substr(0, comma), place, times, problems);
+    read_step_time(text.substr(0, comma), place, times, problems);
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }

@@ -22,13 +22,9 @@ namespace {
 // Tokens of a sample where neither a flag nor the model says.
 constexpr std::int64_t kUsualSequence = 4096;
 
-[[noreturn]] void fail(const char* code, const char* place, std::string message, std::string help) {
-  throw InputError(Diagnostic{code, place, std::move(message), std::move(help)});
-}
-
 // Index of a word among the legal ones; an empty one is the first.
 template <std::size_t N>
-std::size_t word_of(const std::array<std::string, N>& words, const std::string& word, const char* place) {
+std::size_t setup_word(const std::array<std::string, N>& words, const std::string& word, const char* place) {
   if (word.empty()) return 0;
   std::string all;
   for (std::size_t k = 0; k < N; ++k) {
@@ -41,7 +37,8 @@ std::size_t word_of(const std::array<std::string, N>& words, const std::string& 
 }
 
 // `like` is how one is written.
-double number_of(const std::string& text, const char* place, double least, double most, const char* like = "1.2") {
+double number_in_range(const std::string& text, const char* place, double least, double most,
+                       const char* like = "1.2") {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most) return number;
@@ -56,8 +53,8 @@ const std::array<std::string, 4>& formats() {
   return words;
 }
 
-NumberFormat format_of(const std::string& word, NumberFormat usual, const char* place) {
-  return word.empty() ? usual : static_cast<NumberFormat>(word_of(formats(), word, place));
+NumberFormat format_of_word(const std::string& word, NumberFormat usual, const char* place) {
+  return word.empty() ? usual : static_cast<NumberFormat>(setup_word(formats(), word, place));
 }
 
 void refuse_without_model(TransformerFlags flags, bool has_profile) {
@@ -92,13 +89,13 @@ void check_calibration(const std::string& text, TransformerScenario& scenario) {
     if (!seen.insert(key).second) {
       fail("C007", "--calibrate", "\"" + key + "\" is given twice", "give each factor once");
     }
-    const double factor = number_of(item.substr(equals + 1), "--calibrate", 0.01, 100, "compute=0.95");
+    const double factor = number_in_range(item.substr(equals + 1), "--calibrate", 0.01, 100, "compute=0.95");
     (key == "compute" ? scenario.calibration.compute_scale : scenario.calibration.network_scale) = factor;
   }
   scenario.assumptions.push_back({"calibration", text, Source::kGiven});
 }
 
-void check_table(const std::string& file, TransformerScenario& scenario) {
+void read_table(const std::string& file, TransformerScenario& scenario) {
   if (file.empty()) return;
   EfficiencyTable table = read_efficiency(read_file(file, "--efficiency"), file);
   scenario.assumptions.push_back(
@@ -109,8 +106,8 @@ void check_table(const std::string& file, TransformerScenario& scenario) {
 }
 
 // What the setup is made of, where it comes from.
-void explain(const TransformerFlags& flags, const ChosenModel& model, const TrainingSetup& setup,
-             TransformerScenario& scenario) {
+void explain_setup(const TransformerFlags& flags, const ChosenModel& model, const TrainingSetup& setup,
+                   TransformerScenario& scenario) {
   const auto given = [](bool is_given) { return is_given ? Source::kGiven : Source::kDefault; };
   const auto add = [&scenario](const char* what, std::string value, Source source) {
     scenario.assumptions.push_back({what, std::move(value), source});
@@ -150,42 +147,42 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
       flags.sequence.value_or(model.longest > 0 ? std::min(model.longest, 2 * kUsualSequence) : kUsualSequence);
   setup.microbatch_size = flags.microbatch_size.value_or(1);
   Checks checks;
-  checks.run([&] { setup.compute = format_of(flags.dtype, NumberFormat::kBf16, "--dtype"); });
+  checks.run([&] { setup.compute = format_of_word(flags.dtype, NumberFormat::kBf16, "--dtype"); });
   checks.run([&] {
     const std::array<std::string, 3> words{"fp32", "fp16", "bf16"};
-    setup.gradients = static_cast<NumberFormat>(word_of(words, flags.grad_dtype, "--grad-dtype"));
+    setup.gradients = static_cast<NumberFormat>(setup_word(words, flags.grad_dtype, "--grad-dtype"));
   });
   checks.run([&] {
     const std::array<std::string, 2> words{"flash", "unfused"};
-    setup.flash_attention = word_of(words, flags.attention, "--attention") == 0;
+    setup.flash_attention = setup_word(words, flags.attention, "--attention") == 0;
   });
   checks.run([&] {
     const std::array<std::string, 3> words{"none", "selective", "full"};
-    setup.recompute = static_cast<Recompute>(word_of(words, flags.recompute, "--recompute"));
+    setup.recompute = static_cast<Recompute>(setup_word(words, flags.recompute, "--recompute"));
   });
   checks.run([&] {
     const std::array<std::string, 2> words{"unfused", "fused"};
-    setup.fused_loss = word_of(words, flags.loss, "--loss") == 1;
+    setup.fused_loss = setup_word(words, flags.loss, "--loss") == 1;
   });
   checks.run([&] {
     const std::array<std::string, 2> words{"fused", "separate"};
-    setup.fused_accumulation = word_of(words, flags.grad_accumulation, "--grad-accumulation") == 0;
+    setup.fused_accumulation = setup_word(words, flags.grad_accumulation, "--grad-accumulation") == 0;
   });
   checks.run([&] {
     const std::array<std::string, 2> words{"on", "off"};
-    setup.tensor_overlap = word_of(words, flags.tensor_overlap, "--tensor-overlap") == 0;
+    setup.tensor_overlap = setup_word(words, flags.tensor_overlap, "--tensor-overlap") == 0;
   });
   checks.run([&] {
     const std::array<std::string, 2> words{"ring", "all-to-all"};
-    setup.context_all_to_all = word_of(words, flags.context_exchange, "--context-exchange") == 1;
+    setup.context_all_to_all = setup_word(words, flags.context_exchange, "--context-exchange") == 1;
   });
   checks.run([&] {
     if (flags.expert_imbalance.empty()) return;
-    setup.expert_imbalance = number_of(flags.expert_imbalance, "--expert-imbalance", 1, 1e4);
+    setup.expert_imbalance = number_in_range(flags.expert_imbalance, "--expert-imbalance", 1, 1e4);
   });
   checks.run([&] {
     if (flags.capacity_factor.empty()) return;
-    setup.capacity_factor = number_of(flags.capacity_factor, "--capacity-factor", 0.01, 1e4);
+    setup.capacity_factor = number_in_range(flags.capacity_factor, "--capacity-factor", 0.01, 1e4);
   });
   checks.finish();
   setup.weights = setup.compute == NumberFormat::kFp8 ? NumberFormat::kBf16 : setup.compute;
@@ -193,7 +190,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   setup.dropout = flags.dropout;
   scenario.scatter_gather = flags.scatter_gather;
   scenario.notes = model.notes;
-  explain(flags, model, setup, scenario);
+  explain_setup(flags, model, setup, scenario);
   scenario.setup = std::move(setup);
 }
 
@@ -334,7 +331,7 @@ TransformerScenario check_transformer(const TransformerFlags& flags, bool has_pr
   checks.run([&] { set_setup(flags, scenario); });
   checks.run([&] { check_hardware(flags, scenario); });
   checks.run([&] { check_calibration(flags.calibrate, scenario); });
-  checks.run([&] { check_table(flags.efficiency, scenario); });
+  checks.run([&] { read_table(flags.efficiency, scenario); });
   checks.finish();
   return scenario;
 }

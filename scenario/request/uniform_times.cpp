@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -30,7 +31,7 @@ class TimesList {
     const std::string_view key = trim_item(item.substr(0, equals));
     const auto found = std::find(kKeys.begin(), kKeys.end(), key);
     if (found == kKeys.end()) return report("C017", fmt::format("'{}' is not a key of the times", key));
-    std::optional<Nanoseconds>& slot = values_[static_cast<std::size_t>(found - kKeys.begin())];
+    std::optional<Nanoseconds>& slot = at(values_, found - kKeys.begin());
     if (slot) return report("C007", fmt::format("'{}' is given twice", key));
     slot = 0;
     try {

@@ -16,24 +16,20 @@ namespace {
 
 constexpr double kWidestJitter = 2;
 
-[[noreturn]] void refuse(const char* code, const char* flag, std::string message, std::string help) {
-  throw InputError(Diagnostic{code, flag, std::move(message), std::move(help)});
-}
-
 double parse_jitter(const std::string& text) {
   constexpr std::string_view kName = "lognormal:";
   const bool named = text.starts_with(kName);
   const std::optional<double> sigma = named ? number_of(text.substr(kName.size())) : std::nullopt;
   if (sigma && *sigma > 0 && *sigma <= kWidestJitter) return *sigma;
-  refuse("C006", "--jitter", fmt::format("\"{}\" is not lognormal:SIGMA, with SIGMA above 0 and up to 2", text),
-         "write it like --jitter lognormal:0.05, about 5 % up and down");
+  fail("C006", "--jitter", fmt::format("\"{}\" is not lognormal:SIGMA, with SIGMA above 0 and up to 2", text),
+       "write it like --jitter lognormal:0.05, about 5 % up and down");
 }
 
 std::uint64_t parse_seed(const std::string& text) {
   if (const auto seed = count_of(text, std::numeric_limits<std::int64_t>::max())) {
     return static_cast<std::uint64_t>(*seed);
   }
-  refuse("C011", "--seed", fmt::format("\"{}\" is no whole number of at least 0", text), "write it like --seed 7");
+  fail("C011", "--seed", fmt::format("\"{}\" is no whole number of at least 0", text), "write it like --seed 7");
 }
 
 }  // namespace
@@ -80,7 +76,7 @@ VariationScenario check_variation(const VariationFlags& flags) {
     if (flags.seed.empty()) return;
     scenario.seed = parse_seed(flags.seed);
     if (!checks.found_none() || scenario.random()) return;
-    refuse("C004", "--seed", "nothing of this run is drawn", "add --jitter lognormal:0.05, or leave --seed out");
+    fail("C004", "--seed", "nothing of this run is drawn", "add --jitter lognormal:0.05, or leave --seed out");
   });
   checks.finish();
   return scenario;

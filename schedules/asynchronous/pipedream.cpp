@@ -9,6 +9,7 @@
 #include "schedules/asynchronous/stream_rows.hpp"
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -45,14 +46,14 @@ std::vector<int> replicas_of(const ScheduleRequest& request) {
                                 straight(std::min(request.devices, 8));
   std::vector<int> replicas = parse_replicas(given->second);
   if (replicas.empty()) {
-    refuse("S061", "--param replicas", "\"" + given->second + "\" is no list of whole numbers from 1", all_alone);
+    fail("S061", "--param replicas", "\"" + given->second + "\" is no list of whole numbers from 1", all_alone);
   }
   const auto devices = std::accumulate(replicas.begin(), replicas.end(), std::int64_t{0});
   if (devices != request.devices) {
-    refuse("S062", "--param replicas",
-           "the stages of \"" + given->second + "\" take " + std::to_string(devices) + " devices; there are " +
-               std::to_string(request.devices),
-           "use -p " + std::to_string(devices) + ", or " + all_alone);
+    fail("S062", "--param replicas",
+         "the stages of \"" + given->second + "\" take " + std::to_string(devices) + " devices; there are " +
+             std::to_string(request.devices),
+         "use -p " + std::to_string(devices) + ", or " + all_alone);
   }
   return replicas;
 }
@@ -64,17 +65,17 @@ int routes_of(const std::vector<int>& replicas, int microbatches) {
     routes = std::min(std::lcm(routes, std::int64_t{count}), std::int64_t{microbatches});
   }
   if (routes > kMostRoutes) {
-    refuse("S063", "--param replicas",
-           "microbatches take " + std::to_string(routes) + " different routes through these stages; at most " +
-               std::to_string(kMostRoutes) + " are kept",
-           "use numbers of replicas that divide each other");
+    fail("S063", "--param replicas",
+         "microbatches take " + std::to_string(routes) + " different routes through these stages; at most " +
+             std::to_string(kMostRoutes) + " are kept",
+         "use numbers of replicas that divide each other");
   }
   return static_cast<int>(routes);
 }
 
 // How far a device of the stage runs ahead. The runtime's own rule: devices at and after the stage, shared among the
 // stage's own.
-int warmup_of(const std::vector<int>& replicas, std::size_t stage) {
+int pipedream_warmup(const std::vector<int>& replicas, std::size_t stage) {
   const int all = std::accumulate(replicas.begin(), replicas.end(), 0);
   const int before = std::accumulate(replicas.begin(), replicas.begin() + static_cast<std::ptrdiff_t>(stage), 0);
   return (all - 1 - before) / replicas[stage];
@@ -106,8 +107,8 @@ Schedule build_pipedream(const ScheduleRequest& request) {
   for (std::size_t stage = 0; stage < replicas.size(); ++stage) {
     text += (stage == 0 ? "" : ",") + std::to_string(replicas[stage]);
     for (int k = 0; k < replicas[stage]; ++k, ++device) {
-      schedule.rows[device] =
-          one_engine_row(static_cast<int>(stage), warmup_of(replicas, stage), request.microbatches, k, replicas[stage]);
+      schedule.rows[device] = one_engine_row(static_cast<int>(stage), pipedream_warmup(replicas, stage),
+                                             request.microbatches, k, replicas[stage]);
     }
   }
   schedule.params = {{"replicas", text}};
@@ -120,21 +121,21 @@ Schedule build_pipedream(const ScheduleRequest& request) {
   return schedule;
 }
 
-std::optional<double> makespan(const FormCase& form) {
+std::optional<double> pipedream_makespan(const FormCase& form) {
   const std::vector<int> replicas = parse_replicas(form_word(form, "replicas"));
   const bool alone = std::all_of(replicas.begin(), replicas.end(), [](int count) { return count == 1; });
   return alone ? fill_and_drain(form) : std::nullopt;
 }
 
 // As many microbatches as the device runs ahead, and one; a stage is p/S device shares.
-std::optional<double> peak(const FormCase& form) {
+std::optional<double> pipedream_peak(const FormCase& form) {
   std::vector<int> replicas = parse_replicas(form_word(form, "replicas"));
   if (replicas.empty()) replicas.assign(static_cast<std::size_t>(form.devices), 1);
   std::size_t stage = 0;
   int first = form.device;
   while (first >= replicas[stage]) first -= replicas[stage++];
   const int share_of_m = form.microbatches > first ? (form.microbatches - first - 1) / replicas[stage] + 1 : 0;
-  const int held = std::min(warmup_of(replicas, stage) + 1, share_of_m);
+  const int held = std::min(pipedream_warmup(replicas, stage) + 1, share_of_m);
   return held * static_cast<double>(form.devices) / static_cast<double>(replicas.size());
 }
 
@@ -156,8 +157,9 @@ const ScheduleEntry& pipedream_entry() {
       .certainty_note = "warm-up and numbers of versions follow the authors' code; staleness is tested by brute force",
       .makespan = {"(m + p - 1)(f + b) for one device per stage; in the stream a microbatch every max of (f + b)/r at "
                    "best, r the replicas of a stage",
-                   makespan},
-      .peak = {"min(floor((p - 1 - devices before the stage) / r) + 1, ceil(m / r)) p/S, r the stage's replicas", peak},
+                   pipedream_makespan},
+      .peak = {"min(floor((p - 1 - devices before the stage) / r) + 1, ceil(m / r)) p/S, r the stage's replicas",
+               pipedream_peak},
       .frameworks = "the authors' code (msr-fiddle/pipedream)",
       .advice =
           "Keeps every device busy once the pipeline is full, at the price of gradients S - 1 - s updates old and as "

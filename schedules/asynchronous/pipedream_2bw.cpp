@@ -5,6 +5,7 @@
 #include "schedules/asynchronous/stream_rows.hpp"
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -17,13 +18,13 @@ Schedule build_pipedream_2bw(const ScheduleRequest& request) {
   const bool per_batch = version_at == "batch-start";
   // The first stage runs p-1 forwards ahead: with fewer per update it would need a version before it is made.
   if (per_batch && every < request.devices - 1) {
-    refuse("S044", "--param update_every",
-           "with " + std::to_string(every) + (every == 1 ? " microbatch" : " microbatches") +
-               " per update two versions are not enough for " + std::to_string(request.devices) +
-               " stages: the first stage runs " + std::to_string(request.devices - 1) +
-               (request.devices == 2 ? " forward ahead" : " forwards ahead"),
-           "use --param update_every=" + std::to_string(request.devices - 1) +
-               " or more, or --param version_at=forward-time, which keeps more versions");
+    fail("S044", "--param update_every",
+         "with " + std::to_string(every) + (every == 1 ? " microbatch" : " microbatches") +
+             " per update two versions are not enough for " + std::to_string(request.devices) +
+             " stages: the first stage runs " + std::to_string(request.devices - 1) +
+             (request.devices == 2 ? " forward ahead" : " forwards ahead"),
+         "use --param update_every=" + std::to_string(request.devices - 1) +
+             " or more, or --param version_at=forward-time, which keeps more versions");
   }
   schedule.params = {{"update_every", std::to_string(every)}, {"version_at", version_at}};
   schedule.asynchrony->versions = per_batch ? Asynchrony::Versions::kPerBatch : Asynchrony::Versions::kStashed;

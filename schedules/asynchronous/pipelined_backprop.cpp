@@ -5,6 +5,7 @@
 #include "schedules/asynchronous/stream_rows.hpp"
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -16,8 +17,8 @@ Schedule build_pipelined_backprop(const ScheduleRequest& request) {
   const std::string stash = choice_param(request, "stash", "off|on");
   const std::string turnaround = choice_param(request, "turnaround", "0|1");
   if (engines == "1" && request.params.contains("turnaround")) {
-    refuse("S075", "--param turnaround", "with one engine a backward may follow its forward at once",
-           "leave out --param turnaround, or use --param engines=2");
+    fail("S075", "--param turnaround", "with one engine a backward may follow its forward at once",
+         "leave out --param turnaround, or use --param engines=2");
   }
   Schedule schedule =
       engines == "1" ? one_engine_stream(request, kName) : two_engine_stream(request, kName, turnaround == "1" ? 1 : 0);
@@ -35,11 +36,11 @@ Schedule build_pipelined_backprop(const ScheduleRequest& request) {
 
 int turnaround_of(const FormCase& form) { return form_word(form, "turnaround") == "1" ? 1 : 0; }
 
-std::optional<double> makespan(const FormCase& form) {
+std::optional<double> pipelined_makespan(const FormCase& form) {
   return form_word(form, "engines") == "1" ? fill_and_drain(form) : two_engine_makespan(form, turnaround_of(form));
 }
 
-std::optional<double> peak(const FormCase& form) {
+std::optional<double> pipelined_peak(const FormCase& form) {
   return form_word(form, "engines") == "1" ? one_engine_peak(form) : two_engine_peak(form, turnaround_of(form));
 }
 
@@ -63,8 +64,8 @@ const ScheduleEntry& pipelined_backprop_entry() {
       .certainty_note = "from the published step model; delays and number of steps are tested against its formulas",
       .makespan = {"(m + 2p - 1) f with turnaround=1 and f = b; (m + p - 1)(f + b) with one engine; in the stream a "
                    "microbatch every max(f, b) with turnaround=1, else f + b",
-                   makespan},
-      .peak = {"min(2(p - 1 - d) + 1 + turnaround, m); min(p - d, m) with one engine", peak},
+                   pipelined_makespan},
+      .peak = {"min(2(p - 1 - d) + 1 + turnaround, m); min(p - d, m) with one engine", pipelined_peak},
       .frameworks = "",
       .advice =
           "For pipelines of one layer per device. Up to twice the throughput of 1f1b where f = b and a device can run "

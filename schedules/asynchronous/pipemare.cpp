@@ -26,11 +26,11 @@ Schedule build_pipemare(const ScheduleRequest& request) {
   return schedule;
 }
 
-std::optional<double> makespan(const FormCase& form) {
+std::optional<double> pipemare_makespan(const FormCase& form) {
   return form_word(form, "engines") == "2" ? two_engine_makespan(form, 1) : fill_and_drain(form);
 }
 
-std::optional<double> peak(const FormCase& form) {
+std::optional<double> pipemare_peak(const FormCase& form) {
   return form_word(form, "engines") == "2" ? two_engine_peak(form, 1) : one_engine_peak(form);
 }
 
@@ -56,8 +56,8 @@ const ScheduleEntry& pipemare_entry() {
           "with engines=2 F is (2(p - s) - 1)/u updates late, as published; with one engine (p - 1 - s)/u",
       .makespan = {"(m + p - 1)(f + b) with one engine, (m + 2p - 1) f with two and f = b; in the stream a microbatch "
                    "every f + b, or max(f, b)",
-                   makespan},
-      .peak = {"min(p - d, m) with one engine, min(2(p - d), m) with two", peak},
+                   pipemare_makespan},
+      .peak = {"min(p - d, m) with one engine, min(2(p - d), m) with two", pipemare_peak},
       .frameworks = "",
       .advice =
           "The stream with the least memory: no stash, one buffer. Needs its learning-rate schedule and the "

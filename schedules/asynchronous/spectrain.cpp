@@ -13,7 +13,7 @@ namespace {
 // v1: up to the weights that are current when the minibatch's backward reaches the first stage. That is s/2 updates
 // after its backward here, for one engine makes an update in the time in which a backward passes two stages; its
 // forward comes S-1-s updates before its backward. v2: up to the update after the minibatch's own.
-void predict(Asynchrony& asynchrony, int stages, bool v2) {
+void predict_weights(Asynchrony& asynchrony, int stages, bool v2) {
   asynchrony.versions = Asynchrony::Versions::kPredicted;
   asynchrony.stash_predicted = v2;
   // v1 makes each prediction in one buffer. v2 keeps predictions like versions, besides the weights it updates.
@@ -28,7 +28,7 @@ Schedule build_spectrain(const ScheduleRequest& request) {
   const std::string variant = choice_param(request, "variant", "v1|v2");
   Schedule schedule = one_engine_stream(request, "spectrain");
   schedule.params = {{"variant", variant}};
-  predict(*schedule.asynchrony, schedule.stages, variant == "v2");
+  predict_weights(*schedule.asynchrony, schedule.stages, variant == "v2");
   schedule.notes.emplace_back("predicting weights takes no time here");
   return schedule;
 }

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -35,7 +37,7 @@ Schedule one_engine_stream(const ScheduleRequest& request, const char* name) {
   require_one_chunk(request, name);
   Schedule schedule = start_schedule(request, name, 1);
   for (int s = 0; s < schedule.stages; ++s) {
-    schedule.rows[static_cast<std::size_t>(s)] = one_engine_row(s, schedule.stages - 1 - s, schedule.microbatches);
+    at(schedule.rows, s) = one_engine_row(s, schedule.stages - 1 - s, schedule.microbatches);
   }
   schedule.asynchrony.emplace();
   return schedule;
@@ -46,7 +48,7 @@ Schedule two_engine_stream(const ScheduleRequest& request, const char* name, int
   Schedule schedule = start_schedule(request, name, 1);
   for (int s = 0; s < schedule.stages; ++s) {
     const int delay = 2 * (schedule.stages - 1 - s) + turnaround;
-    schedule.rows[static_cast<std::size_t>(s)] = two_engine_row(s, delay, schedule.microbatches);
+    at(schedule.rows, s) = two_engine_row(s, delay, schedule.microbatches);
   }
   schedule.pairs_run_side_by_side = true;
   schedule.asynchrony.emplace();
@@ -56,9 +58,8 @@ Schedule two_engine_stream(const ScheduleRequest& request, const char* name, int
 int update_every_param(const ScheduleRequest& request) {
   const int every = int_param(request, "update_every", request.devices);
   if (every < 1) {
-    refuse("S006", "--param update_every",
-           "a stage updates after 1 backward pass or more; got " + std::to_string(every),
-           "nearest legal value: --param update_every=1");
+    fail("S006", "--param update_every", "a stage updates after 1 backward pass or more; got " + std::to_string(every),
+         "nearest legal value: --param update_every=1");
   }
   return every;
 }

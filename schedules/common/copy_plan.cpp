@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {
@@ -14,7 +15,6 @@ namespace {
 
 using Piece = std::pair<std::int32_t, std::int32_t>;  // stage, microbatch
 
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 std::set<Piece> recomputed_of(const std::vector<Op>& row) {
   std::set<Piece> pieces;
@@ -50,8 +50,8 @@ Nanoseconds first_start(Nanoseconds length, Nanoseconds ready, const std::vector
 }  // namespace
 
 std::vector<Stay> stays_of(const Schedule& schedule, const PlanningCosts& costs, const ListTiming& timing, int device) {
-  const auto& row = schedule.rows[at(device)];
-  const auto& spans = timing.rows[at(device)];
+  const auto& row = at(schedule.rows, device);
+  const auto& spans = at(timing.rows, device);
   const PieceShares pieces(schedule);
   const std::set<Piece> recomputed = recomputed_of(row);
   std::map<Piece, std::size_t> open;  // forwards whose use has not come yet
@@ -63,7 +63,7 @@ std::vector<Stay> stays_of(const Schedule& schedule, const PlanningCosts& costs,
     if (!makes_input_gradient(op.kind)) continue;
     const auto forward = open.find(piece);
     if (forward == open.end()) continue;
-    const Nanoseconds copy = costs.costs.stages[at(op.stage)].copy;
+    const Nanoseconds copy = at(costs.costs.stages, op.stage).copy;
     stays.push_back({op.stage, op.microbatch, cell_of(row, forward->second), cell_of(row, k),
                      spans[forward->second].end, spans[k].begin, pieces.part(copy, pieces.class_of(op.microbatch))});
     if (stays.back().forward == stays.back().use) stays.pop_back();
@@ -150,14 +150,14 @@ std::vector<Copy> copies_of(const std::vector<Move>& moves, const std::vector<Op
 }
 
 PlannedMemory::PlannedMemory(const Schedule& schedule, const PlanningCosts& costs, const ListTiming& timing, int device)
-    : row_(&schedule.rows[at(device)]), spans_(&timing.rows[at(device)]), costs_(&costs.costs), pieces_(schedule) {
+    : row_(&at(schedule.rows, device)), spans_(&at(timing.rows, device)), costs_(&costs.costs), pieces_(schedule) {
   const auto& spans = *spans_;
   const std::set<Piece> recomputed = recomputed_of(*row_);
   const auto part = [&](Bytes bytes, std::int32_t piece) { return pieces_.part(bytes, pieces_.class_of(piece)); };
   for (std::size_t k = 0; k < row_->size(); ++k) {
     const Op& op = (*row_)[k];
     if (is_vocabulary(op.kind)) continue;
-    const StageCost& stage = costs_->stages[at(op.stage)];
+    const StageCost& stage = at(costs_->stages, op.stage);
     const bool again = recomputed.contains({op.stage, op.microbatch});
     const Bytes activation = part(stage.activation, op.microbatch);
     const Bytes checkpoint = again ? part(stage.checkpoint, op.microbatch) : 0;
@@ -177,11 +177,11 @@ Bytes PlannedMemory::peak(const std::vector<Move>& moves) const {
     const std::int32_t back = back_cell(move, *row_, *spans_);
     if (back == move.stay.forward) continue;
     const int piece_class = pieces_.class_of(move.stay.microbatch);
-    const Bytes bytes = pieces_.part(costs_->stages[at(move.stay.stage)].activation, piece_class);
+    const Bytes bytes = pieces_.part(at(costs_->stages, move.stay.stage).activation, piece_class);
     const Nanoseconds gone = move.out + move.stay.copy;
     moved.emplace_back(gone, -bytes);
     // The lane may be free earlier than planned: then the copy starts with its cell.
-    moved.emplace_back(std::max(gone, (*spans_)[at(back)].begin), bytes);
+    moved.emplace_back(std::max(gone, at((*spans_), back).begin), bytes);
   }
   std::sort(moved.begin(), moved.end());
   Bytes now = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "sim/core/at.hpp"
 #include "sim/rows/op_index.hpp"
 #include "sim/rows/row_replay.hpp"
 
@@ -56,7 +57,7 @@ class RowTimer {
   ListTiming timing_;
 };
 
-bool is_forward(const Op& op) { return op.kind == OpKind::kForward; }
+bool is_forward_op(const Op& op) { return op.kind == OpKind::kForward; }
 
 }  // namespace
 
@@ -81,7 +82,7 @@ Nanoseconds PlanTimes::duration(const Op& op) const {
     const VocabularyCost& shard = *costs_->costs.vocabulary;
     return pieces_.part(op.kind == OpKind::kVocabularyLogits ? shard.logits : shard.gradient, piece_class);
   }
-  return pieces_.part(duration_of(op.kind, costs_->costs.stages[static_cast<std::size_t>(op.stage)]), piece_class);
+  return pieces_.part(duration_of(op.kind, costs_->costs.stages[to_index(op.stage)]), piece_class);
 }
 
 Nanoseconds PlanTimes::cell(const std::vector<Op>& row, std::size_t at) const {
@@ -89,7 +90,7 @@ Nanoseconds PlanTimes::cell(const std::vector<Op>& row, std::size_t at) const {
   if (!first.paired_with_next) return duration(first);
   const Op& second = row[at + 1];
   const auto& given = costs_->costs.overlapped_pair;
-  if (given && is_forward(first) != is_forward(second)) {
+  if (given && is_forward_op(first) != is_forward_op(second)) {
     return pieces_.pair_part(*given, pieces_.class_of(first.microbatch), pieces_.class_of(second.microbatch));
   }
   if (side_by_side_) return std::max(duration(first), duration(second));

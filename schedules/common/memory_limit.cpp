@@ -7,43 +7,43 @@
 #include <optional>
 
 #include "schedules/common/request.hpp"
+#include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
+#include "sim/core/wide.hpp"
 
 namespace debubble {
 
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
 constexpr const char* kPlace = "--param memory_limit";
-constexpr const char* kHelp =
+constexpr const char* kLimitHelp =
     "write activations of a device share (8 or 1.5), times p (1p, 2p), one of them per device (8,6,6,4), or a size "
     "(76GiB)";
 
-struct Unit {
+struct LimitUnit {
   std::string_view name;
   Bytes bytes;
 };
 
-constexpr std::array<Unit, 9> kUnits{{{"B", 1},
-                                      {"kB", 1'000},
-                                      {"MB", 1'000'000},
-                                      {"GB", 1'000'000'000},
-                                      {"TB", 1'000'000'000'000},
-                                      {"KiB", Bytes{1} << 10},
-                                      {"MiB", Bytes{1} << 20},
-                                      {"GiB", Bytes{1} << 30},
-                                      {"TiB", Bytes{1} << 40}}};
+constexpr std::array<LimitUnit, 9> kUnits{{{"B", 1},
+                                           {"kB", 1'000},
+                                           {"MB", 1'000'000},
+                                           {"GB", 1'000'000'000},
+                                           {"TB", 1'000'000'000'000},
+                                           {"KiB", Bytes{1} << 10},
+                                           {"MiB", Bytes{1} << 20},
+                                           {"GiB", Bytes{1} << 30},
+                                           {"TiB", Bytes{1} << 40}}};
 
 // A decimal without sign or exponent, exactly: digits / scale.
-struct Decimal {
+struct LimitDecimal {
   std::uint64_t digits = 0;
   std::uint64_t scale = 1;
 };
 
-std::optional<Decimal> read_decimal(std::string_view text) {
+std::optional<LimitDecimal> read_decimal(std::string_view text) {
   constexpr std::size_t kMostDigits = 18;
-  Decimal value;
+  LimitDecimal value;
   std::size_t digits = 0;
   bool fraction = false;
   for (const char c : text) {
@@ -60,18 +60,18 @@ std::optional<Decimal> read_decimal(std::string_view text) {
 }
 
 // Rounded down: a limit is kept, not nearly kept. What is beyond the largest size is as good as no limit.
-Bytes times(const Decimal& value, Bytes factor) {
-  const Wide product = Wide{value.digits} * static_cast<Wide>(factor) / value.scale;
-  return static_cast<Bytes>(std::min(product, static_cast<Wide>(kLargestSize)));
+Bytes times(const LimitDecimal& value, Bytes factor) {
+  const WideUnsigned product = WideUnsigned{value.digits} * static_cast<WideUnsigned>(factor) / value.scale;
+  return static_cast<Bytes>(std::min(product, static_cast<WideUnsigned>(kLargestSize)));
 }
 
-bool is_number(std::string_view text) {
+bool is_positive_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error != std::errc::invalid_argument && end == text.data() + text.size() && value > 0;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_item(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
@@ -81,33 +81,34 @@ Bytes fixed_bytes(const PlanningCosts& costs, std::size_t device) {
   return device < costs.static_bytes.size() ? costs.static_bytes[device] : 0;
 }
 
-struct Item {
+struct LimitItem {
   Bytes bytes = 0;
   bool sized = false;
 };
 
-Item read_item(std::string_view whole, const PlanningCosts& costs, int devices) {
-  const std::string_view text = trimmed(whole);
+LimitItem read_limit_item(std::string_view whole, const PlanningCosts& costs, int devices) {
+  const std::string_view text = trimmed_item(whole);
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::string_view unit = trimmed(text.substr(end));
-  const std::optional<Decimal> number = read_decimal(text.substr(0, end));
+  const std::string_view unit = trimmed_item(text.substr(end));
+  const std::optional<LimitDecimal> number = read_decimal(text.substr(0, end));
   if (number) {
     if (unit.empty()) return {times(*number, costs.activation_unit), false};
     if (unit == "p") return {times(*number, costs.activation_unit * devices), false};
-    for (const Unit& known : kUnits) {
+    for (const LimitUnit& known : kUnits) {
       if (known.name == unit) return {times(*number, known.bytes), true};
     }
   }
-  if (is_number(text.substr(0, text.find_last_not_of("pBkKMGTi ") + 1))) {
+  if (is_positive_number(text.substr(0, text.find_last_not_of("pBkKMGTi ") + 1))) {
     const char* why = "\" is a number, but too large, too finely written or with an exponent, for a memory limit";
-    refuse("S006", kPlace, "\"" + std::string(whole) + why, kHelp);
+    fail("S006", kPlace, "\"" + std::string(whole) + why, kLimitHelp);
   }
-  refuse("S006", kPlace, "\"" + std::string(whole) + "\" is not a memory limit", kHelp);
+  fail("S006", kPlace, "\"" + std::string(whole) + "\" is not a memory limit", kLimitHelp);
 }
 
 // Thousandths of `unit`, rounded up, as people write them: "3", "3.25".
 std::string rounded_up(Bytes bytes, Bytes unit) {
-  const Wide thousandths = (static_cast<Wide>(bytes) * 1000 + static_cast<Wide>(unit) - 1) / static_cast<Wide>(unit);
+  const WideUnsigned thousandths =
+      (static_cast<WideUnsigned>(bytes) * 1000 + static_cast<WideUnsigned>(unit) - 1) / static_cast<WideUnsigned>(unit);
   std::string text = std::to_string(static_cast<std::uint64_t>(thousandths / 1000));
   std::string fraction = std::to_string(static_cast<std::uint64_t>(thousandths % 1000) + 1000).substr(1);
   fraction.erase(fraction.find_last_not_of('0') + 1);
@@ -125,8 +126,8 @@ std::string as_size(Bytes bytes) {
 std::string as_reported(Bytes bytes) {
   std::size_t k = kUnits.size() - 1;
   while (k > 5 && bytes < kUnits[k].bytes) --k;
-  const auto unit = static_cast<Wide>(kUnits[k].bytes);
-  const auto hundredths = static_cast<std::uint64_t>((static_cast<Wide>(bytes) * 100 + unit - 1) / unit);
+  const auto unit = static_cast<WideUnsigned>(kUnits[k].bytes);
+  const auto hundredths = static_cast<std::uint64_t>((static_cast<WideUnsigned>(bytes) * 100 + unit - 1) / unit);
   return std::to_string(hundredths / 100) + "." + std::to_string(hundredths % 100 + 100).substr(1) + " " +
          std::string(kUnits[k].name);
 }
@@ -154,20 +155,20 @@ MemoryLimit memory_limit_of(const ScheduleRequest& request, const PlanningCosts&
   const std::vector<std::string> items = split(limit.text);
   const auto devices = static_cast<std::size_t>(request.devices);
   if (items.size() != 1 && items.size() != devices) {
-    refuse("S062", kPlace,
-           "a list needs one limit for each of the " + std::to_string(devices) + " devices; got " +
-               std::to_string(items.size()),
-           "write one limit for all devices, or " + std::to_string(devices) + " joined by commas");
+    fail("S062", kPlace,
+         "a list needs one limit for each of the " + std::to_string(devices) + " devices; got " +
+             std::to_string(items.size()),
+         "write one limit for all devices, or " + std::to_string(devices) + " joined by commas");
   }
   for (std::size_t d = 0; d < devices; ++d) {
-    const Item item = read_item(items[items.size() == 1 ? 0 : d], costs, request.devices);
+    const LimitItem item = read_limit_item(items[items.size() == 1 ? 0 : d], costs, request.devices);
     const Bytes fixed = item.sized ? fixed_bytes(costs, d) : 0;
     limit.sized = limit.sized || item.sized;
     if (item.bytes < fixed) {
-      refuse("S042", kPlace,
-             "device " + std::to_string(d) + " holds " + as_size(fixed) +
-                 " of weights, gradients and other fixed state, more than the limit of " + as_size(item.bytes),
-             "spread the model over more devices, or allow more than " + as_size(fixed));
+      fail("S042", kPlace,
+           "device " + std::to_string(d) + " holds " + as_size(fixed) +
+               " of weights, gradients and other fixed state, more than the limit of " + as_size(item.bytes),
+           "spread the model over more devices, or allow more than " + as_size(fixed));
     }
     limit.activations.push_back(item.bytes - fixed);
   }
@@ -189,10 +190,10 @@ void refuse_memory_limit(const std::string& schedule, const MemoryLimit& limit, 
       smallest += (d == 0 ? "" : ",") + as_written(std::max(needed[d], limit.activations[d]), limit, costs, d);
     }
   }
-  refuse("S042", kPlace,
-         schedule + " does not work with " + in_both_units(limit.activations[short_of], costs) + " on device " +
-             std::to_string(short_of) + "; it needs " + in_both_units(needed[short_of], costs) + " there",
-         "smallest limit that works here: " + flag + "memory_limit=" + smallest);
+  fail("S042", kPlace,
+       schedule + " does not work with " + in_both_units(limit.activations[short_of], costs) + " on device " +
+           std::to_string(short_of) + "; it needs " + in_both_units(needed[short_of], costs) + " there",
+       "smallest limit that works here: " + flag + "memory_limit=" + smallest);
 }
 
 }  // namespace debubble

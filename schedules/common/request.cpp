@@ -10,10 +10,6 @@
 
 namespace debubble {
 
-void refuse(std::string code, std::string place, std::string message, std::string help) {
-  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
-}
-
 namespace {
 
 // "4,tokens=16" of --param slices=4,tokens=16: several parameters in one.
@@ -41,8 +37,8 @@ int int_param(const ScheduleRequest& request, std::string_view name, int fallbac
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    refuse("S006", "--param " + std::string(name), "\"" + text + "\" is not a whole number",
-           one_param_each(name, text, "write --param " + std::string(name) + "=" + std::to_string(fallback)));
+    fail("S006", "--param " + std::string(name), "\"" + text + "\" is not a whole number",
+         one_param_each(name, text, "write --param " + std::string(name) + "=" + std::to_string(fallback)));
   }
   return value;
 }
@@ -63,10 +59,10 @@ std::string choice_param(const ScheduleRequest& request, std::string_view name, 
   const bool letters =
       std::all_of(names.begin(), names.end(), [](const std::string& word) { return word.size() == 1; });
   const std::string guess = letters ? "" : closest_name(found->second, names);
-  refuse("S007", "--param " + std::string(name), "\"" + found->second + "\" is not one of " + std::string(choices),
-         !guess.empty() ? "did you mean " + guess + "?"
-         : letters      ? "write " + either(names)
-                        : "write --param " + std::string(name) + "=" + names.front());
+  fail("S007", "--param " + std::string(name), "\"" + found->second + "\" is not one of " + std::string(choices),
+       !guess.empty() ? "did you mean " + guess + "?"
+       : letters      ? "write " + either(names)
+                      : "write --param " + std::string(name) + "=" + names.front());
 }
 
 std::string nearest_legal(const std::string& flag, const std::string& values, int devices) {
@@ -77,8 +73,8 @@ std::string nearest_legal(const std::string& flag, const std::string& values, in
 
 void require_one_chunk(const ScheduleRequest& request, std::string_view schedule) {
   if (request.chunks == 0 || request.chunks == 1) return;
-  refuse("S005", "--chunks", std::string(schedule) + " has one stage per device; got " + std::to_string(request.chunks),
-         "leave --chunks out, or use --schedule interleaved for several stages per device");
+  fail("S005", "--chunks", std::string(schedule) + " has one stage per device; got " + std::to_string(request.chunks),
+       "leave --chunks out, or use --schedule interleaved for several stages per device");
 }
 
 const char* to_string(ScheduleFamily family) {

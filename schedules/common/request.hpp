@@ -17,9 +17,6 @@ inline constexpr double kMostCells = 20'000'000;
 // The parameter as one of `choices` ("a|b|c"), or the first of them when it was not given.
 [[nodiscard]] std::string choice_param(const ScheduleRequest& request, std::string_view name, std::string_view choices);
 
-// Throws the InputError for a request that a schedule cannot honour.
-[[noreturn]] void refuse(std::string code, std::string place, std::string message, std::string help);
-
 // "nearest legal values: -p 2 or 4", or "nearest legal value: -p 2"; with `devices` also for which p.
 [[nodiscard]] std::string nearest_legal(const std::string& flag, const std::string& values, int devices = 0);
 

@@ -7,6 +7,8 @@
 
 #include "schedules/exchange/comms_check.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 namespace {
 
@@ -45,7 +47,7 @@ class CellsCheck {
     return places_[at(stage) * at(microbatches_) + at(microbatch)];
   }
   [[nodiscard]] std::int32_t place(const Action& action) {
-    return places(action.stage, action.microbatch)[static_cast<std::size_t>(action.kind)];
+    return places(action.stage, action.microbatch)[to_index(action.kind)];
   }
 
   void report(std::int64_t row, std::int64_t cell, std::string code, std::string message, std::string help) {
@@ -74,7 +76,7 @@ class CellsCheck {
     }
     if (!has_microbatch(action.kind)) return;
     if (is_transfer(action.kind) && !check_neighbour(r, c, action)) return;
-    std::int32_t& known = places(action.stage, action.microbatch)[static_cast<std::size_t>(action.kind)];
+    std::int32_t& known = places(action.stage, action.microbatch)[to_index(action.kind)];
     if (known >= 0 && is_transfer(action.kind)) {
       report(r, c, "T003", name + " is in the table twice (first in cell " + std::to_string(known + 1) + ")",
              "every transfer happens once");

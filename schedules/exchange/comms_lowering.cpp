@@ -4,6 +4,7 @@
 #include <string>
 
 #include "schedules/exchange/done_actions.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -17,7 +18,7 @@ ActionCell single(ActionKind kind, std::int32_t stage, std::int32_t microbatch =
 }
 
 template <typename Container>
-bool contains(const Container& values, std::int32_t value) {
+bool is_among(const Container& values, std::int32_t value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
@@ -26,7 +27,7 @@ std::vector<std::int32_t> next_stages(const std::vector<ActionCell>& row, std::s
   std::vector<std::int32_t> stages;
   for (std::size_t k = from; k < row.size() && stages.size() < kResidentStages; ++k) {
     for (const Action& action : row[k]) {
-      if (!contains(stages, action.stage)) stages.push_back(action.stage);
+      if (!is_among(stages, action.stage)) stages.push_back(action.stage);
     }
   }
   return stages;
@@ -39,11 +40,11 @@ std::vector<ActionCell> with_unshard_reshard(const std::vector<ActionCell>& row)
     if (row[k].count == 0) continue;
     const std::vector<std::int32_t> next = next_stages(row, k);
     for (const std::int32_t stage : resident) {
-      if (!contains(next, stage)) result.push_back(single(ActionKind::kReshard, stage));
+      if (!is_among(next, stage)) result.push_back(single(ActionKind::kReshard, stage));
     }
-    std::erase_if(resident, [&](std::int32_t stage) { return !contains(next, stage); });
+    std::erase_if(resident, [&](std::int32_t stage) { return !is_among(next, stage); });
     for (const std::int32_t stage : next) {
-      if (contains(resident, stage)) continue;
+      if (is_among(resident, stage)) continue;
       result.push_back(single(ActionKind::kUnshard, stage));
       resident.insert(std::upper_bound(resident.begin(), resident.end(), stage), stage);
     }
@@ -92,7 +93,7 @@ class SendReceive {
     if (!forward && action.kind != ActionKind::kBackward && action.kind != ActionKind::kInputGrad) return;
     const std::int32_t to = forward ? action.stage + 1 : action.stage - 1;
     if (to < 0 || to >= static_cast<std::int32_t>(device_of_.size())) return;
-    const auto receiver = static_cast<std::size_t>(device_of_[static_cast<std::size_t>(to)]);
+    const auto receiver = static_cast<std::size_t>(at(device_of_, to));
     if (receiver == device) return;
     const auto both = forward ? std::pair(ActionKind::kSendForward, ActionKind::kReceiveForward)
                               : std::pair(ActionKind::kSendBackward, ActionKind::kReceiveBackward);
@@ -129,7 +130,7 @@ ActionTable action_table(const Schedule& schedule) {
       const bool pair = row[k].paired_with_next && k + 1 < row.size();
       for (; cell.count < (pair ? 2 : 1); ++cell.count) {
         const Op& op = row[k + static_cast<std::size_t>(cell.count)];
-        cell.actions[static_cast<std::size_t>(cell.count)] = {kind_of(op.kind), op.stage, op.microbatch};
+        at(cell.actions, cell.count) = {kind_of(op.kind), op.stage, op.microbatch};
       }
       if (pair) ++k;
     }

@@ -9,12 +9,12 @@
 namespace debubble {
 namespace {
 
-constexpr std::int32_t kNone = -1;
+constexpr std::int32_t kNoAction = -1;
 
 class OrderCheck {
  public:
   OrderCheck(const ActionTable& table, const std::vector<CommsMessage>& messages) : table_(table), messages_(messages) {
-    for (const auto& row : table_) message_at_.emplace_back(row.size(), kNone);
+    for (const auto& row : table_) message_at_.emplace_back(row.size(), kNoAction);
     for (std::size_t k = 0; k < messages_.size(); ++k) {
       const CommsMessage& message = messages_[k];
       message_at_[at(message.from)][at(message.sent_at)] = static_cast<std::int32_t>(k);
@@ -66,8 +66,9 @@ class OrderCheck {
     std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int32_t, std::int32_t>> received;
     for (std::size_t k = 0; k < messages_.size(); ++k) {
       const bool forward = messages_[k].receive.kind == ActionKind::kReceiveForward;
-      auto& both = received.try_emplace({messages_[k].receive.stage, messages_[k].receive.microbatch}, kNone, kNone)
-                       .first->second;
+      auto& both =
+          received.try_emplace({messages_[k].receive.stage, messages_[k].receive.microbatch}, kNoAction, kNoAction)
+              .first->second;
       (forward ? both.first : both.second) = static_cast<std::int32_t>(k);
     }
     for (std::size_t row = 0; row < table_.size(); ++row) {
@@ -78,7 +79,7 @@ class OrderCheck {
           const auto found = received.find({action.stage, action.microbatch});
           if (found == received.end()) continue;
           const std::int32_t message = forward ? found->second.first : found->second.second;
-          if (message != kNone) arrivals_[row][cell].push_back(message);
+          if (message != kNoAction) arrivals_[row][cell].push_back(message);
         }
       }
     }
@@ -108,7 +109,7 @@ class OrderCheck {
     while (next_[row] < size(row)) {
       const std::int32_t end = rendezvous ? batch_end(row) : next_[row] + 1;
       posted_[row] = std::max(posted_[row], end);
-      if (missing(row, end, rendezvous) != kNone) break;
+      if (missing(row, end, rendezvous) != kNoAction) break;
       next_[row] = end;
     }
     return next_[row] != before || posted_[row] != posted_before;
@@ -117,7 +118,7 @@ class OrderCheck {
   // After the last of the adjacent transfers from the next cell on; after that cell when it is not one.
   [[nodiscard]] std::int32_t batch_end(std::size_t row) const {
     std::int32_t end = next_[row];
-    while (end < size(row) && message_at_[row][at(end)] != kNone) ++end;
+    while (end < size(row) && message_at_[row][at(end)] != kNoAction) ++end;
     return std::max(end, next_[row] + 1);
   }
 
@@ -125,13 +126,13 @@ class OrderCheck {
   [[nodiscard]] std::int32_t missing(std::size_t row, std::int32_t end, bool rendezvous) const {
     for (std::int32_t cell = next_[row]; cell < end; ++cell) {
       const std::int32_t own = message_at_[row][at(cell)];
-      if (rendezvous && own != kNone && !both_posted(own)) return own;
+      if (rendezvous && own != kNoAction && !both_posted(own)) return own;
       if (rendezvous) continue;
       for (const std::int32_t message : arrivals_[row][at(cell)]) {
         if (messages_[at(message)].sent_at >= next_[at(messages_[at(message)].from)]) return message;
       }
     }
-    return kNone;
+    return kNoAction;
   }
 
   [[nodiscard]] bool both_posted(std::int32_t k) const {

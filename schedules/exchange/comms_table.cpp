@@ -13,7 +13,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kMostProblems = 50;
+constexpr std::size_t kMostCommsProblems = 50;
 
 struct ReadCells {
   ActionTable table;
@@ -58,7 +58,7 @@ ReadCells read_cells(std::string_view text) {
   });
   std::vector<Diagnostic> shown;
   for (CommsProblem& problem : problems) {
-    if (shown.size() == kMostProblems) break;
+    if (shown.size() == kMostCommsProblems) break;
     const std::string row = problem.row < 0 ? "" : ":" + std::to_string(problem.row + 1);
     const std::string cell = problem.cell < 0 ? "" : ":" + std::to_string(problem.cell + 1);
     shown.push_back({problem.code, name + row + cell, std::move(problem.message), std::move(problem.help)});
@@ -107,7 +107,7 @@ void sort_adjacent_reshards(ActionTable& table) {
   }
 }
 
-bool has_kind(const ActionTable& table, const std::vector<ActionKind>& kinds) {
+bool table_has_kind(const ActionTable& table, const std::vector<ActionKind>& kinds) {
   return std::any_of(table.begin(), table.end(), [&](const auto& row) {
     return std::any_of(row.begin(), row.end(), [&](const ActionCell& cell) {
       return std::find(kinds.begin(), kinds.end(), cell.actions[0].kind) != kinds.end();
@@ -120,8 +120,8 @@ bool has_kind(const ActionTable& table, const std::vector<ActionKind>& kinds) {
 std::string difference_from_lowering(const Schedule& schedule, ActionTable table,
                                      const std::vector<std::int32_t>& device_of) {
   ActionTable standard = action_table(schedule);
-  if (has_kind(table, {ActionKind::kUnshard, ActionKind::kReshard})) standard = add_unshard_reshard(standard);
-  if (has_kind(table, {ActionKind::kReduceGrad})) standard = add_reduce_grad(standard, schedule.microbatches);
+  if (table_has_kind(table, {ActionKind::kUnshard, ActionKind::kReshard})) standard = add_unshard_reshard(standard);
+  if (table_has_kind(table, {ActionKind::kReduceGrad})) standard = add_reduce_grad(standard, schedule.microbatches);
   standard = add_send_receive(standard, device_of);
   sort_adjacent_reshards(table);
   sort_adjacent_reshards(standard);

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "schedules/exchange/compute_table_cells.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 
 namespace debubble {
 namespace {
 
-constexpr std::size_t kMostProblems = 50;
+constexpr std::size_t kMostTableProblems = 50;
 
 // Ops that are not there. While cells are unreadable or numbers missing they follow from that, and would only repeat
 // it.
@@ -58,7 +59,7 @@ class TableReader {
   }
   void keep(Problem problem) {
     ++count_;
-    if (problems_.size() < 4 * kMostProblems) problems_.push_back(std::move(problem));
+    if (problems_.size() < 4 * kMostTableProblems) problems_.push_back(std::move(problem));
   }
 
   void split_rows() {
@@ -119,7 +120,7 @@ class TableReader {
     const std::int32_t largest = *std::max_element(numbers.begin(), numbers.end());
     std::vector<bool> seen(numbers.size(), false);
     for (const std::int32_t n : numbers) {
-      if (static_cast<std::size_t>(n) < seen.size()) seen[static_cast<std::size_t>(n)] = true;
+      if (static_cast<std::size_t>(n) < seen.size()) at(seen, n) = true;
     }
     // Numbers without a gap are no larger than their count, so most tables end here.
     if (static_cast<std::size_t>(largest) < seen.size() &&
@@ -139,7 +140,7 @@ class TableReader {
   void report_gap(std::int32_t from, std::int32_t to, const std::vector<std::int32_t>& numbers, const char* code,
                   const std::string& noun) {
     complete_ = false;
-    if (++gaps_ > kMostProblems) {
+    if (++gaps_ > kMostTableProblems) {
       ++count_;  // not worth a search for its place
       return;
     }
@@ -189,7 +190,7 @@ class TableReader {
   }
 
   [[nodiscard]] std::int32_t cell_of(std::int32_t device, std::int32_t position) const {
-    return cells_[static_cast<std::size_t>(device)][static_cast<std::size_t>(position)];
+    return at(at(cells_, device), position);
   }
 
   // ", row 1, cell 3"-like coordinates for texts.
@@ -202,8 +203,8 @@ class TableReader {
       if (problem.code == "T001") continue;  // placement and numbers are ours; what they lack is reported as missing
       if (!complete_ && is_absence(problem.code)) continue;
       if (problem.other_device >= 0) {
-        const auto& other_row = schedule_.rows[static_cast<std::size_t>(problem.other_device)];
-        problem.message += " (" + to_string(other_row[static_cast<std::size_t>(problem.other_position)]) + ": " +
+        const auto& other_row = at(schedule_.rows, problem.other_device);
+        problem.message += " (" + to_string(at(other_row, problem.other_position)) + ": " +
                            where(problem.other_device, problem.other_position) + ")";
       }
       Diagnostic diagnostic{problem.code, "", std::move(problem.message), std::move(problem.help)};
@@ -238,7 +239,7 @@ class TableReader {
     });
     std::vector<Diagnostic> shown;
     for (Problem& problem : problems_) {
-      if (shown.size() < kMostProblems) shown.push_back(std::move(problem.diagnostic));
+      if (shown.size() < kMostTableProblems) shown.push_back(std::move(problem.diagnostic));
     }
     if (count_ > shown.size()) {
       const std::size_t more = count_ - shown.size();

@@ -6,6 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
+
 namespace debubble {
 namespace {
 
@@ -19,18 +23,17 @@ constexpr const char* kCommsGrammar =
 constexpr std::array<std::string_view, 14> kWords{
     "F", "B", "I", "W", "R", "S", "T", "SEND_F", "RECV_F", "SEND_B", "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_capital(char c) { return (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_cell(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
 template <typename Predicate>
-std::string_view take(std::string_view& text, Predicate belongs) {
+std::string_view take_while(std::string_view& text, Predicate belongs) {
   const auto end = std::find_if_not(text.begin(), text.end(), belongs);
   const std::string_view head = text.substr(0, static_cast<std::size_t>(end - text.begin()));
   text.remove_prefix(head.size());
@@ -38,14 +41,14 @@ std::string_view take(std::string_view& text, Predicate belongs) {
 }
 
 // One below the largest number, so that the count (the number + 1) fits as well.
-std::optional<std::int32_t> number(std::string_view digits) {
+std::optional<std::int32_t> cell_number(std::string_view digits) {
   std::int32_t value = 0;
   const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (result.ec != std::errc{} || value == std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   return value;
 }
 
-std::optional<ActionKind> kind_of(std::string_view word) {
+std::optional<ActionKind> action_kind(std::string_view word) {
   const auto found = std::find(kWords.begin(), kWords.end(), word);
   if (found == kWords.end()) return std::nullopt;
   return static_cast<ActionKind>(found - kWords.begin());
@@ -57,7 +60,7 @@ bool allowed(ActionKind kind, CellWords words) {
 }
 
 CellFault fault_of_word(std::string_view text, std::string_view stage, std::string_view word, CellWords words) {
-  const std::optional<ActionKind> kind = kind_of(word);
+  const std::optional<ActionKind> kind = action_kind(word);
   if (kind && !is_compute(*kind)) {
     return {"T024", quoted(text) + " is a communication action; this is a compute_comms table",
             "give the compute_only table, which has F, B, I and W alone: transfers follow from it"};
@@ -74,10 +77,10 @@ CellFault fault_of_word(std::string_view text, std::string_view stage, std::stri
 // One action, in full; fills `action` or says what is wrong.
 CellFault read_action(std::string_view text, CellWords words, Action& action) {
   std::string_view rest = text;
-  const std::string_view stage = take(rest, is_digit);
-  const std::string_view word = take(rest, is_capital);
-  const std::string_view microbatch = take(rest, is_digit);
-  const std::optional<ActionKind> kind = kind_of(word);
+  const std::string_view stage = take_while(rest, is_digit);
+  const std::string_view word = take_while(rest, is_capital);
+  const std::string_view microbatch = take_while(rest, is_digit);
+  const std::optional<ActionKind> kind = action_kind(word);
   if (stage.empty() || word.empty()) return {"T024", quoted(text) + " is not an action", kGrammar};
   if (!kind || !allowed(*kind, words)) return fault_of_word(text, stage, word, words);
   const bool counts = has_microbatch(*kind);
@@ -92,8 +95,8 @@ CellFault read_action(std::string_view text, CellWords words, Action& action) {
     return {"T024", quoted(text) + " is not an action: " + quoted(rest) + " follows " + quoted(prefix),
             "PyTorch's parser ignores what follows an action; here a cell must match in full"};
   }
-  const std::optional<std::int32_t> s = number(stage);
-  const std::optional<std::int32_t> i = counts ? number(microbatch) : std::optional<std::int32_t>(-1);
+  const std::optional<std::int32_t> s = cell_number(stage);
+  const std::optional<std::int32_t> i = counts ? cell_number(microbatch) : std::optional<std::int32_t>(-1);
   if (!s || !i) {
     return {"T002", quoted(text) + " has a " + (s ? "microbatch" : "stage") + " number that is too large",
             "the largest is 2147483646"};
@@ -117,19 +120,19 @@ ReadActionCell read_pair(std::string_view text, CellWords words) {
   };
   if (inside.find('(') != std::string_view::npos) return fail("pairs do not nest");
   if (close == std::string_view::npos) return fail("the closing \")\" is missing");
-  if (const std::string_view suffix = trimmed(text.substr(close + 1)); suffix != "OVERLAP_F_B") {
+  if (const std::string_view suffix = trimmed_cell(text.substr(close + 1)); suffix != "OVERLAP_F_B") {
     return fail(suffix.empty() ? "\"OVERLAP_F_B\" is missing after \")\""
                                : quoted(suffix) + " where \"OVERLAP_F_B\" is expected");
   }
-  if (trimmed(inside).empty()) return fail("it has no members");
+  if (trimmed_cell(inside).empty()) return fail("it has no members");
   const auto members = std::count(inside.begin(), inside.end(), ';') + 1;
   if (members != 2) return fail("it has " + std::to_string(members) + (members == 1 ? " member" : " members"));
   const std::size_t middle = inside.find(';');
   // Only compute overlaps: transfers of a pair are in cells of their own.
   const CellWords inner = words == CellWords::kNative ? words : CellWords::kCompute;
-  cell.fault = read_action(trimmed(inside.substr(0, middle)), inner, cell.cell.actions[0]);
+  cell.fault = read_action(trimmed_cell(inside.substr(0, middle)), inner, cell.cell.actions[0]);
   if (cell.fault.code.empty())
-    cell.fault = read_action(trimmed(inside.substr(middle + 1)), inner, cell.cell.actions[1]);
+    cell.fault = read_action(trimmed_cell(inside.substr(middle + 1)), inner, cell.cell.actions[1]);
   cell.cell.count = 2;
   return cell;
 }
@@ -170,7 +173,7 @@ std::string quoted(std::string_view text) {
 
 std::string to_string(const Action& action) {
   std::string text = std::to_string(action.stage);
-  text += kWords[static_cast<std::size_t>(action.kind)];
+  text += at(kWords, action.kind);
   return action.microbatch < 0 ? text : text + std::to_string(action.microbatch);
 }
 
@@ -185,7 +188,7 @@ std::string to_string(const ActionCell& cell) {
 }
 
 ReadActionCell read_action_cell(std::string_view text, CellWords words) {
-  text = trimmed(text);
+  text = trimmed_cell(text);
   ReadActionCell cell;
   if (text.empty()) return cell;
   cell.fault = stray_byte(text);

@@ -5,6 +5,7 @@
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/synchronous/slots.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -16,20 +17,20 @@ std::string nearest_multiples(int value, int step) {
   return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + step);
 }
 
-void check_request(const ScheduleRequest& request) {
+void check_bitpipe(const ScheduleRequest& request) {
   if (request.chunks != 0 && request.chunks != 2) {
-    refuse("S005", "--chunks", "bitpipe has 2 stages per device and replica; got " + std::to_string(request.chunks),
-           "nearest legal value: -v 2");
+    fail("S005", "--chunks", "bitpipe has 2 stages per device and replica; got " + std::to_string(request.chunks),
+         "nearest legal value: -v 2");
   }
   if (request.devices % 2 != 0) {
-    refuse("S011", "--devices", "bitpipe needs an even number of devices; got " + std::to_string(request.devices),
-           nearest_legal("-p ", nearest_multiples(request.devices, 2)));
+    fail("S011", "--devices", "bitpipe needs an even number of devices; got " + std::to_string(request.devices),
+         nearest_legal("-p ", nearest_multiples(request.devices, 2)));
   }
   if (request.microbatches % request.devices != 0) {
-    refuse("S009", "--microbatches",
-           "bitpipe needs a multiple of p=" + std::to_string(request.devices) + " microbatches; got " +
-               std::to_string(request.microbatches),
-           nearest_legal("-m ", nearest_multiples(request.microbatches, request.devices)));
+    fail("S009", "--microbatches",
+         "bitpipe needs a multiple of p=" + std::to_string(request.devices) + " microbatches; got " +
+             std::to_string(request.microbatches),
+         nearest_legal("-m ", nearest_multiples(request.microbatches, request.devices)));
   }
 }
 
@@ -45,7 +46,7 @@ Placement two_folded_replicas(int devices) {
 }
 
 Schedule build_bitpipe(const ScheduleRequest& request) {
-  check_request(request);
+  check_bitpipe(request);
   Schedule schedule = start_schedule(request, "bitpipe", 2);
   schedule.placement = two_folded_replicas(request.devices);
   const SlotUnits units(request.microbatches, request.devices, 1, {0, 1});

@@ -9,19 +9,20 @@
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/synchronous/one_f_one_b.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
 namespace {
 
-int cap_of(int devices) { return devices / 2 + 1; }  // ceil((p + 2) / 2) of an even p
+int bpipe_cap(int devices) { return devices / 2 + 1; }  // ceil((p + 2) / 2) of an even p
 
 // Walks along the row of an evictor and keeps room for what comes next: one place, and one more for a copy under way
 // where the next forward follows at once.
 class Evictor {
  public:
   Evictor(const std::vector<Op>& row, int device, int devices)
-      : row_(row), device_(device), partner_(devices - 1 - device), cap_(cap_of(devices)) {}
+      : row_(row), device_(device), partner_(devices - 1 - device), cap_(bpipe_cap(devices)) {}
 
   std::vector<Copy> run() {
     for (std::size_t at = 0; at < row_.size(); ++at) {
@@ -69,15 +70,15 @@ Schedule build_bpipe(const ScheduleRequest& request) {
   const int p = request.devices;
   require_one_chunk(request, "bpipe");
   if (p < 4 || p % 2 != 0) {
-    refuse("S011", "--devices",
-           "bpipe pairs device d with p - 1 - d of an even p of at least 4; got " + std::to_string(p),
-           nearest_legal("-p ", p < 4 ? "4" : std::to_string(p - 1) + " or " + std::to_string(p + 1)));
+    fail("S011", "--devices",
+         "bpipe pairs device d with p - 1 - d of an even p of at least 4; got " + std::to_string(p),
+         nearest_legal("-p ", p < 4 ? "4" : std::to_string(p - 1) + " or " + std::to_string(p + 1)));
   }
   Schedule schedule = one_f_one_b_entry().build(request);
   schedule.name = "bpipe";
   schedule.copies.resize(schedule.rows.size());
   for (int device = 0; device < p / 2; ++device) {
-    if (std::min(p - device, request.microbatches) <= cap_of(p)) continue;  // 1F1B as it is fits
+    if (std::min(p - device, request.microbatches) <= bpipe_cap(p)) continue;  // 1F1B as it is fits
     const auto at = static_cast<std::size_t>(device);
     schedule.copies[at] = Evictor(schedule.rows[at], device, p).run();
   }
@@ -88,9 +89,9 @@ Schedule build_bpipe(const ScheduleRequest& request) {
 std::optional<double> bpipe_peak(const FormCase& form) {
   if (form.device >= form.devices / 2) return std::nullopt;
   const int held = std::min(form.devices - form.device, form.microbatches);
-  if (held <= cap_of(form.devices)) return held;
+  if (held <= bpipe_cap(form.devices)) return held;
   if (form.microbatches < 2 * form.devices) return std::nullopt;
-  return cap_of(form.devices);
+  return bpipe_cap(form.devices);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -17,7 +18,7 @@ Schedule build_breadth_first(const ScheduleRequest& request) {
   const int p = request.devices;
   const int m = request.microbatches;
   for (int device = 0; device < p; ++device) {
-    auto& row = schedule.rows[static_cast<std::size_t>(device)];
+    auto& row = at(schedule.rows, device);
     row.reserve(2 * static_cast<std::size_t>(m) * static_cast<std::size_t>(chunks));
     for (int chunk = 0; chunk < chunks; ++chunk) {
       for (int i = 0; i < m; ++i) row.push_back({OpKind::kForward, false, chunk * p + device, i});

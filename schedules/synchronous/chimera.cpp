@@ -8,12 +8,12 @@
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/synchronous/slots.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 Placement chimera_placement(int devices, int pairs) {
   std::vector<std::int32_t> device;
@@ -88,30 +88,30 @@ class DoubledRow {
   std::vector<Op> row_;
 };
 
-void check_request(const ScheduleRequest& request, int pairs, const std::string& mode) {
+void check_chimera(const ScheduleRequest& request, int pairs, const std::string& mode) {
   const int d = request.devices;
   require_one_chunk(request, "chimera");
   if (d < 2 || d % 2 != 0) {
-    refuse("S011", "--devices", "chimera needs an even number of devices; got " + std::to_string(d),
-           nearest_legal("-p ", d < 2 ? "2" : std::to_string(d - 1) + " or " + std::to_string(d + 1)));
+    fail("S011", "--devices", "chimera needs an even number of devices; got " + std::to_string(d),
+         nearest_legal("-p ", d < 2 ? "2" : std::to_string(d - 1) + " or " + std::to_string(d + 1)));
   }
   if (pairs < 1 || (d / 2) % pairs != 0) {
     std::string legal;
     for (int f = 1; f <= d / 2; ++f) {
       if ((d / 2) % f == 0) legal += (legal.empty() ? "" : ", ") + std::to_string(f);
     }
-    refuse("S011", "--param pairs",
-           "the number of pairs must divide p/2 = " + std::to_string(d / 2) + "; got " + std::to_string(pairs),
-           "legal values at p=" + std::to_string(d) + ": " + legal);
+    fail("S011", "--param pairs",
+         "the number of pairs must divide p/2 = " + std::to_string(d / 2) + "; got " + std::to_string(pairs),
+         "legal values at p=" + std::to_string(d) + ": " + legal);
   }
   constexpr double kMostPlaces = 100'000'000;
   if (2.0 * pairs * d > kMostPlaces) {
-    refuse("S015", "--param pairs", "replicas x stages are beyond 100 million", "use fewer pairs or devices");
+    fail("S015", "--param pairs", "replicas x stages are beyond 100 million", "use fewer pairs or devices");
   }
   if (mode != "direct" && pairs != 1) {
-    refuse("S075", "--param mode",
-           "mode=" + mode + " is defined for one pair of pipelines only; got pairs=" + std::to_string(pairs),
-           "use pairs=1, or mode=direct with several pairs");
+    fail("S075", "--param mode",
+         "mode=" + mode + " is defined for one pair of pipelines only; got pairs=" + std::to_string(pairs),
+         "use pairs=1, or mode=direct with several pairs");
   }
 }
 
@@ -127,10 +127,10 @@ Schedule build_chimera(const ScheduleRequest& request) {
   const int pairs = int_param(request, "pairs", 1);
   const std::string mode = choice_param(request, "mode", "direct|doubling|halving");
   const std::string fused = choice_param(request, "fused", "false|true");
-  check_request(request, pairs, mode);
+  check_chimera(request, pairs, mode);
   if (fused == "true" && mode != "doubling") {
-    refuse("S075", "--param fused", "fused=true belongs to mode=doubling; got mode=" + mode,
-           "leave --param fused out (halving always runs the halves of a forward as one)");
+    fail("S075", "--param fused", "fused=true belongs to mode=doubling; got mode=" + mode,
+         "leave --param fused out (halving always runs the halves of a forward as one)");
   }
   Schedule schedule = start_schedule(request, "chimera", 1);
   schedule.params = {{"pairs", std::to_string(pairs)}, {"mode", mode}};
@@ -147,7 +147,7 @@ Schedule build_chimera(const ScheduleRequest& request) {
   } else {
     for (int device = 0; device < request.devices; ++device) {
       DoubledRow row(units, device, request.devices, mode == "halving" || fused == "true");
-      schedule.rows[at(device)] = row.build();
+      at(schedule.rows, device) = row.build();
     }
   }
   note_reference_limits(schedule, unit, mode);

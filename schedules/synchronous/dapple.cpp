@@ -70,13 +70,13 @@ int in_flight_of(const FormCase& form, int stage) {
 }
 
 // The cap where it is one number of activations for all devices, m where there is none.
-std::optional<int> cap_of(const FormCase& form) {
+std::optional<int> dapple_cap(const FormCase& form) {
   return form.params.contains("memory_limit") ? form_number(form, "memory_limit") : form.microbatches;
 }
 
 // A cap that binds leaves no formula but for one microbatch at a time.
 std::optional<double> dapple_makespan(const FormCase& form) {
-  const auto cap = cap_of(form);
+  const auto cap = dapple_cap(form);
   if (!cap) return std::nullopt;
   if (*cap >= in_flight_of(form, 0)) return fill_and_drain(form);
   if (*cap == 1) return form.microbatches * form.devices * (form.forward + form.backward);
@@ -84,7 +84,7 @@ std::optional<double> dapple_makespan(const FormCase& form) {
 }
 
 std::optional<double> dapple_peak(const FormCase& form) {
-  const auto cap = cap_of(form);
+  const auto cap = dapple_cap(form);
   if (!cap) return std::nullopt;
   return std::min(in_flight_of(form, form.device), *cap);
 }

@@ -4,6 +4,8 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -20,13 +22,13 @@ Schedule build_gems(const ScheduleRequest& request) {
   require_one_chunk(request, "gems");
   const int d = request.devices;
   const int m = request.microbatches;
-  if (d < 2) refuse("S011", "--devices", "gems needs at least 2 devices; got 1", "nearest legal value: -p 2");
+  if (d < 2) fail("S011", "--devices", "gems needs at least 2 devices; got 1", "nearest legal value: -p 2");
   Schedule schedule = start_schedule(request, "gems", 1);
   schedule.placement = opposite_directions(d);
   const int down = (m + 1) / 2;  // replica 0 takes the first microbatch, and the odd one
   std::fill(schedule.replica_of.begin() + down, schedule.replica_of.end(), 1);
   for (int device = 0; device < d; ++device) {
-    auto& row = schedule.rows[static_cast<std::size_t>(device)];
+    auto& row = at(schedule.rows, device);
     row.reserve(2 * static_cast<std::size_t>(m));
     for (int i = 0; i < m; ++i) {
       const bool up = i % 2 == 1;

@@ -2,6 +2,7 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -14,7 +15,7 @@ Schedule build_gpipe(const ScheduleRequest& request) {
   schedule.params = {{"backward", order}};
   const int m = request.microbatches;
   for (int device = 0; device < request.devices; ++device) {
-    auto& row = schedule.rows[static_cast<std::size_t>(device)];
+    auto& row = at(schedule.rows, device);
     row.reserve(2 * static_cast<std::size_t>(m));
     for (int i = 0; i < m; ++i) row.push_back({OpKind::kForward, false, device, i});
     for (int i = 0; i < m; ++i) {

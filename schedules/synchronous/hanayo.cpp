@@ -3,6 +3,7 @@
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/synchronous/slots.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -14,19 +15,19 @@ int waves_of(const ScheduleRequest& request) {
   const int waves = int_param(request, "waves", request.chunks == 0 ? 1 : request.chunks / 2);
   if (request.chunks % 2 != 0) {
     const int below = request.chunks - 1;
-    refuse("S005", "--chunks",
-           "hanayo has two stages per device and wave; got " + std::to_string(request.chunks) + " per device",
-           nearest_legal("-v ", below < 2 ? "2" : std::to_string(below) + " or " + std::to_string(below + 2)));
+    fail("S005", "--chunks",
+         "hanayo has two stages per device and wave; got " + std::to_string(request.chunks) + " per device",
+         nearest_legal("-v ", below < 2 ? "2" : std::to_string(below) + " or " + std::to_string(below + 2)));
   }
   if (waves < 1 || waves > kMostWaves) {
-    refuse("S006", "--param waves", "hanayo needs at least 1 wave; got " + std::to_string(waves),
-           "nearest legal value: --param waves=1");
+    fail("S006", "--param waves", "hanayo needs at least 1 wave; got " + std::to_string(waves),
+         "nearest legal value: --param waves=1");
   }
   if (request.chunks != 0 && request.chunks != 2 * waves) {
-    refuse("S075", "--param waves",
-           std::to_string(waves) + (waves == 1 ? " wave makes " : " waves make ") + std::to_string(2 * waves) +
-               " stages per device, but --chunks says " + std::to_string(request.chunks),
-           "nearest legal value: --param waves=" + std::to_string(request.chunks / 2));
+    fail("S075", "--param waves",
+         std::to_string(waves) + (waves == 1 ? " wave makes " : " waves make ") + std::to_string(2 * waves) +
+             " stages per device, but --chunks says " + std::to_string(request.chunks),
+         "nearest legal value: --param waves=" + std::to_string(request.chunks / 2));
   }
   return waves;
 }
@@ -34,10 +35,10 @@ int waves_of(const ScheduleRequest& request) {
 Schedule build_hanayo(const ScheduleRequest& request) {
   const int p = request.devices;
   const int m = request.microbatches;
-  if (p < 2) refuse("S011", "--devices", "hanayo needs at least 2 devices; got 1", "nearest legal value: -p 2");
+  if (p < 2) fail("S011", "--devices", "hanayo needs at least 2 devices; got 1", "nearest legal value: -p 2");
   const int waves = waves_of(request);
   if (2.0 * waves * p * m > kMostCells) {
-    refuse("S015", "--param waves", "stages x microbatches are beyond 20 million", "use fewer waves");
+    fail("S015", "--param waves", "stages x microbatches are beyond 20 million", "use fewer waves");
   }
   Schedule schedule = start_schedule(request, "hanayo", 2 * waves);
   schedule.params = {{"waves", std::to_string(waves)}};

@@ -5,6 +5,8 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 
 namespace debubble {
@@ -36,11 +38,11 @@ std::vector<Op> interleaved_row(const std::vector<Step>& table, int device, int 
   std::vector<Op> row;
   row.reserve(2 * table.size());
   const auto forward = [&](std::int64_t k) {
-    const Step& step = table[static_cast<std::size_t>(k)];
+    const Step& step = at(table, k);
     row.push_back({OpKind::kForward, false, step.chunk * devices + device, step.microbatch});
   };
   const auto backward = [&](std::int64_t k) {  // same microbatches, chunks from the last to the first
-    const Step& step = table[static_cast<std::size_t>(k)];
+    const Step& step = at(table, k);
     row.push_back({OpKind::kBackward, false, (chunks - 1 - step.chunk) * devices + device, step.microbatch});
   };
   for (std::int64_t k = 0; k < warmup; ++k) forward(k);
@@ -72,15 +74,15 @@ int pytorch_group(const ScheduleRequest& request) {
   const int m = request.microbatches;
   const int rounds = std::max(1, m / request.devices);
   if (request.params.contains("group")) {
-    refuse("S075", "--param group", "rounding=pytorch derives the group size itself",
-           "leave out either --param group or --param rounding=pytorch");
+    fail("S075", "--param group", "rounding=pytorch derives the group size itself",
+         "leave out either --param group or --param rounding=pytorch");
   }
   if (!pytorch_rounds_evenly(m, request.devices)) {
     const auto legal = [&](int other) { return pytorch_rounds_evenly(other, request.devices); };
-    refuse("S009", "--microbatches",
-           "PyTorch makes max(1, m div p) = " + std::to_string(rounds) +
-               " rounds, which do not divide m=" + std::to_string(m),
-           nearest_legal("-m ", nearest_microbatches(m, legal), request.devices));
+    fail("S009", "--microbatches",
+         "PyTorch makes max(1, m div p) = " + std::to_string(rounds) +
+             " rounds, which do not divide m=" + std::to_string(m),
+         nearest_legal("-m ", nearest_microbatches(m, legal), request.devices));
   }
   return m / rounds;
 }
@@ -92,10 +94,10 @@ int megatron_group(const ScheduleRequest& request) {
   // A group smaller than p asks for chunk 1 before the pipeline can have brought its input around. A single group of
   // all m microbatches is fine however small: nothing follows it.
   if (group < 1 || (group < p && group < m)) {
-    refuse("S016", "--param group",
-           "a group of " + std::to_string(group) + " microbatches deadlocks on " + std::to_string(p) +
-               " devices: chunk 1 would need its input before it can exist",
-           "nearest legal value: --param group=" + std::to_string(std::min(p, m)));
+    fail("S016", "--param group",
+         "a group of " + std::to_string(group) + " microbatches deadlocks on " + std::to_string(p) +
+             " devices: chunk 1 would need its input before it can exist",
+         "nearest legal value: --param group=" + std::to_string(std::min(p, m)));
   }
   return group;
 }
@@ -125,15 +127,15 @@ void note_megatron_limits(Schedule& schedule, int group, int p) {
 }
 
 // A last group of fewer than p microbatches mostly just adds bubbles, but with three chunks or more it may deadlock.
-void refuse_deadlock(const ScheduleRequest& request, const Schedule& schedule, int group) {
+void refuse_deadlocked_groups(const ScheduleRequest& request, const Schedule& schedule, int group) {
   const int m = request.microbatches;
   if (m % group == 0 || m % group >= request.devices || !find_deadlock(schedule)) return;
   const auto legal = [&](int other) { return megatron_accepts(other, group, request.devices); };
-  refuse("S016", "--microbatches",
-         "m=" + std::to_string(m) + " leaves " + std::to_string(m % group) +
-             (m % group == 1 ? " microbatch" : " microbatches") + " in the last group of " + std::to_string(group) +
-             ", fewer than p=" + std::to_string(request.devices) + "; with this many chunks that deadlocks",
-         nearest_legal("-m ", nearest_microbatches(m, legal)));
+  fail("S016", "--microbatches",
+       "m=" + std::to_string(m) + " leaves " + std::to_string(m % group) +
+           (m % group == 1 ? " microbatch" : " microbatches") + " in the last group of " + std::to_string(group) +
+           ", fewer than p=" + std::to_string(request.devices) + "; with this many chunks that deadlocks",
+       nearest_legal("-m ", nearest_microbatches(m, legal)));
 }
 
 Schedule build_as_interleaved(const ScheduleRequest& request) { return build_interleaved(request, "interleaved"); }
@@ -143,10 +145,10 @@ Schedule build_as_interleaved(const ScheduleRequest& request) { return build_int
 Schedule build_interleaved(const ScheduleRequest& request, const std::string& name) {
   const int chunks = request.chunks == 0 ? 2 : request.chunks;
   const int p = request.devices;
-  if (p < 2) refuse("S011", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) fail("S011", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
   if (chunks < 2) {
-    refuse("S005", "--chunks", name + " needs at least 2 stages per device; got " + std::to_string(chunks),
-           "use -v 2 or more, or --schedule 1f1b for one stage per device");
+    fail("S005", "--chunks", name + " needs at least 2 stages per device; got " + std::to_string(chunks),
+         "use -v 2 or more, or --schedule 1f1b for one stage per device");
   }
   const std::string rounding = choice_param(request, "rounding", "megatron|pytorch");
   const int group = rounding == "pytorch" ? pytorch_group(request) : megatron_group(request);
@@ -154,10 +156,10 @@ Schedule build_interleaved(const ScheduleRequest& request, const std::string& na
   schedule.params = {{"group", std::to_string(group)}, {"rounding", rounding}};
   const std::vector<Step> table = step_table(request.microbatches, chunks, group);
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = interleaved_row(table, device, p, chunks, group);
+    at(schedule.rows, device) = interleaved_row(table, device, p, chunks, group);
   }
   if (rounding == "megatron") {
-    refuse_deadlock(request, schedule, group);
+    refuse_deadlocked_groups(request, schedule, group);
     note_megatron_limits(schedule, group, p);
   }
   return schedule;

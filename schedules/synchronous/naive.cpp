@@ -2,6 +2,7 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -11,7 +12,7 @@ Schedule build_naive(const ScheduleRequest& request) {
   require_one_chunk(request, "naive");
   Schedule schedule = start_schedule(request, "naive", 1);
   for (int device = 0; device < request.devices; ++device) {
-    auto& row = schedule.rows[static_cast<std::size_t>(device)];
+    auto& row = at(schedule.rows, device);
     row.reserve(2 * static_cast<std::size_t>(request.microbatches));
     for (int i = 0; i < request.microbatches; ++i) {
       row.push_back({OpKind::kForward, false, device, i});

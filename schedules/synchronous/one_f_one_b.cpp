@@ -4,6 +4,7 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -14,7 +15,7 @@ Schedule build_one_f_one_b(const ScheduleRequest& request) {
   Schedule schedule = start_schedule(request, "1f1b", 1);
   const int m = request.microbatches;
   for (int device = 0; device < request.devices; ++device) {
-    auto& row = schedule.rows[static_cast<std::size_t>(device)];
+    auto& row = at(schedule.rows, device);
     row.reserve(2 * static_cast<std::size_t>(m));
     const int warmup = std::min(request.devices - 1 - device, m);
     for (int i = 0; i < warmup; ++i) row.push_back({OpKind::kForward, false, device, i});

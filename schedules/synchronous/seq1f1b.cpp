@@ -10,6 +10,8 @@
 #include "schedules/common/group_walk.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/synchronous/slices.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 
 namespace debubble {
@@ -17,7 +19,7 @@ namespace debubble {
 namespace {
 
 // What the slices of a microbatch cost, and how the person said so.
-struct Cut {
+struct SequenceCut {
   int slices = kDefaultSlices;
   std::vector<std::int64_t> shares;
   std::vector<std::pair<std::string, std::string>> params;
@@ -25,21 +27,21 @@ struct Cut {
 
 void refuse_beside(const ScheduleRequest& request, const std::string& name, const std::string& reason,
                    const std::string& help) {
-  if (request.params.contains(name)) refuse("S075", "--param " + name, reason, help);
+  if (request.params.contains(name)) fail("S075", "--param " + name, reason, help);
 }
 
 // The slices' costs as given: their number is that of the slices.
-Cut given_costs(const ScheduleRequest& request) {
-  Cut cut;
+SequenceCut given_costs(const ScheduleRequest& request) {
+  SequenceCut cut;
   const std::vector<std::int64_t> costs = decimal_list_param(request, "slice_costs", 1000 * kMillionth);
   cut.slices = static_cast<int>(costs.size());
   for (const char* name : {"tokens", "attention"}) {
     refuse_beside(request, name, "slice_costs says what the slices cost", "leave out one of the two");
   }
   if (int_param(request, "slices", cut.slices) != cut.slices) {
-    refuse("S075", "--param slices",
-           "slice_costs has " + std::to_string(cut.slices) + " entries for slices=" + request.params.at("slices"),
-           "leave --param slices out, or give one cost per slice");
+    fail("S075", "--param slices",
+         "slice_costs has " + std::to_string(cut.slices) + " entries for slices=" + request.params.at("slices"),
+         "leave --param slices out, or give one cost per slice");
   }
   cut.shares = as_shares(costs);
   cut.params = {{"slices", std::to_string(cut.slices)}};
@@ -51,16 +53,16 @@ Cut given_costs(const ScheduleRequest& request) {
 std::vector<int> lengths_of(int tokens, int slices, const SliceCost& cost) {
   std::vector<int> lengths = balanced_lengths(tokens, slices, cost);
   if (*std::min_element(lengths.begin(), lengths.end()) < 1) {
-    refuse("S073", "--param tokens",
-           std::to_string(tokens) + " tokens do not make " + std::to_string(slices) + " slices of equal computation",
-           "use fewer slices or more tokens");
+    fail("S073", "--param tokens",
+         std::to_string(tokens) + " tokens do not make " + std::to_string(slices) + " slices of equal computation",
+         "use fewer slices or more tokens");
   }
   return lengths;
 }
 
 // With `tokens` the slices are cut for equal computation, as far as whole tokens go; without, all cost the same.
-Cut counted(const ScheduleRequest& request) {
-  Cut cut;
+SequenceCut cut_by_count(const ScheduleRequest& request) {
+  SequenceCut cut;
   cut.slices = slice_count_param(request);
   cut.params = {{"slices", std::to_string(cut.slices)}};
   if (!request.params.contains("tokens")) {
@@ -109,7 +111,7 @@ class Units {
   GroupWalk backwards_;
 };
 
-std::int64_t warmup_of(const Schedule& schedule, int device, std::int64_t units) {
+std::int64_t seq1f1b_warmup(const Schedule& schedule, int device, std::int64_t units) {
   const std::int64_t p = schedule.devices;
   const std::int64_t slices = schedule.pieces;
   if (schedule.chunks == 1) return std::min(p - 1 - device + slices - 1, units);
@@ -120,7 +122,7 @@ std::int64_t warmup_of(const Schedule& schedule, int device, std::int64_t units)
 std::vector<Op> seq1f1b_row(const Schedule& schedule, int device) {
   Units units(schedule, device);
   const std::int64_t count = units.count();
-  const std::int64_t warmup = warmup_of(schedule, device, count);
+  const std::int64_t warmup = seq1f1b_warmup(schedule, device, count);
   std::vector<Op> row;
   row.reserve(2 * static_cast<std::size_t>(count));
   for (std::int64_t k = 0; k < warmup; ++k) row.push_back(units.next_forward());
@@ -135,28 +137,28 @@ void check_interleaving(const ScheduleRequest& request, int chunks) {
   const int p = request.devices;
   const int m = request.microbatches;
   if (chunks < 2 || m % p == 0) return;
-  refuse("S009", "--microbatches",
-         "with several stages per device m must be a multiple of p=" + std::to_string(p) + "; got " + std::to_string(m),
-         nearest_legal("-m ", (m > p ? std::to_string(m / p * p) + " or " : "") + std::to_string((m / p + 1) * p)));
+  fail("S009", "--microbatches",
+       "with several stages per device m must be a multiple of p=" + std::to_string(p) + "; got " + std::to_string(m),
+       nearest_legal("-m ", (m > p ? std::to_string(m / p * p) + " or " : "") + std::to_string((m / p + 1) * p)));
 }
 
 Schedule build_seq1f1b(const ScheduleRequest& request) {
   const int chunks = request.chunks == 0 ? 1 : request.chunks;
   check_interleaving(request, chunks);
-  Cut cut = request.params.contains("slice_costs") ? given_costs(request) : counted(request);
+  SequenceCut cut = request.params.contains("slice_costs") ? given_costs(request) : cut_by_count(request);
   Schedule schedule = start_schedule(request, "seq1f1b", chunks);
   cut_into_slices(schedule, cut.slices, std::move(cut.shares));
   schedule.params = std::move(cut.params);
   if (cut.slices > 1 && schedule.piece_shares.empty()) note_equal_slices(schedule);
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = seq1f1b_row(schedule, device);
+    at(schedule.rows, device) = seq1f1b_row(schedule, device);
   }
   // A group of p units must end with a whole microbatch, or its backward asks for slices that come too late.
   if (chunks > 1 && request.devices % cut.slices != 0 && find_deadlock(schedule)) {
-    refuse("S016", "--param slices",
-           std::to_string(cut.slices) + " slices per microbatch deadlock with several stages per device: groups of p=" +
-               std::to_string(request.devices) + " slices end within a microbatch",
-           "use a number of slices that divides p");
+    fail("S016", "--param slices",
+         std::to_string(cut.slices) + " slices per microbatch deadlock with several stages per device: groups of p=" +
+             std::to_string(request.devices) + " slices end within a microbatch",
+         "use a number of slices that divides p");
   }
   return schedule;
 }

@@ -9,13 +9,15 @@
 #include <utility>
 
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {
 
 namespace {
 
-constexpr int kMostTokens = 1'000'000;  // beyond it the costs of a sequence may leave 64 bits
+constexpr int kMostSliceTokens = 1'000'000;  // beyond it the costs of a sequence may leave 64 bits
 constexpr std::size_t kPlaces = 6;
 
 // "12.5" in millionths; nothing for text of another form, and for what needs more than six places.
@@ -34,7 +36,7 @@ std::optional<std::int64_t> parse_millionths(std::string_view text) {
   return value;
 }
 
-std::vector<std::string> items_of(const std::string& text) {
+std::vector<std::string> comma_items(const std::string& text) {
   std::vector<std::string> items;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -62,7 +64,7 @@ std::vector<std::int64_t> slice_costs(const SliceCost& cost, const std::vector<i
 
 std::vector<int> even_lengths(int tokens, int slices) {
   std::vector<int> lengths(static_cast<std::size_t>(slices), tokens / slices);
-  for (int q = 0; q < tokens % slices; ++q) ++lengths[static_cast<std::size_t>(q)];
+  for (int q = 0; q < tokens % slices; ++q) ++at(lengths, q);
   return lengths;
 }
 
@@ -103,9 +105,9 @@ std::int64_t decimal_param(const ScheduleRequest& request, const std::string& na
   if (found == request.params.end()) return fallback;
   const std::optional<std::int64_t> value = parse_millionths(found->second);
   if (!value || *value > most) {
-    refuse("S006", "--param " + name,
-           "\"" + found->second + "\" is not a number from 0 to " + decimal_text(most) + " of at most six places",
-           "write --param " + name + "=" + decimal_text(fallback));
+    fail("S006", "--param " + name,
+         "\"" + found->second + "\" is not a number from 0 to " + decimal_text(most) + " of at most six places",
+         "write --param " + name + "=" + decimal_text(fallback));
   }
   return *value;
 }
@@ -114,13 +116,13 @@ std::vector<std::int64_t> decimal_list_param(const ScheduleRequest& request, con
                                              std::int64_t most) {
   std::vector<std::int64_t> values;
   const std::string& text = request.params.at(name);
-  for (const std::string& item : items_of(text)) {
+  for (const std::string& item : comma_items(text)) {
     const std::optional<std::int64_t> value = parse_millionths(item);
     if (!value || *value < 1 || *value > most) {
-      refuse("S006", "--param " + name,
-             "\"" + item + "\" in \"" + text + "\" is not a number above 0, up to " + decimal_text(most) +
-                 ", of at most six places",
-             "write the slices' relative costs, first tokens first: --param " + name + "=0.5,1.5,2.5,3.5");
+      fail("S006", "--param " + name,
+           "\"" + item + "\" in \"" + text + "\" is not a number above 0, up to " + decimal_text(most) +
+               ", of at most six places",
+           "write the slices' relative costs, first tokens first: --param " + name + "=0.5,1.5,2.5,3.5");
     }
     values.push_back(*value);
   }
@@ -131,20 +133,20 @@ std::vector<int> lengths_param(const ScheduleRequest& request, const std::string
   std::vector<int> lengths;
   const std::string& text = request.params.at(name);
   std::int64_t sum = 0;
-  for (const std::string& item : items_of(text)) {
+  for (const std::string& item : comma_items(text)) {
     int length = 0;
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), length);
     if (error != std::errc{} || end != item.data() + item.size() || length < 1) {
-      refuse(
+      fail(
           "S061", "--param " + name, "\"" + item + "\" in \"" + text + "\" is not a slice's length",
           "write how many tokens (or blocks of tokens) each slice has, first tokens first: --param " + name + "=7,5,4");
     }
     sum += length;
     lengths.push_back(length);
   }
-  if (sum > kMostTokens) {
-    refuse("S061", "--param " + name, "the slices have more than a million tokens together",
-           "count in blocks of tokens, e.g. of 64: only their relation matters");
+  if (sum > kMostSliceTokens) {
+    fail("S061", "--param " + name, "the slices have more than a million tokens together",
+         "count in blocks of tokens, e.g. of 64: only their relation matters");
   }
   return lengths;
 }
@@ -163,27 +165,27 @@ std::string joined(const std::vector<int>& lengths) {
 
 int slice_count_param(const ScheduleRequest& request) {
   const int slices = int_param(request, "slices", kDefaultSlices);
-  if (slices < 1 || slices > kMostTokens) {
-    refuse("S073", "--param slices", "a sequence is cut into 1 to a million slices; got " + std::to_string(slices),
-           "nearest legal value: --param slices=" + std::to_string(slices < 1 ? 1 : kMostTokens));
+  if (slices < 1 || slices > kMostSliceTokens) {
+    fail("S073", "--param slices", "a sequence is cut into 1 to a million slices; got " + std::to_string(slices),
+         "nearest legal value: --param slices=" + std::to_string(slices < 1 ? 1 : kMostSliceTokens));
   }
   return slices;
 }
 
 int token_count_param(const ScheduleRequest& request, int slices) {
   const int tokens = int_param(request, "tokens", slices);
-  if (tokens < slices || tokens > kMostTokens) {
-    refuse("S073", "--param tokens",
-           std::to_string(tokens) + " tokens do not make " + std::to_string(slices) + " slices of at most a million",
-           "nearest legal value: --param tokens=" + std::to_string(tokens < slices ? slices : kMostTokens));
+  if (tokens < slices || tokens > kMostSliceTokens) {
+    fail("S073", "--param tokens",
+         std::to_string(tokens) + " tokens do not make " + std::to_string(slices) + " slices of at most a million",
+         "nearest legal value: --param tokens=" + std::to_string(tokens < slices ? slices : kMostSliceTokens));
   }
   return tokens;
 }
 
 void cut_into_slices(Schedule& schedule, int slices, std::vector<std::int64_t> shares) {
   if (static_cast<double>(schedule.stages) * schedule.microbatches * slices > kMostCells) {
-    refuse("S063", "--param slices", "stages x microbatches x slices are beyond 20 million",
-           "simulate fewer slices or microbatches: the steady state repeats");
+    fail("S063", "--param slices", "stages x microbatches x slices are beyond 20 million",
+         "simulate fewer slices or microbatches: the steady state repeats");
   }
   schedule.pieces = slices;
   schedule.sliced = slices > 1;

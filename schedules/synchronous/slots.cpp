@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -37,7 +39,7 @@ class Round {
     }
     std::vector<Slotted> by_place(static_cast<std::size_t>(slots_));
     for (const Slotted& op : ops_) {
-      Slotted& there = by_place[static_cast<std::size_t>(op.place)];
+      Slotted& there = at(by_place, op.place);
       check_apart(there, op);
       there = op;
     }
@@ -84,8 +86,7 @@ SlotUnits::SlotUnits(int microbatches, int unit, int pieces, const std::vector<i
   const int replicas = static_cast<int>(order.size());
   const int rest = microbatches % unit;
   std::vector<int> totals(order.size(), microbatches / unit * full_ + rest / replicas * pieces);
-  for (int k = 0; k < rest % replicas; ++k)
-    totals[static_cast<std::size_t>(order[static_cast<std::size_t>(k)])] += pieces;
+  for (int k = 0; k < rest % replicas; ++k) at(totals, at(order, k)) += pieces;
   for (std::size_t replica = 0; replica < totals.size(); ++replica) {
     first_[replica + 1] = first_[replica] + totals[replica];
   }
@@ -106,7 +107,7 @@ std::vector<std::vector<Op>> slot_rows(const Schedule& schedule, const SlotUnits
   for (int replica = 0; replica < units.replicas(); ++replica) {
     for (int stage = 0; stage < schedule.stages; ++stage) {
       const std::int32_t device = schedule.placement.device_of(replica, stage);
-      rounds[static_cast<std::size_t>(device)].put_stage(units, replica, stage);
+      at(rounds, device).put_stage(units, replica, stage);
     }
   }
   std::vector<std::vector<Op>> rows;

@@ -17,6 +17,8 @@
 
 #include "sim/core/schedule.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 // How many pieces each replica runs in each unit, and their numbers: replica 0's first, over all units.
@@ -30,7 +32,7 @@ class SlotUnits {
   [[nodiscard]] int replicas() const { return static_cast<int>(first_.size()) - 1; }
   [[nodiscard]] int full() const { return full_; }  // pieces per replica in a full unit
   // The number of a replica's first piece; that of replicas(): of all pieces.
-  [[nodiscard]] std::int32_t first(int replica) const { return first_[static_cast<std::size_t>(replica)]; }
+  [[nodiscard]] std::int32_t first(int replica) const { return at(first_, replica); }
   [[nodiscard]] std::int32_t number(int unit, int replica, int k) const { return first(replica) + unit * full_ + k; }
   [[nodiscard]] int count(int unit, int replica) const {
     return std::clamp(first(replica + 1) - number(unit, replica, 0), 0, full_);

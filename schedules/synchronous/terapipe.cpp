@@ -10,24 +10,27 @@
 #include "schedules/common/request.hpp"
 #include "schedules/synchronous/slice_plan.hpp"
 #include "schedules/synchronous/slices.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
 namespace {
 
 constexpr int kDefaultTokens = 16;
-constexpr int kMostPlanned = 1'000'000;  // devices, microbatches: their product with a sequence's cost fits 64 bits
+constexpr int kMostPlannedPieces =
+    1'000'000;  // devices, microbatches: their product with a sequence's cost fits 64 bits
 constexpr std::int64_t kMostOverhead = 1000 * kMillionth;
 
 // How a microbatch is cut, and how the person said so.
-struct Cut {
+struct TokenCut {
   std::vector<int> lengths;  // empty: `slices` that all cost the same
   int slices = 0;
   std::vector<std::pair<std::string, std::string>> params;
   std::vector<std::string> notes;
 };
 
-SliceCost cost_params(const ScheduleRequest& request, Cut& cut) {
+SliceCost cost_params(const ScheduleRequest& request, TokenCut& cut) {
   SliceCost cost;
   cost.overhead = decimal_param(request, "overhead", 4 * kMillionth, kMostOverhead);
   cost.attention = decimal_param(request, "attention", kMillionth / 10, kMillionth);
@@ -36,39 +39,39 @@ SliceCost cost_params(const ScheduleRequest& request, Cut& cut) {
   return cost;
 }
 
-std::string cost_text(std::int64_t cost) { return decimal_text((cost + 1) / 2); }
+std::string token_cost_text(std::int64_t cost) { return decimal_text((cost + 1) / 2); }
 
-Cut planned_cut(const ScheduleRequest& request) {
+TokenCut planned_cut(const ScheduleRequest& request) {
   const int tokens = int_param(request, "tokens", kDefaultTokens);
   if (tokens < 1 || tokens > kMostPlannedTokens) {
-    refuse("S073", "--param tokens",
-           "slices=auto plans 1 to " + std::to_string(kMostPlannedTokens) + " tokens; got " + std::to_string(tokens),
-           "count in blocks of tokens: --param tokens=" + std::to_string(tokens < 1 ? 1 : kMostPlannedTokens));
+    fail("S073", "--param tokens",
+         "slices=auto plans 1 to " + std::to_string(kMostPlannedTokens) + " tokens; got " + std::to_string(tokens),
+         "count in blocks of tokens: --param tokens=" + std::to_string(tokens < 1 ? 1 : kMostPlannedTokens));
   }
-  if (request.devices > kMostPlanned || request.microbatches > kMostPlanned) {
-    refuse("S073", "--param slices", "slices=auto plans for a million devices and microbatches at most",
-           "give the slices' lengths: --param slices=" + joined(even_lengths(tokens, std::min(tokens, 4))));
+  if (request.devices > kMostPlannedPieces || request.microbatches > kMostPlannedPieces) {
+    fail("S073", "--param slices", "slices=auto plans for a million devices and microbatches at most",
+         "give the slices' lengths: --param slices=" + joined(even_lengths(tokens, std::min(tokens, 4))));
   }
-  Cut cut;
+  TokenCut cut;
   const SliceCost cost = cost_params(request, cut);
   const SlicePlan plan = plan_slices(tokens, request.devices, request.microbatches, cost);
   cut.lengths = plan.lengths;
   cut.notes.push_back(
-      "planned slices " + joined(plan.lengths) + ": their costs sum to " + cost_text(plan.total) +
-      " and the longest is " + cost_text(plan.longest) +
+      "planned slices " + joined(plan.lengths) + ": their costs sum to " + token_cost_text(plan.total) +
+      " and the longest is " + token_cost_text(plan.longest) +
       ", in tokens without context; a microbatch's time is divided in that relation, and overhead shapes the plan: "
       "it is not added to the times");
   return cut;
 }
 
-Cut counted_cut(const ScheduleRequest& request) {
-  Cut cut;
+TokenCut counted_cut(const ScheduleRequest& request) {
+  TokenCut cut;
   cut.slices = slice_count_param(request);
   if (!request.params.contains("tokens")) {
     for (const char* name : {"overhead", "attention"}) {
       if (!request.params.contains(name)) continue;
-      refuse("S075", std::string("--param ") + name, "without tokens, slices that are only counted all cost the same",
-             "add --param tokens=N, or give the slices' lengths: --param slices=7,5,4");
+      fail("S075", std::string("--param ") + name, "without tokens, slices that are only counted all cost the same",
+           "add --param tokens=N, or give the slices' lengths: --param slices=7,5,4");
     }
     return cut;
   }
@@ -76,16 +79,16 @@ Cut counted_cut(const ScheduleRequest& request) {
   return cut;
 }
 
-Cut cut_of(const ScheduleRequest& request) {
+TokenCut cut_of(const ScheduleRequest& request) {
   const auto slices = request.params.find("slices");
   const bool is_list = slices != request.params.end() && slices->second.find(',') != std::string::npos;
   if (slices != request.params.end() && slices->second == "auto") return planned_cut(request);
   if (!is_list) return counted_cut(request);
   if (request.params.contains("tokens")) {
-    refuse("S075", "--param tokens", "the slices' lengths say how many tokens there are",
-           "leave out --param tokens, or count the slices: --param slices=4");
+    fail("S075", "--param tokens", "the slices' lengths say how many tokens there are",
+         "leave out --param tokens, or count the slices: --param slices=4");
   }
-  Cut cut;
+  TokenCut cut;
   cut.lengths = lengths_param(request, "slices");
   return cut;
 }
@@ -100,7 +103,7 @@ std::vector<Op> terapipe_row(int stage, int pieces) {
 
 Schedule build_terapipe(const ScheduleRequest& request) {
   require_one_chunk(request, "terapipe");
-  Cut cut = cut_of(request);
+  TokenCut cut = cut_of(request);
   std::vector<std::int64_t> shares;
   if (!cut.lengths.empty()) {
     cut.slices = static_cast<int>(cut.lengths.size());
@@ -117,7 +120,7 @@ Schedule build_terapipe(const ScheduleRequest& request) {
   schedule.notes = cut.notes;
   if (cut.slices > 1 && !lengths_matter) note_equal_slices(schedule);
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = terapipe_row(device, schedule.total_pieces());
+    at(schedule.rows, device) = terapipe_row(device, schedule.total_pieces());
   }
   return schedule;
 }

@@ -7,6 +7,8 @@
 
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -38,16 +40,16 @@ std::vector<Op> wavelet_row(int stage, int stages, int waves, int size) {
 int wave_size(const ScheduleRequest& request) {
   const int m = request.microbatches;
   if (m % 2 != 0) {
-    refuse("S009", "--microbatches", "two waves share the microbatches evenly; got " + std::to_string(m),
-           nearest_legal("-m ", (m > 1 ? std::to_string(m - 1) + " or " : "") + std::to_string(m + 1)));
+    fail("S009", "--microbatches", "two waves share the microbatches evenly; got " + std::to_string(m),
+         nearest_legal("-m ", (m > 1 ? std::to_string(m - 1) + " or " : "") + std::to_string(m + 1)));
   }
   const int size = int_param(request, "wave", m / 2);
   if (size >= 1 && m / 2 % size == 0) return size;
   int legal = std::clamp(size, 1, m / 2);
   while (m / 2 % legal != 0) --legal;
-  refuse("S009", "--param wave",
-         "waves of " + std::to_string(size) + " microbatches do not divide half of m=" + std::to_string(m),
-         "nearest legal value: --param wave=" + std::to_string(legal));
+  fail("S009", "--param wave",
+       "waves of " + std::to_string(size) + " microbatches do not divide half of m=" + std::to_string(m),
+       "nearest legal value: --param wave=" + std::to_string(legal));
 }
 
 Schedule build_wavelet(const ScheduleRequest& request) {
@@ -59,9 +61,9 @@ Schedule build_wavelet(const ScheduleRequest& request) {
   std::vector<std::int32_t> devices;
   for (int stage = 0; stage < 2 * p; ++stage) devices.push_back(stage % p);
   schedule.placement = Placement(2, p, devices);
-  for (int i = 0; i < request.microbatches; ++i) schedule.replica_of[static_cast<std::size_t>(i)] = i / size % 2;
+  for (int i = 0; i < request.microbatches; ++i) at(schedule.replica_of, i) = i / size % 2;
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = wavelet_row(device, p, request.microbatches / size, size);
+    at(schedule.rows, device) = wavelet_row(device, p, request.microbatches / size, size);
   }
   return schedule;
 }

@@ -18,7 +18,7 @@ namespace debubble {
 
 namespace {
 
-void check_params(const TransformEntry& entry, const TransformRequest& request) {
+void check_transform_params(const TransformEntry& entry, const TransformRequest& request) {
   std::vector<std::string> known;
   for (const ParamSpec& spec : entry.params) known.push_back(spec.name);
   for (const auto& [name, value] : request.params) {
@@ -60,7 +60,7 @@ void check_transform(std::string_view name, const TransformRequest& request) {
     throw InputError(Diagnostic{"C003", "--transform", "no transform is called \"" + std::string(name) + "\"",
                                 guess.empty() ? "known transforms:" + all : "did you mean " + guess + "?"});
   }
-  check_params(*entry, request);
+  check_transform_params(*entry, request);
 }
 
 Schedule apply_transform(std::string_view name, const Schedule& schedule, const TransformRequest& request) {

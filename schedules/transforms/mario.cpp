@@ -5,6 +5,7 @@
 #include "schedules/common/list_timing.hpp"
 #include "schedules/transforms/row_memory.hpp"
 #include "schedules/transforms/rows.hpp"
+#include "sim/core/at.hpp"
 #include "sim/rows/op_index.hpp"
 
 namespace debubble {
@@ -165,7 +166,7 @@ class Advance {
     return at;
   }
 
-  PlannedSpan& span(std::int32_t id) { return spans_[static_cast<std::size_t>(id)]; }
+  PlannedSpan& span(std::int32_t id) { return spans_[to_index(id)]; }
 
   // When the forward would run once its device is free at `now`.
   [[nodiscard]] PlannedSpan earliest(std::size_t device, const Op& op, Nanoseconds now) const {
@@ -173,7 +174,7 @@ class Advance {
     if (const std::int32_t input = ops_.feeder(op); input >= 0) {
       const auto from = static_cast<std::size_t>(ops_.device(input));
       // The rows of this round have moved on; the times of an op that moved are earlier than these.
-      const PlannedSpan& made = made_[static_cast<std::size_t>(input)];
+      const PlannedSpan& made = made_[to_index(input)];
       begin = std::max(begin, made.end + (from != device ? times_.hop(ops_.op(input).stage, op.stage) : 0));
     }
     return {begin, begin + times_.duration(op)};

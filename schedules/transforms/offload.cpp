@@ -12,6 +12,7 @@
 #include "schedules/common/memory_limit.hpp"
 #include "schedules/transforms/offload_choice.hpp"
 #include "schedules/transforms/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -21,7 +22,7 @@ namespace {
 constexpr double kDefaultShare = 0.5;
 
 // Without times a copy takes as long one way as a forward, which is also what --times takes for granted.
-PlanningCosts plan_costs(const TransformRequest& request, const Schedule& schedule) {
+PlanningCosts offload_costs(const TransformRequest& request, const Schedule& schedule) {
   if (request.costs != nullptr) return *request.costs;
   PlanningCosts costs = unit_costs(schedule);
   for (StageCost& stage : costs.costs.stages) stage.copy = stage.forward;
@@ -35,7 +36,7 @@ class Offloader {
     for (int device = 0; device < schedule.devices; ++device) {
       std::vector<Stay> stays = stays_of(schedule, costs, timing_, device);
       all_.push_back(stays.size());
-      std::erase_if(stays, [&](const Stay& stay) { return !stages[static_cast<std::size_t>(stay.stage)]; });
+      std::erase_if(stays, [&](const Stay& stay) { return !stages[to_index(stay.stage)]; });
       choices_.emplace_back(schedule, costs, timing_, device, stays);
       memory_.emplace_back(schedule, costs, timing_, device);
     }
@@ -126,7 +127,7 @@ std::vector<std::vector<Move>> by_share(const Schedule& schedule, const Offloade
   return all;
 }
 
-Schedule offload(const Schedule& before, const TransformRequest& request) {
+Schedule offload_rows(const Schedule& before, const TransformRequest& request) {
   const TransformParams params(request, "offload");
   const bool limited = params.given("memory_limit");
   // A choice of stages alone means all that they hold.
@@ -139,12 +140,12 @@ Schedule offload(const Schedule& before, const TransformRequest& request) {
   if (limited && params.given("share")) {
     params.refuse("S075", "share", "memory_limit finds the share itself", "leave out share or memory_limit");
   }
-  const PlanningCosts costs = plan_costs(request, before);
+  const PlanningCosts costs = offload_costs(request, before);
   const Offloader offloader(before, costs, stages);
   const auto moves = limited ? by_limit(before, params, offloader, costs) : by_share(before, offloader, share);
   Schedule schedule = before;
   for (int device = 0; device < before.devices; ++device) {
-    schedule.copies.push_back(offloader.copies(device, moves[static_cast<std::size_t>(device)]));
+    schedule.copies.push_back(offloader.copies(device, moves[to_index(device)]));
   }
   std::vector<std::pair<std::string, std::string>> used;
   if (limited) used.emplace_back("memory_limit", params.text("memory_limit"));
@@ -173,7 +174,7 @@ const TransformEntry& offload_entry() {
       .advice =
           "Where activations do not fit and the link to the host is idle. It costs no time as long as the copies "
           "hide behind compute; the copy lane's busy time says how near that is.",
-      .apply = offload,
+      .apply = offload_rows,
       .uses_costs = true};
   return entry;
 }

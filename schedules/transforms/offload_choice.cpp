@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {
@@ -23,7 +24,7 @@ std::vector<Bytes> held_by_cells(const Schedule& schedule, const PlanningCosts& 
   Bytes freed = 0;  // when the cell ends
   for (const Op& op : row) {
     if (!is_vocabulary(op.kind)) {
-      const StageCost& stage = costs.costs.stages[static_cast<std::size_t>(op.stage)];
+      const StageCost& stage = at(costs.costs.stages, op.stage);
       const auto part = [&](Bytes bytes) { return pieces.part(bytes, pieces.class_of(op.microbatch)); };
       const bool again = recomputed.contains({op.stage, op.microbatch});
       const Bytes checkpoint = again ? part(stage.checkpoint) : 0;
@@ -43,8 +44,8 @@ std::vector<Bytes> held_by_cells(const Schedule& schedule, const PlanningCosts& 
 
 OffloadChoice::OffloadChoice(const Schedule& schedule, const PlanningCosts& costs, const ListTiming& timing, int device,
                              const std::vector<Stay>& stays) {
-  const auto& row = schedule.rows[static_cast<std::size_t>(device)];
-  const auto& spans = timing.rows[static_cast<std::size_t>(device)];
+  const auto& row = at(schedule.rows, device);
+  const auto& spans = at(timing.rows, device);
   const PieceShares pieces(schedule);
   held_ = held_by_cells(schedule, costs, row);
   for (const Stay& stay : stays) {
@@ -58,7 +59,7 @@ OffloadChoice::OffloadChoice(const Schedule& schedule, const PlanningCosts& cost
     auto end = static_cast<std::size_t>(late - spans.begin()) - 1;  // the copy back starts with this cell
     if (end > 0 && row[end - 1].paired_with_next) --end;
     if (begin >= end) continue;
-    const Bytes bytes = costs.costs.stages[static_cast<std::size_t>(stay.stage)].activation;
+    const Bytes bytes = at(costs.costs.stages, stay.stage).activation;
     candidates_.push_back({stay, begin, end, pieces.part(bytes, pieces.class_of(stay.microbatch))});
   }
   std::stable_sort(candidates_.begin(), candidates_.end(),

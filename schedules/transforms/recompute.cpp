@@ -10,6 +10,7 @@
 #include "schedules/transforms/mario.hpp"
 #include "schedules/transforms/request.hpp"
 #include "schedules/transforms/rows.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -54,16 +55,16 @@ Options read_options(const Schedule& schedule, const TransformParams& params) {
 }
 
 // Which pieces each stage recomputes.
-class Choice {
+class RecomputeChoice {
  public:
-  Choice(const Schedule& schedule, const Options& options) : schedule_(schedule), options_(options) {}
+  RecomputeChoice(const Schedule& schedule, const Options& options) : schedule_(schedule), options_(options) {}
 
   // For the ops of one device.
   void read_row(const std::vector<Op>& row) {
     std::map<std::pair<int, int>, Flight> flights;  // by replica and stage
     for (const Op& op : row) {
       if (op.kind != OpKind::kForward && !makes_input_gradient(op.kind)) continue;
-      Flight& flight = flights[{schedule_.replica_of[static_cast<std::size_t>(op.microbatch)], op.stage}];
+      Flight& flight = flights[{schedule_.replica_of[to_index(op.microbatch)], op.stage}];
       if (makes_input_gradient(op.kind)) {
         --flight.now;
         continue;
@@ -84,7 +85,7 @@ class Choice {
   };
 
   void choose(int stage, const Flight& flight) {
-    if (!options_.stages[static_cast<std::size_t>(stage)]) return;
+    if (!options_.stages[to_index(stage)]) return;
     const int pieces = std::max(schedule_.pieces, 1);
     const int window = options_.window > 0 ? options_.window : std::max(1, (flight.most + pieces - 1) / pieces);
     std::map<int, int> rank;  // of a microbatch among the stage's
@@ -100,7 +101,7 @@ class Choice {
 };
 
 void insert_recomputes(Schedule& schedule, const Options& options, const TransformParams& params) {
-  Choice choice(schedule, options);
+  RecomputeChoice choice(schedule, options);
   for (const auto& row : schedule.rows) choice.read_row(row);
   for (auto& row : schedule.rows) {
     std::vector<Op> result;

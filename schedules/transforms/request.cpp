@@ -14,7 +14,7 @@ namespace {
 
 // Whole text as a number, or false.
 template <typename Number>
-bool parse(std::string_view text, Number& value) {
+bool parse_param(std::string_view text, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
 }
@@ -35,7 +35,7 @@ std::string TransformParams::text(std::string_view key) const {
 int TransformParams::whole(std::string_view key, int fallback, int least) const {
   if (!given(key)) return fallback;
   int value = 0;
-  if (!parse(text(key), value) || value < least) {
+  if (!parse_param(text(key), value) || value < least) {
     refuse("C012", key, "\"" + text(key) + "\" is not a whole number of at least " + std::to_string(least),
            "write " + std::string(key) + "=" + std::to_string(std::max(fallback, least)));
   }
@@ -59,7 +59,7 @@ bool TransformParams::flag(std::string_view key, bool fallback) const {
 double TransformParams::share(std::string_view key, double fallback) const {
   if (!given(key)) return fallback;
   double value = 0;
-  if (!parse(text(key), value) || !(value >= 0 && value <= 1)) {
+  if (!parse_param(text(key), value) || !(value >= 0 && value <= 1)) {
     refuse("S006", key, "\"" + text(key) + "\" is not a share from 0 to 1",
            "write a share from 0 to 1, e.g. " + std::string(key) + "=" + (key == "time" ? "1" : "0.5"));
   }
@@ -74,8 +74,8 @@ std::vector<bool> TransformParams::selection(std::string_view key, int count) co
     const std::vector<std::string> ends = split(item, '-');
     int first = -1;
     int last = -1;
-    const bool legal = ends.size() <= 2 && parse(ends.front(), first) && parse(ends.back(), last) && first >= 0 &&
-                       first <= last && last < count;
+    const bool legal = ends.size() <= 2 && parse_param(ends.front(), first) && parse_param(ends.back(), last) &&
+                       first >= 0 && first <= last && last < count;
     if (!legal) {
       refuse("S061", key, "\"" + item + "\" is no number or range from 0 to " + std::to_string(count - 1),
              "write it like " + std::string(key) + "=0 or " + std::string(key) + "=0+2-3, or leave it out for all");

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 #include "sim/core/stage_costs.hpp"
 
@@ -28,7 +29,7 @@ class RowMemory {
   void move(std::size_t from, std::size_t to, const Op& forward);
 
  private:
-  [[nodiscard]] const StageCost& cost(const Op& op) const { return costs_->stages[static_cast<std::size_t>(op.stage)]; }
+  [[nodiscard]] const StageCost& cost(const Op& op) const { return costs_->stages[to_index(op.stage)]; }
   [[nodiscard]] bool is_recomputed(const Op& op) const { return recomputed_.contains({op.stage, op.microbatch}); }
   [[nodiscard]] Bytes part(Bytes value, const Op& op) const {
     return pieces_->part(value, pieces_->class_of(op.microbatch));

@@ -10,7 +10,7 @@ namespace {
 
 // The transform may be asked before anybody knows the cost of a shard; then it plans for the output layer of the size
 // that --times takes by default.
-PlanningCosts costs_of(const Schedule& schedule, const TransformRequest& request) {
+PlanningCosts vocabulary_costs(const Schedule& schedule, const TransformRequest& request) {
   if (request.costs == nullptr) return unit_costs(schedule);
   PlanningCosts costs = *request.costs;
   if (!costs.costs.vocabulary) costs.costs.vocabulary = unit_costs(schedule).costs.vocabulary;
@@ -44,7 +44,7 @@ Schedule vocabulary_parallel(const Schedule& before, const TransformRequest& req
   }
   Schedule schedule = before;
   schedule.vocabulary_barriers = barriers == "1" ? 1 : 2;
-  schedule.rows = plan_vocabulary(schedule, costs_of(before, request));
+  schedule.rows = plan_vocabulary(schedule, vocabulary_costs(before, request));
   sign(schedule, "vocabulary-parallel", {{"barriers", barriers}});
   return schedule;
 }

@@ -8,6 +8,8 @@
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/slot_grid.hpp"
 #include "schedules/zero_bubble/slot_memory.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -17,7 +19,7 @@ using Cell = SlotGrid::Cell;
 
 constexpr int kPeriod = 6;  // a device runs six ops of every microbatch
 
-SlotGrid repeated(int devices, int microbatches, BuildingBlock block) {
+SlotGrid repeated_block(int devices, int microbatches, BuildingBlock block) {
   SlotGrid grid(devices, microbatches);
   for (int device = 0; device < devices; ++device) {
     const std::array<int, 4> slots = block(device, devices);
@@ -74,16 +76,16 @@ class Compaction {
   void move_forward(int device, int slot, const Cell& cell) {
     int last_needed = grid_.last_needed(device, cell);
     if (cell.is_weight_grad()) {
-      const auto& input_grads = input_grads_[static_cast<std::size_t>(device)];
-      last_needed = std::max(last_needed, input_grads[static_cast<std::size_t>(cell.number)]);
+      const auto& input_grads = at(input_grads_, device);
+      last_needed = std::max(last_needed, at(input_grads, cell.number));
     }
-    SlotMemory& memory = memory_[static_cast<std::size_t>(device)];
+    SlotMemory& memory = at(memory_, device);
     const int target = memory.earliest(grid_, slot, last_needed + 1, cap_);
     if (target == slot) return;
     grid_.move(device, slot, target);
     memory.moved(grid_, slot, target);
     if (!explicit_weights_ || !cell.is_input_grad()) return;
-    auto& input_grads = input_grads_[static_cast<std::size_t>(device)];
+    auto& input_grads = at(input_grads_, device);
     const auto from = std::lower_bound(input_grads.begin(), input_grads.end(), slot);
     const auto to = std::lower_bound(input_grads.begin(), from, target);
     *from = target;
@@ -158,7 +160,7 @@ int settled_slot(const SlotGrid& grid, BuildingBlock block) {
 // squeeze. Done twice: first with the weight gradients in their slots, so that warm-up and drain are moved; then
 // without them, when free slots count as theirs, so that the drain is moved again and they fit in around it.
 Grown grow(int devices, int microbatches, BuildingBlock block) {
-  SlotGrid grid = with_weight_grads(repeated(devices, microbatches, block));
+  SlotGrid grid = with_weight_grads(repeated_block(devices, microbatches, block));
   grid = squeezed_without_weight_grads(Compaction(std::move(grid), true).run());
   int settled = std::max(block(0, devices)[3], settled_slot(grid, block));
   grid = squeezed_without_weight_grads(with_weight_grads(Compaction(std::move(grid), false).run()));
@@ -199,7 +201,7 @@ std::vector<std::vector<Op>> split_rows(const SlotGrid& grid) {
 // Every step goes through the slots once and looks back no further than from one op of a microbatch on a device to the
 // next one: half a life. Once its result repeats for as long, it goes on repeating until the drain. So few microbatches
 // show what many would do.
-std::vector<std::vector<Op>> rows_of(int devices, int microbatches, BuildingBlock block) {
+std::vector<std::vector<Op>> pattern_rows(int devices, int microbatches, BuildingBlock block) {
   const int life = block(0, devices)[3] / kPeriod + 1;
   const int seen = life / 2 + 3;  // periods that must repeat
   for (int few = life + seen + 2; few < microbatches; few *= 2) {
@@ -208,7 +210,7 @@ std::vector<std::vector<Op>> rows_of(int devices, int microbatches, BuildingBloc
     std::vector<std::vector<Op>> rows = split_rows(grown.grid);
     bool known = true;
     for (int device = 0; device < devices && known; ++device) {
-      known = stretch(rows[static_cast<std::size_t>(device)], device, grown.settled, microbatches - few);
+      known = stretch(at(rows, device), device, grown.settled, microbatches - few);
     }
     if (known) return rows;
   }
@@ -219,14 +221,14 @@ std::vector<std::vector<Op>> rows_of(int devices, int microbatches, BuildingBloc
 
 Schedule build_from_block(const ScheduleRequest& request, const std::string& name, BuildingBlock block) {
   const int p = request.devices;
-  if (p < 2) refuse("S011", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) fail("S011", "--devices", name + " needs at least 2 devices", "use -p 2 or more");
   if (request.chunks != 0 && request.chunks != 2) {
-    refuse("S005", "--chunks", name + " has exactly 2 stages per device; got " + std::to_string(request.chunks),
-           "leave --chunks out, or use -v 2");
+    fail("S005", "--chunks", name + " has exactly 2 stages per device; got " + std::to_string(request.chunks),
+         "leave --chunks out, or use -v 2");
   }
   Schedule schedule = start_schedule(request, name, 2);
   schedule.placement = zigzag_placement(p, 2 * p);
-  schedule.rows = rows_of(p, request.microbatches, block);
+  schedule.rows = pattern_rows(p, request.microbatches, block);
   return schedule;
 }
 

@@ -7,32 +7,33 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/dual_pipe_row.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
 namespace {
 
-void check_request(const ScheduleRequest& request) {
+void check_dualpipe(const ScheduleRequest& request) {
   const int p = request.devices;
   const int m = request.microbatches;
   if (p < 2 || p % 2 != 0) {
     const std::string values = p > 2 ? std::to_string(p - 1) + " or " + std::to_string(p + 1) : "2";
-    refuse("S011", "--devices", "dualpipe needs an even number of devices; got " + std::to_string(p),
-           nearest_legal("-p ", values) + "; or use --schedule dualpipe-v");
+    fail("S011", "--devices", "dualpipe needs an even number of devices; got " + std::to_string(p),
+         nearest_legal("-p ", values) + "; or use --schedule dualpipe-v");
   }
   if (request.chunks > 1) {
-    refuse("S005", "--chunks",
-           "dualpipe has one stage of each replica per device; got " + std::to_string(request.chunks),
-           "leave --chunks out, or use --schedule dualpipe-v for two stages of one replica");
+    fail("S005", "--chunks", "dualpipe has one stage of each replica per device; got " + std::to_string(request.chunks),
+         "leave --chunks out, or use --schedule dualpipe-v for two stages of one replica");
   }
   if (m < 2 * p) {
-    refuse("S044", "--microbatches",
-           "dualpipe needs at least 2p = " + std::to_string(2 * p) + " microbatches; got " + std::to_string(m),
-           "nearest legal value: -m " + std::to_string(2 * p));
+    fail("S044", "--microbatches",
+         "dualpipe needs at least 2p = " + std::to_string(2 * p) + " microbatches; got " + std::to_string(m),
+         "nearest legal value: -m " + std::to_string(2 * p));
   }
   if (m % 2 != 0) {
-    refuse("S009", "--microbatches", "dualpipe gives each direction half the microbatches; got " + std::to_string(m),
-           "nearest legal values: -m " + std::to_string(m - 1) + " or " + std::to_string(m + 1));
+    fail("S009", "--microbatches", "dualpipe gives each direction half the microbatches; got " + std::to_string(m),
+         "nearest legal values: -m " + std::to_string(m - 1) + " or " + std::to_string(m + 1));
   }
 }
 
@@ -44,7 +45,7 @@ Placement towards_each_other(int devices) {
 }
 
 Schedule build_dualpipe(const ScheduleRequest& request) {
-  check_request(request);
+  check_dualpipe(request);
   const int p = request.devices;
   const int each = request.microbatches / 2;  // microbatches per direction
   Schedule schedule = start_schedule(request, "dualpipe", 1);
@@ -54,7 +55,7 @@ Schedule build_dualpipe(const ScheduleRequest& request) {
     const DualPipeStage down{device, 0};
     const DualPipeStage up{p - 1 - device, each};
     const bool front = device < p / 2;
-    schedule.rows[static_cast<std::size_t>(device)] =
+    at(schedule.rows, device) =
         dual_pipe_row({p / 2, each}, std::min(device, p - 1 - device), front ? down : up, front ? up : down);
   }
   return schedule;

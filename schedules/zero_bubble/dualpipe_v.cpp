@@ -4,6 +4,8 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/dual_pipe_row.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -13,20 +15,19 @@ Schedule build_dualpipe_v(const ScheduleRequest& request) {
   const int p = request.devices;
   const int m = request.microbatches;
   if (request.chunks != 0 && request.chunks != 2) {
-    refuse("S005", "--chunks", "dualpipe-v has exactly 2 stages per device; got " + std::to_string(request.chunks),
-           "leave --chunks out, or use -v 2");
+    fail("S005", "--chunks", "dualpipe-v has exactly 2 stages per device; got " + std::to_string(request.chunks),
+         "leave --chunks out, or use -v 2");
   }
   if (m < 2 * p) {
-    refuse("S044", "--microbatches",
-           "dualpipe-v needs at least as many microbatches as stages, 2p = " + std::to_string(2 * p) + "; got " +
-               std::to_string(m),
-           "nearest legal value: -m " + std::to_string(2 * p));
+    fail("S044", "--microbatches",
+         "dualpipe-v needs at least as many microbatches as stages, 2p = " + std::to_string(2 * p) + "; got " +
+             std::to_string(m),
+         "nearest legal value: -m " + std::to_string(2 * p));
   }
   Schedule schedule = start_schedule(request, "dualpipe-v", 2);
   schedule.placement = zigzag_placement(p, 2 * p);
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] =
-        dual_pipe_row({p, m}, device, {device, 0}, {2 * p - 1 - device, 0});
+    at(schedule.rows, device) = dual_pipe_row({p, m}, device, {device, 0}, {2 * p - 1 - device, 0});
   }
   return schedule;
 }

@@ -5,6 +5,8 @@
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/split_interleaved.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -15,25 +17,25 @@ int checked_group(const ScheduleRequest& request) {
   const int least = (p + 1) / 2;
   const int group = int_param(request, "group", p);
   if (group >= least && group <= p) return group;
-  refuse("S006", "--param group",
-         "gis takes groups of p/2 (rounded up) to p microbatches: " + std::to_string(least) + " to " +
-             std::to_string(p) + " at p=" + std::to_string(p) + "; got " + std::to_string(group),
-         "nearest legal value: --param group=" + std::to_string(group < least ? least : p));
+  fail("S006", "--param group",
+       "gis takes groups of p/2 (rounded up) to p microbatches: " + std::to_string(least) + " to " + std::to_string(p) +
+           " at p=" + std::to_string(p) + "; got " + std::to_string(group),
+       "nearest legal value: --param group=" + std::to_string(group < least ? least : p));
 }
 
 Schedule build_gis(const ScheduleRequest& request) {
   const int chunks = request.chunks == 0 ? 2 : request.chunks;
-  if (request.devices < 2) refuse("S011", "--devices", "gis needs at least 2 devices", "use -p 2 or more");
+  if (request.devices < 2) fail("S011", "--devices", "gis needs at least 2 devices", "use -p 2 or more");
   if (chunks < 2) {
-    refuse("S005", "--chunks", "gis needs at least 2 stages per device; got " + std::to_string(chunks),
-           "use -v 2 or more, or --schedule zb-h1 for one stage per device");
+    fail("S005", "--chunks", "gis needs at least 2 stages per device; got " + std::to_string(chunks),
+         "use -v 2 or more, or --schedule zb-h1 for one stage per device");
   }
   const int group = checked_group(request);
   Schedule schedule = start_schedule(request, "gis", chunks);
   schedule.params = {{"group", std::to_string(group)}};
   const SplitInterleaved shape{request.devices, chunks, request.microbatches, group};
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = split_interleaved_row(shape, device, 0);
+    at(schedule.rows, device) = split_interleaved_row(shape, device, 0);
   }
   return schedule;
 }

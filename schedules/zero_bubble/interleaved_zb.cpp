@@ -4,6 +4,8 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/split_interleaved.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -11,34 +13,34 @@ namespace {
 
 bool rounds_are_even(int m, int devices) { return m % std::max(1, m / devices) == 0; }
 
-void check_request(const ScheduleRequest& request, int chunks) {
+void check_interleaved_zb(const ScheduleRequest& request, int chunks) {
   const int m = request.microbatches;
   const int p = request.devices;
-  if (p < 2) refuse("S011", "--devices", "interleaved-zb needs at least 2 devices", "use -p 2 or more");
+  if (p < 2) fail("S011", "--devices", "interleaved-zb needs at least 2 devices", "use -p 2 or more");
   if (chunks < 2) {
-    refuse("S005", "--chunks", "interleaved-zb needs at least 2 stages per device; got " + std::to_string(chunks),
-           "use -v 2 or more, or --schedule zb-h1 for one stage per device");
+    fail("S005", "--chunks", "interleaved-zb needs at least 2 stages per device; got " + std::to_string(chunks),
+         "use -v 2 or more, or --schedule zb-h1 for one stage per device");
   }
   if (rounds_are_even(m, p)) return;
   int below = m - 1;  // p is legal, so both searches end
   while (!rounds_are_even(below, p)) --below;
   int above = m + 1;
   while (!rounds_are_even(above, p)) ++above;
-  refuse("S009", "--microbatches",
-         "PyTorch makes m div p = " + std::to_string(m / p) + " rounds, which do not divide m=" + std::to_string(m),
-         nearest_legal("-m ", std::to_string(below) + " or " + std::to_string(above), p));
+  fail("S009", "--microbatches",
+       "PyTorch makes m div p = " + std::to_string(m / p) + " rounds, which do not divide m=" + std::to_string(m),
+       nearest_legal("-m ", std::to_string(below) + " or " + std::to_string(above), p));
 }
 
 int round_size(int m, int devices) { return m / std::max(1, m / devices); }
 
 Schedule build_interleaved_zb(const ScheduleRequest& request) {
   const int chunks = request.chunks == 0 ? 2 : request.chunks;
-  check_request(request, chunks);
+  check_interleaved_zb(request, chunks);
   Schedule schedule = start_schedule(request, "interleaved-zb", chunks);
   const SplitInterleaved shape{request.devices, chunks, request.microbatches,
                                round_size(request.microbatches, request.devices)};
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = split_interleaved_row(shape, device, device);
+    at(schedule.rows, device) = split_interleaved_row(shape, device, device);
   }
   return schedule;
 }

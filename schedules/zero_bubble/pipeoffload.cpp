@@ -10,6 +10,8 @@
 #include "schedules/common/copy_plan.hpp"
 #include "schedules/common/list_timing.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -48,7 +50,7 @@ std::vector<Op> uniform_row(int device, int p, int m, int chunks) {
 }
 
 // Without times a copy takes as long one way as a forward, which is also what --times takes for granted.
-PlanningCosts plan_costs(const ScheduleRequest& request, const Schedule& schedule) {
+PlanningCosts pipeoffload_costs(const ScheduleRequest& request, const Schedule& schedule) {
   if (request.costs != nullptr) return *request.costs;
   PlanningCosts costs = unit_costs(schedule);
   for (StageCost& stage : costs.costs.stages) stage.copy = stage.forward;
@@ -78,7 +80,7 @@ class SlotLane {
     constexpr Nanoseconds kLeastRoundTrips = 3;
     std::vector<Move> moves;
     for (Stay& stay : stays) {
-      const Nanoseconds deadline = stay.until - costs_->costs.stages[static_cast<std::size_t>(stay.stage)].input_grad;
+      const Nanoseconds deadline = stay.until - costs_->costs.stages[to_index(stay.stage)].input_grad;
       if (deadline - stay.from > kLeastRoundTrips * 2 * slot_) moves.push_back({stay, 0, deadline});
     }
     std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.back > b.back; });
@@ -106,7 +108,7 @@ class SlotLane {
   const PlanningCosts* costs_;
 };
 
-void offload(Schedule& schedule, const PlanningCosts& costs, int offloaded) {
+void offload_stages(Schedule& schedule, const PlanningCosts& costs, int offloaded) {
   const ListTiming timing = time_rows(schedule, costs);
   schedule.copies.resize(schedule.rows.size());
   for (int device = 0; device < schedule.devices; ++device) {
@@ -125,9 +127,9 @@ int offloaded_chunks(const ScheduleRequest& request, const PlanningCosts& costs,
   if (given == request.params.end() || given->second == "auto") return affordable_chunks(costs, chunks);
   const int offloaded = int_param(request, "offload_chunks", chunks);
   if (offloaded < 0 || offloaded > chunks) {
-    refuse("S006", "--param offload_chunks",
-           "a device has " + std::to_string(chunks) + " chunks to offload; got " + std::to_string(offloaded),
-           "nearest legal value: --param offload_chunks=" + std::to_string(offloaded < 0 ? 0 : chunks));
+    fail("S006", "--param offload_chunks",
+         "a device has " + std::to_string(chunks) + " chunks to offload; got " + std::to_string(offloaded),
+         "nearest legal value: --param offload_chunks=" + std::to_string(offloaded < 0 ? 0 : chunks));
   }
   return offloaded;
 }
@@ -137,12 +139,12 @@ Schedule build_pipeoffload(const ScheduleRequest& request) {
   const int p = request.devices;
   Schedule schedule = start_schedule(request, "pipeoffload", chunks);
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = uniform_row(device, p, request.microbatches, chunks);
+    schedule.rows[to_index(device)] = uniform_row(device, p, request.microbatches, chunks);
   }
-  const PlanningCosts costs = plan_costs(request, schedule);
+  const PlanningCosts costs = pipeoffload_costs(request, schedule);
   const int offloaded = offloaded_chunks(request, costs, chunks);
   schedule.params = {{"offload_chunks", std::to_string(offloaded)}};
-  if (offloaded > 0) offload(schedule, costs, offloaded);
+  if (offloaded > 0) offload_stages(schedule, costs, offloaded);
   return schedule;
 }
 

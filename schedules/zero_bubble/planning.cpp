@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -32,8 +34,8 @@ void check_sums(const PlanningCosts& costs, int microbatches) {
   for (const Nanoseconds hop : costs.hops) time += 2 * static_cast<double>(hop);
   constexpr double kMost = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 4);
   if (std::max(time, memory) * microbatches <= kMost) return;
-  refuse("L007", "--microbatches", "the times or sizes of all ops together are beyond what can be added up",
-         "give smaller times and sizes, or fewer microbatches");
+  fail("L007", "--microbatches", "the times or sizes of all ops together are beyond what can be added up",
+       "give smaller times and sizes, or fewer microbatches");
 }
 
 }  // namespace
@@ -46,14 +48,14 @@ PlanningCosts planning_costs_of(const ScheduleRequest& request, int stages, int 
 
 Nanoseconds hop_after(const PlanningCosts& costs, const Placement& placement, int stage) {
   if (costs.hops.empty() || placement.device_of(0, stage) == placement.device_of(0, stage + 1)) return 0;
-  return costs.hops[static_cast<std::size_t>(stage)];
+  return at(costs.hops, stage);
 }
 
 void require_two_chunks(const ScheduleRequest& request, std::string_view schedule) {
   if (request.chunks == 0 || request.chunks == 2) return;
-  refuse("S005", "--chunks",
-         std::string(schedule) + " has two stages per device, a V; got " + std::to_string(request.chunks),
-         "leave --chunks out, or write -v 2");
+  fail("S005", "--chunks",
+       std::string(schedule) + " has two stages per device, a V; got " + std::to_string(request.chunks),
+       "leave --chunks out, or write -v 2");
 }
 
 }  // namespace debubble

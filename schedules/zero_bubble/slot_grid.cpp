@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 SlotGrid::SlotGrid(int devices, int microbatches)
@@ -15,18 +17,18 @@ SlotGrid::SlotGrid(int devices, int microbatches)
 }
 
 void SlotGrid::put(int device, int slot, const Cell& cell) {
-  auto& row = cells_[static_cast<std::size_t>(device)];
+  auto& row = cells_[to_index(device)];
   const auto place = static_cast<std::size_t>(slot);
   if (place >= row.size()) row.resize(2 * place);
   if (!row[place].free()) throw std::logic_error("a building block puts two ops into one slot");
   row[place] = cell;
-  slot_[static_cast<std::size_t>(device)][index(cell.leg, cell.number)] = slot;
+  slot_[to_index(device)][index(cell.leg, cell.number)] = slot;
   length_ = std::max(length_, slot + 1);
 }
 
 void SlotGrid::move(int device, int from, int to) {
   const Cell cell = at(device, from);
-  cells_[static_cast<std::size_t>(device)][static_cast<std::size_t>(from)] = Cell{};
+  cells_[to_index(device)][to_index(from)] = Cell{};
   put(device, to, cell);
 }
 
@@ -62,7 +64,7 @@ SlotGrid squeezed_without_weight_grads(const SlotGrid& grid) {
   for (int slot = 0; slot < grid.length(); ++slot) {
     for (int device = 0; device < grid.devices(); ++device) {
       const SlotGrid::Cell cell = grid.at(device, slot);
-      int& free_from = next[static_cast<std::size_t>(device)];
+      int& free_from = next[to_index(device)];
       if (cell.is_weight_grad()) ++free_from;  // after its input gradient, which comes before it in the row
       if (cell.free() || cell.is_weight_grad()) continue;
       const int target = std::max(free_from, result.last_needed(device, cell) + 1);

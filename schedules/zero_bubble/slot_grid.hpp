@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 enum class Leg : std::int8_t { kDown, kUp, kBackDown, kBackUp, kWeights };
@@ -34,12 +36,12 @@ class SlotGrid {
   [[nodiscard]] int microbatches() const { return microbatches_; }
   [[nodiscard]] int length() const { return length_; }  // no op is in this slot or a later one
   [[nodiscard]] Cell at(int device, int slot) const {
-    const auto& row = cells_[static_cast<std::size_t>(device)];
-    return static_cast<std::size_t>(slot) < row.size() ? row[static_cast<std::size_t>(slot)] : Cell{};
+    const auto& row = cells_[to_index(device)];
+    return static_cast<std::size_t>(slot) < row.size() ? row[to_index(slot)] : Cell{};
   }
   // -1 where the grid has no such op.
   [[nodiscard]] int slot_of(int device, Leg leg, std::int32_t number) const {
-    return slot_[static_cast<std::size_t>(device)][index(leg, number)];
+    return slot_[to_index(device)][index(leg, number)];
   }
 
   // Throws std::logic_error when the slot is taken: two ops of a pattern must not meet.

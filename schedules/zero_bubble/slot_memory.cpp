@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 SlotMemory::SlotMemory(const SlotGrid& grid, int device, bool explicit_weights)
@@ -46,7 +48,7 @@ int SlotMemory::earliest(const SlotGrid& grid, int slot, int first, int cap) con
   int highest = 0;       // held between the candidate and `slot`
   int highest_near = 0;  // held between the candidate and the next free slot that frees nothing
   for (int candidate = slot - 1; candidate >= first; --candidate) {
-    const int held = states_[static_cast<std::size_t>(candidate)].held;
+    const int held = at(states_, candidate).held;
     highest = std::max(highest, held);
     if (highest + added > cap) break;
     const bool free = grid.at(device_, candidate).free();
@@ -69,13 +71,13 @@ void SlotMemory::moved(const SlotGrid& grid, int from, int to) {
   if (explicit_weights_) {  // what counts from an earlier slot on
     const SlotGrid::Cell cell = grid.at(device_, to);
     const int more = cell.is_forward() ? 1 : cell.is_weight_grad() ? -1 : 0;
-    for (int slot = to; slot < from && more != 0; ++slot) states_[static_cast<std::size_t>(slot)].held += more;
+    for (int slot = to; slot < from && more != 0; ++slot) at(states_, slot).held += more;
     return;
   }
   State state = before(to);
   for (int slot = to; slot < static_cast<int>(states_.size()); ++slot) {
     state = after(state, grid.at(device_, slot));
-    State& stored = states_[static_cast<std::size_t>(slot)];
+    State& stored = at(states_, slot);
     if (slot >= from && state == stored) return;  // from here on nothing has changed
     stored = state;
   }

@@ -8,6 +8,7 @@
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/planning.hpp"
 #include "schedules/zero_bubble/zb_auto_search.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -32,7 +33,7 @@ std::vector<AutoStage> stages_of(const PlanningCosts& costs, const Placement& pl
 }
 
 // One microbatch must fit: before I as an activation, after it as what W needs.
-void check_limit(const std::vector<AutoStage>& stages, const MemoryLimit& limit, const PlanningCosts& costs) {
+void check_auto_limit(const std::vector<AutoStage>& stages, const MemoryLimit& limit, const PlanningCosts& costs) {
   std::vector<Bytes> needed;
   bool fits = true;
   for (const AutoStage& stage : stages) {
@@ -42,11 +43,11 @@ void check_limit(const std::vector<AutoStage>& stages, const MemoryLimit& limit,
   if (!fits) refuse_memory_limit("zb-auto", limit, costs, needed);
 }
 
-std::vector<Op> row_of(const std::vector<OpKind>& order, int stage) {
+std::vector<Op> row_in_order(const std::vector<OpKind>& order, int stage) {
   std::vector<Op> row;
   row.reserve(order.size());
   std::array<std::int32_t, kOpKinds> next{};
-  for (const OpKind kind : order) row.push_back({kind, false, stage, next[static_cast<std::size_t>(kind)]++});
+  for (const OpKind kind : order) row.push_back({kind, false, stage, at(next, kind)++});
   return row;
 }
 
@@ -56,10 +57,10 @@ Schedule build_zb_auto(const ScheduleRequest& request) {
   const PlanningCosts costs = planning_costs_of(request, request.devices, 1);
   const MemoryLimit limit = memory_limit_of(request, costs, "1p");
   const std::vector<AutoStage> stages = stages_of(costs, schedule.placement, limit);
-  check_limit(stages, limit, costs);
+  check_auto_limit(stages, limit, costs);
   schedule.params = {{"memory_limit", limit.text}};
   const AutoPlan plan = search_auto_plan(stages, request.microbatches);
-  for (std::size_t d = 0; d < stages.size(); ++d) schedule.rows[d] = row_of(plan.orders[d], static_cast<int>(d));
+  for (std::size_t d = 0; d < stages.size(); ++d) schedule.rows[d] = row_in_order(plan.orders[d], static_cast<int>(d));
   return schedule;
 }
 

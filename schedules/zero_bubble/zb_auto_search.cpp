@@ -9,14 +9,14 @@ namespace debubble {
 namespace {
 
 // Where the paper leaves a greedy choice open, the search tries both: eight walks in all.
-struct Choices {
+struct AutoChoices {
   bool extra_forwards = true;
   bool skip_forwards = true;
   bool fill_holes = true;
 };
 
 // One stage in the middle of a walk. Counters say which microbatch is next.
-struct Lane {
+struct AutoLane {
   Nanoseconds now = 0;
   Nanoseconds idle = 0;  // since the stage's first F
   Bytes memory = 0;
@@ -39,14 +39,14 @@ struct Tables {
 
   std::vector<OpKind> kinds;
   std::vector<Nanoseconds> ends;
-  std::vector<Lane> lanes;
+  std::vector<AutoLane> lanes;
   std::vector<std::int32_t> extra;
   std::vector<std::uint8_t> wants;
 };
 
-class Walk {
+class AutoWalk {
  public:
-  Walk(const std::vector<AutoStage>& stages, int microbatches, Choices choices, Tables& tables)
+  AutoWalk(const std::vector<AutoStage>& stages, int microbatches, AutoChoices choices, Tables& tables)
       : stages_(stages),
         m_(microbatches),
         last_(stages.size() - 1),
@@ -84,9 +84,9 @@ class Walk {
   [[nodiscard]] Nanoseconds span() const { return span_; }
 
  private:
-  [[nodiscard]] bool pending(const Lane& lane) const { return lane.weight_grads < lane.input_grads; }
+  [[nodiscard]] bool pending(const AutoLane& lane) const { return lane.weight_grads < lane.input_grads; }
   // How much more than this stage the idlest one has waited: so much may be added here without harm.
-  [[nodiscard]] Nanoseconds slack(const Lane& lane) const { return most_idle_ - lane.idle; }
+  [[nodiscard]] Nanoseconds slack(const AutoLane& lane) const { return most_idle_ - lane.idle; }
   [[nodiscard]] Nanoseconds forward_arrival(std::size_t j) const {
     return j == 0 ? 0 : lanes_[j - 1].forward_ends[lanes_[j].forwards] + stages_[j - 1].hop;
   }
@@ -95,7 +95,7 @@ class Walk {
   }
 
   void wait(std::size_t j, Nanoseconds arrival) {
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     if (arrival <= lane.now) return;
     // The cost is the span, last end less first start, so what a stage waits before its first F is free. After that
     // everything it idles is lost: its span is its work and what it has idled.
@@ -109,7 +109,7 @@ class Walk {
 
   void put_forward(std::size_t j) {
     wait(j, forward_arrival(j));
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     lane.now += stages_[j].forward;
     lane.memory += stages_[j].activation;
     lane.forward_ends[lane.forwards++] = lane.now;
@@ -118,7 +118,7 @@ class Walk {
 
   void put_input_grad(std::size_t j) {
     wait(j, gradient_arrival(j));
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     lane.now += stages_[j].input_grad;
     lane.memory += stages_[j].held - stages_[j].activation;
     lane.input_grad_ends[lane.input_grads++] = lane.now;
@@ -126,7 +126,7 @@ class Walk {
   }
 
   void put_weight_grad(std::size_t j) {
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     lane.now += stages_[j].weight_grad;
     lane.memory -= stages_[j].held;
     ++lane.weight_grads;
@@ -137,7 +137,7 @@ class Walk {
   // delay the pass is worth it where waiting would make this stage the idlest of all, for that may lengthen the span;
   // else it only trades idle time here against a later output, which is one of the choices.
   void fill(std::size_t j, Nanoseconds arrival) {
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     const Nanoseconds time = stages_[j].weight_grad;
     while (pending(lane) && lane.now + time <= arrival) put_weight_grad(j);
     if (!pending(lane) || lane.now >= arrival) return;
@@ -145,7 +145,7 @@ class Walk {
   }
 
   void make_room(std::size_t j, Bytes more) {
-    Lane& lane = lanes_[j];
+    AutoLane& lane = lanes_[j];
     while (pending(lane) && lane.memory + more > stages_[j].limit) put_weight_grad(j);
   }
 
@@ -201,7 +201,7 @@ class Walk {
 
   // Whether an F now would only lengthen the queue before the next stage.
   [[nodiscard]] bool sits_out(std::size_t j) const {
-    const Lane& lane = lanes_[j];
+    const AutoLane& lane = lanes_[j];
     const AutoStage& stage = stages_[j];
     // With a lead of less than two the next stage would soon run out of input.
     if (lane.forwards < lanes_[j + 1].forwards + 2) return false;
@@ -236,9 +236,9 @@ class Walk {
   const std::vector<AutoStage>& stages_;
   const std::int32_t m_;
   const std::size_t last_;
-  const Choices choices_;
+  const AutoChoices choices_;
   Tables& tables_;
-  Lane* lanes_;
+  AutoLane* lanes_;
   Nanoseconds most_idle_ = 0;
   Nanoseconds span_ = 0;  // a lower bound of the walk's span, exact at its end
   Nanoseconds bound_ = 0;
@@ -257,7 +257,7 @@ AutoPlan search_auto_plan(const std::vector<AutoStage>& stages, int microbatches
   for (const bool extra : {true, false}) {
     for (const bool skip : {true, false}) {
       for (const bool fill : {true, false}) {
-        Walk walk(stages, microbatches, {extra, skip, fill}, tables);
+        AutoWalk walk(stages, microbatches, {extra, skip, fill}, tables);
         if (!walk.run(plan.span)) continue;
         plan.span = walk.span();
         best.swap(tables.kinds);

@@ -5,6 +5,7 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/zb_h_row.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -14,19 +15,19 @@ Schedule build_zb_h1(const ScheduleRequest& request) {
   require_one_chunk(request, "zb-h1");
   Schedule schedule = start_schedule(request, "zb-h1", 1);
   for (int device = 0; device < request.devices; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = zb_h_row(1, device, request.devices, request.microbatches);
+    at(schedule.rows, device) = zb_h_row(1, device, request.devices, request.microbatches);
   }
   return schedule;
 }
 
-std::optional<double> makespan(const FormCase& form) {
+std::optional<double> zb_h1_makespan(const FormCase& form) {
   const bool full = form.microbatches >= form.devices;
   if (!full || form.weight_grad > std::min(form.forward, form.input_grad)) return std::nullopt;
   return form.microbatches * (form.forward + form.input_grad + form.weight_grad) +
          (form.devices - 1) * (form.forward + form.input_grad - form.weight_grad);
 }
 
-std::optional<double> peak(const FormCase& form) {
+std::optional<double> zb_h1_peak(const FormCase& form) {
   const int forwards = std::min(form.devices - form.device, form.microbatches);
   return forwards + form.held * std::min(form.device, form.microbatches - forwards);
 }
@@ -47,8 +48,8 @@ const ScheduleEntry& zb_h1_entry() {
       .family = ScheduleFamily::kZeroBubble,
       .certainty = Certainty::kReproduced,
       .certainty_note = "the costs and bubble rates of the paper's tables, to the microsecond",
-      .makespan = {.text = "m(f + i + w) + (p - 1)(f + i - w), for m >= p and w <= f, i", .value = makespan},
-      .peak = {.text = "min(p - d, m) + h min(d, m - p + d, not below 0)", .value = peak},
+      .makespan = {.text = "m(f + i + w) + (p - 1)(f + i - w), for m >= p and w <= f, i", .value = zb_h1_makespan},
+      .peak = {.text = "min(p - d, m) + h min(d, m - p + d, not below 0)", .value = zb_h1_peak},
       .frameworks =
           "the authors' fork of Megatron-LM (sail-sg/zero-bubble); PyTorch's InterleavedZeroBubble runs this "
           "order at v=1",

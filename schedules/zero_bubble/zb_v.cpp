@@ -6,6 +6,7 @@
 
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/planning.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -93,7 +94,7 @@ Schedule build_zb_v(const ScheduleRequest& request) {
   Schedule schedule = start_schedule(request, "zb-v", 2);
   schedule.placement = zigzag_placement(p, 2 * p);
   for (int device = 0; device < p; ++device) {
-    schedule.rows[static_cast<std::size_t>(device)] = VRow(device, p, request.microbatches).make();
+    at(schedule.rows, device) = VRow(device, p, request.microbatches).make();
   }
   if (request.microbatches < 2 * p - 1) {
     schedule.notes.push_back("below 2p-1 = " + std::to_string(2 * p - 1) +
@@ -103,13 +104,13 @@ Schedule build_zb_v(const ScheduleRequest& request) {
 }
 
 // (6m + p - 1) chunk passes, where all of them take the same time.
-std::optional<double> makespan(const FormCase& form) {
+std::optional<double> zb_v_makespan(const FormCase& form) {
   const bool equal = form.forward == form.input_grad && form.forward == form.weight_grad;
   if (!equal || form.microbatches < 2 * form.devices - 1) return std::nullopt;
   return (6 * form.microbatches + form.devices - 1) * form.forward / 2;
 }
 
-std::optional<double> peak(const FormCase& form) {
+std::optional<double> zb_v_peak(const FormCase& form) {
   if (form.microbatches < 2 * form.devices - 1) return std::nullopt;
   return form.devices;
 }
@@ -135,8 +136,8 @@ const ScheduleEntry& zb_v_entry() {
           "peaks by test",
       .makespan = {.text =
                        "(3m + (p - 1)/2) f for f = i = w and m >= 2p - 1; no device waits for longer than (p - 1)/2 f",
-                   .value = makespan},
-      .peak = {.text = "p on every device, for m >= 2p - 1", .value = peak},
+                   .value = zb_v_makespan},
+      .peak = {.text = "p on every device, for m >= 2p - 1", .value = zb_v_peak},
       .frameworks = "PyTorch and torchtitan (ZBVZeroBubble); the authors' fork of Megatron-LM (sail-sg/zero-bubble)",
       .advice =
           "The zero-bubble order at 1f1b's memory, where halves of a stage still keep a device busy: it pays each "

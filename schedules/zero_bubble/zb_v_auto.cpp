@@ -6,34 +6,35 @@
 #include "schedules/common/request.hpp"
 #include "schedules/zero_bubble/planning.hpp"
 #include "schedules/zero_bubble/zb_v_auto_search.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
 namespace {
 
-VChunk chunk_of(const StageCost& cost) {
+VChunk v_chunk(const StageCost& cost) {
   return {cost.forward, cost.input_grad, cost.weight_grad, cost.activation, cost.weight_grad_held};
 }
 
-std::vector<VDevice> devices_of(const PlanningCosts& costs, const Placement& placement, const MemoryLimit& limit) {
+std::vector<VDevice> v_devices(const PlanningCosts& costs, const Placement& placement, const MemoryLimit& limit) {
   std::vector<VDevice> devices;
   const auto p = static_cast<int>(limit.activations.size());
   for (int d = 0; d < p; ++d) {
     const int up = 2 * p - 1 - d;
     VDevice device;
-    device.chunks[0] = chunk_of(costs.costs.stages[static_cast<std::size_t>(d)]);
-    device.chunks[1] = chunk_of(costs.costs.stages[static_cast<std::size_t>(up)]);
+    device.chunks[0] = v_chunk(at(costs.costs.stages, d));
+    device.chunks[1] = v_chunk(at(costs.costs.stages, up));
     if (d + 1 < p) {
       device.hops[0] = hop_after(costs, placement, d);
       device.hops[1] = hop_after(costs, placement, up - 1);
     }
-    device.limit = limit.activations[static_cast<std::size_t>(d)];
+    device.limit = at(limit.activations, d);
     devices.push_back(device);
   }
   return devices;
 }
 
-void check_limit(const std::vector<VDevice>& devices, const MemoryLimit& limit, const PlanningCosts& costs) {
+void check_v_limit(const std::vector<VDevice>& devices, const MemoryLimit& limit, const PlanningCosts& costs) {
   std::vector<Bytes> needed;
   bool fits = true;
   for (const VDevice& device : devices) {
@@ -50,14 +51,14 @@ Schedule build_zb_v_auto(const ScheduleRequest& request) {
   schedule.placement = zigzag_placement(p, 2 * p);
   const PlanningCosts costs = planning_costs_of(request, 2 * p, 2);
   const MemoryLimit limit = memory_limit_of(request, costs, "1p");
-  const std::vector<VDevice> devices = devices_of(costs, schedule.placement, limit);
-  check_limit(devices, limit, costs);
+  const std::vector<VDevice> devices = v_devices(costs, schedule.placement, limit);
+  check_v_limit(devices, limit, costs);
   schedule.params = {{"memory_limit", limit.text}};
   const VPlan plan = search_v_plan(devices, request.microbatches);
   for (int d = 0; d < p; ++d) {
-    auto& row = schedule.rows[static_cast<std::size_t>(d)];
+    auto& row = at(schedule.rows, d);
     row.reserve(6 * static_cast<std::size_t>(request.microbatches));
-    for (const VOp& op : plan.orders[static_cast<std::size_t>(d)]) {
+    for (const VOp& op : at(plan.orders, d)) {
       row.push_back({op.kind, false, op.chunk == 0 ? d : 2 * p - 1 - d, op.microbatch});
     }
   }

@@ -14,13 +14,13 @@ namespace {
 enum Pass : std::size_t { kDown, kUp, kBackDown, kBackUp };
 constexpr std::size_t kPasses = 4;
 
-constexpr bool is_forward(Pass pass) { return pass == kDown || pass == kUp; }
+constexpr bool is_forward_pass(Pass pass) { return pass == kDown || pass == kUp; }
 // The chunk that a pass works on: down forward and up backward are those of stage d.
-constexpr std::size_t chunk_of(Pass pass) { return pass == kDown || pass == kBackUp ? 0 : 1; }
+constexpr std::size_t chunk_of_pass(Pass pass) { return pass == kDown || pass == kBackUp ? 0 : 1; }
 // Whether its input comes from the device before; the others' comes from the device after.
 constexpr bool comes_from_before(Pass pass) { return pass == kDown || pass == kBackDown; }
 
-struct Lane {
+struct VLane {
   Nanoseconds now = 0;
   Nanoseconds idle = 0;  // since the device's first op
   Bytes memory = 0;
@@ -31,15 +31,15 @@ struct Lane {
   std::vector<VOp> order;
 };
 
-struct Choices {
+struct VChoices {
   bool fill_before_backward = true;
   bool fill_before_forward = true;
   bool careful = false;  // a device starts a microbatch only when all of its passes fit
 };
 
-class Walk {
+class VWalk {
  public:
-  Walk(const std::vector<VDevice>& devices, int microbatches, Choices choices, std::vector<Nanoseconds> allowed)
+  VWalk(const std::vector<VDevice>& devices, int microbatches, VChoices choices, std::vector<Nanoseconds> allowed)
       : devices_(devices),
         m_(microbatches),
         last_(devices.size() - 1),
@@ -70,19 +70,19 @@ class Walk {
   }
   [[nodiscard]] std::vector<Nanoseconds> idle() const {
     std::vector<Nanoseconds> all;
-    for (const Lane& lane : lanes_) all.push_back(lane.idle);
+    for (const VLane& lane : lanes_) all.push_back(lane.idle);
     return all;
   }
   [[nodiscard]] std::vector<std::vector<VOp>> orders() {
     std::vector<std::vector<VOp>> all;
-    for (Lane& lane : lanes_) all.push_back(std::move(lane.order));
+    for (VLane& lane : lanes_) all.push_back(std::move(lane.order));
     return all;
   }
 
  private:
-  [[nodiscard]] static bool pending(const Lane& lane) { return lane.weight_grads < lane.due.size(); }
-  [[nodiscard]] static std::int32_t forwards(const Lane& lane) { return lane.done[kDown] + lane.done[kUp]; }
-  [[nodiscard]] const VChunk& chunk(std::size_t i, Pass pass) const { return devices_[i].chunks[chunk_of(pass)]; }
+  [[nodiscard]] static bool pending(const VLane& lane) { return lane.weight_grads < lane.due.size(); }
+  [[nodiscard]] static std::int32_t forwards(const VLane& lane) { return lane.done[kDown] + lane.done[kUp]; }
+  [[nodiscard]] const VChunk& chunk(std::size_t i, Pass pass) const { return devices_[i].chunks[chunk_of_pass(pass)]; }
 
   // The device that the pass's input comes from, or nothing at the ends of the V.
   [[nodiscard]] std::optional<std::size_t> source(std::size_t i, Pass pass) const {
@@ -101,13 +101,13 @@ class Walk {
     return done[pass] < before && has_input(i, pass);
   }
   [[nodiscard]] bool finished() const {
-    return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return lane.done[kBackUp] == m_; });
+    return std::all_of(lanes_.begin(), lanes_.end(), [&](const VLane& lane) { return lane.done[kBackUp] == m_; });
   }
   [[nodiscard]] Nanoseconds arrival(std::size_t i, Pass pass) const {
     const auto from = source(i, pass);
     if (!from) return 0;
     const auto next = static_cast<std::size_t>(lanes_[i].done[pass]);
-    return lanes_[*from].ends[pass][next] + devices_[std::min(i, *from)].hops[chunk_of(pass)];
+    return lanes_[*from].ends[pass][next] + devices_[std::min(i, *from)].hops[chunk_of_pass(pass)];
   }
   // How much longer than so far this device may idle without harm: until it is as idle as the idlest one is now, or, in
   // a repeated walk, until it has made up for what it idled less than the idlest one in the walk before.
@@ -116,15 +116,15 @@ class Walk {
   }
 
   void put(std::size_t i, Pass pass) {
-    Lane& lane = lanes_[i];
+    VLane& lane = lanes_[i];
     const VChunk& cost = chunk(i, pass);
     const Nanoseconds start = std::max(lane.now, arrival(i, pass));
     if (!lane.order.empty()) lane.idle += start - lane.now;
     most_idle_ = std::max(most_idle_, lane.idle);
     const std::int32_t microbatch = lane.done[pass]++;
-    const auto on = static_cast<std::int32_t>(chunk_of(pass));
+    const auto on = static_cast<std::int32_t>(chunk_of_pass(pass));
     lane.memory += growth(i, pass);
-    if (is_forward(pass)) {
+    if (is_forward_pass(pass)) {
       lane.now = start + cost.forward;
       lane.order.push_back({OpKind::kForward, on, microbatch});
     } else {
@@ -138,11 +138,11 @@ class Walk {
 
   [[nodiscard]] Bytes growth(std::size_t i, Pass pass) const {
     const VChunk& cost = chunk(i, pass);
-    return is_forward(pass) ? cost.activation : cost.held - cost.activation;
+    return is_forward_pass(pass) ? cost.activation : cost.held - cost.activation;
   }
 
   void put_weight_grad(std::size_t i) {
-    Lane& lane = lanes_[i];
+    VLane& lane = lanes_[i];
     const VOp& op = lane.due[lane.weight_grads++];
     const VChunk& cost = devices_[i].chunks[op.chunk];
     lane.now += cost.weight_grad;
@@ -151,12 +151,12 @@ class Walk {
   }
 
   [[nodiscard]] Nanoseconds next_weight_grad(std::size_t i) const {
-    const Lane& lane = lanes_[i];
+    const VLane& lane = lanes_[i];
     return devices_[i].chunks[lane.due[lane.weight_grads].chunk].weight_grad;
   }
 
   [[nodiscard]] bool has_room(std::size_t i, Pass pass) const {
-    const Lane& lane = lanes_[i];
+    const VLane& lane = lanes_[i];
     const Bytes limit = devices_[i].limit;
     if (growth(i, pass) > 0 && lane.memory + growth(i, pass) > limit) return false;
     if (!choices_.careful || pass != kDown) return true;
@@ -174,7 +174,7 @@ class Walk {
   // more idle time than this device has to spare.
   void fill(std::size_t i, Pass pass, bool short_holes) {
     if (!source(i, pass)) return;
-    const Lane& lane = lanes_[i];
+    const VLane& lane = lanes_[i];
     const Nanoseconds at = arrival(i, pass);
     while (pending(lane) && at >= lane.now + next_weight_grad(i)) put_weight_grad(i);
     if (pending(lane) && short_holes && at - lane.now > slack(i)) put_weight_grad(i);
@@ -191,7 +191,7 @@ class Walk {
       put(i, kUp);
     }
     Pass pass = kDown;
-    const auto lags = [&](const Lane& before, const Lane& lane) {
+    const auto lags = [&](const VLane& before, const VLane& lane) {
       return forwards(lane) < forwards(before) || (lane.done[kUp] <= before.done[kUp] && before.done[kUp] < m_);
     };
     for (std::size_t i = 1; i <= last_; ++i) {
@@ -232,7 +232,7 @@ class Walk {
 
   // kBackUp where its input is there or no kBackDown is left: it is the last pass of a microbatch on the device.
   [[nodiscard]] Pass next_backward(std::size_t i) const {
-    const Lane& lane = lanes_[i];
+    const VLane& lane = lanes_[i];
     if (lane.done[kBackUp] >= lane.done[kBackDown]) return kBackDown;
     return has_input(i, kBackUp) || lane.done[kBackDown] >= m_ ? kBackUp : kBackDown;
   }
@@ -258,7 +258,7 @@ class Walk {
   }
 
   void forward_round(std::size_t i) {
-    const Lane& lane = lanes_[i];
+    const VLane& lane = lanes_[i];
     const Pass pass = lane.done[kUp] >= lane.done[kDown] || !has_input(i, kUp) ? kDown : kUp;
     if (!is_ready(i, pass) || !make_room(i, pass)) return;
     fill(i, pass, choices_.fill_before_forward);
@@ -268,20 +268,20 @@ class Walk {
   const std::vector<VDevice>& devices_;
   const std::int32_t m_;
   const std::size_t last_;
-  const Choices choices_;
+  const VChoices choices_;
   const std::vector<Nanoseconds> allowed_;  // idle time that each device may have
   const Nanoseconds most_allowed_;
-  std::vector<Lane> lanes_;
+  std::vector<VLane> lanes_;
   Nanoseconds most_idle_ = 0;
   std::int64_t passes_ = 0;
 };
 
 // Repeats the walk as long as what it idled, taken as allowed, gives a shorter one.
-std::optional<VPlan> improve(const std::vector<VDevice>& devices, int microbatches, Choices choices) {
+std::optional<VPlan> improve(const std::vector<VDevice>& devices, int microbatches, VChoices choices) {
   std::vector<Nanoseconds> allowed(devices.size(), -1);
   std::optional<VPlan> best;
   while (true) {
-    Walk walk(devices, microbatches, choices, allowed);
+    VWalk walk(devices, microbatches, choices, allowed);
     if (!walk.run() || (best && walk.span() >= best->span)) return best;
     allowed = walk.idle();
     best = VPlan{walk.span(), walk.orders()};

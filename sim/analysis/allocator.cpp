@@ -10,7 +10,7 @@ constexpr Bytes kSmallBlock = kMebibyte;  // largest of the small pool
 constexpr Bytes kSmallSegment = 2 * kMebibyte;
 constexpr Bytes kMiddleBlock = 10 * kMebibyte;  // from this on a block has its own segment
 constexpr Bytes kMiddleSegment = 20 * kMebibyte;
-constexpr Bytes kRounding = 2 * kMebibyte;
+constexpr Bytes kSegmentRounding = 2 * kMebibyte;
 
 constexpr Bytes round_up(Bytes bytes, Bytes unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -20,7 +20,7 @@ Bytes rounded_block(Bytes bytes) { return std::max(kLeastBlock, round_up(bytes, 
 
 Bytes segment_for(Bytes block) {
   if (block <= kSmallBlock) return kSmallSegment;
-  return block < kMiddleBlock ? kMiddleSegment : round_up(block, kRounding);
+  return block < kMiddleBlock ? kMiddleSegment : round_up(block, kSegmentRounding);
 }
 
 std::optional<CachingAllocator::Block> CachingAllocator::allocate(Bytes bytes) {

@@ -17,6 +17,8 @@
 
 #include "sim/core/units.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 class CachingAllocator {
@@ -56,7 +58,7 @@ class CachingAllocator {
   };
 
   [[nodiscard]] std::set<Free>& pool(bool small) { return small ? small_ : large_; }
-  [[nodiscard]] Part& at(Block block) { return parts_[static_cast<std::size_t>(block)]; }
+  [[nodiscard]] Part& at(Block block) { return parts_[to_index(block)]; }
   [[nodiscard]] Block new_part(const Part& part);
   [[nodiscard]] std::optional<Block> new_segment(Bytes size, bool small);
   void split(Block block, Bytes size);

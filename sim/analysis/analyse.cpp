@@ -8,20 +8,21 @@
 #include "sim/analysis/idle.hpp"
 #include "sim/analysis/memory.hpp"
 #include "sim/analysis/step_report.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
 namespace {
 
-double ratio(Nanoseconds part, double whole) { return whole > 0 ? static_cast<double>(part) / whole : 0.0; }
+double ratio_of(Nanoseconds part, double whole) { return whole > 0 ? static_cast<double>(part) / whole : 0.0; }
 
 // "2F3", or "2F3 with 1B0" for an overlapped pair.
-std::string name_of(const Span& span) {
+std::string span_name(const Span& span) {
   return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
 }
 
 // The copy out or back of 0F3, as traces call it.
-std::string name_of(const CopySpan& copy) {
+std::string span_name(const CopySpan& copy) {
   return (copy.way == Copy::Way::kOut ? "OFFLOAD " : "RELOAD ") + to_string(copy.op);
 }
 
@@ -30,8 +31,8 @@ void add_memory(const MemoryWalk& walk, const Timeline& timeline, DeviceReport& 
   report.peak_by_category = walk.resident(report.device);
   report.peak_memory = total(report.peak_by_category);
   walk.run(report.device, [&](Nanoseconds at, const BytesByCategory& bytes, const Gate& cause) {
-    const Bytes activation = bytes[static_cast<std::size_t>(MemoryCategory::kActivations)] +
-                             bytes[static_cast<std::size_t>(MemoryCategory::kHeldForWeightGrad)];
+    const Bytes activation =
+        bytes[to_index(MemoryCategory::kActivations)] + bytes[to_index(MemoryCategory::kHeldForWeightGrad)];
     report.peak_activation = std::max(report.peak_activation, activation);
     if (total(bytes) <= report.peak_memory) return;
     report.peak_memory = total(bytes);
@@ -39,7 +40,7 @@ void add_memory(const MemoryWalk& walk, const Timeline& timeline, DeviceReport& 
     report.peak_memory_at = at;
     const auto index = static_cast<std::size_t>(cause.index);
     report.peak_memory_op =
-        cause.kind == Gate::Kind::kCopy ? name_of(timeline.copies[index]) : name_of(timeline.spans[index]);
+        cause.kind == Gate::Kind::kCopy ? span_name(timeline.copies[index]) : span_name(timeline.spans[index]);
   });
 }
 
@@ -48,14 +49,14 @@ DeviceReport device_report(const Timeline& timeline, const MemoryWalk& walk, int
   report.device = device;
   const auto d = static_cast<std::size_t>(device);
   for (std::int32_t k = timeline.device_begin[d]; k < timeline.device_begin[d + 1]; ++k) {
-    const Span& span = timeline.spans[static_cast<std::size_t>(k)];
+    const Span& span = timeline.spans[to_index(k)];
     report.busy += span.end - span.begin;
   }
   for (const StepSpan& step : timeline.steps) {
     if (step.device == device && step.lane == StepTask::Lane::kCompute) report.busy += step.end - step.begin;
   }
   report.idle = timeline.makespan - report.busy;
-  report.bubble_ratio = ratio(report.idle, static_cast<double>(timeline.makespan));
+  report.bubble_ratio = ratio_of(report.idle, static_cast<double>(timeline.makespan));
   report.idle_by_cause = idle_by_cause(timeline, device);
   add_memory(walk, timeline, report);
   report.peak_activation_shares = share > 0 ? static_cast<double>(report.peak_activation) / share : 0.0;
@@ -124,8 +125,8 @@ Report analyse(const Timeline& timeline, const Schedule& schedule, const StageCo
   const Nanoseconds idle = timeline.makespan * timeline.devices - busy;
   const double ideal = static_cast<double>(busy) / timeline.devices;
   report.ideal = (busy + timeline.devices / 2) / timeline.devices;
-  report.bubble_ratio = ratio(idle, static_cast<double>(timeline.makespan) * timeline.devices);
-  report.bubble_over_ideal = ratio(idle, static_cast<double>(busy));
+  report.bubble_ratio = ratio_of(idle, static_cast<double>(timeline.makespan) * timeline.devices);
+  report.bubble_over_ideal = ratio_of(idle, static_cast<double>(busy));
   report.span_bubble_ratio =
       report.span > 0 ? (static_cast<double>(report.span) - ideal) / static_cast<double>(report.span) : 0.0;
   for (const Transfer& transfer : timeline.transfers) {

@@ -6,13 +6,14 @@
 #include "sim/analysis/gap_parts.hpp"
 #include "sim/analysis/joined_runs.hpp"
 #include "sim/analysis/replay_graph.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
 
 // The value with `tenths` tenths of all others at or below it (nearest rank).
 template <typename T>
-T percentile(std::vector<T> values, std::size_t tenths) {
+T tenths_percentile(std::vector<T> values, std::size_t tenths) {
   std::sort(values.begin(), values.end());
   const std::size_t rank = (values.size() * tenths + 9) / 10;
   return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
@@ -25,9 +26,9 @@ auto figure(const TimedRun& predicted, std::span<const TimedRun> measured, std::
   for (const TimedRun& one : measured) values.push_back(get(*one.report));
   result.predicted = get(*predicted.report);
   result.measured = values[chosen];
-  result.low = percentile(values, 1);
-  result.high = percentile(values, 9);
-  result.median = percentile(values, 5);
+  result.low = tenths_percentile(values, 1);
+  result.high = tenths_percentile(values, 9);
+  result.median = tenths_percentile(values, 5);
   return result;
 }
 
@@ -86,7 +87,7 @@ Comparison compare(const Schedule& schedule, P2p p2p, const TimedRun& predicted,
   result.transfers = static_cast<std::int64_t>(predicted.timeline->transfers.size());
   result.transfers_matched = runs.transfers_matched();
   result.parts = split_gap(runs, *before, after ? &*after : nullptr, result.makespan.gap());
-  for (const GapPart& part : result.parts) result.gap_by_cause[static_cast<std::size_t>(part.cause)] += part.gap;
+  for (const GapPart& part : result.parts) at(result.gap_by_cause, part.cause) += part.gap;
   result.tolerance = std::max(residual, tenth_of_mean_op(*predicted.timeline));
   result.first_divergence = find_divergence(runs, *before, result.tolerance);
   return result;

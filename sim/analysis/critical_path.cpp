@@ -29,7 +29,7 @@ Gate cause_of(Gate::Kind kind, std::size_t index, const Timeline& timeline) {
 
 // Adds the length of one thing on the path to what it counts as.
 template <typename Thing>
-void take(const Thing& thing, Nanoseconds& sum, Nanoseconds& wait, Nanoseconds& at) {
+void add_stretch(const Thing& thing, Nanoseconds& sum, Nanoseconds& wait, Nanoseconds& at) {
   wait += thing.begin - at;
   sum += thing.end - thing.begin;
   at = thing.end;
@@ -74,21 +74,21 @@ CriticalPath sum_critical_path(const Timeline& timeline) {
       case Gate::Kind::kStart:
         break;
       case Gate::Kind::kSpan:
-        take(timeline.spans[index], sums.compute, sums.wait, at);
+        add_stretch(timeline.spans[index], sums.compute, sums.wait, at);
         break;
       case Gate::Kind::kTransfer:
-        take(timeline.transfers[index], sums.transfer, sums.wait, at);
+        add_stretch(timeline.transfers[index], sums.transfer, sums.wait, at);
         ++sums.hops;
         break;
       case Gate::Kind::kCopy:
-        take(timeline.copies[index], sums.transfer, sums.wait, at);
+        add_stretch(timeline.copies[index], sums.transfer, sums.wait, at);
         break;
       case Gate::Kind::kCollective:
-        take(timeline.collectives[index], sums.collective, sums.wait, at);
+        add_stretch(timeline.collectives[index], sums.collective, sums.wait, at);
         break;
       case Gate::Kind::kStep: {
         const StepSpan& step = timeline.steps[index];
-        take(step, step.lane == StepTask::Lane::kCompute ? sums.compute : sums.collective, sums.wait, at);
+        add_stretch(step, step.lane == StepTask::Lane::kCompute ? sums.compute : sums.collective, sums.wait, at);
         break;
       }
     }

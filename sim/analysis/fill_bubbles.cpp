@@ -7,21 +7,22 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {
 
 namespace {
 
-using Kind = PlacedWork::Kind;
+using PlacedKind = PlacedWork::Kind;
 
-struct Slot {
+struct BubbleSlot {
   Nanoseconds begin = 0;  // counted over all iterations
   Nanoseconds end = 0;
 };
 
 // An item must fit with a margin of 5 %, and a moment to spare.
-bool holds(const Slot& slot, Nanoseconds begin, Nanoseconds duration) {
+bool holds(const BubbleSlot& slot, Nanoseconds begin, Nanoseconds duration) {
   return begin + duration + duration / 20 < slot.end;
 }
 
@@ -57,7 +58,7 @@ class Slots {
   // not; it is moved along.
   [[nodiscard]] Nanoseconds first(std::int32_t device, Nanoseconds ready, Nanoseconds duration,
                                   std::size_t& hint) const {
-    const std::vector<Slot>& slots = slots_[at(device)];
+    const std::vector<BubbleSlot>& slots = slots_[at(device)];
     for (; hint < slots.size(); ++hint) {
       const Nanoseconds begin = std::max(slots[hint].begin, ready);
       if (holds(slots[hint], begin, duration)) return begin;
@@ -67,11 +68,11 @@ class Slots {
 
   // Takes [begin, begin + duration) out of the slot around it.
   void take(std::int32_t device, Nanoseconds begin, Nanoseconds duration) {
-    std::vector<Slot>& slots = slots_[at(device)];
+    std::vector<BubbleSlot>& slots = slots_[at(device)];
     const auto behind = std::upper_bound(slots.begin(), slots.end(), begin,
-                                         [](Nanoseconds time, const Slot& slot) { return time < slot.begin; });
-    Slot& slot = *std::prev(behind);
-    const Slot rest{begin + duration, slot.end};
+                                         [](Nanoseconds time, const BubbleSlot& slot) { return time < slot.begin; });
+    BubbleSlot& slot = *std::prev(behind);
+    const BubbleSlot rest{begin + duration, slot.end};
     if (slot.begin == begin) {
       slot = rest;
     } else {
@@ -84,7 +85,7 @@ class Slots {
   static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
   const Timeline& timeline_;
-  std::vector<std::vector<Slot>> slots_;  // by device, in order
+  std::vector<std::vector<BubbleSlot>> slots_;  // by device, in order
   std::vector<Nanoseconds> longest_;
   int iterations_ = 0;
 };
@@ -132,7 +133,8 @@ class Filler {
         const Nanoseconds time = pieces.part(half(work_.curvature, first), piece_class);
         Nanoseconds& done = done_[{op.stage, first}];
         for (int part = 0; part < work_.parts; ++part) {
-          const PlacedWork item{first ? Kind::kCurvatureA : Kind::kCurvatureB, op.stage, op.microbatch, part};
+          const PlacedWork item{first ? PlacedKind::kCurvatureA : PlacedKind::kCurvatureB, op.stage, op.microbatch,
+                                part};
           done = std::max(done, place(item, span.device, span.end, time, hints[{span.device, piece_class}]));
         }
       }
@@ -148,7 +150,7 @@ class Filler {
       for (int part = 0; part < work_.parts; ++part) {
         const Nanoseconds begin = common_moment(devices, done, time);
         for (const std::int32_t device : devices) {
-          record({first ? Kind::kSyncA : Kind::kSyncB, stage, -1, part}, device, begin, time);
+          record({first ? PlacedKind::kSyncA : PlacedKind::kSyncB, stage, -1, part}, device, begin, time);
         }
         if (begin >= 0) done = begin + time;
       }
@@ -162,7 +164,8 @@ class Filler {
       for (const std::int32_t device : devices) {
         for (int part = 0; part < work_.parts; ++part) {
           std::size_t hint = 0;  // stages become ready in any order
-          (void)place({first ? Kind::kInverseA : Kind::kInverseB, stage, -1, part}, device, ready, time, hint);
+          (void)place({first ? PlacedKind::kInverseA : PlacedKind::kInverseB, stage, -1, part}, device, ready, time,
+                      hint);
         }
       }
     }
@@ -257,7 +260,7 @@ class Filler {
 const char* to_string(PlacedWork::Kind kind) {
   constexpr std::array<const char*, 6> kWords{"curvature A", "curvature B", "sync A",
                                               "sync B",      "inverse A",   "inverse B"};
-  return kWords[static_cast<std::size_t>(kind)];
+  return kWords[to_index(kind)];
 }
 
 FilledBubbles fill_bubbles(const Timeline& timeline, const Schedule& schedule, const ExtraWork& work) {

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 namespace {
-
-std::size_t index(NodeId node) { return static_cast<std::size_t>(node); }
 
 std::vector<Nanoseconds> durations(const NodeTimes& times) {
   std::vector<Nanoseconds> result(times.begin.size());
@@ -21,9 +21,9 @@ std::vector<Nanoseconds> durations(const NodeTimes& times) {
 // Turns the predicted run into the measured one step by step and blames each step for what the makespan grows by. The
 // steps add up to the gap by construction, whatever their order; the order decides who is blamed where causes hide each
 // other (comparison.hpp).
-class Splitter {
+class GapSplitter {
  public:
-  Splitter(const JoinedRuns& runs, ReplayGraph& predicted, ReplayGraph* measured)
+  GapSplitter(const JoinedRuns& runs, ReplayGraph& predicted, ReplayGraph* measured)
       : runs_(runs),
         graph_(&predicted),
         measured_graph_(measured),
@@ -71,7 +71,7 @@ class Splitter {
       part.paired = first.paired;
       bool differs = false;
       for (const NodeId node : group) {
-        const std::size_t i = index(node);
+        const std::size_t i = to_index(node);
         ++part.count;
         part.predicted += duration_[i];
         part.measured += measured_duration_[i];
@@ -91,7 +91,7 @@ class Splitter {
       GapPart part{.cause = GapCause::kTransfer, .device = link.first, .to_device = link.second, .op = {}};
       bool differs = false;
       for (const NodeId node : group) {
-        const std::size_t i = index(node);
+        const std::size_t i = to_index(node);
         // Negative: it began before what it waits for had ended. No replay can do that; it is left to kUnexplained.
         const Nanoseconds late = std::max<Nanoseconds>(0, measured_gap_[i]);
         ++part.count;
@@ -122,7 +122,7 @@ class Splitter {
       GapPart part{.cause = GapCause::kLaunchGap, .device = static_cast<std::int32_t>(d), .op = {}};
       bool differs = false;
       for (const NodeId node : rows[d]) {
-        const std::size_t i = index(node);
+        const std::size_t i = to_index(node);
         const Nanoseconds late = std::max<Nanoseconds>(0, measured_gap_[i]);
         part.count += late > 0 ? 1 : 0;
         part.predicted += gap_[i];
@@ -153,12 +153,12 @@ std::optional<Divergence> find_swap(const JoinedRuns& runs) {
     const auto& ran = runs.measured().rows[d];
     const auto [due, other] = std::mismatch(wanted.begin(), wanted.end(), ran.begin(), ran.end());
     if (due == wanted.end() || other == ran.end()) continue;
-    const Nanoseconds begin = runs.measured().begin[index(*other)];
+    const Nanoseconds begin = at(runs.measured().begin, *other);
     if (first && first->measured_begin <= begin) continue;
     Divergence swap{.kind = Divergence::Kind::kOrder, .device = static_cast<std::int32_t>(d)};
     swap.op = runs.span(*other).op;
     swap.expected = runs.span(*due).op;
-    swap.predicted_begin = runs.predicted().begin[index(*other)];
+    swap.predicted_begin = at(runs.predicted().begin, *other);
     swap.measured_begin = begin;
     first = swap;
   }
@@ -168,8 +168,8 @@ std::optional<Divergence> find_swap(const JoinedRuns& runs) {
 Divergence late_node(const JoinedRuns& runs, NodeId node, Nanoseconds late, Nanoseconds waited) {
   Divergence found;
   found.late = late;
-  found.predicted_begin = runs.predicted().begin[index(node)];
-  found.measured_begin = runs.measured().begin[index(node)];
+  found.predicted_begin = at(runs.predicted().begin, node);
+  found.measured_begin = at(runs.measured().begin, node);
   if (runs.is_span(node)) {
     found.kind = waited > late - waited ? Divergence::Kind::kLaunchGap : Divergence::Kind::kOp;
     found.device = runs.span(node).device;
@@ -186,7 +186,7 @@ Divergence late_node(const JoinedRuns& runs, NodeId node, Nanoseconds late, Nano
 }  // namespace
 
 std::vector<GapPart> split_gap(const JoinedRuns& runs, ReplayGraph& predicted, ReplayGraph* measured, Nanoseconds gap) {
-  return Splitter(runs, predicted, measured).run(gap);
+  return GapSplitter(runs, predicted, measured).run(gap);
 }
 
 std::optional<Divergence> find_divergence(const JoinedRuns& runs, const ReplayGraph& predicted, Nanoseconds tolerance) {
@@ -197,13 +197,13 @@ std::optional<Divergence> find_divergence(const JoinedRuns& runs, const ReplayGr
   // Once something is late, all that depends on it is. So a node counts by what it added itself: from the moment at
   // which all that it waits for was there to its end, compared with the same in the prediction.
   for (NodeId node = 0; node < static_cast<NodeId>(runs.size()); ++node) {
-    const std::size_t i = index(node);
+    const std::size_t i = to_index(node);
     const Nanoseconds own = (m.end[i] - predicted.ready(node, m.end)) - (p.end[i] - predicted.ready(node, p.end));
     if (swap && m.begin[i] >= swap->measured_begin) continue;
-    if (own > tolerance && (first < 0 || m.begin[i] < m.begin[index(first)])) first = node;
+    if (own > tolerance && (first < 0 || m.begin[i] < at(m.begin, first))) first = node;
   }
   if (first < 0) return swap;
-  const std::size_t i = index(first);
+  const std::size_t i = to_index(first);
   const Nanoseconds waited =
       (m.begin[i] - predicted.ready(first, m.end)) - (p.begin[i] - predicted.ready(first, p.end));
   const Nanoseconds late = waited + (m.end[i] - m.begin[i]) - (p.end[i] - p.begin[i]);

@@ -6,18 +6,19 @@
 
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/critical_path.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
 namespace {
 
-Nanoseconds& of(NanosecondsByCause& causes, IdleCause cause) { return causes[static_cast<std::size_t>(cause)]; }
+Nanoseconds& time_in(NanosecondsByCause& causes, IdleCause cause) { return causes[to_index(cause)]; }
 
-bool has_kind(const Span& span, OpKind kind) {
+bool span_has_kind(const Span& span, OpKind kind) {
   return span.op.kind == kind || (span.paired && span.partner.kind == kind);
 }
-bool makes_input_gradient(const Span& span) {
-  return makes_input_gradient(span.op.kind) || (span.paired && makes_input_gradient(span.partner.kind));
+bool span_is_backward(const Span& span) {
+  return span_has_kind(span, OpKind::kBackward) || span_has_kind(span, OpKind::kInputGrad);
 }
 
 // Splits the gap [from, at) before something gated by `gate`. What took longer than it might have took that time last:
@@ -72,7 +73,7 @@ class GapWalk {
   void take(IdleCause cause, Nanoseconds begin) {
     const Nanoseconds until = std::max(begin, from_);
     if (until >= at_) return;
-    of(causes_, cause) += at_ - until;
+    time_in(causes_, cause) += at_ - until;
     at_ = until;
   }
 
@@ -130,8 +131,8 @@ class DeviceWalk {
     first_backward_ = last_;
     last_forward_ = first_;
     for (std::size_t k = first_; k < last_; ++k) {
-      if (first_backward_ == last_ && makes_input_gradient(timeline.spans[k])) first_backward_ = k;
-      if (has_kind(timeline.spans[k], OpKind::kForward)) last_forward_ = k;
+      if (first_backward_ == last_ && span_is_backward(timeline.spans[k])) first_backward_ = k;
+      if (span_has_kind(timeline.spans[k], OpKind::kForward)) last_forward_ = k;
     }
     for (const StepSpan& step : timeline.steps) {
       if (step.device == device && step.lane == StepTask::Lane::kCompute) steps_.push_back(&step);

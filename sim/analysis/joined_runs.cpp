@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -33,7 +34,7 @@ class OpNumbers {
   std::vector<NodeId> node_;
 };
 
-std::string name_of(const Span& span) {
+std::string span_cell(const Span& span) {
   return span.paired ? "(" + to_string(span.op) + ";" + to_string(span.partner) + ")OVERLAP_F_B" : to_string(span.op);
 }
 
@@ -47,7 +48,7 @@ bool same_cell(const Span& a, const Span& b) {
   return (same(a.op, b.op) && same(a.partner, b.partner)) || (same(a.op, b.partner) && same(a.partner, b.op));
 }
 
-void refuse(const std::vector<std::string>& predicted_only, const std::vector<std::string>& measured_only) {
+void refuse_other_ops(const std::vector<std::string>& predicted_only, const std::vector<std::string>& measured_only) {
   std::vector<Diagnostic> problems;
   const auto add = [&](const std::vector<std::string>& names, const char* has, const char* lacks) {
     if (names.empty()) return;
@@ -74,8 +75,8 @@ JoinedRuns::JoinedRuns(const Schedule& schedule, const Timeline& predicted, cons
   predicted_.rows.resize(devices);
   measured_.rows.resize(devices);
   for (NodeId i = 0; i < static_cast<NodeId>(predicted.spans.size()); ++i) {
-    const Span& span = predicted.spans[static_cast<std::size_t>(i)];
-    predicted_.rows[static_cast<std::size_t>(span.device)].push_back(i);
+    const Span& span = predicted.spans[to_index(i)];
+    predicted_.rows[to_index(span.device)].push_back(i);
     predicted_.begin.push_back(span.begin);
     predicted_.end.push_back(span.end);
   }
@@ -102,19 +103,19 @@ void JoinedRuns::join_spans(const Schedule& schedule, const Timeline& measured) 
   for (const Span& other : measured.spans) {
     const NodeId* found = numbers.at(other.op);
     if (found == nullptr || *found < 0 || !same_cell(span(*found), other)) {
-      measured_only.push_back(name_of(other));
+      measured_only.push_back(span_cell(other));
       continue;
     }
     const auto node = static_cast<std::size_t>(*found);
     matched[node] = true;
     measured_.begin[node] = other.begin;
     measured_.end[node] = other.end;
-    measured_.rows[static_cast<std::size_t>(other.device)].push_back(*found);
+    measured_.rows[to_index(other.device)].push_back(*found);
   }
   for (std::size_t i = 0; i < matched.size(); ++i) {
-    if (!matched[i]) predicted_only.push_back(name_of(timeline_->spans[i]));
+    if (!matched[i]) predicted_only.push_back(span_cell(timeline_->spans[i]));
   }
-  refuse(predicted_only, measured_only);
+  refuse_other_ops(predicted_only, measured_only);
 }
 
 // A transfer that nobody saw in the measured run took there as long after its maker, and as long, as predicted.

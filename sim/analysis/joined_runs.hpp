@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/timeline.hpp"
 
@@ -35,7 +36,7 @@ class JoinedRuns {
   [[nodiscard]] std::int64_t transfers_matched() const { return transfers_matched_; }
 
   [[nodiscard]] bool is_span(NodeId node) const { return static_cast<std::size_t>(node) < spans(); }
-  [[nodiscard]] const Span& span(NodeId node) const { return timeline_->spans[static_cast<std::size_t>(node)]; }
+  [[nodiscard]] const Span& span(NodeId node) const { return at(timeline_->spans, node); }
   [[nodiscard]] const Transfer& transfer(NodeId node) const {
     return timeline_->transfers[static_cast<std::size_t>(node) - spans()];
   }

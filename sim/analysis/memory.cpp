@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/at.hpp"
 #include "sim/rows/weight_versions.hpp"
 
 namespace debubble {
 
 namespace {
 
-Bytes& of(BytesByCategory& bytes, MemoryCategory category) { return bytes[static_cast<std::size_t>(category)]; }
+Bytes& bytes_in(BytesByCategory& bytes, MemoryCategory category) { return bytes[to_index(category)]; }
 
 // The members of a cell, whose changes happen together.
 template <typename Visit>
@@ -70,16 +71,16 @@ void MemoryWalk::add_residents() {
   for (int replica = 0; replica < placement.replicas(); ++replica) {
     for (int stage = 0; stage < placement.stages(); ++stage) {
       if (schedule_.replicas_share_weights && holds_before(placement, replica, stage)) continue;
-      const StageCost& cost = costs_.stages[static_cast<std::size_t>(stage)];
-      BytesByCategory& bytes = resident_[static_cast<std::size_t>(placement.device_of(replica, stage))];
-      of(bytes, MemoryCategory::kWeights) += cost.weights;
-      of(bytes, MemoryCategory::kGradients) += cost.gradients;
-      of(bytes, MemoryCategory::kOptimizer) += cost.optimizer;
-      Bytes& buffers = of(bytes, MemoryCategory::kCommBuffers);
+      const StageCost& cost = costs_.stages[to_index(stage)];
+      BytesByCategory& bytes = resident_[to_index(placement.device_of(replica, stage))];
+      bytes_in(bytes, MemoryCategory::kWeights) += cost.weights;
+      bytes_in(bytes, MemoryCategory::kGradients) += cost.gradients;
+      bytes_in(bytes, MemoryCategory::kOptimizer) += cost.optimizer;
+      Bytes& buffers = bytes_in(bytes, MemoryCategory::kCommBuffers);
       buffers = std::max(buffers, cost.comm_buffers);  // a device's stages share them
       if (extra.empty()) continue;
-      of(bytes, MemoryCategory::kExtraWeights) +=
-          extra[static_cast<std::size_t>(replica * placement.stages() + stage)] * cost.weights;
+      bytes_in(bytes, MemoryCategory::kExtraWeights) +=
+          extra[to_index(replica * placement.stages() + stage)] * cost.weights;
     }
   }
 }
@@ -87,13 +88,12 @@ void MemoryWalk::add_residents() {
 void MemoryWalk::add_arrivals() {
   for (const Transfer& transfer : timeline_.transfers) {
     if (transfer.bytes == 0 || transfer.to_span < 0) continue;
-    events_[static_cast<std::size_t>(transfer.to_device)].push_back(
-        {transfer.end,
-         transfer.bytes,
-         MemoryCategory::kReceived,
-         {Gate::Kind::kSpan, transfer.to_span},
-         {HeldThing::What::kReceived, -1, transfer.to_span}});
-    received_[static_cast<std::size_t>(transfer.to_span)] += transfer.bytes;
+    events_[to_index(transfer.to_device)].push_back({transfer.end,
+                                                     transfer.bytes,
+                                                     MemoryCategory::kReceived,
+                                                     {Gate::Kind::kSpan, transfer.to_span},
+                                                     {HeldThing::What::kReceived, -1, transfer.to_span}});
+    received_[to_index(transfer.to_span)] += transfer.bytes;
   }
   // Whoever made the timeline, what arrives together counts in one order.
   for (auto& list : events_) {
@@ -114,7 +114,7 @@ void MemoryWalk::add_copies() {
                           copy.op.stage, copy.op.microbatch};
     const HeldThing kept{HeldThing::What::kKept, copy.op.stage, copy.op.microbatch};
     events_[device].push_back({leaves ? copy.end : copy.begin, change, MemoryCategory::kActivations, cause, moved});
-    auto& keeper = copy.peer < 0 ? hosts_[device] : events_[static_cast<std::size_t>(copy.peer)];
+    auto& keeper = copy.peer < 0 ? hosts_[device] : events_[to_index(copy.peer)];
     keeper.push_back({leaves ? copy.begin : copy.end, -change, MemoryCategory::kActivations, cause, kept});
   }
 }
@@ -122,7 +122,7 @@ void MemoryWalk::add_copies() {
 Bytes MemoryWalk::peak_host(int device) const {
   Bytes level = 0;
   Bytes peak = 0;
-  for (const Event& event : hosts_[static_cast<std::size_t>(device)]) {
+  for (const Event& event : hosts_[to_index(device)]) {
     level += event.change;
     peak = std::max(peak, level);
   }
@@ -176,14 +176,14 @@ void MemoryWalk::end(const Op& op, const Visit& visit) const {
 
 template <typename Changed, typename Settled>
 void MemoryWalk::walk(int device, const Changed& changed, const Settled& settled) const {
-  const auto& events = events_[static_cast<std::size_t>(device)];
+  const auto& events = events_[to_index(device)];
   std::size_t next = 0;
   const auto run_next = [&] {
     const Event& event = events[next++];
     changed(event.at, event.cause, Change{event.category, event.thing, event.change});
     settled(event.at, event.cause);
   };
-  const auto first = static_cast<std::size_t>(timeline_.device_begin[static_cast<std::size_t>(device)]);
+  const auto first = static_cast<std::size_t>(timeline_.device_begin[to_index(device)]);
   const auto last = static_cast<std::size_t>(timeline_.device_begin[static_cast<std::size_t>(device) + 1]);
   for (std::size_t k = first; k < last; ++k) {
     const Span& span = timeline_.spans[k];
@@ -211,7 +211,7 @@ void MemoryWalk::walk(int device, const Changed& changed, const Settled& settled
 void MemoryWalk::run(int device, const MemoryObserver& observe) const {
   BytesByCategory bytes = resident(device);
   walk(
-      device, [&](Nanoseconds, const Gate&, const Change& change) { of(bytes, change.category) += change.bytes; },
+      device, [&](Nanoseconds, const Gate&, const Change& change) { bytes_in(bytes, change.category) += change.bytes; },
       [&](Nanoseconds at, const Gate& cause) { observe(at, bytes, cause); });
 }
 
@@ -229,7 +229,7 @@ std::vector<std::vector<MemoryPoint>> memory_curves(const Timeline& timeline, co
   const MemoryWalk walk(timeline, schedule, costs);
   std::vector<std::vector<MemoryPoint>> curves(static_cast<std::size_t>(timeline.devices));
   for (int device = 0; device < timeline.devices; ++device) {
-    auto& curve = curves[static_cast<std::size_t>(device)];
+    auto& curve = curves[to_index(device)];
     curve.push_back({0, walk.resident(device)});
     walk.run(device, [&](Nanoseconds at, const BytesByCategory& bytes, const Gate&) {
       if (curve.back().bytes == bytes) return;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/analysis/report.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
@@ -49,9 +50,7 @@ class MemoryWalk {
   MemoryWalk(const Timeline& timeline, const Schedule& schedule, const StageCosts& costs);
 
   // What the device holds before anything runs.
-  [[nodiscard]] const BytesByCategory& resident(int device) const {
-    return resident_[static_cast<std::size_t>(device)];
-  }
+  [[nodiscard]] const BytesByCategory& resident(int device) const { return resident_[to_index(device)]; }
 
   void run(int device, const MemoryObserver& observe) const;
   // The same walk, change by change.
@@ -90,9 +89,7 @@ class MemoryWalk {
   [[nodiscard]] Bytes part(Bytes value, const Op& op) const {
     return shares_.part(value, shares_.class_of(op.microbatch));
   }
-  [[nodiscard]] const StageCost& cost_of(const Op& op) const {
-    return costs_.stages[static_cast<std::size_t>(op.stage)];
-  }
+  [[nodiscard]] const StageCost& cost_of(const Op& op) const { return costs_.stages[to_index(op.stage)]; }
   [[nodiscard]] bool is_recomputed(const Op& op) const;
 
   const Timeline& timeline_;

@@ -7,12 +7,13 @@
 
 #include "sim/analysis/allocator.hpp"
 #include "sim/analysis/memory.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
 
 // "2F3", "2F3 with 1B0", "OFFLOAD 0F3": what reports call it.
-std::string name_of(const Gate& cause, const Timeline& timeline) {
+std::string cause_name(const Gate& cause, const Timeline& timeline) {
   const auto index = static_cast<std::size_t>(cause.index);
   if (cause.kind == Gate::Kind::kCopy) {
     const CopySpan& copy = timeline.copies[index];
@@ -22,9 +23,9 @@ std::string name_of(const Gate& cause, const Timeline& timeline) {
   return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
 }
 
-class Replay {
+class MemoryReplay {
  public:
-  Replay(const StageCosts& costs, Bytes capacity) : costs_(costs), allocator_(capacity) {}
+  MemoryReplay(const StageCosts& costs, Bytes capacity) : costs_(costs), allocator_(capacity) {}
 
   // False where there is no room.
   bool change(const HeldThing& thing, Bytes bytes) {
@@ -43,7 +44,7 @@ class Replay {
  private:
   [[nodiscard]] std::int32_t tensors(const HeldThing& thing) const {
     if (thing.what != HeldThing::What::kActivation && thing.what != HeldThing::What::kKept) return 1;
-    return std::max(1, costs_.stages[static_cast<std::size_t>(thing.stage)].activation_tensors);
+    return std::max(1, costs_.stages[to_index(thing.stage)].activation_tensors);
   }
 
   bool take(const HeldThing& thing, Bytes bytes) {
@@ -82,7 +83,7 @@ class Level {
 
 // Fills at, op, reserved, and where it does not fit, missing; false then.
 template <typename Memory>
-bool replay(const MemoryWalk& walk, const Timeline& timeline, int device, Memory memory, DeviceMemory& result) {
+bool replay_memory(const MemoryWalk& walk, const Timeline& timeline, int device, Memory memory, DeviceMemory& result) {
   result.reserved = 0;
   result.at = 0;
   result.op.clear();
@@ -98,7 +99,7 @@ bool replay(const MemoryWalk& walk, const Timeline& timeline, int device, Memory
     fits = memory.change(thing, change);
     if (fits && memory.reserved() <= result.reserved) return;
     result.at = at;
-    result.op = name_of(cause, timeline);
+    result.op = cause_name(cause, timeline);
     result.reserved = std::max(result.reserved, memory.reserved());
     if (!fits) result.missing = change;
   });
@@ -106,12 +107,13 @@ bool replay(const MemoryWalk& walk, const Timeline& timeline, int device, Memory
 }
 
 template <typename MakeMemory>
-void measure(const MemoryWalk& walk, const Timeline& timeline, int device, const MakeMemory& memory,
-             DeviceMemory& result) {
-  result.fits = replay(walk, timeline, device, memory(result.capacity), result);
+void measure_device(const MemoryWalk& walk, const Timeline& timeline, int device, const MakeMemory& memory,
+                    DeviceMemory& result) {
+  result.fits = replay_memory(walk, timeline, device, memory(result.capacity), result);
   if (result.fits) return;
   DeviceMemory without_end;
-  if (!replay(walk, timeline, device, memory(0), without_end)) throw std::logic_error("memory without end is full");
+  if (!replay_memory(walk, timeline, device, memory(0), without_end))
+    throw std::logic_error("memory without end is full");
   result.reserved = without_end.reserved;
 }
 
@@ -122,18 +124,18 @@ std::vector<DeviceMemory> device_memories(const Timeline& timeline, const Schedu
   const MemoryWalk walk(timeline, schedule, costs);
   std::vector<DeviceMemory> devices(static_cast<std::size_t>(timeline.devices));
   for (int device = 0; device < timeline.devices; ++device) {
-    DeviceMemory& result = devices[static_cast<std::size_t>(device)];
+    DeviceMemory& result = devices[to_index(device)];
     result.capacity = capacities.size() == 1 ? capacities.front() : capacities.at(static_cast<std::size_t>(device));
     result.allocated = total(walk.resident(device));
     walk.run(device, [&](Nanoseconds, const BytesByCategory& bytes, const Gate&) {
       result.allocated = std::max(result.allocated, total(bytes));
     });
     if (kind == AllocatorKind::kExact) {
-      measure(
+      measure_device(
           walk, timeline, device, [](Bytes capacity) { return Level(capacity); }, result);
     } else {
-      measure(
-          walk, timeline, device, [&](Bytes capacity) { return Replay(costs, capacity); }, result);
+      measure_device(
+          walk, timeline, device, [&](Bytes capacity) { return MemoryReplay(costs, capacity); }, result);
     }
   }
   return devices;

@@ -3,14 +3,15 @@
 #include <algorithm>
 
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
 namespace {
 
-class Splitter {
+class PathSplitter {
  public:
-  explicit Splitter(const Timeline& timeline) : timeline_(timeline) {
+  explicit PathSplitter(const Timeline& timeline) : timeline_(timeline) {
     parts_.compute.resize(static_cast<std::size_t>(timeline.devices));
   }
 
@@ -45,8 +46,8 @@ class Splitter {
     const Nanoseconds slowed = std::clamp<Nanoseconds>(span.slowed, 0, length - straggled);
     parts_.straggled += straggled;
     parts_.slowed += slowed;
-    whole(span, parts_.compute[static_cast<std::size_t>(span.device)]);
-    parts_.compute[static_cast<std::size_t>(span.device)] -= straggled + slowed;
+    whole(span, at(parts_.compute, span.device));
+    at(parts_.compute, span.device) -= straggled + slowed;
   }
 
   void add(const Transfer& transfer) {
@@ -63,7 +64,7 @@ class Splitter {
     const Nanoseconds waited = std::min(step.waited_for_replica, step.begin - at_);
     parts_.replicas += waited;
     at_ += waited;
-    whole(step, parts_.step[static_cast<std::size_t>(step.kind)]);
+    whole(step, at(parts_.step, step.kind));
   }
 
   template <typename Thing>
@@ -80,6 +81,6 @@ class Splitter {
 
 }  // namespace
 
-PathParts path_parts(const Timeline& timeline) { return Splitter(timeline).run(); }
+PathParts path_parts(const Timeline& timeline) { return PathSplitter(timeline).run(); }
 
 }  // namespace debubble

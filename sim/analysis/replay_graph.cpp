@@ -7,13 +7,10 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/rows/exchange_slots.hpp"
 
 namespace debubble {
-
-namespace {
-std::size_t index(NodeId node) { return static_cast<std::size_t>(node); }
-}  // namespace
 
 class ReplayGraph::Builder {
  public:
@@ -21,8 +18,8 @@ class ReplayGraph::Builder {
       : runs_(runs), times_(times), p2p_(p2p), before_(runs.size(), -1), after_(runs.size(), -1) {
     for (const auto& row : times_.rows) {
       for (std::size_t k = 1; k < row.size(); ++k) {
-        before_[index(row[k])] = row[k - 1];
-        after_[index(row[k - 1])] = row[k];
+        at(before_, row[k]) = row[k - 1];
+        at(after_, row[k - 1]) = row[k];
       }
     }
   }
@@ -35,7 +32,7 @@ class ReplayGraph::Builder {
     std::sort(edges_.begin(), edges_.end());
     graph.wait_begin_.assign(runs_.size() + 1, 0);
     for (const auto& [node, wait] : edges_) {
-      ++graph.wait_begin_[index(node) + 1];
+      ++graph.wait_begin_[to_index(node) + 1];
       graph.waits_.push_back(wait);
     }
     for (std::size_t i = 0; i < runs_.size(); ++i) graph.wait_begin_[i + 1] += graph.wait_begin_[i];
@@ -55,7 +52,7 @@ class ReplayGraph::Builder {
       wait(i, transfer.from_span);
       wait(transfer.to_span, i);
       if (p2p_ == P2p::kBlocking && transfer.from_span >= 0 && transfer.to_span >= 0) {
-        wait(after_[index(transfer.from_span)], i);
+        wait(at(after_, transfer.from_span), i);
       }
     }
     if (p2p_ == P2p::kCoupled) add_exchanges();
@@ -66,12 +63,12 @@ class ReplayGraph::Builder {
     for (auto i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
       const Transfer& transfer = runs_.transfer(i);
       if (transfer.from_span < 0 || transfer.to_span < 0) continue;
-      const NodeId last = slots.last[index(transfer.from_span)];
-      const NodeId user = slots.first[index(transfer.to_span)];
+      const NodeId last = at(slots.last, transfer.from_span);
+      const NodeId user = at(slots.first, transfer.to_span);
       if (last != transfer.from_span) wait(i, last);
       if (user != transfer.to_span) wait(user, i);
-      wait(after_[index(last)], i);
-      wait(i, before_[index(user)]);
+      wait(at(after_, last), i);
+      wait(i, at(before_, user));
     }
   }
 
@@ -81,13 +78,13 @@ class ReplayGraph::Builder {
     std::vector<std::vector<NodeId>> users(runs_.size());
     std::vector<std::int32_t> open(runs_.size(), 0);
     for (const auto& [node, wait] : edges_) {
-      users[index(wait)].push_back(node);
-      ++open[index(node)];
+      at(users, wait).push_back(node);
+      ++at(open, node);
     }
     using Entry = std::tuple<Nanoseconds, Nanoseconds, bool, NodeId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     const auto push = [&](NodeId node) {
-      ready.emplace(times_.begin[index(node)], times_.end[index(node)], runs_.is_span(node), node);
+      ready.emplace(at(times_.begin, node), at(times_.end, node), runs_.is_span(node), node);
     };
     for (std::size_t i = 0; i < open.size(); ++i) {
       if (open[i] == 0) push(static_cast<NodeId>(i));
@@ -96,8 +93,8 @@ class ReplayGraph::Builder {
       const NodeId node = std::get<NodeId>(ready.top());
       ready.pop();
       order.push_back(node);
-      for (const NodeId user : users[index(node)]) {
-        if (--open[index(user)] == 0) push(user);
+      for (const NodeId user : at(users, node)) {
+        if (--at(open, user) == 0) push(user);
       }
     }
     return order.size() == runs_.size();
@@ -107,8 +104,8 @@ class ReplayGraph::Builder {
   void add_lanes(const std::vector<NodeId>& order) {
     std::vector<NodeId> last(static_cast<std::size_t>(runs_.devices()), -1);
     const auto chain = [&](NodeId node, std::int32_t device) {
-      wait(node, last[index(device)]);
-      last[index(device)] = node;
+      wait(node, at(last, device));
+      at(last, device) = node;
     };
     for (const NodeId node : order) {
       if (runs_.is_span(node)) {
@@ -136,23 +133,23 @@ std::optional<ReplayGraph> ReplayGraph::build(const JoinedRuns& runs, const Node
 
 Nanoseconds ReplayGraph::ready(NodeId node, const std::vector<Nanoseconds>& end) const {
   Nanoseconds latest = 0;
-  for (std::int32_t k = wait_begin_[index(node)]; k < wait_begin_[index(node) + 1]; ++k) {
-    latest = std::max(latest, end[index(waits_[index(k)])]);
+  for (std::int32_t k = at(wait_begin_, node); k < wait_begin_[to_index(node) + 1]; ++k) {
+    latest = std::max(latest, at(end, at(waits_, k)));
   }
   return latest;
 }
 
 std::vector<Nanoseconds> ReplayGraph::gaps(const NodeTimes& times) const {
   std::vector<Nanoseconds> gaps(times.begin.size());
-  for (const NodeId node : order_) gaps[index(node)] = times.begin[index(node)] - ready(node, times.end);
+  for (const NodeId node : order_) at(gaps, node) = at(times.begin, node) - ready(node, times.end);
   return gaps;
 }
 
 Nanoseconds ReplayGraph::makespan(const std::vector<Nanoseconds>& duration, const std::vector<Nanoseconds>& gap) {
   Nanoseconds latest = 0;
   for (const NodeId node : order_) {
-    end_[index(node)] = ready(node, end_) + gap[index(node)] + duration[index(node)];
-    latest = std::max(latest, end_[index(node)]);
+    at(end_, node) = ready(node, end_) + at(gap, node) + at(duration, node);
+    latest = std::max(latest, at(end_, node));
   }
   return latest;
 }

@@ -7,13 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {
 
 namespace {
 
-constexpr std::size_t kKinds = static_cast<std::size_t>(StepTask::Kind::kOther) + 1;
+constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepTask::Kind::kOther) + 1;
 
 struct Interval {
   Nanoseconds begin = 0;
@@ -23,9 +24,7 @@ struct Interval {
 // When each device's compute lane works, in order and apart.
 std::vector<std::vector<Interval>> busy_times(const Timeline& timeline) {
   std::vector<std::vector<Interval>> busy(static_cast<std::size_t>(timeline.devices));
-  const auto add = [&](const auto& thing) {
-    busy[static_cast<std::size_t>(thing.device)].push_back({thing.begin, thing.end});
-  };
+  const auto add = [&](const auto& thing) { busy[to_index(thing.device)].push_back({thing.begin, thing.end}); };
   for (const Span& span : timeline.spans) add(span);
   for (const StepSpan& step : timeline.steps) {
     if (step.lane == StepTask::Lane::kCompute) add(step);
@@ -53,8 +52,8 @@ std::optional<StepReport> report_step(const Timeline& timeline) {
   for (const Span& span : timeline.spans) report.pipeline_end = std::max(report.pipeline_end, span.end);
   const auto busy = busy_times(timeline);
   const auto devices = static_cast<std::size_t>(timeline.devices);
-  std::array<std::vector<StepPart>, kKinds> sums;  // by device
-  std::array<std::set<std::int32_t>, kKinds> tasks;
+  std::array<std::vector<StepPart>, kStepKinds> sums;  // by device
+  std::array<std::set<std::int32_t>, kStepKinds> tasks;
   for (const StepSpan& step : timeline.steps) {
     const auto kind = static_cast<std::size_t>(step.kind);
     const auto device = static_cast<std::size_t>(step.device);
@@ -67,7 +66,7 @@ std::optional<StepReport> report_step(const Timeline& timeline) {
     sum.contention += step.contention;
     sum.bytes += step.bytes;
   }
-  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+  for (std::size_t kind = 0; kind < kStepKinds; ++kind) {
     if (tasks[kind].empty()) continue;
     StepPart part = *std::max_element(sums[kind].begin(), sums[kind].end(),
                                       [](const StepPart& a, const StepPart& b) { return a.time < b.time; });
@@ -82,7 +81,7 @@ Nanoseconds inside_collectives(const Timeline& timeline, const Schedule& schedul
   const PieceShares shares(schedule);
   const auto of = [&](const Op& op) -> Nanoseconds {
     if (is_vocabulary(op.kind)) return 0;
-    const StageCost& cost = costs.stages[static_cast<std::size_t>(op.stage)];
+    const StageCost& cost = costs.stages[to_index(op.stage)];
     const int piece_class = shares.class_of(op.microbatch);
     switch (op.kind) {
       case OpKind::kForward:

@@ -4,23 +4,24 @@
 #include <cstddef>
 #include <vector>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
-
-bool ends_stage(const Op& op) { return makes_input_gradient(op.kind); }
 
 // Which microbatches belong to the steady part, by microbatch.
 std::vector<bool> steady_part(const Schedule& schedule) {
   std::vector<bool> steady(static_cast<std::size_t>(schedule.total_pieces()), true);
   for (const auto& row : schedule.rows) {
     const auto is_forward = [](const Op& op) { return op.kind == OpKind::kForward; };
-    const auto first_backward = std::find_if(row.begin(), row.end(), ends_stage) - row.begin();
+    const auto is_backward = [](const Op& op) { return makes_input_gradient(op.kind); };
+    const auto first_backward = std::find_if(row.begin(), row.end(), is_backward) - row.begin();
     const auto behind_forwards = std::find_if(row.rbegin(), row.rend(), is_forward).base() - row.begin();
     for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(row.size()); ++k) {
-      const Op& op = row[static_cast<std::size_t>(k)];
-      const bool ramp = (is_forward(op) && k < first_backward) || (ends_stage(op) && k >= behind_forwards);
-      if (ramp) steady[static_cast<std::size_t>(op.microbatch)] = false;
+      const Op& op = at(row, k);
+      const bool ramp = (is_forward(op) && k < first_backward) || (is_backward(op) && k >= behind_forwards);
+      if (ramp) at(steady, op.microbatch) = false;
     }
   }
   return steady;
@@ -31,7 +32,7 @@ std::vector<Nanoseconds> departures(const Timeline& timeline, const Schedule& sc
   const std::vector<bool> steady = steady_part(schedule);
   std::vector<Nanoseconds> leaves(steady.size(), -1);
   const auto look = [&](const Op& op, Nanoseconds end) {
-    if (op.stage == 0 && ends_stage(op)) leaves[static_cast<std::size_t>(op.microbatch)] = end;
+    if (op.stage == 0 && makes_input_gradient(op.kind)) at(leaves, op.microbatch) = end;
   };
   for (const Span& span : timeline.spans) {
     look(span.op, span.end);

@@ -17,6 +17,10 @@ InputError::InputError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::
   for (const Diagnostic& diagnostic : diagnostics_) text_ += to_string(diagnostic);
 }
 
+void fail(std::string code, std::string place, std::string message, std::string help) {
+  throw InputError(Diagnostic{std::move(code), std::move(place), std::move(message), std::move(help)});
+}
+
 UnavailableError::UnavailableError(Diagnostic diagnostic)
     : diagnostic_(std::move(diagnostic)), text_(to_string(diagnostic_)) {}
 

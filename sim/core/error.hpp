@@ -35,6 +35,9 @@ class InputError : public std::exception {
   std::string text_;
 };
 
+// Throws an InputError of one problem.
+[[noreturn]] void fail(std::string code, std::string place, std::string message, std::string help);
+
 // Something this machine lacks (a GPU, CUPTI, a driver, another profiler in the way): exit code 3. The help says what
 // to install or allow.
 class UnavailableError : public std::exception {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -15,16 +16,16 @@ bool Router::host_route(std::int32_t, bool, std::vector<std::int32_t>&) const { 
 
 namespace {
 
-constexpr std::int32_t kNone = -1;
+constexpr std::int32_t kNoLink = -1;
 
 // The next hop of every node towards one target.
-struct Tree {
+struct RouteTree {
   std::vector<std::int32_t> next;   // by node: the link to take; kNone at the target and where there is no route
   std::vector<std::int32_t> count;  // by node: links to the target; kNone: no route
   std::vector<Nanoseconds> latency;
 };
 
-struct Edge {
+struct GraphEdge {
   std::int32_t link;
   std::int32_t from;
   std::int32_t to;
@@ -39,8 +40,8 @@ class ShortestPaths final : public Router {
       const Link& link = graph.links[k];
       if (!link.cut) edges_.push_back({static_cast<std::int32_t>(k), link.from, link.to, link.latency});
     }
-    std::stable_sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.to < b.to; });
-    for (const Edge& edge : edges_) ++first_[static_cast<std::size_t>(edge.to) + 1];
+    std::stable_sort(edges_.begin(), edges_.end(), [](const GraphEdge& a, const GraphEdge& b) { return a.to < b.to; });
+    for (const GraphEdge& edge : edges_) ++first_[static_cast<std::size_t>(edge.to) + 1];
     for (std::size_t k = 1; k < first_.size(); ++k) first_[k] += first_[k - 1];
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
       names_.push_back(graph.nodes[k].name);
@@ -50,56 +51,55 @@ class ShortestPaths final : public Router {
   }
 
   void route(std::int32_t from_device, std::int32_t to_device, std::vector<std::int32_t>& links) const override {
-    walk(devices_[static_cast<std::size_t>(from_device)], devices_[static_cast<std::size_t>(to_device)], links);
+    walk(devices_[to_index(from_device)], devices_[to_index(to_device)], links);
   }
 
   // The nearest host in the direction away from the device; the one with the lowest number of several.
   bool host_route(std::int32_t device, bool to_host, std::vector<std::int32_t>& links) const override {
-    const std::int32_t node = devices_[static_cast<std::size_t>(device)];
-    std::int32_t host = kNone;
+    const std::int32_t node = devices_[to_index(device)];
+    std::int32_t host = kNoLink;
     std::pair<std::int32_t, Nanoseconds> best{std::numeric_limits<std::int32_t>::max(), 0};
     for (const std::int32_t candidate : hosts_) {
-      const Tree& tree = tree_to(candidate);
+      const RouteTree& tree = tree_to(candidate);
       const auto at = static_cast<std::size_t>(node);
       const std::pair<std::int32_t, Nanoseconds> distance{tree.count[at], tree.latency[at]};
-      if (distance.first == kNone || distance >= best) continue;
+      if (distance.first == kNoLink || distance >= best) continue;
       best = distance;
       host = candidate;
     }
-    if (host == kNone) return false;
+    if (host == kNoLink) return false;
     walk(to_host ? node : host, to_host ? host : node, links);
     return true;
   }
 
  private:
   void walk(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const {
-    const Tree& tree = tree_to(to);
-    if (tree.count[static_cast<std::size_t>(from)] == kNone) {
+    const RouteTree& tree = tree_to(to);
+    if (tree.count[to_index(from)] == kNoLink) {
       throw InputError(Diagnostic{"B028", "",
-                                  "there is no route from " + names_[static_cast<std::size_t>(from)] + " to " +
-                                      names_[static_cast<std::size_t>(to)],
+                                  "there is no route from " + names_[to_index(from)] + " to " + names_[to_index(to)],
                                   "join them by links, or cut fewer"});
     }
     while (from != to) {
-      const std::int32_t link = tree.next[static_cast<std::size_t>(from)];
+      const std::int32_t link = tree.next[to_index(from)];
       links.push_back(link);
-      from = ends_[static_cast<std::size_t>(link)];
+      from = ends_[to_index(link)];
     }
   }
 
-  const Tree& tree_to(std::int32_t target) const {
+  const RouteTree& tree_to(std::int32_t target) const {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::unique_ptr<Tree>& tree = trees_[target];
-    if (tree == nullptr) tree = std::make_unique<Tree>(grow(target));
+    std::unique_ptr<RouteTree>& tree = trees_[target];
+    if (tree == nullptr) tree = std::make_unique<RouteTree>(grow(target));
     return *tree;
   }
 
   // Ring after ring around the target; all of one ring have the same number of links to go.
-  Tree grow(std::int32_t target) const {
+  RouteTree grow(std::int32_t target) const {
     const std::size_t nodes = names_.size();
-    Tree tree{std::vector<std::int32_t>(nodes, kNone), std::vector<std::int32_t>(nodes, kNone),
-              std::vector<Nanoseconds>(nodes, 0)};
-    tree.count[static_cast<std::size_t>(target)] = 0;
+    RouteTree tree{std::vector<std::int32_t>(nodes, kNoLink), std::vector<std::int32_t>(nodes, kNoLink),
+                   std::vector<Nanoseconds>(nodes, 0)};
+    tree.count[to_index(target)] = 0;
     std::vector<std::int32_t> ring{target};
     for (std::int32_t distance = 1; !ring.empty(); ++distance) {
       std::vector<std::int32_t> outer;
@@ -109,14 +109,14 @@ class ShortestPaths final : public Router {
     return tree;
   }
 
-  void reach_from(std::int32_t inner, std::int32_t distance, Tree& tree, std::vector<std::int32_t>& outer) const {
+  void reach_from(std::int32_t inner, std::int32_t distance, RouteTree& tree, std::vector<std::int32_t>& outer) const {
     const auto at = static_cast<std::size_t>(inner);
     for (std::size_t k = first_[at]; k < first_[at + 1]; ++k) {
-      const Edge& edge = edges_[k];
+      const GraphEdge& edge = edges_[k];
       const auto node = static_cast<std::size_t>(edge.from);
-      if (tree.count[node] != kNone && tree.count[node] != distance) continue;
+      if (tree.count[node] != kNoLink && tree.count[node] != distance) continue;
       const Nanoseconds latency = tree.latency[at] + edge.latency;
-      if (tree.count[node] == kNone) {
+      if (tree.count[node] == kNoLink) {
         outer.push_back(edge.from);
       } else if (std::pair(tree.latency[node], tree.next[node]) <= std::pair(latency, edge.link)) {
         continue;
@@ -129,12 +129,12 @@ class ShortestPaths final : public Router {
 
   std::vector<std::int32_t> devices_;
   std::vector<std::size_t> first_;  // by node: of its incoming edges
-  std::vector<Edge> edges_;         // by the node they end in
+  std::vector<GraphEdge> edges_;    // by the node they end in
   std::vector<std::int32_t> ends_;  // by link
   std::vector<std::string> names_;  // by node
   std::vector<std::int32_t> hosts_;
   mutable std::mutex mutex_;
-  mutable std::unordered_map<std::int32_t, std::unique_ptr<Tree>> trees_;  // by target
+  mutable std::unordered_map<std::int32_t, std::unique_ptr<RouteTree>> trees_;  // by target
 };
 
 }  // namespace

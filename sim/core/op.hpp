@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 enum class OpKind : std::uint8_t {
@@ -70,7 +72,7 @@ inline constexpr std::array<OpRule, kOpKinds> kOpRules{{
     {.letter = 'T', .word = "vocabulary gradient", .is_vocabulary = true},
 }};
 
-[[nodiscard]] constexpr const OpRule& rule_of(OpKind kind) { return kOpRules[static_cast<std::size_t>(kind)]; }
+[[nodiscard]] constexpr const OpRule& rule_of(OpKind kind) { return at(kOpRules, kind); }
 [[nodiscard]] constexpr char letter(OpKind kind) { return rule_of(kind).letter; }
 
 // The kinds for which `holds` is true, one bit each: worked out at compile time, so that asking for one in an inner

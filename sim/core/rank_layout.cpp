@@ -4,11 +4,13 @@
 #include <array>
 #include <cstddef>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 const char* to_string(Dimension dimension) {
   constexpr std::array<const char*, kDimensions> kNames{"tp", "cp", "ep", "dp", "pp"};
-  return kNames[static_cast<std::size_t>(dimension)];
+  return at(kNames, dimension);
 }
 
 int group_size(const Parallelism& sizes, Dimension dimension) {
@@ -39,7 +41,7 @@ std::int32_t RankLayout::device(int tensor, int context, int data, int pipeline)
     rank += stride * place;
     stride *= group_size(sizes, dimension);
   }
-  return devices.empty() ? rank : devices[static_cast<std::size_t>(rank)];
+  return devices.empty() ? rank : at(devices, rank);
 }
 
 std::vector<std::int32_t> RankLayout::group(Dimension dimension, int tensor, int context, int data,

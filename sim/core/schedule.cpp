@@ -1,5 +1,8 @@
 #include "sim/core/schedule.hpp"
 
+#include <algorithm>
+
+#include "sim/core/at.hpp"
 namespace debubble {
 
 bool holds_before(const Placement& placement, int replica, int stage) {
@@ -11,7 +14,7 @@ bool holds_before(const Placement& placement, int replica, int stage) {
 
 Placement loop_placement(int devices, int stages) {
   std::vector<std::int32_t> device(static_cast<std::size_t>(stages));
-  for (int stage = 0; stage < stages; ++stage) device[static_cast<std::size_t>(stage)] = stage % devices;
+  for (int stage = 0; stage < stages; ++stage) at(device, stage) = stage % devices;
   return {1, stages, std::move(device)};
 }
 
@@ -19,7 +22,7 @@ Placement zigzag_placement(int devices, int stages) {
   std::vector<std::int32_t> device(static_cast<std::size_t>(stages));
   for (int stage = 0; stage < stages; ++stage) {
     const int there = stage % (2 * devices);
-    device[static_cast<std::size_t>(stage)] = there < devices ? there : 2 * devices - 1 - there;
+    at(device, stage) = there < devices ? there : 2 * devices - 1 - there;
   }
   return {1, stages, std::move(device)};
 }
@@ -28,6 +31,12 @@ std::size_t Schedule::total_ops() const {
   std::size_t total = 0;
   for (const auto& row : rows) total += row.size();
   return total;
+}
+
+bool has_weight_grads(const Schedule& schedule) {
+  return std::any_of(schedule.rows.begin(), schedule.rows.end(), [](const std::vector<Op>& row) {
+    return std::any_of(row.begin(), row.end(), [](const Op& op) { return op.kind == OpKind::kWeightGrad; });
+  });
 }
 
 }  // namespace debubble

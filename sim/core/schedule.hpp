@@ -125,4 +125,7 @@ struct Schedule {
   [[nodiscard]] std::size_t total_ops() const;
 };
 
+// Whether gradients of the weights are ops of their own (W).
+[[nodiscard]] bool has_weight_grads(const Schedule& schedule);
+
 }  // namespace debubble

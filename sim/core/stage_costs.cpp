@@ -7,7 +7,7 @@ namespace debubble {
 namespace {
 
 // Where a StageCost keeps the duration of a kind.
-Nanoseconds StageCost::*place_of(OpKind kind) {
+Nanoseconds StageCost::*cost_member(OpKind kind) {
   switch (kind) {
     case OpKind::kForward:
       break;
@@ -28,9 +28,9 @@ Nanoseconds StageCost::*place_of(OpKind kind) {
 
 }  // namespace
 
-Nanoseconds& duration_of(OpKind kind, StageCost& cost) { return cost.*place_of(kind); }
+Nanoseconds& duration_of(OpKind kind, StageCost& cost) { return cost.*cost_member(kind); }
 
-Nanoseconds duration_of(OpKind kind, const StageCost& cost) { return cost.*place_of(kind); }
+Nanoseconds duration_of(OpKind kind, const StageCost& cost) { return cost.*cost_member(kind); }
 
 const char* to_string(Source source) {
   switch (source) {

@@ -5,11 +5,11 @@
 #include <limits>
 #include <vector>
 
+#include "sim/core/words.hpp"
+
 namespace debubble {
 
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Levenshtein distance, one row at a time; capitals count as their small letters: 1F1B means 1f1b.
 std::size_t edit_distance(std::string_view left, std::string_view right) {
@@ -19,7 +19,7 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= right.size(); ++j) {
-      const std::size_t replaced = diagonal + (lower(left[i - 1]) == lower(right[j - 1]) ? 0 : 1);
+      const std::size_t replaced = diagonal + (lower_case(left[i - 1]) == lower_case(right[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
     }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -100,7 +102,7 @@ std::vector<FlowPath> Topology::rank_paths(int pipeline_replica, int from_device
                           layout.device(tensor, context, pipeline_replica, to_device), route);
       FlowPath& path = paths.emplace_back();
       path.latency = network_->message_latency + gather_;
-      for (const std::int32_t link : route) path.latency += graph.links[static_cast<std::size_t>(link)].latency;
+      for (const std::int32_t link : route) path.latency += at(graph.links, link).latency;
       path.latency = shortened(path.latency, transfer_scale_);
       add_route(route, 1 / transfer_scale_, path.links);
       path.bound = hastened(network_->transfer_bound, transfer_scale_);
@@ -139,7 +141,7 @@ TransferTime alone(const Flow& flow, const LinkGraph& graph, NetworkModel model)
     return static_cast<Nanoseconds>(std::min(taken, 0x1p62));
   };
   for (const LinkShare& share : flow.path.links) {
-    const Nanoseconds taken = slower(share.weight, graph.links[static_cast<std::size_t>(share.link)].bandwidth);
+    const Nanoseconds taken = slower(share.weight, at(graph.links, share.link).bandwidth);
     time.serialisation =
         model == NetworkModel::kFifo ? time.serialisation + taken : std::max(time.serialisation, taken);
   }

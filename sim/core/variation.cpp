@@ -5,33 +5,29 @@
 #include <cstddef>
 #include <numbers>
 
+#include "sim/core/at.hpp"
+#include "sim/core/splitmix.hpp"
+
 namespace debubble {
 
 namespace {
 
-// splitmix64 (Steele, Lea, Flood 2014): every output bit depends on every input bit.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 // In (0, 1): never 0, whose logarithm is not finite.
-double unit(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
+double unit_interval(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
 
 double table(const std::vector<double>& factors, std::int32_t index) {
-  return factors.empty() ? 1 : factors[static_cast<std::size_t>(index)];
+  return factors.empty() ? 1 : at(factors, index);
 }
 
 // Of `sigma`; the third and fourth numbers of the key name what it is drawn for.
-double drawn(double sigma, std::uint64_t seed, std::int32_t replica, std::uint64_t what, std::uint64_t kind) {
-  std::uint64_t key = mix(seed);
-  key = mix(key ^ static_cast<std::uint32_t>(replica));
-  key = mix(key ^ what);
-  key = mix(key ^ kind);
+double drawn_share(double sigma, std::uint64_t seed, std::int32_t replica, std::uint64_t what, std::uint64_t kind) {
+  std::uint64_t key = splitmix64(seed);
+  key = splitmix64(key ^ static_cast<std::uint32_t>(replica));
+  key = splitmix64(key ^ what);
+  key = splitmix64(key ^ kind);
   // Box and Muller's transform: two even draws make a normal one.
-  const double normal = std::sqrt(-2 * std::log(unit(key))) * std::cos(2 * std::numbers::pi * unit(mix(key)));
+  const double normal =
+      std::sqrt(-2 * std::log(unit_interval(key))) * std::cos(2 * std::numbers::pi * unit_interval(splitmix64(key)));
   return std::exp(sigma * normal);
 }
 
@@ -48,7 +44,8 @@ double Variation::factor(std::int32_t replica, std::int32_t device_index, const 
   double factor = table(device, device_index) * table(piece, op.microbatch) * table(pipeline_replica, replica);
   if (!is_vocabulary(op.kind)) factor *= table(stage, op.stage);
   if (jitter == 0) return factor;
-  return factor * drawn(jitter, seed, replica, both(op.stage, op.microbatch), static_cast<std::uint64_t>(op.kind));
+  return factor *
+         drawn_share(jitter, seed, replica, both(op.stage, op.microbatch), static_cast<std::uint64_t>(op.kind));
 }
 
 double Variation::task_factor(const StepTask& task, std::int32_t first_replica, std::int32_t replicas) const {
@@ -59,7 +56,7 @@ double Variation::task_factor(const StepTask& task, std::int32_t first_replica, 
       double factor = table(device, on) * table(pipeline_replica, replica);
       if (jitter != 0) {
         const std::uint64_t kind = kTaskKinds + static_cast<std::uint64_t>(task.kind);
-        factor *= drawn(jitter, seed, replica, both(kNoStage, on), kind);
+        factor *= drawn_share(jitter, seed, replica, both(kNoStage, on), kind);
       }
       longest = std::max(longest, factor);
     }

@@ -5,13 +5,13 @@
 #include <map>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
 
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-using Edge = Activities::Edge;
+using ActivityEdge = Activities::Edge;
 
 // Every wait of the program, as (from node, edge); in the same order each time.
 class Waits {
@@ -42,13 +42,13 @@ class Waits {
   // Each lane in order. With engines of their own, copies back have a third lane of the device.
   template <typename Visit>
   void lanes(const Visit& visit) const {
-    std::vector<std::int32_t> last(at(program_.lanes + program_.devices), -1);
+    std::vector<std::int32_t> last(to_index(program_.lanes + program_.devices), -1);
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Cell& cell = program_.cells[program_.nodes[k].cell()];
       const bool engine = copy_engines_ && cell.is_copy && cell.way == Copy::Way::kBack;
-      std::int32_t& before = last[at(cell.device + (engine ? program_.devices : 0))];
+      std::int32_t& before = at(last, cell.device + (engine ? program_.devices : 0));
       const auto node = static_cast<std::int32_t>(k);
-      if (before >= 0) visit(before, Edge{node, Activities::kAtOnce, -1});
+      if (before >= 0) visit(before, ActivityEdge{node, Activities::kAtOnce, -1});
       before = node;
     }
   }
@@ -58,20 +58,20 @@ class Waits {
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       const auto target = static_cast<std::int32_t>(k);
-      if (node.input >= 0) visit(node.input, Edge{target, program_.cells[node.cell()].input_channel, target});
+      if (node.input >= 0) visit(node.input, ActivityEdge{target, program_.cells[node.cell()].input_channel, target});
     }
     const auto nodes = static_cast<std::int32_t>(program_.nodes.size());
     for (std::size_t e = 0; e < program_.extra_inputs.size(); ++e) {
       const Program::ExtraInput& extra = program_.extra_inputs[e];
       switch (extra.wait) {
         case Wait::kArrival:
-          visit(extra.input, Edge{extra.node, extra.what, nodes + static_cast<std::int32_t>(e)});
+          visit(extra.input, ActivityEdge{extra.node, extra.what, nodes + static_cast<std::int32_t>(e)});
           break;
         case Wait::kEnd:
-          visit(extra.input, Edge{extra.node, Activities::kAtOnce, -1});
+          visit(extra.input, ActivityEdge{extra.node, Activities::kAtOnce, -1});
           break;
         case Wait::kGathered:
-          visit(extra.input, Edge{extra.node, Activities::kGathers, -1});
+          visit(extra.input, ActivityEdge{extra.node, Activities::kGathers, -1});
           break;
         case Wait::kBegin:
           break;
@@ -85,12 +85,12 @@ class Waits {
     std::vector<std::size_t> next(schedule_.copies.size(), 0);
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> out;  // by stage and piece
     for (const Program::CopyNode& copy : program_.copies) {
-      const Copy& moved = schedule_.copies.at(at(copy.device)).at(next[at(copy.device)]++);
+      const Copy& moved = schedule_.copies.at(to_index(copy.device)).at(at(next, copy.device)++);
       const std::pair key(moved.stage, moved.microbatch);
       if (moved.way == Copy::Way::kOut) {
         out[key] = copy.node;
       } else if (const auto found = out.find(key); found != out.end()) {
-        visit(found->second, Edge{copy.node, Activities::kAtOnce, -1});
+        visit(found->second, ActivityEdge{copy.node, Activities::kAtOnce, -1});
       }
     }
   }
@@ -103,13 +103,13 @@ class Waits {
       std::int32_t cell = -1;
       std::vector<std::int32_t> transfers;  // since that cell; blocking: the last one only
     };
-    std::vector<Lane> lanes(at(program_.devices));
+    std::vector<Lane> lanes(to_index(program_.devices));
     for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
       const Program::Node& node = program_.nodes[k];
       const auto target = static_cast<std::int32_t>(k);
-      const Edge edge{target, Activities::kAtOnce, -1};
+      const ActivityEdge edge{target, Activities::kAtOnce, -1};
       if (!node.is_transfer()) {
-        Lane& lane = lanes[at(program_.cells[node.cell()].device)];
+        Lane& lane = at(lanes, program_.cells[node.cell()].device);
         for (const std::int32_t transfer : lane.transfers) visit(transfer, edge);
         if (lane.transfers.empty() && lane.cell >= 0) visit(lane.cell, edge);
         lane.cell = target;
@@ -118,7 +118,7 @@ class Waits {
       }
       const Program::Channel& channel = program_.channels[node.channel()];
       for (const std::int32_t device : {channel.from_device, channel.to_device}) {
-        Lane& lane = lanes[at(device)];
+        Lane& lane = at(lanes, device);
         if (coupled || lane.transfers.empty()) {
           if (lane.cell >= 0) visit(lane.cell, edge);
         } else {
@@ -144,18 +144,18 @@ Activities make_activities(const Program& program, const Schedule& schedule, boo
   made.unmet.assign(nodes, 0);
   made.first_edge.assign(nodes + 1, 0);
   const Waits waits(program, schedule, copy_engines);
-  waits.for_each([&](std::int32_t from, const Edge& edge) {
-    ++made.first_edge[at(from) + 1];
-    ++made.unmet[at(edge.target)];
+  waits.for_each([&](std::int32_t from, const ActivityEdge& edge) {
+    ++made.first_edge[to_index(from) + 1];
+    ++at(made.unmet, edge.target);
   });
   for (std::size_t k = 0; k < nodes; ++k) made.first_edge[k + 1] += made.first_edge[k];
-  made.edges.resize(at(made.first_edge.back()));
+  made.edges.resize(to_index(made.first_edge.back()));
   std::vector<std::int32_t> next(made.first_edge.begin(), made.first_edge.end() - 1);
-  waits.for_each([&](std::int32_t from, const Edge& edge) { made.edges[at(next[at(from)]++)] = edge; });
+  waits.for_each([&](std::int32_t from, const ActivityEdge& edge) { at(made.edges, at(next, from)++) = edge; });
   for (const Program::ExtraInput& extra : program.extra_inputs) {
     if (extra.wait != Program::ExtraInput::Wait::kBegin) continue;
     made.after_begin.push_back({extra.input, extra.node});
-    ++made.unmet[at(extra.node)];
+    ++at(made.unmet, extra.node);
   }
   std::stable_sort(made.after_begin.begin(), made.after_begin.end(),
                    [](const Activities::AfterBegin& a, const Activities::AfterBegin& b) { return a.node < b.node; });
@@ -165,12 +165,12 @@ Activities make_activities(const Program& program, const Schedule& schedule, boo
 StageNodes find_stage_nodes(const Program& program, const Schedule& schedule) {
   StageNodes found;
   found.stages = schedule.stages;
-  const std::size_t count = at(schedule.placement.replicas()) * at(schedule.stages);
+  const std::size_t count = to_index(schedule.placement.replicas()) * to_index(schedule.stages);
   found.last_backward.assign(count, -1);
   found.first_forward.assign(count, -1);
   const auto take = [&](std::size_t k, const Op& op) {
     if (is_vocabulary(op.kind) || op.kind == OpKind::kRecompute) return;
-    const std::size_t index = found.index({schedule.replica_of[at(op.microbatch)], op.stage});
+    const std::size_t index = found.index({at(schedule.replica_of, op.microbatch), op.stage});
     const auto node = static_cast<std::int32_t>(k);
     if (op.kind != OpKind::kForward) {
       found.last_backward[index] = node;

@@ -4,11 +4,11 @@
 #include <map>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // From a device's ranks to their hosts' memory, or back; no links where one of them has no host.
 FlowPath host_path(const Network& network, int replica, std::int32_t device, bool to_host) {
@@ -24,7 +24,7 @@ FlowPath host_path(const Network& network, int replica, std::int32_t device, boo
       Nanoseconds latency = 0;
       for (const std::int32_t link : route) {
         weights[link] += 1;
-        latency += network.graph.links[at(link)].latency;
+        latency += at(network.graph.links, link).latency;
       }
       path.latency = std::max(path.latency, latency);
     }

@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
+#include "sim/core/at.hpp"
 #include "sim/engine/cluster.hpp"
 
 namespace debubble {
-
-namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 ClusterNodes::ClusterNodes(const Program& program, const Schedule& schedule, const StageCosts& costs,
                            const Tables& tables, const Variation* variation, int replicas, ClusterClock& clock,
@@ -25,7 +20,7 @@ ClusterNodes::ClusterNodes(const Program& program, const Schedule& schedule, con
   const std::size_t nodes = static_cast<std::size_t>(replicas) * program.nodes.size();
   begins_.assign(nodes, 0);
   ends_.assign(nodes, -1);
-  arrivals_.assign(static_cast<std::size_t>(replicas) * at(activities_.inputs), 0);
+  arrivals_.assign(static_cast<std::size_t>(replicas) * to_index(activities_.inputs), 0);
   unmet_.reserve(nodes);
   for (int r = 0; r < replicas; ++r) unmet_.insert(unmet_.end(), activities_.unmet.begin(), activities_.unmet.end());
   if (variation == nullptr || variation->none()) return;
@@ -38,7 +33,7 @@ ClusterNodes::ClusterNodes(const Program& program, const Schedule& schedule, con
 
 Nanoseconds ClusterNodes::duration(int replica, std::int32_t node) const {
   if (!durations_.empty()) return durations_[id(replica, node)];
-  return tables_.cells[program_.nodes[at(node)].cell()].duration;
+  return tables_.cells[program_.nodes[to_index(node)].cell()].duration;
 }
 
 const ClusterNodes::Release* ClusterNodes::release_of(int replica, std::int32_t node) const {
@@ -56,7 +51,7 @@ void ClusterNodes::start() {
   const auto nodes = static_cast<std::int32_t>(program_.nodes.size());
   for (int replica = 0; replica < replicas_; ++replica) {
     for (std::int32_t node = 0; node < nodes; ++node) {
-      if (activities_.unmet[at(node)] == 0 && unmet_[id(replica, node)] == 0) release(replica, node);
+      if (activities_.unmet[to_index(node)] == 0 && unmet_[id(replica, node)] == 0) release(replica, node);
     }
   }
 }
@@ -92,7 +87,7 @@ void ClusterNodes::begin(int replica, std::int32_t node) {
 }
 
 bool ClusterNodes::take_lanes(int replica, std::int32_t node) {
-  const Program::Node& of = program_.nodes[at(node)];
+  const Program::Node& of = program_.nodes[to_index(node)];
   const std::int32_t device = program_.device_of(of);
   if (device >= program_.devices) return true;  // a copy lane: no task takes it
   const std::int32_t other = of.is_transfer() ? program_.channels[of.channel()].to_device : device;
@@ -108,7 +103,7 @@ bool ClusterNodes::take_lanes(int replica, std::int32_t node) {
 }
 
 void ClusterNodes::leave_lanes(int replica, std::int32_t node) {
-  const Program::Node& of = program_.nodes[at(node)];
+  const Program::Node& of = program_.nodes[to_index(node)];
   const std::int32_t device = program_.device_of(of);
   if (device >= program_.devices) return;
   const auto leave = [&](std::int32_t on) {
@@ -129,7 +124,7 @@ void ClusterNodes::retry_waiting() {
 }
 
 void ClusterNodes::run(int replica, std::int32_t node) {
-  if (program_.nodes[at(node)].is_transfer()) return run_transfer(replica, node);
+  if (program_.nodes[to_index(node)].is_transfer()) return run_transfer(replica, node);
   run_cell(replica, node);
   const auto& after = activities_.after_begin;
   if (after.empty()) return;
@@ -143,7 +138,7 @@ void ClusterNodes::run(int replica, std::int32_t node) {
 
 // Blocking and coupled: a node of its own that holds lanes until the last byte is there.
 void ClusterNodes::run_transfer(int replica, std::int32_t node) {
-  const std::size_t channel = program_.nodes[at(node)].channel();
+  const std::size_t channel = program_.nodes[to_index(node)].channel();
   const ClusterLinks::Route& route = links_.channel(replica, static_cast<std::int32_t>(channel));
   if (route.in_network >= 0) {
     return links_.begin(route, tables_.channel_bytes[channel],
@@ -156,7 +151,7 @@ void ClusterNodes::run_transfer(int replica, std::int32_t node) {
 
 void ClusterNodes::run_cell(int replica, std::int32_t node) {
   const std::size_t k = id(replica, node);
-  const std::size_t cell = program_.nodes[at(node)].cell();
+  const std::size_t cell = program_.nodes[to_index(node)].cell();
   const std::int32_t device = tables_.cells[cell].device;
   if (device >= program_.devices && links_.copy_engines()) {
     const ClusterLinks::Route& route = links_.copy(replica, cell);
@@ -189,7 +184,7 @@ bool ClusterNodes::end(int replica, std::int32_t node) {
   // A cell that was stretched has events for ends that came to nothing; unmet_ is -1 where the true one came first.
   if (ends_[k] != clock_.now || unmet_[k] != 0) return false;
   unmet_[k] = -1;
-  const Program::Node& of = program_.nodes[at(node)];
+  const Program::Node& of = program_.nodes[to_index(node)];
   if (!of.is_transfer() && tables_.cells[of.cell()].device < program_.devices) {
     DeviceTotals& totals = lanes_.totals(replica, tables_.cells[of.cell()].device);
     if (totals.first_begin < 0) totals.first_begin = begins_[k];
@@ -198,8 +193,8 @@ bool ClusterNodes::end(int replica, std::int32_t node) {
   }
   // Lanes first: what the end releases may begin at this instant on the lane that is left here.
   if (lanes_.contended()) leave_lanes(replica, node);
-  for (std::int32_t e = activities_.first_edge[at(node)]; e < activities_.first_edge[at(node) + 1]; ++e) {
-    const Activities::Edge& edge = activities_.edges[at(e)];
+  for (std::int32_t e = activities_.first_edge[to_index(node)]; e < activities_.first_edge[to_index(node) + 1]; ++e) {
+    const Activities::Edge& edge = activities_.edges[to_index(e)];
     if (edge.channel >= 0) {
       send(replica, edge);
     } else {
@@ -213,16 +208,16 @@ bool ClusterNodes::end(int replica, std::int32_t node) {
 void ClusterNodes::send(int replica, const Activities::Edge& edge) {
   const ClusterLinks::Route& route = links_.channel(replica, edge.channel);
   if (route.in_network >= 0) {
-    return links_.begin(route, tables_.channel_bytes[at(edge.channel)],
+    return links_.begin(route, tables_.channel_bytes[to_index(edge.channel)],
                         {FlowUse::kInput, replica, static_cast<std::uint32_t>(edge.input)});
   }
-  Nanoseconds& arrival = arrivals_[input_id(replica, at(edge.input))];
+  Nanoseconds& arrival = arrivals_[input_id(replica, to_index(edge.input))];
   arrival = clock_.now + route.alone.total();
   meet_wait(replica, edge.target, arrival);
 }
 
 void ClusterNodes::node_has_left(int replica, std::int32_t node) {
-  const Program::Node& of = program_.nodes[at(node)];
+  const Program::Node& of = program_.nodes[to_index(node)];
   const ClusterLinks::Route& route = of.is_transfer() ? links_.channel(replica, static_cast<std::int32_t>(of.channel()))
                                                       : links_.copy(replica, of.cell());
   const std::size_t k = id(replica, node);
@@ -235,14 +230,14 @@ void ClusterNodes::input_has_left(int replica, std::int32_t input) {
   const std::size_t nodes = program_.nodes.size();
   std::int32_t target = input;
   std::int32_t channel = -1;
-  if (at(input) < nodes) {
-    channel = program_.cells[program_.nodes[at(input)].cell()].input_channel;
+  if (to_index(input) < nodes) {
+    channel = program_.cells[program_.nodes[to_index(input)].cell()].input_channel;
   } else {
-    const Program::ExtraInput& extra = program_.extra_inputs[at(input) - nodes];
+    const Program::ExtraInput& extra = program_.extra_inputs[to_index(input) - nodes];
     target = extra.node;
     channel = extra.what;
   }
-  Nanoseconds& arrival = arrivals_[input_id(replica, at(input))];
+  Nanoseconds& arrival = arrivals_[input_id(replica, to_index(input))];
   arrival = links_.arrival(links_.channel(replica, channel));
   meet_wait(replica, target, arrival);
 }

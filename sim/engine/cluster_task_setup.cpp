@@ -3,15 +3,10 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/engine/cluster_tasks.hpp"
 
 namespace debubble {
-
-namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 ClusterTasks::ClusterTasks(const Program& program, const Schedule& schedule, const StepWork& step,
                            const Variation* variation, int replicas, ClusterClock& clock, ClusterLanes& lanes,
@@ -42,7 +37,7 @@ ClusterTasks::ClusterTasks(const Program& program, const Schedule& schedule, con
 
 // What a task without flows takes in its replica.
 Nanoseconds ClusterTasks::varied(const TaskRun& run, const Variation* variation) const {
-  const StepTask& task = step_.tasks[at(run.task)];
+  const StepTask& task = at(step_.tasks, run.task);
   if (variation == nullptr || variation->none()) return task.duration;
   const double by = run.replica < 0 ? variation->task_factor(task, 0, replicas_)  //
                                     : variation->task_factor(task, run.replica, 1);
@@ -52,12 +47,12 @@ Nanoseconds ClusterTasks::varied(const TaskRun& run, const Variation* variation)
 // A run of one replica has one sequence of phases. One across replicas has a sequence per replica where each has phases
 // of its own: they run concurrently, and the task ends with the last. Without a graph all of them are a duration.
 void ClusterTasks::add_sequences(std::int32_t run, const Variation* variation) {
-  TaskRun& of = runs_[at(run)];
-  const StepTask& task = step_.tasks[at(of.task)];
+  TaskRun& of = at(runs_, run);
+  const StepTask& task = at(step_.tasks, of.task);
   std::vector<const std::vector<Flow>*> entries;
   if (links_.has_graph() && task.phases.size() == 1) entries.push_back(&task.phases.front());
   if (links_.has_graph() && task.phases.size() > 1 && of.replica >= 0)
-    entries.push_back(&task.phases.at(at(of.replica)));
+    entries.push_back(&task.phases.at(to_index(of.replica)));
   if (links_.has_graph() && task.phases.size() > 1 && of.replica < 0) {
     for (const std::vector<Flow>& entry : task.phases) entries.push_back(&entry);
   }
@@ -92,19 +87,19 @@ void ClusterTasks::count_waits() {
     for (const StageName& stage : task.after_stages) {
       const std::int32_t node = stage_nodes_.last_backward.at(stage_nodes_.index(stage));
       if (node < 0) continue;
-      after_node_[at(node)].push_back(number);
+      at(after_node_, node).push_back(number);
       ++nodes;
     }
     std::int32_t tasks = 0;  // of one replica, and of all of them
     std::int32_t tasks_of_all = 0;
     for (const std::int32_t before : task.after) {
-      after_task_.at(at(before)).push_back(number);
+      after_task_.at(to_index(before)).push_back(number);
       ++tasks;
-      tasks_of_all += step_.tasks[at(before)].across_replicas ? 1 : replicas_;
+      tasks_of_all += at(step_.tasks, before).across_replicas ? 1 : replicas_;
     }
     const int runs = task.across_replicas ? 1 : replicas_;
     for (std::int32_t r = 0; r < runs; ++r) {
-      runs_[at(first_run_[t] + r)].unmet = task.across_replicas ? nodes * replicas_ + tasks_of_all : nodes + tasks;
+      at(runs_, first_run_[t] + r).unmet = task.across_replicas ? nodes * replicas_ + tasks_of_all : nodes + tasks;
     }
     for (const StageName& stage : task.before_stages) {
       const std::int32_t node = stage_nodes_.first_forward.at(stage_nodes_.index(stage));

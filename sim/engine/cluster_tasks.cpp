@@ -4,13 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
-
-namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 bool ClusterTasks::all_ended() const {
   return std::all_of(runs_.begin(), runs_.end(), [](const TaskRun& run) { return run.end >= 0; });
@@ -22,7 +18,7 @@ void ClusterTasks::for_each_lane(const TaskRun& run, const Visit& visit) {
   const int first = run.replica < 0 ? 0 : run.replica;
   const int last = run.replica < 0 ? replicas_ - 1 : run.replica;
   for (int replica = first; replica <= last; ++replica) {
-    for (const std::int32_t device : step_.tasks[at(run.task)].devices) visit(replica, device);
+    for (const std::int32_t device : step_.tasks[to_index(run.task)].devices) visit(replica, device);
   }
 }
 
@@ -37,25 +33,26 @@ void ClusterTasks::start() {
 // One thing less that a task waits for. It is never begun here: all events of the instant come first, so that an op
 // that may begin now goes before a task on its lane, whichever of the two was told first.
 void ClusterTasks::meet_wait(std::int32_t run) {
-  TaskRun& task = runs_[at(run)];
+  TaskRun& task = runs_[to_index(run)];
   if (--task.unmet > 0) return;
   task.ready = clock_.now;
   const auto earlier = [&](std::int32_t a, std::int32_t b) {
-    return runs_[at(a)].ready != runs_[at(b)].ready ? runs_[at(a)].ready < runs_[at(b)].ready : a < b;
+    return runs_[to_index(a)].ready != runs_[to_index(b)].ready ? runs_[to_index(a)].ready < runs_[to_index(b)].ready
+                                                                : a < b;
   };
   waiting_.insert(std::upper_bound(waiting_.begin(), waiting_.end(), run, earlier), run);
   may_start_ = true;
 }
 
 void ClusterTasks::meet_after_node(int replica, std::int32_t node) {
-  for (const std::int32_t task : after_node_[at(node)]) {
-    const std::int32_t first = first_run_[at(task)];
-    meet_wait(first + (runs_[at(first)].replica < 0 ? 0 : replica));
+  for (const std::int32_t task : after_node_[to_index(node)]) {
+    const std::int32_t first = first_run_[to_index(task)];
+    meet_wait(first + (runs_[to_index(first)].replica < 0 ? 0 : replica));
   }
 }
 
 bool ClusterTasks::can_begin(const TaskRun& run) {
-  const bool compute = step_.tasks[at(run.task)].lane == StepTask::Lane::kCompute;
+  const bool compute = step_.tasks[to_index(run.task)].lane == StepTask::Lane::kCompute;
   bool free = true;
   for_each_lane(run, [&](int replica, std::int32_t device) {
     const DeviceLanes& lane = lanes_.of(replica, device);
@@ -73,7 +70,7 @@ void ClusterTasks::start_waiting() {
   const std::vector<std::int32_t> candidates = std::move(waiting_);
   waiting_.clear();
   for (const std::int32_t run : candidates) {
-    if (can_begin(runs_[at(run)])) {
+    if (can_begin(runs_[to_index(run)])) {
       begin(run);  // even a task without length ends in an event of its own, so nothing joins those waiting here
     } else {
       left.push_back(run);
@@ -83,8 +80,8 @@ void ClusterTasks::start_waiting() {
 }
 
 void ClusterTasks::begin(std::int32_t run) {
-  TaskRun& task = runs_[at(run)];
-  const StepTask& what = step_.tasks[at(task.task)];
+  TaskRun& task = runs_[to_index(run)];
+  const StepTask& what = step_.tasks[to_index(task.task)];
   const bool compute = what.lane == StepTask::Lane::kCompute;
   task.begin = clock_.now;
   find_causes(task);
@@ -93,18 +90,18 @@ void ClusterTasks::begin(std::int32_t run) {
     (compute ? lane.task : lane.collective) = run;
     if (what.slow_down > 0) set_slow(replica, device, 1 + what.slow_down);
   });
-  const std::int32_t first = first_sequence_[at(run)];
-  const std::int32_t end = first_sequence_[at(run) + 1];
+  const std::int32_t first = first_sequence_[to_index(run)];
+  const std::int32_t end = first_sequence_[to_index(run) + 1];
   task.open_sequences = end - first;
   for (std::int32_t sequence = first; sequence < end; ++sequence) begin_phase(sequence);
   if (!compute || end - first != 1) return;
-  work_[at(run)] = {static_cast<double>(task.alone), clock_.now, 1};
+  work_[to_index(run)] = {static_cast<double>(task.alone), clock_.now, 1};
   stretch(run);
 }
 
 // In each replica the latest of what it waited for; on a tie the lane, for nothing was lost by waiting for the rest.
 void ClusterTasks::find_causes(TaskRun& run) {
-  const StepTask& task = step_.tasks[at(run.task)];
+  const StepTask& task = step_.tasks[to_index(run.task)];
   const bool compute = task.lane == StepTask::Lane::kCompute;
   const int first_replica = run.replica < 0 ? 0 : run.replica;
   const int last_replica = run.replica < 0 ? replicas_ - 1 : run.replica;
@@ -121,7 +118,7 @@ void ClusterTasks::find_causes(TaskRun& run) {
       if (compute) {
         offer(lane.last, lane.last_end);
       } else if (lane.last_collective.kind == Cause::Kind::kTask) {
-        offer(lane.last_collective, runs_[at(lane.last_collective.index)].end);
+        offer(lane.last_collective, runs_[to_index(lane.last_collective.index)].end);
       }
     }
     for (const StageName& stage : task.after_stages) {
@@ -129,18 +126,18 @@ void ClusterTasks::find_causes(TaskRun& run) {
       if (node >= 0) offer({Cause::Kind::kNode, node}, nodes_.end_of(replica, node));
     }
     for (const std::int32_t before : task.after) {
-      const std::int32_t first = first_run_[at(before)];
-      const std::int32_t other = runs_[at(first)].replica < 0 ? first : first + replica;
-      offer({Cause::Kind::kTask, other}, runs_[at(other)].end);
+      const std::int32_t first = first_run_[to_index(before)];
+      const std::int32_t other = runs_[to_index(first)].replica < 0 ? first : first + replica;
+      offer({Cause::Kind::kTask, other}, runs_[to_index(other)].end);
     }
     run.causes.push_back(cause);
   }
 }
 
 void ClusterTasks::begin_phase(std::int32_t number) {
-  PhaseSequence& sequence = sequences_[at(number)];
+  PhaseSequence& sequence = sequences_[to_index(number)];
   if (sequence.next == sequence.routes.size()) {
-    if (--runs_[at(sequence.run)].open_sequences == 0) end(sequence.run);
+    if (--runs_[to_index(sequence.run)].open_sequences == 0) end(sequence.run);
     return;
   }
   const ClusterLinks::Route& route = sequence.routes[sequence.next];
@@ -152,13 +149,13 @@ void ClusterTasks::begin_phase(std::int32_t number) {
 }
 
 void ClusterTasks::phase_has_left(std::int32_t number) {
-  PhaseSequence& sequence = sequences_[at(number)];
+  PhaseSequence& sequence = sequences_[to_index(number)];
   sequence.at = links_.arrival(sequence.routes[sequence.next]);
   clock_.schedule(sequence.at, Event::Kind::kPhaseEnds, number);
 }
 
 void ClusterTasks::end_phase(std::int32_t number) {
-  PhaseSequence& sequence = sequences_[at(number)];
+  PhaseSequence& sequence = sequences_[to_index(number)];
   if (sequence.at != clock_.now) return;  // it was stretched since
   sequence.at = -1;
   ++sequence.next;
@@ -166,8 +163,8 @@ void ClusterTasks::end_phase(std::int32_t number) {
 }
 
 void ClusterTasks::end(std::int32_t run) {
-  TaskRun& task = runs_[at(run)];
-  const StepTask& what = step_.tasks[at(task.task)];
+  TaskRun& task = runs_[to_index(run)];
+  const StepTask& what = step_.tasks[to_index(task.task)];
   const bool compute = what.lane == StepTask::Lane::kCompute;
   task.end = clock_.now;
   for_each_lane(task, [&](int replica, std::int32_t device) {
@@ -194,18 +191,18 @@ void ClusterTasks::end(std::int32_t run) {
 
 // Ops and tasks that waited for it.
 void ClusterTasks::release_after(std::int32_t run) {
-  const TaskRun& task = runs_[at(run)];
+  const TaskRun& task = runs_[to_index(run)];
   const int first_replica = task.replica < 0 ? 0 : task.replica;
   const int last_replica = task.replica < 0 ? replicas_ - 1 : task.replica;
   for (int replica = first_replica; replica <= last_replica; ++replica) {
-    for (const StageName& stage : step_.tasks[at(task.task)].before_stages) {
+    for (const StageName& stage : step_.tasks[to_index(task.task)].before_stages) {
       const std::int32_t node = stage_nodes_.first_forward[stage_nodes_.index(stage)];
       if (node >= 0) nodes_.meet_task(replica, node, run);
     }
   }
-  for (const std::int32_t next : after_task_[at(task.task)]) {
-    const std::int32_t first = first_run_[at(next)];
-    if (runs_[at(first)].replica < 0) {
+  for (const std::int32_t next : after_task_[to_index(task.task)]) {
+    const std::int32_t first = first_run_[to_index(next)];
+    if (runs_[to_index(first)].replica < 0) {
       meet_wait(first);  // one of as many as there are replicas of this task
     } else {
       for (int replica = first_replica; replica <= last_replica; ++replica) meet_wait(first + replica);
@@ -223,16 +220,16 @@ void ClusterTasks::set_slow(int replica, std::int32_t device, double factor) {
 // A task on compute lanes takes as long as the slowest of its devices needs. One with flows is not stretched: the
 // network says how long those take.
 void ClusterTasks::stretch(std::int32_t run) {
-  const TaskRun& task = runs_[at(run)];
-  const std::int32_t number = first_sequence_[at(run)];
-  PhaseSequence& sequence = sequences_[at(number)];
+  const TaskRun& task = runs_[to_index(run)];
+  const std::int32_t number = first_sequence_[to_index(run)];
+  PhaseSequence& sequence = sequences_[to_index(number)];
   const bool computes = sequence.routes.size() == 1 && sequence.routes[0].in_network < 0;
   if (task.begin < 0 || task.end >= 0 || !computes) return;
   double factor = 1;
   for_each_lane(task,
                 [&](int replica, std::int32_t device) { factor = std::max(factor, lanes_.of(replica, device).slow); });
-  if (factor == work_[at(run)].factor) return;
-  sequence.at = work_[at(run)].stretch(clock_.now, factor);
+  if (factor == work_[to_index(run)].factor) return;
+  sequence.at = work_[to_index(run)].stretch(clock_.now, factor);
   clock_.schedule(sequence.at, Event::Kind::kPhaseEnds, number);
 }
 

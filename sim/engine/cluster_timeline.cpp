@@ -5,13 +5,12 @@
 #include <map>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/engine/span_recorder.hpp"
 
 namespace debubble {
 
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // The step's spans of one replica, by device, then lane, then begin.
 class Steps {
@@ -23,7 +22,7 @@ class Steps {
     for (std::size_t k = 0; k < run.task_runs().size(); ++k) {
       const ClusterTasks::TaskRun& task = run.task_runs()[k];
       if (task.replica >= 0 && task.replica != replica) continue;
-      const StepTask& what = step->tasks[at(task.task)];
+      const StepTask& what = at(step->tasks, task.task);
       for (const std::int32_t device : what.devices) {
         order.push_back({device, static_cast<std::int64_t>(what.lane), task.begin, static_cast<std::int64_t>(k)});
       }
@@ -42,20 +41,20 @@ class Steps {
   template <typename GateOfNode>
   void set_gates(const GateOfNode& gate_of_node, const Program& program) {
     for (const auto& [key, number] : index_) {
-      const ClusterTasks::TaskRun& task = run_.task_runs()[at(key.first)];
-      const Cause& cause = task.causes[task.replica < 0 ? at(replica_) : 0];
-      StepSpan& span = spans_[at(number)];
+      const ClusterTasks::TaskRun& task = at(run_.task_runs(), key.first);
+      const Cause& cause = task.causes[task.replica < 0 ? to_index(replica_) : 0];
+      StepSpan& span = at(spans_, number);
       Nanoseconds released = 0;
       switch (cause.kind) {
         case Cause::Kind::kNothing:
           break;
         case Cause::Kind::kNode:
-          span.gate = gate_of_node(program.nodes[at(cause.index)], cause.index);
+          span.gate = gate_of_node(at(program.nodes, cause.index), cause.index);
           released = run_.nodes().end_of(replica_, cause.index);
           break;
         case Cause::Kind::kTask:
           span.gate = {Gate::Kind::kStep, index(cause.index, span.device)};
-          released = run_.task_runs()[at(cause.index)].end;
+          released = at(run_.task_runs(), cause.index).end;
           break;
       }
       span.waited_for_replica = span.begin - released;
@@ -64,8 +63,8 @@ class Steps {
 
  private:
   void add(const StepWork* step, std::int32_t device, std::int64_t task_run) {
-    const ClusterTasks::TaskRun& task = run_.task_runs()[static_cast<std::size_t>(task_run)];
-    const StepTask& what = step->tasks[at(task.task)];
+    const ClusterTasks::TaskRun& task = at(run_.task_runs(), task_run);
+    const StepTask& what = at(step->tasks, task.task);
     index_[{static_cast<std::int32_t>(task_run), device}] = static_cast<std::int32_t>(spans_.size());
     StepSpan span;
     span.task = task.task;
@@ -112,7 +111,7 @@ struct RunTimes {
   void add_gate(std::size_t k, Nanoseconds gate_end, Gate& gate, Nanoseconds& ready) const {
     const ClusterNodes::Release* release = run.nodes().release_of(replica, static_cast<std::int32_t>(k));
     if (release == nullptr) return;
-    const Nanoseconds end = run.task_runs()[at(release->task_run)].end;
+    const Nanoseconds end = at(run.task_runs(), release->task_run).end;
     if (release->is_input) ready = std::max(ready, end);
     if (end <= gate_end) return;
     gate = {Gate::Kind::kStep, steps.index(release->task_run, program.device_of(program.nodes[k]))};
@@ -141,7 +140,7 @@ Timeline timeline_of(const ClusterRun& run, int replica, const Program& program,
   }
   steps.set_gates(
       [&](const Program::Node& node, std::int32_t number) {
-        const std::int32_t index = recorder.index_of(at(number));
+        const std::int32_t index = recorder.index_of(to_index(number));
         if (node.is_transfer()) return Gate{Gate::Kind::kTransfer, index};
         return Gate{program.cells[node.cell()].is_copy ? Gate::Kind::kCopy : Gate::Kind::kSpan, index};
       },

@@ -4,13 +4,10 @@
 #include <cstddef>
 #include <limits>
 
+#include "sim/core/at.hpp"
 #include "sim/engine/tables.hpp"
 
 namespace debubble {
-
-namespace {
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
-}  // namespace
 
 // Two passes over the program. Forwards: the times of walk.hpp, by the same rules, with all that each node may have
 // waited for. Backwards: from the last ends along waits without slack, which is what makes a node critical. Only those
@@ -63,10 +60,10 @@ class CriticalGraph::Builder {
       end_[k] = begin_[k] + (node.is_transfer() ? tables_.channels[node.channel()].total() : durations_[k]);
       if (node.is_transfer()) {
         const Program::Channel& channel = program_.channels[node.channel()];
-        lanes_[at(channel.from_device)].transfers.push_back(number);
-        lanes_[at(channel.to_device)].transfers.push_back(number);
+        at(lanes_, channel.from_device).transfers.push_back(number);
+        at(lanes_, channel.to_device).transfers.push_back(number);
       } else {
-        LaneState& lane = lanes_[at(tables_.cells[node.cell()].device)];
+        LaneState& lane = at(lanes_, tables_.cells[node.cell()].device);
         lane.cell = number;
         lane.transfers.clear();
       }
@@ -86,7 +83,7 @@ class CriticalGraph::Builder {
   void wait_as_transfer(const Program::Node& node) {
     const Program::Channel& channel = program_.channels[node.channel()];
     for (const std::int32_t device : {channel.from_device, channel.to_device}) {
-      const LaneState& lane = lanes_[at(device)];
+      const LaneState& lane = at(lanes_, device);
       if (program_.p2p == P2p::kCoupled) {
         wait(lane.cell);
       } else {
@@ -97,10 +94,10 @@ class CriticalGraph::Builder {
 
   void wait_as_cell(std::size_t k, const Program::Node& node, std::size_t& extra) {
     const CellCost& cost = tables_.cells[node.cell()];
-    wait_for_lane(lanes_[at(cost.device)]);
+    wait_for_lane(at(lanes_, cost.device));
     if (program_.p2p != P2p::kOverlapped) return;  // lanes alone give its start
     wait(node.input, program_.cells[node.cell()].input_channel);
-    for (; extra < program_.extra_inputs.size() && at(program_.extra_inputs[extra].node) == k; ++extra) {
+    for (; extra < program_.extra_inputs.size() && to_index(program_.extra_inputs[extra].node) == k; ++extra) {
       const Program::ExtraInput& more = program_.extra_inputs[extra];
       wait(more.input, more.wait == Wait::kArrival ? more.what : -1, more.wait == Wait::kGathered,
            more.wait == Wait::kBegin);
@@ -108,8 +105,8 @@ class CriticalGraph::Builder {
   }
 
   [[nodiscard]] Nanoseconds release(const Edge& edge) const {
-    const Nanoseconds from = edge.begin_only ? begin_[at(edge.from)] : end_[at(edge.from)];
-    return from + (edge.channel >= 0 ? tables_.channels[at(edge.channel)].total() : 0) +
+    const Nanoseconds from = edge.begin_only ? at(begin_, edge.from) : at(end_, edge.from);
+    return from + (edge.channel >= 0 ? at(tables_.channels, edge.channel).total() : 0) +
            (edge.gathered ? tables_.barrier : 0);
   }
 
@@ -121,7 +118,7 @@ class CriticalGraph::Builder {
     for (std::size_t k = end_.size(); k-- > 0;) {
       if (!critical[k]) continue;
       for (std::size_t w = first_wait(k); w < waits_end_[k]; ++w) {
-        if (release(waits_[w]) == begin_[k]) critical[at(waits_[w].from)] = true;
+        if (release(waits_[w]) == begin_[k]) at(critical, waits_[w].from) = true;
       }
     }
     for (std::size_t k = 0; k < end_.size(); ++k) {
@@ -157,7 +154,7 @@ CriticalGraph::CriticalGraph(const Program& program, const StageCosts& costs, co
 double CriticalGraph::extreme(const std::vector<double>& node, const std::vector<double>& channel, double barrier,
                               bool most) const {
   const auto weight = [](const std::vector<double>& weights, std::int32_t index) {
-    return weights.empty() || index < 0 ? 0.0 : weights[at(index)];
+    return weights.empty() || index < 0 ? 0.0 : at(weights, index);
   };
   // What no path reaches: worse than all, so that max and min skip it.
   const double none = most ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
@@ -170,13 +167,13 @@ double CriticalGraph::extreme(const std::vector<double>& node, const std::vector
     double sum = critical.starts ? 0 : none;
     for (; edge < critical.edges_end; ++edge) {
       const Edge& from = edges_[edge];
-      const double before = from.begin_only ? until_begin[at(from.from)] : until_end[at(from.from)];
+      const double before = from.begin_only ? at(until_begin, from.from) : at(until_end, from.from);
       sum = better(sum, before + weight(channel, from.channel) + (from.gathered ? barrier : 0));
     }
-    const std::int32_t sent = channel_of_[at(critical.node)];
-    until_begin[at(critical.node)] = sum;
-    until_end[at(critical.node)] = sum + (sent >= 0 ? weight(channel, sent) : weight(node, critical.node));
-    if (critical.ends) result = better(result, until_end[at(critical.node)]);
+    const std::int32_t sent = at(channel_of_, critical.node);
+    at(until_begin, critical.node) = sum;
+    at(until_end, critical.node) = sum + (sent >= 0 ? weight(channel, sent) : weight(node, critical.node));
+    if (critical.ends) result = better(result, at(until_end, critical.node));
   }
   return nodes_.empty() ? 0 : result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/core/at.hpp"
 #include "sim/core/topology.hpp"
 
 namespace debubble {
@@ -10,7 +11,7 @@ namespace {
 
 // As often as the route takes the link; less where transfers are calibrated.
 Nanoseconds latency_on(const LinkShare& share, const LinkGraph& graph) {
-  const Nanoseconds latency = graph.links[static_cast<std::size_t>(share.link)].latency;
+  const Nanoseconds latency = at(graph.links, share.link).latency;
   return share.weight == 1 ? latency : static_cast<Nanoseconds>(static_cast<double>(latency) * share.weight);
 }
 
@@ -23,7 +24,7 @@ std::int32_t FifoNetwork::add_route(const std::vector<FlowPath>& paths, Form for
 
 // Link after link, each link's latency is paid as the message passes it; what a message costs beyond them comes last.
 Nanoseconds FifoNetwork::latency_after(std::int32_t route) const {
-  const Route& of = routes_[static_cast<std::size_t>(route)];
+  const Route& of = at(routes_, route);
   if (of.form == Form::kTogether) return of.paths.front().latency;
   Nanoseconds most = 0;
   for (const FlowPath& path : of.paths) {
@@ -52,7 +53,7 @@ void FifoNetwork::begin(std::int32_t route, Bytes bytes, Nanoseconds alone, Flow
   }
   const std::size_t group = unused_groups_.back();
   unused_groups_.pop_back();
-  const Route& of = routes_[static_cast<std::size_t>(route)];
+  const Route& of = at(routes_, route);
   groups_[group] = {owner, of.paths.size()};
   for (std::size_t path = 0; path < of.paths.size(); ++path) {
     const std::size_t slot = new_message(route, path, bytes, group);
@@ -67,7 +68,7 @@ void FifoNetwork::begin(std::int32_t route, Bytes bytes, Nanoseconds alone, Flow
 FlowOwner FifoNetwork::fire(std::uint32_t index, Nanoseconds now) {
   const auto slot = static_cast<std::size_t>(index);
   const Message& message = messages_[slot];
-  const Route& route = routes_[static_cast<std::size_t>(message.route)];
+  const Route& route = at(routes_, message.route);
   if (route.form == Form::kLinkAfterLink && message.next < path_of(message).links.size()) {
     enter_next_link(slot, now);
     return kInFlight;
@@ -82,8 +83,8 @@ FlowOwner FifoNetwork::fire(std::uint32_t index, Nanoseconds now) {
 void FifoNetwork::enter_next_link(std::size_t slot, Nanoseconds now) {
   Message& message = messages_[slot];
   const LinkShare& share = path_of(message).links[message.next++];
-  const Link& link = graph_.links[static_cast<std::size_t>(share.link)];
-  Nanoseconds& free = free_[static_cast<std::size_t>(share.link)];
+  const Link& link = at(graph_.links, share.link);
+  Nanoseconds& free = at(free_, share.link);
   const FlowPath one_link{{share}, 0, 0};
   const Nanoseconds taken = alone({one_link, message.bytes}, graph_, NetworkModel::kFifo).serialisation;
   const Nanoseconds sent = (link.shared ? std::max(free, now) : now) + taken;
@@ -93,15 +94,13 @@ void FifoNetwork::enter_next_link(std::size_t slot, Nanoseconds now) {
 
 void FifoNetwork::hold_all(std::size_t slot, Nanoseconds alone, Nanoseconds now) {
   const FlowPath& path = path_of(messages_[slot]);
-  const auto is_shared = [&](const LinkShare& share) {
-    return graph_.links[static_cast<std::size_t>(share.link)].shared;
-  };
+  const auto is_shared = [&](const LinkShare& share) { return at(graph_.links, share.link).shared; };
   Nanoseconds begin = now;
   for (const LinkShare& share : path.links) {
-    if (is_shared(share)) begin = std::max(begin, free_[static_cast<std::size_t>(share.link)]);
+    if (is_shared(share)) begin = std::max(begin, at(free_, share.link));
   }
   for (const LinkShare& share : path.links) {
-    if (is_shared(share)) free_[static_cast<std::size_t>(share.link)] = begin + alone;
+    if (is_shared(share)) at(free_, share.link) = begin + alone;
   }
   queue_.push({begin + alone, {Event::Kind::kNetwork, 0, static_cast<std::uint32_t>(slot)}});
 }

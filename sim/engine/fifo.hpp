@@ -12,6 +12,8 @@
 
 #include "sim/engine/flow_network.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 class FifoNetwork : public FlowNetwork {
@@ -44,7 +46,7 @@ class FifoNetwork : public FlowNetwork {
   };
 
   [[nodiscard]] const FlowPath& path_of(const Message& message) const {
-    return routes_[static_cast<std::size_t>(message.route)].paths[message.path];
+    return at(routes_, message.route).paths[message.path];
   }
   std::size_t new_message(std::int32_t route, std::size_t path, Bytes bytes, std::size_t group);
   void enter_next_link(std::size_t slot, Nanoseconds now);

@@ -4,16 +4,16 @@
 #include <cmath>
 #include <cstddef>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
 
-constexpr double kRounding = 1e-9;  // relative: sums of shares that differ by less are one
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+constexpr double kShareRounding = 1e-9;  // relative: sums of shares that differ by less are one
 
 // Rounded up, but not for what is rounding itself.
-Nanoseconds whole_nanoseconds(double time) {
+Nanoseconds flow_nanoseconds(double time) {
   constexpr double kNoise = 1e-12;
   constexpr double kLeast = 1e-6;
   return static_cast<Nanoseconds>(std::ceil(std::min(time * (1 - kNoise) - kLeast, 0x1p62)));
@@ -22,14 +22,14 @@ Nanoseconds whole_nanoseconds(double time) {
 }  // namespace
 
 // Whether its flows slow each other down. Otherwise each gets what it would get alone, and none depends on the others.
-bool FluidNetwork::Class::tight() const { return demand > capacity * (1 + kRounding); }
+bool FluidNetwork::Class::tight() const { return demand > capacity * (1 + kShareRounding); }
 
 std::int32_t FluidNetwork::add_route(const std::vector<FlowPath>& paths, Form) {
   paths_.push_back(paths.at(0));
   return static_cast<std::int32_t>(paths_.size()) - 1;
 }
 
-Nanoseconds FluidNetwork::latency_after(std::int32_t route) const { return paths_[at(route)].latency; }
+Nanoseconds FluidNetwork::latency_after(std::int32_t route) const { return at(paths_, route).latency; }
 
 // Classes depend on which routes share links, so all routes must be known.
 void FluidNetwork::prepare() {
@@ -45,13 +45,13 @@ void FluidNetwork::begin(std::int32_t route, Bytes bytes, Nanoseconds alone, Flo
   }
   const std::int32_t slot = unused_.back();
   unused_.pop_back();
-  const SharedRoute& shared = classes_of_.routes[at(route)];
-  Active& flow = flows_[at(slot)];
+  const SharedRoute& shared = at(classes_of_.routes, route);
+  Active& flow = at(flows_, slot);
   flow = {route, 0, owner, static_cast<double>(bytes), shared.fastest, now, now + alone, now + alone, flow.seen};
   // The usual case costs no solving: on classes with room the flow ends when it would alone, and its event is exact.
   bool meets = false;
   for (const LinkShare& share : shared.classes) {
-    Class& on = classes_[at(share.link)];
+    Class& on = at(classes_, share.link);
     on.flows.push_back(slot);
     on.demand += share.weight * shared.fastest;
     if (!on.tight()) continue;
@@ -64,11 +64,11 @@ void FluidNetwork::begin(std::int32_t route, Bytes bytes, Nanoseconds alone, Flo
 
 FlowOwner FluidNetwork::fire(std::uint32_t index, Nanoseconds now) {
   const auto slot = static_cast<std::int32_t>(index);
-  Active& flow = flows_[at(slot)];
+  Active& flow = at(flows_, slot);
   if (flow.route < 0 || flow.end != now || flow.rate == 0) return kInFlight;  // its end has moved since
   const SharedRoute& shared = route_of(flow);
   for (const LinkShare& share : shared.classes) {
-    Class& on = classes_[at(share.link)];
+    Class& on = at(classes_, share.link);
     // Asked before it leaves: a class that was tight until now gives its room to the flows that stay.
     if (on.tight()) dirty_.push_back(share.link);
     const auto here = std::find(on.flows.begin(), on.flows.end(), slot);
@@ -83,19 +83,19 @@ FlowOwner FluidNetwork::fire(std::uint32_t index, Nanoseconds now) {
 }
 
 void FluidNetwork::look_at_class(std::int32_t index) {
-  Class& on = classes_[at(index)];
+  Class& on = at(classes_, index);
   if (on.seen == round_) return;
   on.seen = round_;
   met_classes_.push_back(index);
 }
 
 void FluidNetwork::look_at_flow(std::int32_t slot) {
-  Active& flow = flows_[at(slot)];
+  Active& flow = at(flows_, slot);
   if (flow.seen == round_) return;
   flow.seen = round_;
   met_flows_.push_back(slot);
   for (const LinkShare& share : route_of(flow).classes) {
-    if (classes_[at(share.link)].tight()) look_at_class(share.link);
+    if (at(classes_, share.link).tight()) look_at_class(share.link);
   }
 }
 
@@ -109,7 +109,7 @@ void FluidNetwork::collect() {
   for (const std::int32_t index : dirty_) look_at_class(index);
   dirty_.clear();
   for (std::size_t next = 0; next < met_classes_.size(); ++next) {
-    for (const std::int32_t slot : classes_[at(met_classes_[next])].flows) look_at_flow(slot);
+    for (const std::int32_t slot : at(classes_, met_classes_[next]).flows) look_at_flow(slot);
   }
 }
 
@@ -120,23 +120,23 @@ void FluidNetwork::settle(Nanoseconds now) {
   collect();
   max_min_.clear();
   for (const std::int32_t index : met_classes_) {
-    Class& on = classes_[at(index)];
+    Class& on = at(classes_, index);
     on.solved = on.tight() ? max_min_.add_link(on.capacity) : -1;
   }
   for (const std::int32_t slot : met_flows_) {
-    Active& flow = flows_[at(slot)];
+    Active& flow = at(flows_, slot);
     flow.solved = max_min_.add_flow(route_of(flow).fastest);
     for (const LinkShare& share : route_of(flow).classes) {
-      const Class& on = classes_[at(share.link)];
+      const Class& on = at(classes_, share.link);
       if (on.seen == round_ && on.solved >= 0) max_min_.cross(on.solved, share.weight);
     }
   }
   max_min_.solve();
-  for (const std::int32_t slot : met_flows_) change_rate(slot, max_min_.rate(flows_[at(slot)].solved), now);
+  for (const std::int32_t slot : met_flows_) change_rate(slot, max_min_.rate(at(flows_, slot).solved), now);
 }
 
 void FluidNetwork::change_rate(std::int32_t slot, double rate, Nanoseconds now) {
-  Active& flow = flows_[at(slot)];
+  Active& flow = at(flows_, slot);
   // A rate that comes out the same keeps its end: to work it out again would only add rounding, and an event.
   constexpr double kUnchanged = 1e-13;
   if (flow.rate > 0 && std::abs(rate - flow.rate) <= kUnchanged * flow.rate) return;
@@ -144,7 +144,7 @@ void FluidNetwork::change_rate(std::int32_t slot, double rate, Nanoseconds now) 
   flow.since = now;
   flow.rate = rate;
   // Contention never makes it faster than alone, which rounding could.
-  flow.end = std::max(flow.earliest, now + whole_nanoseconds(flow.left / rate));
+  flow.end = std::max(flow.earliest, now + flow_nanoseconds(flow.left / rate));
   queue_.push({flow.end, {Event::Kind::kNetwork, 0, static_cast<std::uint32_t>(slot)}});
 }
 

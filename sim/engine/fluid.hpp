@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/engine/flow_network.hpp"
 #include "sim/engine/link_classes.hpp"
 #include "sim/engine/max_min.hpp"
@@ -50,9 +51,7 @@ class FluidNetwork : public FlowNetwork {
     [[nodiscard]] bool tight() const;
   };
 
-  [[nodiscard]] const SharedRoute& route_of(const Active& flow) const {
-    return classes_of_.routes[static_cast<std::size_t>(flow.route)];
-  }
+  [[nodiscard]] const SharedRoute& route_of(const Active& flow) const { return at(classes_of_.routes, flow.route); }
   void look_at_class(std::int32_t index);
   void look_at_flow(std::int32_t slot);
   void collect();

@@ -5,13 +5,13 @@
 #include <limits>
 #include <unordered_map>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
 
 constexpr double kBytesPerNanosecond = 1e-9;  // of bytes per second
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 struct Crossing {
   std::int32_t route = 0;
@@ -26,9 +26,9 @@ std::vector<std::vector<Crossing>> crossings_of(const LinkGraph& graph, const st
   std::vector<std::vector<Crossing>> crossings(graph.links.size());
   for (std::size_t r = 0; r < routes.size(); ++r) {
     for (const LinkShare& share : routes[r].links) {
-      const Link& link = graph.links[at(share.link)];
+      const Link& link = at(graph.links, share.link);
       if (!link.shared || link.bandwidth == 0) continue;
-      crossings[at(share.link)].push_back({static_cast<std::int32_t>(r), share.weight});
+      at(crossings, share.link).push_back({static_cast<std::int32_t>(r), share.weight});
     }
   }
   return crossings;
@@ -49,7 +49,7 @@ std::uint64_t hash_of(const std::vector<Crossing>& crossings) {
 double fastest_of(const LinkGraph& graph, const FlowPath& path) {
   double fastest = std::numeric_limits<double>::infinity();
   for (const LinkShare& share : path.links) {
-    const std::int64_t bandwidth = graph.links[at(share.link)].bandwidth;
+    const std::int64_t bandwidth = at(graph.links, share.link).bandwidth;
     if (bandwidth == 0) continue;
     fastest = std::min(fastest, static_cast<double>(bandwidth) * kBytesPerNanosecond / share.weight);
   }
@@ -75,9 +75,9 @@ LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& 
     const double capacity = static_cast<double>(graph.links[l].bandwidth) * kBytesPerNanosecond / unit;
     std::vector<std::int32_t>& candidates = known[hash_of(crossings[l])];
     const auto same = std::find_if(candidates.begin(), candidates.end(),
-                                   [&](std::int32_t c) { return crossings[at(member[at(c)])] == crossings[l]; });
+                                   [&](std::int32_t c) { return at(crossings, at(member, c)) == crossings[l]; });
     if (same != candidates.end()) {
-      classes.capacity[at(*same)] = std::min(classes.capacity[at(*same)], capacity);
+      at(classes.capacity, *same) = std::min(at(classes.capacity, *same), capacity);
       continue;
     }
     const auto made = static_cast<std::int32_t>(classes.capacity.size());
@@ -85,7 +85,7 @@ LinkClasses classify_links(const LinkGraph& graph, const std::vector<FlowPath>& 
     member.push_back(static_cast<std::int32_t>(l));
     classes.capacity.push_back(capacity);
     for (const Crossing& crossing : crossings[l]) {
-      classes.routes[at(crossing.route)].classes.push_back({made, crossing.weight});
+      at(classes.routes, crossing.route).classes.push_back({made, crossing.weight});
     }
   }
   return classes;

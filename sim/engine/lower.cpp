@@ -10,6 +10,8 @@
 
 #include "sim/engine/lowering.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -139,8 +141,8 @@ class OverlappedLowering {
   }
 
   [[nodiscard]] const StageRecord& record(const Op& op) const {
-    const std::int32_t replica = one_replica_ ? 0 : schedule_.replica_of[static_cast<std::size_t>(op.microbatch)];
-    return records_[static_cast<std::size_t>(replica * stages_ + op.stage)];
+    const std::int32_t replica = one_replica_ ? 0 : at(schedule_.replica_of, op.microbatch);
+    return at(records_, replica * stages_ + op.stage);
   }
 
   // Whether the op may run now; if so, where it is and what it receives.
@@ -194,7 +196,7 @@ class OverlappedLowering {
   }
 
   void wake(std::int32_t device, std::size_t event) {
-    std::size_t& waits_for = waits_for_[static_cast<std::size_t>(device)];
+    std::size_t& waits_for = at(waits_for_, device);
     if (waits_for != event) return;
     waits_for = kNothing;
     runnable_.push_back(static_cast<std::size_t>(device));

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"
 #include "sim/rows/weight_versions.hpp"
@@ -135,7 +136,7 @@ std::int32_t Lowering::input_channel(const Program& program, OpKind kind, int re
   const int replicas = schedule_.placement.replicas();
   const std::int32_t index =
       makes_input_gradient(kind) ? (replicas + replica) * stages_ + stage : replica * stages_ + stage - 1;
-  const Program::Channel& channel = program.channels[static_cast<std::size_t>(index)];
+  const Program::Channel& channel = at(program.channels, index);
   return channel.from_device == channel.to_device ? -1 : index;
 }
 

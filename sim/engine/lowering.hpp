@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/engine/program.hpp"
@@ -61,7 +62,7 @@ class Lowering {
   }
 
   [[nodiscard]] std::int32_t channel(const Tensor& t) const {
-    const int replica_index = schedule_.replica_of[static_cast<std::size_t>(t.piece)];
+    const int replica_index = at(schedule_.replica_of, t.piece);
     const int index = ((t.gradient ? schedule_.placement.replicas() : 0) + replica_index) * stages_ + t.stage;
     return plain_ ? index : shares_.class_of(t.piece) * channels_per_class() + index;
   }
@@ -87,11 +88,9 @@ class Lowering {
   [[nodiscard]] Program start(P2p p2p) const;
 
  private:
-  [[nodiscard]] int replica(const Op& op) const {
-    return schedule_.replica_of[static_cast<std::size_t>(op.microbatch)];
-  }
+  [[nodiscard]] int replica(const Op& op) const { return at(schedule_.replica_of, op.microbatch); }
   [[nodiscard]] std::int32_t device(const Tensor& t, int stage) const {
-    return schedule_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(t.piece)], stage);
+    return schedule_.placement.device_of(at(schedule_.replica_of, t.piece), stage);
   }
 
   // Whole blocks of cells for each class of pieces, once more for those that are recomputed; then those of S and T.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -10,8 +12,6 @@ namespace {
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 // Two levels closer than this are one: they differ by rounding only, and a second step would raise nothing but that.
 constexpr double kSame = 1 + 1e-12;
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -41,14 +41,14 @@ void MaxMin::cross(std::int32_t link, double weight) {
 // part and is then what it is named for.
 void MaxMin::index_links() {
   link_begin_.assign(links_.size() + 1, 0);
-  for (const Crossing& crossing : crossings_) ++link_begin_[at(crossing.link) + 1];
+  for (const Crossing& crossing : crossings_) ++link_begin_[to_index(crossing.link) + 1];
   for (std::size_t l = 0; l < links_.size(); ++l) link_begin_[l + 1] += link_begin_[l];
   on_link_.resize(crossings_.size());
   for (std::size_t f = 0; f < flows_.size(); ++f) {
     for (std::int32_t c = flows_[f].begin; c < flows_[f].end; ++c) {
-      const std::int32_t l = crossings_[at(c)].link;
-      on_link_[at(link_begin_[at(l)] + links_[at(l)].rising++)] = {static_cast<std::int32_t>(f),
-                                                                   crossings_[at(c)].weight};
+      const std::int32_t l = at(crossings_, c).link;
+      at(on_link_, at(link_begin_, l) + at(links_, l).rising++) = {static_cast<std::int32_t>(f),
+                                                                   at(crossings_, c).weight};
     }
   }
 }
@@ -60,10 +60,10 @@ void MaxMin::measure(std::size_t l) {
   link.demand = 0;
   link.rising = 0;
   for (std::int32_t i = link_begin_[l]; i < link_begin_[l + 1]; ++i) {
-    const SolvedFlow& flow = flows_[at(on_link_[at(i)].link)];
+    const SolvedFlow& flow = at(flows_, at(on_link_, i).link);
     if (flow.rate >= 0) continue;
     ++link.rising;
-    const double part = on_link_[at(i)].weight / flow.penalty;
+    const double part = at(on_link_, i).weight / flow.penalty;
     link.demand = link.shared ? link.demand + part : std::max(link.demand, part);
   }
 }
@@ -82,16 +82,16 @@ void MaxMin::stop(std::size_t f, double level) {
   SolvedFlow& flow = flows_[f];
   flow.rate = level / flow.penalty;
   for (std::int32_t c = flow.begin; c < flow.end; ++c) {
-    SolvedLink& link = links_[at(crossings_[at(c)].link)];
+    SolvedLink& link = at(links_, at(crossings_, c).link);
     --link.rising;
     // Where each flow has the whole link, one that stops leaves the others as much as before.
     if (!link.shared) {
-      touched_.push_back(crossings_[at(c)].link);
+      touched_.push_back(at(crossings_, c).link);
       continue;
     }
-    link.left = std::max(0.0, link.left - crossings_[at(c)].weight * flow.rate);
+    link.left = std::max(0.0, link.left - at(crossings_, c).weight * flow.rate);
     // Exact once the last one leaves; until then what rounding leaves behind is far below kSame.
-    link.demand -= crossings_[at(c)].weight / flow.penalty;
+    link.demand -= at(crossings_, c).weight / flow.penalty;
   }
 }
 
@@ -116,8 +116,8 @@ std::size_t MaxMin::stop_at_full_links(double level) {
     }
   }
   for (const std::int32_t l : full_) {
-    for (std::int32_t i = link_begin_[at(l)]; i < link_begin_[at(l) + 1]; ++i) {
-      const auto f = at(on_link_[at(i)].link);
+    for (std::int32_t i = at(link_begin_, l); i < link_begin_[to_index(l) + 1]; ++i) {
+      const auto f = to_index(at(on_link_, i).link);
       if (flows_[f].rate >= 0) continue;
       stop(f, level);
       ++stopped;
@@ -142,7 +142,7 @@ void MaxMin::solve() {
     // Bounds below the level are taken one after the other: each makes room on the flow's links and raises the level.
     // Where nothing limits any flow, level and bound are both infinite, and so are all rates.
     rising -= bound <= level ? stop_bounded(bound) : stop_at_full_links(level);
-    for (const std::int32_t link : touched_) measure(at(link));
+    for (const std::int32_t link : touched_) measure(to_index(link));
   }
 }
 

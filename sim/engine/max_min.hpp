@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 class MaxMin {
@@ -25,7 +27,7 @@ class MaxMin {
   void cross(std::int32_t link, double weight = 1);
   // Rates of all flows; infinite where nothing limits one.
   void solve();
-  [[nodiscard]] double rate(std::int32_t flow) const { return flows_[static_cast<std::size_t>(flow)].rate; }
+  [[nodiscard]] double rate(std::int32_t flow) const { return at(flows_, flow).rate; }
 
  private:
   struct SolvedLink {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/core/at.hpp"
 #include "sim/engine/span_recorder.hpp"
 #include "sim/engine/tables.hpp"
 #include "sim/engine/walk.hpp"
@@ -19,9 +20,7 @@ struct WalkTimes {
 
   [[nodiscard]] Nanoseconds end(std::int32_t node) const { return walk.end(node); }
   [[nodiscard]] Nanoseconds arrival(const Input& input) const { return walk.arrival(input.maker, input.channel); }
-  [[nodiscard]] TransferTime alone(std::int32_t channel) const {
-    return tables.channels[static_cast<std::size_t>(channel)];
-  }
+  [[nodiscard]] TransferTime alone(std::int32_t channel) const { return at(tables.channels, channel); }
   static bool copy_engines() { return false; }
   static void add_parts(std::size_t, const Span&) {}
   static void add_gate(std::size_t, Nanoseconds, const Gate&, Nanoseconds) {}

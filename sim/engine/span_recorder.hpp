@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/timeline.hpp"
 #include "sim/engine/program.hpp"
@@ -50,11 +51,11 @@ class SpanRecorder {
     const Program::Node& node = program_.nodes[k];
     const Program::Cell& cell = program_.cells[node.cell()];
     if (cell.is_copy) return copy(k, cell.device - program_.devices, begin, end);
-    LaneState& lane = lanes_[static_cast<std::size_t>(cell.device)];
+    LaneState& lane = at(lanes_, cell.device);
     const std::int32_t index = lane.next_span++;
     span_of_node_[k] = index;
-    Span& span = timeline_.spans[static_cast<std::size_t>(index)];
-    const auto& row = schedule_.rows[static_cast<std::size_t>(cell.device)];
+    Span& span = at(timeline_.spans, index);
+    const auto& row = at(schedule_.rows, cell.device);
     span.op = row[lane.position++];
     span.paired = cell.paired;
     if (span.paired) span.partner = row[lane.position++];
@@ -79,15 +80,15 @@ class SpanRecorder {
   void transfer(std::size_t k, Nanoseconds begin, Nanoseconds end) {
     const Program::Node& node = program_.nodes[k];
     const auto& channel = program_.channels[node.channel()];
-    LaneState& sender = lanes_[static_cast<std::size_t>(channel.from_device)];
-    LaneState& receiver = lanes_[static_cast<std::size_t>(channel.to_device)];
+    LaneState& sender = at(lanes_, channel.from_device);
+    LaneState& receiver = at(lanes_, channel.to_device);
     const auto index = add_transfer(node.input, static_cast<std::int32_t>(node.channel()), begin, end);
     span_of_node_[k] = index;
     // A coupled exchange is gated by the cell before it, not by other transfers of the exchange.
     const bool coupled = program_.p2p == P2p::kCoupled;
     const Gate& senders = coupled ? sender.last_span : sender.last;
     const Gate& receivers = coupled ? receiver.last_span : receiver.last;
-    Transfer& made = timeline_.transfers[static_cast<std::size_t>(index)];
+    Transfer& made = at(timeline_.transfers, index);
     made.gate = end_of(receivers) > end_of(senders) ? receivers : senders;
     Nanoseconds ready = 0;
     times_.add_gate(k, end_of(made.gate), made.gate, ready);
@@ -150,15 +151,15 @@ class SpanRecorder {
       case Gate::Kind::kStart:
         break;
       case Gate::Kind::kSpan:
-        return timeline_.spans[static_cast<std::size_t>(gate.index)].end;
+        return at(timeline_.spans, gate.index).end;
       case Gate::Kind::kTransfer:
-        return timeline_.transfers[static_cast<std::size_t>(gate.index)].end;
+        return at(timeline_.transfers, gate.index).end;
       case Gate::Kind::kCopy:
-        return timeline_.copies[static_cast<std::size_t>(gate.index)].end;
+        return at(timeline_.copies, gate.index).end;
       case Gate::Kind::kCollective:
-        return timeline_.collectives[static_cast<std::size_t>(gate.index)].end;
+        return at(timeline_.collectives, gate.index).end;
       case Gate::Kind::kStep:
-        return timeline_.steps[static_cast<std::size_t>(gate.index)].end;
+        return at(timeline_.steps, gate.index).end;
     }
     return 0;
   }
@@ -174,7 +175,7 @@ class SpanRecorder {
         take_input(span, span.partner, {extra.input, extra.what, program_.nodes.size() + next_extra_}, index);
         return;
       case Wait::kEnd:
-        wait_for(span, {Gate::Kind::kCopy, span_of_node_[static_cast<std::size_t>(extra.input)]});
+        wait_for(span, {Gate::Kind::kCopy, at(span_of_node_, extra.input)});
         return;
       case Wait::kGathered: {
         const std::int32_t collective = gather(extra);
@@ -209,10 +210,10 @@ class SpanRecorder {
       made.microbatch = extra.what % pieces;
       timeline_.collectives.push_back(made);
     }
-    Collective& collective = timeline_.collectives[static_cast<std::size_t>(found->second)];
+    Collective& collective = at(timeline_.collectives, found->second);
     const Nanoseconds end = times_.end(extra.input);
     if (collective.gate.kind == Gate::Kind::kStart || end > collective.begin) {
-      collective.gate = {Gate::Kind::kSpan, span_of_node_[static_cast<std::size_t>(extra.input)]};
+      collective.gate = {Gate::Kind::kSpan, at(span_of_node_, extra.input)};
       collective.begin = end;
       collective.end = end + tables_.barrier;
     }
@@ -220,10 +221,10 @@ class SpanRecorder {
   }
 
   void copy(std::size_t k, std::int32_t device, Nanoseconds begin, Nanoseconds end) {
-    LaneState& lane = lanes_[static_cast<std::size_t>(device)];
+    LaneState& lane = at(lanes_, device);
     const auto index = lane.first_copy + static_cast<std::int32_t>(lane.next_copy);
-    const Copy& moved = schedule_.copies[static_cast<std::size_t>(device)][lane.next_copy++];
-    CopySpan& made = timeline_.copies[static_cast<std::size_t>(index)];
+    const Copy& moved = at(schedule_.copies, device)[lane.next_copy++];
+    CopySpan& made = at(timeline_.copies, index);
     made.op = {OpKind::kForward, false, moved.stage, moved.microbatch};
     made.way = moved.way;
     made.device = device;
@@ -235,8 +236,8 @@ class SpanRecorder {
     made.gate = last_copy;
     for (; has_extra(k); ++next_extra_) {
       const Program::ExtraInput& extra = program_.extra_inputs[next_extra_];
-      Gate gate{Gate::Kind::kSpan, span_of_node_[static_cast<std::size_t>(extra.input)]};
-      if (extra.wait == Wait::kBegin) gate = timeline_.spans[static_cast<std::size_t>(gate.index)].gate;
+      Gate gate{Gate::Kind::kSpan, at(span_of_node_, extra.input)};
+      if (extra.wait == Wait::kBegin) gate = at(timeline_.spans, gate.index).gate;
       if (made.gate.kind == Gate::Kind::kStart || end_of(gate) > end_of(made.gate)) made.gate = gate;
     }
     if (times_.copy_engines()) take_own_copy_out(made, index);
@@ -257,10 +258,10 @@ class SpanRecorder {
 
   // What it carries and for whom is known when its user runs.
   std::int32_t add_transfer(std::int32_t maker, std::int32_t channel, Nanoseconds begin, Nanoseconds end) {
-    const Program::Channel& of = program_.channels[static_cast<std::size_t>(channel)];
+    const Program::Channel& of = at(program_.channels, channel);
     const auto index = static_cast<std::int32_t>(timeline_.transfers.size());
     Transfer transfer;
-    transfer.from_span = span_of_node_[static_cast<std::size_t>(maker)];
+    transfer.from_span = at(span_of_node_, maker);
     transfer.from_device = of.from_device;
     transfer.to_device = of.to_device;
     transfer.begin = begin;
@@ -268,7 +269,7 @@ class SpanRecorder {
     const TransferTime alone = times_.alone(channel);
     transfer.latency = alone.latency;
     transfer.contention = end - begin - alone.total();
-    transfer.bytes = tables_.channel_bytes[static_cast<std::size_t>(channel)];
+    transfer.bytes = at(tables_.channel_bytes, channel);
     transfer.gate = {Gate::Kind::kSpan, transfer.from_span};
     timeline_.transfers.push_back(transfer);
     return index;
@@ -285,12 +286,12 @@ class SpanRecorder {
     if (input < 0) return;
     const Nanoseconds arrival = times_.arrival(from);
     span.ready = std::max(span.ready, arrival);
-    const bool held = program_.nodes[static_cast<std::size_t>(input)].is_transfer();
-    const std::int32_t number = held ? span_of_node_[static_cast<std::size_t>(input)]
-                                     : add_transfer(input, from.channel, times_.end(input), arrival);
-    Transfer& transfer = timeline_.transfers[static_cast<std::size_t>(number)];
+    const bool held = at(program_.nodes, input).is_transfer();
+    const std::int32_t number =
+        held ? at(span_of_node_, input) : add_transfer(input, from.channel, times_.end(input), arrival);
+    Transfer& transfer = at(timeline_.transfers, number);
     transfer.to_span = index;
-    transfer.op = feeding_op(timeline_.spans[static_cast<std::size_t>(transfer.from_span)], user);
+    transfer.op = feeding_op(at(timeline_.spans, transfer.from_span), user);
     // On a tie the lane counts as what released the span: nothing was lost by waiting for the transfer.
     if (!held && arrival > end_of(span.gate)) span.gate = {Gate::Kind::kTransfer, number};
   }
@@ -315,7 +316,7 @@ class SpanRecorder {
     return source_stage(op.kind, op.stage, program_.placement.stages());
   }
   [[nodiscard]] std::int32_t device_of(const Op& op, std::int32_t stage) const {
-    return program_.placement.device_of(schedule_.replica_of[static_cast<std::size_t>(op.microbatch)], stage);
+    return program_.placement.device_of(at(schedule_.replica_of, op.microbatch), stage);
   }
   [[nodiscard]] bool receives(const Span& span, const Op& op) const {
     const std::int32_t source = source_of(op);
@@ -337,14 +338,14 @@ class SpanRecorder {
   void take_made(Span& span, Made made, std::int32_t stage, std::int32_t piece) {
     const auto& ends = ends_of(made, stage);
     if (static_cast<std::size_t>(piece) >= ends.size()) return;
-    span.ready = std::max(span.ready, ends[static_cast<std::size_t>(piece)]);
+    span.ready = std::max(span.ready, at(ends, piece));
   }
 
   void remember(const Op& op, Nanoseconds end) {
     if (op.kind == OpKind::kWeightGrad || is_vocabulary(op.kind)) return;
     auto& ends = ends_of(made_by(op.kind), op.stage);
     ends.resize(std::max(ends.size(), schedule_.replica_of.size()));
-    ends[static_cast<std::size_t>(op.microbatch)] = end;
+    at(ends, op.microbatch) = end;
   }
 
   const Program& program_;

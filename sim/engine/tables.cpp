@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -60,7 +61,7 @@ class CellCosts {
 
   [[nodiscard]] CellCost of_member(const Member& member) const {
     if (is_vocabulary(member.kind)) return of_shard(member);
-    const StageCost& cost = costs_.stages[static_cast<std::size_t>(member.stage)];
+    const StageCost& cost = at(costs_.stages, member.stage);
     CellCost result;
     result.duration = part(duration_of(member.kind, cost), member);
     result.workspace = part(cost.workspace, member);
@@ -108,7 +109,7 @@ class CellCosts {
   // A checkpoint is smaller than the activation whose copy has a time: its time is as much shorter.
   [[nodiscard]] CellCost of_copy(const Member& member, std::int32_t lane) const {
     __extension__ using Wide = __int128;
-    const StageCost& cost = costs_.stages[static_cast<std::size_t>(member.stage)];
+    const StageCost& cost = at(costs_.stages, member.stage);
     Nanoseconds time = cost.copy;
     if (member.recomputed && cost.activation > 0) {
       const Wide product = static_cast<Wide>(cost.copy) * cost.checkpoint;
@@ -126,7 +127,7 @@ class CellCosts {
 };
 
 // A quarter of what 64 bits hold, so that neither a sum of two such numbers nor a product by two can overflow.
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t kMostTime = std::numeric_limits<std::int64_t>::max() / 4;
 
 [[noreturn]] void refuse_times() {
   throw InputError(Diagnostic{"X001", "", "the times of this run add up to more than a 64-bit nanosecond count holds",
@@ -140,7 +141,7 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
 
 // The run is a sum of at most one duration and one transfer per node, and memory of at most one allocation per node:
 // if the largest of each times the number of nodes fits, no partial sum can overflow.
-void check_range(const Program& program, const Tables& tables) {
+void check_table_range(const Program& program, const Tables& tables) {
   double longest = 0;
   double largest = 0;
   for (const CellCost& cell : tables.cells) {
@@ -156,7 +157,7 @@ void check_range(const Program& program, const Tables& tables) {
   }
   double resident = 0;
   for (const Bytes bytes : tables.static_bytes) resident = std::max(resident, static_cast<double>(bytes));
-  constexpr auto kLimit = static_cast<double>(kMost);
+  constexpr auto kLimit = static_cast<double>(kMostTime);
   const auto nodes = static_cast<double>(program.nodes.size() + 1);
   if ((longest + slowest) * nodes > kLimit) refuse_times();
   if (largest * nodes + resident > kLimit) refuse_sizes();
@@ -169,22 +170,22 @@ void add_static(const Program& program, const StageCosts& costs, Tables& tables)
   for (int replica = 0; replica < placement.replicas(); ++replica) {
     for (int stage = 0; stage < placement.stages(); ++stage) {
       if (program.replicas_share_weights && holds_before(placement, replica, stage)) continue;
-      const StageCost& cost = costs.stages[static_cast<std::size_t>(stage)];
+      const StageCost& cost = at(costs.stages, stage);
       const auto device = static_cast<std::size_t>(placement.device_of(replica, stage));
       buffers[device] = std::max(buffers[device], cost.comm_buffers);
       Bytes& sum = tables.static_bytes[device];
       for (const Bytes more : {cost.weights, cost.gradients, cost.optimizer}) {
-        if (more > kMost - sum) refuse_sizes();
+        if (more > kMostTime - sum) refuse_sizes();
         sum += more;
       }
       if (program.extra_weights.empty()) continue;
-      const Bytes extra = program.extra_weights[static_cast<std::size_t>(replica * placement.stages() + stage)];
-      if (extra > 0 && cost.weights > (kMost - sum) / extra) refuse_sizes();
+      const Bytes extra = at(program.extra_weights, replica * placement.stages() + stage);
+      if (extra > 0 && cost.weights > (kMostTime - sum) / extra) refuse_sizes();
       sum += extra * cost.weights;
     }
   }
   for (std::size_t d = 0; d < buffers.size(); ++d) {
-    if (buffers[d] > kMost - tables.static_bytes[d]) refuse_sizes();
+    if (buffers[d] > kMostTime - tables.static_bytes[d]) refuse_sizes();
     tables.static_bytes[d] += buffers[d];
   }
 }
@@ -201,7 +202,7 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   Tables tables;
   for (const Program::Channel& channel : program.channels) {
     const bool remote = channel.from_device != channel.to_device;
-    const Bytes output = costs.stages[static_cast<std::size_t>(channel.stage)].output;
+    const Bytes output = at(costs.stages, channel.stage).output;
     const Bytes bytes = remote ? program.shares.part(output, channel.piece_class) : 0;
     tables.channel_bytes.push_back(bytes);
     tables.channels.push_back(topology.transfer(channel.from_device, channel.to_device, bytes));
@@ -211,13 +212,13 @@ Tables make_tables(const Program& program, const StageCosts& costs, const Topolo
   for (const Program::Cell& cell : program.cells) {
     tables.cells.push_back(costs_of.of(cell));
     if (cell.input_channel < 0) continue;
-    tables.cells.back().input_delay = tables.channels[static_cast<std::size_t>(cell.input_channel)].total();
+    tables.cells.back().input_delay = at(tables.channels, cell.input_channel).total();
   }
   for (const CellCost& cell : tables.cells) tables.has_arrivals_or_workspace |= cell.workspace > 0;
   tables.has_arrivals_or_workspace |= !program.copies.empty();
   if (costs.vocabulary) tables.barrier = costs.vocabulary->barrier;
   add_static(program, costs, tables);
-  check_range(program, tables);
+  check_table_range(program, tables);
   return tables;
 }
 
@@ -236,11 +237,11 @@ std::vector<MemberDurations> member_durations(const Program& program, const Stag
 }
 
 void check_total_time(double nanoseconds) {
-  if (nanoseconds > static_cast<double>(kMost)) refuse_times();
+  if (nanoseconds > static_cast<double>(kMostTime)) refuse_times();
 }
 
 void check_device_time(Nanoseconds makespan, int devices) {
-  if (makespan > kMost / devices) refuse_times();
+  if (makespan > kMostTime / devices) refuse_times();
 }
 
 }  // namespace debubble

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/engine/tables.hpp"
 #include "sim/engine/walk.hpp"
@@ -13,7 +14,7 @@ namespace debubble {
 namespace {
 
 // A change of a device's memory that does not follow its compute lane.
-struct Event {
+struct TotalsEvent {
   Nanoseconds at = 0;
   Bytes change = 0;
   bool activation = false;  // it counts among the activations, too
@@ -60,7 +61,7 @@ class MemoryPass {
   using Wait = Program::ExtraInput::Wait;
 
   struct Memory {
-    std::vector<Event> events;
+    std::vector<TotalsEvent> events;
     std::size_t next = 0;
     Bytes level = 0;
     Bytes peak = 0;
@@ -74,7 +75,7 @@ class MemoryPass {
       peak_activation = std::max(peak_activation, activation);
     }
     void run_next() {
-      const Event& event = events[next++];
+      const TotalsEvent& event = events[next++];
       change(event.change, event.activation ? event.change : 0);
     }
     void run_rest() {
@@ -85,7 +86,7 @@ class MemoryPass {
   // Where transfers hold lanes the input is the transfer itself, and that says what it carries.
   [[nodiscard]] Bytes bytes_of(std::int32_t input, std::int32_t channel) const {
     if (input < 0) return 0;
-    const Program::Node& node = program_.nodes[static_cast<std::size_t>(input)];
+    const Program::Node& node = program_.nodes[to_index(input)];
     return tables_.channel_bytes[node.is_transfer() ? node.channel() : static_cast<std::size_t>(channel)];
   }
 
@@ -97,13 +98,13 @@ class MemoryPass {
     }
     for (const auto& extra : program_.extra_inputs) {
       if (extra.wait != Wait::kArrival) continue;
-      const Program::Node& node = program_.nodes[static_cast<std::size_t>(extra.node)];
+      const Program::Node& node = program_.nodes[to_index(extra.node)];
       add_arrival(program_.device_of(node), extra.input, extra.what);
     }
     for (const Program::CopyNode& copy : program_.copies) add_copy(copy);
     for (auto* memories : {&devices_, &hosts_}) {
       for (Memory& memory : *memories) {
-        std::sort(memory.events.begin(), memory.events.end(), [](const Event& a, const Event& b) {
+        std::sort(memory.events.begin(), memory.events.end(), [](const TotalsEvent& a, const TotalsEvent& b) {
           return a.at != b.at ? a.at < b.at : (a.change < 0) > (b.change < 0);
         });
       }
@@ -111,20 +112,19 @@ class MemoryPass {
   }
 
   void add_arrival(std::int32_t device, std::int32_t input, std::int32_t channel) {
-    devices_[static_cast<std::size_t>(device)].events.push_back(
-        {walk_.arrival(input, channel), bytes_of(input, channel), false});
+    devices_[to_index(device)].events.push_back({walk_.arrival(input, channel), bytes_of(input, channel), false});
   }
 
   // Whoever keeps the activation holds it from the copy's begin to the end of the copy back.
   void add_copy(const Program::CopyNode& copy) {
     const auto device = static_cast<std::size_t>(copy.device);
-    const Program::Cell& cell = program_.cells[program_.nodes[static_cast<std::size_t>(copy.node)].cell()];
-    const Bytes moved = tables_.cells[program_.nodes[static_cast<std::size_t>(copy.node)].cell()].moved;
+    const Program::Cell& cell = program_.cells[program_.nodes[to_index(copy.node)].cell()];
+    const Bytes moved = tables_.cells[program_.nodes[to_index(copy.node)].cell()].moved;
     const Nanoseconds end = walk_.end(copy.node);
     const Nanoseconds begin = walk_.begin(copy.node);
     const bool leaves = cell.way == Copy::Way::kOut;
     devices_[device].events.push_back({leaves ? end : begin, leaves ? -moved : moved, true});
-    Memory& keeper = copy.peer < 0 ? hosts_[device] : devices_[static_cast<std::size_t>(copy.peer)];
+    Memory& keeper = copy.peer < 0 ? hosts_[device] : devices_[to_index(copy.peer)];
     keeper.events.push_back({leaves ? begin : end, leaves ? moved : -moved, true});
   }
 
@@ -132,7 +132,7 @@ class MemoryPass {
   // after it has released.
   void run_cell(const Program::Node& node, Nanoseconds end, Bytes received) {
     const CellCost& cost = tables_.cells[node.cell()];
-    Memory& device = devices_[static_cast<std::size_t>(cost.device)];
+    Memory& device = devices_[to_index(cost.device)];
     const Nanoseconds begin = end - cost.duration;
     const auto pending = [&] { return device.next < device.events.size(); };
     while (pending() && device.events[device.next].at <= begin) device.run_next();

@@ -13,6 +13,8 @@
 
 #include "sim/engine/tables.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 struct Lane {
@@ -71,7 +73,7 @@ class BasicWalk {
   // When a cell's input is there: where transfers hold lanes, `input` is the transfer itself.
   [[nodiscard]] Nanoseconds arrival(std::int32_t input, std::int32_t channel) const {
     const bool overlapped = program_.p2p == P2p::kOverlapped;
-    return end(input) + (overlapped ? tables_.channels[static_cast<std::size_t>(channel)].total() : 0);
+    return end(input) + (overlapped ? at(tables_.channels, channel).total() : 0);
   }
   // When what a node waits for besides its lane and first input is there.
   [[nodiscard]] Nanoseconds arrival(const Program::ExtraInput& extra) const {
@@ -104,7 +106,7 @@ class BasicWalk {
     for (std::size_t k = 0; k < count; ++k) {
       const Program::Node& node = program_.nodes[k];
       const CellCost& cost = tables_.cells[node.cell()];
-      Lane& lane = lanes_[static_cast<std::size_t>(cost.device)];
+      Lane& lane = at(lanes_, cost.device);
       const std::size_t input = node.input < 0 ? none_ : static_cast<std::size_t>(node.input) & mask_;
       const Nanoseconds delay = node.input < 0 ? 0 : cost.input_delay;
       Nanoseconds begin = std::max(lane.free, ends_[input] + delay);
@@ -124,13 +126,13 @@ class BasicWalk {
       const Program::Node& node = program_.nodes[k];
       if (!node.is_transfer()) {
         const CellCost& cost = tables_.cells[node.cell()];
-        Lane& lane = lanes_[static_cast<std::size_t>(cost.device)];
+        Lane& lane = at(lanes_, cost.device);
         finish_cell(k, cost, lane, lane.free, recorder);
         continue;
       }
       const Program::Channel& channel = program_.channels[node.channel()];
-      Lane& lane = lanes_[static_cast<std::size_t>(channel.from_device)];
-      Lane& other = lanes_[static_cast<std::size_t>(channel.to_device)];
+      Lane& lane = at(lanes_, channel.from_device);
+      Lane& other = at(lanes_, channel.to_device);
       const Nanoseconds begin = coupled ? std::max(lane.posted, other.posted) : std::max(lane.free, other.free);
       const Nanoseconds end = begin + tables_.channels[node.channel()].total();
       recorder.transfer(k, begin, end);

@@ -4,24 +4,21 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
+#include "sim/core/words.hpp"
 #include "sim/rows/check_features.hpp"
 #include "sim/rows/op_index.hpp"
 
 namespace debubble {
 namespace {
 
-std::string plural(std::int64_t count, const std::string& noun) {
-  const char* ending = count == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
-  return std::to_string(count) + " " + noun + ending;
-}
-
-std::string name_of(OpKind kind, std::int32_t stage, std::int32_t microbatch) {
+std::string name_of_op(OpKind kind, std::int32_t stage, std::int32_t microbatch) {
   return to_string(Op{kind, false, stage, microbatch});
 }
 
-class Checker {
+class RowChecker {
  public:
-  explicit Checker(const Schedule& schedule)
+  explicit RowChecker(const Schedule& schedule)
       : schedule_(schedule),
         ops_(schedule),
         pieces_(static_cast<std::int64_t>(schedule.microbatches) * static_cast<std::int64_t>(schedule.pieces)) {}
@@ -68,16 +65,16 @@ class Checker {
                    " and " + std::to_string(s.pieces));
     }
     if (static_cast<std::int64_t>(s.rows.size()) != s.devices) {
-      report_shape(plural(static_cast<std::int64_t>(s.rows.size()), "row") + " for " + plural(s.devices, "device"));
+      report_shape(counted(static_cast<std::int64_t>(s.rows.size()), "row") + " for " + counted(s.devices, "device"));
     }
     if (static_cast<std::int64_t>(s.replica_of.size()) != pieces_) {
-      report_shape("the replica of " + plural(static_cast<std::int64_t>(s.replica_of.size()), "microbatch piece") +
+      report_shape("the replica of " + counted(static_cast<std::int64_t>(s.replica_of.size()), "microbatch piece") +
                    " is known, and there are " + std::to_string(pieces_));
     }
     const bool same_pieces = static_cast<std::int64_t>(s.replica_of.size()) == pieces_;
     if (!s.placement.well_formed() || s.placement.stages() != s.stages || s.placement.replicas() < 1) {
-      report_shape("the placement is of " + plural(s.placement.replicas(), "replica") + " of " +
-                   plural(s.placement.stages(), "stage") + ", and the schedule has " + plural(s.stages, "stage"));
+      report_shape("the placement is of " + counted(s.placement.replicas(), "replica") + " of " +
+                   counted(s.placement.stages(), "stage") + ", and the schedule has " + counted(s.stages, "stage"));
       return;
     }
     check_placement();
@@ -117,13 +114,13 @@ class Checker {
     const std::string noun = !stage_is_wrong ? "microbatch" : is_vocabulary(op.kind) ? "device" : "stage";
     report("T002", id, -1,
            to_string(op) + " names " + noun + " " + std::to_string(stage_is_wrong ? op.stage : op.microbatch) +
-               ", and there " + (limit == 1 ? "is " : "are ") + plural(limit, noun),
+               ", and there " + (limit == 1 ? "is " : "are ") + counted(limit, noun),
            limit < 1 ? "" : noun + " numbers run from 0 to " + std::to_string(limit - 1));
   }
 
   // The device that holds the stage for this microbatch; -1 when there is no such device.
   [[nodiscard]] std::int32_t home(std::int32_t stage, std::int32_t microbatch) const {
-    const std::int32_t replica = schedule_.replica_of[static_cast<std::size_t>(microbatch)];
+    const std::int32_t replica = at(schedule_.replica_of, microbatch);
     const std::int32_t device = schedule_.placement.device_of(replica, stage);
     return device < 0 || device >= ops_.rows() ? -1 : device;
   }
@@ -164,7 +161,7 @@ class Checker {
              "run either B, or I and W");
     } else if (other < 0) {
       report("T004", id, -1,
-             to_string(op) + " is half a backward: " + name_of(other_kind, op.stage, op.microbatch) + " is missing",
+             to_string(op) + " is half a backward: " + name_of_op(other_kind, op.stage, op.microbatch) + " is missing",
              "run both I and W, or B alone");
     }
   }
@@ -219,8 +216,8 @@ class Checker {
     if (schedule_.stages < 1 || pieces_ < 1) return;  // check_shape has said so
     if (!ops_.dense()) {
       report("T004", -1, -1,
-             plural(ops_.size(), "op") + " cannot be a whole schedule of " + plural(schedule_.stages, "stage") +
-                 " and " + plural(pieces_, "microbatch") + ", which takes at least two for each stage and microbatch",
+             counted(ops_.size(), "op") + " cannot be a whole schedule of " + counted(schedule_.stages, "stage") +
+                 " and " + counted(pieces_, "microbatch") + ", which takes at least two for each stage and microbatch",
              "");
       return;
     }
@@ -234,10 +231,10 @@ class Checker {
     const bool forward = has(OpKind::kForward);
     const bool backward = has(OpKind::kBackward) || has(OpKind::kInputGrad) || has(OpKind::kWeightGrad);
     if (forward && backward) return;
-    const std::string f = name_of(OpKind::kForward, stage, microbatch);
-    const std::string b = name_of(OpKind::kBackward, stage, microbatch);
-    const std::string i = name_of(OpKind::kInputGrad, stage, microbatch);
-    const std::string w = name_of(OpKind::kWeightGrad, stage, microbatch);
+    const std::string f = name_of_op(OpKind::kForward, stage, microbatch);
+    const std::string b = name_of_op(OpKind::kBackward, stage, microbatch);
+    const std::string i = name_of_op(OpKind::kInputGrad, stage, microbatch);
+    const std::string w = name_of_op(OpKind::kWeightGrad, stage, microbatch);
     if (backward) {
       report("T004", -1, -1,
              f + " is missing, though the backward of stage " + std::to_string(stage) + " runs on microbatch " +
@@ -264,6 +261,6 @@ class Checker {
 
 }  // namespace
 
-std::vector<ScheduleProblem> find_problems(const Schedule& schedule) { return Checker(schedule).run(); }
+std::vector<ScheduleProblem> find_problems(const Schedule& schedule) { return RowChecker(schedule).run(); }
 
 }  // namespace debubble

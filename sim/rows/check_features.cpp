@@ -4,12 +4,11 @@
 #include <cstddef>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // The first op of the cell that holds `id`.
 std::int32_t cell_begin(const OpIndex& ops, std::int32_t id) {
@@ -129,9 +128,9 @@ class FeatureChecker {
   }
 
   void check_lane(std::int32_t device) {
-    const auto& lane = schedule_.copies[at(device)];
+    const auto& lane = at(schedule_.copies, device);
     const std::int32_t row = ops_.row_begin(device);
-    std::vector<std::size_t> out(at(ops_.row_begin(device + 1) - row),
+    std::vector<std::size_t> out(to_index(ops_.row_begin(device + 1) - row),
                                  kNone);  // by position of the F: where on the lane
     std::vector<std::size_t> back(out.size(), kNone);
     std::int32_t latest = -1;  // the last cell (its first op) that the lane has waited for up to here
@@ -139,23 +138,23 @@ class FeatureChecker {
       const std::int32_t forward = check_copy(device, lane[k]);
       if (forward < 0) continue;
       const bool leaves = lane[k].way == Copy::Way::kOut;
-      if ((leaves ? out : back)[at(forward - row)] != kNone) {
+      if (at((leaves ? out : back), forward - row) != kNone) {
         report("T003", forward, -1, name_of(lane[k]) + " is there twice", "an activation leaves and comes back once");
         continue;
       }
-      (leaves ? out : back)[at(forward - row)] = k;
+      at((leaves ? out : back), forward - row) = k;
       latest = std::max(latest, awaited(device, lane[k], forward));
       if (leaves) continue;
-      if (out[at(forward - row)] == kNone) {
+      if (at(out, forward - row) == kNone) {
         report("T074", forward, -1, name_of(lane[k]) + " comes before its copy out", "what has not left cannot return");
-      } else if (lane[out[at(forward - row)]].peer != lane[k].peer) {
+      } else if (lane[at(out, forward - row)].peer != lane[k].peer) {
         report("T074", forward, -1, name_of(lane[k]) + " returns from another place than it went to", "");
       }
       check_user(forward, latest, lane[k]);
     }
     for (std::int32_t id = row; id < ops_.row_begin(device + 1); ++id) {
-      if (out[at(id - row)] == kNone || back[at(id - row)] != kNone) continue;
-      report("T074", id, -1, name_of(lane[out[at(id - row)]]) + " has no copy back",
+      if (at(out, id - row) == kNone || at(back, id - row) != kNone) continue;
+      report("T074", id, -1, name_of(lane[at(out, id - row)]) + " has no copy back",
              "the backward needs the activation");
     }
   }

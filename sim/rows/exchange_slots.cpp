@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -108,7 +110,7 @@ SpanSlots slots_of_spans(const Schedule& schedule, const std::vector<Span>& span
   std::vector<std::vector<Op>> ops(rows.size());
   for (std::size_t device = 0; device < rows.size(); ++device) {
     for (const std::int32_t number : rows[device]) {
-      const Span& span = spans[static_cast<std::size_t>(number)];
+      const Span& span = at(spans, number);
       ops[device].push_back(span.op);
       ops[device].back().paired_with_next = span.paired;
       if (!span.paired) continue;
@@ -124,12 +126,12 @@ SpanSlots slots_of_spans(const Schedule& schedule, const std::vector<Span>& span
       const std::size_t behind = slots.end(device, position);
       std::size_t last = begin;
       while (position < behind) {
-        position += spans[static_cast<std::size_t>(rows[device][last])].paired ? 2U : 1U;
+        position += at(spans, rows[device][last]).paired ? 2U : 1U;
         ++last;
       }
       for (std::size_t k = begin; k < last; ++k) {
-        found.first[static_cast<std::size_t>(rows[device][k])] = rows[device][begin];
-        found.last[static_cast<std::size_t>(rows[device][k])] = rows[device][last - 1];
+        at(found.first, rows[device][k]) = rows[device][begin];
+        at(found.last, rows[device][k]) = rows[device][last - 1];
       }
       begin = last;
     }

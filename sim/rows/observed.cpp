@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/observed_gates.hpp"
 #include "sim/rows/op_index.hpp"
@@ -16,9 +17,7 @@ namespace debubble {
 
 namespace {
 
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-std::string name_of(const ObservedOp& seen) {
+std::string observed_name(const ObservedOp& seen) {
   return seen.paired ? to_string(seen.op) + " with " + to_string(seen.partner) : to_string(seen.op);
 }
 
@@ -28,8 +27,8 @@ class Assembling {
       : schedule_(schedule),
         observation_(observation),
         ops_(schedule),
-        span_of_(at(ops_.size()), -1),
-        seen_(at(ops_.size()), nullptr) {}
+        span_of_(to_index(ops_.size()), -1),
+        seen_(to_index(ops_.size()), nullptr) {}
 
   Timeline run() {
     check_kinds();
@@ -62,26 +61,26 @@ class Assembling {
   }
 
   [[nodiscard]] std::int32_t id(const Op& op) const { return ops_.find(op.kind, op.stage, op.microbatch); }
-  [[nodiscard]] const Span& span_of(std::int32_t op) const { return timeline_.spans[at(span_of_[at(op)])]; }
+  [[nodiscard]] const Span& span_of(std::int32_t op) const { return at(timeline_.spans, at(span_of_, op)); }
 
   void check_kinds() {
     if (auto problem = not_observable(schedule_)) problems_.push_back(std::move(*problem));
   }
 
   void check_ops() {
-    std::vector<bool> seen(at(ops_.size()), false);
+    std::vector<bool> seen(to_index(ops_.size()), false);
     for (const ObservedOp& each : observation_.ops) {
       check_member(each, each.op, seen);
       if (each.paired) check_member(each, each.partner, seen);
       if (each.end < each.begin) {
-        report("V023", name_of(each) + " ends at " + std::to_string(each.end) + " ns, before its begin at " +
+        report("V023", observed_name(each) + " ends at " + std::to_string(each.end) + " ns, before its begin at " +
                            std::to_string(each.begin) + " ns");
       } else if (each.begin < 0 && !observation_.measured) {
-        report("V023", name_of(each) + " begins at " + std::to_string(each.begin) + " ns, before the run");
+        report("V023", observed_name(each) + " begins at " + std::to_string(each.begin) + " ns, before the run");
       }
     }
     for (std::int32_t op = 0; op < ops_.size(); ++op) {
-      if (seen[at(op)]) continue;
+      if (at(seen, op)) continue;
       report("V020", "nobody saw " + to_string(ops_.op(op)) + " of device " + std::to_string(ops_.device(op)),
              "the run was cut short, or it ran another schedule");
     }
@@ -93,8 +92,8 @@ class Assembling {
       report("V020", to_string(op) + " ran, and the schedule does not have it", "the run was of another schedule");
       return;
     }
-    if (seen[at(found)]) report("V020", to_string(op) + " was seen twice", "one iteration runs every op once");
-    seen[at(found)] = true;
+    if (at(seen, found)) report("V020", to_string(op) + " was seen twice", "one iteration runs every op once");
+    at(seen, found) = true;
     if (each.device != ops_.device(found)) {
       report("V020", to_string(op) + " ran on device " + std::to_string(each.device) + ", and its place is device " +
                          std::to_string(ops_.device(found)));
@@ -112,10 +111,10 @@ class Assembling {
         report("V020", what + " is no transfer of the schedule", "the run was of another schedule");
         continue;
       }
-      if (seen_[at(maker)] != nullptr) report("V020", what + " was seen twice", "every output travels once");
+      if (at(seen_, maker) != nullptr) report("V020", what + " was seen twice", "every output travels once");
       if (each.end < each.begin) report("V023", what + " arrives before it leaves");
       if (each.bytes < 0 || each.latency < 0) report("V023", what + " has a negative size or latency");
-      seen_[at(maker)] = &each;
+      at(seen_, maker) = &each;
     }
   }
 
@@ -132,7 +131,7 @@ class Assembling {
   // Given times count from 0; measured ones may lie anywhere on their clock, and their difference must be a count.
   void check_range() {
     if (!observation_.measured) return;
-    for (const ObservedOp& each : observation_.ops) check_range(each.end, name_of(each) + " ends");
+    for (const ObservedOp& each : observation_.ops) check_range(each.end, observed_name(each) + " ends");
     for (const ObservedTransfer& each : observation_.transfers) {
       check_range(each.end, "the output of " + to_string(each.op) + " arrives");
     }
@@ -162,14 +161,15 @@ class Assembling {
     const auto key = [&](const Span& span) { return std::tuple(span.device, span.begin, span.end, id(span.op)); };
     std::sort(timeline_.spans.begin(), timeline_.spans.end(),
               [&](const Span& a, const Span& b) { return key(a) < key(b); });
-    timeline_.device_begin.assign(at(timeline_.devices) + 1, 0);
+    timeline_.device_begin.assign(to_index(timeline_.devices) + 1, 0);
     for (std::size_t k = 0; k < timeline_.spans.size(); ++k) {
       const Span& span = timeline_.spans[k];
-      span_of_[at(id(span.op))] = static_cast<std::int32_t>(k);
-      if (span.paired) span_of_[at(id(span.partner))] = static_cast<std::int32_t>(k);
-      ++timeline_.device_begin[at(span.device) + 1];
+      at(span_of_, id(span.op)) = static_cast<std::int32_t>(k);
+      if (span.paired) at(span_of_, id(span.partner)) = static_cast<std::int32_t>(k);
+      ++timeline_.device_begin[to_index(span.device) + 1];
     }
-    for (std::size_t d = 0; d < at(timeline_.devices); ++d) timeline_.device_begin[d + 1] += timeline_.device_begin[d];
+    for (std::size_t d = 0; d < to_index(timeline_.devices); ++d)
+      timeline_.device_begin[d + 1] += timeline_.device_begin[d];
   }
 
   void check_overlaps() {
@@ -198,13 +198,13 @@ class Assembling {
   [[nodiscard]] Transfer transfer(std::int32_t maker, std::int32_t user) const {
     Transfer made;
     made.op = ops_.op(maker);
-    made.from_span = span_of_[at(maker)];
-    made.to_span = span_of_[at(user)];
+    made.from_span = at(span_of_, maker);
+    made.to_span = at(span_of_, user);
     made.from_device = ops_.device(maker);
     made.to_device = ops_.device(user);
     made.begin = made.end = span_of(maker).end;
-    made.assumed = seen_[at(maker)] == nullptr;
-    if (const ObservedTransfer* seen = seen_[at(maker)]) {
+    made.assumed = at(seen_, maker) == nullptr;
+    if (const ObservedTransfer* seen = at(seen_, maker)) {
       // Of a clock that is behind, a measured time may lie before the start.
       made.begin = observation_.measured ? std::max(seen->begin, start_) - start_ : seen->begin;
       made.end = observation_.measured ? std::max(seen->end, start_) - start_ : seen->end;
@@ -217,8 +217,8 @@ class Assembling {
 
   // Clocks of several devices differ a little: the transfer stays between its maker's end and its use.
   void keep_order(Transfer& made) const {
-    const Nanoseconds use = timeline_.spans[at(made.to_span)].begin;
-    made.begin = std::min(std::max(made.begin, timeline_.spans[at(made.from_span)].end), use);
+    const Nanoseconds use = at(timeline_.spans, made.to_span).begin;
+    made.begin = std::min(std::max(made.begin, at(timeline_.spans, made.from_span).end), use);
     made.end = std::min(std::max(made.end, made.begin), use);
     made.latency = std::min(made.latency, made.end - made.begin);
   }
@@ -229,7 +229,7 @@ class Assembling {
       if (span.paired) take_inputs(span, span.partner);
     }
     for (const Transfer& each : timeline_.transfers) {
-      Span& user = timeline_.spans[at(each.to_span)];
+      Span& user = at(timeline_.spans, each.to_span);
       user.ready = std::max(user.ready, each.end);
     }
   }

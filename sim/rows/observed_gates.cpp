@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/core/at.hpp"
 #include "sim/rows/exchange_slots.hpp"
 #include "sim/rows/transfer_order.hpp"
 
@@ -15,16 +16,14 @@ namespace debubble {
 
 namespace {
 
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
 class GateFinder {
  public:
   GateFinder(Timeline& timeline, const OpIndex& ops, P2p p2p) : timeline_(timeline), ops_(ops) {
     if (p2p == P2p::kOverlapped) return;
     constexpr std::int32_t kLast = std::numeric_limits<std::int32_t>::max();
-    for (auto& ranks : rank_) ranks.assign(at(ops.size()), kLast);
+    for (auto& ranks : rank_) ranks.assign(to_index(ops.size()), kLast);
     std::int32_t rank = 0;
-    for (const Placed& placed : transfer_order(ops, p2p)) rank_[placed.transfer ? 1 : 0][at(placed.op)] = rank++;
+    for (const Placed& placed : transfer_order(ops, p2p)) at(rank_[placed.transfer ? 1 : 0], placed.op) = rank++;
   }
 
   // Compute never waits for a send: a span waits for its lane or for an input that came later.
@@ -45,16 +44,16 @@ class GateFinder {
 
   // Each lane is held by one cell or transfer after another; the last one gates the next.
   void blocking() {
-    std::vector<Lane> lanes(at(timeline_.devices));
+    std::vector<Lane> lanes(to_index(timeline_.devices));
     for (const Event& event : events()) {
       if (event.is_transfer) {
         hold(lanes, event.index);
         continue;
       }
-      Span& span = timeline_.spans[at(event.index)];
-      Lane& lane = lanes[at(span.device)];
+      Span& span = at(timeline_.spans, event.index);
+      Lane& lane = at(lanes, span.device);
       const bool fits = !timeline_.measured || end_of(lane.last) <= span.begin;
-      span.gate = fits ? lane.last : before(at(event.index));
+      span.gate = fits ? lane.last : before(to_index(event.index));
       lane = {{Gate::Kind::kSpan, event.index}, span.end};
     }
   }
@@ -65,15 +64,15 @@ class GateFinder {
     std::vector<std::vector<std::int32_t>> exchange(timeline_.spans.size());  // by the span after it
     for (std::size_t k = 0; k < timeline_.transfers.size(); ++k) {
       Transfer& each = timeline_.transfers[k];
-      const std::int32_t last = slots.last[at(each.from_span)];
-      const std::int32_t user = slots.first[at(each.to_span)];
+      const std::int32_t last = at(slots.last, each.from_span);
+      const std::int32_t user = at(slots.first, each.to_span);
       const bool whole = fits({Gate::Kind::kSpan, last}, each.begin);  // a measured run may send earlier
       const Gate sender{Gate::Kind::kSpan, whole ? last : each.from_span};
-      const Gate receiver = before(at(user));
+      const Gate receiver = before(to_index(user));
       each.gate = end_of(receiver) > end_of(sender) && fits(receiver, each.begin) ? receiver : sender;
       const auto index = static_cast<std::int32_t>(k);
-      exchange[at(user)].push_back(index);
-      const std::size_t next = at(last) + 1;
+      at(exchange, user).push_back(index);
+      const std::size_t next = to_index(last) + 1;
       if (next < timeline_.spans.size() && timeline_.spans[next].device == each.from_device) {
         exchange[next].push_back(index);
       }
@@ -101,7 +100,7 @@ class GateFinder {
         walk[node] = number;
         Gate& gate = node < spans ? timeline_.spans[node].gate : timeline_.transfers[node - spans].gate;
         if (gate.kind == Gate::Kind::kStart) break;
-        const std::size_t next = at(gate.index) + (gate.kind == Gate::Kind::kTransfer ? spans : 0);
+        const std::size_t next = to_index(gate.index) + (gate.kind == Gate::Kind::kTransfer ? spans : 0);
         if (walk[next] == number) gate = {};
         node = next;
       }
@@ -123,13 +122,13 @@ class GateFinder {
     [[nodiscard]] auto key() const { return std::tie(begin, end, rank, is_transfer, index); }
   };
 
-  [[nodiscard]] const Transfer& transfer(std::int32_t index) const { return timeline_.transfers[at(index)]; }
+  [[nodiscard]] const Transfer& transfer(std::int32_t index) const { return at(timeline_.transfers, index); }
   [[nodiscard]] Nanoseconds end_of(const Gate& gate) const {
     switch (gate.kind) {
       case Gate::Kind::kStart:
         break;
       case Gate::Kind::kSpan:
-        return timeline_.spans[at(gate.index)].end;
+        return at(timeline_.spans, gate.index).end;
       case Gate::Kind::kTransfer:
         return transfer(gate.index).end;
       case Gate::Kind::kCopy:
@@ -144,14 +143,14 @@ class GateFinder {
   }
   // False where clocks contradict each other: the input's maker ended after its use began.
   [[nodiscard]] bool possible(std::int32_t input, const Span& user) const {
-    return !timeline_.measured || timeline_.spans[at(transfer(input).from_span)].end <= user.begin;
+    return !timeline_.measured || at(timeline_.spans, transfer(input).from_span).end <= user.begin;
   }
 
   [[nodiscard]] std::vector<std::vector<std::int32_t>> spans_by_device() const {
     std::vector<std::vector<std::int32_t>> rows;
-    for (std::size_t d = 0; d < at(timeline_.devices); ++d) {
+    for (std::size_t d = 0; d < to_index(timeline_.devices); ++d) {
       const std::int32_t begin = timeline_.device_begin[d];
-      rows.emplace_back(at(timeline_.device_begin[d + 1] - begin));
+      rows.emplace_back(to_index(timeline_.device_begin[d + 1] - begin));
       std::iota(rows.back().begin(), rows.back().end(), begin);
     }
     return rows;
@@ -164,10 +163,10 @@ class GateFinder {
   }
 
   [[nodiscard]] std::int32_t id(const Op& op) const { return ops_.find(op.kind, op.stage, op.microbatch); }
-  [[nodiscard]] std::int32_t rank_of(std::int32_t index) const { return rank_[1][at(id(transfer(index).op))]; }
+  [[nodiscard]] std::int32_t rank_of(std::int32_t index) const { return at(rank_[1], id(transfer(index).op)); }
   [[nodiscard]] std::int32_t rank_of(const Span& span) const {
-    const std::int32_t rank = rank_[0][at(id(span.op))];
-    return span.paired ? std::min(rank, rank_[0][at(id(span.partner))]) : rank;
+    const std::int32_t rank = at(rank_[0], id(span.op));
+    return span.paired ? std::min(rank, at(rank_[0], id(span.partner))) : rank;
   }
 
   // By span: its inputs from other devices, in the order of the cell's members.
@@ -175,8 +174,8 @@ class GateFinder {
     std::vector<std::vector<std::int32_t>> inputs(timeline_.spans.size());
     for (std::size_t k = 0; k < timeline_.transfers.size(); ++k) {
       const Transfer& each = timeline_.transfers[k];
-      auto& list = inputs[at(each.to_span)];
-      const bool for_first = ops_.feeder(timeline_.spans[at(each.to_span)].op) == id(each.op);
+      auto& list = at(inputs, each.to_span);
+      const bool for_first = ops_.feeder(at(timeline_.spans, each.to_span).op) == id(each.op);
       list.insert(for_first ? list.begin() : list.end(), static_cast<std::int32_t>(k));
     }
     return inputs;
@@ -198,9 +197,9 @@ class GateFinder {
   }
 
   void hold(std::vector<Lane>& lanes, std::int32_t index) {
-    Transfer& held = timeline_.transfers[at(index)];
-    Lane& sender = lanes[at(held.from_device)];
-    Lane& receiver = lanes[at(held.to_device)];
+    Transfer& held = at(timeline_.transfers, index);
+    Lane& sender = at(lanes, held.from_device);
+    Lane& receiver = at(lanes, held.to_device);
     const bool waits_for_receiver = end_of(receiver.last) > end_of(sender.last) && fits(receiver.last, held.begin);
     held.gate = waits_for_receiver ? receiver.last : sender.last;
     if (!fits(held.gate, held.begin)) held.gate = {Gate::Kind::kSpan, held.from_span};

@@ -13,6 +13,8 @@
 
 #include "sim/core/schedule.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 class OpIndex {
@@ -23,7 +25,7 @@ class OpIndex {
     int count = 0;
 
     void add(std::int32_t id) {
-      if (id >= 0) ids[static_cast<std::size_t>(count++)] = id;
+      if (id >= 0) at(ids, count++) = id;
     }
     [[nodiscard]] const std::int32_t* begin() const { return ids.data(); }
     [[nodiscard]] const std::int32_t* end() const { return ids.data() + count; }

@@ -4,13 +4,12 @@
 #include <cstddef>
 #include <deque>
 
+#include "sim/core/at.hpp"
 #include "sim/rows/exchange_slots.hpp"
 
 namespace debubble {
 
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 // What both modes keep: how far each row has come, and what is placed.
 class Placing {
@@ -20,14 +19,14 @@ class Placing {
   }
 
  protected:
-  [[nodiscard]] bool ended(std::int32_t device) const { return next_[at(device)] >= ops_.row_begin(device + 1); }
+  [[nodiscard]] bool ended(std::int32_t device) const { return at(next_, device) >= ops_.row_begin(device + 1); }
 
   // Places the cell and adds its ops whose outputs leave the device.
   void place_cell(std::int32_t device, std::vector<std::int32_t>& sent) {
-    const std::int32_t begin = next_[at(device)];
-    next_[at(device)] = ops_.cell_end(begin);
+    const std::int32_t begin = at(next_, device);
+    at(next_, device) = ops_.cell_end(begin);
     placed_.push_back({begin, false});
-    for (std::int32_t id = begin; id < next_[at(device)]; ++id) {
+    for (std::int32_t id = begin; id < at(next_, device); ++id) {
       const std::int32_t user = ops_.user(ops_.op(id));
       if (user >= 0 && ops_.device(user) != device) sent.push_back(id);
     }
@@ -36,7 +35,7 @@ class Placing {
   // The ops on other devices that what lies from the next cell to `end` takes its inputs from.
   [[nodiscard]] std::vector<std::int32_t> feeders(std::int32_t device, std::int32_t end) const {
     std::vector<std::int32_t> found;
-    for (std::int32_t id = next_[at(device)]; id < end; ++id) {
+    for (std::int32_t id = at(next_, device); id < end; ++id) {
       const std::int32_t feeder = ops_.feeder(ops_.op(id));
       if (feeder >= 0 && ops_.device(feeder) != device) found.push_back(feeder);
     }
@@ -52,7 +51,7 @@ class Placing {
 // its cell: a device sends at once, and a receiver that is further ahead waits there.
 class Blocking : Placing {
  public:
-  explicit Blocking(const OpIndex& ops) : Placing(ops), is_sent_(at(ops.size()), false) {}
+  explicit Blocking(const OpIndex& ops) : Placing(ops), is_sent_(to_index(ops.size()), false) {}
 
   std::vector<Placed> run() {
     for (bool moved = true; moved;) {
@@ -65,12 +64,12 @@ class Blocking : Placing {
  private:
   bool advance(std::int32_t device) {
     if (ended(device)) return false;
-    const std::vector<std::int32_t> needed = feeders(device, ops_.cell_end(next_[at(device)]));
-    if (!std::all_of(needed.begin(), needed.end(), [&](std::int32_t id) { return is_sent_[at(id)]; })) return false;
+    const std::vector<std::int32_t> needed = feeders(device, ops_.cell_end(at(next_, device)));
+    if (!std::all_of(needed.begin(), needed.end(), [&](std::int32_t id) { return at(is_sent_, id); })) return false;
     std::vector<std::int32_t> sent;
     place_cell(device, sent);
     for (const std::int32_t id : sent) {
-      is_sent_[at(id)] = true;
+      at(is_sent_, id) = true;
       placed_.push_back({id, true});
     }
     return true;
@@ -84,7 +83,10 @@ class Blocking : Placing {
 class Coupled : Placing {
  public:
   explicit Coupled(const OpIndex& ops)
-      : Placing(ops), slots_(ops.schedule()), ends_posted_(at(ops.size()), 0), pending_(at(ops.rows()), 0) {}
+      : Placing(ops),
+        slots_(ops.schedule()),
+        ends_posted_(to_index(ops.size()), 0),
+        pending_(to_index(ops.rows()), 0) {}
 
   std::vector<Placed> run() {
     for (std::int32_t device = 0; device < ops_.rows(); ++device) post(device, {});
@@ -93,7 +95,7 @@ class Coupled : Placing {
       ready_.pop_front();
       if (ended(device)) continue;
       std::vector<std::int32_t> sent;
-      for (const std::int32_t end = slot_end(device); next_[at(device)] < end;) place_cell(device, sent);
+      for (const std::int32_t end = slot_end(device); at(next_, device) < end;) place_cell(device, sent);
       post(device, sent);
     }
     return std::move(placed_);
@@ -102,25 +104,25 @@ class Coupled : Placing {
  private:
   // The id after the device's next slot.
   [[nodiscard]] std::int32_t slot_end(std::int32_t device) const {
-    if (ended(device)) return next_[at(device)];
-    const auto position = at(ops_.position(next_[at(device)]));
-    return ops_.row_begin(device) + static_cast<std::int32_t>(slots_.end(at(device), position));
+    if (ended(device)) return at(next_, device);
+    const auto position = to_index(ops_.position(at(next_, device)));
+    return ops_.row_begin(device) + static_cast<std::int32_t>(slots_.end(to_index(device), position));
   }
 
   // The exchange before the device's next slot.
   void post(std::int32_t device, const std::vector<std::int32_t>& sent) {
     const std::vector<std::int32_t> received = feeders(device, slot_end(device));
-    pending_[at(device)] = sent.size() + received.size();
-    if (pending_[at(device)] == 0) ready_.push_back(device);
+    at(pending_, device) = sent.size() + received.size();
+    if (at(pending_, device) == 0) ready_.push_back(device);
     for (const std::int32_t id : sent) post_end(id);
     for (const std::int32_t id : received) post_end(id);
   }
 
   void post_end(std::int32_t id) {
-    if (++ends_posted_[at(id)] != 2) return;
+    if (++at(ends_posted_, id) != 2) return;
     placed_.push_back({id, true});
     for (const std::int32_t device : {ops_.device(id), ops_.device(ops_.user(ops_.op(id)))}) {
-      if (--pending_[at(device)] == 0) ready_.push_back(device);
+      if (--at(pending_, device) == 0) ready_.push_back(device);
     }
   }
 

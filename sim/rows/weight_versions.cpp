@@ -8,12 +8,14 @@
 #include <numbers>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
 
 // What one device knows of one microbatch on one stage.
-struct Reading {
+struct WeightReading {
   std::int64_t batch = 0;     // the update that takes its gradient: updates done before it
   std::int64_t forward = 0;   // updates done in the weights that its F read
   std::int64_t backward = 0;  // the same for its B
@@ -27,16 +29,14 @@ class StageOnDevice {
 
   // First pass: gradients are complete in this order, and every `update_every` of them make an update.
   void complete(std::int32_t microbatch) {
-    number_of_[static_cast<std::size_t>(microbatch)] = static_cast<std::int64_t>(readings_.size());
-    Reading reading;
+    at(number_of_, microbatch) = static_cast<std::int64_t>(readings_.size());
+    WeightReading reading;
     reading.batch = static_cast<std::int64_t>(readings_.size()) / policy_.update_every;
     readings_.push_back(reading);
   }
 
   // Second pass, over microbatches with a complete gradient. All that a cell reads is read before anything in it ends.
-  [[nodiscard]] bool knows(std::int32_t microbatch) const {
-    return number_of_[static_cast<std::size_t>(microbatch)] >= 0;
-  }
+  [[nodiscard]] bool knows(std::int32_t microbatch) const { return at(number_of_, microbatch) >= 0; }
   void begin(const Op& op) {
     if (op.kind == OpKind::kForward) begin_forward(op.microbatch);
     if (makes_input_gradient(op.kind)) begin_backward(op.microbatch);
@@ -58,7 +58,7 @@ class StageOnDevice {
   [[nodiscard]] int most_in_flight() const { return most_in_flight_; }
 
   // The readings of the steady part, or all of them where there is none.
-  [[nodiscard]] std::vector<Reading> steady() const {
+  [[nodiscard]] std::vector<WeightReading> steady() const {
     const std::int64_t batch = policy_.update_every;
     // The last F before the first B already reads as late as all that follow.
     std::int64_t first = std::max<std::int64_t>(forwards_before_backward_ - 1, 0);
@@ -70,18 +70,16 @@ class StageOnDevice {
     return {readings_.begin() + first, readings_.begin() + last};
   }
 
-  [[nodiscard]] std::int64_t forward_ahead(const Reading& reading) const {
+  [[nodiscard]] std::int64_t forward_ahead(const WeightReading& reading) const {
     return ahead(policy_.forward_ahead, reading.batch - reading.forward);
   }
-  [[nodiscard]] std::int64_t backward_ahead(const Reading& reading) const {
+  [[nodiscard]] std::int64_t backward_ahead(const WeightReading& reading) const {
     if (policy_.stash_predicted) return forward_ahead(reading);
     return ahead(policy_.backward_ahead, reading.batch - reading.backward);
   }
 
  private:
-  Reading& of(std::int32_t microbatch) {
-    return readings_[static_cast<std::size_t>(number_of_[static_cast<std::size_t>(microbatch)])];
-  }
+  WeightReading& of(std::int32_t microbatch) { return at(readings_, at(number_of_, microbatch)); }
 
   [[nodiscard]] std::int64_t ahead(const std::vector<std::int32_t>& given, std::int64_t to_the_update) const {
     if (policy_.versions != Asynchrony::Versions::kPredicted) return 0;
@@ -89,7 +87,7 @@ class StageOnDevice {
   }
 
   void begin_forward(std::int32_t microbatch) {
-    Reading& reading = of(microbatch);
+    WeightReading& reading = of(microbatch);
     switch (policy_.versions) {
       case Asynchrony::Versions::kLatest:
       case Asynchrony::Versions::kStashed:
@@ -110,7 +108,7 @@ class StageOnDevice {
 
   void begin_backward(std::int32_t microbatch) {
     backward_begun_ = true;
-    Reading& reading = of(microbatch);
+    WeightReading& reading = of(microbatch);
     switch (policy_.versions) {
       case Asynchrony::Versions::kLatest:
         reading.backward = updates_;
@@ -139,7 +137,7 @@ class StageOnDevice {
   const Asynchrony& policy_;
   std::size_t stage_;
   std::vector<std::int64_t> number_of_;  // by microbatch: index in readings_, or -1
-  std::vector<Reading> readings_;        // in the order in which gradients are complete
+  std::vector<WeightReading> readings_;  // in the order in which gradients are complete
   std::map<std::int64_t, std::int64_t> forward_of_batch_;
   std::map<std::int64_t, std::int64_t> backward_of_batch_;
   std::map<std::int64_t, int> kept_;  // version -> microbatches in flight that read it
@@ -155,7 +153,7 @@ class StageOnDevice {
 using Stages = std::map<std::int32_t, StageOnDevice>;
 
 // Rows that are not complete count as far as they go: whoever lowers them says what is wrong.
-Stages replay(const Schedule& schedule, std::size_t device) {
+Stages replay_row(const Schedule& schedule, std::size_t device) {
   const std::vector<Op>& row = schedule.rows[device];
   const auto pieces = static_cast<std::size_t>(schedule.total_pieces());
   Stages stages;
@@ -214,7 +212,7 @@ struct StageTally {
 };
 
 void add(const StageOnDevice& stage, StageTally& tally, StageVersions& result) {
-  for (const Reading& reading : stage.steady()) {
+  for (const WeightReading& reading : stage.steady()) {
     const std::int64_t forward_ahead = stage.forward_ahead(reading);
     const std::int64_t backward_ahead = stage.backward_ahead(reading);
     tally.forward_late.add(reading.batch - reading.forward);
@@ -239,7 +237,7 @@ std::vector<StageVersions> weight_versions(const Schedule& schedule) {
     versions[s].extra_copies = schedule.asynchrony->extra_copies;
   }
   for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
-    for (const auto& [stage, on_device] : replay(schedule, device)) {
+    for (const auto& [stage, on_device] : replay_row(schedule, device)) {
       const auto s = static_cast<std::size_t>(stage);
       ++versions[s].devices;
       add(on_device, tallies[s], versions[s]);
@@ -258,7 +256,7 @@ std::vector<std::int32_t> extra_weight_copies(const Schedule& schedule) {
   const int replicas = schedule.placement.replicas();
   std::vector<std::int32_t> copies(static_cast<std::size_t>(replicas) * static_cast<std::size_t>(schedule.stages), 0);
   for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
-    for (const auto& [stage, on_device] : replay(schedule, device)) {
+    for (const auto& [stage, on_device] : replay_row(schedule, device)) {
       for (int replica = 0; replica < replicas; ++replica) {
         if (schedule.placement.device_of(replica, stage) != static_cast<std::int32_t>(device)) continue;
         const std::size_t place = static_cast<std::size_t>(replica) * static_cast<std::size_t>(schedule.stages) +

@@ -3,6 +3,7 @@
 //     ring:4   gpu0 = gpu1 = gpu2 = gpu3 = gpu0      switch:4   gpu0 gpu1 gpu2 gpu3
 //                                                                  \   |    |   /
 //                                                                      switch
+#include "sim/core/at.hpp"
 #include "sim/topologies/presets.hpp"
 #include "sim/topologies/routers.hpp"
 
@@ -50,7 +51,7 @@ LinkGraph build_switch(const PresetValues& values) {
   std::vector<TreePlace> places(static_cast<std::size_t>(devices) + 1);
   for (std::int32_t k = 0; k < devices; ++k) {
     const std::int32_t up = builder.connect(k, center, values.speed("bandwidth", "latency"));
-    places[static_cast<std::size_t>(k)] = {center, up, up + 1, false};
+    at(places, k) = {center, up, up + 1, false};
   }
   return builder.finish(values.text, tree_router(std::move(places), builder.graph().devices));
 }

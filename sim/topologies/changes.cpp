@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -22,9 +23,9 @@ std::optional<std::int32_t> device_number(std::string_view text) {
   return number;
 }
 
-class Finder {
+class LinkFinder {
  public:
-  Finder(const LinkGraph& graph, const std::string& place) : graph_(graph), place_(place) {}
+  LinkFinder(const LinkGraph& graph, const std::string& place) : graph_(graph), place_(place) {}
 
   // The route there and back.
   [[nodiscard]] std::vector<std::int32_t> between_devices(std::int32_t a, std::int32_t b) const {
@@ -82,9 +83,9 @@ class Finder {
     for (const Link& link : graph_.links) {
       if (link.from != from) continue;
       if (++count > kShown) return all + ", ...";
-      all += (all.empty() ? "" : ", ") + graph_.nodes[static_cast<std::size_t>(link.to)].name;
+      all += (all.empty() ? "" : ", ") + at(graph_.nodes, link.to).name;
     }
-    return graph_.nodes[static_cast<std::size_t>(from)].name + " is joined to " + all;
+    return at(graph_.nodes, from).name + " is joined to " + all;
   }
 
   [[noreturn]] void fail(std::string message, std::string help) const {
@@ -121,7 +122,7 @@ class DetourRouter final : public Router {
  private:
   [[nodiscard]] bool whole(const std::vector<std::int32_t>& links, std::size_t first) const {
     return std::none_of(links.begin() + static_cast<std::ptrdiff_t>(first), links.end(),
-                        [&](std::int32_t link) { return cut_[static_cast<std::size_t>(link)]; });
+                        [&](std::int32_t link) { return at(cut_, link); });
   }
 
   std::shared_ptr<const Router> usual_;
@@ -132,7 +133,7 @@ class DetourRouter final : public Router {
 }  // namespace
 
 std::vector<std::int32_t> links_named(const LinkGraph& graph, std::string_view text, const std::string& place) {
-  const Finder finder(graph, place);
+  const LinkFinder finder(graph, place);
   std::vector<std::int32_t> links;
   const std::size_t arrow = text.find('>');
   // A node's name may hold a dash; the first split at which both sides exist is the one that was meant.
@@ -164,7 +165,7 @@ std::vector<std::int32_t> links_named(const LinkGraph& graph, std::string_view t
 
 LinkGraph without_links(const LinkGraph& graph, const std::vector<std::int32_t>& links) {
   LinkGraph changed = graph;
-  for (const std::int32_t link : links) changed.links[static_cast<std::size_t>(link)].cut = true;
+  for (const std::int32_t link : links) at(changed.links, link).cut = true;
   changed.router = std::make_shared<DetourRouter>(changed);
   return changed;
 }
@@ -173,7 +174,7 @@ LinkGraph with_scaled_links(const LinkGraph& graph, const std::vector<std::int32
                             const std::string& place) {
   LinkGraph changed = graph;
   for (const std::int32_t number : links) {
-    Link& link = changed.links[static_cast<std::size_t>(number)];
+    Link& link = at(changed.links, number);
     if (link.bandwidth == 0) {
       throw InputError(Diagnostic{"O024", place, "the bandwidth of " + link.name + " is unlimited",
                                   "a factor would change nothing; name another link"});

@@ -14,7 +14,7 @@ namespace debubble {
 
 namespace {
 
-struct Shape {
+struct DragonflyShape {
   std::int32_t per_router = 0;  // devices
   std::int32_t routers = 0;     // per group
   std::int32_t groups = 0;
@@ -41,7 +41,7 @@ struct Shape {
 
 class DragonflyRouter final : public Router {
  public:
-  explicit DragonflyRouter(const Shape& shape) : shape_(shape) {}
+  explicit DragonflyRouter(const DragonflyShape& shape) : shape_(shape) {}
 
   void route(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const override {
     if (from == to) return;
@@ -65,11 +65,12 @@ class DragonflyRouter final : public Router {
     if (a != b) links.push_back(shape_.local(group, a, b));
   }
 
-  Shape shape_;
+  DragonflyShape shape_;
 };
 
 LinkGraph build_dragonfly(const PresetValues& values) {
-  const Shape shape{values.count("devices"), values.count("routers"), values.count("groups"), values.count("links")};
+  const DragonflyShape shape{values.count("devices"), values.count("routers"), values.count("groups"),
+                             values.count("links")};
   check_devices(values, values["devices"] * values["routers"] * values["groups"]);
   check_links(values, values["groups"] * (values["groups"] - 1) * values["links"]);
   GraphBuilder builder;

@@ -6,6 +6,7 @@
 //     / | \  / | \.
 #include <memory>
 
+#include "sim/core/at.hpp"
 #include "sim/topologies/presets.hpp"
 #include "sim/topologies/switched.hpp"
 
@@ -13,7 +14,7 @@ namespace debubble {
 
 namespace {
 
-struct Shape {
+struct FatTreeShape {
   std::int32_t devices = 0;
   std::int32_t per_leaf = 0;
   std::int32_t spines = 0;
@@ -24,7 +25,7 @@ struct Shape {
 // Links: device k up 2k, down 2k + 1; then leaf l to spine s 2 (devices + l spines + s), and back.
 class FatTreeRouter final : public Router {
  public:
-  explicit FatTreeRouter(const Shape& shape) : shape_(shape) {}
+  explicit FatTreeRouter(const FatTreeShape& shape) : shape_(shape) {}
 
   void route(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const override {
     if (from == to) return;
@@ -39,11 +40,11 @@ class FatTreeRouter final : public Router {
   }
 
  private:
-  Shape shape_;
+  FatTreeShape shape_;
 };
 
 LinkGraph build_fat_tree(const PresetValues& values) {
-  Shape shape{static_cast<std::int32_t>(values.units), values.count("leaf"), 0};
+  FatTreeShape shape{static_cast<std::int32_t>(values.units), values.count("leaf"), 0};
   const std::int64_t taper = values["oversubscription"];
   // A number of uplinks that is no whole one is rounded up, each slower, so that their sum is what was asked for.
   shape.spines = static_cast<std::int32_t>((std::int64_t{shape.per_leaf} * 1000 + taper - 1) / taper);
@@ -59,7 +60,7 @@ LinkGraph build_fat_tree(const PresetValues& values) {
     spines.push_back(builder.add_node(GraphNode::Kind::kSwitch, "spine" + std::to_string(k)));
   }
   for (std::int32_t k = 0; k < shape.devices; ++k) {
-    builder.connect(k, leaves[static_cast<std::size_t>(k / shape.per_leaf)], values.speed("bandwidth", "latency"));
+    builder.connect(k, at(leaves, k / shape.per_leaf), values.speed("bandwidth", "latency"));
   }
   for (const std::int32_t leaf : leaves) {
     for (const std::int32_t spine : spines) {

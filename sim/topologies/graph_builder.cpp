@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 std::int64_t scaled_rate(std::int64_t rate, std::int64_t times, std::int64_t thousandths) {
@@ -36,8 +38,8 @@ std::int32_t GraphBuilder::add_link(std::int32_t from, std::int32_t to, LinkSpee
   link.to = to;
   link.bandwidth = speed.bandwidth;
   link.latency = speed.latency;
-  const std::string& begin = graph_.nodes[static_cast<std::size_t>(from)].name;
-  const std::string& end = graph_.nodes[static_cast<std::size_t>(to)].name;
+  const std::string& begin = at(graph_.nodes, from).name;
+  const std::string& end = at(graph_.nodes, to).name;
   link.name.reserve(begin.size() + end.size() + 1);
   link.name.append(begin).append(1, '>').append(end);
   graph_.links.push_back(std::move(link));

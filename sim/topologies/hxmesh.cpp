@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/topologies/presets.hpp"
 
 namespace debubble {
@@ -38,13 +39,13 @@ std::int32_t device_at(const HxMeshShape& shape, const Coordinates& at) {
 }
 
 // The row or column of devices that a tree serves.
-std::int32_t line_of(const HxMeshShape& shape, const Coordinates& at, std::size_t dimension) {
+std::int32_t board_line(const HxMeshShape& shape, const Coordinates& at, std::size_t dimension) {
   const std::size_t other = 1 - dimension;
   return at.board.at(other) * shape.length.at(other) + at.place.at(other);
 }
 
 // What a route is free to choose.
-struct Choice {
+struct RouteChoice {
   bool column_first = false;
   bool leave_high = false;  // where both edges are equally near: the one at the larger coordinate
   bool enter_high = false;
@@ -59,7 +60,7 @@ class HxMeshRouter final : public Router {
     route(from, to, {(sum & 1) != 0, (sum & 2) != 0, (sum & 4) != 0}, links);
   }
 
-  void route(std::int32_t from, std::int32_t to, Choice choice, std::vector<std::int32_t>& links) const {
+  void route(std::int32_t from, std::int32_t to, RouteChoice choice, std::vector<std::int32_t>& links) const {
     Coordinates at = coordinates_of(shape_, from);
     const Coordinates target = coordinates_of(shape_, to);
     const std::size_t first = choice.column_first ? 1 : 0;
@@ -78,7 +79,7 @@ class HxMeshRouter final : public Router {
   }
 
  private:
-  void go(Coordinates& at, const Coordinates& target, std::size_t dimension, Choice choice,
+  void go(Coordinates& at, const Coordinates& target, std::size_t dimension, RouteChoice choice,
           std::vector<std::int32_t>& links) const {
     const std::int32_t length = shape_.length.at(dimension);
     std::int32_t& place = at.place.at(dimension);
@@ -135,7 +136,7 @@ class HxMeshRouter final : public Router {
     const std::int32_t near = leaf_of(at.board.at(dimension), leave, dimension);
     const std::int32_t far = leaf_of(target.board.at(dimension), enter, dimension);
     if (near != far) {
-      const std::int32_t first = links_.first_inner.at(dimension)[index(line_of(shape_, at, dimension))];
+      const std::int32_t first = links_.first_inner.at(dimension)[index(board_line(shape_, at, dimension))];
       const std::int32_t spine = (2 * target.board.at(dimension) + enter) % shape_.leaf_uplinks;
       links.push_back(first + 2 * (near * shape_.leaf_uplinks + spine));
       links.push_back(first + 2 * (far * shape_.leaf_uplinks + spine) + 1);
@@ -161,8 +162,8 @@ void add_mesh(GraphBuilder& builder, const HxMeshShape& shape, LinkSpeed speed, 
       ++next.place.at(dimension);
       const std::int32_t neighbour = device_at(shape, next);
       const std::int32_t link = builder.connect(device, neighbour, speed);
-      links.mesh[static_cast<std::size_t>(device)].at(dimension * 2 + 1) = link;
-      links.mesh[static_cast<std::size_t>(neighbour)].at(dimension * 2) = link + 1;
+      links.mesh[to_index(device)].at(dimension * 2 + 1) = link;
+      links.mesh[to_index(neighbour)].at(dimension * 2) = link + 1;
     }
   }
 }
@@ -187,7 +188,7 @@ void add_tree(GraphBuilder& builder, const HxMeshShape& shape, std::size_t dimen
       const std::int32_t device = device_at(shape, at);
       const std::size_t leaf =
           leaves.size() == 1 ? 0 : static_cast<std::size_t>((2 * board + edge) / (shape.radix / 2));
-      links.port[static_cast<std::size_t>(device)].at(dimension * 2 + static_cast<std::size_t>(edge)) =
+      links.port[to_index(device)].at(dimension * 2 + static_cast<std::size_t>(edge)) =
           builder.connect(device, leaves[leaf], values.speed("bandwidth", "latency"));
     }
   }

@@ -12,6 +12,7 @@
 #include <array>
 #include <memory>
 
+#include "sim/core/at.hpp"
 #include "sim/topologies/presets.hpp"
 #include "sim/topologies/routers.hpp"
 
@@ -31,9 +32,9 @@ LinkGraph build_pcie(const PresetValues& values) {
   const auto hang = [&](std::int32_t node, std::int32_t parent, LinkSpeed speed) {
     const std::int32_t up = builder.connect(node, parent, speed);
     places.resize(static_cast<std::size_t>(builder.graph().nodes.size()));
-    places[static_cast<std::size_t>(node)].parent = parent;
-    places[static_cast<std::size_t>(node)].up = up;
-    places[static_cast<std::size_t>(node)].down = up + 1;
+    at(places, node).parent = parent;
+    at(places, node).up = up;
+    at(places, node).down = up + 1;
   };
   const bool several = devices > per_host;
   const std::int32_t network = several ? builder.add_node(GraphNode::Kind::kSwitch, "network") : -1;
@@ -49,7 +50,7 @@ LinkGraph build_pcie(const PresetValues& values) {
       if (several) {
         const std::int32_t nic = builder.add_node(GraphNode::Kind::kNic, "nic" + std::to_string(machine));
         hang(host, nic, pcie);
-        places[static_cast<std::size_t>(host)].host = true;
+        at(places, host).host = true;
         hang(nic, network, values.speed("nic", "nic-latency"));
       }
     }

@@ -13,45 +13,45 @@ namespace debubble {
 
 namespace {
 
-struct Unit {
+struct PresetUnit {
   std::string_view name;
   double factor;
 };
 
-constexpr std::array<Unit, 12> kRates{{{"B/s", 1},
-                                       {"kB/s", 1e3},
-                                       {"MB/s", 1e6},
-                                       {"GB/s", 1e9},
-                                       {"TB/s", 1e12},
-                                       {"KiB/s", 0x1p10},
-                                       {"MiB/s", 0x1p20},
-                                       {"GiB/s", 0x1p30},
-                                       {"TiB/s", 0x1p40},
-                                       {"Mbit/s", 125e3},
-                                       {"Gbit/s", 125e6},
-                                       {"Tbit/s", 125e9}}};
-constexpr std::array<Unit, 4> kTimes{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
-constexpr std::array<Unit, 1> kCounts{{{"", 1}}};
-constexpr std::array<Unit, 1> kRatios{{{"", 1e3}}};
+constexpr std::array<PresetUnit, 12> kRates{{{"B/s", 1},
+                                             {"kB/s", 1e3},
+                                             {"MB/s", 1e6},
+                                             {"GB/s", 1e9},
+                                             {"TB/s", 1e12},
+                                             {"KiB/s", 0x1p10},
+                                             {"MiB/s", 0x1p20},
+                                             {"GiB/s", 0x1p30},
+                                             {"TiB/s", 0x1p40},
+                                             {"Mbit/s", 125e3},
+                                             {"Gbit/s", 125e6},
+                                             {"Tbit/s", 125e9}}};
+constexpr std::array<PresetUnit, 4> kTimes{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+constexpr std::array<PresetUnit, 1> kCounts{{{"", 1}}};
+constexpr std::array<PresetUnit, 1> kRatios{{{"", 1e3}}};
 
 template <std::size_t N>
-std::optional<double> factor_of(const std::array<Unit, N>& units, std::string_view name) {
-  for (const Unit& unit : units) {
+std::optional<double> unit_factor(const std::array<PresetUnit, N>& units, std::string_view name) {
+  for (const PresetUnit& unit : units) {
     if (unit.name == name) return unit.factor;
   }
   return std::nullopt;
 }
 
-std::optional<double> factor_of(TopologyParam::Kind kind, std::string_view unit) {
+std::optional<double> unit_factor(TopologyParam::Kind kind, std::string_view unit) {
   switch (kind) {
     case TopologyParam::Kind::kRate:
-      return factor_of(kRates, unit);
+      return unit_factor(kRates, unit);
     case TopologyParam::Kind::kTime:
-      return factor_of(kTimes, unit);
+      return unit_factor(kTimes, unit);
     case TopologyParam::Kind::kCount:
-      return factor_of(kCounts, unit);
+      return unit_factor(kCounts, unit);
     case TopologyParam::Kind::kRatio:
-      return factor_of(kRatios, unit);
+      return unit_factor(kRatios, unit);
   }
   return std::nullopt;
 }
@@ -62,7 +62,7 @@ std::optional<std::int64_t> parse_value(const TopologyParam& param, std::string_
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || text.front() == '-') return std::nullopt;
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const std::optional<double> factor = factor_of(param.kind, unit);
+  const std::optional<double> factor = unit_factor(param.kind, unit);
   if (!factor) return std::nullopt;
   const double value = number * *factor;
   if (!(value <= static_cast<double>(param.most))) return std::nullopt;
@@ -88,9 +88,10 @@ std::string wanted(const TopologyParam& param) {
   return {};
 }
 
-class Reader {
+class PresetReader {
  public:
-  Reader(const TopologyEntry& entry, std::string_view text, const std::string& place) : entry_(entry), place_(place) {
+  PresetReader(const TopologyEntry& entry, std::string_view text, const std::string& place)
+      : entry_(entry), place_(place) {
     values_.text = text;
     values_.units = entry.default_units;
     for (const TopologyParam& param : entry.params) values_.values[param.name] = param.value;
@@ -177,7 +178,7 @@ class Reader {
 };
 
 // At most `decimals` of them, and no zeros at the end.
-std::string decimal(std::int64_t value, std::int64_t divisor, int decimals) {
+std::string fixed_decimal(std::int64_t value, std::int64_t divisor, int decimals) {
   std::string digits;
   std::int64_t rest = value % divisor;
   for (int k = 0; k < decimals && rest != 0; ++k) {
@@ -214,20 +215,20 @@ TopologyParam ratio_param(std::string name, std::int64_t thousandths, std::strin
 std::string preset_value_text(TopologyParam::Kind kind, std::int64_t value) {
   switch (kind) {
     case TopologyParam::Kind::kRate:
-      return decimal(value, 1'000'000'000, 4) + " GB/s";
+      return fixed_decimal(value, 1'000'000'000, 4) + " GB/s";
     case TopologyParam::Kind::kTime:
       return std::to_string(value) + " ns";
     case TopologyParam::Kind::kCount:
       return std::to_string(value);
     case TopologyParam::Kind::kRatio:
-      return decimal(value, 1000, 3);
+      return fixed_decimal(value, 1000, 3);
   }
   return {};
 }
 
 PresetValues read_preset_values(const TopologyEntry& entry, std::string_view text, std::string_view rest,
                                 const std::string& place) {
-  return Reader(entry, text, place).run(rest, text.size() > entry.name.size());
+  return PresetReader(entry, text, place).run(rest, text.size() > entry.name.size());
 }
 
 namespace {

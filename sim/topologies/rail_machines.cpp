@@ -3,6 +3,8 @@
 #include <memory>
 #include <vector>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -15,8 +17,8 @@ constexpr std::int32_t kHost = 6;  // card to PCIe switch, or GPU to host
 constexpr std::int32_t kPerGpu = 8;
 
 // Numbers of links, from the shape alone.
-struct Numbers {
-  explicit Numbers(const RailMachines& shape)
+struct RailNumbers {
+  explicit RailNumbers(const RailMachines& shape)
       : gpus(shape.gpus),
         rails(shape.rails),
         uplinks(shape.host_per_uplink ? 0 : shape.gpus / shape.gpus_per_uplink),
@@ -48,7 +50,7 @@ struct Numbers {
 
 class RailRouter final : public Router {
  public:
-  explicit RailRouter(const Numbers& numbers) : numbers_(numbers) {}
+  explicit RailRouter(const RailNumbers& numbers) : numbers_(numbers) {}
 
   void route(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const override {
     if (from == to) return;
@@ -85,7 +87,7 @@ class RailRouter final : public Router {
   }
   [[nodiscard]] std::int32_t pod_of(std::int32_t device) const { return device / numbers_.gpus / numbers_.pod; }
 
-  Numbers numbers_;
+  RailNumbers numbers_;
 };
 
 // The nodes outside the machines.
@@ -127,12 +129,12 @@ void add_machine(GraphBuilder& builder, const RailMachines& shape, std::int32_t 
   }
   const std::int32_t pod = machine / shape.pod;
   for (std::int32_t k = 0; k < shape.gpus; ++k) {
-    const std::int32_t gpu = gpus[static_cast<std::size_t>(k)];
+    const std::int32_t gpu = at(gpus, k);
     const auto uplink = static_cast<std::size_t>(k / shape.gpus_per_uplink);
     const std::int32_t nic = builder.add_node(GraphNode::Kind::kNic, "nic" + std::to_string(machine * shape.gpus + k));
     builder.connect(gpu, crossbar, shape.nvlink);
     builder.connect(gpu, nic, shape.host_per_uplink ? LinkSpeed{shape.nic.bandwidth, shape.pcie.latency} : shape.pcie);
-    builder.connect(nic, switches.rail[static_cast<std::size_t>(pod * shape.rails + k % shape.rails)], shape.nic);
+    builder.connect(nic, at(switches.rail, pod * shape.rails + k % shape.rails), shape.nic);
     builder.connect(shape.host_per_uplink ? gpu : nic, shape.host_per_uplink ? hosts[uplink] : pcie[uplink],
                     {shape.pcie.bandwidth, shape.host_per_uplink ? shape.pcie.latency : 0});
   }
@@ -153,7 +155,7 @@ LinkGraph build_rail_machines(const RailMachines& shape, const std::string& name
   for (std::size_t k = 0; k < switches.rail.size() && !switches.core.empty(); ++k) {
     builder.connect(switches.rail[k], switches.core[k % switches.core.size()], {pod_bandwidth, shape.nic.latency});
   }
-  return builder.finish(name, std::make_shared<RailRouter>(Numbers(shape)));
+  return builder.finish(name, std::make_shared<RailRouter>(RailNumbers(shape)));
 }
 
 }  // namespace debubble

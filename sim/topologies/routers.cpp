@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 namespace {
@@ -48,8 +50,8 @@ class TreeRouter final : public Router {
   }
 
   void route(std::int32_t from_device, std::int32_t to_device, std::vector<std::int32_t>& links) const override {
-    std::int32_t from = devices_[static_cast<std::size_t>(from_device)];
-    std::int32_t to = devices_[static_cast<std::size_t>(to_device)];
+    std::int32_t from = at(devices_, from_device);
+    std::int32_t to = at(devices_, to_device);
     std::vector<std::int32_t> down;
     while (from != to) {
       if (depth(from) >= depth(to)) {
@@ -65,7 +67,7 @@ class TreeRouter final : public Router {
 
   bool host_route(std::int32_t device, bool to_host, std::vector<std::int32_t>& links) const override {
     std::vector<std::int32_t> path;
-    std::int32_t node = devices_[static_cast<std::size_t>(device)];
+    std::int32_t node = at(devices_, device);
     while (node >= 0 && !place(node).host) {
       path.push_back(to_host ? place(node).up : place(node).down);
       node = place(node).parent;
@@ -77,8 +79,8 @@ class TreeRouter final : public Router {
   }
 
  private:
-  [[nodiscard]] const TreePlace& place(std::int32_t node) const { return places_[static_cast<std::size_t>(node)]; }
-  [[nodiscard]] int depth(std::int32_t node) const { return depth_[static_cast<std::size_t>(node)]; }
+  [[nodiscard]] const TreePlace& place(std::int32_t node) const { return at(places_, node); }
+  [[nodiscard]] int depth(std::int32_t node) const { return at(depth_, node); }
 
   std::vector<TreePlace> places_;
   std::vector<std::int32_t> devices_;

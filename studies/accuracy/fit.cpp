@@ -16,11 +16,11 @@ namespace {
 using Point = std::pair<int, int>;  // compute, network
 constexpr double kComputeStep = 0.005;
 constexpr double kNetworkStep = 0.05;
-constexpr Point kStart{200, 20};  // 1, 1
-constexpr Point kLeast{40, 4};    // 0.2, 0.2
-constexpr Point kMost{600, 80};   // 3, 4
+constexpr Point kStart{200, 20};      // 1, 1
+constexpr Point kLeast{40, 4};        // 0.2, 0.2
+constexpr Point kLastPoint{600, 80};  // 3, 4
 
-Calibration at(Point point) {
+Calibration calibration_at(Point point) {
   // Through text-sized decimals: 195 x 0.005 shall print as 0.975.
   return {std::round(point.first * kComputeStep * 1000) / 1000, std::round(point.second * kNetworkStep * 100) / 100};
 }
@@ -33,7 +33,7 @@ class Fit {
   Calibration best() {
     Point here = kStart;
     for (const int step : {32, 16, 8, 4, 2, 1}) here = descend(here, {step, std::max(1, step / 4)});
-    return at(here);
+    return calibration_at(here);
   }
 
  private:
@@ -45,8 +45,8 @@ class Fit {
            {Point{step.first, 0}, Point{-step.first, 0}, Point{0, step.second}, Point{0, -step.second},
             Point{step.first, -step.second}, Point{-step.first, step.second}}) {
         if ((by.first != 0 && !compute_) || (by.second != 0 && !network_)) continue;
-        const Point next{std::clamp(here.first + by.first, kLeast.first, kMost.first),
-                         std::clamp(here.second + by.second, kLeast.second, kMost.second)};
+        const Point next{std::clamp(here.first + by.first, kLeast.first, kLastPoint.first),
+                         std::clamp(here.second + by.second, kLeast.second, kLastPoint.second)};
         if (error(next) >= error(here)) continue;
         here = next;
         moved = true;
@@ -58,7 +58,7 @@ class Fit {
   double error(Point point) {
     const auto known = errors_.find(point);
     if (known != errors_.end()) return known->second;
-    const Calibration calibration = at(point);
+    const Calibration calibration = calibration_at(point);
     std::vector<double> each(records_.size(), 0);
     for_each_index(records_.size(), threads_for(records_.size(), 0), [&](std::size_t k) {
       for (const MeasuredQuantity& measured : records_[k]->measured) {
@@ -76,7 +76,7 @@ class Fit {
   std::map<Point, double> errors_;
 };
 
-bool has(const ResultSource& source, const char* constant) {
+bool has_constant(const ResultSource& source, const char* constant) {
   return std::find(source.constants.begin(), source.constants.end(), constant) != source.constants.end();
 }
 
@@ -96,7 +96,8 @@ Calibrations fit_constants(const ResultsFile& results, const std::string& only) 
       if (half[k] == Half::kFitted) fitted.push_back(records[k]);
     }
     if (fitted.empty()) continue;
-    calibrations[source.name] = Fit(std::move(fitted), has(source, "compute"), has(source, "network")).best();
+    calibrations[source.name] =
+        Fit(std::move(fitted), has_constant(source, "compute"), has_constant(source, "network")).best();
   }
   return calibrations;
 }

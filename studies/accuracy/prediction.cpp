@@ -17,7 +17,7 @@ namespace debubble {
 namespace {
 
 constexpr double kSecond = 1e9;
-constexpr double kGiB = 1024.0 * 1024 * 1024;
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 std::vector<std::string> arguments_of(const ResultRecord& record, const Calibration* calibration) {
   std::vector<std::string> arguments = record.arguments;
@@ -31,7 +31,7 @@ Scenario scenario_of(const ResultRecord& record, const Calibration* calibration)
   return check_scenario(flags);
 }
 
-[[noreturn]] void refuse_deadlock(const ResultRecord& record) {
+[[noreturn]] void refuse_deadlocked_run(const ResultRecord& record) {
   throw InputError(Diagnostic{"D009", record.id, "the run ends in a deadlock, so that it has no step time",
                               "give the record another schedule or --p2p overlapped"});
 }
@@ -50,7 +50,7 @@ Totals totals_of(const Run& run, const Program& program) {
   return slowest;
 }
 
-double bubble_of(const Totals& totals) {
+double predicted_bubble(const Totals& totals) {
   Nanoseconds busy = 0;
   for (const DeviceTotals& device : totals.devices) busy += device.busy;
   const double lanes = static_cast<double>(totals.span) * static_cast<double>(totals.devices.size());
@@ -63,11 +63,11 @@ bool asks_for(const ResultRecord& record, Quantity quantity) {
 }
 
 // Memory is read off the whole timeline, as `simulate` does.
-double peak_of(const Report& report) {
-  if (report.memory_fit) return static_cast<double>(report.memory_fit->allocated) / kGiB;
+double peak_gibibytes(const Report& report) {
+  if (report.memory_fit) return static_cast<double>(report.memory_fit->allocated) / kGibibyte;
   Bytes peak = 0;
   for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
-  return static_cast<double>(peak) / kGiB;
+  return static_cast<double>(peak) / kGibibyte;
 }
 
 }  // namespace
@@ -79,18 +79,18 @@ Prediction predict(const ResultRecord& record, const Calibration* calibration) {
   Prediction prediction;
   if (asks_for(record, Quantity::kPeakMemory)) {
     simulate_run(run, scenario.p2p, progress);
-    if (run.report.deadlock) refuse_deadlock(record);
+    if (run.report.deadlock) refuse_deadlocked_run(record);
     prediction.step_seconds = static_cast<double>(run.report.makespan) / kSecond;
     prediction.bubble = run.report.span_bubble_ratio;
-    prediction.peak_gib = peak_of(run.report);
+    prediction.peak_gib = peak_gibibytes(run.report);
     return prediction;
   }
   const auto lowered = lower(run.schedule, scenario.p2p);
   const auto* program = std::get_if<Program>(&lowered);
-  if (program == nullptr) refuse_deadlock(record);
+  if (program == nullptr) refuse_deadlocked_run(record);
   const Totals totals = totals_of(run, *program);
   prediction.step_seconds = static_cast<double>(totals.makespan) / kSecond;
-  prediction.bubble = bubble_of(totals);
+  prediction.bubble = predicted_bubble(totals);
   return prediction;
 }
 

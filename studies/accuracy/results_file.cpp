@@ -24,7 +24,7 @@ namespace {
 constexpr std::array<Quantity, 3> kQuantities{Quantity::kStepTime, Quantity::kPeakMemory, Quantity::kBubble};
 
 // The member of "measured" that holds it.
-const char* key_of(Quantity quantity) {
+const char* quantity_key(Quantity quantity) {
   switch (quantity) {
     case Quantity::kStepTime:
       return "step_time_s";
@@ -36,7 +36,7 @@ const char* key_of(Quantity quantity) {
   return "";
 }
 
-std::optional<double> positive_number(JsonObjectReader& reader, const char* key) {
+std::optional<double> positive_member(JsonObjectReader& reader, const char* key) {
   const JsonValue* value = reader.member(key, false);
   if (value == nullptr) return std::nullopt;
   const bool is_number = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kFraction;
@@ -93,8 +93,8 @@ void check_constants(const ResultSource& source, JsonObjectReader& reader) {
                   "two are the most that may be fitted");
 }
 
-SourceFlags read_source(const JsonValue& value, const std::string& pointer, const std::string& file,
-                        ProblemList& problems) {
+SourceFlags read_result_source(const JsonValue& value, const std::string& pointer, const std::string& file,
+                               ProblemList& problems) {
   JsonObjectReader reader(value, pointer, problems);
   SourceFlags read;
   ResultSource& source = read.source;
@@ -108,7 +108,7 @@ SourceFlags read_source(const JsonValue& value, const std::string& pointer, cons
   if (const JsonValue* targets = reader.member("targets", false)) {
     JsonObjectReader inner(*targets, reader.pointer_to("targets"), problems);
     for (const Quantity quantity : kQuantities) {
-      const std::optional<double> target = positive_number(inner, to_string(quantity));
+      const std::optional<double> target = positive_member(inner, to_string(quantity));
       if (target) source.targets.emplace_back(quantity, *target);
     }
     inner.finish();
@@ -136,12 +136,12 @@ ResultRecord read_record(const JsonValue& value, const std::string& pointer, con
   if (const JsonValue* measured = reader.member("measured", true)) {
     JsonObjectReader inner(*measured, reader.pointer_to("measured"), problems);
     for (const Quantity quantity : kQuantities) {
-      const std::optional<double> number = positive_number(inner, key_of(quantity));
+      const std::optional<double> number = positive_member(inner, quantity_key(quantity));
       if (number) record.measured.push_back({quantity, *number});
     }
     // As the source prints it, for people; the step time is derived from it.
-    (void)positive_number(inner, "tflops_per_gpu");
-    (void)positive_number(inner, "tokens_per_s_per_gpu");
+    (void)positive_member(inner, "tflops_per_gpu");
+    (void)positive_member(inner, "tokens_per_s_per_gpu");
     inner.finish();
     if (record.measured.empty() && inner.is_object()) {
       inner.complain("P012", "", "nothing that can be predicted was measured", "list the record under \"unusable\"");
@@ -159,14 +159,14 @@ void read_unusable(const JsonValue& value, const std::string& pointer, ResultsFi
 }
 
 template <typename Read>
-void for_each_item(const JsonValue* array, const char* name, const Read& read) {
+void for_each_child(const JsonValue* array, const char* name, const Read& read) {
   if (array == nullptr) return;
   for (std::size_t k = 0; k < array->children.size(); ++k) {
     read(array->children[k], "/" + std::string(name) + "/" + std::to_string(k));
   }
 }
 
-void read_root(const JsonValue& root, const std::string& file, ResultsFile& results, ProblemList& problems) {
+void read_results_root(const JsonValue& root, const std::string& file, ResultsFile& results, ProblemList& problems) {
   JsonObjectReader reader(root, "", problems);
   if (!reader.is_object()) return;
   const std::string schema = reader.text("schema");
@@ -176,21 +176,21 @@ void read_root(const JsonValue& root, const std::string& file, ResultsFile& resu
   }
   (void)reader.optional_text("about");
   std::map<std::string, std::vector<std::string>> sources;
-  for_each_item(reader.array("sources"), "sources", [&](const JsonValue& value, const std::string& pointer) {
-    SourceFlags read = read_source(value, pointer, file, problems);
+  for_each_child(reader.array("sources"), "sources", [&](const JsonValue& value, const std::string& pointer) {
+    SourceFlags read = read_result_source(value, pointer, file, problems);
     sources.emplace(read.source.name, std::move(read.arguments));
     results.sources.push_back(std::move(read.source));
   });
   std::set<std::string> ids;
-  for_each_item(reader.array("records"), "records", [&](const JsonValue& value, const std::string& pointer) {
+  for_each_child(reader.array("records"), "records", [&](const JsonValue& value, const std::string& pointer) {
     results.records.push_back(read_record(value, pointer, file, sources, problems));
     if (ids.insert(results.records.back().id).second) return;
     problems.add_at_pointer("G004", pointer + "/id", in_quotes(results.records.back().id) + " appears twice",
                             "give each record its own id");
   });
-  for_each_item(reader.optional_array("unusable"), "unusable", [&](const JsonValue& value, const std::string& pointer) {
-    read_unusable(value, pointer, results, problems);
-  });
+  for_each_child(
+      reader.optional_array("unusable"), "unusable",
+      [&](const JsonValue& value, const std::string& pointer) { read_unusable(value, pointer, results, problems); });
   reader.finish();
 }
 
@@ -237,7 +237,7 @@ ResultsFile read_results(std::string_view text, const std::string& file) {
   const std::optional<JsonValue> root = parse_json(text, problems);
   if (!root) problems.throw_if_any();
   ResultsFile results;
-  read_root(*root, file, results, problems);
+  read_results_root(*root, file, results, problems);
   problems.throw_if_any();
   std::stable_sort(results.records.begin(), results.records.end(),
                    [](const ResultRecord& a, const ResultRecord& b) { return a.id < b.id; });

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kSchema = "debubble.baseline/1";
+constexpr std::string_view kBaselineSchema = "debubble.baseline/1";
 
 std::string scalar_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -51,9 +51,9 @@ Json canonical(const NamedPrediction& prediction) {
 }
 
 // Every number and text by its place: {"devices[2].idle_ns", "9000000"}.
-using Numbers = std::vector<std::pair<std::string, std::string>>;
+using BaselineNumbers = std::vector<std::pair<std::string, std::string>>;
 
-void flatten(const Json& json, const std::string& place, Numbers& out) {
+void flatten(const Json& json, const std::string& place, BaselineNumbers& out) {
   if (!json.is_structured() || json.empty()) {
     out.emplace_back(place, scalar_text(json));
     return;
@@ -77,8 +77,8 @@ int importance(const std::string& number) {
 }
 
 std::vector<NumberChange> changes_between(const Json& before, const Json& after) {
-  Numbers old_numbers;
-  Numbers new_numbers;
+  BaselineNumbers old_numbers;
+  BaselineNumbers new_numbers;
   flatten(before, "", old_numbers);
   flatten(after, "", new_numbers);
   std::map<std::string, std::string> accepted(old_numbers.begin(), old_numbers.end());
@@ -99,7 +99,7 @@ std::vector<NumberChange> changes_between(const Json& before, const Json& after)
   return changes;
 }
 
-[[noreturn]] void refuse(const std::string& file, const std::string& reason) {
+[[noreturn]] void refuse_baseline(const std::string& file, const std::string& reason) {
   throw InputError(Diagnostic{"P010", file, "this is not a baseline: " + reason,
                               "make it anew with --accept, or name another file in the suite: \"baseline\": \"FILE\""});
 }
@@ -107,18 +107,19 @@ std::vector<NumberChange> changes_between(const Json& before, const Json& after)
 // The accepted predictions by name.
 std::map<std::string, Json> read_accepted(const std::string& text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) refuse(file, "it is not valid JSON (a merge conflict?)");
-  if (!json.is_object() || !json.contains("schema") || json["schema"] != kSchema) {
-    refuse(file, "its schema is not \"debubble.baseline/1\"");
+  if (json.is_discarded()) refuse_baseline(file, "it is not valid JSON (a merge conflict?)");
+  if (!json.is_object() || !json.contains("schema") || json["schema"] != kBaselineSchema) {
+    refuse_baseline(file, "its schema is not \"debubble.baseline/1\"");
   }
-  if (!json.contains("scenarios") || !json["scenarios"].is_array()) refuse(file, "it has no list of scenarios");
+  if (!json.contains("scenarios") || !json["scenarios"].is_array())
+    refuse_baseline(file, "it has no list of scenarios");
   std::map<std::string, Json> accepted;
   for (const Json& scenario : json["scenarios"]) {
     const bool whole = scenario.is_object() && scenario.contains("name") && scenario["name"].is_string() &&
                        scenario.contains("prediction") && scenario["prediction"].is_object();
-    if (!whole) refuse(file, "a scenario lacks its name or prediction");
+    if (!whole) refuse_baseline(file, "a scenario lacks its name or prediction");
     if (!accepted.emplace(scenario["name"].get<std::string>(), scenario["prediction"]).second) {
-      refuse(file, "a scenario stands there twice");
+      refuse_baseline(file, "a scenario stands there twice");
     }
   }
   return accepted;
@@ -133,7 +134,7 @@ std::string as_json_text(const std::string& text) {
 
 std::string baseline_text(std::span<const NamedPrediction> predictions) {
   Json json;
-  json["schema"] = kSchema;
+  json["schema"] = kBaselineSchema;
   json["scenarios"] = Json::array();
   for (const NamedPrediction& prediction : predictions) {
     json["scenarios"].push_back({{"name", prediction.name}, {"prediction", canonical(prediction)}});
@@ -170,7 +171,7 @@ BaselineComparison compare_with_baseline(std::span<const NamedPrediction> predic
 bool may_replace(std::string_view accepted) {
   constexpr std::size_t kHead = 256;
   const bool blank = accepted.find_first_not_of(" \t\r\n") == std::string_view::npos;
-  return blank || accepted.substr(0, kHead).find(kSchema) != std::string_view::npos;
+  return blank || accepted.substr(0, kHead).find(kBaselineSchema) != std::string_view::npos;
 }
 
 bool is_baseline(const std::string& accepted) {

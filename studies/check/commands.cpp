@@ -18,20 +18,20 @@ std::string all_flags(const ScenarioFlags& flags) {
   return line.text();
 }
 
-std::string joined(const std::string& a, const std::string& b) { return b.empty() ? a : a + " " + b; }
+std::string with_space(const std::string& a, const std::string& b) { return b.empty() ? a : a + " " + b; }
 
 }  // namespace
 
 std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario) {
   const std::string run = shell_quoted(scenario.measured);
   if (!scenario.flags) return {"debubble diff " + run};
-  return {joined("debubble simulate", all_flags(*scenario.flags)) + " --save-run predicted.run.json",
+  return {with_space("debubble simulate", all_flags(*scenario.flags)) + " --save-run predicted.run.json",
           "debubble diff predicted.run.json " + run};
 }
 
 std::vector<std::string> commands_for_fresh(const SuiteScenario& scenario, int devices, bool ends) {
   std::string command = scenario.live->backend == "mpi" ? "mpirun -n " + std::to_string(devices) + " " : "";
-  command = joined(command + "debubble live", all_flags(*scenario.flags));
+  command = with_space(command + "debubble live", all_flags(*scenario.flags));
   for (const std::string& argument : scenario.live_arguments) command += " " + shell_quoted(argument);
   if (!ends) return {command};
   return {command + " --save-run measured.run.json", "debubble diff measured.run.json"};

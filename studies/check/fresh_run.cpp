@@ -7,6 +7,7 @@
 
 #include "live/backends.hpp"
 #include "scenario/check_scenario.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -55,7 +56,7 @@ std::vector<int> repetitions_by_calibration(const FreshRunPlan& plan) {
   const int repetitions = chosen ? plan.settings.repetitions : 2 * kCalibrations;
   const int groups = std::min(repetitions, kCalibrations);
   std::vector<int> dealt(static_cast<std::size_t>(groups), repetitions / groups);
-  for (int k = 0; k < repetitions % groups; ++k) ++dealt[static_cast<std::size_t>(k)];
+  for (int k = 0; k < repetitions % groups; ++k) ++at(dealt, k);
   return dealt;
 }
 

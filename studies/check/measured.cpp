@@ -136,7 +136,7 @@ void soften(MeasurementResult& result) {
       result.calibrations == 1 ? "once" : fmt::format("{} times", result.calibrations), kFewCalibrations));
 }
 
-MeasurementResult::Times times_of(const RunRecord& record) {
+MeasurementResult::Times kind_of_times(const RunRecord& record) {
   if (record.origin.backend == "simulator") return MeasurementResult::Times::kSimulated;
   const bool measured = std::all_of(record.iterations.begin(), record.iterations.end(),
                                     [](const RunIteration& iteration) { return iteration.timeline.measured; });
@@ -150,7 +150,7 @@ void describe(Runs runs, MeasurementResult& result) {
   result.clock = record.origin.clock;
   result.device = record.origin.device;
   result.date = record.origin.date;
-  result.times = times_of(record);
+  result.times = kind_of_times(record);
   result.calibrations = static_cast<int>(runs.size());
   for (const PredictedRun& run : runs) result.repetitions += static_cast<int>(run.record.iterations.size());
   if (result.times != MeasurementResult::Times::kSimulated) return;

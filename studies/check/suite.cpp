@@ -18,8 +18,8 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kSchema = "debubble.suite/1";
-constexpr JsonDialect kDialect{
+constexpr std::string_view kSuiteSchema = "debubble.suite/1";
+constexpr JsonDialect kSuiteDialect{
     .what = "suite",
     .description = "docs/suite.schema.json",
 };
@@ -84,7 +84,7 @@ void choose_clock_for_gate(SuiteScenario& scenario) {
 }
 
 // What a scenario is made of decides what can be compared with what.
-void check_combination(JsonObjectReader& reader, const SuiteScenario& scenario, bool has_live) {
+void check_suite_combination(JsonObjectReader& reader, const SuiteScenario& scenario, bool has_live) {
   if (!scenario.measured.empty() && has_live) {
     reader.complain("P012", "live", "both \"measured\" and \"live\" say what to compare with",
                     "keep one of them, or make two scenarios of it");
@@ -124,7 +124,7 @@ SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, 
   scenario.tolerances = read_tolerances(reader, defaults, Tolerances::Asker::kScenario, problems);
   scenario.required = read_required(reader);
   reader.finish();
-  check_combination(reader, scenario, live != nullptr);
+  check_suite_combination(reader, scenario, live != nullptr);
   return scenario;
 }
 
@@ -146,11 +146,11 @@ void read_scenarios(const JsonValue& list, const Tolerances& defaults, Suite& su
   }
 }
 
-void read_root(const JsonValue& root, Suite& suite, ProblemList& problems) {
+void read_suite_root(const JsonValue& root, Suite& suite, ProblemList& problems) {
   JsonObjectReader reader(root, "", problems);
   if (!reader.is_object()) return;
   const std::string schema = reader.text("schema");
-  if (!schema.empty() && schema != kSchema) {
+  if (!schema.empty() && schema != kSuiteSchema) {
     reader.complain("P010", "schema", "the schema is " + in_quotes(schema) + ", not \"debubble.suite/1\"",
                     "this debubble reads version 1 of suites");
   }
@@ -195,12 +195,12 @@ std::vector<Diagnostic> placed_in_suite(std::vector<Diagnostic> problems, const 
 }
 
 Suite read_suite(std::string_view text, const std::string& file) {
-  ProblemList problems(file, kDialect);
+  ProblemList problems(file, kSuiteDialect);
   const std::optional<JsonValue> root = parse_json(text, problems);
   if (!root) problems.throw_if_any();
   Suite suite;
   suite.file = file;
-  read_root(*root, suite, problems);
+  read_suite_root(*root, suite, problems);
   problems.throw_if_any();
   const std::vector<int> lines = scenario_lines(text);
   for (std::size_t k = 0; k < suite.scenarios.size(); ++k) suite.scenarios[k].line = lines[k];

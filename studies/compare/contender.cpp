@@ -37,17 +37,17 @@ bool describes_request(const InputError& error) {
   });
 }
 
-const DeviceReport& worst_device(const Report& report) {
+const DeviceReport& worst_memory(const Report& report) {
   return *std::max_element(report.devices.begin(), report.devices.end(),
                            [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
 }
 
-bool fits(const Report& report, Bytes limit) {
-  return !has_result(report) || worst_device(report).peak_memory <= limit;
+bool fits_limit(const Report& report, Bytes limit) {
+  return !has_result(report) || worst_memory(report).peak_memory <= limit;
 }
 
 void mark_over_limit(Contender& contender, Bytes limit) {
-  const DeviceReport& worst = worst_device(contender.report);
+  const DeviceReport& worst = worst_memory(contender.report);
   contender.over_limit = true;
   contender.report.findings.push_back(
       {"error", "X020",
@@ -59,7 +59,7 @@ void mark_over_limit(Contender& contender, Bytes limit) {
 Run run_within(Scenario scenario, const Contender& contender, Bytes limit, Progress& progress, std::string& terms) {
   constexpr int kMostHalvings = 6;
   Run whole = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
-  if (fits(whole.report, limit)) return whole;
+  if (fits_limit(whole.report, limit)) return whole;
   int microbatches = whole.schedule.microbatches;
   for (int k = 1; k <= kMostHalvings; ++k) {
     const auto half = with_half_microbatches(scenario, microbatches);
@@ -67,7 +67,7 @@ Run run_within(Scenario scenario, const Contender& contender, Bytes limit, Progr
     scenario = *half;
     Run run = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
     microbatches = run.schedule.microbatches;
-    if (!fits(run.report, limit)) continue;
+    if (!fits_limit(run.report, limit)) continue;
     terms = std::to_string(microbatches) + " microbatches of 1/" + std::to_string(1 << k) + " the size";
     return run;
   }
@@ -140,7 +140,7 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
   const bool halved = !contender.terms.empty();
   contender.work = halved ? scenario.microbatches.value_or(kDefaultMicrobatches) : facts.microbatches;
   if (terms.equal == Equal::kStages) contender.work /= std::max(1, facts.devices);
-  if (terms.memory_limit && !fits(contender.report, *terms.memory_limit)) {
+  if (terms.memory_limit && !fits_limit(contender.report, *terms.memory_limit)) {
     mark_over_limit(contender, *terms.memory_limit);
   }
   return contender;
@@ -148,7 +148,7 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
 
 Bytes memory_of_1f1b(const Scenario& scenario, Progress& progress) {
   const Run run = run_schedule(scenario_for(scenario, "1f1b"), "1f1b", progress);
-  return has_result(run.report) ? worst_device(run.report).peak_memory : 0;
+  return has_result(run.report) ? worst_memory(run.report).peak_memory : 0;
 }
 
 void rank(std::vector<Contender>& contenders) {

@@ -15,23 +15,23 @@ namespace debubble {
 
 namespace {
 
-void halve(TimeStatistics& time) {
+void halve_times(TimeStatistics& time) {
   time.median = piece_of(time.median, 2);
   if (time.p10) time.p10 = piece_of(*time.p10, 2);
   if (time.p90) time.p90 = piece_of(*time.p90, 2);
 }
 
-void halve(std::optional<TimeStatistics>& time) {
-  if (time) halve(*time);
+void halve_times(std::optional<TimeStatistics>& time) {
+  if (time) halve_times(*time);
 }
 
-void halve(Profile& profile) {
+void halve_times(Profile& profile) {
   profile.microbatch_size /= 2;
   for (ProfileLayer& layer : profile.layers) {
-    halve(layer.forward);
-    halve(layer.backward);
-    halve(layer.input_grad);
-    halve(layer.weight_grad);
+    halve_times(layer.forward);
+    halve_times(layer.backward);
+    halve_times(layer.input_grad);
+    halve_times(layer.weight_grad);
     layer.activation = piece_of(layer.activation, 2);
     if (layer.weight_grad_held) layer.weight_grad_held = piece_of(*layer.weight_grad_held, 2);
     layer.output = piece_of(layer.output, 2);
@@ -51,7 +51,7 @@ void say_samples(std::int64_t samples, std::vector<Assumption>& assumptions) {
   }
 }
 
-std::int64_t scaled(std::int64_t value, int n, int d) {
+std::int64_t scaled_exactly(std::int64_t value, int n, int d) {
   if (value > std::numeric_limits<std::int64_t>::max() / 4 / n) {
     throw InputError(Diagnostic{"C012", "--equal",
                                 "the times of a device with several stages are beyond what can be added up",
@@ -63,13 +63,13 @@ std::int64_t scaled(std::int64_t value, int n, int d) {
 // Times and activation of one device share, times n / d.
 void scale(UniformTimes& times, int n, int d) {
   for (Nanoseconds* time : {&times.forward, &times.input_grad, &times.weight_grad, &times.copy}) {
-    *time = scaled(*time, n, d);
+    *time = scaled_exactly(*time, n, d);
   }
   for (std::optional<Nanoseconds>* time :
        {&times.backward, &times.overlapped_pair, &times.recompute, &times.logits, &times.gradient}) {
-    if (*time) *time = scaled(**time, n, d);
+    if (*time) *time = scaled_exactly(**time, n, d);
   }
-  times.activation = scaled(times.activation, n, d);
+  times.activation = scaled_exactly(times.activation, n, d);
 }
 
 bool takes_memory_limit(const ScheduleEntry& entry) {
@@ -124,7 +124,7 @@ std::optional<Scenario> with_half_microbatches(const Scenario& scenario, int mic
     const RunSize size{samples, half.profile->sequence_length};
     half.profile = profile_at(half.profile_family->profiles, size, half.profile_family->waves);
   } else {
-    halve(*half.profile);
+    halve_times(*half.profile);
   }
   return half;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
 
@@ -25,7 +26,7 @@ Sides sides_of(const std::vector<std::string>& files) {
 }
 
 // What the measured run's own schedule, costs and links give.
-RunRecord predict(const RunRecord& measured, const std::string& name) {
+RunRecord predicted_record(const RunRecord& measured, const std::string& name) {
   const Run run = simulate_record(measured);
   if (run.report.deadlock) {
     throw InputError(Diagnostic{"D009", name,
@@ -40,7 +41,7 @@ Report counted_report(const RunRecord& record, std::size_t iteration) {
   Report report = report_of(record, iteration);
   const std::vector<Bytes>& peaks = record.iterations[iteration].peak_memory;
   if (peaks.size() != report.devices.size()) return report;
-  for (DeviceReport& device : report.devices) device.peak_memory = peaks[static_cast<std::size_t>(device.device)];
+  for (DeviceReport& device : report.devices) device.peak_memory = at(peaks, device.device);
   return report;
 }
 
@@ -76,7 +77,7 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
     throw InputError(Diagnostic{"P016", diff.measured_name, "the run has no iteration", "run it again"});
   }
   progress.phase("simulating " + diff.measured_name);
-  if (sides.predicted.empty()) diff.predicted = predict(diff.measured, diff.measured_name);
+  if (sides.predicted.empty()) diff.predicted = predicted_record(diff.measured, diff.measured_name);
   if (diff.predicted.iterations.empty()) {
     throw InputError(Diagnostic{"P016", diff.predicted_name, "the run has no iteration", "run it again"});
   }

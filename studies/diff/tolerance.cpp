@@ -16,12 +16,12 @@ namespace {
 
 constexpr const char* kExample = "write it like --tolerance bubble=2pp,step=5%,memory=5%";
 
-struct Key {
+struct ToleranceKey {
   const char* name;
   const char* unit;
   std::optional<double> Tolerance::*value;
 };
-constexpr std::array<Key, 3> kKeys{
+constexpr std::array<ToleranceKey, 3> kToleranceKeys{
     {{"step", "%", &Tolerance::step}, {"bubble", "pp", &Tolerance::bubble}, {"memory", "%", &Tolerance::memory}}};
 
 std::optional<double> hundredths(std::string_view text, std::string_view unit) {
@@ -34,7 +34,7 @@ std::optional<double> hundredths(std::string_view text, std::string_view unit) {
   return value / 100;
 }
 
-class Parser {
+class ToleranceParser {
  public:
   Tolerance run(std::string_view text) {
     while (true) {
@@ -54,7 +54,7 @@ class Parser {
       return complain("C006", fmt::format("\"{}\" is not KEY=VALUE", text), kExample);
     }
     const std::string name(text.substr(0, equals));
-    for (const Key& key : kKeys) {
+    for (const ToleranceKey& key : kToleranceKeys) {
       if (name != key.name) continue;
       if (result_.*key.value) return complain("C007", name + " is given twice", "give each once");
       result_.*key.value = hundredths(text.substr(equals + 1), key.unit);
@@ -86,11 +86,13 @@ double apart(const Figure<std::int64_t>& figure) {
          static_cast<double>(std::max<std::int64_t>(figure.predicted, 0));
 }
 
-std::string percent(double value) { return std::isfinite(value) ? format_percent(value) : "infinitely much"; }
+std::string percent_or_infinite(double value) {
+  return std::isfinite(value) ? format_percent(value) : "infinitely much";
+}
 
 }  // namespace
 
-Tolerance parse_tolerance(std::string_view text) { return Parser().run(text); }
+Tolerance parse_tolerance(std::string_view text) { return ToleranceParser().run(text); }
 
 void require_judgeable(const Tolerance& tolerance, const Diff& diff) {
   if (!tolerance.memory || diff.activation_source() != MemorySource::kComputed) return;
@@ -106,7 +108,7 @@ std::vector<std::string> exceeded(const Tolerance& tolerance, const Diff& diff) 
   std::vector<std::string> reasons;
   const double step = apart(comparison.makespan);
   if (tolerance.step && step > *tolerance.step) {
-    reasons.push_back(fmt::format("step: {} and predicted differ by {}, more than {}", what, percent(step),
+    reasons.push_back(fmt::format("step: {} and predicted differ by {}, more than {}", what, percent_or_infinite(step),
                                   format_percent(*tolerance.step)));
   }
   const double bubble = std::abs(comparison.bubble_ratio.median - comparison.bubble_ratio.predicted);
@@ -120,7 +122,7 @@ std::vector<std::string> exceeded(const Tolerance& tolerance, const Diff& diff) 
     const double differs = std::max(apart(device.peak_activation), all ? apart(device.peak_memory) : 0.0);
     if (differs <= *tolerance.memory) continue;
     reasons.push_back(fmt::format("memory: the {} of device {} differ by {}, more than {}",
-                                  all ? "peaks" : "activations", d, percent(differs),
+                                  all ? "peaks" : "activations", d, percent_or_infinite(differs),
                                   format_percent(*tolerance.memory)));
   }
   return reasons;

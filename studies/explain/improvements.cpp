@@ -19,7 +19,7 @@ namespace {
 constexpr double kWorthSaying = 0.001;
 constexpr double kMoreMemory = 1.01;
 
-Bytes peak_of(const Report& report) {
+Bytes peak_memory_of(const Report& report) {
   Bytes peak = 0;
   for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
   return peak;
@@ -31,8 +31,8 @@ double per_microbatch(const Report& report) {
 
 std::string price_of(const Trial& trial, const Report& own, const Report& base) {
   std::string price = trial.price;
-  const Bytes before = peak_of(base);
-  const Bytes after = peak_of(own);
+  const Bytes before = peak_memory_of(base);
+  const Bytes after = peak_memory_of(own);
   const auto add = [&](const std::string& text) { price += (price.empty() ? "" : "; ") + text; };
   if (static_cast<double>(after) > kMoreMemory * static_cast<double>(before)) {
     add(fmt::format("peak memory {} instead of {}", format_size(after), format_size(before)));
@@ -47,7 +47,7 @@ struct Outcome {
   Trial::Kind kind = Trial::Kind::kSchedule;
 };
 
-std::optional<Outcome> tried(const Trial& trial, const Report& base) {
+std::optional<Outcome> tried_trial(const Trial& trial, const Report& base) {
   try {
     const Run run = trial.make();
     if (!has_result(run.report) || run.report.makespan == 0) return std::nullopt;
@@ -78,7 +78,7 @@ std::vector<Improvement> improvements(const ImprovementBase& base) {
   const std::vector<Trial> trials = trials_for(base);
   std::vector<std::optional<Outcome>> results(trials.size());
   for_each_index(trials.size(), threads_for(trials.size(), 0),
-                 [&](std::size_t k) { results[k] = tried(trials[k], base.run.report); });
+                 [&](std::size_t k) { results[k] = tried_trial(trials[k], base.run.report); });
   std::vector<Outcome> found;
   for (auto& result : results) {
     if (result && result->improvement.gain >= kWorthSaying) found.push_back(std::move(*result));

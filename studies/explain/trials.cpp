@@ -11,6 +11,7 @@
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/compare/contender.hpp"
 #include "studies/whatif/changes.hpp"
@@ -18,13 +19,13 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kMostOps = 200'000;    // beyond, other schedules are not tried: each would take long
-constexpr std::size_t kMostPlanned = 2'000;  // the same for schedules that search for their order
-constexpr double kUneven = 1.01;             // busiest device against the mean
+constexpr std::size_t kMostOps = 200'000;       // beyond, other schedules are not tried: each would take long
+constexpr std::size_t kMostPlannedOps = 2'000;  // the same for schedules that search for their order
+constexpr double kUnevenMean = 1.01;            // busiest device against the mean
 constexpr double kHalf = 0.5;
-constexpr double kFaster = 0.9;
+constexpr double kFasterShare = 0.9;
 
-Nanoseconds scaled(Nanoseconds time, double factor) {
+Nanoseconds scaled_time(Nanoseconds time, double factor) {
   return static_cast<Nanoseconds>(std::llround(static_cast<double>(time) * factor));
 }
 
@@ -32,27 +33,27 @@ void scale_ops(StageCost& cost, double factor) {
   for (Nanoseconds StageCost::*time :
        {&StageCost::forward, &StageCost::backward, &StageCost::input_grad, &StageCost::weight_grad,
         &StageCost::recompute, &StageCost::forward_collective, &StageCost::backward_collective}) {
-    cost.*time = scaled(cost.*time, factor);
+    cost.*time = scaled_time(cost.*time, factor);
   }
 }
 
 // Its tasks of that lane take half as long, alone and on the links that they share.
-void halve(StepWork& step, StepTask::Lane lane) {
+void halve_lane(StepWork& step, StepTask::Lane lane) {
   for (StepTask& task : step.tasks) {
     if (task.lane != lane) continue;
-    task.duration = scaled(task.duration, kHalf);
+    task.duration = scaled_time(task.duration, kHalf);
     for (auto& replica : task.phases) {
       for (Flow& flow : replica) {
         flow.bytes /= 2;
-        flow.path.latency = scaled(flow.path.latency, kHalf);
+        flow.path.latency = scaled_time(flow.path.latency, kHalf);
       }
     }
   }
 }
 
-class Trials {
+class ExplainTrials {
  public:
-  explicit Trials(const ImprovementBase& base) : base_(base), run_(base.run) {}
+  explicit ExplainTrials(const ImprovementBase& base) : base_(base), run_(base.run) {}
 
   std::vector<Trial> all() {
     add_shapes();
@@ -138,7 +139,7 @@ class Trials {
     if (is_table_file(base_.name) || ops > kMostOps || run_.schedule.asynchrony) return;
     for (const ScheduleEntry& entry : schedule_catalog()) {
       if (entry.name == base_.name || entry.family == ScheduleFamily::kAsynchronous) continue;
-      if (entry.uses_costs && ops > kMostPlanned) continue;
+      if (entry.uses_costs && ops > kMostPlannedOps) continue;
       if (base_.scenario.partition != "auto" && entry.default_chunks != run_.schedule.chunks) continue;
       Scenario scenario = scenario_for(base_.scenario, entry.name);
       scenario.devices = run_.schedule.devices;
@@ -229,11 +230,11 @@ class Trials {
     };
     if (has(StepTask::Lane::kCollective)) {
       add_changed(Kind::kStepCollectives, "the step's collectives in half the time",
-                  [](Run& run) { halve(run.step, StepTask::Lane::kCollective); });
+                  [](Run& run) { halve_lane(run.step, StepTask::Lane::kCollective); });
     }
     if (has(StepTask::Lane::kCompute)) {
       add_changed(Kind::kOptimizer, "the optimizer in half the time",
-                  [](Run& run) { halve(run.step, StepTask::Lane::kCompute); });
+                  [](Run& run) { halve_lane(run.step, StepTask::Lane::kCompute); });
     }
   }
 
@@ -245,8 +246,8 @@ class Trials {
     }
     add_balance();
     add_changed(Kind::kCompute, "every op 10 % faster", [](Run& run) {
-      for (StageCost& cost : run.costs.stages) scale_ops(cost, kFaster);
-      if (run.costs.overlapped_pair) run.costs.overlapped_pair = scaled(*run.costs.overlapped_pair, kFaster);
+      for (StageCost& cost : run.costs.stages) scale_ops(cost, kFasterShare);
+      if (run.costs.overlapped_pair) run.costs.overlapped_pair = scaled_time(*run.costs.overlapped_pair, kFasterShare);
     });
   }
 
@@ -258,7 +259,7 @@ class Trials {
     cost.backward -= backward;
     const Nanoseconds halves = cost.input_grad + cost.weight_grad;
     const Nanoseconds of_input =
-        halves == 0 ? 0 : scaled(backward, static_cast<double>(cost.input_grad) / static_cast<double>(halves));
+        halves == 0 ? 0 : scaled_time(backward, static_cast<double>(cost.input_grad) / static_cast<double>(halves));
     cost.input_grad -= of_input;
     cost.weight_grad -= std::min(cost.weight_grad, backward - of_input);
     cost.forward_collective /= 2;
@@ -274,7 +275,7 @@ class Trials {
       most = std::max(most, static_cast<double>(device.busy));
     }
     const double mean = sum / static_cast<double>(run_.report.devices.size());
-    if (mean <= 0 || most < kUneven * mean) return;
+    if (mean <= 0 || most < kUnevenMean * mean) return;
     add_changed(Kind::kBalance, "the same work spread evenly over the devices", [](Run& run) {
       std::vector<double> busy(static_cast<std::size_t>(run.schedule.devices), 0.0);
       const Placement& placement = run.schedule.placement;
@@ -285,16 +286,14 @@ class Trials {
         const auto device = static_cast<std::size_t>(&row - run.schedule.rows.data());
         for (const Op& op : row) {
           if (is_vocabulary(op.kind)) continue;
-          busy[device] +=
-              static_cast<double>(duration_of(op.kind, run.costs.stages[static_cast<std::size_t>(op.stage)]));
+          busy[device] += static_cast<double>(duration_of(op.kind, at(run.costs.stages, op.stage)));
         }
       }
       double all = 0;
       for (const double one : busy) all += one;
       for (int stage = 0; stage < run.schedule.stages; ++stage) {
         const double own = busy[device_of(0, stage)];
-        if (own > 0)
-          scale_ops(run.costs.stages[static_cast<std::size_t>(stage)], all / static_cast<double>(busy.size()) / own);
+        if (own > 0) scale_ops(at(run.costs.stages, stage), all / static_cast<double>(busy.size()) / own);
       }
     });
   }
@@ -306,6 +305,6 @@ class Trials {
 
 }  // namespace
 
-std::vector<Trial> trials_for(const ImprovementBase& base) { return Trials(base).all(); }
+std::vector<Trial> trials_for(const ImprovementBase& base) { return ExplainTrials(base).all(); }
 
 }  // namespace debubble

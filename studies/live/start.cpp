@@ -26,7 +26,7 @@ void choose_iterations(const LiveSettings& settings, LivePlan& plan) {
   plan.warm_up = settings.warm_up >= 0 ? settings.warm_up : exact ? 0 : 1;
 }
 
-live::LiveRequest request_of(const LivePlan& plan, const LiveSettings& settings) {
+live::LiveRequest live_request(const LivePlan& plan, const LiveSettings& settings) {
   live::LiveRequest request;
   request.schedule = plan.run.schedule;
   request.costs = plan.run.costs;
@@ -53,7 +53,7 @@ live::CudaOptions cuda_options(const LivePlan& plan, const LiveSettings& setting
 }
 
 // In UTC: "2026-11-20T16:50:00Z".
-std::string now() {
+std::string utc_now() {
   const std::time_t seconds = std::time(nullptr);
   std::tm parts{};
   gmtime_r(&seconds, &parts);
@@ -91,7 +91,7 @@ LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const
 }
 
 live::LiveResult start_live(const LivePlan& plan, const LiveSettings& settings, Progress& progress) {
-  const live::LiveRequest request = request_of(plan, settings);
+  const live::LiveRequest request = live_request(plan, settings);
   const live::LiveProgress tell = [&](int done, int total, const std::string& what) {
     progress.phase(fmt::format("{} ({} of {})", what, done, total));
   };
@@ -122,7 +122,7 @@ RunRecord record_of(const LivePlan& plan, live::LiveResult result, const std::st
   record.samples_per_microbatch = plan.run.samples_per_microbatch;
   record.tokens_per_sample = plan.run.tokens_per_sample;
   record.origin = std::move(result.origin);
-  record.origin.date = now();
+  record.origin.date = utc_now();
   record.origin.command_line = command_line;
   record.origin.version = std::string(kVersion);
   record.clocks = std::move(result.clocks);

@@ -56,7 +56,7 @@ class Forwarding {
   std::array<struct sigaction, kForwarded.size()> before_{};
 };
 
-std::vector<std::string> surroundings(const Environment& added) {
+std::vector<std::string> program_environment(const Environment& added) {
   std::vector<std::string> result;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -77,7 +77,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 pid_t start(const std::vector<std::string>& argv, const Environment& added) {
   std::vector<std::string> words = argv;
-  std::vector<std::string> variables = surroundings(added);
+  std::vector<std::string> variables = program_environment(added);
   pid_t child = 0;
   // Handlers do not survive exec, and what we ignore the program shall ignore too.
   const int error =

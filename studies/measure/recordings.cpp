@@ -125,7 +125,7 @@ bool used_cuda(const Recordings& recordings) {
   throw InputError(std::move(problems));
 }
 
-std::vector<HooksFile> read_sizes(const Recordings& recordings, std::vector<std::string>& notes) {
+std::vector<HooksFile> read_hooks_files(const Recordings& recordings, std::vector<std::string>& notes) {
   std::vector<HooksFile> files;
   for (const fs::path& path : recordings.sizes) {
     try {
@@ -226,7 +226,7 @@ Attribution attribute(const Recordings& recordings, const AttributionRules& rule
   Attributor attributor(rules);
   if (recordings.records.empty()) nothing_recorded(recordings);
   std::vector<std::string> notes;
-  const std::vector<HooksFile> sizes = read_sizes(recordings, notes);
+  const std::vector<HooksFile> sizes = read_hooks_files(recordings, notes);
   feed(recordings, attributor, notes);
   try {
     Attribution found = attributor.finish(merged_facts(sizes));

@@ -28,9 +28,9 @@ struct Dimension {
   bool swept = false;
 };
 
-class SizeReader {
+class MeasuredSizeReader {
  public:
-  explicit SizeReader(const SizeFlags& flags) {
+  explicit MeasuredSizeReader(const SizeFlags& flags) {
     const WorkloadSize usual;
     take(microbatch_, flags.microbatch, usual.microbatch);
     take(sequence_, flags.sequence, usual.sequence);
@@ -121,7 +121,7 @@ class SizeReader {
 
 }  // namespace
 
-std::vector<WorkloadSize> workload_sizes(const SizeFlags& flags) { return SizeReader(flags).sizes(); }
+std::vector<WorkloadSize> workload_sizes(const SizeFlags& flags) { return MeasuredSizeReader(flags).sizes(); }
 
 std::string size_name(const std::string& model, const WorkloadSize& size) {
   std::string name;

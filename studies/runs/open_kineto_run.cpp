@@ -7,6 +7,7 @@
 #include "formats/importers/kineto_run.hpp"
 #include "formats/run/open_trace.hpp"
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
 #include "studies/runs/open_run.hpp"
@@ -29,7 +30,7 @@ void costs_of_ops(const ImportedRun& run, RunRecord& record) {
   }
   record.costs.stages.resize(static_cast<std::size_t>(record.schedule.stages));
   for (const auto& [key, values] : times) {
-    duration_of(key.first, record.costs.stages[static_cast<std::size_t>(key.second)]) = lower_median(values);
+    duration_of(key.first, at(record.costs.stages, key.second)) = lower_median(values);
   }
   if (!pairs.empty()) record.costs.overlapped_pair = lower_median(pairs);
   record.hop_latency = lower_median(transfers);
@@ -42,7 +43,7 @@ void costs_of_ops(const ImportedRun& run, RunRecord& record) {
       {"memory", "not in the trace", Source::kDefault}};
 }
 
-std::string name_of(const ObservedOp& op) {
+std::string kineto_cell(const ObservedOp& op) {
   return op.paired ? "(" + to_string(op.op) + ";" + to_string(op.partner) + ")OVERLAP_F_B" : to_string(op.op);
 }
 
@@ -50,10 +51,10 @@ std::string name_of(const ObservedOp& op) {
 std::set<std::pair<std::int32_t, std::string>> cells_of(const Schedule& schedule) {
   std::set<std::pair<std::int32_t, std::string>> cells;
   for (std::int32_t d = 0; d < static_cast<std::int32_t>(schedule.rows.size()); ++d) {
-    const auto& row = schedule.rows[static_cast<std::size_t>(d)];
+    const auto& row = at(schedule.rows, d);
     for (std::size_t k = 0; k < row.size(); ++k) {
       const bool paired = row[k].paired_with_next;
-      cells.emplace(d, name_of({row[k], paired ? row[k + 1] : Op{}, paired, d, 0, 0}));
+      cells.emplace(d, kineto_cell({row[k], paired ? row[k + 1] : Op{}, paired, d, 0, 0}));
       if (paired) ++k;
     }
   }
@@ -73,8 +74,8 @@ void check_against(const Schedule& schedule, const ImportedIteration& iteration,
   }
   std::set<std::pair<std::int32_t, std::string>> wanted = cells_of(schedule);
   for (const ObservedOp& op : iteration.observation.ops) {
-    if (wanted.erase({op.device, name_of(op)}) > 0) continue;
-    refuse("device " + std::to_string(op.device) + " ran " + name_of(op) + ", which device " +
+    if (wanted.erase({op.device, kineto_cell(op)}) > 0) continue;
+    refuse("device " + std::to_string(op.device) + " ran " + kineto_cell(op) + ", which device " +
                std::to_string(op.device) + " of the predicted schedule does not have",
            "predict the schedule that ran: --schedule, -p, -m and -v of the run, or its .csv");
   }
@@ -117,7 +118,7 @@ RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* sch
     for (ObservedTransfer& transfer : iteration.observation.transfers) {
       const int stage = transfer.op.kind == OpKind::kForward ? transfer.op.stage : transfer.op.stage - 1;
       if (stage < 0 || stage >= record.schedule.stages) continue;
-      transfer.bytes = piece_of(record.costs.stages[static_cast<std::size_t>(stage)].output, record.schedule.pieces);
+      transfer.bytes = piece_of(at(record.costs.stages, stage).output, record.schedule.pieces);
     }
     record.iterations.push_back({assemble_timeline_of(file, record.schedule, iteration.observation), {}, {}});
   }

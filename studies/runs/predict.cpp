@@ -7,6 +7,7 @@
 
 #include "formats/version.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
@@ -64,7 +65,7 @@ Report report_of(const RunRecord& record, std::size_t iteration) {
   if (run.peak_activation.size() != report.devices.size()) return report;
   const double share = activation_share(record.costs, record.schedule.devices);
   for (DeviceReport& device : report.devices) {
-    device.peak_activation = run.peak_activation[static_cast<std::size_t>(device.device)];
+    device.peak_activation = at(run.peak_activation, device.device);
     device.peak_activation_shares = share > 0 ? static_cast<double>(device.peak_activation) / share : 0.0;
   }
   return report;

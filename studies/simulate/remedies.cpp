@@ -146,7 +146,7 @@ class Candidates {
 };
 
 // The run as changed; nothing where it is illegal, deadlocks, or does not fit.
-std::optional<Run> tried(Change change) {
+std::optional<Run> tried_change(Change change) {
   Progress silent(false);
   try {
     set_modelled_profile(change.scenario);
@@ -169,7 +169,7 @@ void add_remedies(const Scenario& scenario, const std::string& name, Run& run, P
   const Candidates candidates(scenario, name, run);
   for (const Changes& changes : candidates.all()) {
     for (const Change& change : changes) {
-      const std::optional<Run> fitting = tried(change);
+      const std::optional<Run> fitting = tried_change(change);
       if (!fitting) continue;
       remedies.push_back(change.words + ": " +
                          remedy_words(*fitting->report.memory_fit, fitting->report.makespan, run.report.makespan));

@@ -18,7 +18,7 @@ namespace debubble {
 
 namespace {
 
-constexpr double kFaster = 0.9;
+constexpr double kFasterCandidate = 0.9;
 constexpr std::size_t kMostLinks = 16;  // those with most of the step at stake
 
 // A run to try; made when its turn comes.
@@ -27,9 +27,9 @@ struct Trial {
   std::function<Run()> make;
 };
 
-class Trials {
+class CandidateTrials {
  public:
-  Trials(const CandidateBase& base, const Sensitivity& sensitivity) : base_(base), sensitivity_(sensitivity) {
+  CandidateTrials(const CandidateBase& base, const Sensitivity& sensitivity) : base_(base), sensitivity_(sensitivity) {
     p2p_ = base.changes.overlap ? (*base.changes.overlap ? P2p::kOverlapped : P2p::kBlocking) : base.prepared.p2p;
   }
 
@@ -51,7 +51,7 @@ class Trials {
     for (int stage = 0; stage < base_.prepared.schedule.stages; ++stage) {
       Changes changes;
       changes.stage = stage;
-      changes.stage_factor = kFaster;
+      changes.stage_factor = kFasterCandidate;
       add(fmt::format("stage {} 10 % faster", stage), changes);
     }
   }
@@ -129,7 +129,7 @@ class Trials {
   std::vector<Trial> trials_;
 };
 
-std::optional<Candidate> tried(const Trial& trial, double per_microbatch) {
+std::optional<Candidate> tried_candidate(const Trial& trial, double per_microbatch) {
   try {
     const Run run = trial.make();
     const auto program = lowered(run, run.p2p);
@@ -147,14 +147,14 @@ std::optional<Candidate> tried(const Trial& trial, double per_microbatch) {
 
 std::vector<Candidate> rank_candidates(const CandidateBase& base, const Sensitivity& sensitivity, int threads,
                                        const RunsDone& tell) {
-  Trials trials(base, sensitivity);
+  CandidateTrials trials(base, sensitivity);
   const std::vector<Trial> list = trials.all();
   const double per_microbatch =
       static_cast<double>(sensitivity.step) / std::max(1, base.prepared.schedule.microbatches);
   std::vector<std::optional<Candidate>> results(list.size());
   std::atomic<std::size_t> done{0};
   for_each_index(list.size(), threads_for(list.size(), threads), [&](std::size_t k) {
-    results[k] = tried(list[k], per_microbatch);
+    results[k] = tried_candidate(list[k], per_microbatch);
     if (tell) tell(++done, list.size());
   });
   std::vector<Candidate> ranked;

@@ -8,23 +8,23 @@ namespace debubble {
 
 namespace {
 
-using Kind = CostName::Kind;
+using CostKind = CostName::Kind;
 
 Nanoseconds& cost_in(StageCosts& costs, const CostName& name) {
   const auto stage = static_cast<std::size_t>(name.stage);
   switch (name.kind) {
-    case Kind::kOp:
+    case CostKind::kOp:
       return duration_of(name.op, costs.stages[stage]);
-    case Kind::kPair:
+    case CostKind::kPair:
       return costs.overlapped_pair.value();
-    case Kind::kVocabulary:
+    case CostKind::kVocabulary:
       return name.op == OpKind::kVocabularyLogits ? costs.vocabulary.value().logits : costs.vocabulary.value().gradient;
-    case Kind::kBarrier:
+    case CostKind::kBarrier:
       return costs.vocabulary.value().barrier;
-    case Kind::kCopy:
+    case CostKind::kCopy:
       return costs.stages[stage].copy;
-    case Kind::kLatency:
-    case Kind::kTimePerByte:
+    case CostKind::kLatency:
+    case CostKind::kTimePerByte:
       break;
   }
   throw std::logic_error("cost_in: a link's");
@@ -45,7 +45,7 @@ void set_link(ChangedCost& changed, const CostName& name, double factor) {
   for (const std::int32_t number : name.links) {  // with the same figures
     Link& link = network->graph.links.at(static_cast<std::size_t>(number));
     const Link before = link;
-    if (name.kind == Kind::kLatency) {
+    if (name.kind == CostKind::kLatency) {
       link.latency = std::llround(static_cast<double>(before.latency) * factor);
       changed.added = static_cast<double>(link.latency - before.latency);
     } else {
@@ -61,7 +61,7 @@ void set_link(ChangedCost& changed, const CostName& name, double factor) {
 
 ChangedCost with_cost(const LinkFollower& follower, const Run& run, const CostName& name, double factor) {
   ChangedCost changed{run, 0};
-  if (name.kind == Kind::kLatency || name.kind == Kind::kTimePerByte) {
+  if (name.kind == CostKind::kLatency || name.kind == CostKind::kTimePerByte) {
     set_link(changed, name, factor);
     if (!name.links.empty()) follower.follow(changed.run);
     return changed;

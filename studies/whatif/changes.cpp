@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenario/job/make_variation.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/whatif/follow_links.hpp"
 
@@ -96,7 +97,7 @@ Run changed_run(const Scenario& scenario, const Run& prepared, const Changes& ch
   run.variation = make_variation(changed_variation(scenario, changes), run.schedule, run.pipeline_replicas);
   if (changes.stage >= 0) {
     run.variation.stage.resize(static_cast<std::size_t>(run.schedule.stages), 1);
-    run.variation.stage[static_cast<std::size_t>(changes.stage)] *= changes.stage_factor;
+    at(run.variation.stage, changes.stage) *= changes.stage_factor;
   }
   if (changes.overlap) set_overlap(scenario, after, *changes.overlap, run);
   const bool ideal = prepared.topology.network() == nullptr;

@@ -9,14 +9,13 @@
 #include "scenario/job/model_profile.hpp"
 #include "scenario/job/run_step.hpp"
 #include "scenario/job/stage_costs.hpp"
+#include "sim/core/at.hpp"
 
 namespace debubble {
 
 namespace {
 
 constexpr std::array kInside{Dimension::kTensor, Dimension::kContext, Dimension::kExpert};
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 bool has_inside(const Parallelism& sizes) {
   return std::any_of(kInside.begin(), kInside.end(), [&](Dimension one) { return group_size(sizes, one) > 1; });
@@ -33,7 +32,7 @@ std::vector<bool> changed_links(const LinkGraph& before, const LinkGraph& after)
   return changed;
 }
 
-StageCosts costs_of(const Scenario& scenario, const Schedule& schedule) {
+StageCosts followed_costs(const Scenario& scenario, const Schedule& schedule) {
   Run draft;
   draft.schedule = schedule;
   set_stage_costs(scenario, draft);
@@ -45,7 +44,7 @@ StageCosts costs_of(const Scenario& scenario, const Schedule& schedule) {
 LinkFollower::LinkFollower(const Scenario& scenario, const Run& base) : scenario_(scenario) {
   if (scenario.profile && scenario.partition == "auto") scenario_.partition = partition_text(base.partition);
   if (scenario.cluster.graph == nullptr) return;
-  costs_ = costs_of(scenario_, base.schedule);
+  costs_ = followed_costs(scenario_, base.schedule);
   if (!scenario.transformer.setup) return;
   const Router* before = scenario.cluster.graph->router.get();
   const Router* now = base.topology.network()->graph.router.get();
@@ -58,7 +57,7 @@ void LinkFollower::find_inside_links(const Run& base, const Router& router) {
   if (!has_inside(layout.sizes)) return;
   inside_.resize(static_cast<std::size_t>(base.schedule.devices));
   for (int place = 0; place < base.schedule.devices; ++place) {
-    std::vector<std::int32_t>& links = inside_[static_cast<std::size_t>(place)];
+    std::vector<std::int32_t>& links = at(inside_, place);
     const auto add_group = [&](Dimension dimension, int tensor, int context, int data) {
       const std::int32_t from = layout.device(tensor, context, data, place);
       for (const std::int32_t to : layout.group(dimension, tensor, context, data, place)) {
@@ -91,7 +90,7 @@ bool LinkFollower::concerns_inside(const LinkGraph& graph) const {
   if (inside_.empty()) return false;
   const std::vector<bool> changed = changed_links(*scenario_.cluster.graph, graph);
   return std::any_of(inside_.begin(), inside_.end(), [&](const std::vector<std::int32_t>& links) {
-    return std::any_of(links.begin(), links.end(), [&](std::int32_t link) { return changed[at(link)]; });
+    return std::any_of(links.begin(), links.end(), [&](std::int32_t link) { return at(changed, link); });
   });
 }
 
@@ -105,7 +104,7 @@ void LinkFollower::follow_ideal(double bandwidth, double latency, const Topology
   }
   const Topology between_stages = run.topology;
   run.topology = step_links;
-  set_step(costs_of(scenario, run.schedule), run);
+  set_step(followed_costs(scenario, run.schedule), run);
   run.topology = between_stages;
 }
 

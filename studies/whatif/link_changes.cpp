@@ -10,6 +10,7 @@
 
 #include "formats/text/numbers.hpp"
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
 #include "sim/topologies/changes.hpp"
@@ -24,7 +25,7 @@ constexpr const char* kLinkHelp = "write it like --link 3-4:x0.5, --link '3>4:la
 constexpr double kLargestRate = 1e6;
 
 // "x0.5" or nothing.
-std::optional<double> times_of(const std::string& text) {
+std::optional<double> times_factor(const std::string& text) {
   if (!text.starts_with("x")) return std::nullopt;
   const std::optional<double> value = number_of(std::string_view(text).substr(1));
   return value && *value >= 0 && *value <= kLargestRate ? value : std::nullopt;
@@ -42,12 +43,12 @@ LinkChange parse_link(const std::string& text) {
     constexpr std::string_view kLatency = "latency=";
     if (part.starts_with(kLatency)) {
       const std::string value = part.substr(kLatency.size());
-      const std::optional<double> factor = times_of(value);
+      const std::optional<double> factor = times_factor(value);
       if (factor) change.latency = *factor;
       if (!factor) change.latency_is = parse_duration(value, "--link", BareNumber::kToyUnits);
       continue;
     }
-    const std::optional<double> factor = times_of(part);
+    const std::optional<double> factor = times_factor(part);
     if (!factor || *factor <= 0) refuse(fmt::format("\"{}\" is neither xFACTOR above 0 nor latency=", part));
     change.bandwidth = *factor;
   }
@@ -99,7 +100,7 @@ std::vector<std::int32_t> find_links(const LinkGraph& graph, const LinkChange& c
   return links;
 }
 
-std::int64_t scaled(std::int64_t value, double factor) {
+std::int64_t scaled_value(std::int64_t value, double factor) {
   return std::llround(std::min(static_cast<double>(value) * factor, static_cast<double>(kLargestSize)));
 }
 
@@ -113,8 +114,8 @@ struct Effect {
 void change_link(const LinkChange& change, Link& link, Effect& effect) {
   const Link before = link;
   link.cut = link.cut || change.cut;
-  if (link.bandwidth > 0) link.bandwidth = std::max<std::int64_t>(1, scaled(link.bandwidth, change.bandwidth));
-  link.latency = change.latency_is ? *change.latency_is : scaled(link.latency, change.latency);
+  if (link.bandwidth > 0) link.bandwidth = std::max<std::int64_t>(1, scaled_value(link.bandwidth, change.bandwidth));
+  link.latency = change.latency_is ? *change.latency_is : scaled_value(link.latency, change.latency);
   effect.cut = effect.cut || link.cut != before.cut;
   effect.bandwidth = effect.bandwidth || link.bandwidth != before.bandwidth;
   effect.latency = effect.latency || link.latency != before.latency;
@@ -185,7 +186,7 @@ std::vector<LinkChange> parse_failures(const std::vector<std::string>& words) {
 
 double parse_scale(const std::string& text, const char* flag) {
   const bool latency = flag == std::string_view("--latency");
-  const std::optional<double> factor = times_of(text);
+  const std::optional<double> factor = times_factor(text);
   if (factor && *factor == 1) {
     throw InputError(Diagnostic{"O024", flag,
                                 fmt::format("\"{}\" changes nothing: a factor of 1 leaves all as it is", text),
@@ -234,11 +235,11 @@ Topology changed_topology(const Topology& topology, const std::vector<LinkChange
     if (change.link.empty()) {
       for (Link& link : network->graph.links) change_link(change, link, effect);
       const Nanoseconds before = network->message_latency;
-      network->message_latency = scaled(before, change.latency);
+      network->message_latency = scaled_value(before, change.latency);
       effect.latency = effect.latency || network->message_latency != before;
     } else {
       const std::vector<std::int32_t> links = find_links(network->graph, change);
-      for (const std::int32_t k : links) change_link(change, network->graph.links[static_cast<std::size_t>(k)], effect);
+      for (const std::int32_t k : links) change_link(change, at(network->graph.links, k), effect);
       if (change.cut) network->graph = without_links(network->graph, links);
     }
     check_effect(change, effect);

@@ -6,13 +6,12 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
+#include "sim/core/words.hpp"
+
 namespace debubble {
 
 namespace {
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "nic12>rail4" is "nic#>rail#" with 12 and 4.
 std::string pattern_of(const std::string& name, std::vector<std::string>* numbers = nullptr) {
@@ -51,13 +50,13 @@ std::vector<std::int32_t> machines_of(const LinkGraph& graph) {
   constexpr std::int32_t kUnknown = -2;
   std::vector<std::int32_t> machine(graph.nodes.size(), kUnknown);
   for (std::size_t d = 0; d < graph.devices.size(); ++d) {
-    machine[at(graph.devices[d])] = graph.domain.empty() ? 0 : graph.domain[d];
+    at(machine, graph.devices[d]) = graph.domain.empty() ? 0 : graph.domain[d];
   }
   const std::vector<std::int32_t> devices = machine;
   for (const Link& link : graph.links) {
-    const std::int32_t of_device = devices[at(link.from)];
-    std::int32_t& beside = machine[at(link.to)];
-    if (of_device == kUnknown || devices[at(link.to)] != kUnknown) continue;
+    const std::int32_t of_device = at(devices, link.from);
+    std::int32_t& beside = at(machine, link.to);
+    if (of_device == kUnknown || at(devices, link.to) != kUnknown) continue;
     beside = beside == kUnknown || beside == of_device ? of_device : -1;
   }
   std::replace(machine.begin(), machine.end(), kUnknown, -1);
@@ -103,8 +102,8 @@ LinkGroups::LinkGroups(const Run& run, const Program& program, const LinkFollowe
   if (groups_.size() > kMost) {
     const std::vector<std::int32_t> machine = machines_of(graph);
     group_by([&](std::size_t link) {
-      const std::int32_t from = machine[at(graph.links[link].from)];
-      return std::pair(figures(link), from >= 0 ? from : machine[at(graph.links[link].to)]);
+      const std::int32_t from = at(machine, graph.links[link].from);
+      return std::pair(figures(link), from >= 0 ? from : at(machine, graph.links[link].to));
     });
   }
   if (groups_.size() > kMost) group_by(figures);
@@ -119,7 +118,7 @@ void LinkGroups::find_uses(const Run& run, const Program& program, const LinkFol
   std::int64_t what = 0;
   const auto carry = [&](std::int64_t number, const FlowPath& path, std::size_t replica) {
     for (const LinkShare& share : path.links) {
-      uses_[at(share.link)].push_back({number, share.weight, static_cast<std::int32_t>(replica)});
+      at(uses_, share.link).push_back({number, share.weight, static_cast<std::int32_t>(replica)});
     }
   };
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
@@ -145,8 +144,8 @@ void LinkGroups::find_uses(const Run& run, const Program& program, const LinkFol
   }
   for (const auto& links : follower.inside_links()) {
     for (const std::int32_t link : links) {
-      uses_[at(link)].push_back({what, 1, 0});
-      inside_[at(link)] = true;
+      at(uses_, link).push_back({what, 1, 0});
+      at(inside_, link) = true;
     }
     ++what;
   }
@@ -177,7 +176,7 @@ void LinkGroups::group_by(const Key& key) {
     if (role_[link] < 0) continue;
     const auto [found, is_new] = known.try_emplace(key(link), static_cast<std::int32_t>(groups_.size()));
     if (is_new) groups_.emplace_back();
-    LinkGroup& group = groups_[at(found->second)];
+    LinkGroup& group = at(groups_, found->second);
     group.links.push_back(static_cast<std::int32_t>(link));
     group.inside = group.inside || inside_[link];
     group_of_[link] = found->second;
@@ -185,7 +184,7 @@ void LinkGroups::group_by(const Key& key) {
   std::map<std::vector<std::int32_t>, std::int32_t> known_sets;
   for (LinkGroup& group : groups_) {
     std::vector<std::int32_t> carried;
-    for (const std::int32_t link : group.links) carried.push_back(carries_[at(link)]);
+    for (const std::int32_t link : group.links) carried.push_back(at(carries_, link));
     std::sort(carried.begin(), carried.end());
     group.carries = known_sets.try_emplace(carried, static_cast<std::int32_t>(known_sets.size())).first->second;
   }
@@ -196,7 +195,7 @@ void LinkGroups::describe(const LinkGraph& graph) {
     std::vector<std::string> names;
     std::set<std::string> patterns;
     for (const std::int32_t link : group.links) {
-      names.push_back(graph.links[at(link)].name);
+      names.push_back(at(graph.links, link).name);
       patterns.insert(pattern_of(names.back()));
     }
     for (std::string& name : names) {
@@ -215,9 +214,9 @@ void LinkGroups::find_loose(const Run& run) {
   if (network.model == NetworkModel::kFifo) return;
   constexpr double kClearly = 1.01;  // a change by a part in a thousand leaves it so
   const auto bandwidth = [&](const LinkGroup& group) {
-    return static_cast<double>(network.graph.links[at(group.links.front())].bandwidth);
+    return static_cast<double>(at(network.graph.links, group.links.front()).bandwidth);
   };
-  const auto shared = [&](const LinkGroup& group) { return network.graph.links[at(group.links.front())].shared; };
+  const auto shared = [&](const LinkGroup& group) { return at(network.graph.links, group.links.front()).shared; };
   for (LinkGroup& group : groups_) {
     if (group.inside) continue;
     group.never_tight = std::any_of(groups_.begin(), groups_.end(), [&](const LinkGroup& other) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "formats/text/numbers.hpp"
+#include "sim/core/at.hpp"
 #include "studies/whatif/link_groups.hpp"
 #include "studies/whatif/step_time.hpp"
 
@@ -37,9 +38,8 @@ std::string why_link(const LinkChange& change, const Scenario& scenario, const R
   if (network != nullptr) {
     const LinkGroups groups(prepared, program, LinkFollower(scenario, prepared));
     const std::vector<std::int32_t> links = links_of(network->graph, change);
-    const bool used = std::any_of(links.begin(), links.end(), [&](std::int32_t link) {
-      return groups.group_of()[static_cast<std::size_t>(link)] >= 0;
-    });
+    const bool used =
+        std::any_of(links.begin(), links.end(), [&](std::int32_t link) { return at(groups.group_of(), link) >= 0; });
     if (!used) return "nothing in this run takes " + name + ": no transfer, no collective";
   } else if (!change.link.empty() && !is_taken(program, change.link)) {
     return "no transfer of this schedule takes " + name;

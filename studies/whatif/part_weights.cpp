@@ -8,31 +8,30 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/core/at.hpp"
 #include "sim/engine/cluster.hpp"
 
 namespace debubble {
 
 namespace {
 
-using Kind = CostName::Kind;
+using PartKind = CostName::Kind;
 
 constexpr std::int64_t kWhole = std::int64_t{1} << 40;  // so large that rounding a part of it does not show
 
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
-
 CostName op_name(OpKind kind, std::int32_t stage) {
-  if (is_vocabulary(kind)) return {.kind = Kind::kVocabulary, .op = kind};
-  return {.kind = Kind::kOp, .op = kind, .stage = stage};
+  if (is_vocabulary(kind)) return {.kind = PartKind::kVocabulary, .op = kind};
+  return {.kind = PartKind::kOp, .op = kind, .stage = stage};
 }
 
 Nanoseconds op_cost(const StageCosts& costs, OpKind kind, std::int32_t stage) {
   if (kind == OpKind::kVocabularyLogits) return costs.vocabulary ? costs.vocabulary->logits : 0;
   if (kind == OpKind::kVocabularyGradient) return costs.vocabulary ? costs.vocabulary->gradient : 0;
-  return duration_of(kind, costs.stages[at(stage)]);
+  return duration_of(kind, at(costs.stages, stage));
 }
 
 // Whether two times are the same but for rounding.
-bool alike(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(a, b); }
+bool nearly_equal(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(a, b); }
 
 }  // namespace
 
@@ -48,7 +47,7 @@ CostWeights::CostWeights(const Run& run, const Program& program, const LinkGroup
   add_channels();
   if (const Network* network = run.topology.network()) add_groups(*network);
   if (run.costs.vocabulary) {
-    barrier_ = number_of({.kind = Kind::kBarrier, .op = {}, .stage = 0}, run.costs.vocabulary->barrier);
+    barrier_ = number_of({.kind = PartKind::kBarrier, .op = {}, .stage = 0}, run.costs.vocabulary->barrier);
   }
   sort_costs();
 }
@@ -76,8 +75,8 @@ void CostWeights::add_nodes(int replica, const std::vector<Nanoseconds>& duratio
     const double ratio = plain[k] > 0 ? static_cast<double>(durations[k]) / static_cast<double>(plain[k]) : 1;
     std::array<double, 2> factors{ratio, ratio};
     if (!cell.is_copy) {
-      const auto& row = run_.schedule.rows[at(cell.device)];
-      std::size_t& next = position[at(cell.device)];
+      const auto& row = at(run_.schedule.rows, cell.device);
+      std::size_t& next = at(position, cell.device);
       for (std::size_t member = 0; member < (cell.paired ? 2U : 1U); ++member) {
         factors[member] = run_.variation.factor(replica, cell.device, row[next++]);
       }
@@ -90,13 +89,13 @@ void CostWeights::add_ops(std::size_t node, const Program::Cell& cell, std::arra
   auto& uses = node_uses_[node];
   const StageCosts& costs = run_.costs;
   if (cell.is_copy) {
-    const Nanoseconds whole = costs.stages[at(cell.stage)].copy;
-    const double part = cell.recomputed && costs.stages[at(cell.stage)].activation > 0
-                            ? static_cast<double>(costs.stages[at(cell.stage)].checkpoint) /
-                                  static_cast<double>(costs.stages[at(cell.stage)].activation)
+    const Nanoseconds whole = at(costs.stages, cell.stage).copy;
+    const double part = cell.recomputed && at(costs.stages, cell.stage).activation > 0
+                            ? static_cast<double>(at(costs.stages, cell.stage).checkpoint) /
+                                  static_cast<double>(at(costs.stages, cell.stage).activation)
                             : 1;
     const double weight = share(cell.piece_class) * part * ratio;
-    uses[0] = {number_of({.kind = Kind::kCopy, .op = {}, .stage = cell.stage}, whole), weight, weight};
+    uses[0] = {number_of({.kind = PartKind::kCopy, .op = {}, .stage = cell.stage}, whole), weight, weight};
     return;
   }
   const bool mixed = (cell.kind == OpKind::kForward && is_backward(cell.partner_kind)) ||
@@ -104,7 +103,7 @@ void CostWeights::add_ops(std::size_t node, const Program::Cell& cell, std::arra
   if (cell.paired && mixed && costs.overlapped_pair) {
     const auto part = program_.shares.pair_part(kWhole, cell.piece_class, cell.partner_class);
     const double weight = static_cast<double>(part) / static_cast<double>(kWhole) * ratio;
-    uses[0] = {number_of({.kind = Kind::kPair, .op = {}, .stage = 0}, *costs.overlapped_pair), weight, weight};
+    uses[0] = {number_of({.kind = PartKind::kPair, .op = {}, .stage = 0}, *costs.overlapped_pair), weight, weight};
     return;
   }
   const Nanoseconds first_cost = op_cost(costs, cell.kind, cell.stage);
@@ -118,7 +117,7 @@ void CostWeights::add_ops(std::size_t node, const Program::Cell& cell, std::arra
   // The longer member decides; of two equal ones each does when it grows, and neither when it shrinks.
   const double a = static_cast<double>(first_cost) * first;
   const double b = static_cast<double>(second_cost) * second;
-  const bool tie = alike(a, b);
+  const bool tie = nearly_equal(a, b);
   if (tie) uses[0].least = uses[1].least = 0;
   if (!tie) uses[a > b ? 1 : 0] = {};
 }
@@ -134,30 +133,31 @@ void CostWeights::add_channels() {
     const double scale = run_.topology.transfer_scale();
     const std::string link = std::to_string(channel.from_device) + ">" + std::to_string(channel.to_device);
     const auto bytes =
-        static_cast<double>(program_.shares.part(run_.costs.stages[at(channel.stage)].output, channel.piece_class));
+        static_cast<double>(program_.shares.part(at(run_.costs.stages, channel.stage).output, channel.piece_class));
+    channel_uses_[k].push_back({number_of({.kind = PartKind::kLatency, .op = {}, .stage = 0, .link = link, .links = {}},
+                                          run_.topology.latency()),
+                                1 / scale, 1 / scale});
     channel_uses_[k].push_back(
-        {number_of({.kind = Kind::kLatency, .op = {}, .stage = 0, .link = link, .links = {}}, run_.topology.latency()),
-         1 / scale, 1 / scale});
-    channel_uses_[k].push_back({number_of({.kind = Kind::kTimePerByte, .op = {}, .stage = 0, .link = link, .links = {}},
-                                          run_.topology.bandwidth()),
-                                bytes / scale, bytes / scale});
+        {number_of({.kind = PartKind::kTimePerByte, .op = {}, .stage = 0, .link = link, .links = {}},
+                   run_.topology.bandwidth()),
+         bytes / scale, bytes / scale});
   }
 }
 
-std::int32_t CostWeights::group_cost(Kind kind, std::int32_t group) {
-  const LinkGroup& of = groups_.groups()[at(group)];
-  if (kind == Kind::kTimePerByte && of.never_tight) return -1;
-  const Link& link = run_.topology.network()->graph.links[at(of.links.front())];
+std::int32_t CostWeights::group_cost(PartKind kind, std::int32_t group) {
+  const LinkGroup& of = at(groups_.groups(), group);
+  if (kind == PartKind::kTimePerByte && of.never_tight) return -1;
+  const Link& link = at(run_.topology.network()->graph.links, of.links.front());
   const CostName name{.kind = kind, .op = {}, .stage = 0, .link = of.name, .links = of.links};
-  return number_of(name, kind == Kind::kLatency ? link.latency : link.bandwidth);
+  return number_of(name, kind == PartKind::kLatency ? link.latency : link.bandwidth);
 }
 
 // Also those that no transfer takes, but a task of the step or a collective inside a stage.
 void CostWeights::add_groups(const Network& network) {
-  const CostName message{.kind = Kind::kLatency, .op = {}, .stage = 0, .link = "", .links = {}};
+  const CostName message{.kind = PartKind::kLatency, .op = {}, .stage = 0, .link = "", .links = {}};
   if (!program_.channels.empty()) (void)number_of(message, network.message_latency);
   for (std::size_t group = 0; group < groups_.groups().size(); ++group) {
-    for (const Kind kind : {Kind::kLatency, Kind::kTimePerByte}) {
+    for (const PartKind kind : {PartKind::kLatency, PartKind::kTimePerByte}) {
       (void)group_cost(kind, static_cast<std::int32_t>(group));
     }
   }
@@ -166,7 +166,7 @@ void CostWeights::add_groups(const Network& network) {
 // The longest latency of the device's ranks counts, and the slowest of all links on their ways.
 void CostWeights::add_way(std::size_t number, const Network& network) {
   const Program::Channel& channel = program_.channels[number];
-  const CostName message{.kind = Kind::kLatency, .op = {}, .stage = 0, .link = "", .links = {}};
+  const CostName message{.kind = PartKind::kLatency, .op = {}, .stage = 0, .link = "", .links = {}};
   const double once = 1 / run_.topology.transfer_scale();
   channel_uses_[number].push_back({number_of(message, network.message_latency), once, once});
   std::vector<std::vector<std::int32_t>> longest_ways;
@@ -177,7 +177,7 @@ void CostWeights::add_way(std::size_t number, const Network& network) {
       network.graph.router->route(network.layout.device(tensor, context, replica_, channel.from_device),
                                   network.layout.device(tensor, context, replica_, channel.to_device), way);
       Nanoseconds latency = 0;
-      for (const std::int32_t link : way) latency += network.graph.links[at(link)].latency;
+      for (const std::int32_t link : way) latency += at(network.graph.links, link).latency;
       if (latency > longest) longest_ways.clear();
       longest = std::max(longest, latency);
       if (latency == longest) longest_ways.push_back(std::move(way));
@@ -192,7 +192,7 @@ void CostWeights::add_latency(std::size_t number, const std::vector<std::vector<
   std::map<std::int32_t, std::vector<int>> counts;
   for (std::size_t way = 0; way < longest.size(); ++way) {
     for (const std::int32_t link : longest[way]) {
-      std::vector<int>& of_group = counts[groups_.group_of()[at(link)]];
+      std::vector<int>& of_group = counts[at(groups_.group_of(), link)];
       of_group.resize(longest.size(), 0);
       ++of_group[way];
     }
@@ -200,7 +200,7 @@ void CostWeights::add_latency(std::size_t number, const std::vector<std::vector<
   const double once = 1 / run_.topology.transfer_scale();
   for (const auto& [group, of_ways] : counts) {
     const auto [least, most] = std::minmax_element(of_ways.begin(), of_ways.end());
-    channel_uses_[number].push_back({group_cost(Kind::kLatency, group), *most * once, *least * once});
+    channel_uses_[number].push_back({group_cost(PartKind::kLatency, group), *most * once, *least * once});
   }
 }
 
@@ -209,9 +209,9 @@ void CostWeights::add_bytes(std::size_t number, const Network& network) {
   const auto& links = network.graph.links;
   const FlowPath path = run_.topology.path(replica_, channel.from_device, channel.to_device);
   const auto bytes =
-      static_cast<double>(program_.shares.part(run_.costs.stages[at(channel.stage)].output, channel.piece_class));
+      static_cast<double>(program_.shares.part(at(run_.costs.stages, channel.stage).output, channel.piece_class));
   const auto slowness = [&](const LinkShare& share) {
-    const std::int64_t bandwidth = links[at(share.link)].bandwidth;
+    const std::int64_t bandwidth = at(links, share.link).bandwidth;
     return bandwidth == 0 ? 0.0 : share.weight / static_cast<double>(bandwidth);
   };
   const double bound = path.bound > 0 ? 1 / static_cast<double>(path.bound) : 0;
@@ -220,14 +220,14 @@ void CostWeights::add_bytes(std::size_t number, const Network& network) {
   std::set<std::int32_t> tight;  // groups with a link as slow as any
   double weight = 0;
   for (const LinkShare& share : path.links) {
-    if (slowness(share) == 0 || !alike(slowness(share), slowest)) continue;
-    tight.insert(groups_.group_of()[at(share.link)]);
+    if (slowness(share) == 0 || !nearly_equal(slowness(share), slowest)) continue;
+    tight.insert(at(groups_.group_of(), share.link));
     weight = std::max(weight, share.weight);
   }
-  const bool alone = tight.size() == 1 && !alike(bound, slowest);
+  const bool alone = tight.size() == 1 && !nearly_equal(bound, slowest);
   for (const std::int32_t group : tight) {
     channel_uses_[number].push_back(
-        {group_cost(Kind::kTimePerByte, group), bytes * weight, alone ? bytes * weight : 0});
+        {group_cost(PartKind::kTimePerByte, group), bytes * weight, alone ? bytes * weight : 0});
   }
 }
 
@@ -235,19 +235,19 @@ void CostWeights::sort_costs() {
   std::vector<std::int32_t> order(costs_.size());
   std::iota(order.begin(), order.end(), 0);
   const auto key = [&](std::int32_t k) {
-    const CostName& name = costs_[at(k)].name;
+    const CostName& name = at(costs_, k).name;
     return std::tuple(name.kind, name.stage, name.op);
   };
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return key(a) < key(b); });
   std::vector<std::int32_t> place(costs_.size());
   std::vector<Derivative> sorted;
   for (std::size_t k = 0; k < order.size(); ++k) {
-    place[at(order[k])] = static_cast<std::int32_t>(k);
-    sorted.push_back(costs_[at(order[k])]);
+    at(place, order[k]) = static_cast<std::int32_t>(k);
+    sorted.push_back(at(costs_, order[k]));
   }
   costs_ = std::move(sorted);
   const auto move = [&](std::int32_t& cost) {
-    if (cost >= 0) cost = place[at(cost)];
+    if (cost >= 0) cost = at(place, cost);
   };
   for (auto& uses : node_uses_) {
     for (Use& use : uses) move(use.cost);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 Nanoseconds idle_by(const Report& report, IdleCause cause) {
   Nanoseconds sum = 0;
-  for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[static_cast<std::size_t>(cause)];
+  for (const DeviceReport& device : report.devices) sum += at(device.idle_by_cause, cause);
   return sum;
 }
 

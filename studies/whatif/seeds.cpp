@@ -13,7 +13,7 @@ namespace debubble {
 namespace {
 
 // Nearest rank: no time is shown that no seed had.
-Nanoseconds percentile(const std::vector<Nanoseconds>& sorted, std::size_t percent) {
+Nanoseconds sorted_percentile(const std::vector<Nanoseconds>& sorted, std::size_t percent) {
   const std::size_t rank = (sorted.size() * percent + 99) / 100;
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
@@ -56,9 +56,9 @@ void summarise(SeedTimes& seeds) {
   };
   seeds.least_seed = seed_of(seeds.least);
   seeds.most_seed = seed_of(seeds.most);
-  seeds.p50 = percentile(sorted, 50);
-  seeds.p95 = percentile(sorted, 95);
-  seeds.p99 = percentile(sorted, 99);
+  seeds.p50 = sorted_percentile(sorted, 50);
+  seeds.p95 = sorted_percentile(sorted, 95);
+  seeds.p99 = sorted_percentile(sorted, 99);
   add_moments(seeds);
   add_bins(seeds);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scenario/job/distinct_replicas.hpp"
+#include "sim/core/at.hpp"
 #include "sim/engine/cluster.hpp"
 #include "studies/parallel.hpp"
 #include "studies/whatif/changed_costs.hpp"
@@ -20,7 +21,7 @@ namespace debubble {
 
 namespace {
 
-using Kind = CostName::Kind;
+using NamedKind = CostName::Kind;
 
 // The slowest pipeline replica and what its nodes take.
 struct SlowestReplica {
@@ -44,7 +45,7 @@ SlowestReplica slowest_replica(const Run& run, const Program& program) {
 
 void set_stake(Derivative& derivative) {
   const double cost = static_cast<double>(derivative.cost);
-  const bool bytes = derivative.name.kind == Kind::kTimePerByte;
+  const bool bytes = derivative.name.kind == NamedKind::kTimePerByte;
   constexpr double kNanosecondsPerSecond = 1e9;
   derivative.at_stake =
       std::llround(bytes ? derivative.times.growing * kNanosecondsPerSecond / cost : derivative.times.growing * cost);
@@ -54,7 +55,7 @@ void set_stake(Derivative& derivative) {
 double change_of(const Derivative& derivative) {
   constexpr double kStep = 1e-3;
   constexpr double kLeast = 50;  // ns
-  if (derivative.name.kind != Kind::kLatency) return kStep;
+  if (derivative.name.kind != NamedKind::kLatency) return kStep;
   return std::clamp(kLeast / static_cast<double>(derivative.cost), kStep, 1.0);
 }
 
@@ -65,8 +66,8 @@ std::vector<std::size_t> leaders(const std::vector<Derivative>& derivatives, con
   for (std::size_t k = 0; k < derivatives.size(); ++k) {
     leader[k] = k;
     const CostName& name = derivatives[k].name;
-    if (name.kind != Kind::kLatency || name.links.empty()) continue;
-    const auto group = static_cast<std::size_t>(groups.group_of()[static_cast<std::size_t>(name.links.front())]);
+    if (name.kind != NamedKind::kLatency || name.links.empty()) continue;
+    const auto group = static_cast<std::size_t>(at(groups.group_of(), name.links.front()));
     if (groups.groups()[group].inside) continue;
     leader[k] = first.try_emplace(groups.groups()[group].carries, k).first->second;
   }
@@ -110,19 +111,19 @@ std::string links_text(const CostName& name) { return name.links.size() < 2 ? "l
 
 std::string to_string(const CostName& name) {
   switch (name.kind) {
-    case Kind::kOp:
+    case NamedKind::kOp:
       return fmt::format("stage {} {}", name.stage, letter(name.op));
-    case Kind::kPair:
+    case NamedKind::kPair:
       return "overlapped pair";
-    case Kind::kVocabulary:
+    case NamedKind::kVocabulary:
       return fmt::format("vocabulary {}", letter(name.op));
-    case Kind::kBarrier:
+    case NamedKind::kBarrier:
       return "vocabulary barrier";
-    case Kind::kCopy:
+    case NamedKind::kCopy:
       return fmt::format("stage {} copy", name.stage);
-    case Kind::kLatency:
+    case NamedKind::kLatency:
       return name.link.empty() ? "message latency" : links_text(name) + " latency";
-    case Kind::kTimePerByte:
+    case NamedKind::kTimePerByte:
       return links_text(name) + " bytes";
   }
   return "";
@@ -152,7 +153,7 @@ Sensitivity find_sensitivity(const Scenario& scenario, const Run& run, const Pro
   for (Derivative& derivative : result.derivatives) {
     set_stake(derivative);
     for (const std::int32_t link : derivative.name.links) {
-      derivative.links.push_back(run.topology.network()->graph.links[static_cast<std::size_t>(link)].name);
+      derivative.links.push_back(at(run.topology.network()->graph.links, link).name);
     }
   }
   return result;

@@ -17,11 +17,7 @@ namespace {
 constexpr int kMostSeeds = 1'000'000;
 constexpr int kMostThreads = 1024;
 
-[[noreturn]] void refuse(const char* code, const char* place, std::string message, std::string help) {
-  throw InputError(Diagnostic{code, place, std::move(message), std::move(help)});
-}
-
-std::string label_of(const SlowItem& item) {
+std::string slow_label(const SlowItem& item) {
   const char* names = item.what == SlowItem::What::kDevice  ? "device"
                       : item.what == SlowItem::What::kStage ? "stage"
                                                             : "replica";
@@ -35,9 +31,9 @@ std::string label_of(const SlowItem& item) {
 void add_variation_changes(const VariationScenario& variation, std::vector<NamedChange>& changes) {
   for (const SlowItem& item : variation.slow) {
     if (std::all_of(item.factors.begin(), item.factors.end(), [](double factor) { return factor == 1; })) {
-      refuse("O024", "--slow", label_of(item) + ": that changes nothing", "give a factor other than 1");
+      fail("O024", "--slow", slow_label(item) + ": that changes nothing", "give a factor other than 1");
     }
-    NamedChange change{label_of(item), {}};
+    NamedChange change{slow_label(item), {}};
     change.changes.slow = {item};
     changes.push_back(std::move(change));
   }
@@ -61,7 +57,8 @@ void add_link_changes(std::vector<LinkChange> links, std::vector<NamedChange>& c
   }
 }
 
-void add_scale(const std::string& text, const char* flag, double LinkChange::*what, std::vector<NamedChange>& changes) {
+void add_link_scale(const std::string& text, const char* flag, double LinkChange::*what,
+                    std::vector<NamedChange>& changes) {
   if (text.empty()) return;
   LinkChange change;
   change.*what = parse_scale(text, flag);
@@ -71,7 +68,7 @@ void add_scale(const std::string& text, const char* flag, double LinkChange::*wh
 void add_overlap(const std::string& text, std::vector<NamedChange>& changes) {
   if (text.empty()) return;
   if (text != "on" && text != "off") {
-    refuse("C002", "--overlap", "\"" + text + "\" is neither on nor off", "write it like --overlap off");
+    fail("C002", "--overlap", "\"" + text + "\" is neither on nor off", "write it like --overlap off");
   }
   NamedChange change{text == "on" ? "communication beside compute" : "communication that holds compute", {}};
   change.changes.overlap = text == "on";
@@ -81,19 +78,19 @@ void add_overlap(const std::string& text, std::vector<NamedChange>& changes) {
 void check_counts(const WhatIfFlags& flags, WhatIfQuestion& question, bool random) {
   if (flags.seeds) {
     if (*flags.seeds < 1 || *flags.seeds > kMostSeeds) {
-      refuse("C012", "--seeds", fmt::format("{} seeds cannot be run", *flags.seeds),
-             fmt::format("from 1 to {}", kMostSeeds));
+      fail("C012", "--seeds", fmt::format("{} seeds cannot be run", *flags.seeds),
+           fmt::format("from 1 to {}", kMostSeeds));
     }
     if (!random) {
-      refuse("C004", "--seeds", "every seed gives the same run: nothing is drawn",
-             "add --jitter lognormal:0.05 or --factors lognormal:0.3");
+      fail("C004", "--seeds", "every seed gives the same run: nothing is drawn",
+           "add --jitter lognormal:0.05 or --factors lognormal:0.3");
     }
     question.seeds = *flags.seeds;
   }
   if (!flags.threads) return;
   if (*flags.threads < 1 || *flags.threads > kMostThreads) {
-    refuse("C012", "--threads", fmt::format("{} threads cannot be used", *flags.threads),
-           fmt::format("from 1 to {}; without it one per core", kMostThreads));
+    fail("C012", "--threads", fmt::format("{} threads cannot be used", *flags.threads),
+         fmt::format("from 1 to {}; without it one per core", kMostThreads));
   }
   question.threads = *flags.threads;
 }
@@ -175,8 +172,9 @@ WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario) 
   }
   collect([&] { add_link_changes(parse_links(flags.links), question.changes); });
   collect([&] { add_link_changes(parse_failures(flags.fail), question.changes); });
-  collect([&] { add_scale(flags.latency, "--latency", &LinkChange::latency, question.changes); });
-  collect([&] { add_scale(flags.bandwidth_scale, "--bandwidth-scale", &LinkChange::bandwidth, question.changes); });
+  collect([&] { add_link_scale(flags.latency, "--latency", &LinkChange::latency, question.changes); });
+  collect(
+      [&] { add_link_scale(flags.bandwidth_scale, "--bandwidth-scale", &LinkChange::bandwidth, question.changes); });
   collect([&] { add_overlap(flags.overlap, question.changes); });
   collect([&] { check_counts(flags, question, scenario.variation.random()); });
   if (problems.empty() && question.changes.empty() && question.seeds == 0 && !question.sensitivity) {

@@ -14,10 +14,12 @@
 
 #include "tests/support/command.hpp"
 
+#include "tests/support/places.hpp"
+
 namespace debubble::testing {
 namespace {
 
-const std::string kRoot = DEBUBBLE_SOURCE_DIR;
+const std::string kRoot = debubble::testing::source_directory();
 const std::string kResults = kRoot + "/traces/published/results.json";
 
 std::string file_text(const std::string& path) {

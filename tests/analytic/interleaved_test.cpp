@@ -19,7 +19,7 @@ Nanoseconds ideal_makespan(const Schedule& schedule, double f, double b) {
   return (Nanoseconds{schedule.microbatches} * schedule.chunks + schedule.devices - 1) * chunk;
 }
 
-void check_peaks(const Schedule& schedule, const Totals& totals, int g) {
+void interleaved_check_peaks(const Schedule& schedule, const Totals& totals, int g) {
   const int p = schedule.devices;
   const int v = schedule.chunks;
   for (int d = 0; d < p; ++d) {
@@ -44,7 +44,7 @@ TEST_CASE("interleaved takes (m+(p-1)/v)(tf+tb) for every group that Megatron ta
           for (const double b : {1.0, 2.0, 3.0}) {
             const Totals totals = totals_of(schedule, toy_costs(schedule, 1, b));
             REQUIRE(totals.makespan == ideal_makespan(schedule, 1, b));
-            check_peaks(schedule, totals, g);
+            interleaved_check_peaks(schedule, totals, g);
           }
           ++checked;
         }
@@ -63,7 +63,7 @@ TEST_CASE("interleaved with PyTorch's rounding takes the same time from m = p on
       CAPTURE(describe(schedule));
       const Totals totals = totals_of(schedule, toy_costs(schedule, 1, 2));
       REQUIRE(totals.makespan == ideal_makespan(schedule, 1, 2));
-      check_peaks(schedule, totals, m / rounds);
+      interleaved_check_peaks(schedule, totals, m / rounds);
     }
   }
 }

@@ -13,11 +13,11 @@ using namespace debubble::testing;
 
 namespace {
 
-struct Times {
+struct OneDirectionalTimes {
   double f, b;
 };
 
-const std::vector<Times> kTimes{{1, 1}, {1, 2}, {1, 3}, {2, 3}};
+const std::vector<OneDirectionalTimes> kOneDirectionalTimes{{1, 1}, {1, 2}, {1, 3}, {2, 3}};
 
 }  // namespace
 
@@ -25,7 +25,7 @@ TEST_CASE("GPipe takes (m+p-1)(tf+tb) + 2(p-1)c and holds m activations, in eith
   for (const char* order : {"descending", "ascending"}) {
     for (int p = 1; p <= 9; ++p) {
       for (int m = 1; m <= 17; m += 2) {
-        for (const Times& t : kTimes) {
+        for (const OneDirectionalTimes& t : kOneDirectionalTimes) {
           for (const double c : {0.0, 0.1, 0.5, 1.0, 3.0}) {
             const Schedule schedule = build("gpipe", p, m, 0, {{"backward", order}});
             const Totals totals = totals_of(schedule, toy_costs(schedule, t.f, t.b), {units(c), 0});
@@ -55,7 +55,7 @@ TEST_CASE("GPipe's bubble is (p-1)/(m+p-1) of all device time") {
 TEST_CASE("1F1B takes (m+p-1)(tf+tb) and device d holds min(p-d, m) activations") {
   for (int p = 1; p <= 9; ++p) {
     for (int m = 1; m <= 20; ++m) {
-      for (const Times& t : kTimes) {
+      for (const OneDirectionalTimes& t : kOneDirectionalTimes) {
         const Schedule schedule = build("1f1b", p, m);
         const Totals totals = totals_of(schedule, toy_costs(schedule, t.f, t.b));
         CAPTURE(p);
@@ -72,7 +72,7 @@ TEST_CASE("1F1B takes (m+p-1)(tf+tb) and device d holds min(p-d, m) activations"
 TEST_CASE("1F1B pays latency per microbatch: 2m(p-1)/p + 2(p-2) hops where p divides m and c is small") {
   for (int p = 2; p <= 10; ++p) {
     for (int rounds = 1; rounds <= 6; ++rounds) {
-      for (const Times& t : kTimes) {
+      for (const OneDirectionalTimes& t : kOneDirectionalTimes) {
         for (const double c : {0.01, 0.05, 0.1}) {
           const int m = rounds * p;
           const Schedule schedule = build("1f1b", p, m);

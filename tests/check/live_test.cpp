@@ -26,7 +26,7 @@ Outcome check(const Folder& folder, const std::string& scenarios) {
   return folder.run({"check", "s.json"}, no_gpu);
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool live_has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("a fresh run on the logical clock is as predicted, to the nanosecond and byte") {
   const Folder folder;
@@ -34,10 +34,10 @@ TEST_CASE("a fresh run on the logical clock is as predicted, to the nanosecond a
   CAPTURE(outcome.out);
   CHECK(outcome.status == 0);
   CHECK(outcome.err.empty());
-  CHECK(has(outcome.out, "pass     cpu: prediction unchanged; fresh, cpu, logical clock, "));
-  CHECK(has(outcome.out, "+0.00 pp"));
-  CHECK(has(outcome.out, "memory on d0"));
-  CHECK(has(outcome.out, "2 scenarios: 2 pass\n"));
+  CHECK(live_has(outcome.out, "pass     cpu: prediction unchanged; fresh, cpu, logical clock, "));
+  CHECK(live_has(outcome.out, "+0.00 pp"));
+  CHECK(live_has(outcome.out, "memory on d0"));
+  CHECK(live_has(outcome.out, "2 scenarios: 2 pass\n"));
 }
 
 TEST_CASE("a slow device fails the gate, and the commands that explain it are those of the run") {
@@ -45,15 +45,16 @@ TEST_CASE("a slow device fails the gate, and the commands that explain it are th
   const Outcome outcome = check(folder, scenario("slow", R"({"fault": "slow=1:1.5"})"));
   CAPTURE(outcome.out);
   CHECK(outcome.status == 1);
-  CHECK(has(outcome.out, "FAIL     slow: prediction unchanged; fresh, cpu, logical clock, "));
-  CHECK(has(outcome.out,
-            "         debubble live --schedule 1f1b -p 3 -m 4 --times f=0.1,b=0.2 --fault=slow=1:1.5 --clock=logical "
-            "--save-run measured.run.json\n         debubble diff measured.run.json\n"));
+  CHECK(live_has(outcome.out, "FAIL     slow: prediction unchanged; fresh, cpu, logical clock, "));
+  CHECK(live_has(
+      outcome.out,
+      "         debubble live --schedule 1f1b -p 3 -m 4 --times f=0.1,b=0.2 --fault=slow=1:1.5 --clock=logical "
+      "--save-run measured.run.json\n         debubble diff measured.run.json\n"));
   CHECK(folder
             .run({"live", "--schedule", "1f1b", "-p", "3", "-m", "4", "--times", "f=0.1,b=0.2", "--fault=slow=1:1.5",
                   "--clock=logical", "--save-run", "measured.run.json"})
             .status == 0);
-  CHECK(has(folder.run({"diff", "measured.run.json"}).out, "predicted"));
+  CHECK(live_has(folder.run({"diff", "measured.run.json"}).out, "predicted"));
 }
 
 TEST_CASE("a lost message and a wrong one are findings, not hangs") {
@@ -61,18 +62,18 @@ TEST_CASE("a lost message and a wrong one are findings, not hangs") {
   const Outcome lost = check(folder, scenario("lost", R"({"fault": "drop=0F2"})"));
   CAPTURE(lost.out);
   CHECK(lost.status == 1);
-  CHECK(has(lost.out, "FAIL     lost: "));
-  CHECK(has(lost.out, "0F2"));
+  CHECK(live_has(lost.out, "FAIL     lost: "));
+  CHECK(live_has(lost.out, "0F2"));
   const std::string again = "         debubble live --schedule 1f1b -p 3 -m 4 --times f=0.1,b=0.2 ";
-  CHECK(has(lost.out, again + "--fault=drop=0F2 --clock=logical\n"));
-  CHECK_FALSE(has(lost.out, "--save-run"));
-  CHECK_FALSE(has(lost.out, "debubble diff"));
+  CHECK(live_has(lost.out, again + "--fault=drop=0F2 --clock=logical\n"));
+  CHECK_FALSE(live_has(lost.out, "--save-run"));
+  CHECK_FALSE(live_has(lost.out, "debubble diff"));
   const Outcome wrong = check(folder, scenario("wrong", R"({"fault": ["corrupt=0F2"]})"));
   CAPTURE(wrong.out);
   CHECK(wrong.status == 1);
-  CHECK(has(wrong.out, "FAIL     wrong: "));
-  CHECK(has(wrong.out, again + "--fault=corrupt=0F2 --clock=logical\n"));
-  CHECK_FALSE(has(wrong.out, "--save-run"));
+  CHECK(live_has(wrong.out, "FAIL     wrong: "));
+  CHECK(live_has(wrong.out, again + "--fault=corrupt=0F2 --clock=logical\n"));
+  CHECK_FALSE(live_has(wrong.out, "--save-run"));
 }
 
 TEST_CASE("what is missing is status 3 where it is required, a note where it is not") {
@@ -80,18 +81,18 @@ TEST_CASE("what is missing is status 3 where it is required, a note where it is 
   for (const std::string live : {R"({"backend": "mpi"})", R"({"backend": "cuda", "model": "gpt2-small"})"}) {
     CAPTURE(live);
     std::string one = scenario("far", live);
-    if (has(live, "cuda")) one.replace(one.find(R"(, "times": "f=0.1,b=0.2")"), 24, "");
+    if (live_has(live, "cuda")) one.replace(one.find(R"(, "times": "f=0.1,b=0.2")"), 24, "");
     const Outcome required = check(folder, one);
     CAPTURE(required.out);
     CHECK(required.status == 3);
-    CHECK(has(required.out, "MISSING  far: prediction unchanged; fresh"));
-    CHECK(has(required.out, "         not run (U0"));
-    CHECK_FALSE(has(folder.run({"check", "s.json", "--format", "json"}).out, "--save-run"));
+    CHECK(live_has(required.out, "MISSING  far: prediction unchanged; fresh"));
+    CHECK(live_has(required.out, "         not run (U0"));
+    CHECK_FALSE(live_has(folder.run({"check", "s.json", "--format", "json"}).out, "--save-run"));
     one.insert(one.size() - 1, R"(, "required": false)");
     const Outcome optional = check(folder, one);
     CHECK(optional.status == 0);
-    CHECK(has(optional.out, "skipped  far: "));
-    CHECK(has(optional.out, "1 scenario: 1 skipped\n"));
+    CHECK(live_has(optional.out, "skipped  far: "));
+    CHECK(live_has(optional.out, "1 scenario: 1 skipped\n"));
   }
 }
 
@@ -100,7 +101,7 @@ TEST_CASE("a finding comes before what is missing") {
   const Outcome both =
       check(folder, scenario("far", R"({"backend": "mpi"})") + "," + scenario("slow", R"({"fault": "slow=0:2"})"));
   CHECK(both.status == 1);
-  CHECK(has(both.out, "2 scenarios: 1 fail, 1 missing\nFAIL: slow\nMISSING: far\n"));
+  CHECK(live_has(both.out, "2 scenarios: 1 fail, 1 missing\nFAIL: slow\nMISSING: far\n"));
 }
 
 TEST_CASE("wrong flags of a fresh run are found before anything runs, at their place") {
@@ -111,10 +112,10 @@ TEST_CASE("wrong flags of a fresh run are found before anything runs, at their p
   const Outcome outcome = folder.run({"check", "s.json"});
   CHECK(outcome.status == 2);
   const std::string& text = outcome.err;
-  CHECK(has(text, "error[C002]: \"cpi\" is not one of: cpu, cuda, mpi\n  --> s.json#/scenarios/0/live/backend\n"));
-  CHECK(has(text, "  --> s.json#/scenarios/1/live/fault\n"));
-  CHECK(has(text, "error[C087]"));
-  CHECK(has(text, "  --> s.json#/scenarios/2/live/model\n"));
+  CHECK(live_has(text, "error[C002]: \"cpi\" is not one of: cpu, cuda, mpi\n  --> s.json#/scenarios/0/live/backend\n"));
+  CHECK(live_has(text, "  --> s.json#/scenarios/1/live/fault\n"));
+  CHECK(live_has(text, "error[C087]"));
+  CHECK(live_has(text, "  --> s.json#/scenarios/2/live/model\n"));
 }
 
 TEST_CASE("--accept refuses a fault that the backend cannot do, as the check itself does") {
@@ -124,9 +125,9 @@ TEST_CASE("--accept refuses a fault that the backend cannot do, as the check its
   for (const Words& words : {Words{"check", "--accept", "s.json"}, Words{"check", "s.json"}}) {
     const Outcome outcome = folder.run(words);
     CHECK(outcome.status == 2);
-    CHECK(has(outcome.err,
-              "error[E003]: the cpu backend has no process per device that could be killed\n"
-              "  --> s.json#/scenarios/0/live/fault\n"));
+    CHECK(live_has(outcome.err,
+                   "error[E003]: the cpu backend has no process per device that could be killed\n"
+                   "  --> s.json#/scenarios/0/live/fault\n"));
   }
   CHECK(folder.files() == "s.json");
 }
@@ -143,9 +144,9 @@ TEST_CASE("calibrated costs are calibrated several times over, each run against 
   wide.environment = {"COLUMNS=200"};
   const Outcome outcome = folder.run({"check", "s.json"}, wide);
   CAPTURE(outcome.out);
-  CHECK(has(outcome.out, "fresh, cpu, logical clock, 8 repetitions, calibrated 6 times\n"));
-  CHECK(has(outcome.out, "fresh, cpu, logical clock, 1 repetition\n"));
-  CHECK_FALSE(has(outcome.out, "exact by construction"));
+  CHECK(live_has(outcome.out, "fresh, cpu, logical clock, 8 repetitions, calibrated 6 times\n"));
+  CHECK(live_has(outcome.out, "fresh, cpu, logical clock, 1 repetition\n"));
+  CHECK_FALSE(live_has(outcome.out, "exact by construction"));
 }
 
 }  // namespace

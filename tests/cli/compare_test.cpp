@@ -9,6 +9,7 @@
 
 #include "schedules/catalog.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -102,7 +103,7 @@ TEST_CASE("equal memory: what needs more than 1f1b runs smaller microbatches unt
 
 TEST_CASE("equal memory: smaller microbatches of a model, or of profiles of several sizes, take what they take") {
   const Folder folder;
-  const std::string v100 = DEBUBBLE_PUBLISHED "gpt-1.3b-v100";
+  const std::string v100 = debubble::testing::source_directory() + "/traces/published/gpt-1.3b-v100";
   const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
     return words;

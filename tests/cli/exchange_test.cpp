@@ -5,6 +5,7 @@
 
 #include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -134,7 +135,7 @@ TEST_CASE("a faulty table or file is refused like a compiler does") {
 
 TEST_CASE("Megatron's layout goes in and comes out") {
   const Folder folder;
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
   const Words run{"--profile", profile, "-p", "8", "-m", "24"};
   const std::string layout = folder.data(joined({"export", "--to", "megatron-layout"}, run));
   REQUIRE(layout.ends_with("L\n"));

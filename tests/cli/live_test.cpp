@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/trace_lint.hpp"
 
 namespace debubble::testing {
@@ -71,7 +72,7 @@ TEST_CASE("a table and a profile run live as they are simulated") {
   const Folder folder;
   CHECK(folder.run({"export", "--to", "pytorch-csv", "--schedule", "zb-h1", "-o", "table.csv"}).status == 0);
   check_equal_to_simulation(folder, {"--schedule", "table.csv", "--comm", "0.1"});
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/bert-large-p100.json";
   check_equal_to_simulation(folder, {"--profile", profile, "-m", "6", "--bandwidth", "12GB/s"});
 }
 

@@ -10,25 +10,27 @@
 
 #include "tests/support/command.hpp"
 
+#include "tests/support/places.hpp"
+
 namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
 using Arguments = std::vector<std::string>;
 
-Arguments joined(Arguments first, const Arguments& second) {
+Arguments moves_joined(Arguments first, const Arguments& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
 
 json simulated(const Arguments& arguments) {
   const Folder folder;
-  return json::parse(folder.data(joined({"simulate", "--format", "json"}, arguments)));
+  return json::parse(folder.data(moves_joined({"simulate", "--format", "json"}, arguments)));
 }
 
 double milliseconds(const json& run) { return run["makespan_ns"].get<double>() / 1e6; }
 
-double peak(const json& run, std::size_t device) {
+double moves_peak(const json& run, std::size_t device) {
   return run["devices"][device]["peak_activation_bytes"].get<double>() / (1 << 20);
 }
 
@@ -42,11 +44,11 @@ std::string assumed(const json& run, const std::string& what) {
 }
 
 const std::string kCopy = "copy of an activation, one way";
-const std::string kProfile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+const std::string kProfile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
 
 TEST_CASE("slices through the command") {
   const Arguments toy{"-p", "4", "-m", "8", "--times", "f=1,b=2"};
-  const auto with = [&](const Arguments& more) { return simulated(joined(toy, more)); };
+  const auto with = [&](const Arguments& more) { return simulated(moves_joined(toy, more)); };
   CHECK(milliseconds(with({"--schedule", "seq1f1b"})) == 26.25);
   CHECK(milliseconds(with({"--schedule", "seq1f1b", "--param", "slices=2"})) == 28.5);
   const json uneven = with({"--schedule", "seq1f1b", "--param", "slice_costs=0.5,1.5,2.5,3.5"});
@@ -72,37 +74,37 @@ TEST_CASE("a planned TeraPipe says what it planned") {
 TEST_CASE("copies take what --times says, and are assumed only where there are some") {
   const Arguments toy{"-p", "8", "-m", "16", "--times"};
   const auto with = [&](const std::string& times, const std::string& schedule) {
-    return simulated(joined(toy, {times, "--schedule", schedule}));
+    return simulated(moves_joined(toy, {times, "--schedule", schedule}));
   };
   const json quick = with("f=1,b=2,copy=0.5", "bpipe");
   CHECK(assumed(quick, kCopy) == "500 us per device share (given)");
   CHECK(milliseconds(quick) == 69);
-  for (std::size_t d = 0; d < 8; ++d) CHECK(peak(quick, d) <= 5);
+  for (std::size_t d = 0; d < 8; ++d) CHECK(moves_peak(quick, d) <= 5);
   CHECK(assumed(with("f=1,b=2", "bpipe"), kCopy) == "1 ms per device share (default)");
   CHECK(milliseconds(with("f=1,b=2,copy=4", "bpipe")) > 69);
   CHECK(assumed(with("f=1,b=2,copy=0.5", "1f1b"), kCopy).empty());
-  CHECK(peak(with("f=1,b=2", "1f1b"), 0) == 8);
+  CHECK(moves_peak(with("f=1,b=2", "1f1b"), 0) == 8);
 }
 
 TEST_CASE("PipeOffload plans with the times of its copies") {
   const Arguments base{"--schedule", "pipeoffload", "-p", "4", "-m", "16", "--times"};
-  const json all = simulated(joined(base, {"f=1,i=1,w=1,copy=0.5"}));
+  const json all = simulated(moves_joined(base, {"f=1,i=1,w=1,copy=0.5"}));
   CHECK(all["schedule"]["params"]["offload_chunks"] == "2");
-  const json none = simulated(joined(base, {"f=1,i=1,w=1,copy=50"}));
+  const json none = simulated(moves_joined(base, {"f=1,i=1,w=1,copy=50"}));
   CHECK(none["schedule"]["params"]["offload_chunks"] == "0");
   CHECK(assumed(none, kCopy).empty());
   CHECK(all["makespan_ns"] == none["makespan_ns"]);
-  CHECK(peak(all, 0) < peak(none, 0));
+  CHECK(moves_peak(all, 0) < moves_peak(none, 0));
 }
 
 TEST_CASE("--transform offload keeps a limit with the times given") {
   const Arguments base{"--schedule", "gpipe", "-p", "4", "-m", "8", "--times", "f=1,b=2,copy=0.25"};
-  const json run = simulated(joined(base, {"--transform", "offload:memory_limit=4"}));
+  const json run = simulated(moves_joined(base, {"--transform", "offload:memory_limit=4"}));
   CHECK(run["schedule"]["name"] == "gpipe + offload");
-  for (std::size_t d = 0; d < 4; ++d) CHECK(peak(run, d) <= 4);
+  for (std::size_t d = 0; d < 4; ++d) CHECK(moves_peak(run, d) <= 4);
   CHECK(milliseconds(run) == 33);
   const Folder folder;
-  CHECK(folder.refusal(joined({"simulate"}, joined(base, {"--transform", "offload:memory_limit=0.5"})))
+  CHECK(folder.refusal(moves_joined({"simulate"}, moves_joined(base, {"--transform", "offload:memory_limit=0.5"})))
             .find("error[S042]: gpipe + offload") == 0);
   const std::string refusal =
       folder.refusal({"simulate", "-p", "4", "-m", "8", "--transform", "offload:memory_limit=2"});
@@ -113,18 +115,18 @@ TEST_CASE("--transform offload keeps a limit with the times given") {
 TEST_CASE("--transform offload lowers 1f1b's peak as it is, and with every limit that it names") {
   const Arguments base{"-p", "4", "-m", "8"};
   const json plain = simulated(base);
-  const json run = simulated(joined(base, {"--transform", "offload"}));
+  const json run = simulated(moves_joined(base, {"--transform", "offload"}));
   CHECK(run["makespan_ns"] == plain["makespan_ns"]);
-  for (std::size_t d = 0; d < 4; ++d) CHECK(peak(run, d) <= peak(plain, d));
-  CHECK(peak(plain, 0) == 4);
-  CHECK(peak(run, 0) == 3);
-  const json limited = simulated(joined(base, {"--transform", "offload:memory_limit=3"}));
-  CHECK(peak(limited, 0) == 3);
+  for (std::size_t d = 0; d < 4; ++d) CHECK(moves_peak(run, d) <= moves_peak(plain, d));
+  CHECK(moves_peak(plain, 0) == 4);
+  CHECK(moves_peak(run, 0) == 3);
+  const json limited = simulated(moves_joined(base, {"--transform", "offload:memory_limit=3"}));
+  CHECK(moves_peak(limited, 0) == 3);
 }
 
 TEST_CASE("with a profile copies go over the host's link, or the pipeline's") {
   const Arguments base{"-p", "8", "-m", "24", "--profile", kProfile};
-  const auto with = [&](const Arguments& more) { return simulated(joined(base, more)); };
+  const auto with = [&](const Arguments& more) { return simulated(moves_joined(base, more)); };
   const json plain = with({});
   CHECK(assumed(plain, "host bandwidth").empty());
   const json run = with({"--transform", "offload:share=1"});
@@ -166,7 +168,7 @@ TEST_CASE("a run that could not be read back is not saved") {
   };
   for (const auto& [words, what] : cases) {
     const Folder folder;
-    const std::string refusal = folder.refusal(joined({"simulate", "--save-run", "r.json"}, words));
+    const std::string refusal = folder.refusal(moves_joined({"simulate", "--save-run", "r.json"}, words));
     CAPTURE(refusal);
     CHECK(refusal.find("error[T054]: a run file cannot hold a run of ") == 0);
     CHECK(refusal.find(what) != std::string::npos);
@@ -175,7 +177,7 @@ TEST_CASE("a run that could not be read back is not saved") {
   }
   const Folder folder;  // slices and recomputation can be saved
   for (const Arguments& words : {Arguments{"--schedule", "terapipe"}, Arguments{"--transform", "recompute"}}) {
-    (void)folder.data(joined({"simulate", "-o", "report.txt", "--save-run", "r.json"}, words));
+    (void)folder.data(moves_joined({"simulate", "-o", "report.txt", "--save-run", "r.json"}, words));
     CHECK(folder.data({"diff", "r.json"}).find("predicted and measured") != std::string::npos);
   }
 }
@@ -184,7 +186,7 @@ TEST_CASE("a trace whose rows are not the whole schedule is shown, but not read 
   const Folder folder;
   for (const Arguments& words :
        {Arguments{"--schedule", "bpipe"}, Arguments{"--schedule", "terapipe"}, Arguments{"--transform", "recompute"}}) {
-    (void)folder.data(joined({"simulate", "-o", "report.txt", "--trace", "t.json"}, words));
+    (void)folder.data(moves_joined({"simulate", "-o", "report.txt", "--trace", "t.json"}, words));
     const std::string refusal = folder.refusal({"diff", "t.json"});
     CAPTURE(refusal);
     CHECK(refusal.find("error[T054]: the schedule cannot be read back from this trace: it ") == 0);
@@ -201,7 +203,7 @@ TEST_CASE("slices and copies survive the native file") {
   for (const Arguments& words : {Arguments{"--schedule", "seq1f1b", "--param", "slice_costs=1,2,3"},
                                  Arguments{"--schedule", "bpipe"}, Arguments{"--transform", "offload"}}) {
     const Folder folder;
-    folder.write("s.json", folder.data(joined({"export", "--to", "schedule-json"}, words)));
+    folder.write("s.json", folder.data(moves_joined({"export", "--to", "schedule-json"}, words)));
     const json before = simulated(words);
     const json after = json::parse(folder.data({"simulate", "--format", "json", "--schedule", "s.json"}));
     CHECK(before["makespan_ns"] == after["makespan_ns"]);

@@ -7,12 +7,14 @@
 
 #include "tests/support/command.hpp"
 
+#include "tests/support/places.hpp"
+
 namespace debubble::testing {
 namespace {
 
 using nlohmann::json;
 
-const std::string kLarge = std::string(DEBUBBLE_PUBLISHED) + "zb-a100-28.3b-m96.json";
+const std::string kLarge = (debubble::testing::source_directory() + "/traces/published/") + "zb-a100-28.3b-m96.json";
 
 std::vector<std::string> toy(const std::string& verb, const std::string& limit) {
   return {verb, "--schedule", "zb-auto", "--param", "memory_limit=" + limit, "--times", "f=10,i=11,w=7", "--comm", "2"};

@@ -48,7 +48,7 @@ json assumption(const json& run, const std::string& what) {
 
 const Words kBoth{"--profile", "two.json", "--profile", "four.json"};
 
-Words with(Words words, const Words& more) {
+Words profile_sizes_with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -56,7 +56,8 @@ Words with(Words words, const Words& more) {
 TEST_CASE("a size between two profiles is interpolated, and the report says so") {
   const Folder folder;
   write_sizes(folder);
-  const Words three = with(with({"simulate"}, kBoth), {"--microbatch-size", "3", "-p", "1", "-m", "1"});
+  const Words three =
+      profile_sizes_with(profile_sizes_with({"simulate"}, kBoth), {"--microbatch-size", "3", "-p", "1", "-m", "1"});
   const json run = report(folder, three);
   const auto forward = std::llround(1000 * std::pow(1.5, std::log2(1.7)));
   const auto backward = std::llround(2000 * std::pow(1.5, std::log2(1.8)));
@@ -79,8 +80,8 @@ TEST_CASE("a folder of profiles is the same as its files") {
   write_sizes(folder);
   folder.write("notes.txt", "not a profile");
   const Words size{"--microbatch-size", "3", "-p", "2", "-m", "4"};
-  CHECK(report(folder, with(with({"simulate"}, kBoth), size)) ==
-        report(folder, with({"simulate", "--profile", "."}, size)));
+  CHECK(report(folder, profile_sizes_with(profile_sizes_with({"simulate"}, kBoth), size)) ==
+        report(folder, profile_sizes_with({"simulate", "--profile", "."}, size)));
 }
 
 TEST_CASE("a measured size among several profiles is that profile, untouched") {
@@ -130,12 +131,14 @@ TEST_CASE("every verb that takes a profile takes a folder and a size") {
   const Folder folder;
   write_sizes(folder);
   const Words size{"--profile", ".", "--microbatch-size", "3", "-p", "2", "-m", "4"};
-  const json alone = report(folder, with({"simulate"}, size));
-  const json table = json::parse(folder.data(with({"compare", "--schedules", "1f1b,gpipe", "--format", "json"}, size)));
+  const json alone = report(folder, profile_sizes_with({"simulate"}, size));
+  const json table =
+      json::parse(folder.data(profile_sizes_with({"compare", "--schedules", "1f1b,gpipe", "--format", "json"}, size)));
   CHECK(table.at("runs").at(0).at("makespan_ns") == alone.at("makespan_ns"));
-  CHECK(folder.data(with({"whatif", "--slow", "device=1:1.5"}, size)).find("step") != std::string::npos);
-  CHECK(folder.data(with({"explain", "step"}, size)).find("step") != std::string::npos);
-  const Outcome exported = folder.run(with({"export", "--to", "schedule-json", "--schedule", "1f1b"}, size));
+  CHECK(folder.data(profile_sizes_with({"whatif", "--slow", "device=1:1.5"}, size)).find("step") != std::string::npos);
+  CHECK(folder.data(profile_sizes_with({"explain", "step"}, size)).find("step") != std::string::npos);
+  const Outcome exported =
+      folder.run(profile_sizes_with({"export", "--to", "schedule-json", "--schedule", "1f1b"}, size));
   CHECK(exported.status == 0);
 }
 
@@ -143,10 +146,10 @@ TEST_CASE("live takes the size of a profile with its own two flags") {
   const Folder folder;
   write_sizes(folder);
   const Words live{"live", "--profile", ".", "--clock", "logical", "-p", "2", "-m", "4", "--format", "json"};
-  const json run = json::parse(folder.data(with(live, {"--microbatch", "3"})));
+  const json run = json::parse(folder.data(profile_sizes_with(live, {"--microbatch", "3"})));
   const json simulated = report(folder, {"simulate", "--profile", ".", "--microbatch-size", "3", "-p", "2", "-m", "4"});
   CHECK(run.at("makespan_ns") == simulated.at("makespan_ns"));
-  CHECK(folder.refusal(with(live, {"--microbatch", "0"})) ==
+  CHECK(folder.refusal(profile_sizes_with(live, {"--microbatch", "0"})) ==
         "error[L025]: from 1 to 2147483647 samples are possible; got 0\n"
         "  --> --microbatch\n"
         "  = help: measured: 2 and 4\n");

@@ -6,6 +6,7 @@
 
 #include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/trace_lint.hpp"
 
 namespace debubble::testing {
@@ -32,7 +33,7 @@ const std::vector<Words> kSchedules{
     {"--schedule", "zb-h1"},
 };
 
-Words joined(Words first, const Words& second) {
+Words replay_joined(Words first, const Words& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
@@ -44,7 +45,7 @@ std::string shown(const Words& words) {
 }
 
 // A run's numbers, without what names the schedule.
-json numbers(const std::string& text) {
+json replay_numbers(const std::string& text) {
   json run = json::parse(text);
   for (const char* key : {"command_line", "schedule", "assumptions", "findings"}) run.erase(key);
   return run;
@@ -55,9 +56,10 @@ TEST_CASE("a schedule written as a table and read back gives the same numbers") 
   const Words costs{"--times", "f=1,i=1.25,w=0.75", "--comm", "0.125", "--format", "json"};
   for (const Words& schedule : kSchedules) {
     CAPTURE(shown(schedule));
-    const std::string direct = folder.data(joined(joined({"simulate", "--export-schedule", "s.csv"}, schedule), costs));
-    const std::string replayed = folder.data(joined({"simulate", "--schedule", "s.csv"}, costs));
-    CHECK(numbers(direct) == numbers(replayed));
+    const std::string direct =
+        folder.data(replay_joined(replay_joined({"simulate", "--export-schedule", "s.csv"}, schedule), costs));
+    const std::string replayed = folder.data(replay_joined({"simulate", "--schedule", "s.csv"}, costs));
+    CHECK(replay_numbers(direct) == replay_numbers(replayed));
   }
 }
 
@@ -65,7 +67,7 @@ TEST_CASE("a table read and written again is the same table") {
   const Folder folder;
   for (const Words& schedule : kSchedules) {
     CAPTURE(shown(schedule));
-    const std::string table = folder.data(joined({"export", "--to", "pytorch-csv"}, schedule));
+    const std::string table = folder.data(replay_joined({"export", "--to", "pytorch-csv"}, schedule));
     folder.write("s.csv", table);
     CHECK(folder.data({"export", "--to", "pytorch-csv", "--schedule", "s.csv"}) == table);
     CHECK(folder.data({"simulate", "--schedule", "s.csv", "--export-schedule", "again.csv"}).size() > 100);
@@ -86,10 +88,11 @@ TEST_CASE("halves are numbered as microbatches of half the time, and both verbs 
   const std::string note =
       "debubble: note: this schedule cuts each microbatch into 2 pieces, which the table numbers as 16 microbatches; "
       "divide the times by 2 to replay it\n";
-  const Outcome direct = folder.run(joined({"simulate", "--format", "json", "--export-schedule", "s.csv"}, halving));
+  const Outcome direct =
+      folder.run(replay_joined({"simulate", "--format", "json", "--export-schedule", "s.csv"}, halving));
   CHECK(direct.status == 0);
   CHECK(direct.err == note);
-  const Outcome exported = folder.run(joined({"export", "--to", "pytorch-csv"}, halving));
+  const Outcome exported = folder.run(replay_joined({"export", "--to", "pytorch-csv"}, halving));
   CHECK(exported.err == note);
   CHECK(exported.out == folder.read("s.csv"));
   const json whole = json::parse(direct.out);
@@ -107,7 +110,7 @@ TEST_CASE("a trace keeps the readers' rules for every schedule and transfer") {
       CAPTURE(shown(schedule));
       CAPTURE(p2p);
       const Outcome outcome =
-          folder.run(joined({"simulate", "--p2p", p2p, "--comm", "0.3", "--trace", "t.json"}, schedule));
+          folder.run(replay_joined({"simulate", "--p2p", p2p, "--comm", "0.3", "--trace", "t.json"}, schedule));
       if (outcome.status == 1) {  // coupled transfers deadlock with some orders, and then there is no trace
         CHECK(p2p == "coupled");
         CHECK(folder.files().empty());
@@ -132,7 +135,7 @@ TEST_CASE("a compressed trace is the same trace") {
 
 TEST_CASE("a trace of a profiled run keeps the readers' rules") {
   const Folder folder;
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
   const std::string trace =
       folder.data({"export", "--to", "chrome-trace", "--profile", profile, "--schedule", "zb-h1", "-p", "8"});
   CHECK(lint_trace(trace).empty());

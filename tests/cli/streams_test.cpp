@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-json simulated(const Folder& folder, std::vector<std::string> arguments) {
+json streams_simulated(const Folder& folder, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "simulate");
   arguments.insert(arguments.end(), {"--format", "json"});
   return json::parse(folder.data(arguments));
@@ -28,7 +28,7 @@ std::vector<Number> column(const json& run, const char* key, const char* part = 
 
 TEST_CASE("a stream reports its versions by stage and its pace, and a schedule with a flush does not") {
   const Folder folder;
-  const json run = simulated(folder, {"--schedule", "pipedream", "--times", "f=1,b=2"});
+  const json run = streams_simulated(folder, {"--schedule", "pipedream", "--times", "f=1,b=2"});
   CHECK(run["stream"]["versions"] == "stashed");
   CHECK(run["stream"]["update_every"] == 1);
   CHECK(run["stream"]["period_per_microbatch_ns"] == 3'000'000.0);
@@ -39,13 +39,13 @@ TEST_CASE("a stream reports its versions by stage and its pace, and a schedule w
   CHECK(column<double>(run, "stable_step_ratio").front() == doctest::Approx(0.2225).epsilon(0.001));
   CHECK(run["makespan_ns"] == 33'000'000);
   CHECK(run["steady_period_ns"] == 8 * 3'000'000);  // of 8 microbatches in the stream
-  CHECK_FALSE(simulated(folder, {"--schedule", "1f1b"}).contains("stream"));
+  CHECK_FALSE(streams_simulated(folder, {"--schedule", "1f1b"}).contains("stream"));
 }
 
 TEST_CASE("shared stages cost their part of the model and take several devices") {
   const Folder folder;
-  const json run =
-      simulated(folder, {"--schedule", "pipedream", "--param", "replicas=2,1,1", "-m", "24", "--times", "f=3,b=6"});
+  const json run = streams_simulated(
+      folder, {"--schedule", "pipedream", "--param", "replicas=2,1,1", "-m", "24", "--times", "f=3,b=6"});
   CHECK(run["schedule"]["stages"] == 3);
   CHECK(run["schedule"]["devices"] == 4);
   CHECK(run["schedule"]["replicas"] == 1);
@@ -64,7 +64,7 @@ TEST_CASE("extra versions take memory with a profile, in the precision of the pr
   const Folder folder;
   folder.write("p.json", kProfile);
   const auto run = [&](const char* schedule) {
-    return simulated(folder, {"--schedule", schedule, "--profile", "p.json", "-p", "2", "-m", "6"});
+    return streams_simulated(folder, {"--schedule", schedule, "--profile", "p.json", "-p", "2", "-m", "6"});
   };
   const json plain = run("1f1b");
   const json stashed = run("pipedream");
@@ -84,11 +84,11 @@ TEST_CASE("extra versions take memory with a profile, in the precision of the pr
 
 TEST_CASE("two engines run a forward and a backward side by side") {
   const Folder folder;
-  const json run = simulated(folder, {"--schedule", "pipelined-backprop", "--param", "turnaround=1", "-p", "4", "-m",
-                                      "32", "--times", "f=1,b=2"});
+  const json run = streams_simulated(folder, {"--schedule", "pipelined-backprop", "--param", "turnaround=1", "-p", "4",
+                                              "-m", "32", "--times", "f=1,b=2"});
   CHECK(run["stream"]["period_per_microbatch_ns"] == 2'000'000.0);
   CHECK(column<double>(run, "forward_staleness", "mean") == std::vector<double>{7, 5, 3, 1});
-  const json published = simulated(folder, {"--schedule", "pipelined-backprop", "-p", "4", "-m", "32"});
+  const json published = streams_simulated(folder, {"--schedule", "pipelined-backprop", "-p", "4", "-m", "32"});
   CHECK(column<double>(published, "forward_staleness", "mean") == std::vector<double>{6, 4, 2, 0});
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("a stream's pace is that of the run's devices, microbatches and links"
   const Folder folder;
   const auto pace = [&](std::vector<std::string> flags) {
     flags.insert(flags.begin(), {"--schedule", "pipedream", "--times", "f=1,b=2"});
-    return simulated(folder, flags)["stream"]["period_per_microbatch_ns"].get<double>();
+    return streams_simulated(folder, flags)["stream"]["period_per_microbatch_ns"].get<double>();
   };
   CHECK(pace({}) == 3'000'000);
   CHECK(pace({"--slow", "device=2:1.5"}) == 4'500'000);
@@ -145,9 +145,10 @@ TEST_CASE("transfers that share a link set the pace of a stream") {
   const Folder folder;
   // Stages 0, 1, 2, 3 on devices 0, 2, 1, 3 of a ring: what goes 0 to 2 and what goes 1 to 3 meets on link 1>2.
   const auto pace = [&](const char* bandwidth, const char* network) {
-    const json run = simulated(folder, {"--schedule", "pipedream", "--model", "tiny-gpt", "-p", "4", "-m", "8",
-                                        "--memory", "off", "--topology", std::string("ring:8,bandwidth=") + bandwidth,
-                                        "--rank-devices", "0,2,1,3", "--network", network});
+    const json run =
+        streams_simulated(folder, {"--schedule", "pipedream", "--model", "tiny-gpt", "-p", "4", "-m", "8", "--memory",
+                                   "off", "--topology", std::string("ring:8,bandwidth=") + bandwidth, "--rank-devices",
+                                   "0,2,1,3", "--network", network});
     return run["stream"]["period_per_microbatch_ns"].get<double>();
   };
   CHECK(pace("10000GB/s", "fluid") == doctest::Approx(pace("10000GB/s", "uncontended")).epsilon(0.01));
@@ -158,8 +159,8 @@ TEST_CASE("the throughput of a stream is that of all its replicas") {
   const Folder folder;
   folder.write("p.json", kProfile);
   const auto samples = [&](const char* replicas) {
-    return simulated(folder, {"--schedule", "pipedream", "--profile", "p.json", "-p", "2", "-m", "6", "--dp",
-                              replicas})["stream"]["throughput_samples_per_s"];
+    return streams_simulated(folder, {"--schedule", "pipedream", "--profile", "p.json", "-p", "2", "-m", "6", "--dp",
+                                      replicas})["stream"]["throughput_samples_per_s"];
   };
   CHECK(samples("4").get<double>() == doctest::Approx(4 * samples("1").get<double>()));
 }

@@ -8,6 +8,7 @@
 
 #include "schedules/transforms/catalog.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -64,7 +65,7 @@ TEST_CASE("recomputation costs what --times or its shares say, and the assumptio
 }
 
 TEST_CASE("with a profile a recomputed stage keeps its input") {
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
   const json plain = simulated({"-p", "8", "-m", "24", "--profile", profile});
   const json run = simulated({"-p", "8", "-m", "24", "--profile", profile, "--transform", "recompute"});
   CHECK(assumed(run, "kept until recomputed") == "the stage's input (of stage 0: as much as its output) (default)");
@@ -82,7 +83,7 @@ TEST_CASE("a sharded output layer has default times, given times, and one from t
   CHECK(given["devices"][0]["peak_activation_shares"] == 6);
   CHECK(milliseconds(given) == 37);  // m(f + b + s + t) + (p - 1)(f + b)
   const Folder folder;
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/bert-large-p100.json";
   CHECK(folder.refusal({"simulate", "--profile", profile, "-p", "4", "--transform", "vocabulary-parallel"})
             .starts_with("error[M007]"));
 }

@@ -7,13 +7,14 @@
 
 #include "tests/cli/inputs.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
 
 namespace debubble::testing {
 namespace {
 
 using Words = std::vector<std::string>;
 
-std::string profile_file() { return std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json"; }
+std::string profile_file() { return debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json"; }
 
 // The first line of more than `width` characters, escapes not counted; "" when there is none.
 std::string too_wide(std::string_view text, int width) {

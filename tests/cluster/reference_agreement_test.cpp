@@ -23,7 +23,7 @@ namespace {
 
 // Both round ends up to whole nanoseconds; where fractions of bytes add up in another order they may differ by one, and
 // what follows by as much.
-constexpr Nanoseconds kRounding = 2;
+constexpr Nanoseconds kReferenceAgreementRounding = 2;
 
 LinkGraph random_graph(int devices, Dice& dice) {
   const std::int64_t bandwidth = 1'000'000LL * dice.from(1, 2000);
@@ -152,7 +152,7 @@ std::vector<std::vector<Nanoseconds>> varied_tasks(const Setting& of) {
 }
 
 std::string far(const std::string& what, Nanoseconds ours, Nanoseconds theirs) {
-  if (std::abs(ours - theirs) <= kRounding) return "";
+  if (std::abs(ours - theirs) <= kReferenceAgreementRounding) return "";
   return what + ": " + std::to_string(ours) + " instead of " + std::to_string(theirs);
 }
 

@@ -50,7 +50,7 @@ struct Pipeline {
 };
 
 // "0: 700-850 850-880; 1: ..." by device.
-std::string times_of(const Timeline& timeline) {
+std::string step_work_times_of(const Timeline& timeline) {
   std::string text;
   std::int32_t device = -1;
   for (const StepSpan& step : timeline.steps) {
@@ -78,7 +78,7 @@ TEST_CASE("gradients are reduced when a stage's last backward has ended, then th
     adam.after = {device};
   }
   const Timeline timeline = p.run().front();
-  CHECK_EQ(times_of(timeline), "0: 950-980 900-950; 1: 850-880 700-850");  // the compute lane first
+  CHECK_EQ(step_work_times_of(timeline), "0: 950-980 900-950; 1: 850-880 700-850");  // the compute lane first
   CHECK_EQ(timeline.makespan, 980);
   CHECK_EQ(timeline.steps[1].gate.kind, Gate::Kind::kSpan);
   CHECK_EQ(timeline.steps[0].gate.kind, Gate::Kind::kStep);
@@ -100,7 +100,7 @@ TEST_CASE("compute beside a collective takes longer while it lasts") {
   CHECK_EQ(span_of(timeline, 0, 3).end, 934);
   CHECK_EQ(span_of(timeline, 0, 3).slowed, 34);
   CHECK_EQ(span_of(timeline, 0, 2).slowed, 0);
-  CHECK_EQ(times_of(timeline), "0: 700-800");
+  CHECK_EQ(step_work_times_of(timeline), "0: 700-800");
 }
 
 TEST_CASE("a collective across replicas waits for the slowest of them") {
@@ -111,7 +111,7 @@ TEST_CASE("a collective across replicas waits for the slowest of them") {
   reduce.after_stages = {{0, 0}};
   reduce.across_replicas = true;
   const auto timelines = p.run();
-  for (const Timeline& timeline : timelines) CHECK_EQ(times_of(timeline), "0: 1350-1360");
+  for (const Timeline& timeline : timelines) CHECK_EQ(step_work_times_of(timeline), "0: 1350-1360");
   CHECK_EQ(timelines[0].steps[0].waited_for_replica, 450);
   CHECK_EQ(timelines[1].steps[0].waited_for_replica, 0);
   CHECK_EQ(timelines[1].steps[0].gate.kind, Gate::Kind::kSpan);
@@ -125,8 +125,8 @@ TEST_CASE("a task in each replica waits for nobody else") {
   p.variation.pipeline_replica = {1, 1.5};
   p.add({0}, 10).after_stages = {{0, 0}};
   const auto timelines = p.run();
-  CHECK_EQ(times_of(timelines[0]), "0: 900-910");
-  CHECK_EQ(times_of(timelines[1]), "0: 1350-1360");
+  CHECK_EQ(step_work_times_of(timelines[0]), "0: 900-910");
+  CHECK_EQ(step_work_times_of(timelines[1]), "0: 1350-1360");
 }
 
 TEST_CASE("the first forward of a stage waits for its parameters") {
@@ -146,7 +146,7 @@ TEST_CASE("a task on the compute lane runs where no op does, and ops go first") 
   for (const std::int32_t device : {0, 1}) p.add({device}, 150).lane = StepTask::Lane::kCompute;
   const Timeline timeline = p.run().front();
   // Device 0 has ops at once; device 1 has none before 100, so its task keeps the first back.
-  CHECK_EQ(times_of(timeline), "0: 200-350; 1: 0-150");
+  CHECK_EQ(step_work_times_of(timeline), "0: 200-350; 1: 0-150");
   CHECK_EQ(span_of(timeline, 1, 0).begin, 150);
   CHECK_EQ(span_of(timeline, 1, 0).ready, 100);
   CHECK_EQ(span_of(timeline, 1, 0).gate.kind, Gate::Kind::kStep);
@@ -158,7 +158,7 @@ TEST_CASE("a task takes the lanes of all its devices at once, and lanes serve wh
   p.add({0, 1}, 100);
   p.add({0}, 20);
   p.add({1}, 30);
-  CHECK_EQ(times_of(p.run().front()), "0: 0-100 100-120; 1: 0-100 100-130");
+  CHECK_EQ(step_work_times_of(p.run().front()), "0: 0-100 100-120; 1: 0-100 100-130");
 }
 
 TEST_CASE("a collective and a transfer share the link on which they meet") {

@@ -18,7 +18,7 @@ namespace closed = debubble::closed_forms;
 
 namespace {
 
-std::vector<std::int32_t> first_devices(int count) {
+std::vector<std::int32_t> plans_first_devices(int count) {
   std::vector<std::int32_t> group(static_cast<std::size_t>(count));
   std::iota(group.begin(), group.end(), 0);
   return group;
@@ -33,7 +33,7 @@ CollectiveModel model_of(CollectiveAlgorithm algorithm, Nanoseconds step, Nanose
 }
 
 Nanoseconds time_of(const LinkGraph& graph, int ranks, CollectiveKind kind, Bytes bytes, const CollectiveModel& model) {
-  return plan_collective(graph, {first_devices(ranks)}, kind, bytes, model).duration;
+  return plan_collective(graph, {plans_first_devices(ranks)}, kind, bytes, model).duration;
 }
 
 // One rounding up per phase.
@@ -118,8 +118,8 @@ TEST_CASE("a tree's broadcast brings the whole buffer to everybody once") {
   for (const int boards : {2, 3, 4, 5, 8, 9}) {
     CAPTURE(boards);
     const LinkGraph graph = board_graph({.boards = boards, .per_board = 1});
-    const CollectivePlan plan = plan_collective(graph, {first_devices(boards)}, CollectiveKind::kBroadcast, kGigabyte,
-                                                model_of(CollectiveAlgorithm::kTree, 0, 10'000));
+    const CollectivePlan plan = plan_collective(graph, {plans_first_devices(boards)}, CollectiveKind::kBroadcast,
+                                                kGigabyte, model_of(CollectiveAlgorithm::kTree, 0, 10'000));
     std::vector<double> received(static_cast<std::size_t>(boards), 0.0);
     for (const LinkShare& share : plan.phases.at(0).path.links) {
       const std::int32_t to = graph.links[static_cast<std::size_t>(share.link)].to;
@@ -178,7 +178,7 @@ TEST_CASE("hierarchical all-gather, reduce-scatter and all-to-all: inside and ac
 
 TEST_CASE("auto takes the fastest of those that fit") {
   const auto automatic = [](const LinkGraph& graph, int ranks, Bytes bytes) {
-    return plan_collective(graph, {first_devices(ranks)}, kAllReduce, bytes,
+    return plan_collective(graph, {plans_first_devices(ranks)}, kAllReduce, bytes,
                            model_of(CollectiveAlgorithm::kAuto, 3'000, 10'000));
   };
   // Bandwidth: rings over all cards. Latency: a tree of 4 boards.
@@ -200,7 +200,7 @@ TEST_CASE("nothing to do takes no time") {
   const LinkGraph graph = board_graph({});
   CHECK(time_of(graph, 1, kAllReduce, kGigabyte, {}) == 0);
   CHECK(time_of(graph, 8, kAllReduce, 0, {}) == 0);
-  CHECK(plan_collective(graph, {first_devices(1)}, kAllReduce, 1, {}).phases.empty());
+  CHECK(plan_collective(graph, {plans_first_devices(1)}, kAllReduce, 1, {}).phases.empty());
 }
 
 TEST_CASE("groups side by side share the ports they have in common, and no others") {
@@ -224,7 +224,7 @@ TEST_CASE("protocol overhead and latencies: base once, links beside or inside th
   check_close(time_of(graph, 8, kAllReduce, kGigabyte, model), 8e-6 + 14 * 4e-6 + bytes_time);
   model.step_includes_links = true;
   check_close(time_of(graph, 8, kAllReduce, kGigabyte, model), 8e-6 + 14 * 3e-6 + bytes_time);
-  CHECK(plan_collective(graph, {first_devices(8)}, kAllReduce, kGigabyte, model).text ==
+  CHECK(plan_collective(graph, {plans_first_devices(8)}, kAllReduce, kGigabyte, model).text ==
         "all-reduce of 953.7 MiB, ring over 8");
 }
 
@@ -246,7 +246,7 @@ TEST_CASE("on ports of their own, rings and trees are those that are drawn link 
           model.scale = 0.7;
           const LinkGraph drawn = collectives::port_graph(ranks, bandwidth, 700);
           const CollectivePlan expected =
-              plan_collective(drawn, {first_devices(static_cast<int>(ranks))}, kind, 1'000'000, model);
+              plan_collective(drawn, {plans_first_devices(static_cast<int>(ranks))}, kind, 1'000'000, model);
           const CollectivePlan plan = plan_on_ports(ranks, bandwidth, 700, kind, 1'000'000, model);
           CHECK(plan.duration == expected.duration);
           CHECK(plan.text == expected.text);

@@ -10,7 +10,7 @@ using namespace debubble;
 
 namespace {
 
-std::vector<std::int32_t> first_devices(int count) {
+std::vector<std::int32_t> presets_first_devices(int count) {
   std::vector<std::int32_t> group(static_cast<std::size_t>(count));
   std::iota(group.begin(), group.end(), 0);
   return group;
@@ -26,7 +26,7 @@ CollectiveModel bandwidth_only(CollectiveAlgorithm algorithm) {
 double rate(const LinkGraph& graph, int ranks, CollectiveKind kind, CollectiveAlgorithm algorithm) {
   constexpr Bytes kBytes = Bytes{1} << 40;
   const Nanoseconds time =
-      plan_collective(graph, {first_devices(ranks)}, kind, kBytes, bandwidth_only(algorithm)).duration;
+      plan_collective(graph, {presets_first_devices(ranks)}, kind, kBytes, bandwidth_only(algorithm)).duration;
   return static_cast<double>(kBytes) / static_cast<double>(time) * 1e9;
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("rings cross machines on their own rails: nothing passes NVLink twice,
 TEST_CASE("H100 and later reduce large buffers in their switches, A100 in a ring") {
   const auto how = [](const char* topology, LinkGeneration generation) {
     const LinkGraph graph = build_topology(topology);
-    return plan_collective(graph, {first_devices(8)}, CollectiveKind::kAllReduce, Bytes{1} << 30,
+    return plan_collective(graph, {presets_first_devices(8)}, CollectiveKind::kAllReduce, Bytes{1} << 30,
                            nccl_model(generation, 1, CollectiveKind::kAllReduce))
         .algorithm;
   };
@@ -64,7 +64,7 @@ TEST_CASE("H100 and later reduce large buffers in their switches, A100 in a ring
 TEST_CASE("NCCL's all-to-all between machines takes the rails, its all-reduce is not hierarchical") {
   const LinkGraph graph = build_topology("dgx-h100:4");
   const auto how = [&](CollectiveKind kind) {
-    return plan_collective(graph, {first_devices(32)}, kind, Bytes{1} << 30,
+    return plan_collective(graph, {presets_first_devices(32)}, kind, Bytes{1} << 30,
                            nccl_model(LinkGeneration::kHopper, 4, kind))
         .algorithm;
   };
@@ -89,8 +89,8 @@ TEST_CASE("an oversubscribed core slows down what crosses it, and nothing else")
                            bandwidth_only(CollectiveAlgorithm::kPairwise))
         .duration;
   };
-  CHECK(all_to_all(full, first_devices(16)) == all_to_all(quarter, first_devices(16)));
-  CHECK(all_to_all(full, first_devices(32)) < all_to_all(quarter, first_devices(32)));
+  CHECK(all_to_all(full, presets_first_devices(16)) == all_to_all(quarter, presets_first_devices(16)));
+  CHECK(all_to_all(full, presets_first_devices(32)) < all_to_all(quarter, presets_first_devices(32)));
 }
 
 TEST_CASE("every algorithm that fits gives the same plan each time, on every preset") {
@@ -101,8 +101,8 @@ TEST_CASE("every algorithm that fits gives the same plan each time, on every pre
     for (const CollectiveKind kind :
          {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather,
           CollectiveKind::kAllToAll, CollectiveKind::kBroadcast}) {
-      const CollectivePlan first = plan_collective(graph, {first_devices(8)}, kind, 1 << 20, {});
-      const CollectivePlan second = plan_collective(graph, {first_devices(8)}, kind, 1 << 20, {});
+      const CollectivePlan first = plan_collective(graph, {presets_first_devices(8)}, kind, 1 << 20, {});
+      const CollectivePlan second = plan_collective(graph, {presets_first_devices(8)}, kind, 1 << 20, {});
       CHECK(first.duration > 0);
       CHECK(first.duration == second.duration);
       CHECK(first.phases.size() == second.phases.size());

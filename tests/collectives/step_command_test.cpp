@@ -8,6 +8,8 @@
 
 #include "tests/support/command.hpp"
 
+#include "tests/support/places.hpp"
+
 namespace debubble::testing {
 namespace {
 
@@ -81,7 +83,7 @@ TEST_CASE("compute beside a reduction takes longer by the slow-down") {
 
 TEST_CASE("with a profile and data ranks the step is on, without them off") {
   const Folder folder;
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/bert-large-p100.json";
   const Arguments base{"-p", "4", "-m", "8", "--profile", profile, "--comm", "10us", "--bandwidth", "25GB/s"};
   const auto with = [&](Arguments more) {
     Arguments all = base;
@@ -110,7 +112,7 @@ TEST_CASE("with a profile and data ranks the step is on, without them off") {
 
 TEST_CASE("a sparse reduction of 1 % takes a fraction of a dense one") {
   const Folder folder;
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/bert-large-p100.json";
   Arguments base{"-p", "4", "-m", "8", "--profile", profile, "--comm", "1us", "--bandwidth", "5GB/s", "--dp", "32"};
   const double dense = milliseconds(folder, base);
   base.insert(base.end(), {"--collective", "sparse", "--density", "0.01"});
@@ -191,7 +193,7 @@ TEST_CASE("what cannot be is refused") {
 
 TEST_CASE("an algorithm that does not fit says which would") {
   const Folder folder;
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/bert-large-p100.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/bert-large-p100.json";
   const std::string text = folder.refusal(
       {"simulate", "-p", "4", "-m", "8", "--profile", profile, "--dp", "6", "--collective", "halving-doubling"});
   CHECK(text.find("error[B030]") != std::string::npos);

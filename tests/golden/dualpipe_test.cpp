@@ -39,12 +39,12 @@ double longest_idle(const Schedule& schedule, const StageCosts& costs) {
   return *std::max_element(idle.begin(), idle.end());
 }
 
-std::vector<double> all(int devices, double value) {
+std::vector<double> dualpipe_all(int devices, double value) {
   return std::vector<double>(static_cast<std::size_t>(devices), value);
 }
 
 // "0F0 (0F3;7B1) ...", replica 1's stages and microbatches as DualPipe's own listing counts them: stage + p, from 0.
-std::string row_of(const Schedule& schedule, std::size_t device) {
+std::string dualpipe_row_of(const Schedule& schedule, std::size_t device) {
   std::string text;
   bool inside = false;
   for (const Op& op : schedule.rows.at(device)) {
@@ -59,13 +59,13 @@ std::string row_of(const Schedule& schedule, std::size_t device) {
   return text;
 }
 
-struct Point {
+struct DualpipePoint {
   std::string schedule;
   int devices, microbatches;
   double makespan, work;
 };
 
-const std::vector<Point> kPoints{
+const std::vector<DualpipePoint> kDualpipePoints{
     {"dualpipe", 4, 8, 26, 24},     {"dualpipe", 8, 16, 54, 48},  {"dualpipe", 8, 20, 66, 60},
     {"dualpipe", 16, 32, 110, 96},  {"dualpipe-v", 4, 8, 54, 48}, {"dualpipe-v", 4, 10, 66, 60},
     {"dualpipe-v", 8, 16, 110, 96}, {"dualpipe-v", 2, 4, 26, 24},
@@ -74,15 +74,15 @@ const std::vector<Point> kPoints{
 }  // namespace
 
 TEST_CASE("golden: DualPipe and DualPipeV in unit passes, a pair takes three, or what is left out of --times") {
-  for (const Point& point : kPoints) {
+  for (const DualpipePoint& point : kDualpipePoints) {
     const Schedule schedule = build(point.schedule, point.devices, point.microbatches);
     CAPTURE(describe(schedule));
     const double peak = (schedule.stages + 1.0) / schedule.chunks;
     for (const double pair : {0.0, 3.0}) {
       for (const double held : {0.0, 1.0}) {
         const StageCosts costs = stage_costs(schedule, 1, 1, 1, pair, held);
-        CHECK_EQ(mismatch(schedule, costs, {}, units(point.makespan), all(point.devices, peak)), "");
-        CHECK(idle_of(totals_of(schedule, costs)) == all(point.devices, point.makespan - point.work));
+        CHECK_EQ(mismatch(schedule, costs, {}, units(point.makespan), dualpipe_all(point.devices, peak)), "");
+        CHECK(idle_of(totals_of(schedule, costs)) == dualpipe_all(point.devices, point.makespan - point.work));
       }
     }
   }
@@ -97,7 +97,7 @@ TEST_CASE("golden: pairs that hide something shorten DualPipe, and leave the out
   CHECK_EQ(mismatch(large, stage_costs(large, 1, 1, 1, 2), {}, units(52)), "");
   CHECK_EQ(mismatch(large, stage_costs(large, 1, 1, 1, 2.5), {}, units(59)), "");
   const Schedule folded = build("dualpipe-v", 4, 10);
-  CHECK_EQ(mismatch(folded, stage_costs(folded, 1, 1, 1, 2), {}, units(52), all(4, 4.5)), "");
+  CHECK_EQ(mismatch(folded, stage_costs(folded, 1, 1, 1, 2), {}, units(52), dualpipe_all(4, 4.5)), "");
   CHECK(idle_of(totals_of(folded, stage_costs(folded, 1, 1, 1, 2))) == std::vector<double>{1, 2, 3, 3});
 }
 
@@ -119,10 +119,13 @@ TEST_CASE("golden: DualPipe and DualPipeV with latency, p=4 m=8") {
 
 TEST_CASE("golden: DualPipe's printed order, p=4 m=8") {
   const Schedule schedule = build("dualpipe", 4, 8);
-  CHECK(row_of(schedule, 0) == "0F0 0F1 0F2 7F0 7I0 7W0 7F1 (0F3;7B1) (7F2;0B0) 7B2 (7F3;0B1) 7B3 0I2 0W2 0I3 0W3");
-  CHECK(row_of(schedule, 1) == "1F0 6F0 1F1 6F1 1F2 6B0 (6F2;1B0) (1F3;6B1) (6F3;1B1) 6B2 1B2 6I3 1I3 6W3 1W3");
+  CHECK(dualpipe_row_of(schedule, 0) ==
+        "0F0 0F1 0F2 7F0 7I0 7W0 7F1 (0F3;7B1) (7F2;0B0) 7B2 (7F3;0B1) 7B3 0I2 0W2 0I3 0W3");
+  CHECK(dualpipe_row_of(schedule, 1) ==
+        "1F0 6F0 1F1 6F1 1F2 6B0 (6F2;1B0) (1F3;6B1) (6F3;1B1) 6B2 1B2 6I3 1I3 6W3 1W3");
   // The other half of the devices runs the same with the two directions exchanged.
-  CHECK(row_of(schedule, 3) == "4F0 4F1 4F2 3F0 3I0 3W0 3F1 (4F3;3B1) (3F2;4B0) 3B2 (3F3;4B1) 3B3 4I2 4W2 4I3 4W3");
+  CHECK(dualpipe_row_of(schedule, 3) ==
+        "4F0 4F1 4F2 3F0 3I0 3W0 3F1 (4F3;3B1) (3F2;4B0) 3B2 (3F3;4B1) 3B3 4I2 4W2 4I3 4W3");
 }
 
 TEST_CASE("DualPipe keeps two copies of every stage, on devices d and p-1-d") {
@@ -152,19 +155,19 @@ TEST_CASE("golden: the README's bubble is exact where F and I take equal times")
   }
   const Schedule schedule = build("dualpipe", 8, 16);
   CHECK_EQ(mismatch(schedule, stage_costs(schedule, 1, 1, 0.5, 2.5), {}, units(47.5)), "");
-  CHECK(idle_of(totals_of(schedule, stage_costs(schedule, 1, 1, 0.5, 2.5))) == all(8, 7.5));
+  CHECK(idle_of(totals_of(schedule, stage_costs(schedule, 1, 1, 0.5, 2.5))) == dualpipe_all(8, 7.5));
   CHECK(longest_idle(schedule, stage_costs(schedule, 10, 11, 9, 30)) == 66);  // and here it says
   CHECK(readme(8, 11, 9, 30) == 69);
 }
 
 TEST_CASE("golden: DualPipeV of PyTorch's table for 4 ranks and 10 microbatches") {
   const Schedule schedule = build("dualpipe-v", 4, 10);
-  CHECK_EQ(mismatch(schedule, stage_costs(schedule, 1, 1, 1, 3), {}, units(66), all(4, 4.5)), "");  // 9 chunks
-  CHECK(idle_of(totals_of(schedule, stage_costs(schedule, 1, 1, 1, 3))) == all(4, 6));
+  CHECK_EQ(mismatch(schedule, stage_costs(schedule, 1, 1, 1, 3), {}, units(66), dualpipe_all(4, 4.5)), "");  // 9 chunks
+  CHECK(idle_of(totals_of(schedule, stage_costs(schedule, 1, 1, 1, 3))) == dualpipe_all(4, 6));
   // Rank 3 turns: its very first pair runs one by one.
-  CHECK(row_of(schedule, 3).substr(0, 74) ==
+  CHECK(dualpipe_row_of(schedule, 3).substr(0, 74) ==
         "3F0 4F0 3F1 4F1 3F2 4F2 3F3 4F3 3F4 4B0 (4F4;3B0) (3F5;4B1) (4F5;3B1) (3F6");
-  CHECK(row_of(schedule, 0).substr(0, 74) ==
+  CHECK(dualpipe_row_of(schedule, 0).substr(0, 74) ==
         "0F0 0F1 0F2 0F3 0F4 0F5 0F6 7F0 7I0 7W0 7F1 7I1 7W1 7F2 7I2 7W2 7F3 (0F7;7");
 }
 

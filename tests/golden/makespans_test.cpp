@@ -14,7 +14,7 @@ using namespace debubble::testing;
 
 namespace {
 
-struct Row {
+struct MakespansRow {
   std::string schedule;
   int devices, microbatches, chunks;  // chunks 0: the schedule's own default
   Params params;
@@ -24,7 +24,7 @@ struct Row {
   std::vector<double> peaks;  // device 0.., in activations of one device share
 };
 
-const std::vector<Row> kRows{
+const std::vector<MakespansRow> kMakespansRows{
     {"gpipe", 2, 4, 0, {}, 1, 2, 15, 0.20000, {4, 4}},
     {"gpipe", 4, 4, 0, {}, 1, 2, 21, 0.42857, {4, 4, 4, 4}},
     {"gpipe", 4, 8, 0, {}, 1, 2, 33, 0.27273, {8, 8, 8, 8}},
@@ -180,8 +180,8 @@ double bubble_of(const Schedule& schedule, double backward = 2) {
 }  // namespace
 
 TEST_CASE("golden: makespan and activation peaks of one iteration") {
-  CHECK(kRows.size() == 110);
-  for (const Row& row : kRows) {
+  CHECK(kMakespansRows.size() == 110);
+  for (const MakespansRow& row : kMakespansRows) {
     const Schedule schedule = build(row.schedule, row.devices, row.microbatches, row.chunks, row.params);
     CAPTURE(describe(schedule));
     const StageCosts costs = toy_costs(schedule, row.f, row.b);
@@ -190,7 +190,7 @@ TEST_CASE("golden: makespan and activation peaks of one iteration") {
 }
 
 TEST_CASE("golden: bubble ratio of one iteration") {
-  for (const Row& row : kRows) {
+  for (const MakespansRow& row : kMakespansRows) {
     const Schedule schedule = build(row.schedule, row.devices, row.microbatches, row.chunks, row.params);
     CAPTURE(describe(schedule));
     const EngineRun run = run_engine(schedule, toy_costs(schedule, row.f, row.b), {});

@@ -8,6 +8,7 @@
 
 #include "cost_models/profiled.hpp"
 #include "profiler/profile_json.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;
@@ -15,13 +16,13 @@ using namespace debubble::testing;
 
 namespace {
 
-struct Row {
+struct PublishedProfilesRow {
   std::string file;
   int devices, microbatches, layers_per_device;
   Nanoseconds cost_1f1b, cost_zb_h1;  // microseconds
 };
 
-const std::vector<Row> kRows{
+const std::vector<PublishedProfilesRow> kPublishedProfilesRows{
     {"zb-a100-1.5b-m24", 8, 24, 3, 1456749, 1310405},     {"zb-a100-1.5b-m32", 8, 32, 3, 1833838, 1678164},
     {"zb-a100-1.5b-m64", 8, 64, 3, 3357932, 3154286},     {"zb-a100-6.2b-m24", 8, 24, 4, 2480217, 2187537},
     {"zb-a100-6.2b-m32", 8, 32, 4, 3110876, 2814376},     {"zb-a100-6.2b-m64", 8, 64, 4, 5671364, 5348572},
@@ -31,7 +32,7 @@ const std::vector<Row> kRows{
 };
 
 Profile read(const std::string& name) {
-  const std::string path = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/" + name + ".json";
+  const std::string path = debubble::testing::source_directory() + "/traces/published/" + name + ".json";
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -41,7 +42,7 @@ Profile read(const std::string& name) {
 }  // namespace
 
 TEST_CASE("golden: the twelve published A100 profiles give the paper's costs to the microsecond") {
-  for (const Row& row : kRows) {
+  for (const PublishedProfilesRow& row : kPublishedProfilesRows) {
     CAPTURE(row.file);
     const Profile profile = read(row.file);
     REQUIRE(profile.hop_latency.has_value());

@@ -15,7 +15,7 @@ using namespace debubble::testing;
 namespace {
 
 // The refusal, or an empty one when the request is honoured.
-Diagnostic refusal(const std::string& name, int p, int m, int v, const Params& params) {
+Diagnostic rejections_refusal(const std::string& name, int p, int m, int v, const Params& params) {
   try {
     (void)build(name, p, m, v, params);
   } catch (const InputError& error) {
@@ -28,7 +28,7 @@ void check_refused(const std::string& name, int p, int m, int v, const Params& p
   CAPTURE(name);
   CAPTURE(p);
   CAPTURE(m);
-  const Diagnostic problem = refusal(name, p, m, v, params);
+  const Diagnostic problem = rejections_refusal(name, p, m, v, params);
   CHECK(problem.code.substr(0, 1) == "S");
   CHECK_FALSE(problem.message.empty());
   CHECK_FALSE(problem.help.empty());
@@ -38,7 +38,7 @@ void check_refused(const std::string& name, int p, int m, int v, const Params& p
 
 TEST_CASE("refused: interleaved groups smaller than the pipeline, which deadlock") {
   for (const char* group : {"1", "2", "3"}) check_refused("interleaved", 4, 8, 2, {{"group", group}});
-  CHECK(refusal("interleaved", 4, 8, 2, {{"group", "3"}}).help.find('4') != std::string::npos);
+  CHECK(rejections_refusal("interleaved", 4, 8, 2, {{"group", "3"}}).help.find('4') != std::string::npos);
 }
 
 TEST_CASE("refused: rounds of PyTorch that do not divide the microbatches") {
@@ -56,8 +56,8 @@ TEST_CASE("refused: BitPipe on an odd number of devices, with microbatches that 
   for (const int devices : {1, 3, 5, 7}) check_refused("bitpipe", devices, 4 * devices, 0, {});
   for (const int m : {1, 2, 3, 5, 6, 7, 9}) check_refused("bitpipe", 4, m, 0, {});
   for (const int chunks : {1, 3, 4}) check_refused("bitpipe", 4, 8, chunks, {});
-  CHECK(refusal("bitpipe", 4, 8, 0, {}).code.empty());
-  CHECK(refusal("bitpipe", 4, 8, 2, {}).code.empty());
+  CHECK(rejections_refusal("bitpipe", 4, 8, 0, {}).code.empty());
+  CHECK(rejections_refusal("bitpipe", 4, 8, 2, {}).code.empty());
 }
 
 TEST_CASE("refused: Hanayo and GEMS on one device, and waves that are no half of the chunks") {
@@ -67,13 +67,13 @@ TEST_CASE("refused: Hanayo and GEMS on one device, and waves that are no half of
   check_refused("hanayo", 4, 4, 1, {});
   for (const char* waves : {"0", "-1", "2000000000"}) check_refused("hanayo", 4, 4, 0, {{"waves", waves}});
   check_refused("hanayo", 4, 4, 4, {{"waves", "1"}});
-  CHECK(refusal("hanayo", 4, 4, 4, {{"waves", "2"}}).code.empty());
+  CHECK(rejections_refusal("hanayo", 4, 4, 4, {{"waves", "2"}}).code.empty());
   CHECK(build("hanayo", 4, 4, 6).params == build("hanayo", 4, 4, 0, {{"waves", "3"}}).params);
 }
 
 TEST_CASE("refused: a DAPPLE device that may hold nothing") {
   for (const char* limit : {"0", "-1"}) check_refused("dapple", 4, 8, 0, {{"memory_limit", limit}});
-  CHECK(refusal("dapple", 4, 8, 0, {{"memory_limit", "1"}}).code.empty());
+  CHECK(rejections_refusal("dapple", 4, 8, 0, {{"memory_limit", "1"}}).code.empty());
 }
 
 TEST_CASE("refused: several stages per device where a schedule has one") {

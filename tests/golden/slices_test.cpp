@@ -76,7 +76,7 @@ StageCosts share_costs(const Schedule& schedule) {
   return costs;
 }
 
-std::string refusal(const std::string& name, int p, int m, int chunks, const Params& params) {
+std::string slices_refusal(const std::string& name, int p, int m, int chunks, const Params& params) {
   try {
     (void)build(name, p, m, chunks, params);
   } catch (const InputError& error) {
@@ -286,7 +286,7 @@ TEST_CASE("interleaved Seq1F1B: groups of p slices per chunk, whole microbatches
           CAPTURE(k);
           // m == p runs all forwards first, with any number of slices.
           const bool legal = p % k == 0 || rounds == 1;
-          CHECK((refusal("seq1f1b", p, rounds * p, v, params) == "none") == legal);
+          CHECK((slices_refusal("seq1f1b", p, rounds * p, v, params) == "none") == legal);
           if (!legal) continue;
           const Schedule schedule = build("seq1f1b", p, rounds * p, v, params);
           CHECK(find_problems(schedule).empty());
@@ -303,28 +303,28 @@ TEST_CASE("interleaved Seq1F1B: groups of p slices per chunk, whole microbatches
 }
 
 TEST_CASE("slices are refused where they make no sense") {
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "0"}}) == "S073");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "many"}}) == "S006");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "7,x"}}) == "S061");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "7,0"}}) == "S061");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "7,5"}, {"tokens", "12"}}) == "S075");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "4"}, {"overhead", "1"}}) == "S075");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "4"}, {"tokens", "3"}}) == "S073");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"tokens", "257"}}) == "S073");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"attention", "-1"}}) == "S006");
-  CHECK(refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"attention", "0.1234567"}}) == "S006");
-  CHECK(refusal("terapipe", 4, 2, 2, {}) == "S005");
-  CHECK(refusal("terapipe", 100, 1000, 0, {{"slices", "100000"}}) == "S063");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"slices", "0"}}) == "S073");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,0"}}) == "S006");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,2"}, {"slices", "3"}}) == "S075");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,2"}, {"tokens", "3"}}) == "S075");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"attention", "1"}}) == "S075");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"tokens", "3"}}) == "S073");
-  CHECK(refusal("seq1f1b", 4, 2, 0, {{"tokens", "5"}, {"attention", "1"}}) == "S073");
-  CHECK(refusal("seq1f1b", 4, 6, 2, {}) == "S009");
-  CHECK(refusal("seq1f1b", 4, 8, 2, {{"slices", "3"}}) == "S016");
-  CHECK(refusal("seq1f1b", 4, 8, 0, {{"slices", "3"}}) == "none");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "0"}}) == "S073");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "many"}}) == "S006");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "7,x"}}) == "S061");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "7,0"}}) == "S061");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "7,5"}, {"tokens", "12"}}) == "S075");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "4"}, {"overhead", "1"}}) == "S075");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "4"}, {"tokens", "3"}}) == "S073");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"tokens", "257"}}) == "S073");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"attention", "-1"}}) == "S006");
+  CHECK(slices_refusal("terapipe", 4, 2, 0, {{"slices", "auto"}, {"attention", "0.1234567"}}) == "S006");
+  CHECK(slices_refusal("terapipe", 4, 2, 2, {}) == "S005");
+  CHECK(slices_refusal("terapipe", 100, 1000, 0, {{"slices", "100000"}}) == "S063");
+  CHECK(slices_refusal("seq1f1b", 4, 2, 0, {{"slices", "0"}}) == "S073");
+  CHECK(slices_refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,0"}}) == "S006");
+  CHECK(slices_refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,2"}, {"slices", "3"}}) == "S075");
+  CHECK(slices_refusal("seq1f1b", 4, 2, 0, {{"slice_costs", "1,2"}, {"tokens", "3"}}) == "S075");
+  CHECK(slices_refusal("seq1f1b", 4, 2, 0, {{"attention", "1"}}) == "S075");
+  CHECK(slices_refusal("seq1f1b", 4, 2, 0, {{"tokens", "3"}}) == "S073");
+  CHECK(slices_refusal("seq1f1b", 4, 2, 0, {{"tokens", "5"}, {"attention", "1"}}) == "S073");
+  CHECK(slices_refusal("seq1f1b", 4, 6, 2, {}) == "S009");
+  CHECK(slices_refusal("seq1f1b", 4, 8, 2, {{"slices", "3"}}) == "S016");
+  CHECK(slices_refusal("seq1f1b", 4, 8, 0, {{"slices", "3"}}) == "none");
 }
 
 TEST_CASE("Wavelet's proposal: the second wave uses the memory that the first one frees") {
@@ -354,6 +354,6 @@ TEST_CASE("Wavelet's proposal: the second wave uses the memory that the first on
       }
     }
   }
-  CHECK(refusal("wavelet", 4, 3, 0, {}) == "S009");
-  CHECK(refusal("wavelet", 4, 8, 0, {{"wave", "3"}}) == "S009");
+  CHECK(slices_refusal("wavelet", 4, 3, 0, {}) == "S009");
+  CHECK(slices_refusal("wavelet", 4, 8, 0, {{"wave", "3"}}) == "S009");
 }

@@ -121,7 +121,7 @@ TEST_CASE("golden: zb-auto, few microbatches of 1.5B: both limits give (m+p-1)(f
 
 namespace {
 
-struct Point {
+struct ZeroBubbleAutoPoint {
   int devices, microbatches;
   Nanoseconds forward, input_grad, weight_grad, hop;
   const char* limit;
@@ -132,7 +132,7 @@ struct Point {
 }  // namespace
 
 TEST_CASE("golden: zb-auto, small points: spans and peaks where half of an activation is kept until W") {
-  const std::vector<Point> points{
+  const std::vector<ZeroBubbleAutoPoint> points{
       {4, 8, 1, 1, 1, 0, "1p", 27, "4 3.5 3 2.5"},
       {4, 8, 1, 1, 1, 0, "2p", 24, "7.5 6.5 5.5 4.5"},
       {4, 12, 1, 1, 1, 0, "2p", 36, "8 8 7.5 6.5"},
@@ -162,7 +162,7 @@ TEST_CASE("golden: zb-auto, small points: spans and peaks where half of an activ
       {4, 5, 10, 11, 7, 1, "4", 194, ""},
       {4, 5, 10, 11, 7, 1, "8", 181, ""},
   };
-  for (const Point& point : points) {
+  for (const ZeroBubbleAutoPoint& point : points) {
     CAPTURE(point.devices);
     CAPTURE(point.limit);
     const Case of =

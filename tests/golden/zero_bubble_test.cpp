@@ -17,7 +17,7 @@ namespace {
 constexpr Nanoseconds kMicrosecond = 1'000;
 
 // Times of one stage of a schedule without chunks, in microseconds.
-struct Setting {
+struct ZeroBubbleSetting {
   int devices, microbatches;
   Nanoseconds forward, input_grad, weight_grad, hop;
 
@@ -26,7 +26,7 @@ struct Setting {
 };
 
 // Every stage gets 1/chunks of the setting's times, to the nearest nanosecond.
-StageCosts costs_of(const Setting& setting, const Schedule& schedule) {
+StageCosts costs_of(const ZeroBubbleSetting& setting, const Schedule& schedule) {
   const auto share = [&](Nanoseconds microseconds) {
     return (2 * microseconds * kMicrosecond + schedule.chunks) / (2 * schedule.chunks);
   };
@@ -40,10 +40,13 @@ StageCosts costs_of(const Setting& setting, const Schedule& schedule) {
   return costs;
 }
 
-double rate(Nanoseconds cost, Nanoseconds work) { return static_cast<double>(cost - work) / static_cast<double>(cost); }
+double zero_bubble_rate(Nanoseconds cost, Nanoseconds work) {
+  return static_cast<double>(cost - work) / static_cast<double>(cost);
+}
 
 // Checks cost and rate of one schedule, engine and reference simulator alike.
-void check_cost(const Setting& setting, const Schedule& schedule, Nanoseconds microseconds, double published_rate) {
+void check_cost(const ZeroBubbleSetting& setting, const Schedule& schedule, Nanoseconds microseconds,
+                double published_rate) {
   CAPTURE(describe(schedule));
   const StageCosts costs = costs_of(setting, schedule);
   const Totals totals = totals_of(schedule, costs, setting.link());
@@ -54,7 +57,7 @@ void check_cost(const Setting& setting, const Schedule& schedule, Nanoseconds mi
     CHECK(totals.span == reference::span_of(rules));
   }
   if (schedule.name != "zb-h2") CHECK(totals.makespan == totals.span);
-  CHECK(std::abs(rate(totals.span, setting.work()) - published_rate) <= 5.01e-5);
+  CHECK(std::abs(zero_bubble_rate(totals.span, setting.work()) - published_rate) <= 5.01e-5);
   if (microseconds == 0) return;
   // A third of a whole microsecond is no whole number of nanoseconds: chunked costs agree to half a microsecond.
   const Nanoseconds slack = schedule.chunks == 1 ? 0 : kMicrosecond / 2;
@@ -63,7 +66,7 @@ void check_cost(const Setting& setting, const Schedule& schedule, Nanoseconds mi
 }
 
 struct Published {
-  Setting setting;
+  ZeroBubbleSetting setting;
   int layers_per_device;
   Nanoseconds cost_1f1b;
   double rate_1f1b;
@@ -96,7 +99,7 @@ const std::vector<Published> kPublished{
 
 // Table 8: chunk times as printed; a stage of 1F1B and ZB-H1 is two chunks.
 struct ChunkRow {
-  Setting setting;
+  ZeroBubbleSetting setting;
   double rate_1f1b, rate_zb_h1, rate_zb_h2, rate_interleaved;
 };
 
@@ -117,14 +120,14 @@ const std::vector<ChunkRow> kTable8{
 TEST_CASE("golden: zero-bubble paper, cost and bubble rate of 1F1B, twelve settings") {
   CHECK(kPublished.size() == 12);
   for (const Published& row : kPublished) {
-    const Setting& s = row.setting;
+    const ZeroBubbleSetting& s = row.setting;
     check_cost(s, build("1f1b", s.devices, s.microbatches), row.cost_1f1b, row.rate_1f1b);
   }
 }
 
 TEST_CASE("golden: zero-bubble paper, cost of interleaved 1F1B with every dependency, twelve settings") {
   for (const Published& row : kPublished) {
-    const Setting& s = row.setting;
+    const ZeroBubbleSetting& s = row.setting;
     const Schedule schedule = build("interleaved", s.devices, s.microbatches, row.layers_per_device);
     check_cost(s, schedule, row.cost_interleaved, row.rate_interleaved);
   }
@@ -132,14 +135,14 @@ TEST_CASE("golden: zero-bubble paper, cost of interleaved 1F1B with every depend
 
 TEST_CASE("golden: zero-bubble paper, cost and bubble rate of ZB-H1, twelve settings") {
   for (const Published& row : kPublished) {
-    const Setting& s = row.setting;
+    const ZeroBubbleSetting& s = row.setting;
     check_cost(s, build("zb-h1", s.devices, s.microbatches), row.cost_zb_h1, row.rate_zb_h1);
   }
 }
 
 TEST_CASE("golden: zero-bubble paper, cost and bubble rate of ZB-H2, twelve settings") {
   for (const Published& row : kPublished) {
-    const Setting& s = row.setting;
+    const ZeroBubbleSetting& s = row.setting;
     check_cost(s, build("zb-h2", s.devices, s.microbatches), row.cost_zb_h2, row.rate_zb_h2);
     const Nanoseconds hops = (s.devices - 1) * (s.forward + s.input_grad + 2 * s.hop - 2 * s.weight_grad);
     CHECK(row.cost_zb_h2 * kMicrosecond == s.work() + hops * kMicrosecond);
@@ -149,7 +152,7 @@ TEST_CASE("golden: zero-bubble paper, cost and bubble rate of ZB-H2, twelve sett
 TEST_CASE("golden: zero-bubble paper, rates of 1F1B, ZB-H1 and ZB-H2 in the ZB-V experiment's settings") {
   CHECK(kTable8.size() == 9);
   for (const ChunkRow& row : kTable8) {
-    Setting s = row.setting;
+    ZeroBubbleSetting s = row.setting;
     for (Nanoseconds* time : {&s.forward, &s.input_grad, &s.weight_grad}) *time *= 2;
     check_cost(s, build("1f1b", s.devices, s.microbatches), 0, row.rate_1f1b);
     check_cost(s, build("zb-h1", s.devices, s.microbatches), 0, row.rate_zb_h1);
@@ -161,17 +164,17 @@ TEST_CASE("golden: zero-bubble paper, rates of 1F1B, ZB-H1 and ZB-H2 in the ZB-V
 // printed rates of interleaved 1F1B are too small by up to a twentieth. Ours wait for every input.
 TEST_CASE("golden: zero-bubble paper, rates of interleaved 1F1B there: above the printed ones by at most a twentieth") {
   for (const ChunkRow& row : kTable8) {
-    Setting s = row.setting;
+    ZeroBubbleSetting s = row.setting;
     for (Nanoseconds* time : {&s.forward, &s.input_grad, &s.weight_grad}) *time *= 2;
     const Schedule schedule = build("interleaved", s.devices, s.microbatches, 2);
-    const double ours = rate(totals_of(schedule, costs_of(s, schedule), s.link()).span, s.work());
+    const double ours = zero_bubble_rate(totals_of(schedule, costs_of(s, schedule), s.link()).span, s.work());
     CHECK(ours >= row.rate_interleaved - 5.01e-5);
     CHECK(ours <= 1.05 * row.rate_interleaved);
   }
 }
 
 TEST_CASE("golden: the report's span bubble ratio is the papers' bubble rate") {
-  const Setting& s = kPublished[0].setting;
+  const ZeroBubbleSetting& s = kPublished[0].setting;
   const Schedule schedule = build("zb-h1", s.devices, s.microbatches);
   const EngineRun run = run_engine(schedule, costs_of(s, schedule), s.link());
   CHECK(std::abs(run.report.span_bubble_ratio - 0.1585) <= 5.01e-5);
@@ -182,7 +185,7 @@ TEST_CASE("golden: the report's span bubble ratio is the papers' bubble rate") {
 namespace {
 
 // T_F, T_B (input gradient), T_W per stage, in whole units.
-struct Point {
+struct ZeroBubblePoint {
   std::string schedule;
   int devices, microbatches;
   double f, i, w;
@@ -191,21 +194,26 @@ struct Point {
   std::vector<double> peaks;
 };
 
-std::vector<double> all(int devices, double peak) {
+std::vector<double> zero_bubble_all(int devices, double peak) {
   std::vector<double> peaks(static_cast<std::size_t>(devices), peak);
   return peaks;
 }
 
-const std::vector<Point> kPoints{
-    {"1f1b", 4, 8, 1, 1, 1, 33, 33, 24, 1, {4, 3, 2, 1}},   {"1f1b", 4, 8, 1, 1, 1, 33, 33, 24, 0.5, {4, 3, 2, 1}},
-    {"zb-h1", 4, 8, 1, 1, 1, 27, 27, 24, 1, all(4, 4)},     {"zb-h1", 4, 12, 5, 6, 4, 201, 201, 180, 1, all(4, 4)},
-    {"zb-h1", 6, 20, 3, 4, 2, 205, 205, 180, 1, all(6, 6)}, {"zb-h1", 8, 24, 1, 1, 1, 79, 79, 72, 1, all(8, 8)},
-    {"zb-h2", 4, 8, 1, 1, 1, 27, 24, 24, 1, all(4, 7)},     {"zb-h2", 4, 8, 1, 1, 1, 27, 24, 24, 0.5, {7, 6, 5, 4}},
-    {"zb-h2", 4, 12, 5, 6, 4, 195, 189, 180, 1, all(4, 7)}, {"zb-h2", 6, 20, 3, 4, 2, 195, 195, 180, 1, all(6, 11)},
-    {"zb-h2", 8, 24, 1, 1, 1, 79, 72, 72, 1, all(8, 15)},
+const std::vector<ZeroBubblePoint> kZeroBubblePoints{
+    {"1f1b", 4, 8, 1, 1, 1, 33, 33, 24, 1, {4, 3, 2, 1}},
+    {"1f1b", 4, 8, 1, 1, 1, 33, 33, 24, 0.5, {4, 3, 2, 1}},
+    {"zb-h1", 4, 8, 1, 1, 1, 27, 27, 24, 1, zero_bubble_all(4, 4)},
+    {"zb-h1", 4, 12, 5, 6, 4, 201, 201, 180, 1, zero_bubble_all(4, 4)},
+    {"zb-h1", 6, 20, 3, 4, 2, 205, 205, 180, 1, zero_bubble_all(6, 6)},
+    {"zb-h1", 8, 24, 1, 1, 1, 79, 79, 72, 1, zero_bubble_all(8, 8)},
+    {"zb-h2", 4, 8, 1, 1, 1, 27, 24, 24, 1, zero_bubble_all(4, 7)},
+    {"zb-h2", 4, 8, 1, 1, 1, 27, 24, 24, 0.5, {7, 6, 5, 4}},
+    {"zb-h2", 4, 12, 5, 6, 4, 195, 189, 180, 1, zero_bubble_all(4, 7)},
+    {"zb-h2", 6, 20, 3, 4, 2, 195, 195, 180, 1, zero_bubble_all(6, 11)},
+    {"zb-h2", 8, 24, 1, 1, 1, 79, 72, 72, 1, zero_bubble_all(8, 15)},
 };
 
-StageCosts costs_of(const Point& point, const Schedule& schedule) {
+StageCosts costs_of(const ZeroBubblePoint& point, const Schedule& schedule) {
   StageCosts costs = split_costs(schedule, point.f, point.i, point.w, point.held);
   for (StageCost& cost : costs.stages) cost.backward = cost.input_grad + cost.weight_grad;
   return costs;
@@ -214,7 +222,7 @@ StageCosts costs_of(const Point& point, const Schedule& schedule) {
 }  // namespace
 
 TEST_CASE("golden: zero-bubble small points without latency") {
-  for (const Point& point : kPoints) {
+  for (const ZeroBubblePoint& point : kZeroBubblePoints) {
     const Schedule schedule = build(point.schedule, point.devices, point.microbatches);
     CAPTURE(describe(schedule));
     const StageCosts costs = costs_of(point, schedule);

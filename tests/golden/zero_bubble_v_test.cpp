@@ -13,7 +13,7 @@ using namespace debubble::testing;
 namespace {
 
 // Table 8: times of a chunk in microseconds, kept as whole nanoseconds.
-struct Setting {
+struct ZeroBubbleVSetting {
   int hidden, heads;
   int devices, microbatches;
   Nanoseconds forward, input_grad, weight_grad, hop;
@@ -21,7 +21,7 @@ struct Setting {
   Nanoseconds span;
 };
 
-const std::vector<Setting> kTable8{
+const std::vector<ZeroBubbleVSetting> kZeroBubbleVTable8{
     {4096, 32, 16, 48, 14407, 14380, 9676, 1610, 0.0697, 3969197},
     {4096, 32, 16, 64, 14412, 14393, 9688, 1621, 0.0533, 5204741},
     {4096, 32, 16, 128, 14316, 14306, 9639, 1619, 0.0274, 10071047},
@@ -33,31 +33,31 @@ const std::vector<Setting> kTable8{
     {6144, 48, 32, 256, 9447, 9644, 7193, 887, 0.0236, 13782480},
 };
 
-Case case_of(const Setting& s) {
+Case zero_bubble_v_case_of(const ZeroBubbleVSetting& s) {
   const Bytes kept = Bytes{34} * s.hidden + Bytes{5} * s.heads * 1024;
   return equal_case(s.devices, s.microbatches, {s.forward, s.input_grad, s.weight_grad, kept, Bytes{32} * s.hidden},
                     s.hop, 2);
 }
 
-double rate(Nanoseconds span, const Case& of) {
+double zero_bubble_v_rate(Nanoseconds span, const Case& of) {
   const double work = 2 * static_cast<double>(of.work(0));
   return (static_cast<double>(span) - work) / static_cast<double>(span);
 }
 
-bool is_published(double ours, double printed) { return std::abs(ours - printed) <= 5.01e-5; }
+bool zero_bubble_v_is_published(double ours, double printed) { return std::abs(ours - printed) <= 5.01e-5; }
 
 }  // namespace
 
 TEST_CASE("golden: zb-v-auto, span, rate and peak in the nine settings of the paper's V table") {
-  CHECK(kTable8.size() == 9);
-  for (const Setting& setting : kTable8) {
+  CHECK(kZeroBubbleVTable8.size() == 9);
+  for (const ZeroBubbleVSetting& setting : kZeroBubbleVTable8) {
     CAPTURE(setting.devices);
     CAPTURE(setting.microbatches);
-    const Case of = case_of(setting);
+    const Case of = zero_bubble_v_case_of(setting);
     const Schedule schedule = plan("zb-v-auto", of);
     const Totals totals = totals_of(schedule, of);
     CHECK(totals.span == setting.span);
-    CHECK(is_published(rate(totals.span, of), setting.rate));
+    CHECK(zero_bubble_v_is_published(zero_bubble_v_rate(totals.span, of), setting.rate));
     for (const DeviceTotals& device : totals.devices) {
       CHECK(device.peak_activation == 2 * setting.devices * of.passes.front().activation);
     }
@@ -69,8 +69,9 @@ TEST_CASE("golden: zb-v-auto, span, rate and peak in the nine settings of the pa
 
 TEST_CASE("golden: zb-v beside zb-v-auto in two of those settings") {
   for (const auto& [index, by_hand] : {std::pair{std::size_t{7}, 0.0444}, std::pair{std::size_t{1}, 0.0545}}) {
-    const Case of = case_of(kTable8[index]);
-    CHECK(is_published(rate(totals_of(build("zb-v", of.devices, of.microbatches), of).span, of), by_hand));
+    const Case of = zero_bubble_v_case_of(kZeroBubbleVTable8[index]);
+    CHECK(zero_bubble_v_is_published(
+        zero_bubble_v_rate(totals_of(build("zb-v", of.devices, of.microbatches), of).span, of), by_hand));
   }
 }
 

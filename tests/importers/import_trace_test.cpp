@@ -6,6 +6,7 @@
 
 #include "tests/importers/database.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble::testing {
@@ -14,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::string golden(const std::string& name) {
-  return std::string(DEBUBBLE_SOURCE_DIR) + "/tests/importers/golden/" + name;
+  return debubble::testing::source_directory() + "/tests/importers/golden/" + name;
 }
 
 Json profile_of(const Folder& folder, std::vector<std::string> arguments) {

@@ -8,8 +8,9 @@
 namespace debubble::testing {
 namespace {
 
-const std::string kKernel = event("kernel", "gemm", 7, "50.5", "3.25",
-                                  R"("External id": 2, "device": 0, "context": 1, "stream": 7, "correlation": 41)");
+const std::string kKinetoKernel =
+    event("kernel", "gemm", 7, "50.5", "3.25",
+          R"("External id": 2, "device": 0, "context": 1, "stream": 7, "correlation": 41)");
 
 TEST_CASE("a kernel is linked to the op that its External id names") {
   const std::string events = event("cpu_op", "aten::linear", 5, "10", "20", R"("External id": 1)") + "," +
@@ -17,7 +18,7 @@ TEST_CASE("a kernel is linked to the op that its External id names") {
                                    R"("External id": 2, "Sequence number": 4, "Fwd thread id": 0,
                                       "Input Dims": [[8,512], [512, 64],[]])") +
                              "," + event("cuda_runtime", "cudaLaunchKernel", 5, "14", "2", R"("correlation": 41)") +
-                             "," + kKernel;
+                             "," + kKinetoKernel;
   CHECK(records_of(events) == R"(push range=1 thread=1 time=10000 name="aten::linear"
 push range=2 thread=1 time=12125 name="aten::mm" sequence=4 sizes="[[8, 512], [512, 64], []]"
 link correlation=41 range=2
@@ -59,14 +60,14 @@ TEST_CASE("a range inside of the named op says more than the op") {
   const std::string events = event("cpu_op", "CustomFunction", 5, "10", "20", R"("External id": 2)") + "," +
                              event("user_annotation", "debubble.layer:x", 5, "12.5", "10", R"("External id": 3)") +
                              "," + event("cuda_runtime", "cudaLaunchKernel", 5, "14", "2", R"("correlation": 41)") +
-                             "," + kKernel;
+                             "," + kKinetoKernel;
   CHECK(records_of(events).find("link correlation=41 range=2\n") != std::string::npos);
 }
 
 TEST_CASE("modules become ranges, other Python functions do not") {
   const std::string events = event("python_function", "nn.Module: Block_0", 5, "1", "9", R"("Python id": 1)") + "," +
                              event("python_function", "train.py(3): <module>", 5, "0", "90", R"("Python id": 2)") +
-                             "," + kKernel;
+                             "," + kKinetoKernel;
   const std::string records = records_of(events);
   CHECK(records.find("name=\"nn.Module: Block_0\"") != std::string::npos);
   CHECK(records.find("train.py") == std::string::npos);
@@ -75,7 +76,7 @@ TEST_CASE("modules become ranges, other Python functions do not") {
 TEST_CASE("equal begins: the longer event is outside, and events that end together nest too") {
   const std::string events =
       event("cpu_op", "inner", 5, "1", "5", "") + "," + event("cpu_op", "outer", 5, "1", "9", "") + "," +
-      event("cpu_op", "last", 5, "8", "2", "") + "," + event("cpu_op", "next", 5, "10", "1", "") + "," + kKernel;
+      event("cpu_op", "last", 5, "8", "2", "") + "," + event("cpu_op", "next", 5, "10", "1", "") + "," + kKinetoKernel;
   CHECK(records_of(events).substr(0, 400) == R"(push range=1 thread=1 time=1000 name="outer"
 push range=2 thread=1 time=1000 name="inner"
 pop thread=1 time=6000
@@ -89,8 +90,8 @@ work kind=kernel correlation=41 device=0 context=1 stream=7 begin=50500 end=5375
 }
 
 TEST_CASE("an event that overlaps without nesting ends with the one around it, and is counted") {
-  const std::string events =
-      event("cpu_op", "a", 5, "1", "4", "") + "," + event("user_annotation", "b", 5, "3", "7", "") + "," + kKernel;
+  const std::string events = event("cpu_op", "a", 5, "1", "4", "") + "," +
+                             event("user_annotation", "b", 5, "3", "7", "") + "," + kKinetoKernel;
   const KinetoTrace trace(kineto_file(events), "t.json");
   CHECK(records_of(trace).find("pop thread=1 time=5000\npop thread=1 time=5000\n") != std::string::npos);
   REQUIRE(trace.notes().size() == 2);
@@ -100,7 +101,7 @@ TEST_CASE("an event that overlaps without nesting ends with the one around it, a
 TEST_CASE("threads are merged by time, and a backward op names its forward op's thread") {
   const std::string events =
       event("cpu_op", "MulBackward0", 8, "30", "5", R"("Sequence number": 4, "Fwd thread id": 3)") + "," +
-      event("cpu_op", "aten::mul", 5, "10", "5", R"("Sequence number": 4, "Fwd thread id": 0)") + "," + kKernel;
+      event("cpu_op", "aten::mul", 5, "10", "5", R"("Sequence number": 4, "Fwd thread id": 0)") + "," + kKinetoKernel;
   const std::string records = records_of(events);
   CHECK(records.substr(0, records.find("work")) == R"(push range=1 thread=2 time=10000 name="aten::mul" sequence=4
 pop thread=2 time=15000
@@ -122,7 +123,7 @@ TEST_CASE("a number fits the thread whose ops came before, and each thread has o
                              op("ReluBackward0", 8, "320", 0, 2) + op("CheckpointFunctionBackward", 8, "600", 0, 1) +
                              op("aten::relu", 8, "610", 1, 0) + op("ReluBackward0", 8, "620", 1, 2);
   for (const bool engine_first : {false, true}) {
-    const std::string records = records_of((engine_first ? engine + main : main + engine) + kKernel);
+    const std::string records = records_of((engine_first ? engine + main : main + engine) + kKinetoKernel);
     const std::string own = engine_first ? "1" : "2";
     const std::string other = engine_first ? "2" : "1";
     for (const std::string sequence : {"0", "1"}) {
@@ -168,7 +169,7 @@ TEST_CASE("memory of GPUs is taken, memory of hosts is not") {
               {"Addr": 18446744073709551615, "Bytes": )" +
            std::string(bytes) + R"(, "Device Id": 1, "Device Type": )" + std::to_string(type) + "}}";
   };
-  const std::string records = records_of(memory(1, "-512") + "," + memory(0, "64") + "," + kKernel);
+  const std::string records = records_of(memory(1, "-512") + "," + memory(0, "64") + "," + kKinetoKernel);
   CHECK(records.substr(0, records.find("work")) ==
         "memory thread=1 device=1 time=11000 address=18446744073709551615 bytes=-512\n");
 }
@@ -179,8 +180,8 @@ TEST_CASE("GPU work without times is handed on as such, for the attribution to c
 }
 
 TEST_CASE("what the file says about machine and run becomes facts") {
-  const std::string records =
-      records_of(kKernel, R"("deviceProperties": [{"id": 0, "name": "NVIDIA H100", "numSms": 132}], "cupti_version": 22,
+  const std::string records = records_of(
+      kKinetoKernel, R"("deviceProperties": [{"id": 0, "name": "NVIDIA H100", "numSms": 132}], "cupti_version": 22,
                              "cuda_runtime_version": 12040, "cuda_driver_version": 12090,
                              "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8, "pg_config": []},
                              "baseTimeNanoseconds": 1751410836000000000, )");
@@ -202,11 +203,12 @@ TEST_CASE("events of unknown kinds and arrows that contradict the numbers are no
   const std::string ops = event("cpu_op", "aten::mul", 5, "10", "5", R"("Sequence number": 4)") + "," +
                           event("cpu_op", "MulBackward0", 8, "30", "5", R"("Sequence number": 4, "Fwd thread id": 1)") +
                           "," + event("cpu_op", "aten::add", 5, "16", "5", R"("Sequence number": 5)");
-  const KinetoTrace good(kineto_file(ops + "," + arrow("s", 5, "10") + "," + arrow("f", 8, "30") + "," + kKernel), "t");
+  const KinetoTrace good(kineto_file(ops + "," + arrow("s", 5, "10") + "," + arrow("f", 8, "30") + "," + kKinetoKernel),
+                         "t");
   CHECK(good.notes() == std::vector<std::string>{"1 GPU event without a launch in the file, or launched outside of any "
                                                  "range: not linked"});
   const KinetoTrace bad(kineto_file(ops + "," + arrow("s", 5, "16") + "," + arrow("f", 8, "30") + "," +
-                                    event("mtia", "x", 1, "1", "1", "") + "," + kKernel),
+                                    event("mtia", "x", 1, "1", "1", "") + "," + kKinetoKernel),
                         "t");
   REQUIRE(bad.notes().size() == 3);
   CHECK(bad.notes()[1] == "1 forward-backward arrow contradicting the sequence numbers, which were believed");
@@ -214,7 +216,7 @@ TEST_CASE("events of unknown kinds and arrows that contradict the numbers are no
 }
 
 TEST_CASE("an array of events without anything around it is a trace too") {
-  CHECK(records_of(KinetoTrace("[" + kKernel + "]", "t.json")) ==
+  CHECK(records_of(KinetoTrace("[" + kKinetoKernel + "]", "t.json")) ==
         "work kind=kernel correlation=41 device=0 context=1 stream=7 begin=50500 end=53750 name=\"gemm\"\n");
 }
 

@@ -52,7 +52,7 @@ std::string records_of(const std::string& sql, std::vector<std::string>* notes =
   return out;
 }
 
-std::string refusal(const std::string& sql) {
+std::string nsys_refusal(const std::string& sql) {
   return test::problems_of([&] {
     const SqliteFile file(Database(sql).image(), "r.sqlite");
     const NsysExport source(file);
@@ -226,7 +226,7 @@ pop thread=9 time=8
 }
 
 TEST_CASE("an export that lacks what is needed says all of it, and how to record it") {
-  CHECK(refusal("CREATE TABLE StringIds (id, value);") ==
+  CHECK(nsys_refusal("CREATE TABLE StringIds (id, value);") ==
         R"(error[P006]: the export has no table NVTX_EVENTS: without ranges nobody knows what a kernel is for
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
@@ -237,19 +237,19 @@ error[A003]: the export has no GPU work: no kernels, copies or memsets
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
 )");
-  CHECK(
-      refusal("CREATE TABLE NVTX_EVENTS (start, end, eventType); CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, "
-              "correlationId, globalTid); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, correlationId);") ==
-      R"(error[P006]: the table has no column globalTid
+  CHECK(nsys_refusal(
+            "CREATE TABLE NVTX_EVENTS (start, end, eventType); CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, "
+            "correlationId, globalTid); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, correlationId);") ==
+        R"(error[P006]: the table has no column globalTid
   --> r.sqlite#NVTX_EVENTS
   = help: is this an export of Nsight Systems? nsys export --type sqlite report.nsys-rep
 )");
-  CHECK(refusal(kTables + kernel(1, 2, 3)) ==
+  CHECK(nsys_refusal(kTables + kernel(1, 2, 3)) ==
         R"(error[D004]: the export has no NVTX ranges: nobody knows what a kernel is for
   --> r.sqlite
   = help: PyTorch: wrap the steps in torch.autograd.profiler.emit_nvtx(record_shapes=True)
 )");
-  CHECK(refusal(kTables + nvtx(1, "2", "'a'")) ==
+  CHECK(nsys_refusal(kTables + nvtx(1, "2", "'a'")) ==
         R"(error[A003]: the export has no GPU work: no kernels, copies or memsets
   --> r.sqlite
   = help: record with: nsys profile --trace=cuda,nvtx ...
@@ -262,7 +262,7 @@ TEST_CASE("what is no database, or a view instead of a table, is refused") {
   --> r.nsys-rep
   = help: make one of a report: nsys export --type sqlite report.nsys-rep
 )");
-  CHECK(refusal("CREATE VIEW NVTX_EVENTS AS SELECT 1 AS start;")
+  CHECK(nsys_refusal("CREATE VIEW NVTX_EVENTS AS SELECT 1 AS start;")
             .starts_with("error[P006]: the export has no table NVTX"));
 }
 

@@ -33,7 +33,7 @@ std::vector<std::string> codes_of(const std::string& text) {
   return codes;
 }
 
-std::string help_of(const std::string& text) {
+std::string presets_help_of(const std::string& text) {
   try {
     (void)describe_topology(text);
   } catch (const InputError& error) {
@@ -180,10 +180,10 @@ TEST_CASE("values are read with their units") {
 TEST_CASE("what a preset does not take is refused with what it does") {
   CHECK(codes_of("dgx-h100:8").empty());
   CHECK(codes_of("dgx_h100:8") == std::vector<std::string>{"C003"});
-  CHECK(help_of("dgx_h100:8") == "did you mean dgx-h100?");
+  CHECK(presets_help_of("dgx_h100:8") == "did you mean dgx-h100?");
   CHECK(codes_of("torus") == std::vector<std::string>{"C003"});
   CHECK(codes_of("ring") == std::vector<std::string>{"B001"});
-  CHECK(help_of("ring") == "write it like ring:8");
+  CHECK(presets_help_of("ring") == "write it like ring:8");
   CHECK(codes_of("ring:") == std::vector<std::string>{"B001"});
   CHECK(codes_of("ring:0") == std::vector<std::string>{"B001"});
   CHECK(codes_of("ring:262145") == std::vector<std::string>{"B001"});
@@ -191,7 +191,7 @@ TEST_CASE("what a preset does not take is refused with what it does") {
   CHECK(codes_of("ring:4,5") == std::vector<std::string>{"C006"});
   CHECK(codes_of("hxmesh:4") == std::vector<std::string>{"C006"});
   CHECK(codes_of("ring:4,width=3") == std::vector<std::string>{"C017"});
-  CHECK(help_of("ring:4,bandwith=3") == "did you mean bandwidth?");
+  CHECK(presets_help_of("ring:4,bandwith=3") == "did you mean bandwidth?");
   CHECK(codes_of("ring:4,bandwidth=0GB/s") == std::vector<std::string>{"B001"});
   CHECK(codes_of("ring:4,bandwidth=50") == std::vector<std::string>{"B001"});
   CHECK(codes_of("ring:4,bandwidth=") == std::vector<std::string>{"B001"});

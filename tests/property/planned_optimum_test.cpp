@@ -32,7 +32,7 @@ void add_rows(int m, int f, int i, int w, Row& row, std::vector<Row>& all) {
   if (w < i) with(OpKind::kWeightGrad, f, i, w + 1);
 }
 
-Bytes peak_of(const Row& row, const AutoStage& stage) {
+Bytes planned_optimum_peak_of(const Row& row, const AutoStage& stage) {
   Bytes now = 0;
   Bytes peak = 0;
   for (const OpKind kind : row) {
@@ -53,7 +53,7 @@ class EveryOrder {
     for (const AutoStage& stage : stages) {
       rows_.emplace_back();
       for (const Row& each : all) {
-        if (peak_of(each, stage) <= stage.limit) rows_.back().push_back(each);
+        if (planned_optimum_peak_of(each, stage) <= stage.limit) rows_.back().push_back(each);
       }
     }
   }

@@ -39,14 +39,14 @@ std::vector<Nanoseconds> begins(const Outcome& outcome, std::size_t device) {
   return all;
 }
 
-using Times = std::vector<Nanoseconds>;
+using ReferenceSimulatorTimes = std::vector<Nanoseconds>;
 
 }  // namespace
 
 TEST_CASE("reference: without latency the textbook 1F1B comes out") {
   const Outcome run = reference::simulate(two_devices(), simple_costs(), 0, 0, Mode::kOverlapped);
-  CHECK(begins(run, 0) == Times{0, 1, 4, 7});
-  CHECK(begins(run, 1) == Times{1, 2, 4, 5});
+  CHECK(begins(run, 0) == ReferenceSimulatorTimes{0, 1, 4, 7});
+  CHECK(begins(run, 1) == ReferenceSimulatorTimes{1, 2, 4, 5});
   CHECK(run.makespan == 9);
   CHECK(reference::span_of(run) == 9);
 }
@@ -54,8 +54,8 @@ TEST_CASE("reference: without latency the textbook 1F1B comes out") {
 TEST_CASE("reference: overlapped transfers delay only who waits for them") {
   const Outcome run = reference::simulate(two_devices(), simple_costs(), 10, 0, Mode::kOverlapped);
   // d0: F0 0-1, F1 1-2; d1: F0 11-12, B0 12-14, F1 14-15, B1 15-17; d0: B0 24-26, B1 27-29
-  CHECK(begins(run, 0) == Times{0, 1, 24, 27});
-  CHECK(begins(run, 1) == Times{11, 12, 14, 15});
+  CHECK(begins(run, 0) == ReferenceSimulatorTimes{0, 1, 24, 27});
+  CHECK(begins(run, 1) == ReferenceSimulatorTimes{11, 12, 14, 15});
 }
 
 TEST_CASE("reference: blocking transfers hold both lanes, where the sender places them") {
@@ -63,8 +63,8 @@ TEST_CASE("reference: blocking transfers hold both lanes, where the sender place
   // d0's list: F0, send F0, F1, send F1, recv B0, B0, recv B1, B1; d1's: recv F0, F0, recv F1, B0, send B0, F1, B1,
   // send B1 F0 0-1, hop 1-11, d0 F1 and d1 F0 11-12, hop 12-22, B0 22-24, hop 24-34, d0 B0 34-36, d1 F1 34-35, B1
   // 35-37, hop 37-47, d0 B1 47-49
-  CHECK(begins(run, 0) == Times{0, 11, 34, 47});
-  CHECK(begins(run, 1) == Times{11, 22, 34, 35});
+  CHECK(begins(run, 0) == ReferenceSimulatorTimes{0, 11, 34, 47});
+  CHECK(begins(run, 1) == ReferenceSimulatorTimes{11, 22, 34, 35});
   CHECK(run.makespan == 49);
 }
 
@@ -73,8 +73,8 @@ TEST_CASE("reference: coupled exchanges start when both ends are posted and end 
   // d0 posts {send F0} at 1: d1 has posted {recv F0} at 0: 1-11. F1 11-12. d0 posts {send F1, recv B0} at 12.
   // d1: F0 11-12, B0 12-14, posts {send B0, recv F1} at 14: both 14-24. d0: B0 24-26. d1: F1 24-25, B1 25-27.
   // B1's gradient: d1 posts at 27, d0 at 26: 27-37, d0: B1 37-39.
-  CHECK(begins(run, 0) == Times{0, 11, 24, 37});
-  CHECK(begins(run, 1) == Times{11, 12, 24, 25});
+  CHECK(begins(run, 0) == ReferenceSimulatorTimes{0, 11, 24, 37});
+  CHECK(begins(run, 1) == ReferenceSimulatorTimes{11, 12, 24, 25});
   CHECK(run.makespan == 39);
 }
 

@@ -11,7 +11,7 @@ using namespace debubble::testing;
 
 namespace {
 
-constexpr P2p kModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled};
+constexpr P2p kScalingModes[] = {P2p::kOverlapped, P2p::kBlocking, P2p::kCoupled};
 
 // Sizes that a link of 2e9 bytes/s moves in whole nanoseconds, and times that pieces divide, so that nothing is
 // rounded.
@@ -38,7 +38,7 @@ StageCosts doubled(StageCosts costs) {
 }  // namespace
 
 TEST_CASE("doubling all times and latencies and halving the bandwidth doubles the makespan and no peak") {
-  for (const P2p p2p : kModes) {
+  for (const P2p p2p : kScalingModes) {
     for (std::uint64_t seed = 500'001; seed <= 500'600; ++seed) {
       Dice dice(seed);
       const Schedule schedule = random_schedule(dice);

@@ -18,10 +18,10 @@ constexpr std::int64_t kInput = 2 * (11'000 + 12'000 + 13'000);
 constexpr std::int64_t kWeight = 2 * (13'000 + 14'000 + 15'000);
 constexpr std::int64_t kOutside = 2000 + 5000;
 constexpr std::int64_t kStep = kForward + kInput + kWeight + kOutside;
-constexpr std::int64_t kWorks = 2 * 3 * 5 + 2;
+constexpr std::int64_t kInjectionWorks = 2 * 3 * 5 + 2;
 
 std::string promised(std::int64_t steps) {
-  return "works " + std::to_string(steps * kWorks) + " total " + std::to_string(steps * kStep) + "\n";
+  return "works " + std::to_string(steps * kInjectionWorks) + " total " + std::to_string(steps * kStep) + "\n";
 }
 
 // Nothing is lost, and every range that began has ended.
@@ -33,7 +33,7 @@ void check_whole(const RecordedRun& run, std::int64_t steps) {
   const Tally& tally = run.only();
   CHECK(tally.end.complete);
   CHECK(tally.losses.empty());
-  CHECK(tally.works == steps * kWorks);
+  CHECK(tally.works == steps * kInjectionWorks);
   CHECK(tally.launches == tally.works);
   CHECK(tally.links == tally.works);
   CHECK(tally.unknown_links == 0);
@@ -89,7 +89,7 @@ TEST_CASE("threads that train side by side keep their own ranges") {
   const RecordedRun run = run_training("--steps 20 --threads 4");
   CHECK(run.status == 0);
   const Tally& tally = run.only();
-  CHECK(tally.works == 4 * 20 * kWorks);
+  CHECK(tally.works == 4 * 20 * kInjectionWorks);
   CHECK(tally.unknown_links == 0);
   for (const char* const thread : {"t0", "t1", "t2", "t3"}) {
     INFO(std::string(thread));
@@ -103,30 +103,30 @@ TEST_CASE("every 5th step runs unrecorded to measure the overhead, and the file 
   const RecordedRun run = run_training("--steps 10", {"DEBUBBLE_RECORD_STEPS="});
   const Tally& tally = run.only();
   CHECK(tally.switches == std::vector<bool>{false, true, false, true});
-  CHECK(tally.works == 8 * kWorks);
+  CHECK(tally.works == 8 * kInjectionWorks);
   CHECK(tally.total == 8 * kStep);
   CHECK(tally.time_in("debubble.step:4") == 0);
   CHECK(tally.time_in("debubble.step:5") == kOutside);
   CHECK(tally.pushes == tally.pops);
   CHECK(tally.range_names.at("debubble.step:4") == 1);
   const RecordedRun pairs = run_training("--steps 10", {"DEBUBBLE_RECORD_STEPS=2"});
-  CHECK(pairs.only().works == 6 * kWorks);  // 0, 1, 2, 4, 6, 8
+  CHECK(pairs.only().works == 6 * kInjectionWorks);  // 0, 1, 2, 4, 6, 8
 }
 
 TEST_CASE("a wrong DEBUBBLE_RECORD_STEPS is told and the default taken") {
   const RecordedRun run = run_training("--steps 5", {"DEBUBBLE_RECORD_STEPS=often"});
   CHECK(run.status == 0);
   CHECK(run.trouble.find("U009: \"often\" is neither") == 0);
-  CHECK(run.only().works == 4 * kWorks);
+  CHECK(run.only().works == 4 * kInjectionWorks);
 }
 
 TEST_CASE("records that CUPTI drops are counted") {
   const RecordedRun run = run_training("--steps 5", {"FAKE_CUPTI=drop=8"});
   CHECK(run.status == 0);
   const Tally& tally = run.only();
-  CHECK(tally.losses.at("dropped_records") == 5 * kWorks / 8);
-  CHECK(tally.works == 5 * kWorks - 5 * kWorks / 8);
-  CHECK(tally.launches == 5 * kWorks);
+  CHECK(tally.losses.at("dropped_records") == 5 * kInjectionWorks / 8);
+  CHECK(tally.works == 5 * kInjectionWorks - 5 * kInjectionWorks / 8);
+  CHECK(tally.launches == 5 * kInjectionWorks);
 }
 
 TEST_CASE("buffers are refused when too many are out, and what is dropped is counted") {
@@ -135,36 +135,36 @@ TEST_CASE("buffers are refused when too many are out, and what is dropped is cou
   const Tally& tally = run.only();
   CHECK(tally.works == 0);
   // Call, link and work of each launch, and two memory records of each layer and microbatch; the device's record.
-  CHECK(tally.losses.at("dropped_records") == 2 * (3 * kWorks + 2 * 2 * 3) + 1);
+  CHECK(tally.losses.at("dropped_records") == 2 * (3 * kInjectionWorks + 2 * 2 * 3) + 1);
   CHECK(tally.end.complete);
 }
 
 TEST_CASE("kernels without times are recorded as they are") {
   const RecordedRun run = run_training("--steps 5", {"FAKE_CUPTI=timeless=10"});
-  CHECK(run.only().works == 5 * kWorks);
-  CHECK(run.only().timeless == (5 * kWorks - 5) / 10);
+  CHECK(run.only().works == 5 * kInjectionWorks);
+  CHECK(run.only().timeless == (5 * kInjectionWorks - 5) / 10);
 }
 
 TEST_CASE("kernels with impossible times are counted, not written") {
   const RecordedRun run = run_training("--steps 5", {"FAKE_CUPTI=impossible=31"});
   CHECK(run.only().losses.at("impossible_times") == 5);
-  CHECK(run.only().works == 5 * kWorks - 5);
+  CHECK(run.only().works == 5 * kInjectionWorks - 5);
   CHECK(run.only().end.complete);
 }
 
 TEST_CASE("records of other kinds are counted and passed over") {
   const RecordedRun run = run_training("--steps 2", {"FAKE_CUPTI=foreign=4"});
   const Tally& tally = run.only();
-  CHECK(tally.works == 2 * kWorks);
-  CHECK(tally.losses.at("unknown_records") == (2 * (3 * kWorks + 2 * 2 * 3) + 1) / 4);
+  CHECK(tally.works == 2 * kInjectionWorks);
+  CHECK(tally.losses.at("unknown_records") == (2 * (3 * kInjectionWorks + 2 * 2 * 3) + 1) / 4);
 }
 
 TEST_CASE("a buffer that ends inside a record is counted, and what is before it kept") {
   const RecordedRun run = run_training("--steps 2", {"FAKE_CUPTI=cut,late"});
   const Tally& tally = run.only();
   CHECK(tally.losses.at("unreadable_buffers") == 2);
-  CHECK(tally.works == 2 * kWorks - 1);
-  CHECK(tally.launches == 2 * kWorks - 1);
+  CHECK(tally.works == 2 * kInjectionWorks - 1);
+  CHECK(tally.launches == 2 * kInjectionWorks - 1);
 }
 
 // The program ends as if nothing had happened; ranges are recorded, the trouble is told twice.
@@ -220,8 +220,8 @@ TEST_CASE("kinds that are not needed may be refused") {
 
 TEST_CASE("launches without GPU work mean that another client took the records") {
   const RecordedRun run = run_training("--steps 2 --exit 7", {"FAKE_CUPTI=lose-work"});
-  check_trouble(run, "U041", std::to_string(2 * kWorks) + " launches were seen, but no GPU work came back");
-  CHECK(run.only().launches == 2 * kWorks);
+  check_trouble(run, "U041", std::to_string(2 * kInjectionWorks) + " launches were seen, but no GPU work came back");
+  CHECK(run.only().launches == 2 * kInjectionWorks);
   CHECK(run.only().end.complete);
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("without a driver ranges are recorded all the same") {
 TEST_CASE("a GPU that is first used inside a range is linked to it") {
   const RecordedRun run = run_training("--steps 2 --init-in-range");
   CHECK(run.only().time_in("setup") == 700);
-  CHECK(run.only().works == 2 * kWorks + 1);
+  CHECK(run.only().works == 2 * kInjectionWorks + 1);
   CHECK(run.only().unknown_links == 0);
 }
 
@@ -261,7 +261,7 @@ TEST_CASE("a recording that is played again is recorded the same") {
     const RecordedRun again = testing::run_recorded(DEBUBBLE_FAKE_REPLAY " " + path);
     CHECK(again.status == 0);
     CHECK(again.out == first.out);
-    CHECK(again.only().works == 3 * kWorks);
+    CHECK(again.only().works == 3 * kInjectionWorks);
     CHECK(again.only().time_by_path() == first.only().time_by_path());
     CHECK(again.only().range_names == first.only().range_names);
     CHECK(again.only().losses.empty());

@@ -24,7 +24,9 @@ std::string refusal(const std::string& name, int devices, int microbatches) {
   return "";
 }
 
-bool mentions(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
+bool peers_schedules_mentions(const std::string& text, const std::string& word) {
+  return text.find(word) != std::string::npos;
+}
 
 }  // namespace
 
@@ -37,21 +39,21 @@ TEST_CASE("peers: 1F1B with fewer microbatches than devices runs, and says which
     const Schedule schedule = build("1f1b", 6, m);
     CHECK(totals_of(schedule, toy_costs(schedule, 1, 2)).makespan == units(3.0 * (m + 5)));
     REQUIRE(schedule.notes.size() == 1);
-    CHECK(mentions(schedule.notes[0], "PyTorch"));
+    CHECK(peers_schedules_mentions(schedule.notes[0], "PyTorch"));
   }
 }
 
 TEST_CASE("peers: no microbatches, or fewer than none, is an error and not a result") {
   for (const ScheduleEntry& entry : schedule_catalog()) {
-    for (const int m : {0, -4}) CHECK(mentions(refusal(entry.name, 4, m), std::to_string(m)));
+    for (const int m : {0, -4}) CHECK(peers_schedules_mentions(refusal(entry.name, 4, m), std::to_string(m)));
   }
 }
 
 TEST_CASE("peers: an unknown schedule is told the name that was meant") {
-  CHECK(mentions(refusal("1f1c", 4, 8), "1f1b"));
-  CHECK(mentions(refusal("interleved", 4, 8), "interleaved"));
-  CHECK(mentions(refusal("zbh1", 4, 8), "zb-h1"));
-  CHECK(mentions(refusal("chimaera", 4, 8), "chimera"));
+  CHECK(peers_schedules_mentions(refusal("1f1c", 4, 8), "1f1b"));
+  CHECK(peers_schedules_mentions(refusal("interleved", 4, 8), "interleaved"));
+  CHECK(peers_schedules_mentions(refusal("zbh1", 4, 8), "zb-h1"));
+  CHECK(peers_schedules_mentions(refusal("chimaera", 4, 8), "chimera"));
 }
 
 TEST_CASE("peers: the interleaved schedule on eight devices is built at once") {
@@ -83,9 +85,9 @@ TEST_CASE("peers: a table in which an op is missing, twice or out of reach is re
     return "";
   };
   CHECK(problems("0F0,0B0\n1F0,1B0\n").empty());
-  CHECK(mentions(problems("0F0,0B0\n1F0\n"), "1"));                // backward of stage 1 missing
-  CHECK(mentions(problems("0F0,0F0,0B0\n1F0,1B0\n"), "t.csv:1"));  // twice
-  CHECK(mentions(problems("0F0,7REDUCE_GRAD,0B0\n1F0,1B0\n"), "t.csv:1"));
-  CHECK(mentions(problems("0B0,0F0\n1F0,1B0\n"), "t.csv:1"));              // reversed on one rank
-  CHECK(mentions(problems("0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n"), "0B0"));  // deadlock between the ranks
+  CHECK(peers_schedules_mentions(problems("0F0,0B0\n1F0\n"), "1"));                // backward of stage 1 missing
+  CHECK(peers_schedules_mentions(problems("0F0,0F0,0B0\n1F0,1B0\n"), "t.csv:1"));  // twice
+  CHECK(peers_schedules_mentions(problems("0F0,7REDUCE_GRAD,0B0\n1F0,1B0\n"), "t.csv:1"));
+  CHECK(peers_schedules_mentions(problems("0B0,0F0\n1F0,1B0\n"), "t.csv:1"));              // reversed on one rank
+  CHECK(peers_schedules_mentions(problems("0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n"), "0B0"));  // deadlock between the ranks
 }

@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/support/places.hpp"
+
 namespace debubble::testing {
 
 namespace {
@@ -100,7 +102,7 @@ void connect_stdout(Actions& actions, Surroundings::Stdout kind, const std::stri
 
 pid_t spawn(const std::vector<std::string>& arguments, const Surroundings& surroundings, const std::string& folder,
             const std::string& aside) {
-  std::vector<std::string> words{DEBUBBLE_BINARY};
+  std::vector<std::string> words{command_path()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> environment{"PATH=/usr/bin:/bin", "TERM=xterm"};
   for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH"}) {
@@ -120,10 +122,10 @@ pid_t spawn(const std::vector<std::string>& arguments, const Surroundings& surro
   actions.enter(folder);
   const DefaultSignals attributes;
   pid_t child = 0;
-  const int error = ::posix_spawn(&child, DEBUBBLE_BINARY, actions.get(), attributes.get(), pointers(words).data(),
-                                  pointers(environment).data());
+  const int error = ::posix_spawn(&child, command_path().c_str(), actions.get(), attributes.get(),
+                                  pointers(words).data(), pointers(environment).data());
   if (ends[1] >= 0) ::close(ends[1]);
-  if (error != 0) throw std::runtime_error(std::string("cannot start ") + DEBUBBLE_BINARY);
+  if (error != 0) throw std::runtime_error("cannot start " + command_path());
   return child;
 }
 

@@ -15,7 +15,7 @@ namespace {
 using Kind = LayerOp::Kind;
 using Phase = LayerOp::Phase;
 
-TransformerShape model(const std::string& name) {
+TransformerShape layer_ops_model(const std::string& name) {
   for (const CatalogModel& known : model_catalog()) {
     if (known.shape.name == name) return known.shape;
   }
@@ -23,9 +23,9 @@ TransformerShape model(const std::string& name) {
   return {};
 }
 
-TrainingSetup setup_of(const std::string& name, int tensor = 1, bool sequence = false) {
+TrainingSetup layer_ops_setup_of(const std::string& name, int tensor = 1, bool sequence = false) {
   TrainingSetup setup;
-  setup.shape = model(name);
+  setup.shape = layer_ops_model(name);
   setup.sequence = 4096;
   setup.microbatch_size = 2;
   setup.parallel.tensor = tensor;
@@ -61,7 +61,7 @@ double matrix_flops(const std::vector<LayerOp>& ops) {
 }  // namespace
 
 TEST_CASE("tensor parallelism: two all-reduces of 2bsh bytes forward, two backward") {
-  const std::vector<LayerOp> ops = layer_ops(setup_of("gpt3-22b", 8), kBlock);
+  const std::vector<LayerOp> ops = layer_ops(layer_ops_setup_of("gpt3-22b", 8), kBlock);
   const Bytes each = Bytes{2} * 2 * 4096 * 6144;
   for (const bool forward : {true, false}) {
     const Traffic sums = traffic(ops, Dimension::kTensor, CollectiveKind::kAllReduce, forward);
@@ -71,7 +71,7 @@ TEST_CASE("tensor parallelism: two all-reduces of 2bsh bytes forward, two backwa
 }
 
 TEST_CASE("sequence parallelism moves as much as an all-reduce, and gathers saved inputs once more") {
-  const std::vector<LayerOp> ops = layer_ops(setup_of("gpt3-22b", 8, true), kBlock);
+  const std::vector<LayerOp> ops = layer_ops(layer_ops_setup_of("gpt3-22b", 8, true), kBlock);
   const Bytes each = Bytes{2} * 2 * 4096 * 6144;
   CHECK(traffic(ops, Dimension::kTensor, CollectiveKind::kAllReduce, true).count == 0);
   CHECK(traffic(ops, Dimension::kTensor, CollectiveKind::kAllGather, true).bytes == 2 * each);
@@ -81,7 +81,7 @@ TEST_CASE("sequence parallelism moves as much as an all-reduce, and gathers save
 }
 
 TEST_CASE("context parallelism sends keys and values around forward, and twice as much backward") {
-  TrainingSetup setup = setup_of("llama3-8b");
+  TrainingSetup setup = layer_ops_setup_of("llama3-8b");
   setup.parallel.context = 4;
   const std::vector<LayerOp> ops = layer_ops(setup, kBlock);
   // (c - 1) steps of 2 * 2 b (s/c) h g/a bytes: an all-gather whose result is the whole.
@@ -92,7 +92,7 @@ TEST_CASE("context parallelism sends keys and values around forward, and twice a
 }
 
 TEST_CASE("context ranks may exchange heads for tokens: the same products over all tokens of fewer heads") {
-  TrainingSetup setup = setup_of("llama3-8b");
+  TrainingSetup setup = layer_ops_setup_of("llama3-8b");
   setup.parallel.context = 4;
   const auto attention = [&setup] {
     double flops = 0;
@@ -116,7 +116,7 @@ TEST_CASE("context ranks may exchange heads for tokens: the same products over a
 }
 
 TEST_CASE("expert parallelism: dispatch and combine of 2bsh topk bytes, forward and backward") {
-  TrainingSetup setup = setup_of("mixtral-8x7b");
+  TrainingSetup setup = layer_ops_setup_of("mixtral-8x7b");
   setup.parallel.data = 8;
   setup.parallel.expert = 8;
   for (const double imbalance : {1.0, 1.5}) {
@@ -144,15 +144,15 @@ TEST_CASE("tensor ranks share the work of every layer") {
   for (const char* name : {"gpt3-22b", "llama3-405b", "deepseek-v3", "mixtral-8x7b"}) {
     for (const LayerPlace& place : {kBlock, LayerPlace{LayerPlace::Kind::kHead, 0, false}}) {
       CAPTURE(name);
-      const double alone = matrix_flops(layer_ops(setup_of(name), place));
-      const double eighth = matrix_flops(layer_ops(setup_of(name, 8, true), place));
+      const double alone = matrix_flops(layer_ops(layer_ops_setup_of(name), place));
+      const double eighth = matrix_flops(layer_ops(layer_ops_setup_of(name, 8, true), place));
       CHECK(8 * eighth == doctest::Approx(alone).epsilon(1e-9));
     }
   }
 }
 
 TEST_CASE("forwards come first, backwards in the opposite order, recomputation between them") {
-  TrainingSetup setup = setup_of("llama3-8b", 8, true);
+  TrainingSetup setup = layer_ops_setup_of("llama3-8b", 8, true);
   setup.recompute = Recompute::kFull;
   const std::vector<LayerOp> ops = layer_ops(setup, kBlock);
   const auto first_back =
@@ -171,7 +171,7 @@ TEST_CASE("forwards come first, backwards in the opposite order, recomputation b
 }
 
 TEST_CASE("collectives run beside products only where that is allowed") {
-  TrainingSetup setup = setup_of("llama3-8b", 8, true);
+  TrainingSetup setup = layer_ops_setup_of("llama3-8b", 8, true);
   const auto hidden = [&setup] {
     const std::vector<LayerOp> ops = layer_ops(setup, kBlock);
     return std::count_if(ops.begin(), ops.end(), [](const LayerOp& op) { return op.beside_next; });
@@ -182,7 +182,7 @@ TEST_CASE("collectives run beside products only where that is allowed") {
 }
 
 TEST_CASE("weight gradients are summed by their products, or in passes of their own") {
-  TrainingSetup setup = setup_of("gpt3-175b", 8);
+  TrainingSetup setup = layer_ops_setup_of("gpt3-175b", 8);
   const auto bytes = [&setup](Kind kind) {
     Bytes sum = 0;
     for (const LayerOp& op : layer_ops(setup, kBlock)) {
@@ -200,7 +200,7 @@ TEST_CASE("weight gradients are summed by their products, or in passes of their 
 }
 
 TEST_CASE("8-bit products cast what they read") {
-  TrainingSetup setup = setup_of("llama3-8b");
+  TrainingSetup setup = layer_ops_setup_of("llama3-8b");
   setup.compute = NumberFormat::kFp8;
   int casts = 0;
   for (const LayerOp& op : layer_ops(setup, kBlock)) {
@@ -212,7 +212,7 @@ TEST_CASE("8-bit products cast what they read") {
 }
 
 TEST_CASE("layers of a model: embedding, blocks, head, predictors, experts where they belong") {
-  const std::vector<LayerPlace> places = layer_places(model("deepseek-v3"));
+  const std::vector<LayerPlace> places = layer_places(layer_ops_model("deepseek-v3"));
   REQUIRE(places.size() == 1 + 61 + 1 + 1);
   CHECK(places.front().kind == LayerPlace::Kind::kEmbedding);
   CHECK_FALSE(places[3].moe);
@@ -223,7 +223,7 @@ TEST_CASE("layers of a model: embedding, blocks, head, predictors, experts where
 
 TEST_CASE("FLOPs of ops are those that utilisation counts, but for what only some of them do") {
   for (const char* name : {"gpt3-175b", "llama3-405b", "mixtral-8x7b", "deepseek-v2", "deepseek-v3"}) {
-    TrainingSetup setup = setup_of(name);
+    TrainingSetup setup = layer_ops_setup_of(name);
     setup.flash_attention = false;
     for (const LayerPlace& place : layer_places(setup.shape)) {
       CAPTURE(name);

@@ -11,12 +11,14 @@
 #include "cost_models/sizes/profile_at.hpp"
 #include "cost_models/transformer/profile_waves.hpp"
 #include "formats/profile/profile_json.hpp"
+#include "tests/support/places.hpp"
 
 namespace debubble {
 namespace {
 
 NamedProfile read(int microbatch) {
-  const std::string file = DEBUBBLE_PUBLISHED "gpt-1.3b-v100/b" + std::to_string(microbatch) + ".json";
+  const std::string file = debubble::testing::source_directory() + "/traces/published/gpt-1.3b-v100/b" +
+                           std::to_string(microbatch) + ".json";
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();

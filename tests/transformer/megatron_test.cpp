@@ -50,11 +50,11 @@ std::string flag(const MegatronScenario& scenario, const std::string& name) {
   return "(none)";
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool megatron_has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 bool found(const MegatronScenario& scenario, const std::string& part) {
   return std::any_of(scenario.findings.begin(), scenario.findings.end(),
-                     [&](const std::string& finding) { return has(finding, part); });
+                     [&](const std::string& finding) { return megatron_has(finding, part); });
 }
 
 }  // namespace
@@ -95,9 +95,9 @@ TEST_CASE("a script as a scenario") {
   const std::string sizes = flag(scenario, "model-size");
   for (const char* part : {"layers=32", "hidden=2560", "heads=32", "feed_forward=10240", "positions=2048", "biases=yes",
                            "tied_embedding=yes", "norm=layer"}) {
-    CHECK(has(sizes, part));
+    CHECK(megatron_has(sizes, part));
   }
-  CHECK(has(sizes, "vocabulary=50688"));  // 50257, padded to a multiple of 128 * 4
+  CHECK(megatron_has(sizes, "vocabulary=50688"));  // 50257, padded to a multiple of 128 * 4
   CHECK(flag(scenario, "tp") == "4");
   CHECK(flag(scenario, "sequence-parallel") == "true");
   CHECK(flag(scenario, "dp") == "2");
@@ -130,7 +130,7 @@ TEST_CASE("experts, latent attention and interleaving") {
        {"dense_layers=3", "experts=256", "experts_per_token=8", "query_rank=1536", "kv_rank=512", "rope_size=64",
         "value_size=128", "shared_feed_forward=2048", "vocabulary=129280", "predicted_tokens=1"}) {
     CAPTURE(part);
-    CHECK(has(sizes, part));
+    CHECK(megatron_has(sizes, part));
   }
   CHECK(flag(scenario, "schedule") == "interleaved");
   CHECK(flag(scenario, "chunks") == "2");
@@ -169,10 +169,10 @@ TEST_CASE("what a script does not say is refused or said") {
     }
     return std::string();
   };
-  CHECK(has(refusal("echo hello"), "P010"));
-  CHECK(has(refusal("python a.py --num-layers 2"), "--hidden-size, --num-attention-heads, --seq-length"));
-  CHECK(has(refusal("python a.py --num-layers $L --hidden-size 8 --num-attention-heads 1 --seq-length 2"),
-            "--num-layers"));
+  CHECK(megatron_has(refusal("echo hello"), "P010"));
+  CHECK(megatron_has(refusal("python a.py --num-layers 2"), "--hidden-size, --num-attention-heads, --seq-length"));
+  CHECK(megatron_has(refusal("python a.py --num-layers $L --hidden-size 8 --num-attention-heads 1 --seq-length 2"),
+                     "--num-layers"));
   const MegatronScenario bare =
       read_megatron("--num-layers 2 --hidden-size 8 --num-attention-heads 1 --seq-length 2 --bf16", "x");
   CHECK(found(bare, "vocabulary"));

@@ -20,7 +20,7 @@ Profile profile_of(int decoders, int mtp = 0, bool ends = true) {
   return profile;
 }
 
-std::string complaint(const std::string& text, int stages, const Profile& profile) {
+std::string layout_complaint(const std::string& text, int stages, const Profile& profile) {
   return test::problems_of([&] { (void)parse_layout(text, stages, profile); });
 }
 
@@ -43,11 +43,11 @@ TEST_CASE("letters place layers, and repetitions are written out") {
 
 TEST_CASE("a profile without embedding and head places nothing for E and L") {
   CHECK(parse_layout("Ett|ttL", 2, profile_of(4, 0, false)) == std::vector<int>{2, 2});
-  CHECK(complaint("Ett|tt|L", 3, profile_of(4, 0, false)) ==
+  CHECK(layout_complaint("Ett|tt|L", 3, profile_of(4, 0, false)) ==
         "error[J034]: stage 2 (\"L\") gets no layer of tiny\n"
         "  --> --partition\n"
         "  = help: the profile has no layer of that kind, so the stage would cost nothing\n");
-  CHECK(complaint("Ett||ttL", 3, profile_of(4)).find("error[J034]: stage 1 (\"\") gets no layer") == 0);
+  CHECK(layout_complaint("Ett||ttL", 3, profile_of(4)).find("error[J034]: stage 1 (\"\") gets no layer") == 0);
 }
 
 TEST_CASE("what is written is read back") {
@@ -70,43 +70,43 @@ TEST_CASE("what is written is read back") {
 
 TEST_CASE("what is no layout is refused with its column") {
   const Profile profile = profile_of(4);
-  CHECK(complaint("Ett|txL", 2, profile) ==
+  CHECK(layout_complaint("Ett|txL", 2, profile) ==
         "error[J030]: \"x\" is no part of a layout\n"
         "  --> --partition, column 6\n"
         "  = help: E embedding, t decoder layer, m MTP layer, L loss, | between stages, x*N and (...)*N\n");
-  CHECK(complaint("Et*|L", 2, profile)
+  CHECK(layout_complaint("Et*|L", 2, profile)
             .find("error[J030]: a number of repetitions must follow the \"*\"\n"
                   "  --> --partition, column 4") == 0);
-  CHECK(complaint("Et*0|L", 2, profile).find("error[J030]: 0 repetitions") == 0);
-  CHECK(complaint("Et*99999999999999999999|L", 2, profile).find("error[J030]") == 0);
-  CHECK(complaint("E(t*999|)*999999|L", 2, profile).find("error[J030]") == 0);
-  CHECK(complaint("E(tt|L", 2, profile)
+  CHECK(layout_complaint("Et*0|L", 2, profile).find("error[J030]: 0 repetitions") == 0);
+  CHECK(layout_complaint("Et*99999999999999999999|L", 2, profile).find("error[J030]") == 0);
+  CHECK(layout_complaint("E(t*999|)*999999|L", 2, profile).find("error[J030]") == 0);
+  CHECK(layout_complaint("E(tt|L", 2, profile)
             .find("error[J030]: this \"(\" is never closed\n"
                   "  --> --partition, column 2") == 0);
-  CHECK(complaint("Ett|)L", 2, profile).find("error[J030]: this \")\" closes nothing") == 0);
-  CHECK(complaint("E((t)*2|)*2L", 3, profile).find("error[J030]: parentheses do not nest") == 0);
-  CHECK(complaint("E()*2|L", 2, profile).find("error[J030]: nothing stands in these") == 0);
-  CHECK(complaint("E(tt|)ttL", 2, profile).find("error[J030]: parentheses are for repetition") == 0);
+  CHECK(layout_complaint("Ett|)L", 2, profile).find("error[J030]: this \")\" closes nothing") == 0);
+  CHECK(layout_complaint("E((t)*2|)*2L", 3, profile).find("error[J030]: parentheses do not nest") == 0);
+  CHECK(layout_complaint("E()*2|L", 2, profile).find("error[J030]: nothing stands in these") == 0);
+  CHECK(layout_complaint("E(tt|)ttL", 2, profile).find("error[J030]: parentheses are for repetition") == 0);
 }
 
 TEST_CASE("letters come in Megatron's order") {
   const Profile profile = profile_of(4);
   for (const char* text : {"tt|ttL", "Ett|tt", "Ett|EttL", "tE|ttL", "Ett|LtL", "Em|tL", "Em|mL"}) {
     CAPTURE(text);
-    CHECK(complaint(text, 2, profile).find("error[J030]") == 0);
+    CHECK(layout_complaint(text, 2, profile).find("error[J030]") == 0);
   }
 }
 
 TEST_CASE("stages and layers are counted") {
-  CHECK(complaint("Ett|ttL", 3, profile_of(4)) ==
+  CHECK(layout_complaint("Ett|ttL", 3, profile_of(4)) ==
         "error[J034]: the pipeline has 3 stages, the layout 2\n"
         "  --> --partition\n"
         "  = help: it has one \"|\" fewer than stages (devices times chunks)\n");
-  CHECK(complaint("Ett|tL", 2, profile_of(4)) ==
+  CHECK(layout_complaint("Ett|tL", 2, profile_of(4)) ==
         "error[J034]: decoder layers in model / placed: 4 / 3\n"
         "  --> --partition\n"
         "  = help: the layout must have 4 times t\n");
-  CHECK(complaint("Ett|ttmL", 2, profile_of(4)).find("error[J034]: MTP layers in model / placed: 0 / 1") == 0);
+  CHECK(layout_complaint("Ett|ttmL", 2, profile_of(4)).find("error[J034]: MTP layers in model / placed: 0 / 1") == 0);
 }
 
 TEST_CASE("a cut inside the embedding cannot be written") {

@@ -8,7 +8,7 @@
 namespace debubble {
 namespace {
 
-std::string complaint(const std::string& text, int stages, int layers) {
+std::string partition_parse_complaint(const std::string& text, int stages, int layers) {
   return test::problems_of([&] { (void)parse_partition(text, stages, layers); });
 }
 
@@ -18,15 +18,16 @@ TEST_CASE("a partition that fits is read") {
 }
 
 TEST_CASE("a partition must place every layer once") {
-  CHECK(complaint("3,1,1", 3, 6) ==
+  CHECK(partition_parse_complaint("3,1,1", 3, 6) ==
         "error[L006]: layers in model / layers placed: 6 / 5\n"
         "  --> --partition\n"
         "  = help: the numbers must add up to 6\n");
-  CHECK(complaint("2147483647,2147483647", 2, 6).find("layers placed: 6 / 4294967294\n") != std::string::npos);
+  CHECK(partition_parse_complaint("2147483647,2147483647", 2, 6).find("layers placed: 6 / 4294967294\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("a partition has one number per stage, and both totals are reported") {
-  CHECK(complaint("3,3", 3, 7) ==
+  CHECK(partition_parse_complaint("3,3", 3, 7) ==
         "error[L005]: the pipeline has 3 stages, the partition 2\n"
         "  --> --partition\n"
         "  = help: give one number per stage (devices times chunks)\n"
@@ -36,7 +37,7 @@ TEST_CASE("a partition has one number per stage, and both totals are reported") 
 }
 
 TEST_CASE("what is no number of layers is refused, all of it at once") {
-  CHECK(complaint("a,0,-1,99999999999,,2 ", 6, 9) ==
+  CHECK(partition_parse_complaint("a,0,-1,99999999999,,2 ", 6, 9) ==
         "error[S061]: stage 0 gets \"a\", which is no number of layers\n"
         "  --> --partition\n"
         "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n"
@@ -55,8 +56,8 @@ TEST_CASE("what is no number of layers is refused, all of it at once") {
         "error[S061]: stage 5 gets \"2 \", which is no number of layers\n"
         "  --> --partition\n"
         "  = help: write one whole number per stage, as in 6,6,5,5, or auto\n");
-  CHECK(complaint("", 1, 1).find("error[S061]: stage 0 gets \"\"") == 0);
-  CHECK(complaint("+3", 1, 3).find("error[S061]") == 0);
+  CHECK(partition_parse_complaint("", 1, 1).find("error[S061]: stage 0 gets \"\"") == 0);
+  CHECK(partition_parse_complaint("+3", 1, 3).find("error[S061]") == 0);
 }
 
 }  // namespace

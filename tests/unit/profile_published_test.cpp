@@ -7,13 +7,14 @@
 #include "cost_models/partition.hpp"
 #include "cost_models/profiled.hpp"
 #include "formats/profile/profile_json.hpp"
+#include "tests/support/places.hpp"
 #include "tests/unit/problems_of.hpp"
 
 namespace debubble {
 namespace {
 
 Profile published(const std::string& name, std::string* text = nullptr) {
-  const std::string path = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/" + name + ".json";
+  const std::string path = debubble::testing::source_directory() + "/traces/published/" + name + ".json";
   const std::string found = test::contents_of(path);
   if (text != nullptr) *text = found;
   return read_profile(found, path);

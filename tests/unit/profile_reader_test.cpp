@@ -11,7 +11,7 @@ namespace {
 using test::problems_of;
 using test::replaced;
 
-const std::string kGood = R"({
+const std::string kProfileReaderGood = R"({
   "schema": "debubble.profile/1",
   "model": "tiny",
   "dtype": "bf16",
@@ -35,12 +35,12 @@ std::string complaint(const std::string& text) {
 }
 
 // What is said about the good profile after one edit.
-std::string complaint_after(const std::string& from, const std::string& to) {
-  return complaint(replaced(kGood, from, to));
+std::string profile_reader_complaint_after(const std::string& from, const std::string& to) {
+  return complaint(replaced(kProfileReaderGood, from, to));
 }
 
 TEST_CASE("a profile's every field arrives") {
-  const Profile profile = read_profile(kGood, "tiny.json");
+  const Profile profile = read_profile(kProfileReaderGood, "tiny.json");
   CHECK(profile.model == "tiny");
   CHECK(profile.dtype == "bf16");
   CHECK(profile.microbatch_size == 2);
@@ -76,7 +76,8 @@ TEST_CASE("a profile's every field arrives") {
 
 TEST_CASE("null means unknown sizes of microbatch and sequence") {
   const Profile profile = read_profile(
-      replaced(replaced(kGood, "\"microbatch_size\": 2", "\"microbatch_size\": null"), ": 128", ": null"), "tiny.json");
+      replaced(replaced(kProfileReaderGood, "\"microbatch_size\": 2", "\"microbatch_size\": null"), ": 128", ": null"),
+      "tiny.json");
   CHECK(profile.microbatch_size == 0);
   CHECK(profile.sequence_length == 0);
 }
@@ -86,17 +87,18 @@ TEST_CASE("text that is not JSON is reported with line and column") {
         "error[P001]: not valid JSON: the file is empty\n"
         "  --> tiny.json:1:1\n"
         "  = help: the file may be cut off or edited by hand; docs/profile.schema.json describes it\n");
-  const std::string cut = complaint(kGood.substr(0, kGood.find("\"embedding\"")));
+  const std::string cut = complaint(kProfileReaderGood.substr(0, kProfileReaderGood.find("\"embedding\"")));
   CHECK(cut.find("unexpected end of input") != std::string::npos);
   CHECK(cut.find("--> tiny.json:10:14\n") != std::string::npos);
-  const std::string garbage = complaint(kGood + "x");
+  const std::string garbage = complaint(kProfileReaderGood + "x");
   CHECK(garbage.find("error[P001]: not valid JSON: syntax error while parsing value - invalid literal; last read: ") ==
         0);
   CHECK(garbage.find("--> tiny.json:18:1\n") != std::string::npos);
-  CHECK(complaint(kGood + "{}").find("unexpected '{'; expected end of input\n  --> tiny.json:18:1\n") !=
+  CHECK(complaint(kProfileReaderGood + "{}").find("unexpected '{'; expected end of input\n  --> tiny.json:18:1\n") !=
         std::string::npos);
-  CHECK(complaint_after("\"median_ns\": 20", "\"median_ns\": NaN").find("tiny.json:11:32") != std::string::npos);
-  CHECK(complaint_after("\"median_ns\": 20", "\"median_ns\": 1e999") ==
+  CHECK(profile_reader_complaint_after("\"median_ns\": 20", "\"median_ns\": NaN").find("tiny.json:11:32") !=
+        std::string::npos);
+  CHECK(profile_reader_complaint_after("\"median_ns\": 20", "\"median_ns\": 1e999") ==
         "error[P001]: not valid JSON: number overflow parsing '1e999'\n"
         "  --> tiny.json:11:36\n"
         "  = help: the file may be cut off or edited by hand; docs/profile.schema.json describes it\n");
@@ -104,20 +106,20 @@ TEST_CASE("text that is not JSON is reported with line and column") {
 
 TEST_CASE("bytes that are not UTF-8 are reported where they stand") {
   for (const char* bytes : {"\xFF", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82"}) {
-    CHECK(complaint_after("\"tiny\"", std::string("\"") + bytes + "\"") ==
+    CHECK(profile_reader_complaint_after("\"tiny\"", std::string("\"") + bytes + "\"") ==
           "error[P002]: not UTF-8 text\n"
           "  --> tiny.json:3:13\n"
           "  = help: save the file as UTF-8; a profile is text, never a binary file\n");
   }
-  CHECK(complaint_after("\"tiny\"",
-                        "\"Gr\xC3\xB6\xC3\x9F"
-                        "e \xE2\x82\xAC \xF0\x9F\x98\x80\"")
+  CHECK(profile_reader_complaint_after("\"tiny\"",
+                                       "\"Gr\xC3\xB6\xC3\x9F"
+                                       "e \xE2\x82\xAC \xF0\x9F\x98\x80\"")
             .empty());
 }
 
 TEST_CASE("nesting bombs are refused") {
-  const std::string bomb =
-      complaint_after("[{\"name\": \"gather\", \"count\": 3, \"total_ns\": 8}]", std::string(100'000, '['));
+  const std::string bomb = profile_reader_complaint_after("[{\"name\": \"gather\", \"count\": 3, \"total_ns\": 8}]",
+                                                          std::string(100'000, '['));
   CHECK(bomb.find("error[P018]: nested more than 32 deep\n  --> tiny.json#/layers/0/kernels/0/0/") == 0);
   std::string objects;
   for (int k = 0; k < 50'000; ++k) objects += "{\"a\":";
@@ -125,7 +127,7 @@ TEST_CASE("nesting bombs are refused") {
 }
 
 TEST_CASE("a key that stands twice is an error, not the last one's victory") {
-  CHECK(complaint_after("\"output_bytes\": 50", "\"output_bytes\": 50, \"output_bytes\": 51") ==
+  CHECK(profile_reader_complaint_after("\"output_bytes\": 50", "\"output_bytes\": 50, \"output_bytes\": 51") ==
         "error[P003]: \"output_bytes\" appears twice\n"
         "  --> tiny.json#/layers/0/output_bytes\n"
         "  = help: keep one of the two\n");
@@ -135,7 +137,7 @@ TEST_CASE("numbers must be whole, not negative, not too large") {
   const std::string help = "  = help: durations are integers in nanoseconds: 1.5 ms is 1500000\n";
   const std::string place = "  --> tiny.json#/layers/0/backward/median_ns\n";
   const auto after = [](const std::string& number) {
-    return complaint_after("\"median_ns\": 20", "\"median_ns\": " + number);
+    return profile_reader_complaint_after("\"median_ns\": 20", "\"median_ns\": " + number);
   };
   const std::string must = "\"median_ns\" must be a whole number of nanoseconds";
   CHECK(after("-5") == "error[P004]: " + must + ", at least 0; got -5\n" + place + help);
@@ -152,47 +154,49 @@ TEST_CASE("numbers must be whole, not negative, not too large") {
   CHECK(after("99999999999999999999").find("error[P004]: ") == 0);
   CHECK(after("4503599627370496").empty());
   CHECK(after("0").empty());
-  CHECK(complaint_after("12500000000", "0")
+  CHECK(profile_reader_complaint_after("12500000000", "0")
             .find("error[P004]: \"bandwidth_bytes_per_s\" must be a whole number of bytes per "
                   "second, at least 1; got 0\n  --> tiny.json#/hop/bandwidth") == 0);
-  CHECK(complaint_after("\"microbatch_size\": 2", "\"microbatch_size\": 0").find("error[P004]") == 0);
-  CHECK(complaint_after("\"count\": 3, \"forward\"", "\"count\": 0, \"forward\"").find("error[P004]") == 0);
+  CHECK(profile_reader_complaint_after("\"microbatch_size\": 2", "\"microbatch_size\": 0").find("error[P004]") == 0);
+  CHECK(profile_reader_complaint_after("\"count\": 3, \"forward\"", "\"count\": 0, \"forward\"").find("error[P004]") ==
+        0);
 }
 
 TEST_CASE("unknown keys are errors with a suggestion") {
-  CHECK(complaint_after("\"weight_grad_held_bytes\"", "\"weight_grad_hold_bytes\"") ==
+  CHECK(profile_reader_complaint_after("\"weight_grad_held_bytes\"", "\"weight_grad_hold_bytes\"") ==
         "error[P005]: unknown key \"weight_grad_hold_bytes\"\n"
         "  --> tiny.json#/layers/1\n"
         "  = help: did you mean \"weight_grad_held_bytes\"?\n");
-  CHECK(complaint_after("\"n\": 30", "\"whatever\": 30") ==
+  CHECK(profile_reader_complaint_after("\"n\": 30", "\"whatever\": 30") ==
         "error[P005]: unknown key \"whatever\"\n"
         "  --> tiny.json#/layers/0/forward\n"
         "  = help: docs/profile.schema.json lists the keys that are allowed here\n");
   for (const char* key : {"\"latency_ns\"", "\"device\"", "\"gather\", \"count\"", "\"dtype\""}) {
     const std::string text = std::string(key).insert(std::string(key).size() - 1, "x");
-    CHECK(complaint_after(key, text).find("error[P005]: unknown key") != std::string::npos);
+    CHECK(profile_reader_complaint_after(key, text).find("error[P005]: unknown key") != std::string::npos);
   }
 }
 
 TEST_CASE("missing keys and wrong types are errors") {
-  CHECK(complaint_after("\"forward\": {\"median_ns\": 30}, ", "") ==
+  CHECK(profile_reader_complaint_after("\"forward\": {\"median_ns\": 30}, ", "") ==
         "error[P006]: \"forward\" is missing\n"
         "  --> tiny.json#/layers/1\n"
         "  = help: docs/profile.schema.json lists what must be there\n");
-  CHECK(complaint_after("\"model\": \"tiny\",", "") ==
+  CHECK(profile_reader_complaint_after("\"model\": \"tiny\",", "") ==
         "error[P006]: \"model\" is missing\n"
         "  --> tiny.json#\n"
         "  = help: docs/profile.schema.json lists what must be there\n");
-  CHECK(complaint_after("\"microbatch_size\": 2,", "").find("error[P006]: \"microbatch_size\" is missing") == 0);
-  CHECK(complaint_after("{\"median_ns\": 30}", "30") ==
+  CHECK(profile_reader_complaint_after("\"microbatch_size\": 2,", "")
+            .find("error[P006]: \"microbatch_size\" is missing") == 0);
+  CHECK(profile_reader_complaint_after("{\"median_ns\": 30}", "30") ==
         "error[P007]: an object is expected here; got 30\n"
         "  --> tiny.json#/layers/1/forward\n"
         "  = help: objects are written {\"key\": value}\n");
-  CHECK(complaint_after("\"tiny\"", "[1]") ==
+  CHECK(profile_reader_complaint_after("\"tiny\"", "[1]") ==
         "error[P007]: \"model\" must be a string; got an array\n"
         "  --> tiny.json#/model\n"
         "  = help: strings are in double quotes\n");
-  CHECK(complaint_after("[{\"name\": \"gather\", \"count\": 3, \"total_ns\": 8}]", "{}") ==
+  CHECK(profile_reader_complaint_after("[{\"name\": \"gather\", \"count\": 3, \"total_ns\": 8}]", "{}") ==
         "error[P007]: \"kernels\" must be an array; got an object\n"
         "  --> tiny.json#/layers/0/kernels\n"
         "  = help: arrays are written [item, item]\n");
@@ -200,7 +204,7 @@ TEST_CASE("missing keys and wrong types are errors") {
         "error[P007]: an object is expected here; got an array\n"
         "  --> tiny.json#\n"
         "  = help: objects are written {\"key\": value}\n");
-  CHECK(complaint_after("\"tiny\"", "\"\"") ==
+  CHECK(profile_reader_complaint_after("\"tiny\"", "\"\"") ==
         "error[P019]: \"model\" must not be empty\n"
         "  --> tiny.json#/model\n"
         "  = help: reports print it: give it a name\n");
@@ -211,7 +215,7 @@ TEST_CASE("a transformer's sizes are read as strictly as all others") {
       R"("transformer": {"hidden": 64, "heads": 4, "kv_heads": 2, "head_size": 16, "feed_forward": 256, )"
       R"("vocabulary": 512, "gated": false, "flash_attention": true, "tensor_parallel": 2}, "layers": [)";
   const auto complaint_with = [&](const std::string& from, const std::string& to) {
-    return complaint_after("\"layers\": [", from.empty() ? sizes : replaced(sizes, from, to));
+    return profile_reader_complaint_after("\"layers\": [", from.empty() ? sizes : replaced(sizes, from, to));
   };
   CHECK(complaint_with("", "").empty());
   CHECK(complaint_with("\"hidden\": 64", "\"hidden\": 0") ==
@@ -225,13 +229,13 @@ TEST_CASE("a transformer's sizes are read as strictly as all others") {
   CHECK(complaint_with("\"vocabulary\": 512", "\"vocabulary\": 10000001").find("error[P004]") == 0);
   CHECK(complaint_with("\"tensor_parallel\": 2", "\"tp\": 2").find("error[P006]") != std::string::npos);
   CHECK(complaint_with("\"tensor_parallel\": 2", "\"tensor_parallel\": 2, \"rank\": 1").find("error[P005]") == 0);
-  CHECK(complaint_after("\"layers\": [", "\"transformer\": 4, \"layers\": [").find("error[P007]") == 0);
+  CHECK(profile_reader_complaint_after("\"layers\": [", "\"transformer\": 4, \"layers\": [").find("error[P007]") == 0);
 }
 
 TEST_CASE("a file of another schema gets that one complaint") {
   const std::string help =
       "  = help: debubble reads profiles of this version only; `debubble import` converts other formats\n";
-  CHECK(complaint_after("debubble.profile/1", "debubble.profile/2") ==
+  CHECK(profile_reader_complaint_after("debubble.profile/1", "debubble.profile/2") ==
         "error[P010]: \"schema\" must be \"debubble.profile/1\"; got the string \"debubble.profile/2\"\n"
         "  --> tiny.json#/schema\n" +
             help);
@@ -242,21 +246,21 @@ TEST_CASE("a file of another schema gets that one complaint") {
 }
 
 TEST_CASE("an origin says honestly where the numbers come from") {
-  CHECK(complaint_after("\"measured\"", "\"guessed\"") ==
+  CHECK(profile_reader_complaint_after("\"measured\"", "\"guessed\"") ==
         "error[P011]: \"times\" must be \"measured\", \"published\" or \"modelled\"; got the string \"guessed\"\n"
         "  --> tiny.json#/origin/times\n"
         "  = help: it says how far the numbers can be trusted\n");
-  CHECK(complaint_after("\"measured\"", "\"default\"").find("error[P011]") == 0);
-  CHECK(complaint_after("\"device\": \"NVIDIA H200\", ", "") ==
+  CHECK(profile_reader_complaint_after("\"measured\"", "\"default\"").find("error[P011]") == 0);
+  CHECK(profile_reader_complaint_after("\"device\": \"NVIDIA H200\", ", "") ==
         "error[P006]: measured numbers need the \"device\" they were measured on\n"
         "  --> tiny.json#/origin\n"
         "  = help: for example \"device\": \"NVIDIA H200\"\n");
-  CHECK(complaint_after("\"citation\": \"a paper\", ", "") ==
+  CHECK(profile_reader_complaint_after("\"citation\": \"a paper\", ", "") ==
         "error[P006]: published numbers need a \"citation\"\n"
         "  --> tiny.json#/origin\n"
         "  = help: authors, title, venue, table or file\n");
   const std::string modelled =
-      replaced(replaced(kGood, "\"measured\"", "\"modelled\""), "\"published\"", "\"modelled\"");
+      replaced(replaced(kProfileReaderGood, "\"measured\"", "\"modelled\""), "\"published\"", "\"modelled\"");
   CHECK(complaint(replaced(replaced(modelled, "\"device\": \"NVIDIA H200\", ", ""), "\"citation\": \"a paper\", ", ""))
             .empty());
 }
@@ -266,48 +270,48 @@ TEST_CASE("percentiles must be in order") {
       "error[P012]: the percentiles must be in order: p10_ns <= median_ns <= p90_ns\n"
       "  --> tiny.json#/layers/0/forward\n"
       "  = help: leave out percentiles that were not measured\n";
-  CHECK(complaint_after("\"p10_ns\": 9", "\"p10_ns\": 11") == expected);
-  CHECK(complaint_after("\"p90_ns\": 12", "\"p90_ns\": 9") == expected);
-  CHECK(complaint_after("\"p10_ns\": 9", "\"p10_ns\": 10").empty());
-  CHECK(complaint_after("\"p90_ns\": 12", "\"p90_ns\": 10").empty());
+  CHECK(profile_reader_complaint_after("\"p10_ns\": 9", "\"p10_ns\": 11") == expected);
+  CHECK(profile_reader_complaint_after("\"p90_ns\": 12", "\"p90_ns\": 9") == expected);
+  CHECK(profile_reader_complaint_after("\"p10_ns\": 9", "\"p10_ns\": 10").empty());
+  CHECK(profile_reader_complaint_after("\"p90_ns\": 12", "\"p90_ns\": 10").empty());
 }
 
 TEST_CASE("a layer has its whole backward or both halves") {
-  CHECK(complaint_after("\"backward\": {\"median_ns\": 20}, ", "") ==
+  CHECK(profile_reader_complaint_after("\"backward\": {\"median_ns\": 20}, ", "") ==
         "error[P006]: the layer has no backward time\n"
         "  --> tiny.json#/layers/0\n"
         "  = help: give \"backward\", or both \"input_grad\" and \"weight_grad\"\n");
-  CHECK(complaint_after("\"input_grad\": {\"median_ns\": 31},", "") ==
+  CHECK(profile_reader_complaint_after("\"input_grad\": {\"median_ns\": 31},", "") ==
         "error[P012]: one half of the backward has no time: \"input_grad\" is missing\n"
         "  --> tiny.json#/layers/1\n"
         "  = help: give both halves, or only \"backward\", their sum\n");
-  CHECK(complaint_after("\"backward\": {\"median_ns\": 20}, ",
-                        "\"backward\": {\"median_ns\": 20}, \"input_grad\": "
-                        "{\"median_ns\": 9}, ")
+  CHECK(profile_reader_complaint_after("\"backward\": {\"median_ns\": 20}, ",
+                                       "\"backward\": {\"median_ns\": 20}, \"input_grad\": "
+                                       "{\"median_ns\": 9}, ")
             .find("error[P012]: one half of the backward has no time: \"weight_grad\" is missing") == 0);
-  CHECK(complaint_after("\"input_grad\"", "\"backward\": {\"median_ns\": 63}, \"input_grad\"").empty());
+  CHECK(profile_reader_complaint_after("\"input_grad\"", "\"backward\": {\"median_ns\": 63}, \"input_grad\"").empty());
 }
 
 TEST_CASE("the layers must be some, and not too many") {
-  const std::string none = kGood.substr(0, kGood.find("\"layers\"")) + "\"layers\": []}";
+  const std::string none = kProfileReaderGood.substr(0, kProfileReaderGood.find("\"layers\"")) + "\"layers\": []}";
   CHECK(complaint(none) ==
         "error[P016]: a profile has at least one layer\n"
         "  --> tiny.json#/layers\n"
         "  = help: docs/profile.schema.json shows how to describe one\n");
-  CHECK(complaint_after("\"count\": 3, \"forward\"", "\"count\": 100000, \"forward\"") ==
+  CHECK(profile_reader_complaint_after("\"count\": 3, \"forward\"", "\"count\": 100000, \"forward\"") ==
         "error[P017]: more than 100000 layers\n"
         "  --> tiny.json#/layers\n"
         "  = help: merge layers that no partition will ever separate\n");
-  CHECK(complaint_after("\"count\": 3, \"forward\"", "\"count\": 99999, \"forward\"").empty());
-  CHECK(complaint_after("\"block.4\"", "\"block\"") ==
+  CHECK(profile_reader_complaint_after("\"count\": 3, \"forward\"", "\"count\": 99999, \"forward\"").empty());
+  CHECK(profile_reader_complaint_after("\"block.4\"", "\"block\"") ==
         "error[P012]: a name with \"count\" must end in a number; got \"block\"\n"
         "  --> tiny.json#/layers/1/name\n"
         "  = help: the layers of a run are numbered on: \"block.0\" with count 2 is block.0 and block.1\n");
-  CHECK(complaint_after("\"block.4\"", "\"block.04\"").find("error[P012]") == 0);
+  CHECK(profile_reader_complaint_after("\"block.4\"", "\"block.04\"").find("error[P012]") == 0);
 }
 
 TEST_CASE("all problems of a file are reported at once") {
-  std::string text = replaced(kGood, "\"dtype\"", "\"dtyp\"");
+  std::string text = replaced(kProfileReaderGood, "\"dtype\"", "\"dtyp\"");
   text = replaced(text, "\"median_ns\": 32", "\"median_ns\": -32");
   text = replaced(text, "\"n\": 30", "\"n\": 0.5");
   const std::string all = complaint(text);

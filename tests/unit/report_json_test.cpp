@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "formats/exporters/report_csv.hpp"
+#include "tests/support/places.hpp"
 #include "tests/unit/tools_support.hpp"
 
 using namespace debubble;
@@ -226,7 +227,7 @@ TEST_CASE("several runs are wrapped in one object") {
 }
 
 TEST_CASE("the published schema and the writer know the same keys") {
-  std::ifstream file(std::string(DEBUBBLE_SOURCE_DIR) + "/docs/report.schema.json");
+  std::ifstream file(debubble::testing::source_directory() + "/docs/report.schema.json");
   const Json schema = Json::parse(file);
   const Json& run = schema.at("definitions").at("run");
   const Json full = Json::parse(report_json(full_report(), kTool));

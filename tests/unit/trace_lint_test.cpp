@@ -38,7 +38,7 @@ std::string trace(const std::vector<std::string>& events) {
   return text + "\n]}";
 }
 
-std::string problems_of(const std::string& text) {
+std::string trace_lint_problems_of(const std::string& text) {
   std::string all;
   for (const std::string& problem : testing::lint_trace(text)) all += (all.empty() ? "" : "; ") + problem;
   return all;
@@ -54,33 +54,33 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 std::string bent(std::size_t event, const std::string& from, const std::string& to) {
   std::vector<std::string> events = good_events();
   events[event] = replaced(events[event], from, to);
-  return problems_of(trace(events));
+  return trace_lint_problems_of(trace(events));
 }
 
 std::string without(std::size_t event) {
   std::vector<std::string> events = good_events();
   events.erase(events.begin() + static_cast<std::ptrdiff_t>(event));
-  return problems_of(trace(events));
+  return trace_lint_problems_of(trace(events));
 }
 
 std::string with(std::size_t before, const std::string& added) {
   std::vector<std::string> events = good_events();
   events.insert(events.begin() + static_cast<std::ptrdiff_t>(before), added);
-  return problems_of(trace(events));
+  return trace_lint_problems_of(trace(events));
 }
 
-TEST_CASE("the lint finds nothing in a correct trace") { CHECK(problems_of(trace(good_events())) == ""); }
+TEST_CASE("the lint finds nothing in a correct trace") { CHECK(trace_lint_problems_of(trace(good_events())) == ""); }
 
 TEST_CASE("the lint wants the object form with its three keys") {
-  CHECK(problems_of("{\"traceEvents\":[") == "the trace is not JSON");
-  CHECK(problems_of("[]") == "the trace is not in the object form");
-  CHECK(problems_of(replaced(trace({}), "\"metadata\"", "\"displayTimeUnit\"")) ==
+  CHECK(trace_lint_problems_of("{\"traceEvents\":[") == "the trace is not JSON");
+  CHECK(trace_lint_problems_of("[]") == "the trace is not in the object form");
+  CHECK(trace_lint_problems_of(replaced(trace({}), "\"metadata\"", "\"displayTimeUnit\"")) ==
         "unwanted key displayTimeUnit; metadata is missing or not an object");
-  CHECK(problems_of(replaced(trace({}), "\"otherData\":{", "\"otherData\":[],\"metadata\":{")) ==
+  CHECK(trace_lint_problems_of(replaced(trace({}), "\"otherData\":{", "\"otherData\":[],\"metadata\":{")) ==
         "otherData is missing or not an object");
-  CHECK(problems_of(replaced(trace({}), "\"tool\"", "\"fool\"")) == "metadata lacks tool");
-  CHECK(problems_of(replaced(trace({}), "\"tool\":\"t\"", "\"tool\":[]")) == "metadata is not flat at tool");
-  CHECK(problems_of(replaced(trace({}), "[\n]", "{}")) == "traceEvents is missing or not an array");
+  CHECK(trace_lint_problems_of(replaced(trace({}), "\"tool\"", "\"fool\"")) == "metadata lacks tool");
+  CHECK(trace_lint_problems_of(replaced(trace({}), "\"tool\":\"t\"", "\"tool\":[]")) == "metadata is not flat at tool");
+  CHECK(trace_lint_problems_of(replaced(trace({}), "[\n]", "{}")) == "traceEvents is missing or not an array");
 }
 
 TEST_CASE("the lint wants known phases, names and processes") {
@@ -133,7 +133,7 @@ TEST_CASE("the lint wants events in order of time, parents first") {
   CHECK(bent(8, "3.000", "1.999") == "event 8: out of order: sort by (ts, -dur)");
   std::vector<std::string> events = good_events();
   std::swap(events[6], events[7]);
-  CHECK(problems_of(trace(events)) ==
+  CHECK(trace_lint_problems_of(trace(events)) ==
         "event 6: the arrow has no slice to stand on; event 7: out of order: sort by (ts, -dur)");
 }
 

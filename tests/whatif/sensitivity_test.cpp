@@ -15,6 +15,7 @@
 #include "studies/whatif/link_groups.hpp"
 #include "studies/whatif/sensitivity.hpp"
 #include "studies/whatif/step_time.hpp"
+#include "tests/support/places.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -122,7 +123,7 @@ TEST_CASE("with noise each op counts with its own factor") {
 
 TEST_CASE("links count by hops and bytes") {
   ScenarioFlags flags = flags_of("1f1b", 8, 24);
-  flags.profile = {std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json"};
+  flags.profile = {debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json"};
   flags.comm = "20us";
   flags.bandwidth = "10GB/s";
   const Prepared made = prepared(flags);

@@ -11,6 +11,8 @@
 
 #include "tests/support/command.hpp"
 
+#include "tests/support/places.hpp"
+
 namespace debubble::testing {
 namespace {
 
@@ -79,7 +81,7 @@ TEST_CASE("a link that no message takes changes nothing") {
 
 TEST_CASE("a slower link is waited for as bandwidth, not as latency") {
   const Folder folder;
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
   const Arguments flags{"--schedule", "gpipe",  "-p",   "8",           "-m",     "4",      "--profile",
                         profile,      "--comm", "10us", "--bandwidth", "25GB/s", "--link", "5>4:x0.5"};
   const auto bandwidth = more_of(folder, "transfer_bandwidth", flags);
@@ -93,7 +95,7 @@ TEST_CASE("a slower link is waited for as bandwidth, not as latency") {
 
 TEST_CASE("in a cluster the links of one device are waited for by those behind them") {
   const Folder folder;
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
   const Arguments flags{"--schedule", "gpipe", "-p",         "8",      "-m",     "4",
                         "--profile",  profile, "--topology", "ring:8", "--link", "5>4:x0.5"};
   const auto bandwidth = more_of(folder, "transfer_bandwidth", flags);
@@ -163,7 +165,7 @@ TEST_CASE("links of the planned cut are those of the base, whatever the change d
 
 TEST_CASE("collectives that cannot follow their links say so") {
   const Folder folder;
-  const std::string profile = std::string(DEBUBBLE_SOURCE_DIR) + "/traces/published/zb-a100-1.5b-m24.json";
+  const std::string profile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
   const auto text = [&](const Arguments& flags) { return folder.data(with({"whatif", "-p", "2"}, flags)); };
   const std::string note = "The collectives inside stages";
   const Arguments modelled{"--model", "tiny-gpt"};

@@ -13,9 +13,9 @@ using test::Doubles;
 using test::for_each_type;
 using test::KernelBench;
 
-constexpr DeviceAddress kNone = 0;
+constexpr DeviceAddress kTokenKernelsNone = 0;
 
-std::size_t at(std::int64_t row, std::int64_t column, std::int64_t width) {
+std::size_t token_kernels_at(std::int64_t row, std::int64_t column, std::int64_t width) {
   return static_cast<std::size_t>(row * width + column);
 }
 
@@ -35,17 +35,18 @@ TEST_CASE("embedding: lookup, tokens of another device, positions, and the gradi
       const DeviceAddress dplace = bench.floats(Doubles(place.size(), 1.0));
       const std::int32_t threads = row_threads(width, type);
       bench.launch("embedding_forward", 4, threads, ids, table, positions, both, kRows, kSamples, width, kVocabulary);
-      bench.launch("embedding_forward", 4, threads, ids, table, kNone, bare, kRows, kSamples, width, kVocabulary);
+      bench.launch("embedding_forward", 4, threads, ids, table, kTokenKernelsNone, bare, kRows, kSamples, width,
+                   kVocabulary);
       bench.launch("embedding_weight_grad", 4, threads, ids, dout, dtable, kRows, width, kVocabulary);
       bench.launch("position_weight_grad", 2, threads, dout, dplace, kSequence, kSamples, width);
       Doubles right, right_bare, right_table(word.size(), 1.0), right_place(place.size(), 1.0);
       for (std::int64_t row = 0; row < kRows; ++row) {
         const std::int64_t token = tokens[static_cast<std::size_t>(row)];
         for (std::int64_t i = 0; i < width; ++i) {
-          right_bare.push_back(token < kVocabulary ? word[at(token, i, width)] : 0);
-          right.push_back(right_bare.back() + place[at(row / kSamples, i, width)]);
-          if (token < kVocabulary) right_table[at(token, i, width)] += g[at(row, i, width)];
-          right_place[at(row / kSamples, i, width)] += g[at(row, i, width)];
+          right_bare.push_back(token < kVocabulary ? word[token_kernels_at(token, i, width)] : 0);
+          right.push_back(right_bare.back() + place[token_kernels_at(row / kSamples, i, width)]);
+          if (token < kVocabulary) right_table[token_kernels_at(token, i, width)] += g[token_kernels_at(row, i, width)];
+          right_place[token_kernels_at(row / kSamples, i, width)] += g[token_kernels_at(row, i, width)];
         }
       }
       CHECK(bench.close(bench.read_reals(both, kRows * width), right));
@@ -76,7 +77,7 @@ TEST_CASE("rotary positions turn queries and keys, leave values, and turn back")
     for (std::int64_t row = 0; row < kRows; ++row) {
       for (std::int64_t slot = 0; slot < kGroups * kSlots; ++slot) {
         for (std::int64_t i = 0; slot % kSlots < kSlots - 1 && i < kHalf; ++i) {
-          const std::size_t low = at(row, slot * kSize + i, kWidth);
+          const std::size_t low = token_kernels_at(row, slot * kSize + i, kWidth);
           const double angle = 0.3 * static_cast<double>(row / kSamples * kHalf + i);
           right[low] = x[low] * std::cos(angle) - x[low + kHalf] * std::sin(angle);
           right[low + kHalf] = x[low + kHalf] * std::cos(angle) + x[low] * std::sin(angle);
@@ -94,9 +95,10 @@ Doubles softmax(const Doubles& scores, std::int64_t row, std::int64_t sequence, 
   Doubles p(static_cast<std::size_t>(leading));
   double total = 0;
   double largest = -1e300;
-  for (std::int64_t key = 0; key <= row % sequence; ++key) largest = std::max(largest, scores[at(row, key, leading)]);
+  for (std::int64_t key = 0; key <= row % sequence; ++key)
+    largest = std::max(largest, scores[token_kernels_at(row, key, leading)]);
   for (std::int64_t key = 0; key <= row % sequence; ++key) {
-    p[static_cast<std::size_t>(key)] = std::exp(scale * (scores[at(row, key, leading)] - largest));
+    p[static_cast<std::size_t>(key)] = std::exp(scale * (scores[token_kernels_at(row, key, leading)] - largest));
     total += p[static_cast<std::size_t>(key)];
   }
   for (double& number : p) number /= total;
@@ -114,7 +116,7 @@ void check_softmax(DataType type, std::int64_t sequence, std::int64_t matrices, 
   // What stands behind the mask, or behind the row, must never count.
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t key = row % sequence + 1; key < leading; ++key) {
-      scores[at(row, key, leading)] = dp[at(row, key, leading)] = std::nan("");
+      scores[token_kernels_at(row, key, leading)] = dp[token_kernels_at(row, key, leading)] = std::nan("");
     }
   }
   upload_numbers(bench.device, data, scores, type);
@@ -130,10 +132,12 @@ void check_softmax(DataType type, std::int64_t sequence, std::int64_t matrices, 
     right.insert(right.end(), exact.begin(), exact.end());
     double average = 0;  // of the kernel's own, rounded probabilities
     for (std::int64_t key = 0; key <= row % sequence; ++key)
-      average += p[at(row, key, leading)] * dp[at(row, key, leading)];
+      average += p[token_kernels_at(row, key, leading)] * dp[token_kernels_at(row, key, leading)];
     for (std::int64_t key = 0; key < leading; ++key) {
       const bool seen = key <= row % sequence;
-      right_grad.push_back(seen ? kScale * p[at(row, key, leading)] * (dp[at(row, key, leading)] - average) : 0);
+      right_grad.push_back(seen ? kScale * p[token_kernels_at(row, key, leading)] *
+                                      (dp[token_kernels_at(row, key, leading)] - average)
+                                : 0);
     }
   }
   CHECK(bench.close(p, right, 2));
@@ -165,13 +169,14 @@ void check_cross_entropy(DataType type, std::int64_t width, double deviation) {
   for (std::int64_t row = 0; row < kRows; ++row) {
     const std::int64_t target = targets[static_cast<std::size_t>(row)];
     double largest = -1e300;
-    for (std::int64_t i = 0; i < width; ++i) largest = std::max(largest, logits[at(row, i, width)]);
+    for (std::int64_t i = 0; i < width; ++i) largest = std::max(largest, logits[token_kernels_at(row, i, width)]);
     double total = 0;
-    for (std::int64_t i = 0; i < width; ++i) total += std::exp(logits[at(row, i, width)] - largest);
+    for (std::int64_t i = 0; i < width; ++i) total += std::exp(logits[token_kernels_at(row, i, width)] - largest);
     right_sum.push_back(largest + std::log(total));
-    right_loss.push_back(right_sum.back() - (target < width ? logits[at(row, target, width)] : 0));
+    right_loss.push_back(right_sum.back() - (target < width ? logits[token_kernels_at(row, target, width)] : 0));
     for (std::int64_t i = 0; i < width; ++i) {
-      right_grad.push_back(0.5 * (std::exp(logits[at(row, i, width)] - right_sum.back()) - (i == target ? 1 : 0)));
+      right_grad.push_back(
+          0.5 * (std::exp(logits[token_kernels_at(row, i, width)] - right_sum.back()) - (i == target ? 1 : 0)));
     }
   }
   CHECK(bench.close(bench.read_floats(loss, kRows), right_loss, 0));

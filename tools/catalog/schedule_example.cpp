@@ -15,10 +15,10 @@ namespace debubble {
 namespace {
 
 // Small enough to read, large enough for every row: DualPipe needs two microbatches per device.
-constexpr int kDevices = 4;
-constexpr int kMicrobatches = 8;
+constexpr int kExampleDevices = 4;
+constexpr int kExampleMicrobatches = 8;
 
-std::string numbers_of(const Report& report) {
+std::string example_numbers(const Report& report) {
   double peak = 0;
   for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_activation_shares);
   return fmt::format("step {}, bubble {} of the step, peak {:.2f} activations of a device share",
@@ -29,15 +29,16 @@ std::string numbers_of(const Report& report) {
 
 ScheduleExample schedule_example(const ScheduleEntry& entry, const ViewStyle& style) {
   ScenarioFlags flags;
-  flags.devices = kDevices;
-  flags.microbatches = kMicrobatches;
+  flags.devices = kExampleDevices;
+  flags.microbatches = kExampleMicrobatches;
   Progress progress;
   const Run run = run_schedule(check_scenario(flags), entry.name, progress);
   ScheduleExample example;
-  example.command = fmt::format("debubble simulate --schedule {} -p {} -m {}", entry.name, kDevices, kMicrobatches);
+  example.command =
+      fmt::format("debubble simulate --schedule {} -p {} -m {}", entry.name, kExampleDevices, kExampleMicrobatches);
   if (!has_result(run.report)) return example;
   example.drawing = gantt(run.timeline, style, {&run.schedule, &run.costs});
-  example.numbers = numbers_of(run.report);
+  example.numbers = example_numbers(run.report);
   return example;
 }
 

@@ -41,7 +41,7 @@ std::string wrapped(std::string_view text, std::string_view hanging) {
 }
 
 // "|" would end a table's cell and "<" might begin a tag; formulas hold both.
-std::string escaped(std::string_view text) {
+std::string page_escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '|' || c == '<' || c == '*' || c == '_') result += '\\';
@@ -65,7 +65,7 @@ std::string title_of(ScheduleFamily family) {
 std::string section_of(const ScheduleEntry& entry) {
   std::string text = fmt::format("### {}\n\n", entry.name);
   for (const auto& [label, fact] : schedule_facts(entry)) {
-    text += wrapped(fmt::format("- **{}**: {}", label, escaped(fact)), "  ");
+    text += wrapped(fmt::format("- **{}**: {}", label, page_escaped(fact)), "  ");
   }
   ViewStyle style;
   style.width = kChartWidth;
@@ -79,7 +79,7 @@ std::string section_of(const ScheduleEntry& entry) {
 
 std::string schedule_page() {
   std::string text(kHeader);
-  text += wrapped("In formulas: " + escaped(formula_letters()) + ".", "") + "\n";
+  text += wrapped("In formulas: " + page_escaped(formula_letters()) + ".", "") + "\n";
   text += kCertainties;
   std::string family;
   for (const ScheduleEntry& entry : schedule_catalog()) {

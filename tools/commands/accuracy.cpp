@@ -17,7 +17,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kFormats = "text|json|markdown";
+constexpr std::string_view kAccuracyFormats = "text|json|markdown";
 
 void require_source(const ResultsFile& results, const std::string& name) {
   if (name.empty()) return;
@@ -49,12 +49,12 @@ class Accuracy : public Command {
         {.name = "--source", .type = "NAME", .help = "only records of this source", .target = &source_},
         {.name = "--fit", .help = "fit the constants anew and write them to their file", .target = &fit_},
     };
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kAccuracyFormats));
     return rows;
   }
 
   int run(const Invocation& invocation) override {
-    Output output(output_, kFormats);
+    Output output(output_, kAccuracyFormats);
     const ResultsFile results = read_results(read_file(records_, "--records"), records_);
     require_source(results, source_);
     const std::string file = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;

@@ -27,9 +27,9 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json";
+constexpr std::string_view kCheckFormats = "text|json";
 
-std::string environment(const char* name) {
+std::string check_environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes the environment
   return value == nullptr ? "" : value;
 }
@@ -60,7 +60,7 @@ class Check : public Command {
          .required = true},
         {.name = "--accept", .help = "write the predictions to the baseline; do it first", .target = &accept_},
     };
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kCheckFormats));
     add_rows(rows, {
                        {.name = "--junit",
                         .group = "Output",
@@ -83,7 +83,7 @@ class Check : public Command {
   int run(const Invocation& invocation) override {
     require_different_files(std::array<std::pair<std::string, std::string>, 3>{
         {{"--output", output_.output}, {"--junit", junit_}, {"--markdown", markdown_}}});
-    Output output(output_, kFormats);
+    Output output(output_, kCheckFormats);
     ExtraFile junit(junit_, [](const CheckResult& result) { return junit_xml(result); });
     ExtraFile markdown(markdown_, [](const CheckResult& result) { return check_markdown(result); });
     const CheckResult result = look();
@@ -150,8 +150,8 @@ class Check : public Command {
       std::fputs(diagnostics_view(suite.errors, stderr_style()).c_str(), stderr);
     }
     if (!github_) return;
-    std::fputs(github_annotations(result, environment("GITHUB_WORKSPACE")).c_str(), stderr);
-    const std::string summary = environment("GITHUB_STEP_SUMMARY");
+    std::fputs(github_annotations(result, check_environment("GITHUB_WORKSPACE")).c_str(), stderr);
+    const std::string summary = check_environment("GITHUB_STEP_SUMMARY");
     if (!summary.empty()) append_step_summary(summary, check_markdown(result));
   }
 

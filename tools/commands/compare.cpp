@@ -27,10 +27,10 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kCompareFormats = "text|json|csv";
 
 // A parameter that none of the compared schedules knows is a slip.
-void check_params(const Scenario& scenario, const std::vector<std::string>& names) {
+void check_compared_params(const Scenario& scenario, const std::vector<std::string>& names) {
   std::set<std::string> unknown;
   for (const auto& [key, value] : scenario.params) unknown.insert(key);
   for (const std::string& name : names) {
@@ -70,7 +70,7 @@ class Compare : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows = flag_rows(scenario_, ScenarioVerb::kSeveralSchedules);
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kCompareFormats));
     add_rows(rows, {
                        {.name = "--equal",
                         .group = "Run",
@@ -93,8 +93,8 @@ class Compare : public Command {
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     Terms terms = terms_of(scenario);
     const std::vector<std::string> names = contender_names(scenario, terms.all);
-    check_params(scenario, names);
-    Output output(output_, kFormats);
+    check_compared_params(scenario, names);
+    Output output(output_, kCompareFormats);
     Progress progress;
     if (terms.equal == Equal::kMemory && !terms.memory_limit) terms.memory_limit = memory_of_1f1b(scenario, progress);
     std::vector<Contender> contenders;

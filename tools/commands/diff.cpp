@@ -21,7 +21,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kDiffFormats = "text|json|csv";
 
 // "median" or a number from 1.
 std::optional<std::size_t> parse_iteration(const std::string& text) {
@@ -52,7 +52,7 @@ class DiffCommand : public Command {
          .help = "exit 1 beyond: bubble=2pp,step=5%,memory=5%",
          .target = &tolerance_},
     };
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kDiffFormats));
     add_rows(rows, {
                        {.name = "--trace",
                         .group = "Output",
@@ -73,7 +73,7 @@ class DiffCommand : public Command {
     const DiffRequest request{files_, parse_iteration(iteration_), read_scenario_file};
     require_different_files(std::array<std::pair<std::string, std::string>, 3>{
         {{"--output", output_.output}, {"--trace", trace_}, {"--bundle", bundle_}}});
-    Output output(output_, kFormats);
+    Output output(output_, kDiffFormats);
     std::optional<OutputFile> trace;
     if (!trace_.empty()) trace.emplace(trace_);
     std::optional<OutputFile> bundle;

@@ -18,9 +18,9 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json";
+constexpr std::string_view kDoctorFormats = "text|json";
 
-std::string verdict(const GpuCheck& check) {
+std::string check_verdict(const GpuCheck& check) {
   if (!check.passed) return "informs";
   return *check.passed ? "passed" : "FAILED";
 }
@@ -56,7 +56,7 @@ std::string gpu_text(const std::vector<GpuCheck>& checks, const ViewStyle& style
   std::string text;
   for (const GpuCheck& check : checks) {
     Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
-    table.add_row({verdict(check), check.question});
+    table.add_row({check_verdict(check), check.question});
     if (!check.figures.empty()) table.add_row({"", figures_text(check)});
     if (!check.remark.empty()) table.add_row({"", check.remark});
     text += "\n" + check.name + "\n" + table.text(static_cast<std::size_t>(style.width), 2);
@@ -76,12 +76,12 @@ class Doctor : public Command {
          .preset = "0",
          .target = &device_},
     };
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kDoctorFormats));
     return rows;
   }
 
   int run(const Invocation&) override {
-    Output output(output_, kFormats);
+    Output output(output_, kDoctorFormats);
     std::vector<MachineCheck> checks = check_machine();
     for (MachineCheck& check : check_python()) checks.push_back(std::move(check));
     const std::vector<GpuCheck> on_gpu = gpu_ ? run_on_gpu() : std::vector<GpuCheck>();

@@ -14,6 +14,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
+#include "tools/explain/error_page.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
@@ -28,7 +29,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json";
+constexpr std::string_view kExplainFormats = "text|json";
 
 [[noreturn]] void nothing_called(const std::string& name) {
   std::vector<std::string> names{"schedule", "step"};
@@ -51,7 +52,7 @@ class Explain : public Command {
         {.name = "NAME", .help = "of the schedule", .target = &name_},
     };
     add_rows(rows, flag_rows(flags_));
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kExplainFormats));
     return rows;
   }
 
@@ -88,8 +89,12 @@ class Explain : public Command {
     require_text();
     const auto code = find_error_code(topic_);
     if (!code) nothing_called(topic_);
-    Output output(output_, kFormats);
-    output.write(error_code_text(*code, topic_, output.style()));
+    Output output(output_, kExplainFormats);
+    std::string text = paint(output.style().color, kBold, code->code) + "  " + code->area + "\n";
+    for (const std::string& line : wrap(code->meaning, static_cast<std::size_t>(output.style().width) - 6)) {
+      text += "      " + line + "\n";
+    }
+    output.write(text);
     output.commit();
     return kExitOk;
   }
@@ -102,7 +107,7 @@ class Explain : public Command {
     require_text();
     const ScheduleEntry& entry = known_schedule(name_);
     const Scenario scenario = check_scenario(flags_);
-    Output output(output_, kFormats);
+    Output output(output_, kExplainFormats);
     Progress progress;
     const Run own = run_schedule(scenario, entry.name, progress);
     output.write(schedule_story(entry, own, scenario, flags_, progress, output.style()));
@@ -112,7 +117,7 @@ class Explain : public Command {
 
   int explain_run(const Invocation& invocation) {
     const Scenario scenario = check_scenario(flags_);
-    Output output(output_, kFormats);
+    Output output(output_, kExplainFormats);
     Progress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     const Run run = run_schedule(scenario, name, progress);

@@ -28,10 +28,10 @@ namespace debubble {
 
 namespace {
 
-const std::array<std::string, 7> kFormats{"pytorch-csv",     "pytorch-comms", "zero-bubble-json", "schedule-json",
-                                          "megatron-layout", "chrome-trace",  "topology-json"};
+const std::array<std::string, 7> kExportFormats{"pytorch-csv",     "pytorch-comms", "zero-bubble-json", "schedule-json",
+                                                "megatron-layout", "chrome-trace",  "topology-json"};
 
-constexpr const char* kPlacedBySimulation =
+constexpr const char* kExportPlacement =
     "the simulation places the work of fill-bubbles, which is no part of the schedule";
 
 // Megatron puts stage s on rank s mod p; a layout cannot say anything else.
@@ -65,7 +65,7 @@ class Export : public Command {
   }
 
   int run(const Invocation& invocation) override {
-    if (std::find(kFormats.begin(), kFormats.end(), to_) == kFormats.end()) refuse_format();
+    if (std::find(kExportFormats.begin(), kExportFormats.end(), to_) == kExportFormats.end()) refuse_format();
     const Scenario scenario = check_scenario(scenario_);
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
     if (to_ == "megatron-layout" && !scenario.profile) {
@@ -81,7 +81,7 @@ class Export : public Command {
     if (to_ == "megatron-layout") {
       Progress progress;
       const Run run = prepare_run(scenario, name, progress);
-      refuse_filled_bubbles(run.schedule, "--to", kPlacedBySimulation);
+      refuse_filled_bubbles(run.schedule, "--to", kExportPlacement);
       refuse_other_placements(run.schedule);
       file.write(write_layout(run.partition, *scenario.profile) + "\n");
     } else if (to_ == "topology-json") {
@@ -96,14 +96,14 @@ class Export : public Command {
  private:
   [[noreturn]] void refuse_format() const {
     std::string all;
-    for (const std::string& format : kFormats) all += (all.empty() ? "" : ", ") + format;
+    for (const std::string& format : kExportFormats) all += (all.empty() ? "" : ", ") + format;
     throw InputError(
         Diagnostic{"C003", "--to", "\"" + to_ + "\" is not a format debubble can export to", "known formats: " + all});
   }
 
   // What needs no costs.
   void write_order(const Schedule& schedule, OutputFile& file) const {
-    refuse_filled_bubbles(schedule, "--to", kPlacedBySimulation);
+    refuse_filled_bubbles(schedule, "--to", kExportPlacement);
     if (to_ == "schedule-json") {
       write_schedule_file(schedule, [&](std::string_view text) { file.write(text); });
       return;
@@ -121,7 +121,7 @@ class Export : public Command {
   int write_run(const Scenario& scenario, const std::string& name, const Invocation& invocation, OutputFile& file) {
     Progress progress;
     const Run run = run_schedule(scenario, name, progress);
-    if (to_ == "zero-bubble-json") refuse_filled_bubbles(run.schedule, "--to", kPlacedBySimulation);
+    if (to_ == "zero-bubble-json") refuse_filled_bubbles(run.schedule, "--to", kExportPlacement);
     if (to_ == "zero-bubble-json") refuse_what_is_not_expressible(run.schedule, ExchangeFormat::kNodeList, to_, "--to");
     if (!has_result(run.report)) {
       std::fputs(findings_view(run.report.findings, stderr_style()).c_str(), stderr);

@@ -27,7 +27,7 @@ namespace debubble {
 namespace {
 
 // The file's name without the endings that say its format: "rank0" of "traces/rank0.pt.trace.json.gz".
-std::string stem_of(const std::string& path) {
+std::string file_stem(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   bool cut = true;
   while (cut) {
@@ -155,7 +155,7 @@ void complete(Profile& profile, const TraceImportFlags& flags, const std::vector
   const auto first = [](std::initializer_list<std::string> texts) {
     return *std::find_if(texts.begin(), texts.end() - 1, [](const std::string& text) { return !text.empty(); });
   };
-  profile.model = first({flags.model.model, seen.model, stem_of(flags.files.front())});
+  profile.model = first({flags.model.model, seen.model, file_stem(flags.files.front())});
   profile.dtype = first({flags.model.dtype, seen.dtype, "unknown"});
   // Not value_or: it would cut the file's numbers to the flag's type.
   const auto given = [](const std::optional<int>& flag, std::int64_t other) { return flag ? *flag : other; };
@@ -163,21 +163,21 @@ void complete(Profile& profile, const TraceImportFlags& flags, const std::vector
   profile.sequence_length = given(flags.model.sequence, seen.sequence_length);
 }
 
-std::string share(Nanoseconds part, Nanoseconds whole) {
+std::string share_text(Nanoseconds part, Nanoseconds whole) {
   return format_percent(whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole));
 }
 
 // "bert: 12.3 ms of GPU time: 92.1 % in 24 layers; optimizer 5.0 %, communication 2.9 %"
-std::string verdict(const Profile& profile) {
+std::string import_verdict(const Profile& profile) {
   std::string text = profile.model + ": ";
   if (!profile.measurement) return text + fmt::format("{} layers", profile.layers.size());
   const Measurement& measured = *profile.measurement;
   text += fmt::format("{} of GPU time: {} in {} layer{}", format_duration(measured.kernel_time),
-                      share(measured.layer_time, measured.kernel_time), profile.layers.size(),
+                      share_text(measured.layer_time, measured.kernel_time), profile.layers.size(),
                       profile.layers.size() == 1 ? "" : "s");
   const char* separator = "; ";
   for (const RestItem& item : measured.rest) {
-    text += separator + item.what + " " + share(item.total, measured.kernel_time);
+    text += separator + item.what + " " + share_text(item.total, measured.kernel_time);
     separator = ", ";
   }
   return text;
@@ -261,7 +261,7 @@ int import_traces(const TraceImportFlags& flags) {
   if (profile_wanted) output.commit();
   explanation.commit();
   for (const std::string& note : found.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
-  std::fprintf(stderr, "%s\n", verdict(found.profile).c_str());
+  std::fprintf(stderr, "%s\n", import_verdict(found.profile).c_str());
   if (profile_wanted && found.any_backward && flags.output.output != "-") {
     std::fprintf(stderr, "next: debubble compare --profile %s -p 4 -m 8\n", flags.output.output.c_str());
   }

@@ -14,8 +14,8 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
-#include "tools/catalog/command_list.hpp"
 #include "tools/catalog/schedule_page.hpp"
+#include "tools/commands/command_list.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
@@ -31,22 +31,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kFormats = "text|json|markdown";
+constexpr std::string_view kListFormats = "text|json|markdown";
 
-struct Item {
+struct ListItem {
   std::string name;
   std::string summary;
 };
 
-const std::vector<Item>& cost_models() {
-  static const std::vector<Item> items{
+const std::vector<ListItem>& cost_models() {
+  static const std::vector<ListItem> items{
       {"uniform", "every stage alike: --times f=1,i=1,w=1, 1 MiB of activations per device share (the default)"},
       {"profiled", "measured or published layer times: --profile FILE, cut by --partition"},
       {"transformer", "layer times modelled from sizes: --model NAME --hardware NAME, cut by --partition"}};
   return items;
 }
 
-std::string sizes_text(const TransformerShape& shape) {
+std::string model_sizes_text(const TransformerShape& shape) {
   std::string text = std::to_string(shape.layers) + " layers of " + std::to_string(shape.hidden) + ", " +
                      std::to_string(shape.heads) + " heads";
   if (shape.kv_heads != shape.heads) text += " (" + std::to_string(shape.kv_heads) + " of keys and values)";
@@ -59,15 +59,15 @@ std::string sizes_text(const TransformerShape& shape) {
   return text;
 }
 
-std::vector<Item> models() {
-  std::vector<Item> items;
+std::vector<ListItem> models() {
+  std::vector<ListItem> items;
   for (const NamedModel& model : all_models()) {
-    items.push_back({model.shape.name, sizes_text(model.shape) + "; " + model.source});
+    items.push_back({model.shape.name, model_sizes_text(model.shape) + "; " + model.source});
   }
   return items;
 }
 
-Json schedule_json(const ScheduleEntry& entry) {
+Json schedule_entry_json(const ScheduleEntry& entry) {
   Json params = Json::array();
   for (const ParamSpec& param : entry.params) {
     params.push_back(
@@ -92,8 +92,8 @@ Json schedule_json(const ScheduleEntry& entry) {
           {"even_devices", entry.even_devices}};
 }
 
-std::vector<Item> hardware() {
-  std::vector<Item> items;
+std::vector<ListItem> hardware() {
+  std::vector<ListItem> items;
   for (const Hardware& one : hardware_presets()) {
     const auto tera = [](double rate) { return fmt::format("{:.0f}", rate / 1e12); };
     std::string text = tera(one.half_flops) + " TFLOP/s in 16 bits";
@@ -105,20 +105,20 @@ std::vector<Item> hardware() {
   return items;
 }
 
-std::vector<Item> commands() {
-  std::vector<Item> items;
+std::vector<ListItem> command_items() {
+  std::vector<ListItem> items;
   for (const CommandEntry& entry : command_catalog()) items.push_back({entry.name, entry.summary});
   return items;
 }
 
-const std::vector<Item>& completions() {
-  static const std::vector<Item> items{{"bash", "source <(debubble list completions bash)"},
-                                       {"zsh", "source <(debubble list completions zsh)"}};
+const std::vector<ListItem>& completion_items() {
+  static const std::vector<ListItem> items{{"bash", "source <(debubble list completions bash)"},
+                                           {"zsh", "source <(debubble list completions zsh)"}};
   return items;
 }
 
-std::vector<Item> codes() {
-  std::vector<Item> items;
+std::vector<ListItem> codes() {
+  std::vector<ListItem> items;
   for (const ErrorCode& code : error_codes()) items.push_back({std::string(code.code), std::string(code.meaning)});
   return items;
 }
@@ -131,24 +131,24 @@ Json code_json(const ErrorCode& code) {
           {"former", code.former}};
 }
 
-std::vector<Item> items_of(const std::string& family) {
+std::vector<ListItem> family_items(const std::string& family) {
   if (family == "error-codes") return codes();
-  if (family == "commands") return commands();
-  if (family == "completions") return completions();
+  if (family == "commands") return command_items();
+  if (family == "completions") return completion_items();
   if (family == "models") return models();
   if (family == "hardware") return hardware();
   return cost_models();
 }
 
-std::string items_text(const std::vector<Item>& items, const ViewStyle& style) {
+std::string list_items_text(const std::vector<ListItem>& items, const ViewStyle& style) {
   Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
-  for (const Item& item : items) table.add_row({item.name, item.summary});
+  for (const ListItem& item : items) table.add_row({item.name, item.summary});
   return table.text(static_cast<std::size_t>(style.width));
 }
 
-std::string items_json(const std::string& family, const std::vector<Item>& items) {
+std::string items_json(const std::string& family, const std::vector<ListItem>& items) {
   Json list = Json::array();
-  for (const Item& item : items) list.push_back({{"name", item.name}, {"summary", item.summary}});
+  for (const ListItem& item : items) list.push_back({{"name", item.name}, {"summary", item.summary}});
   return Json{{"schema_version", 1}, {family, list}}.dump(2) + "\n";
 }
 
@@ -162,7 +162,7 @@ class List : public Command {
          .target = &family_},
         {.name = "NAME", .help = "only the one of that name", .target = &name_},
     };
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kListFormats));
     return rows;
   }
 
@@ -177,7 +177,7 @@ class List : public Command {
                                         "hardware, error-codes, commands, completions"
                                       : "did you mean " + guess + "?"});
     }
-    Output output(output_, kFormats);
+    Output output(output_, kListFormats);
     const bool json = output.format() == Format::kJson;
     const bool page = family_ == "schedules" || family_ == "error-codes";
     if (output.format() == Format::kMarkdown && (!page || !name_.empty())) {
@@ -199,7 +199,7 @@ class List : public Command {
     } else if (family_ == "topologies") {
       output.write(topologies_text(output.style()));
     } else {
-      output.write(items_text(items_of(family_), output.style()));
+      output.write(list_items_text(family_items(family_), output.style()));
     }
     output.commit();
     return kExitOk;
@@ -218,7 +218,7 @@ class List : public Command {
     if (family_ == "transforms") return transforms_json();
     if (family_ == "topologies") return topologies_json();
     if (family_ == "error-codes") return codes_json();
-    return family_ == "commands" ? commands_json() : items_json(key(), items_of(family_));
+    return family_ == "commands" ? commands_json() : items_json(key(), family_items(family_));
   }
 
   // A topology may be written as for --topology: "dgx-h100:8".
@@ -250,9 +250,9 @@ class List : public Command {
     if (family_ == "topologies") return topology_text(name_, style);
     if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);
     if (family_ == "completions") return name_ == "bash" ? bash_completions() : zsh_completions();
-    std::vector<Item> items = items_of(family_);
-    std::erase_if(items, [&](const Item& item) { return item.name != name_; });
-    return items_text(items, style);
+    std::vector<ListItem> items = family_items(family_);
+    std::erase_if(items, [&](const ListItem& item) { return item.name != name_; });
+    return list_items_text(items, style);
   }
 
   static std::string schedules_text(const ViewStyle& style) {
@@ -269,7 +269,7 @@ class List : public Command {
 
   static std::string schedules_json() {
     Json list = Json::array();
-    for (const ScheduleEntry& entry : schedule_catalog()) list.push_back(schedule_json(entry));
+    for (const ScheduleEntry& entry : schedule_catalog()) list.push_back(schedule_entry_json(entry));
     return Json{{"schema_version", 1}, {"schedules", list}}.dump(2) + "\n";
   }
 

@@ -28,7 +28,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kLiveFormats = "text|json|csv";
 
 // A run that ended, or the finding that says why it did not.
 struct LiveOutcome {
@@ -44,7 +44,7 @@ class Live : public Command {
     scenario_.transformer.microbatch_flag = "--microbatch";
     scenario_.transformer.sequence_flag = "--seq";
     add_rows(rows, flag_rows(live_));
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kLiveFormats));
     add_rows(rows, flag_rows(files_));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || step>40ms'"));
     return rows;
@@ -60,7 +60,7 @@ class Live : public Command {
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     RunFiles files(files_, output_.output);
-    Output output(output_, kFormats);
+    Output output(output_, kLiveFormats);
 
     Progress progress;
     const LivePlan plan = plan_live(scenario, settings, name, progress);

@@ -24,13 +24,13 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kSimulateFormats = "text|json|csv";
 
 class Simulate : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows = flag_rows(scenario_);
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kSimulateFormats));
     add_rows(rows, flag_rows(files_));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || mem>76GiB'"));
     return rows;
@@ -41,7 +41,7 @@ class Simulate : public Command {
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     RunFiles files(files_, output_.output);
-    Output output(output_, kFormats);
+    Output output(output_, kSimulateFormats);
 
     Progress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();

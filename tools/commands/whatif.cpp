@@ -30,7 +30,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kFormats = "text|json|csv";
+constexpr std::string_view kWhatIfFormats = "text|json|csv";
 
 std::string drawn_of(const VariationScenario& variation) {
   std::string text;
@@ -52,7 +52,7 @@ std::vector<AloneChange> run_alone(const WhatIfQuestion& question, const Run& pr
   return alone;
 }
 
-WhatIfResult answer(const WhatIfQuestion& question, const std::string& name, Progress& progress) {
+WhatIfResult answer_question(const WhatIfQuestion& question, const std::string& name, Progress& progress) {
   WhatIfResult result;
   const Run prepared = prepare_run(question.base, name, progress);
   Run base = prepared;
@@ -105,7 +105,7 @@ class WhatIf : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows = flag_rows(scenario_);
     add_rows(rows, flag_rows(flags_));
-    add_rows(rows, flag_rows(output_, kFormats));
+    add_rows(rows, flag_rows(output_, kWhatIfFormats));
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for the changed run"));
     return rows;
   }
@@ -114,10 +114,10 @@ class WhatIf : public Command {
     const WhatIfQuestion question = check_whatif(flags_, check_scenario(scenario_));
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
-    Output output(output_, kFormats);
+    Output output(output_, kWhatIfFormats);
     Progress progress;
     const std::string name = question.base.schedules.empty() ? "1f1b" : question.base.schedules.front();
-    const WhatIfResult result = answer(question, name, progress);
+    const WhatIfResult result = answer_question(question, name, progress);
     const bool ran = has_result(result.base) && has_result(result.subject());
     const bool fired = fail_if && ran && judge(*fail_if, result.subject());
     show(result, invocation, output);

@@ -38,7 +38,7 @@ bool exists(const char* path) {
 
 bool in_container() { return exists("/.dockerenv") || exists("/run/.containerenv") || std::getenv("SINGULARITY_NAME"); }
 
-std::string text_of(const char* path) {
+std::string whole_file(const char* path) {
   std::ifstream stream(path);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -48,7 +48,7 @@ std::string with_help(const Diagnostic& problem) {
 }
 
 // A check that is a value or an UnavailableError.
-MachineCheck checked(const std::string& what, const std::function<std::string()>& find) {
+MachineCheck machine_check(const std::string& what, const std::function<std::string()>& find) {
   try {
     return {what, "ok", find()};
   } catch (const UnavailableError& error) {
@@ -56,7 +56,7 @@ MachineCheck checked(const std::string& what, const std::function<std::string()>
   }
 }
 
-std::string devices_of(const CudaDriver& driver) {
+std::string gpus_text(const CudaDriver& driver) {
   initialise(driver);
   int count = 0;
   check_cuda(driver, driver.call.device_count(&count), "counting the GPUs");
@@ -72,19 +72,19 @@ std::string devices_of(const CudaDriver& driver) {
 }
 
 std::string driver_text(const CudaDriver& driver) {
-  const std::string kernel = kernel_driver_version(text_of("/proc/driver/nvidia/version"));
+  const std::string kernel = kernel_driver_version(whole_file("/proc/driver/nvidia/version"));
   return (kernel.empty() ? driver.library : kernel) + ", for CUDA up to " + cuda_version_text(driver.version);
 }
 
 // The driver, and the libraries that have to fit it.
 void check_cuda_libraries(std::vector<MachineCheck>& checks) {
   int version = 0;
-  checks.push_back(checked("CUDA driver", [&version] {
+  checks.push_back(machine_check("CUDA driver", [&version] {
     const CudaDriver driver = load_cuda_driver();
     version = driver.version;
     return driver_text(driver);
   }));
-  if (version > 0) checks.push_back(checked("GPU", [] { return devices_of(load_cuda_driver()); }));
+  if (version > 0) checks.push_back(machine_check("GPU", [] { return gpus_text(load_cuda_driver()); }));
   if (version == 0 && in_container()) {
     checks.push_back(
         {"container", "note", "a container sees GPUs only when it is started with them: docker run --gpus all"});
@@ -93,18 +93,18 @@ void check_cuda_libraries(std::vector<MachineCheck>& checks) {
         {"device files", "note",
          "there is no /dev/nvidiactl: a container needs --gpus all, a machine the driver's kernel module"});
   }
-  checks.push_back(checked("cuBLASLt", [version] {
+  checks.push_back(machine_check("cuBLASLt", [version] {
     const CublasLt library = load_cublaslt(version > 0 ? version : kAnyVersion);
     return library.library + ", CUDA " + cuda_version_text(library.runtime_version);
   }));
-  checks.push_back(checked("NVRTC", [version] {
+  checks.push_back(machine_check("NVRTC", [version] {
     const Nvrtc library = load_nvrtc(version > 0 ? version : kAnyVersion);
     return library.library + ", CUDA " + cuda_version_text(library.version);
   }));
 }
 
 MachineCheck cupti_check() {
-  return checked("CUPTI", [] {
+  return machine_check("CUPTI", [] {
     const CuptiTable cupti = load_cupti("");
     return cupti.path + ", CUDA " + cuda_release(cupti.version) + "; tracing needs no privilege";
   });
@@ -131,7 +131,7 @@ MachineCheck products_check() {
 }
 
 MachineCheck mpi_check() {
-  return checked("MPI", [] {
+  return machine_check("MPI", [] {
     (void)live::load_message_passing();
     return std::string("the plugin is there: mpirun -n 4 debubble live --backend mpi");
   });
@@ -166,7 +166,7 @@ std::vector<MachineCheck> check_machine() {
   check_cuda_libraries(checks);
   checks.push_back(cupti_check());
   checks.push_back(nvml_check());
-  checks.push_back(checked("injection library", [] { return injection_library().string(); }));
+  checks.push_back(machine_check("injection library", [] { return injection_library().string(); }));
   check_other_tools(checks);
   return checks;
 }

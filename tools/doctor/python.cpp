@@ -81,7 +81,7 @@ std::optional<std::string> output_of_python(const std::string& folder) {
   return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::optional(text) : std::nullopt;
 }
 
-MachineCheck answer(const std::string& what, const std::string& line, const std::string& help) {
+MachineCheck python_answer(const std::string& what, const std::string& line, const std::string& help) {
   if (line.starts_with("- ")) return {what, "missing", line.substr(2) + "; " + help};
   return {what, "ok", line};
 }
@@ -106,9 +106,10 @@ std::vector<MachineCheck> check_python() {
     begin = end + 1;
   }
   lines.resize(3, "- no answer");
-  return {answer("python3", lines[0], "only measuring PyTorch scripts needs it"),
-          answer("PyTorch", lines[1], "only measuring PyTorch scripts needs it: install it where the script runs"),
-          answer("debubble_hooks", lines[2], "build and install debubble again")};
+  return {
+      python_answer("python3", lines[0], "only measuring PyTorch scripts needs it"),
+      python_answer("PyTorch", lines[1], "only measuring PyTorch scripts needs it: install it where the script runs"),
+      python_answer("debubble_hooks", lines[2], "build and install debubble again")};
 }
 
 }  // namespace debubble

@@ -17,7 +17,8 @@ std::vector<std::string_view> words(std::string_view text) {
   return all;
 }
 
-std::vector<ErrorCode> all_codes() {
+// "| X010 | a finding: the schedule deadlocks |", or a heading, "| **X** | **the run** |".
+std::vector<ErrorCode> parse_table() {
   std::vector<ErrorCode> codes;
   for (const auto families : {error_families_of_input(), error_families_of_schedules(), error_families_of_runs()}) {
     for (const ErrorFamily& family : families) {
@@ -32,7 +33,7 @@ std::vector<ErrorCode> all_codes() {
 }  // namespace
 
 const std::vector<ErrorCode>& error_codes() {
-  static const std::vector<ErrorCode> codes = all_codes();
+  static const std::vector<ErrorCode> codes = parse_table();
   return codes;
 }
 

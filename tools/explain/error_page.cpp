@@ -8,7 +8,7 @@ namespace debubble {
 
 namespace {
 
-constexpr std::string_view kHeader = R"(# Error codes
+constexpr std::string_view kErrorPageHeader = R"(# Error codes
 
 <!-- Made by `debubble list error-codes --format markdown`; a test fails where it differs from the table. -->
 
@@ -39,7 +39,7 @@ std::string cell(std::string_view text) {
 }
 
 // Marks of Markdown are for the page alone.
-std::string plain(std::string_view text) {
+std::string without_markup(std::string_view text) {
   std::string result(text);
   std::erase(result, '`');
   return result;
@@ -59,14 +59,14 @@ std::string error_code_text(const ErrorCode& code, std::string_view asked, const
       text += "      " + line + "\n";
     }
   };
-  add(plain(code.meaning));
-  add("what to do: " + plain(code.remedy));
+  add(without_markup(code.meaning));
+  add("what to do: " + without_markup(code.remedy));
   if (!code.former.empty()) add("former codes, aliases until the next release: " + joined(code.former));
   return text;
 }
 
 std::string error_page() {
-  std::string text(kHeader);
+  std::string text(kErrorPageHeader);
   std::string_view family;
   for (const ErrorCode& code : error_codes()) {
     if (code.family != family) {

@@ -146,7 +146,7 @@ constexpr std::array<ErrorRow, 9> kModels{{
      "measure your own training script instead: debubble profile -- python train.py"},
 }};
 
-constexpr std::array<ErrorFamily, 4> kFamilies{{
+constexpr std::array<ErrorFamily, 4> kInputFamilies{{
     {"the command line", kCommandLine},
     {"files", kFiles},
     {"profiles, layers and partitions", kLayers},
@@ -155,6 +155,6 @@ constexpr std::array<ErrorFamily, 4> kFamilies{{
 
 }  // namespace
 
-std::span<const ErrorFamily> error_families_of_input() { return kFamilies; }
+std::span<const ErrorFamily> error_families_of_input() { return kInputFamilies; }
 
 }  // namespace debubble

@@ -105,7 +105,7 @@ constexpr std::array<ErrorRow, 21> kMachine{{
      "update the driver, use fewer devices, or other GPUs"},
 }};
 
-constexpr std::array<ErrorFamily, 4> kFamilies{{
+constexpr std::array<ErrorFamily, 4> kRunFamilies{{
     {"the simulation", kSimulation},
     {"comparing predicted and measured runs", kComparing},
     {"live execution", kLive},
@@ -114,6 +114,6 @@ constexpr std::array<ErrorFamily, 4> kFamilies{{
 
 }  // namespace
 
-std::span<const ErrorFamily> error_families_of_runs() { return kFamilies; }
+std::span<const ErrorFamily> error_families_of_runs() { return kRunFamilies; }
 
 }  // namespace debubble

@@ -48,7 +48,7 @@ constexpr std::array<ErrorRow, 23> kSchedules{{
      "leave one out, or add what the message names"},
 }};
 
-constexpr std::array<ErrorRow, 20> kTables{{
+constexpr std::array<ErrorRow, 20> kScheduleTables{{
     {"J021", "J025", "a node or field of a node list that a schedule of compute cannot hold",
      "remove it, or export the list without transfers"},
     {"J030", "J031 J032 J033", "a malformed pipeline layout", "correct the character at the position in the message"},
@@ -102,14 +102,14 @@ constexpr std::array<ErrorRow, 9> kClusters{{
     {"O024", "B009", "a change that changes nothing", "give a factor other than 1, or leave it out"},
 }};
 
-constexpr std::array<ErrorFamily, 3> kFamilies{{
+constexpr std::array<ErrorFamily, 3> kScheduleFamilies{{
     {"what is asked of a schedule", kSchedules},
-    {"schedule tables and files", kTables},
+    {"schedule tables and files", kScheduleTables},
     {"clusters, links and variations", kClusters},
 }};
 
 }  // namespace
 
-std::span<const ErrorFamily> error_families_of_schedules() { return kFamilies; }
+std::span<const ErrorFamily> error_families_of_schedules() { return kScheduleFamilies; }
 
 }  // namespace debubble

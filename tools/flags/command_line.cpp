@@ -16,7 +16,7 @@ namespace {
 constexpr int kFirstColumn = 29;
 
 // "-p,--devices", "--schedules,--schedule", "FILE".
-std::string names_of(const Flag& flag) {
+std::string option_names(const Flag& flag) {
   std::string names(flag.name);
   if (!flag.short_name.empty()) names = std::string(flag.short_name) + "," + names;
   if (!flag.alias.empty()) names.append(",").append(flag.alias);
@@ -27,10 +27,10 @@ class AddOption {
  public:
   AddOption(CLI::App& app, const Flag& flag) : app_(app), flag_(flag) {}
 
-  CLI::Option* operator()(bool* target) const { return app_.add_flag(names_of(flag_), *target, help_of(flag_)); }
+  CLI::Option* operator()(bool* target) const { return app_.add_flag(option_names(flag_), *target, help_of(flag_)); }
   template <typename Target>
   CLI::Option* operator()(Target* target) const {
-    return app_.add_option(names_of(flag_), *target, help_of(flag_))->type_name(std::string(flag_.type));
+    return app_.add_option(option_names(flag_), *target, help_of(flag_))->type_name(std::string(flag_.type));
   }
 
  private:

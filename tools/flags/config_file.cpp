@@ -37,7 +37,7 @@ std::string take_config(std::vector<std::string>& arguments) {
 }
 
 // "file:line" of the first line that sets `key`, or the file alone.
-std::string place_of(const std::string& text, const std::string& file, const std::string& key) {
+std::string line_in_file(const std::string& text, const std::string& file, const std::string& key) {
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
@@ -116,14 +116,14 @@ class ItemCheck {
     const std::string section = section_of(item);
     const bool is_verb = section.empty() || std::find(verbs_.begin(), verbs_.end(), section) != verbs_.end();
     if (!is_verb || item.sections.size() > 1) {
-      return Diagnostic{"C060", place_of(text_, file_, "[" + section), "there is no verb [" + section + "]",
+      return Diagnostic{"C060", line_in_file(text_, file_, "[" + section), "there is no verb [" + section + "]",
                         "sections are named like verbs: [simulate], [compare]"};
     }
     if (!concerns(item)) return std::nullopt;
     const Flag* flag = find_flag(rows_, "--" + item.key);
     if (flag == nullptr) return unknown_flag(item.key);
     if (item.values.size() > 1 && !std::holds_alternative<std::vector<std::string>*>(flag->target)) {
-      return Diagnostic{"G002", place_of(text_, file_, item.key), item.key + " takes one value",
+      return Diagnostic{"G002", line_in_file(text_, file_, item.key), item.key + " takes one value",
                         "give it once, without [ ]"};
     }
     return std::nullopt;
@@ -141,7 +141,7 @@ class ItemCheck {
   [[nodiscard]] Diagnostic unknown_flag(const std::string& name) const {
     const std::string guess = closest_name(name, flag_keys(rows_));
     return {
-        "P005", place_of(text_, file_, name), "`debubble " + verb_ + "` has no flag \"" + name + "\"",
+        "P005", line_in_file(text_, file_, name), "`debubble " + verb_ + "` has no flag \"" + name + "\"",
         guess.empty() ? "the keys are the flags of `debubble " + verb_ + " --help`" : "did you mean " + guess + "?"};
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
@@ -21,13 +22,13 @@ std::int64_t largest(const Report& report, Member member) {
 }
 
 template <IdleCause kCause>
-std::int64_t idle_by(const Report& report) {
-  return largest(report, [](const DeviceReport& d) { return d.idle_by_cause[static_cast<std::size_t>(kCause)]; });
+std::int64_t largest_idle(const Report& report) {
+  return largest(report, [](const DeviceReport& d) { return at(d.idle_by_cause, kCause); });
 }
 
 template <MemoryCategory kCategory>
 std::int64_t peak_by(const Report& report) {
-  return largest(report, [](const DeviceReport& d) { return d.peak_by_category[static_cast<std::size_t>(kCategory)]; });
+  return largest(report, [](const DeviceReport& d) { return at(d.peak_by_category, kCategory); });
 }
 
 using MaybeReal = std::optional<double>;
@@ -53,7 +54,7 @@ std::int64_t of_step(const Report& report) {
   return 0;
 }
 
-bool has_step(const Report& report) { return report.step.has_value(); }
+bool has_step_report(const Report& report) { return report.step.has_value(); }
 
 constexpr Metric step_time(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&)) {
   return {name, key, "", MetricUnit::kNanoseconds, get, nullptr, has_step};
@@ -72,15 +73,15 @@ constexpr Metric maybe_size(std::string_view name, std::string_view key, std::in
   return {name, key, "", MetricUnit::kBytes, get, nullptr, known};
 }
 
-constexpr Metric count(std::string_view name, std::int64_t (*get)(const Report&)) {
+constexpr Metric count_metric(std::string_view name, std::int64_t (*get)(const Report&)) {
   return {name, name, "", MetricUnit::kCount, get, nullptr};
 }
 
-constexpr Metric ratio(std::string_view name, MaybeReal (*get)(const Report&), std::string_view alias = "") {
+constexpr Metric ratio_metric(std::string_view name, MaybeReal (*get)(const Report&), std::string_view alias = "") {
   return {name, name, alias, MetricUnit::kRatio, nullptr, get};
 }
 
-constexpr Metric number(std::string_view name, std::string_view key, MaybeReal (*get)(const Report&)) {
+constexpr Metric number_metric(std::string_view name, std::string_view key, MaybeReal (*get)(const Report&)) {
   return {name, key, "", MetricUnit::kNumber, nullptr, get};
 }
 
@@ -101,21 +102,21 @@ constexpr std::array kMetrics = {
         "steady_period", "steady_period_ns", [](R r) { return r.steady_period.value_or(0); },
         [](R r) { return r.steady_period.has_value(); }),
     time("ideal", "ideal_ns", [](R r) { return r.ideal; }),
-    ratio(
+    ratio_metric(
         "bubble_ratio", [](R r) { return MaybeReal(r.bubble_ratio); }, "bubble"),
-    ratio("bubble_over_ideal", [](R r) { return MaybeReal(r.bubble_over_ideal); }),
-    ratio("span_bubble_ratio", [](R r) { return MaybeReal(r.span_bubble_ratio); }),
-    number("throughput_samples", "throughput_samples_per_s", [](R r) { return r.samples_per_second; }),
-    number("throughput_tokens", "throughput_tokens_per_s", [](R r) { return r.tokens_per_second; }),
-    ratio("mfu", [](R r) { return r.mfu; }),
-    count("weight_copies", [](R r) { return std::int64_t{r.weight_copies}; }),
+    ratio_metric("bubble_over_ideal", [](R r) { return MaybeReal(r.bubble_over_ideal); }),
+    ratio_metric("span_bubble_ratio", [](R r) { return MaybeReal(r.span_bubble_ratio); }),
+    number_metric("throughput_samples", "throughput_samples_per_s", [](R r) { return r.samples_per_second; }),
+    number_metric("throughput_tokens", "throughput_tokens_per_s", [](R r) { return r.tokens_per_second; }),
+    ratio_metric("mfu", [](R r) { return r.mfu; }),
+    count_metric("weight_copies", [](R r) { return std::int64_t{r.weight_copies}; }),
     size("p2p", "p2p_bytes", [](R r) { return r.p2p_bytes; }),
-    count("p2p_messages", [](R r) { return r.p2p_messages; }),
+    count_metric("p2p_messages", [](R r) { return r.p2p_messages; }),
     time("critical_path.compute", "critical_path.compute_ns", [](R r) { return r.critical_path.compute; }),
     time("critical_path.transfer", "critical_path.transfer_ns", [](R r) { return r.critical_path.transfer; }),
     time("critical_path.collective", "critical_path.collective_ns", [](R r) { return r.critical_path.collective; }),
     time("critical_path.wait", "critical_path.wait_ns", [](R r) { return r.critical_path.wait; }),
-    count("critical_path.hops", [](R r) { return std::int64_t{r.critical_path.hops}; }),
+    count_metric("critical_path.hops", [](R r) { return std::int64_t{r.critical_path.hops}; }),
     time("busy", "busy_ns", [](R r) { return largest(r, [](D d) { return d.busy; }); }),
     time("idle", "idle_ns", [](R r) { return largest(r, [](D d) { return d.idle; }); }),
     time("idle_by_cause.fill", "idle_by_cause_ns.fill", idle_by<IdleCause::kFill>),
@@ -166,7 +167,7 @@ constexpr std::array kMetrics = {
         "peak_memory", "peak_memory_bytes", [](R r) { return largest(r, [](D d) { return d.peak_memory; }); }, "mem"),
     size("peak_activation", "peak_activation_bytes",
          [](R r) { return largest(r, [](D d) { return d.peak_activation; }); }),
-    number("peak_activation_shares", "peak_activation_shares", largest_shares),
+    number_metric("peak_activation_shares", "peak_activation_shares", largest_shares),
     size("peak_by_category.weights", "peak_by_category_bytes.weights", peak_by<MemoryCategory::kWeights>),
     size("peak_by_category.gradients", "peak_by_category_bytes.gradients", peak_by<MemoryCategory::kGradients>),
     size("peak_by_category.optimizer", "peak_by_category_bytes.optimizer", peak_by<MemoryCategory::kOptimizer>),

@@ -15,11 +15,11 @@ namespace debubble {
 
 namespace {
 
-constexpr const char* kPlacedBySimulation =
+constexpr const char* kTablePlacement =
     "the simulation places the work of fill-bubbles, which is no part of the schedule or of the run's ops";
 
 // The check comes before any file is opened.
-const RunFileFlags& checked(const RunFileFlags& flags, const std::string& output) {
+const RunFileFlags& checked_files(const RunFileFlags& flags, const std::string& output) {
   require_different_files(std::array<std::pair<std::string, std::string>, 4>{
       {{"--output", output}, {"--trace", flags.trace}, {"--export-schedule", flags.table}, {"--save-run", flags.run}}});
   return flags;
@@ -49,11 +49,11 @@ FlagRows flag_rows(RunFileFlags& flags) {
 }
 
 RunFiles::RunFiles(const RunFileFlags& flags, const std::string& output)
-    : trace_(checked(flags, output).trace), table_(flags.table), run_(flags.run) {}
+    : trace_(checked_files(flags, output).trace), table_(flags.table), run_(flags.run) {}
 
 void RunFiles::require_words_for(const Schedule& schedule) const {
-  if (table_.file) refuse_filled_bubbles(schedule, "--export-schedule", kPlacedBySimulation);
-  if (run_.file) refuse_filled_bubbles(schedule, "--save-run", kPlacedBySimulation);
+  if (table_.file) refuse_filled_bubbles(schedule, "--export-schedule", kTablePlacement);
+  if (run_.file) refuse_filled_bubbles(schedule, "--save-run", kTablePlacement);
   if (table_.file) {
     refuse_what_is_not_expressible(schedule, ExchangeFormat::kPytorchTable, "pytorch-csv", "--export-schedule");
   }

@@ -16,6 +16,7 @@
 #include "gpu/workload/self_check.hpp"
 #include "profiler/measurement/session.hpp"
 #include "scenario/job/progress.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/live/model.hpp"
@@ -56,8 +57,8 @@ void check_numbers(const ProfileFlags& flags, const WorkloadSize& size) {
   std::fprintf(stderr, "debubble: self check: %zu passes compute the right numbers\n", checks.size());
 }
 
-SessionResult measure(const ProfileFlags& flags, const TransformerShape& shape, const WorkloadSize& size,
-                      const std::string& record_file) {
+SessionResult measure_built_in(const ProfileFlags& flags, const TransformerShape& shape, const WorkloadSize& size,
+                               const std::string& record_file) {
   SessionOptions options;
   options.shape = shape;
   options.size = size;
@@ -84,8 +85,8 @@ void write_checks(const std::string& path, const std::vector<SessionResult::Chec
   std::string text = "{\n  \"schema_version\": 1,\n  \"checks\": [";
   for (const SessionResult::Check& check : checks) {
     text += fmt::format("{}\n    {{\"layer\": \"{}\", \"pass\": \"{}\", \"by_kernels_ns\": {}, \"by_events_ns\": {}}}",
-                        text.ends_with('[') ? "" : ",", check.layer, kLetters[static_cast<std::size_t>(check.pass)],
-                        check.by_kernels, check.by_events);
+                        text.ends_with('[') ? "" : ",", check.layer, at(kLetters, check.pass), check.by_kernels,
+                        check.by_events);
   }
   OutputFile file(path);
   file.write(text + "\n  ]\n}\n");
@@ -113,7 +114,7 @@ int measure_one(const ProfileFlags& flags, const TransformerShape& shape, const 
   if (flags.self_check) {  // apart: recording must start before the first CUDA call of this process
     if (const auto failure = run_apart([&] { check_numbers(flags, size); })) throw UnavailableError(*failure);
   }
-  const SessionResult result = measure(flags, shape, size, record_file(flags, name));
+  const SessionResult result = measure_built_in(flags, shape, size, record_file(flags, name));
   const std::string text = write_profile(result.attribution.profile);
   if (!flags.checks.empty()) write_checks(flags.checks, result.checks);
   if (file) {
@@ -149,7 +150,7 @@ SweepRow measure_apart(const ProfileFlags& flags, const TransformerShape& shape,
   SweepRow row{size.microbatch, size.sequence, path, {}, {}};
   failure = run_apart([&] {
     if (flags.self_check) check_numbers(flags, size);
-    write_file(path, measure(flags, shape, size, record_file(flags, name)).attribution.profile);
+    write_file(path, measure_built_in(flags, shape, size, record_file(flags, name)).attribution.profile);
   });
   if (failure) {
     row.failure = failure->message;

@@ -21,7 +21,7 @@ namespace debubble {
 
 namespace {
 
-std::string variable(const char* name) {
+std::string variable_or_empty(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -29,18 +29,18 @@ std::string variable(const char* name) {
 // The variables by which drivers and NVTX load a tool hold one library each.
 void refuse_other_tool(const std::string& ours) {
   for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
-    const std::string value = variable(name);
+    const std::string value = variable_or_empty(name);
     if (value.empty() || value == ours) continue;
     throw UnavailableError(Diagnostic{"U003", name, "another tool is to be loaded into the program: " + value,
                                       std::string("unset ") + name + ", and run the two tools one after the other"});
   }
 }
 
-Environment surroundings(const std::filesystem::path& records) {
+Environment injected_environment(const std::filesystem::path& records) {
   const std::string library = injection_library().string();
   refuse_other_tool(library);
   const std::string python = python_folder().string();
-  const std::string before = variable("PYTHONPATH");
+  const std::string before = variable_or_empty("PYTHONPATH");
   return {{"CUDA_INJECTION64_PATH", library},
           {"NVTX_INJECTION64_PATH", library},
           {"DEBUBBLE_INJECT", library},
@@ -49,7 +49,7 @@ Environment surroundings(const std::filesystem::path& records) {
 }
 
 // The command as it was typed.
-std::string name_of(const std::vector<std::string>& program) {
+std::string program_text(const std::vector<std::string>& program) {
   std::string line;
   for (const std::string& word : program) line += (line.empty() ? "" : " ") + shell_quoted(word);
   constexpr std::size_t kMost = 200;
@@ -87,9 +87,9 @@ int profile_program(const ProfileFlags& flags, const std::vector<std::string>& p
   const std::string path = flags.file.empty() ? "profile.json" : flags.file;
   OutputFile file(path);
   const RecordFolder folder(flags.keep_records);
-  const std::string name = name_of(program);
+  const std::string name = program_text(program);
 
-  const ProgramEnd end = run_program(program, surroundings(folder.path()));
+  const ProgramEnd end = run_program(program, injected_environment(folder.path()));
   if (!end.well()) std::fprintf(stderr, "debubble: %s %s\n", name.c_str(), to_string(end).c_str());
 
   const Attribution found = attribute(find_recordings(folder.path()), rules, program);

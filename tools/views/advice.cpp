@@ -7,21 +7,19 @@
 #include <optional>
 
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
+#include "tools/views/share.hpp"
 
 namespace debubble {
 namespace {
 
-constexpr double kBusyEnough = 0.05;  // bubble below which compute limits
-constexpr double kDominates = 0.90;   // of the step that one device works
-constexpr double kUneven = 1.05;      // busiest against least busy device
+constexpr double kBusyEnough = 0.05;    // bubble below which compute limits
+constexpr double kDominates = 0.90;     // of the step that one device works
+constexpr double kUnevenAdvice = 1.05;  // busiest against least busy device
 
-double share(Nanoseconds part, Nanoseconds whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-Nanoseconds idle_by(const Report& report, IdleCause cause) {
+Nanoseconds idle_total(const Report& report, IdleCause cause) {
   Nanoseconds sum = 0;
-  for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[static_cast<std::size_t>(cause)];
+  for (const DeviceReport& device : report.devices) sum += at(device.idle_by_cause, cause);
   return sum;
 }
 
@@ -42,15 +40,15 @@ struct IdleGroups {
 IdleGroups group_idle(const Report& report) {
   IdleGroups groups;
   for (const DeviceReport& device : report.devices) groups.all += device.idle;
-  groups.ramps = idle_by(report, IdleCause::kFill) + idle_by(report, IdleCause::kDrain);
-  groups.between = idle_by(report, IdleCause::kDependency);
-  groups.latency = idle_by(report, IdleCause::kTransferLatency);
-  groups.bandwidth = idle_by(report, IdleCause::kTransferBandwidth);
-  groups.contention = idle_by(report, IdleCause::kContention);
+  groups.ramps = idle_total(report, IdleCause::kFill) + idle_total(report, IdleCause::kDrain);
+  groups.between = idle_total(report, IdleCause::kDependency);
+  groups.latency = idle_total(report, IdleCause::kTransferLatency);
+  groups.bandwidth = idle_total(report, IdleCause::kTransferBandwidth);
+  groups.contention = idle_total(report, IdleCause::kContention);
   for (const IdleCause cause :
        {IdleCause::kCollective, IdleCause::kStraggler, IdleCause::kMemoryLimit, IdleCause::kLaunchGap}) {
-    if (idle_by(report, cause) <= groups.worst_other) continue;
-    groups.worst_other = idle_by(report, cause);
+    if (idle_total(report, cause) <= groups.worst_other) continue;
+    groups.worst_other = idle_total(report, cause);
     groups.other = cause;
   }
   return groups;
@@ -146,7 +144,7 @@ Advice advise(const Report& report, const AdviceContext& context) {
   const auto [laziest, busiest] =
       std::minmax_element(report.devices.begin(), report.devices.end(),
                           [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
-  const bool uneven = static_cast<double>(busiest->busy) > kUneven * static_cast<double>(laziest->busy);
+  const bool uneven = static_cast<double>(busiest->busy) > kUnevenAdvice * static_cast<double>(laziest->busy);
   if (uneven && share(busiest->busy, report.makespan) >= kDominates) {
     return one_device_limits(report, *busiest, *laziest, context);
   }

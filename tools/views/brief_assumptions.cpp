@@ -24,7 +24,7 @@ const TopologyParam* param_of(const TopologyEntry* topology, const Assumption& o
 }
 
 // "370.8 GB/s (18 links of 20.6 GB/s in NCCL's tables)" -> "370.8 GB/s"
-std::string number_of(const TopologyParam& param, const std::string& value) {
+std::string value_alone(const TopologyParam& param, const std::string& value) {
   const std::string origin = " (" + param.origin + ")";
   return value.ends_with(origin) ? value.substr(0, value.size() - origin.size()) : value;
 }
@@ -55,7 +55,7 @@ std::vector<Assumption> brief_assumptions(const std::vector<Assumption>& all) {
       brief.push_back({one.what, without_citation(one), one.source});
       continue;
     }
-    const std::string text = param->name + " " + number_of(*param, one.value);
+    const std::string text = param->name + " " + value_alone(*param, one.value);
     const auto together = std::find_if(brief.begin(), brief.end(), [&](const Assumption& other) {
       return other.what == topology->name && other.source == one.source;
     });

@@ -35,7 +35,7 @@ std::string part_text(const StepPart& part) {
   return apart.empty() ? text : text + " (" + apart + ")";
 }
 
-std::string step_text(const StepReport& step) {
+std::string step_parts_text(const StepReport& step) {
   std::string text = "pipeline " + format_duration(step.pipeline_end);
   for (const StepPart& part : step.parts) text += "; " + part_text(part);
   return text;
@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, std::string>> cluster_lines(const Report& rep
                                   format_duration(cluster.fastest_replica), format_duration(cluster.slowest_replica)));
     }
   }
-  if (report.step) lines.emplace_back("step parts", step_text(*report.step));
+  if (report.step) lines.emplace_back("step parts", step_parts_text(*report.step));
   if (report.inside_collectives > 0) lines.emplace_back("collectives", inside_text(report));
   return lines;
 }

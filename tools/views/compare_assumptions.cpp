@@ -59,7 +59,7 @@ std::string who(const std::vector<std::size_t>& makers, std::span<const Report> 
   return (few ? "only " : "all but ") + text;
 }
 
-std::string line_of(const std::string& whose, const Group& group) {
+std::string assumption_line(const std::string& whose, const Group& group) {
   std::string line = whose + ":";
   for (std::size_t k = 0; k < group.assumptions.size(); ++k) {
     const Assumption& one = group.assumptions[k];
@@ -69,7 +69,7 @@ std::string line_of(const std::string& whose, const Group& group) {
 }
 
 // Small groups first; what all others assume instead stands behind them.
-std::vector<std::string> lines_of(std::vector<Group> groups, std::span<const Report> reports) {
+std::vector<std::string> assumption_lines(std::vector<Group> groups, std::span<const Report> reports) {
   const std::vector<std::size_t> all = with_result(reports);
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.runs.size() < b.runs.size(); });
@@ -77,11 +77,11 @@ std::vector<std::string> lines_of(std::vector<Group> groups, std::span<const Rep
   while (!groups.empty()) {
     const Group group = groups.front();
     groups.erase(groups.begin());
-    lines.push_back(line_of(who(group.runs, reports), group));
+    lines.push_back(assumption_line(who(group.runs, reports), group));
     const auto others = std::find_if(groups.begin(), groups.end(),
                                      [&](const Group& other) { return other.runs == all_but(group.runs, all); });
     if (others == groups.end()) continue;
-    lines.push_back(line_of("the others", *others));
+    lines.push_back(assumption_line("the others", *others));
     groups.erase(others);
   }
   return lines;
@@ -116,7 +116,7 @@ std::string assumptions_of_some(const ComparedAssumptions& assumptions, std::spa
                                 const ViewStyle& style) {
   constexpr std::size_t kIndent = 2;
   std::string text;
-  for (const std::string& line : lines_of(assumptions.of_some, reports)) {
+  for (const std::string& line : assumption_lines(assumptions.of_some, reports)) {
     std::string margin(kIndent, ' ');
     for (const std::string& part : wrap(line, static_cast<std::size_t>(style.width) - 2 * kIndent)) {
       text += margin + part + "\n";

@@ -18,7 +18,7 @@ namespace debubble {
 namespace {
 
 // What the table needs of one run that has a result.
-struct Row {
+struct CompareRow {
   const ComparedRun* run = nullptr;
   std::string label;
   double rate = 0;  // microbatches per ns
@@ -33,43 +33,43 @@ const Finding* first_error(const Report& report) {
 }
 
 // The name, with what tells it from the same schedule run otherwise.
-std::string label_of(const ScheduleFacts& facts) {
+std::string schedule_label(const ScheduleFacts& facts) {
   return facts.chunks > 1 ? fmt::format("{} v={}", facts.name, facts.chunks) : facts.name;
 }
 
-Row row_of(const ComparedRun& run) {
+CompareRow compared_row(const ComparedRun& run) {
   const Report& report = run.report;
   const DeviceReport& worst =
       *std::max_element(report.devices.begin(), report.devices.end(),
                         [](const DeviceReport& a, const DeviceReport& b) { return a.peak_memory < b.peak_memory; });
   const double rate = run.work / static_cast<double>(std::max<Nanoseconds>(1, report.makespan));
-  return {&run, label_of(report.schedule), rate, worst.peak_memory, worst.device};
+  return {&run, schedule_label(report.schedule), rate, worst.peak_memory, worst.device};
 }
 
-bool eligible(const Row& row) { return first_error(row.run->report) == nullptr; }
+bool eligible(const CompareRow& row) { return first_error(row.run->report) == nullptr; }
 
 // Sort key of a choice: faster, then with a flush, then leaner, then fewer weight copies.
-auto merit(const Row& row) {
+auto merit(const CompareRow& row) {
   return std::tuple(-row.rate, row.run->needs.asynchronous, row.memory, weight_copies(row.run->report));
 }
 
-const Row* best_of(const std::vector<Row>& rows, const Row* except = nullptr) {
-  const Row* best = nullptr;
-  for (const Row& row : rows) {
+const CompareRow* best_of(const std::vector<CompareRow>& rows, const CompareRow* except = nullptr) {
+  const CompareRow* best = nullptr;
+  for (const CompareRow& row : rows) {
     if (&row != except && eligible(row) && (best == nullptr || merit(row) < merit(*best))) best = &row;
   }
   return best;
 }
 
 // What the best is measured against: 1f1b, which everybody has, else the second best.
-const Row* rival_of(const std::vector<Row>& rows, const Row* best) {
-  for (const Row& row : rows) {
+const CompareRow* rival_of(const std::vector<CompareRow>& rows, const CompareRow* best) {
+  for (const CompareRow& row : rows) {
     if (&row != best && eligible(row) && row.run->report.schedule.name == "1f1b") return &row;
   }
   return best_of(rows, best);
 }
 
-std::string memory_clause(const Row& best, const Row& rival) {
+std::string memory_clause(const CompareRow& best, const CompareRow& rival) {
   if (best.memory == rival.memory) return "at the same peak memory";
   if (rival.memory == 0) return fmt::format("at {} peak memory", format_size(best.memory));
   const double ratio = static_cast<double>(best.memory) / static_cast<double>(rival.memory);
@@ -80,19 +80,19 @@ std::string memory_clause(const Row& best, const Row& rival) {
   return fmt::format("with {} {} peak memory", format_percent(ratio > 1 ? ratio - 1 : 1 - ratio), direction);
 }
 
-int devices_of(const Row& row) { return row.run->report.schedule.devices; }
+int devices_in(const CompareRow& row) { return row.run->report.schedule.devices; }
 
 // Of runs on different numbers of devices, step times alone say nothing.
-std::string reason_per_device(const Row& best, const Row& rival) {
-  const auto terms = [](const Row& row) {
-    return fmt::format("{} devices, {}", devices_of(row), format_duration(row.run->report.makespan));
+std::string reason_per_device(const CompareRow& best, const CompareRow& rival) {
+  const auto terms = [](const CompareRow& row) {
+    return fmt::format("{} devices, {}", devices_in(row), format_duration(row.run->report.makespan));
   };
   return fmt::format("{} does {} more work per device and second than {}: {}, against {}", best.label,
                      format_percent(best.rate / rival.rate - 1), rival.label, terms(best), terms(rival));
 }
 
-std::string reason(const Row& best, const Row& rival) {
-  if (devices_of(best) != devices_of(rival) && best.rate > rival.rate) return reason_per_device(best, rival);
+std::string reason(const CompareRow& best, const CompareRow& rival) {
+  if (devices_in(best) != devices_in(rival) && best.rate > rival.rate) return reason_per_device(best, rival);
   const double bubble = best.run->report.bubble_ratio;
   const double other = rival.run->report.bubble_ratio;
   std::string text;
@@ -109,7 +109,7 @@ std::string reason(const Row& best, const Row& rival) {
 }
 
 // The columns of the table, in their order.
-enum Column : std::size_t {
+enum CompareColumn : std::size_t {
   kName,
   kStep,
   kSpeed,
@@ -126,24 +126,24 @@ enum Column : std::size_t {
 };
 
 // Columns that say nothing of these runs.
-std::set<std::size_t> empty_columns(const std::vector<Row>& rows) {
+std::set<std::size_t> empty_columns(const std::vector<CompareRow>& rows) {
   const auto none = [&](auto has) { return std::none_of(rows.begin(), rows.end(), has); };
   std::set<std::size_t> empty;
-  if (none([](const Row& row) { return row.run->report.mfu.has_value(); })) empty.insert(kMfu);
-  if (none([](const Row& row) { return row.run->report.memory_fit.has_value(); })) empty.insert(kSpare);
-  if (none([](const Row& row) { return marks(row.run->needs) != "-"; })) empty.insert(kNeeds);
-  if (none([&](const Row& row) { return devices_of(row) != devices_of(rows.front()); })) empty.insert(kDevices);
+  if (none([](const CompareRow& row) { return row.run->report.mfu.has_value(); })) empty.insert(kMfu);
+  if (none([](const CompareRow& row) { return row.run->report.memory_fit.has_value(); })) empty.insert(kSpare);
+  if (none([](const CompareRow& row) { return marks(row.run->needs) != "-"; })) empty.insert(kNeeds);
+  if (none([&](const CompareRow& row) { return devices_in(row) != devices_in(rows.front()); })) empty.insert(kDevices);
   return empty;
 }
 
-Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_room,
-               const std::set<std::size_t>& left_out) {
+Table compared_table(const std::vector<CompareRow>& rows, const CompareRow* best, std::size_t name_room,
+                     const std::set<std::size_t>& left_out) {
   using enum Table::Side;
   Nanoseconds longest = 0;
   Bytes most = 0;
   Bytes volume = 0;
   double fastest = 0;
-  for (const Row& row : rows) {
+  for (const CompareRow& row : rows) {
     longest = std::max(longest, row.run->report.makespan);
     most = std::max(most, row.memory);
     volume = std::max(volume, row.run->report.p2p_bytes);
@@ -168,7 +168,7 @@ Table table_of(const std::vector<Row>& rows, const Row* best, std::size_t name_r
                {p2p, kRight},
                {"\nneeds", kLeft},
                {"devs", kRight}});
-  for (const Row& row : rows) {
+  for (const CompareRow& row : rows) {
     const Report& report = row.run->report;
     table.add_row({(&row == best    ? "* "
                     : eligible(row) ? "  "
@@ -194,16 +194,16 @@ constexpr std::size_t kReadableName = 15;
 constexpr std::array<std::size_t, 7> kExpendable{kP2p, kCopies, kWorstDevice, kBubbleOverIdeal, kSpeed, kMfu, kSpare};
 
 // The widest table that fits: first names are cut, then columns left out, then names cut further.
-Table fitting_table(const std::vector<Row>& rows, const Row* best, std::size_t width) {
+Table fitting_table(const std::vector<CompareRow>& rows, const CompareRow* best, std::size_t width) {
   std::size_t longest = 8;
-  for (const Row& row : rows) longest = std::max(longest, columns_of(row.label));
+  for (const CompareRow& row : rows) longest = std::max(longest, columns_of(row.label));
   const auto cut = [&](const Table& table, std::size_t room, std::size_t least) {
     const std::size_t natural = table.natural_width();
     const std::size_t over = natural - std::min(natural, width);
     return std::max(std::min(least, room), room - std::min(room, over));
   };
   std::set<std::size_t> left_out;
-  const auto made = [&](std::size_t room) { return table_of(rows, best, room, left_out); };
+  const auto made = [&](std::size_t room) { return compared_table(rows, best, room, left_out); };
   const std::size_t readable = cut(made(longest), longest, kReadableName);
   for (const std::size_t column : kExpendable) {
     if (made(readable).natural_width() <= width) break;
@@ -212,7 +212,7 @@ Table fitting_table(const std::vector<Row>& rows, const Row* best, std::size_t w
   return made(cut(made(readable), readable, 8));
 }
 
-std::string table_text(const std::vector<Row>& rows, const Row* best, const ViewStyle& style) {
+std::string table_text(const std::vector<CompareRow>& rows, const CompareRow* best, const ViewStyle& style) {
   const auto width = static_cast<std::size_t>(style.width);
   const Table table = fitting_table(rows, best, width);
   std::string text;
@@ -268,7 +268,7 @@ std::string frameworks_list(std::span<const ComparedRun> runs, const ViewStyle& 
   std::vector<std::pair<std::string, std::string>> groups;
   for (const ComparedRun& run : runs) {
     if (!has_result(run.report) || run.needs.frameworks.empty()) continue;
-    groups.emplace_back(label_of(run.report.schedule), run.needs.frameworks);
+    groups.emplace_back(schedule_label(run.report.schedule), run.needs.frameworks);
   }
   return list(style, "runs today in", groups);
 }
@@ -292,13 +292,13 @@ int weight_copies(const Report& report) {
 }
 
 std::string compare_table(std::span<const ComparedRun> runs, const std::string& within, const ViewStyle& style) {
-  std::vector<Row> rows;
+  std::vector<CompareRow> rows;
   std::vector<std::pair<std::string, std::string>> notes;
   std::vector<std::pair<std::string, std::string>> without_result;
   for (const ComparedRun& run : runs) {
-    const std::string label = label_of(run.report.schedule);
+    const std::string label = schedule_label(run.report.schedule);
     if (has_result(run.report)) {
-      rows.push_back(row_of(run));
+      rows.push_back(compared_row(run));
       if (const std::string text = notes_of(run); !text.empty()) notes.emplace_back(label, text);
       continue;
     }
@@ -309,8 +309,8 @@ std::string compare_table(std::span<const ComparedRun> runs, const std::string& 
   }
   std::string text;
   if (!rows.empty()) {
-    const Row* best = best_of(rows);
-    const Row* rival = best == nullptr ? nullptr : rival_of(rows, best);
+    const CompareRow* best = best_of(rows);
+    const CompareRow* rival = best == nullptr ? nullptr : rival_of(rows, best);
     text += table_text(rows, best, style);
     const std::string lead = within.empty() ? "" : within + ": ";
     if (rival != nullptr) text += "\n" + labelled(style, "best", lead + reason(*best, *rival));

@@ -13,8 +13,8 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kMostRows = 16;
-constexpr std::size_t kEnds = 4;  // rows shown at each end when there are more
+constexpr std::size_t kMostDeviceRows = 16;
+constexpr std::size_t kDevicesAtEnds = 4;  // rows shown at each end when there are more
 
 struct Field {
   std::string heading;
@@ -65,7 +65,7 @@ std::vector<Field> fields_of(const Report& report, const Scale& time, const Scal
   return fields;
 }
 
-Table table_of(const Report& report, const std::vector<Field>& fields) {
+Table field_table(const Report& report, const std::vector<Field>& fields) {
   std::vector<Table::Column> columns;
   for (const Field& field : fields) {
     columns.push_back({field.heading, columns.empty() ? Table::Side::kLeft : Table::Side::kRight});
@@ -74,9 +74,9 @@ Table table_of(const Report& report, const std::vector<Field>& fields) {
   const std::size_t devices = report.devices.size();
   for (std::size_t d = 0; d < devices; ++d) {
     std::vector<std::string> row;
-    if (devices > kMostRows && d == kEnds) {
+    if (devices > kMostDeviceRows && d == kDevicesAtEnds) {
       table.add_row({"..."});
-      d = devices - kEnds;
+      d = devices - kDevicesAtEnds;
     }
     for (const Field& field : fields) row.push_back(field.text(report.devices[d]));
     table.add_row(std::move(row));
@@ -96,7 +96,7 @@ std::string device_table(const Report& report, const ViewStyle& style) {
   const Scale memory = size_scale(most);
   const auto width = static_cast<std::size_t>(style.width);
   const std::vector<Field> fields = fields_of(report, time, memory);
-  std::string text = table_of(report, fields).folded(width);
+  std::string text = field_table(report, fields).folded(width);
   const std::string units =
       fmt::format("times in {}, memory in {}, activations in device shares", time.unit, memory.unit);
   for (const std::string& line : wrap(units, width)) text += line + "\n";

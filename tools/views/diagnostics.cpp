@@ -5,14 +5,15 @@
 namespace debubble {
 namespace {
 
-std::string_view colour_of(const std::string& severity) {
+std::string_view severity_colour(const std::string& severity) {
   if (severity == "error") return kRed;
   return severity == "warning" ? kYellow : kCyan;
 }
 
-std::string heading(const std::string& severity, const std::string& code, const std::string& message, bool color) {
+std::string diagnostic_heading(const std::string& severity, const std::string& code, const std::string& message,
+                               bool color) {
   const std::string label = code.empty() ? severity : severity + "[" + code + "]";
-  return paint(color, colour_of(severity), label) + paint(color, kBold, ": " + message) + "\n";
+  return paint(color, severity_colour(severity), label) + paint(color, kBold, ": " + message) + "\n";
 }
 
 }  // namespace
@@ -20,7 +21,7 @@ std::string heading(const std::string& severity, const std::string& code, const 
 std::string diagnostics_view(std::span<const Diagnostic> diagnostics, const ViewStyle& style) {
   std::string text;
   for (const Diagnostic& one : diagnostics) {
-    text += heading("error", one.code, one.message, style.color);
+    text += diagnostic_heading("error", one.code, one.message, style.color);
     if (!one.place.empty()) text += paint(style.color, kCyan, "  --> ") + one.place + "\n";
     if (!one.help.empty())
       text += paint(style.color, kCyan, "  = ") + paint(style.color, kBold, "help") + ": " + one.help + "\n";
@@ -31,7 +32,7 @@ std::string diagnostics_view(std::span<const Diagnostic> diagnostics, const View
 
 std::string findings_view(std::span<const Finding> findings, const ViewStyle& style) {
   std::string text;
-  for (const Finding& one : findings) text += heading(one.severity, one.code, one.message, style.color);
+  for (const Finding& one : findings) text += diagnostic_heading(one.severity, one.code, one.message, style.color);
   return text;
 }
 

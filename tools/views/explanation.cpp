@@ -10,11 +10,11 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kGap = 2;
+constexpr std::size_t kExplanationGap = 2;
 constexpr std::size_t kLongestLayer = 16;
 constexpr std::size_t kShortestKernel = 12;
 
-Nanoseconds sum_of(std::span<const Explanation> explanations) {
+Nanoseconds explained_sum(std::span<const Explanation> explanations) {
   Nanoseconds sum = 0;
   for (const Explanation& one : explanations) sum += one.total;
   return sum;
@@ -27,7 +27,7 @@ std::string share_of(Nanoseconds part, Nanoseconds whole) {
 }  // namespace
 
 std::string explanation_view(std::span<const Explanation> explanations, const ViewStyle& style) {
-  const Nanoseconds sum = sum_of(explanations);
+  const Nanoseconds sum = explained_sum(explanations);
   const Scale scale = duration_scale(explanations.empty() ? 0 : explanations.front().total);
   using Side = Table::Side;
   const auto make = [&] {
@@ -50,7 +50,7 @@ std::string explanation_view(std::span<const Explanation> explanations, const Vi
   const auto width = static_cast<std::size_t>(style.width);
   const std::size_t taken = measured.natural_width();
   Table table = make();
-  fill(table, std::max(kShortestKernel, width > taken + kGap ? width - taken : 0));
+  fill(table, std::max(kShortestKernel, width > taken + kExplanationGap ? width - taken : 0));
   return table.text(width) + "sum  " + format_duration(sum) + " of GPU time\n";
 }
 
@@ -70,7 +70,7 @@ std::string explanation_json(std::span<const Explanation> explanations) {
     out += ", \"count\": " + std::to_string(one.count) + ", \"total_ns\": " + std::to_string(one.total) + "}";
     separator = ",\n";
   }
-  return out + "\n  ],\n  \"total_ns\": " + std::to_string(sum_of(explanations)) + "\n}\n";
+  return out + "\n  ],\n  \"total_ns\": " + std::to_string(explained_sum(explanations)) + "\n}\n";
 }
 
 }  // namespace debubble

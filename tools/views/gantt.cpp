@@ -33,7 +33,7 @@ std::string render(const Row& row, const ViewStyle& style) {
 }
 
 // "33.00" without what says nothing: "33".
-std::string trimmed(std::string number) {
+std::string trimmed_number(std::string number) {
   if (number.find('.') == std::string::npos) return number;
   number.erase(number.find_last_not_of('0') + 1);
   if (number.back() == '.') number.pop_back();
@@ -54,7 +54,7 @@ std::string axis(const Timeline& timeline, const Grid& grid) {
   constexpr Nanoseconds kApart = 10;  // columns between ticks, at least
   const auto columns = static_cast<Nanoseconds>(grid.columns);
   const Scale scale = duration_scale(timeline.makespan);
-  const std::string end = trimmed(format_scaled(timeline.makespan, scale)) + "|";
+  const std::string end = trimmed_number(format_scaled(timeline.makespan, scale)) + "|";
   std::string line = fmt::format("|0 {}", scale.unit);
   const bool end_fits = line.size() + 1 + end.size() <= grid.columns;
   const std::size_t limit = end_fits ? grid.columns - end.size() : grid.columns;
@@ -64,7 +64,7 @@ std::string axis(const Timeline& timeline, const Grid& grid) {
       round_step(timeline.makespan / columns * kApart + timeline.makespan % columns * kApart / columns);
   for (Nanoseconds at = step; at < timeline.makespan; at += step) {
     const std::size_t column = grid.column_of(at);
-    const std::string tick = "|" + trimmed(format_scaled(at, fine));
+    const std::string tick = "|" + trimmed_number(format_scaled(at, fine));
     if (column <= line.size() || column + tick.size() >= limit) continue;
     line = pad_right(line, column) + tick;
   }
@@ -78,7 +78,7 @@ struct LegendItem {
 };
 
 // How much time a column is.
-void add_scale(std::vector<LegendItem>& items, const Timeline& timeline, const Grid& grid) {
+void add_time_scale(std::vector<LegendItem>& items, const Timeline& timeline, const Grid& grid) {
   if (grid.exact) {
     const char* plural = grid.per_unit == 1 ? "" : "s";
     items.push_back({"", fmt::format("{} column{} = {}", grid.per_unit, plural, format_duration_exact(grid.unit))});
@@ -149,12 +149,12 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
   if (used.contains(Ink::kIdle)) items.push_back({".", "idle", Ink::kIdle});
   if (light) items.push_back({"", lower_case_text(timeline, schedule)});
   if (digits) items.push_back({"", digits_text(schedule, grid.last_digit_only)});
-  add_scale(items, timeline, grid);
+  add_time_scale(items, timeline, grid);
   return items;
 }
 
 // The items in as many lines as the width asks for. One that is longer than a line goes on in the next.
-std::string legend(const std::vector<LegendItem>& items, std::size_t margin, const ViewStyle& style) {
+std::string gantt_legend(const std::vector<LegendItem>& items, std::size_t margin, const ViewStyle& style) {
   const std::string gap = "   ";
   const auto width = static_cast<std::size_t>(style.width);
   std::string text;
@@ -204,7 +204,7 @@ std::string gantt(const Timeline& timeline, const ViewStyle& style, const GanttF
   for (int device = timeline.devices - tail; device < timeline.devices; ++device) text += row(device);
   text += std::string(margin, ' ') + axis(timeline, grid) + "\n";
   rows.insert(rows.end(), copies.begin(), copies.end());
-  return text + legend(legend_items(rows, timeline, grid, facts.schedule), margin, style);
+  return text + gantt_legend(legend_items(rows, timeline, grid, facts.schedule), margin, style);
 }
 
 }  // namespace debubble

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/core/at.hpp"
+
 namespace debubble::gantt_detail {
 namespace {
 
@@ -42,7 +44,7 @@ std::vector<std::vector<std::int32_t>> stages_by_device(const Timeline& timeline
   std::vector<std::vector<std::int32_t>> stages(static_cast<std::size_t>(timeline.devices));
   for (const Span& span : timeline.spans) {
     if (is_vocabulary(span.op.kind)) continue;  // a shard belongs to the device, not to a stage
-    auto& known = stages[static_cast<std::size_t>(span.device)];
+    auto& known = stages[to_index(span.device)];
     const auto place = std::lower_bound(known.begin(), known.end(), span.op.stage);
     if (place == known.end() || *place != span.op.stage) known.insert(place, span.op.stage);
   }
@@ -82,7 +84,7 @@ void draw_exact(const Span& span, Lighter lighter, const Grid& grid, Row& row) {
 
 void draw_exact(const Transfer& transfer, const Grid& grid, std::vector<Row>& rows) {
   for (const std::int32_t device : {transfer.from_device, transfer.to_device}) {
-    Row& row = rows[static_cast<std::size_t>(device)];
+    Row& row = rows[to_index(device)];
     for (std::size_t i = grid.column_of(transfer.begin); i < grid.column_of(transfer.end); ++i) {
       row[i] = {'~', Ink::kTransfer};
     }
@@ -95,7 +97,7 @@ using Shares = std::vector<std::array<Nanoseconds, kInks>>;
 void add_share(Shares& shares, const Grid& grid, Nanoseconds begin, Nanoseconds end, Ink ink) {
   for (std::size_t c = grid.column_of(begin); c < grid.columns && grid.bounds[c] < end; ++c) {
     const Nanoseconds overlap = std::min(end, grid.bounds[c + 1]) - std::max(begin, grid.bounds[c]);
-    shares[c][static_cast<std::size_t>(ink)] += std::max<Nanoseconds>(0, overlap);
+    shares[c][to_index(ink)] += std::max<Nanoseconds>(0, overlap);
   }
 }
 
@@ -121,9 +123,7 @@ void draw_shares(const Shares& shares, const Grid& grid, Row& row) {
 // does nothing beside.
 std::vector<StepSpan> shown_steps(const Timeline& timeline) {
   std::vector<std::vector<std::pair<Nanoseconds, Nanoseconds>>> busy(static_cast<std::size_t>(timeline.devices));
-  const auto add = [&](const auto& thing) {
-    busy[static_cast<std::size_t>(thing.device)].emplace_back(thing.begin, thing.end);
-  };
+  const auto add = [&](const auto& thing) { busy[to_index(thing.device)].emplace_back(thing.begin, thing.end); };
   std::vector<StepSpan> shown;
   if (!timeline.steps.empty()) std::for_each(timeline.spans.begin(), timeline.spans.end(), add);
   for (const StepSpan& step : timeline.steps) {
@@ -134,7 +134,7 @@ std::vector<StepSpan> shown_steps(const Timeline& timeline) {
   for (auto& lane : busy) std::sort(lane.begin(), lane.end());
   for (StepSpan step : timeline.steps) {
     if (step.lane == StepTask::Lane::kCompute) continue;
-    const auto& lane = busy[static_cast<std::size_t>(step.device)];
+    const auto& lane = busy[to_index(step.device)];
     const Nanoseconds end = step.end;
     auto next =
         std::partition_point(lane.begin(), lane.end(), [&](const auto& one) { return one.second <= step.begin; });
@@ -167,7 +167,7 @@ const char* ansi_codes(Ink ink) {
       "48;5;245;38;5;16",                        // copy back: grey
       "48;5;246;38;5;16",                        // optimizer: grey
       "48;5;117;38;5;16"};                       // collective: sky blue
-  return kCodes[static_cast<std::size_t>(ink)];
+  return kCodes[to_index(ink)];
 }
 
 std::size_t most_stages_on_a_device(const Timeline& timeline) {
@@ -263,7 +263,7 @@ std::vector<Row> draw_copies(const Timeline& timeline, const Grid& grid) {
   }
   for (std::size_t d = 0; d < shares.size(); ++d) draw_shares(shares[d], grid, rows[d]);
   std::vector<bool> copies(devices, false);
-  for (const CopySpan& copy : timeline.copies) copies[static_cast<std::size_t>(copy.device)] = true;
+  for (const CopySpan& copy : timeline.copies) copies[to_index(copy.device)] = true;
   for (std::size_t d = 0; d < devices; ++d) {
     if (!copies[d]) rows[d].clear();
   }
@@ -276,7 +276,7 @@ std::vector<Row> draw(const Timeline& timeline, const Grid& grid, const Schedule
   const bool replicas = shades_replicas(schedule);
   const auto lighter = [&](const Op& op, std::size_t device) {
     if (is_vocabulary(op.kind)) return false;
-    if (replicas) return schedule->replica_of[static_cast<std::size_t>(op.microbatch)] % 2 == 1;
+    if (replicas) return schedule->replica_of[to_index(op.microbatch)] % 2 == 1;
     return index_in(stages[device], op.stage) % 2 == 1;
   };
   std::vector<Row> rows(devices, Row(grid.columns));
@@ -288,7 +288,7 @@ std::vector<Row> draw(const Timeline& timeline, const Grid& grid, const Schedule
         continue;
       }
       for (const std::int32_t device : {transfer.from_device, transfer.to_device}) {
-        add_share(shares[static_cast<std::size_t>(device)], grid, transfer.begin, transfer.end, Ink::kTransfer);
+        add_share(shares[to_index(device)], grid, transfer.begin, transfer.end, Ink::kTransfer);
       }
     }
   }

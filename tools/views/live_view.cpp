@@ -8,6 +8,7 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/words.hpp"
 #include "studies/runs/predict.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
@@ -16,19 +17,15 @@ namespace debubble {
 
 namespace {
 
-std::string counted(std::size_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // The smallest value that at least `percent` of them do not exceed.
 template <typename Value>
-Value percentile(std::vector<Value> values, std::size_t percent) {
+Value sample_percentile(std::vector<Value> values, std::size_t percent) {
   std::sort(values.begin(), values.end());
   const std::size_t rank = (values.size() * percent + 99) / 100;
   return values[std::max<std::size_t>(rank, 1) - 1];
 }
 
-std::string clock_text(const LivePlan& plan, const RunRecord& record) {
+std::string live_clock_text(const LivePlan& plan, const RunRecord& record) {
   std::string text = fmt::format("{}, {} clock", record.origin.backend, record.origin.clock);
   if (plan.clock.clock == live::Clock::kLogicalGiven) text += " with the given costs";
   if (plan.clock.clock == live::Clock::kLogicalCpuTime) text += " with the CPU time that each op took";
@@ -46,16 +43,16 @@ std::string machine_text(const RunOrigin& origin) {
   return text;
 }
 
-std::string step_text(const RunRecord& record) {
+std::string live_step_text(const RunRecord& record) {
   std::vector<Nanoseconds> steps;
   for (const RunIteration& iteration : record.iterations) steps.push_back(iteration.timeline.makespan);
   if (steps.size() == 1) return format_duration(steps[0]) + ", 1 iteration";
-  return fmt::format("{} [{} .. {}], the median of {} [p10 .. p90]", format_duration(percentile(steps, 50)),
-                     format_duration(percentile(steps, 10)), format_duration(percentile(steps, 90)),
+  return fmt::format("{} [{} .. {}], the median of {} [p10 .. p90]", format_duration(sample_percentile(steps, 50)),
+                     format_duration(sample_percentile(steps, 10)), format_duration(sample_percentile(steps, 90)),
                      counted(steps.size(), "iteration"));
 }
 
-double bubble_of(const Timeline& timeline) {
+double measured_bubble(const Timeline& timeline) {
   double busy = 0;
   for (const Span& span : timeline.spans) busy += static_cast<double>(span.end - span.begin);
   const double all = static_cast<double>(timeline.makespan) * timeline.devices;
@@ -64,10 +61,10 @@ double bubble_of(const Timeline& timeline) {
 
 std::string bubble_text(const RunRecord& record) {
   std::vector<double> bubbles;
-  for (const RunIteration& iteration : record.iterations) bubbles.push_back(bubble_of(iteration.timeline));
+  for (const RunIteration& iteration : record.iterations) bubbles.push_back(measured_bubble(iteration.timeline));
   if (bubbles.size() == 1) return format_percent(bubbles[0]);
-  return fmt::format("{} [{} .. {}]", format_percent(percentile(bubbles, 50)), format_percent(percentile(bubbles, 10)),
-                     format_percent(percentile(bubbles, 90)));
+  return fmt::format("{} [{} .. {}]", format_percent(sample_percentile(bubbles, 50)),
+                     format_percent(sample_percentile(bubbles, 10)), format_percent(sample_percentile(bubbles, 90)));
 }
 
 std::string alignment_text(const ClockAlignment& clocks) {
@@ -89,11 +86,11 @@ std::string measured_view(const LivePlan& plan, const RunRecord& record, const s
   const auto add = [&](const char* label, const std::string& text) {
     if (!text.empty()) table.add_row({label, text});
   };
-  add("live", clock_text(plan, record));
+  add("live", live_clock_text(plan, record));
   add("machine", machine_text(record.origin));
   add("method", record.origin.method);
   for (const std::string& note : record.origin.notes) add("note", note);
-  add("step", step_text(record));
+  add("step", live_step_text(record));
   add("bubble", bubble_text(record));
   add("tensors", fmt::format("{} crossed devices, each with the right checksum chain", record.tensors_checked));
   if (record.clocks.residual > 0 || !record.clocks.offsets.empty()) add("clocks", alignment_text(record.clocks));

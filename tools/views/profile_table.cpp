@@ -12,6 +12,7 @@
 #include "formats/text/quantities.hpp"
 #include "sim/core/median.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/share.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
@@ -19,38 +20,38 @@ namespace {
 
 using LayerSpan = std::span<const ProfileLayer>;
 
-std::string stem_of(const std::string& name) {
+std::string layer_stem(const std::string& name) {
   const auto number = trailing_number(name);
   return number ? name.substr(0, name.size() - std::to_string(*number).size()) : name;
 }
 
-bool alike(const ProfileLayer& first, const ProfileLayer& later, std::size_t steps) {
+bool alike_layers(const ProfileLayer& first, const ProfileLayer& later, std::size_t steps) {
   return trailing_number(first.name) && later.name == numbered_on(first.name, steps) && first.kind == later.kind &&
          first.activation == later.activation && first.parameters == later.parameters && first.output == later.output &&
          first.workspace == later.workspace && first.weight_grad_held == later.weight_grad_held &&
          first.input_grad.has_value() == later.input_grad.has_value();
 }
 
-std::vector<LayerSpan> groups_of(const std::vector<ProfileLayer>& layers) {
+std::vector<LayerSpan> layer_groups(const std::vector<ProfileLayer>& layers) {
   std::vector<LayerSpan> groups;
   for (std::size_t begin = 0; begin < layers.size();) {
     std::size_t end = begin + 1;
-    while (end < layers.size() && alike(layers[begin], layers[end], end - begin)) ++end;
+    while (end < layers.size() && alike_layers(layers[begin], layers[end], end - begin)) ++end;
     groups.emplace_back(layers.data() + begin, end - begin);
     begin = end;
   }
   return groups;
 }
 
-std::string name_of(LayerSpan group) {
+std::string group_name(LayerSpan group) {
   if (group.size() == 1) return group.front().name;
-  return fmt::format("{}{}-{} ({})", stem_of(group.front().name), *trailing_number(group.front().name),
+  return fmt::format("{}{}-{} ({})", layer_stem(group.front().name), *trailing_number(group.front().name),
                      *trailing_number(group.back().name), group.size());
 }
 
 enum class Part { kForward, kInput, kWeight, kWhole };
 
-const TimeStatistics* times_of(const ProfileLayer& layer, Part part) {
+const TimeStatistics* part_times(const ProfileLayer& layer, Part part) {
   const auto pointer = [](const std::optional<TimeStatistics>& times) { return times ? &*times : nullptr; };
   switch (part) {
     case Part::kForward:
@@ -66,13 +67,13 @@ const TimeStatistics* times_of(const ProfileLayer& layer, Part part) {
 }
 
 // One phase of layers alike; nothing when they do not have it.
-std::optional<TimeStatistics> joined(LayerSpan group, Part part) {
+std::optional<TimeStatistics> joined_times(LayerSpan group, Part part) {
   std::vector<Nanoseconds> medians;
   TimeStatistics all;
   all.p10 = std::numeric_limits<Nanoseconds>::max();
   all.p90 = 0;
   for (const ProfileLayer& layer : group) {
-    const TimeStatistics* times = times_of(layer, part);
+    const TimeStatistics* times = part_times(layer, part);
     if (times == nullptr) return std::nullopt;
     medians.push_back(times->median);
     all.p10 = std::min(*all.p10, times->p10.value_or(times->median));
@@ -87,7 +88,7 @@ Nanoseconds longest(const std::vector<ProfileLayer>& layers) {
   Nanoseconds most = 1;
   for (const ProfileLayer& layer : layers) {
     for (const Part part : {Part::kForward, Part::kInput, Part::kWeight, Part::kWhole}) {
-      if (const TimeStatistics* times = times_of(layer, part))
+      if (const TimeStatistics* times = part_times(layer, part))
         most = std::max(most, times->p90.value_or(times->median));
     }
   }
@@ -102,11 +103,11 @@ std::string times_table(const Profile& profile, std::size_t width) {
                {"p10", Table::Side::kRight},
                {"p90", Table::Side::kRight},
                {"n", Table::Side::kRight}});
-  for (const LayerSpan group : groups_of(profile.layers)) {
-    std::string name = shorten(name_of(group), 32);
+  for (const LayerSpan group : layer_groups(profile.layers)) {
+    std::string name = shorten(group_name(group), 32);
     for (const auto& [part, letter] :
          {std::pair{Part::kForward, "F"}, {Part::kInput, "I"}, {Part::kWeight, "W"}, {Part::kWhole, "B"}}) {
-      const std::optional<TimeStatistics> times = joined(group, part);
+      const std::optional<TimeStatistics> times = joined_times(group, part);
       if (!times) continue;
       table.add_row({name, letter, format_scaled(times->median, scale), format_scaled(*times->p10, scale),
                      format_scaled(*times->p90, scale), std::to_string(times->n)});
@@ -132,9 +133,9 @@ std::string memory_table(const Profile& profile, std::size_t width) {
                {"output", Table::Side::kRight},
                {"parameters", Table::Side::kRight},
                {"workspace", Table::Side::kRight}});
-  for (const LayerSpan group : groups_of(profile.layers)) {
+  for (const LayerSpan group : layer_groups(profile.layers)) {
     const ProfileLayer& layer = group.front();
-    table.add_row({shorten(name_of(group), 24), format_scaled(layer.activation, scale),
+    table.add_row({shorten(group_name(group), 24), format_scaled(layer.activation, scale),
                    layer.weight_grad_held ? format_scaled(*layer.weight_grad_held, scale) : "-",
                    format_scaled(layer.output, scale), format_scaled(layer.parameters, scale),
                    format_scaled(layer.workspace, scale)});
@@ -142,16 +143,12 @@ std::string memory_table(const Profile& profile, std::size_t width) {
   return table.text(width);
 }
 
-std::string title(const Profile& profile) {
+std::string profile_title(const Profile& profile) {
   std::string text = profile.model + ", " + profile.dtype;
   if (profile.microbatch_size > 0) text += fmt::format(", microbatch {}", profile.microbatch_size);
   if (profile.microbatch_size > 0 && profile.sequence_length > 0) text += fmt::format(" x {}", profile.sequence_length);
   if (!profile.origin.device.empty()) text += ", on " + profile.origin.device;
   return text;
-}
-
-double share(Nanoseconds part, Nanoseconds whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 std::string overhead_text(const Measurement& measured) {
@@ -162,7 +159,7 @@ std::string overhead_text(const Measurement& measured) {
   return fmt::format("a step takes {:.1f} % longer while it is recorded", percent);
 }
 
-std::string clock_text(const ClockState& clock) {
+std::string gpu_clock_text(const ClockState& clock) {
   std::string text = clock.throttled ? "the GPU slowed down: measure again when it is cool" : "steady";
   if (clock.samples > 0) {
     text += fmt::format("; SM clock {} to {} MHz in {} samples, {} of them slowed", clock.least_mhz, clock.most_mhz,
@@ -194,7 +191,7 @@ void add_measurement(const Measurement& measured, Table& table) {
   table.add_row(
       {"steps", fmt::format("{}, the first {} of them discarded as warm-up", measured.steps, measured.warm_up_steps)});
   table.add_row({"overhead", overhead_text(measured)});
-  table.add_row({"clock", clock_text(measured.clock)});
+  table.add_row({"clock", gpu_clock_text(measured.clock)});
 }
 
 }  // namespace
@@ -202,7 +199,7 @@ void add_measurement(const Measurement& measured, Table& table) {
 std::string profile_view(const Profile& profile, std::span<const std::string> notes, const ViewStyle& style) {
   const auto width = static_cast<std::size_t>(style.width);
   std::string text;
-  for (const std::string& line : wrap(title(profile), width)) text += paint(style.color, kBold, line) + "\n";
+  for (const std::string& line : wrap(profile_title(profile), width)) text += paint(style.color, kBold, line) + "\n";
   text += "\n" + times_table(profile, width) + "\n" + memory_table(profile, width) + "\n";
   Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
   if (profile.measurement) add_measurement(*profile.measurement, table);

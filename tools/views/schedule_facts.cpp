@@ -7,7 +7,7 @@ namespace debubble {
 
 namespace {
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
+using FactLines = std::vector<std::pair<std::string, std::string>>;
 
 std::string certainty_text(const ScheduleEntry& entry) {
   const std::string word = to_string(entry.certainty);
@@ -17,7 +17,7 @@ std::string certainty_text(const ScheduleEntry& entry) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> schedule_facts(const ScheduleEntry& entry) {
-  Facts facts{{"what", entry.summary}};
+  FactLines facts{{"what", entry.summary}};
   if (!entry.advice.empty()) facts.emplace_back("use", entry.advice);
   facts.emplace_back("needs", entry.needs.empty() ? "nothing but one copy of the weights" : entry.needs);
   facts.emplace_back("legal", entry.constraints);

@@ -13,11 +13,11 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kMostRows = 16;
-constexpr std::size_t kEnds = 4;  // rows shown at each end when there are more
+constexpr std::size_t kMostStageRows = 16;
+constexpr std::size_t kStagesAtEnds = 4;  // rows shown at each end when there are more
 
 // "0.75 (0..1)": the mean, and the range where there is one.
-std::string counted(const UpdateCount& count) {
+std::string updates_text(const UpdateCount& count) {
   const std::string mean = fmt::format("{:.4g}", count.mean);
   return count.least == count.most ? mean : fmt::format("{} ({}..{})", mean, count.least, count.most);
 }
@@ -27,17 +27,17 @@ bool predicts(const StreamReport& stream) {
                      [](const StageVersions& stage) { return stage.forward_ahead + stage.backward_ahead > 0; });
 }
 
-std::vector<std::string> row_of(const StageVersions& stage, bool ahead) {
-  std::vector<std::string> row = {fmt::format("s{}", stage.stage), counted(stage.forward_late),
-                                  counted(stage.backward_late)};
+std::vector<std::string> version_row(const StageVersions& stage, bool ahead) {
+  std::vector<std::string> row = {fmt::format("s{}", stage.stage), updates_text(stage.forward_late),
+                                  updates_text(stage.backward_late)};
   if (ahead) row.push_back(fmt::format("{} / {}", stage.forward_ahead, stage.backward_ahead));
-  row.insert(row.end(), {counted(stage.inconsistent), fmt::format("{}", stage.live_versions),
+  row.insert(row.end(), {updates_text(stage.inconsistent), fmt::format("{}", stage.live_versions),
                          fmt::format("{}", stage.extra_copies), fmt::format("{}", stage.in_flight),
                          format_percent(stable_step_ratio(stage))});
   return row;
 }
 
-std::string legend(const StreamReport& stream, bool ahead) {
+std::string stream_legend(const StreamReport& stream, bool ahead) {
   std::string text = fmt::format(
       "no flush: weights {}, an update every {}; late: updates between the weights that F or B read and the update "
       "that takes their gradient; ",
@@ -62,15 +62,15 @@ std::string stream_table(const Report& report, const ViewStyle& style) {
   Table table(std::move(columns));
   const std::size_t stages = stream.stages.size();
   for (std::size_t s = 0; s < stages; ++s) {
-    if (stages > kMostRows && s == kEnds) {
+    if (stages > kMostStageRows && s == kStagesAtEnds) {
       table.add_row({"..."});
-      s = stages - kEnds;
+      s = stages - kStagesAtEnds;
     }
-    table.add_row(row_of(stream.stages[s], ahead));
+    table.add_row(version_row(stream.stages[s], ahead));
   }
   const auto width = static_cast<std::size_t>(style.width);
   std::string text = table.folded(width);
-  for (const std::string& line : wrap(legend(stream, ahead), width)) text += line + "\n";
+  for (const std::string& line : wrap(stream_legend(stream, ahead), width)) text += line + "\n";
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/job/memory_fit_words.hpp"
+#include "sim/core/words.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"
@@ -23,9 +24,7 @@ namespace {
 
 Table pairs() { return Table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}}); }
 
-std::string counted(int count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
-
-std::string title(const ScheduleFacts& facts) {
+std::string schedule_title(const ScheduleFacts& facts) {
   std::string text =
       fmt::format("{} on {}: {}", facts.name, counted(facts.devices, "device"), counted(facts.stages, "stage"));
   if (facts.chunks > 1) text += fmt::format(" ({} per device)", facts.chunks);
@@ -119,7 +118,7 @@ std::string extra_work(const FilledBubbles& filled) {
                             format_duration(filled.precondition));
 }
 
-std::string numbers(const Report& report, const ViewStyle& style) {
+std::string summary_numbers(const Report& report, const ViewStyle& style) {
   Table table = pairs();
   table.add_row({"step time", fmt::format("{}; {} would be ideal", format_duration(report.makespan),
                                           format_duration(report.ideal))});
@@ -232,7 +231,7 @@ std::string heading(const std::string& title, const std::vector<Assumption>& ass
 }
 
 std::string heading(const Report& report, const ViewStyle& style) {
-  return heading(title(report.schedule), report.assumptions, style);
+  return heading(schedule_title(report.schedule), report.assumptions, style);
 }
 
 std::string summary(const Report& report, const ViewStyle& style, const AdviceContext& context) {
@@ -241,7 +240,7 @@ std::string summary(const Report& report, const ViewStyle& style, const AdviceCo
   if (!has_result(report)) return "no result\n" + findings;
   if (report.makespan == 0) return "step time 0 ns: no op takes any time\n" + findings;
   const std::string stream = report.stream ? stream_table(report, style) + "\n" : "";
-  return numbers(report, style) + "\n" + device_table(report, style) + "\n" + stream +
+  return summary_numbers(report, style) + "\n" + device_table(report, style) + "\n" + stream +
          advice_lines(report, style, context) + (findings.empty() ? "" : "\n" + findings);
 }
 

@@ -9,7 +9,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kGap = 2;
+constexpr std::size_t kColumnGap = 2;
 constexpr std::size_t kNarrowestWrap = 12;  // a last column is not wrapped into less than this
 
 // Whether fields stand beside the first one.
@@ -45,7 +45,7 @@ std::vector<std::size_t> Table::widths() const {
 }
 
 std::size_t Table::natural_width() const {
-  std::size_t sum = columns_.empty() ? 0 : kGap * (columns_.size() - 1);
+  std::size_t sum = columns_.empty() ? 0 : kColumnGap * (columns_.size() - 1);
   for (const std::size_t width : widths()) sum += width;
   return sum;
 }
@@ -81,7 +81,7 @@ std::vector<std::string> Table::layout(const std::vector<std::string>& fields, s
   std::string line;
   for (std::size_t i = 0; i + 1 < columns_.size(); ++i) {
     line += columns_[i].side == Side::kLeft ? pad_right(fields[i], sizes[i]) : pad_left(fields[i], sizes[i]);
-    line += std::string(kGap, ' ');
+    line += std::string(kColumnGap, ' ');
   }
   if (columns_.back().side == Side::kRight)
     return {without_trailing_blanks(line + pad_left(fields.back(), sizes.back()))};

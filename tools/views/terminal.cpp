@@ -12,14 +12,14 @@
 namespace debubble {
 namespace {
 
-constexpr int kWidest = 1000;
+constexpr int kWidestTerminal = 1000;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-std::optional<int> positive_number(const std::string& text) {
+std::optional<int> positive_count(const std::string& text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value <= 0) return std::nullopt;
@@ -54,9 +54,9 @@ bool use_color(ColorChoice choice, const TerminalFacts& facts) {
 
 int use_width(std::optional<int> flag, const TerminalFacts& facts) {
   std::optional<int> width = flag;
-  if (!width) width = positive_number(facts.columns);
+  if (!width) width = positive_count(facts.columns);
   if (!width) width = facts.window_columns;
-  return std::clamp(width.value_or(80), kNarrowest, kWidest);
+  return std::clamp(width.value_or(80), kNarrowest, kWidestTerminal);
 }
 
 }  // namespace debubble

@@ -28,7 +28,7 @@ class IdleWorker final : public Worker {
   void end(const Op&) override {}
 };
 
-Nanoseconds steady() {
+Nanoseconds rank_run_steady() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
@@ -67,7 +67,7 @@ std::vector<RankReport> run_all(const LiveRequest& request, bool hold = false) {
   world.run([&](MessagePassing& passing) {
     ControlChannel channel(passing);
     agree(passing, channel, request, {});
-    const WallClock now = [&passing] { return steady() + passing.rank() * 1'000'000'000; };
+    const WallClock now = [&passing] { return rank_run_steady() + passing.rank() * 1'000'000'000; };
     const auto work = [&](Transport& transport) -> RankResult {
       return all_iterations(job, passing.rank(), transport, now);
     };

@@ -18,7 +18,7 @@ constexpr std::string_view kIntroduction =
     "takes. Which effects are modelled, and how, was chosen with all records in view, the judged ones included: only "
     "the constants are blind to them.\n\n";
 
-std::string overview(const std::vector<JudgedSource>& sources) {
+std::string source_overview(const std::vector<JudgedSource>& sources) {
   std::string text =
       "| source | what | judged | mean absolute error | bias | worst | target | fitted half | compute | network |\n"
       "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
@@ -87,7 +87,7 @@ std::string unusable(const ResultsFile& results) {
 }  // namespace
 
 std::string accuracy_markdown(const std::vector<JudgedSource>& sources, const ResultsFile& results) {
-  std::string text = std::string(kIntroduction) + overview(sources);
+  std::string text = std::string(kIntroduction) + source_overview(sources);
   for (const JudgedSource& judged : sources) text += section(judged);
   return text + unusable(results);
 }

@@ -17,7 +17,7 @@ std::string summary_line(const ErrorSummary& summary, const char* half) {
   return line;
 }
 
-std::string heading(const JudgedSource& judged) {
+std::string source_heading(const JudgedSource& judged) {
   std::string text = fmt::format("{}  {}\n", judged.source->name, judged.source->title);
   if (judged.calibration) {
     text += fmt::format("  fitted to one half: compute {}, network {}\n", judged.calibration->compute,
@@ -54,7 +54,7 @@ std::string accuracy_text(const std::vector<JudgedSource>& sources, const Result
                           const ViewStyle& style) {
   std::string text;
   for (const JudgedSource& judged : sources) {
-    text += (text.empty() ? "" : "\n") + heading(judged) + record_table(judged, style);
+    text += (text.empty() ? "" : "\n") + source_heading(judged) + record_table(judged, style);
     for (const std::string& effect : judged.source->not_modelled) text += "  not modelled: " + effect + "\n";
   }
   std::size_t unusable = 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kFewChanges = 3;
 constexpr std::size_t kManyChanges = 200;
 
-std::string lines_of(const std::vector<std::string>& lines) {
+std::string joined_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
   return text;
@@ -94,14 +94,14 @@ class CaseList {
       CheckCase& one = add(scenario.name, scenario.line, "run", Outcome::kFail);
       one.details = failure_text(measurement);
       one.message = one.details.substr(0, one.details.find('\n'));
-      one.details += "\n" + lines_of(measurement.next);
+      one.details += "\n" + joined_lines(measurement.next);
     }
     for (const MetricResult& metric : measurement.metrics) {
       CheckCase& one = add(scenario.name, scenario.line, to_string(metric.kind), outcome_of_verdict(metric.verdict));
       one.message = metric_sentence(metric, measurement.repetitions);
       one.details = source_text(measurement);
-      if (!measurement.notes.empty()) one.details += "\n" + lines_of(measurement.notes);
-      if (metric.verdict == Verdict::kFail) one.details += "\n" + lines_of(measurement.next);
+      if (!measurement.notes.empty()) one.details += "\n" + joined_lines(measurement.notes);
+      if (metric.verdict == Verdict::kFail) one.details += "\n" + joined_lines(measurement.next);
     }
   }
 

@@ -31,7 +31,7 @@ Json prediction_json(const PredictionResult& prediction) {
 }
 
 // Ratios stay real; times and sizes are whole, but for the mean of two middle ones.
-Json number(const MetricResult& metric, double value) {
+Json metric_number(const MetricResult& metric, double value) {
   if (metric.kind != MetricResult::Kind::kBubble && std::trunc(value) == value) {
     return static_cast<std::int64_t>(value);
   }
@@ -49,8 +49,8 @@ Json metric_json(const MetricResult& metric) {
   const auto of_run = [&](Json value) { return metric.counted ? std::move(value) : Json(nullptr); };
   return {{"metric", to_string(metric.kind)},
           {"unit", units.value},
-          {"predicted", number(metric, metric.predicted)},
-          {"measured", of_run(number(metric, metric.measured))},
+          {"predicted", metric_number(metric, metric.predicted)},
+          {"measured", of_run(metric_number(metric, metric.measured))},
           {"error_unit", units.error},
           {"error", of_run(metric.error.median)},
           {"error_low", of_run(metric.error.low)},

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kHeading = "| result | scenario | question | what |\n|---|---|---|---|\n";
 
-const char* word(const CheckCase& one) {
+const char* outcome_word(const CheckCase& one) {
   if (one.error && one.outcome == Outcome::kFail) return "**error**";
   switch (one.outcome) {
     case Outcome::kPass:
@@ -30,8 +30,8 @@ const char* word(const CheckCase& one) {
   return "pass";
 }
 
-std::string row(const CheckCase& one) {
-  return fmt::format("| {} | {} | {} | {} |\n", word(one), markdown_escaped(one.scenario),
+std::string markdown_row(const CheckCase& one) {
+  return fmt::format("| {} | {} | {} | {} |\n", outcome_word(one), markdown_escaped(one.scenario),
                      markdown_escaped(one.question), markdown_escaped(one.message));
 }
 
@@ -47,12 +47,12 @@ std::string commands(const SuiteResult& suite) {
   return text.empty() ? text : "To see why:\n\n```sh\n" + text + "```\n\n";
 }
 
-std::string table_of(const std::vector<CheckCase>& cases, bool passing, std::size_t room) {
+std::string markdown_table(const std::vector<CheckCase>& cases, bool passing, std::size_t room) {
   std::string text;
   int left_out = 0;
   for (const CheckCase& one : cases) {
     if ((one.outcome == Outcome::kPass) != passing) continue;
-    const std::string line = row(one);
+    const std::string line = markdown_row(one);
     if (text.size() + line.size() + kHeading.size() > room) {
       ++left_out;
     } else {
@@ -72,9 +72,9 @@ std::string suite_markdown(const SuiteResult& suite, bool accept, std::size_t ro
   const std::vector<CheckCase> cases = cases_of(single);
   const std::string name = suite.name.empty() ? suite.file : suite.name;
   std::string text = fmt::format("### {}\n\n", markdown_escaped(name));
-  text += table_of(cases, false, room / 2);
+  text += markdown_table(cases, false, room / 2);
   if (text.size() < room / 2) text += commands(suite);
-  const std::string passing = table_of(cases, true, room / 4);
+  const std::string passing = markdown_table(cases, true, room / 4);
   if (!passing.empty()) text += "<details><summary>what passes</summary>\n\n" + passing + "</details>\n\n";
   return text;
 }

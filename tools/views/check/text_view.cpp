@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "formats/text/shell.hpp"
+#include "sim/core/at.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/check/wording.hpp"
 #include "tools/views/table.hpp"
@@ -17,9 +18,9 @@ namespace {
 constexpr std::size_t kIndent = 9;  // where a scenario's text begins, behind its outcome
 constexpr std::size_t kMostChanges = 6;
 
-std::string_view colour_of(Outcome outcome) {
+std::string_view outcome_colour(Outcome outcome) {
   constexpr std::array<std::string_view, 5> kColours{kGreen, kYellow, kCyan, kYellow, kRed};  // in the enum's order
-  return kColours[static_cast<std::size_t>(outcome)];
+  return at(kColours, outcome);
 }
 
 // Loud where something is wrong, so that it is found without colour.
@@ -124,7 +125,8 @@ class TextView {
     const std::string word = label(outcome);
     std::string body = scenario.name + ": " + prediction_words(scenario, suite);
     if (scenario.measurement) body += "; " + source_text(*scenario.measurement);
-    paragraph(paint(style_.color, colour_of(outcome), word) + std::string(kIndent - word.size(), ' '), body, kIndent);
+    paragraph(paint(style_.color, outcome_colour(outcome), word) + std::string(kIndent - word.size(), ' '), body,
+              kIndent);
     add_prediction(scenario.prediction);
     if (scenario.measurement) add_measurement(*scenario.measurement, outcome == Outcome::kFail);
   }

@@ -14,7 +14,7 @@ namespace {
 
 bool is_bubble(const MetricResult& metric) { return metric.kind == MetricResult::Kind::kBubble; }
 
-const char* unit(const MetricResult& metric) { return is_bubble(metric) ? "pp" : "%"; }
+const char* metric_unit(const MetricResult& metric) { return is_bubble(metric) ? "pp" : "%"; }
 
 // Two decimals, and no "-0.00".
 std::string with_sign(double value) {
@@ -35,7 +35,7 @@ std::string value_text(const MetricResult& metric, double value) {
 }
 
 // Per cent by which a number grew; empty for texts and for what was 0.
-std::string relative(const NumberChange& change) {
+std::string relative_change(const NumberChange& change) {
   const auto number = [](const std::string& text) {
     double value = std::nan("");
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -58,11 +58,11 @@ std::string measured_text(const MetricResult& metric) {
 
 std::string error_text(const MetricResult& metric) {
   if (!metric.counted) return {};
-  return fmt::format("{} {}", with_sign(metric.error.median), unit(metric));
+  return fmt::format("{} {}", with_sign(metric.error.median), metric_unit(metric));
 }
 
 std::string tolerance_text(const MetricResult& metric) {
-  return fmt::format("{:g} {}", metric.tolerance, unit(metric));
+  return fmt::format("{:g} {}", metric.tolerance, metric_unit(metric));
 }
 
 std::string interval_text(const MetricResult& metric, int repetitions) {
@@ -87,7 +87,8 @@ std::string metric_sentence(const MetricResult& metric, int repetitions) {
 }
 
 std::string change_text(const NumberChange& change) {
-  return fmt::format("{} {} -> {}{}", change.number, present(change.before), present(change.after), relative(change));
+  return fmt::format("{} {} -> {}{}", change.number, present(change.before), present(change.after),
+                     relative_change(change));
 }
 
 std::string prediction_sentence(const PredictionResult& prediction, std::size_t most) {

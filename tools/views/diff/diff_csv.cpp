@@ -13,7 +13,8 @@ std::string text(Nanoseconds value) { return fmt::format("{}", value); }
 std::string text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 template <typename T>
-std::string row(std::string_view quantity, const std::string& device, std::string_view unit, const Figure<T>& figure) {
+std::string csv_row(std::string_view quantity, const std::string& device, std::string_view unit,
+                    const Figure<T>& figure) {
   return fmt::format("{},{},{},{},{},{},{},{}\n", quantity, device, unit, text(figure.predicted), text(figure.measured),
                      text(figure.gap()), text(figure.low), text(figure.high));
 }
@@ -32,14 +33,14 @@ std::string part_name(const GapPart& part) {
 std::string diff_csv(const Diff& diff) {
   const Comparison& comparison = diff.comparison;
   std::string csv = "quantity,device,unit,predicted,measured,gap,p10,p90\n";
-  csv += row("makespan", "", "ns", comparison.makespan);
-  csv += row("bubble_ratio", "", "", comparison.bubble_ratio);
-  csv += row("bubble_over_ideal", "", "", comparison.bubble_over_ideal);
+  csv += csv_row("makespan", "", "ns", comparison.makespan);
+  csv += csv_row("bubble_ratio", "", "", comparison.bubble_ratio);
+  csv += csv_row("bubble_over_ideal", "", "", comparison.bubble_over_ideal);
   for (std::size_t d = 0; d < comparison.devices.size(); ++d) {
     const std::string device = fmt::format("{}", d);
-    csv += row("busy", device, "ns", comparison.devices[d].busy);
-    csv += row("peak_memory", device, "bytes", comparison.devices[d].peak_memory);
-    csv += row("peak_activation", device, "bytes", comparison.devices[d].peak_activation);
+    csv += csv_row("busy", device, "ns", comparison.devices[d].busy);
+    csv += csv_row("peak_memory", device, "bytes", comparison.devices[d].peak_memory);
+    csv += csv_row("peak_activation", device, "bytes", comparison.devices[d].peak_activation);
   }
   // Predicted and measured are sums over the part's ops or transfers; the gap is what it adds to the makespan.
   for (const GapPart& part : comparison.parts) {

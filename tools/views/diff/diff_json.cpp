@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/core/at.hpp"
 #include "tools/views/diff/words.hpp"
 
 namespace debubble {
@@ -10,21 +11,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kDiffVersion = 1;
 
-Json number(Nanoseconds value) { return value; }
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json diff_number(Nanoseconds value) { return value; }
+Json diff_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 template <typename T>
 Json figure_json(const Figure<T>& figure) {
-  return {{"predicted", number(figure.predicted)},
-          {"measured", number(figure.measured)},
-          {"gap", number(figure.gap())},
-          {"p10", number(figure.low)},
-          {"p90", number(figure.high)}};
+  return {{"predicted", diff_number(figure.predicted)},
+          {"measured", diff_number(figure.measured)},
+          {"gap", diff_number(figure.gap())},
+          {"p10", diff_number(figure.low)},
+          {"p90", diff_number(figure.high)}};
 }
 
-Json schedule_json(const ScheduleFacts& facts) {
+Json diff_schedule(const ScheduleFacts& facts) {
   Json params = Json::object();
   for (const auto& [name, value] : facts.params) params[name] = value;
   return {{"name", facts.name},     {"devices", facts.devices},
@@ -33,7 +34,7 @@ Json schedule_json(const ScheduleFacts& facts) {
           {"params", params}};
 }
 
-Json assumptions_json(const std::vector<Assumption>& assumptions) {
+Json diff_assumptions(const std::vector<Assumption>& assumptions) {
   Json list = Json::array();
   for (const Assumption& one : assumptions) {
     list.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
@@ -74,7 +75,7 @@ Json part_json(const GapPart& part) {
           {"text", part_words(part)}};
 }
 
-const char* word(Divergence::Kind kind) {
+const char* enum_word(Divergence::Kind kind) {
   switch (kind) {
     case Divergence::Kind::kOrder:
       return "order";
@@ -91,7 +92,7 @@ const char* word(Divergence::Kind kind) {
 Json divergence_json(const std::optional<Divergence>& divergence) {
   if (!divergence) return nullptr;
   const Divergence& d = *divergence;
-  return {{"cause", word(d.kind)},
+  return {{"cause", enum_word(d.kind)},
           {"device", d.device},
           {"to_device", index_or_null(d.to_device)},
           {"op", to_string(d.op)},
@@ -108,7 +109,7 @@ Json allocated(const Diff& diff, std::size_t device) {
   return device < peaks.size() ? Json(peaks[device]) : Json(nullptr);
 }
 
-const char* word(MemorySource source) {
+const char* enum_word(MemorySource source) {
   switch (source) {
     case MemorySource::kCounted:
       return "counted";
@@ -121,8 +122,8 @@ const char* word(MemorySource source) {
 }
 
 Json devices_json(const Diff& diff) {
-  const char* const activation = word(diff.activation_source());
-  const char* const memory = word(diff.memory_source());
+  const char* const activation = enum_word(diff.activation_source());
+  const char* const memory = enum_word(diff.memory_source());
   Json list = Json::array();
   for (std::size_t d = 0; d < diff.comparison.devices.size(); ++d) {
     const DeviceFigures& device = diff.comparison.devices[d];
@@ -143,11 +144,11 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
   const Comparison& comparison = diff.comparison;
   const bool own = diff.predicted_name.empty();
   Json json = Json::object();
-  json["schema_version"] = kSchemaVersion;
+  json["schema_version"] = kDiffVersion;
   json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
   json["command_line"] = tool.command_line;
-  json["schedule"] = schedule_json(diff.predicted_report.schedule);
-  json["assumptions"] = assumptions_json(diff.predicted.assumptions);
+  json["schedule"] = diff_schedule(diff.predicted_report.schedule);
+  json["assumptions"] = diff_assumptions(diff.predicted.assumptions);
   json["predicted"] =
       side_json(diff.predicted, own ? diff.measured_name : diff.predicted_name, diff.predicted_iteration);
   json["predicted_from_measured"] = own;
@@ -165,7 +166,7 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
   json["devices"] = devices_json(diff);
   Json causes = Json::object();
   for (int i = 0; i < kGapCauses; ++i) {
-    causes[to_string(static_cast<GapCause>(i))] = comparison.gap_by_cause[static_cast<std::size_t>(i)];
+    causes[to_string(static_cast<GapCause>(i))] = at(comparison.gap_by_cause, i);
   }
   json["gap_by_cause_ns"] = causes;
   json["gap_parts"] = Json::array();

@@ -15,7 +15,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kMostDevices = 4;  // with the largest gaps, where there are more
+constexpr std::size_t kMostGapDevices = 4;  // with the largest gaps, where there are more
 constexpr std::size_t kMostParts = 8;
 
 std::string origin_words(const RunOrigin& origin) {
@@ -25,7 +25,7 @@ std::string origin_words(const RunOrigin& origin) {
   return printable(words);
 }
 
-std::string relative(std::int64_t gap, std::int64_t predicted) {
+std::string relative_gap(std::int64_t gap, std::int64_t predicted) {
   if (predicted <= 0 || gap == 0) return "";
   const double ratio = static_cast<double>(gap) / static_cast<double>(predicted);
   return fmt::format("{}{}", ratio < 0 ? "-" : "+", format_percent(std::abs(ratio)));
@@ -111,7 +111,7 @@ class View {
                  {"p10 .. p90", Side::kLeft}});
     const auto& step = comparison_.makespan;
     table.add_row({"step", format_duration(step.predicted), format_duration(step.measured), format_gap(step.gap()),
-                   relative(step.gap(), step.predicted), range(step, format_duration)});
+                   relative_gap(step.gap(), step.predicted), range(step, format_duration)});
     add_ratio(table, "bubble/step", comparison_.bubble_ratio);
     add_ratio(table, "bubble/ideal", comparison_.bubble_over_ideal);
     const bool memory = knows_memory();
@@ -150,7 +150,7 @@ class View {
       return;
     }
     table.add_row({name, format_size(figure.predicted), format_size(figure.measured), size_gap(figure.gap()),
-                   relative(figure.gap(), figure.predicted), range(figure, format_size)});
+                   relative_gap(figure.gap(), figure.predicted), range(figure, format_size)});
   }
 
   // PyTorch's traces alone say nothing of it.
@@ -164,13 +164,13 @@ class View {
   [[nodiscard]] std::vector<std::size_t> worst_devices() const {
     std::vector<std::size_t> order(comparison_.devices.size());
     std::iota(order.begin(), order.end(), 0);
-    if (order.size() <= kMostDevices) return order;
+    if (order.size() <= kMostGapDevices) return order;
     const auto gap = [&](std::size_t d) {
       const DeviceFigures& device = comparison_.devices[d];
       return std::max(std::abs(device.peak_memory.gap()), std::abs(device.peak_activation.gap()));
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gap(a) > gap(b); });
-    order.resize(kMostDevices);
+    order.resize(kMostGapDevices);
     std::sort(order.begin(), order.end());
     return order;
   }

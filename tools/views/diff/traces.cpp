@@ -8,6 +8,7 @@
 #include "formats/json/json_text.hpp"
 #include "formats/version.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/at.hpp"
 #include "tools/output/trace.hpp"
 
 namespace debubble {
@@ -15,15 +16,15 @@ namespace {
 
 using Curves = std::vector<std::vector<MemoryPoint>>;
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
 }
 
-std::string member(std::string_view key, const std::string& value) { return quoted(key) + ": " + value; }
+std::string member(std::string_view key, const std::string& value) { return json_quoted(key) + ": " + value; }
 
-std::string real(double value) {
+std::string number_json(double value) {
   std::string out;
   append_json_number(out, value);
   return out;
@@ -36,30 +37,30 @@ std::string basis_points(double ratio) {
 
 std::string merged_facts(const Diff& diff, const std::string& command_line) {
   const Comparison& comparison = diff.comparison;
-  std::string facts = "{\n  " + member("tool", quoted("debubble diff"));
+  std::string facts = "{\n  " + member("tool", json_quoted("debubble diff"));
   const auto add = [&](std::string_view key, const std::string& value) { facts += ",\n  " + member(key, value); };
-  add("version", quoted(kVersion));
-  add("command_line", quoted(command_line));
-  add("predicted", quoted(diff.predicted_name.empty() ? diff.measured_name : diff.predicted_name));
-  add("measured", quoted(diff.measured_name));
+  add("version", json_quoted(kVersion));
+  add("command_line", json_quoted(command_line));
+  add("predicted", json_quoted(diff.predicted_name.empty() ? diff.measured_name : diff.predicted_name));
+  add("measured", json_quoted(diff.measured_name));
   // Of the measured run, under the names that every trace of ours has.
   const Schedule& schedule = diff.measured.schedule;
-  add("source", quoted(diff.measured_timeline().measured ? "measured" : "modelled"));
-  add("schedule", quoted(schedule.name));
+  add("source", json_quoted(diff.measured_timeline().measured ? "measured" : "modelled"));
+  add("schedule", json_quoted(schedule.name));
   add("devices", std::to_string(schedule.devices));
   add("stages", std::to_string(schedule.stages));
   add("microbatches", std::to_string(schedule.microbatches));
   add("makespan_ns", std::to_string(comparison.makespan.measured));
-  add("bubble_ratio", real(comparison.bubble_ratio.measured));
-  add("bubble_over_ideal", real(comparison.bubble_over_ideal.measured));
+  add("bubble_ratio", number_json(comparison.bubble_ratio.measured));
+  add("bubble_over_ideal", number_json(comparison.bubble_over_ideal.measured));
   add("predicted_makespan_ns", std::to_string(comparison.makespan.predicted));
-  add("predicted_bubble_ratio", real(comparison.bubble_ratio.predicted));
+  add("predicted_bubble_ratio", number_json(comparison.bubble_ratio.predicted));
   for (int i = 0; i < kGapCauses; ++i) {
     add(std::string("gap by ") + to_string(static_cast<GapCause>(i)) + " ns",
-        std::to_string(comparison.gap_by_cause[static_cast<std::size_t>(i)]));
+        std::to_string(at(comparison.gap_by_cause, i)));
   }
   const ClockAlignment& clocks = diff.measured.clocks;
-  add("clocks", quoted(clocks.method));
+  add("clocks", json_quoted(clocks.method));
   if (clocks.bounded) add("clock_residual_ns", std::to_string(clocks.residual));
   return facts + "}";
 }
@@ -81,7 +82,7 @@ std::string trace_of(const RunRecord& record, std::size_t iteration, const Repor
 }
 
 std::string manifest_file(const std::string& name, double ratio, Nanoseconds makespan) {
-  return "{\"path\": " + quoted(name + ".json.gz") + ", \"machine\": {\"name\": " + quoted(name) +
+  return "{\"path\": " + json_quoted(name + ".json.gz") + ", \"machine\": {\"name\": " + json_quoted(name) +
          "}, \"attributes\": {\"makespan_ns\": " + std::to_string(makespan) +
          ", \"bubble_basis_points\": " + basis_points(ratio) + "}}";
 }
@@ -99,7 +100,7 @@ void write_merged_trace(const Diff& diff, const std::string& command_line, const
 std::string trace_bundle(const Diff& diff, const std::string& command_line) {
   const Comparison& c = diff.comparison;
   std::string manifest =
-      "{\"perfetto_manifest\": {\"version\": 1,\n \"attributes\": {\"command_line\": " + quoted(command_line) +
+      "{\"perfetto_manifest\": {\"version\": 1,\n \"attributes\": {\"command_line\": " + json_quoted(command_line) +
       "},\n \"files\": [\n  ";
   manifest += manifest_file("predicted", c.bubble_ratio.predicted, c.makespan.predicted) + ",\n  ";
   manifest += manifest_file("measured", c.bubble_ratio.measured, c.makespan.measured) + "]}}\n";

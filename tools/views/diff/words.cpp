@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "formats/text/quantities.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -28,10 +29,6 @@ std::string means(const GapPart& part) {
                      format_duration(predicted));
 }
 
-std::string plural(std::int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string format_gap(Nanoseconds gap) {
@@ -42,18 +39,18 @@ std::string format_gap(Nanoseconds gap) {
 std::string part_words(const GapPart& part) {
   switch (part.cause) {
     case GapCause::kOp:
-      return fmt::format("{} {} ({} on device {})", stage_ops(part), means(part), plural(part.count, "op"),
+      return fmt::format("{} {} ({} on device {})", stage_ops(part), means(part), counted(part.count, "op"),
                          part.device);
     case GapCause::kTransfer:
       return fmt::format("transfer from device {} to {} {}, waits before it included ({})", part.device, part.to_device,
-                         means(part), plural(part.count, "transfer"));
+                         means(part), counted(part.count, "transfer"));
     case GapCause::kOrder:
       return part.count == 0 ? std::string("transfers took place in another order")
-                             : fmt::format("{} ran {} ops in another order", plural(part.count, "device"),
+                             : fmt::format("{} ran {} ops in another order", counted(part.count, "device"),
                                            part.count == 1 ? "its" : "their");
     case GapCause::kLaunchGap:
       return fmt::format("launch gaps on device {}: {} of {} in all, predicted {}", part.device,
-                         plural(part.count, "op"), format_duration(part.measured), format_duration(part.predicted));
+                         counted(part.count, "op"), format_duration(part.measured), format_duration(part.predicted));
     case GapCause::kUnexplained:
       break;
   }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/core/at.hpp"
 #include "tools/views/explain/words.hpp"
 
 namespace debubble {
@@ -9,26 +10,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kExplainVersion = 1;
 
 Json opened(const char* topic, const Run& run, const ToolFacts& tool) {
   Json assumptions = Json::array();
   for (const Assumption& one : run.report.assumptions) {
     assumptions.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
   }
-  return {{"schema_version", kSchemaVersion},          {"tool", {{"name", "debubble"}, {"version", tool.version}}},
+  return {{"schema_version", kExplainVersion},         {"tool", {{"name", "debubble"}, {"version", tool.version}}},
           {"command_line", tool.command_line},         {"topic", topic},
           {"schedule", run.report.schedule.name},      {"devices", run.schedule.devices},
           {"microbatches", run.schedule.microbatches}, {"assumptions", assumptions},
           {"makespan_ns", run.report.makespan}};
 }
 
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string explain_dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json causes_json(const NanosecondsByCause& causes) {
   Json json = Json::object();
   for (int i = 0; i < kIdleCauses; ++i) {
-    json[to_string(static_cast<IdleCause>(i))] = causes[static_cast<std::size_t>(i)];
+    json[to_string(static_cast<IdleCause>(i))] = at(causes, i);
   }
   return json;
 }
@@ -42,7 +43,7 @@ Json waited_json(const WaitedFor& wait, const Timeline& timeline) {
                {"waited_from_ns", wait.begin},
                {"waited_to_ns", wait.end}};
   if (wait.thing.kind == Gate::Kind::kTransfer) {
-    const Transfer& transfer = timeline.transfers[static_cast<std::size_t>(wait.thing.index)];
+    const Transfer& transfer = at(timeline.transfers, wait.thing.index);
     json["latency_ns"] = transfer.latency;
     json["contention_ns"] = transfer.contention;
   }
@@ -53,7 +54,7 @@ Json waited_json(const WaitedFor& wait, const Timeline& timeline) {
 
 std::string op_story_json(const OpStory& story, const Run& run, const ToolFacts& tool) {
   const Timeline& timeline = run.timeline;
-  const Span& span = timeline.spans[static_cast<std::size_t>(story.span)];
+  const Span& span = at(timeline.spans, story.span);
   Json json = opened("op", run, tool);
   Json chain = Json::array();
   for (const WaitedFor& wait : story.chain) chain.push_back(waited_json(wait, timeline));
@@ -69,7 +70,7 @@ std::string op_story_json(const OpStory& story, const Run& run, const ToolFacts&
                 {"waited_by_cause_ns", causes_json(story.by_cause)},
                 {"waited_for", chain},
                 {"on_critical_path", story.critical}};
-  return dump(json);
+  return explain_dump(json);
 }
 
 std::string step_story_json(const StepStory& story, const Run& run, const ToolFacts& tool) {
@@ -100,7 +101,7 @@ std::string step_story_json(const StepStory& story, const Run& run, const ToolFa
                        {"command", one.command.empty() ? Json(nullptr) : Json(one.command)}});
   }
   json["changes"] = changes;
-  return dump(json);
+  return explain_dump(json);
 }
 
 }  // namespace debubble

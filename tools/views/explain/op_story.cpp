@@ -8,6 +8,7 @@
 
 #include "formats/text/quantities.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/explain/words.hpp"
@@ -16,10 +17,10 @@
 namespace debubble {
 namespace {
 
-constexpr std::string_view kLetters = "FBIWRST";
+constexpr std::string_view kKindLetters = "FBIWRST";
 constexpr std::size_t kMostLines = 20;  // of a chain in text; of a longer one the two ends
-constexpr std::size_t kHead = 14;
-constexpr Nanoseconds kFiner = 10;  // so that short waits of a long step show
+constexpr std::size_t kOpHead = 14;
+constexpr Nanoseconds kFinerOp = 10;  // so that short waits of a long step show
 
 std::int32_t find_span(const std::string& name, const Timeline& timeline) {
   const auto found = std::find_if(timeline.spans.begin(), timeline.spans.end(), [&](const Span& span) {
@@ -31,7 +32,7 @@ std::int32_t find_span(const std::string& name, const Timeline& timeline) {
 [[noreturn]] void no_such_op(const std::string& name, const Run& run) {
   const Schedule& schedule = run.schedule;
   std::string kinds;
-  for (const char kind : kLetters) {
+  for (const char kind : kKindLetters) {
     const auto has = [&](const Span& span) {
       return letter(span.op.kind) == kind || (span.paired && letter(span.partner.kind) == kind);
     };
@@ -63,7 +64,7 @@ std::vector<WaitedFor> chain_of(const Span& span, Nanoseconds from, const Timeli
 }  // namespace
 
 bool is_op_name(const std::string& name) {
-  const std::size_t letter = name.find_first_of(kLetters);
+  const std::size_t letter = name.find_first_of(kKindLetters);
   const auto digits = [](std::string_view part) {
     return !part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
   };
@@ -76,13 +77,13 @@ OpStory story_of(const std::string& name, const Run& run) {
   OpStory story;
   story.span = find_span(name, timeline);
   if (story.span < 0) no_such_op(name, run);
-  const Span& span = timeline.spans[static_cast<std::size_t>(story.span)];
+  const Span& span = timeline.spans[to_index(story.span)];
   story.op = to_string(span.op) == name ? span.op : span.partner;
   story.cost = usual(span);
   Nanoseconds free_at = 0;
-  if (story.span > timeline.device_begin[static_cast<std::size_t>(span.device)]) {
+  if (story.span > timeline.device_begin[to_index(span.device)]) {
     story.before = story.span - 1;
-    free_at = timeline.spans[static_cast<std::size_t>(story.before)].end;
+    free_at = timeline.spans[to_index(story.before)].end;
   }
   for (std::size_t i = 0; i < timeline.steps.size(); ++i) {
     const StepSpan& step = timeline.steps[i];
@@ -129,7 +130,7 @@ std::string parts_of(const WaitedFor& wait, const Timeline& timeline) {
 std::string causes_text(const OpStory& story) {
   std::string text;
   for (int i = 0; i < kIdleCauses; ++i) {
-    const Nanoseconds time = story.by_cause[static_cast<std::size_t>(i)];
+    const Nanoseconds time = story.by_cause[to_index(i)];
     if (time == 0) continue;
     std::string name = to_string(static_cast<IdleCause>(i));
     std::replace(name.begin(), name.end(), '_', ' ');
@@ -140,11 +141,11 @@ std::string causes_text(const OpStory& story) {
 
 std::string previous(const OpStory& story, const Timeline& timeline) {
   if (story.step_before) return in_words({Gate::Kind::kStep, *story.step_before}, timeline);
-  return name_of(timeline.spans[static_cast<std::size_t>(story.before)]);
+  return name_of(timeline.spans[to_index(story.before)]);
 }
 
 std::string ran_text(const OpStory& story, const Run& run) {
-  const Span& span = run.timeline.spans[static_cast<std::size_t>(story.span)];
+  const Span& span = run.timeline.spans[to_index(story.span)];
   std::string text = fmt::format("{}, the {}, ran on device {} from {} to {}: {}", to_string(story.op),
                                  meaning_of(story.op, run.schedule), span.device, format_duration(span.begin),
                                  format_duration(span.end), format_duration(span.end - span.begin));
@@ -159,7 +160,7 @@ std::string ran_text(const OpStory& story, const Run& run) {
 }
 
 std::string wait_text(const OpStory& story, const Run& run) {
-  const Span& span = run.timeline.spans[static_cast<std::size_t>(story.span)];
+  const Span& span = run.timeline.spans[to_index(story.span)];
   const bool first = story.before < 0 && !story.step_before;
   if (story.waited == 0) {
     if (first) return "It began at time 0 and waited for nothing.";
@@ -189,12 +190,12 @@ std::string op_story_text(const OpStory& story, const Run& run, int width) {
     text += "\nwhat it waited for, backwards\n";
     Table table(
         {{"", Table::Side::kRight}, {"", Table::Side::kLeft}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}});
-    const Scale scale = duration_scale(run.timeline.makespan / kFiner);
+    const Scale scale = duration_scale(run.timeline.makespan / kFinerOp);
     for (std::size_t k = 0; k < story.chain.size(); ++k) {
       const WaitedFor& wait = story.chain[k];
-      if (story.chain.size() > kMostLines && k == kHead) {
+      if (story.chain.size() > kMostLines && k == kOpHead) {
         table.add_row({"...", "", "", fmt::format("{} more", story.chain.size() - kMostLines + 1)});
-        k = story.chain.size() - (kMostLines - kHead - 1) - 1;
+        k = story.chain.size() - (kMostLines - kOpHead - 1) - 1;
         continue;
       }
       table.add_row({format_scaled(wait.begin, scale), "to",

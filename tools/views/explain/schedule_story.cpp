@@ -76,8 +76,8 @@ std::string numbers_text(const Report& own, const Report* yardstick, const ViewS
   return table.text(static_cast<std::size_t>(style.width), 2);
 }
 
-std::string numbers_of(const ScheduleEntry& entry, const Run& own, const Scenario& scenario, Progress& progress,
-                       const ViewStyle& style) {
+std::string story_numbers(const ScheduleEntry& entry, const Run& own, const Scenario& scenario, Progress& progress,
+                          const ViewStyle& style) {
   if (entry.name == kYardstick) return numbers_text(own.report, nullptr, style);
   Scenario plain = scenario;
   plain.params.clear();
@@ -119,7 +119,7 @@ std::string schedule_story(const ScheduleEntry& entry, const Run& own, const Sce
   text += "\n" + paint(style.color, kBold, "for example") + "\n";
   if (!has_result(own.report)) return text + findings_view(own.report.findings, style);
   text += gantt(own.timeline, style, {&own.schedule, &own.costs}) + "\n";
-  return text + numbers_of(entry, own, scenario, progress, style) + next(entry, own, flags, style);
+  return text + story_numbers(entry, own, scenario, progress, style) + next(entry, own, flags, style);
 }
 
 }  // namespace debubble

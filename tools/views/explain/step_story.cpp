@@ -8,6 +8,7 @@
 
 #include "sim/analysis/analyse.hpp"
 #include "sim/analysis/path_parts.hpp"
+#include "sim/core/at.hpp"
 #include "tools/views/explain/words.hpp"
 
 namespace debubble {
@@ -77,7 +78,7 @@ class Grouper {
   }
 
   void add_span(std::int32_t index) {
-    const Span& span = timeline_.spans[static_cast<std::size_t>(index)];
+    const Span& span = at(timeline_.spans, index);
     const bool goes_on = !stays_.empty() && !stays_.back().other && stays_.back().device == span.device;
     if (!goes_on) {
       Stay stay;
@@ -109,9 +110,7 @@ class Grouper {
     stays_.push_back(stay);
   }
 
-  [[nodiscard]] std::string cell(std::int32_t index) const {
-    return name_of(timeline_.spans[static_cast<std::size_t>(index)]);
-  }
+  [[nodiscard]] std::string cell(std::int32_t index) const { return name_of(at(timeline_.spans, index)); }
 
   [[nodiscard]] PathGroup group(std::size_t first, std::size_t last) const {
     PathGroup group;

@@ -7,21 +7,18 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/share.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::size_t kMostGroups = 16;  // of the critical path in text; of a longer one the two ends
-constexpr std::size_t kHead = 9;
+constexpr std::size_t kStepHead = 9;
 constexpr std::size_t kChanges = 3;
-constexpr Nanoseconds kFiner = 10;  // so that short stretches of a long step show
-constexpr double kUneven = 1.05;
+constexpr Nanoseconds kFinerStep = 10;  // so that short stretches of a long step show
+constexpr double kUnevenStep = 1.05;
 constexpr double kTight = 0.05;  // of the memory to spare
-
-double share(Nanoseconds part, Nanoseconds whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 // Beside what `advice` says.
 std::vector<std::string> other_limits(const Run& run, const Advice& advice) {
@@ -30,7 +27,7 @@ std::vector<std::string> other_limits(const Run& run, const Advice& advice) {
   const auto [laziest, busiest] =
       std::minmax_element(report.devices.begin(), report.devices.end(),
                           [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
-  if (!advice.uneven_work && static_cast<double>(busiest->busy) > kUneven * static_cast<double>(laziest->busy)) {
+  if (!advice.uneven_work && static_cast<double>(busiest->busy) > kUnevenStep * static_cast<double>(laziest->busy)) {
     also.push_back(fmt::format("uneven work: device {} is busy {} of the step, device {} {}", busiest->device,
                                format_percent(share(busiest->busy, report.makespan)), laziest->device,
                                format_percent(share(laziest->busy, report.makespan))));
@@ -54,10 +51,10 @@ std::vector<std::string> other_limits(const Run& run, const Advice& advice) {
 std::string path_text(const std::vector<PathGroup>& path, const Run& run, std::size_t width) {
   Table table(
       {{"", Table::Side::kRight}, {"", Table::Side::kLeft}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}});
-  const Scale scale = duration_scale(run.timeline.makespan / kFiner);
+  const Scale scale = duration_scale(run.timeline.makespan / kFinerStep);
   for (std::size_t k = 0; k < path.size(); ++k) {
-    if (path.size() > kMostGroups && k == kHead) {
-      const std::size_t last = path.size() - (kMostGroups - kHead - 1);
+    if (path.size() > kMostGroups && k == kStepHead) {
+      const std::size_t last = path.size() - (kMostGroups - kStepHead - 1);
       table.add_row(
           {"...", "", "",
            fmt::format("{} more stretches until {} {}", last - k, format_scaled(path[last].begin, scale), scale.unit)});

@@ -10,7 +10,7 @@ namespace debubble {
 
 namespace {
 
-std::string quoted(const std::string& field) {
+std::string whatif_cell(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string result = "\"";
   for (const char c : field) result += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -41,7 +41,7 @@ class Csv {
            std::vector<std::string> times) {
     numbers.resize(kNumbers);
     times.resize(2 + kIdleCauses);
-    text_ += part + "," + quoted(name);
+    text_ += part + "," + whatif_cell(name);
     for (const std::string& field : numbers) text_ += "," + field;
     for (const std::string& field : times) text_ += "," + field;
     text_ += "\n";

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 // The whole report, but for what stands beside it once.
 Json report_of(const Report& report, const ToolFacts& tool) {
@@ -20,7 +20,7 @@ Json report_of(const Report& report, const ToolFacts& tool) {
   return json;
 }
 
-double ratio(Nanoseconds now, Nanoseconds before) {
+double change_or_nan(Nanoseconds now, Nanoseconds before) {
   return before == 0 ? std::nan("") : static_cast<double>(now) / static_cast<double>(before) - 1;
 }
 
@@ -40,9 +40,9 @@ Json difference_json(const Report& base, const Report& changed) {
                        {"idle_by_cause_ns", causes}});
   }
   return {{"makespan_ns", changed.makespan - base.makespan},
-          {"makespan_ratio", real(ratio(changed.makespan, base.makespan))},
-          {"bubble_ratio", real(changed.bubble_ratio - base.bubble_ratio)},
-          {"bubble_over_ideal", real(changed.bubble_over_ideal - base.bubble_over_ideal)},
+          {"makespan_ratio", number_or_null(change_or_nan(changed.makespan, base.makespan))},
+          {"bubble_ratio", number_or_null(changed.bubble_ratio - base.bubble_ratio)},
+          {"bubble_over_ideal", number_or_null(changed.bubble_over_ideal - base.bubble_over_ideal)},
           {"devices", devices}};
 }
 
@@ -50,9 +50,10 @@ Json alone_json(const WhatIfResult& result) {
   Json list = Json::array();
   for (const AloneChange& one : result.alone) {
     const Nanoseconds step = one.step.value_or(0);
-    list.push_back({{"change", one.label},
-                    {"makespan_ns", one.step ? Json(step) : Json(nullptr)},
-                    {"makespan_ratio", one.step ? real(ratio(step, result.base.makespan)) : Json(nullptr)}});
+    list.push_back(
+        {{"change", one.label},
+         {"makespan_ns", one.step ? Json(step) : Json(nullptr)},
+         {"makespan_ratio", one.step ? number_or_null(change_or_nan(step, result.base.makespan)) : Json(nullptr)}});
   }
   return list;
 }
@@ -63,7 +64,7 @@ Json seeds_json(const WhatIfResult& result) {
           {"first_seed", seeds.first_seed},
           {"seeds", seeds.times.size()},
           {"mean_ns", seeds.mean},
-          {"standard_deviation_ns", real(seeds.deviation)},
+          {"standard_deviation_ns", number_or_null(seeds.deviation)},
           {"p50_ns", seeds.p50},
           {"p95_ns", seeds.p95},
           {"p99_ns", seeds.p99},
@@ -82,8 +83,8 @@ Json sensitivity_json(const Sensitivity& sensitivity) {
     Json one{{"cost", to_string(derivative.name)}};
     if (!derivative.links.empty()) one["links"] = derivative.links;
     one[bytes ? "bandwidth_bytes_per_s" : "each_ns"] = derivative.cost;
-    one[bytes ? "growing_bytes" : "growing"] = real(derivative.times.growing);
-    one[bytes ? "shrinking_bytes" : "shrinking"] = real(derivative.times.shrinking);
+    one[bytes ? "growing_bytes" : "growing"] = number_or_null(derivative.times.growing);
+    one[bytes ? "shrinking_bytes" : "shrinking"] = number_or_null(derivative.times.shrinking);
     one["at_stake_ns"] = derivative.at_stake;
     list.push_back(std::move(one));
   }
@@ -99,7 +100,7 @@ Json candidates_json(const std::vector<Candidate>& candidates) {
     list.push_back({{"change", candidate.label},
                     {"makespan_ns", candidate.step},
                     {"microbatches", candidate.microbatches},
-                    {"gain_ratio", real(candidate.gain)}});
+                    {"gain_ratio", number_or_null(candidate.gain)}});
   }
   return list;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "formats/text/quantities.hpp"
+#include "sim/core/at.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 #include "tools/views/whatif/whatif_view.hpp"
@@ -42,7 +43,7 @@ std::string histogram(const std::vector<std::int64_t>& bins) {
   for (const std::int64_t bin : bins) {
     const auto last = static_cast<std::int64_t>(kShades.size()) - 1;
     // Rounded up: a bin with one seed is not empty.
-    text += kShades[static_cast<std::size_t>((bin * last + most - 1) / std::max<std::int64_t>(most, 1))];
+    text += at(kShades, (bin * last + most - 1) / std::max<std::int64_t>(most, 1));
   }
   return text;
 }

@@ -18,15 +18,15 @@ namespace {
 
 using enum Table::Side;
 
-constexpr std::size_t kMostDevices = 16;
+constexpr std::size_t kMostDevicesShown = 16;
 
-Bytes peak(const Report& report) {
+Bytes largest_peak(const Report& report) {
   Bytes most = 0;
   for (const DeviceReport& device : report.devices) most = std::max(most, device.peak_memory);
   return most;
 }
 
-double ratio(Nanoseconds now, Nanoseconds before) {
+double change_ratio(Nanoseconds now, Nanoseconds before) {
   return before == 0 ? 0 : static_cast<double>(now) / static_cast<double>(before) - 1;
 }
 
@@ -36,11 +36,11 @@ std::string points_change(double now, double before) {
   return text.substr(1) == "0.0 pp" ? text.substr(1) : text;
 }
 
-std::string numbers(const Report& base, const Report& changed, const ViewStyle& style) {
+std::string compared_numbers(const Report& base, const Report& changed, const ViewStyle& style) {
   Table table({{"", kLeft}, {"base", kRight}, {"changed", kRight}, {"change", kRight}, {"", kRight}});
   const auto time = [&](const char* what, Nanoseconds before, Nanoseconds now) {
     table.add_row({what, format_duration(before), format_duration(now), duration_change(now - before),
-                   before == 0 ? "" : percent_change(ratio(now, before))});
+                   before == 0 ? "" : percent_change(change_ratio(now, before))});
   };
   time("step time", base.makespan, changed.makespan);
   table.add_row({"bubble / step", format_percent(base.bubble_ratio), format_percent(changed.bubble_ratio),
@@ -52,8 +52,9 @@ std::string numbers(const Report& base, const Report& changed, const ViewStyle& 
                    fmt::format("{:.4g}", *changed.samples_per_second), "",
                    percent_change(*changed.samples_per_second / *base.samples_per_second - 1)});
   }
-  const std::string memory = format_size(peak(changed));
-  if (format_size(peak(base)) != memory) table.add_row({"peak memory", format_size(peak(base)), memory, "", ""});
+  const std::string memory = format_size(largest_peak(changed));
+  if (format_size(largest_peak(base)) != memory)
+    table.add_row({"peak memory", format_size(largest_peak(base)), memory, "", ""});
   const CriticalPath& before = base.critical_path;
   const CriticalPath& now = changed.critical_path;
   time("path: compute", before.compute, now.compute);
@@ -111,9 +112,9 @@ std::string devices(const Report& base, const Report& changed, const ViewStyle& 
                {"what the change did to it", kLeft}});
   const std::size_t count = base.devices.size();
   for (std::size_t d = 0; d < count; ++d) {
-    if (count > kMostDevices && d == kMostDevices / 2) {
+    if (count > kMostDevicesShown && d == kMostDevicesShown / 2) {
       table.add_row({"..."});
-      d = count - kMostDevices / 2;
+      d = count - kMostDevicesShown / 2;
     }
     const DeviceReport& before = base.devices[d];
     const DeviceReport& now = changed.devices[d];
@@ -132,7 +133,7 @@ std::string alone(const WhatIfResult& result, const ViewStyle& style) {
       continue;
     }
     table.add_row({format_duration(*one.step), duration_change(*one.step - result.base.makespan),
-                   percent_change(ratio(*one.step, result.base.makespan)), one.label});
+                   percent_change(change_ratio(*one.step, result.base.makespan)), one.label});
   }
   return "\n" + table.text(static_cast<std::size_t>(style.width));
 }
@@ -186,8 +187,8 @@ std::string whatif_view(const WhatIfResult& result, const ViewStyle& style) {
     } else if (!result.no_effect.empty()) {
       text += no_effect(result, style);
     } else {
-      text += numbers(result.base, result.changed, style) + "\n" + causes(result.base, result.changed, style) + "\n" +
-              devices(result.base, result.changed, style);
+      text += compared_numbers(result.base, result.changed, style) + "\n" + causes(result.base, result.changed, style) +
+              "\n" + devices(result.base, result.changed, style);
     }
     text += alone(result, style);
     if (!result.note.empty()) text += "\n" + paragraph(result.note, style);

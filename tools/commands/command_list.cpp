@@ -1,4 +1,4 @@
-#include "tools/catalog/command_list.hpp"
+#include "tools/commands/command_list.hpp"
 
 #include <algorithm>
 #include <memory>

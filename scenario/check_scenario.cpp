@@ -1,6 +1,5 @@
 #include "scenario/check_scenario.hpp"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <charconv>
 #include <memory>
@@ -8,7 +7,6 @@
 #include <utility>
 
 #include "formats/text/quantities.hpp"
-#include "formats/text/shell.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/profile_files.hpp"
@@ -60,20 +58,6 @@ double parse_share(const std::string& text) {
   return share;
 }
 
-void check_flag_combination(const ScenarioFlags& flags) {
-  if (!flags.profile.empty() && !flags.times.empty()) {
-    fail("C009", "--times", "--times and --profile both say what the stages cost", "give one of them");
-  }
-  const std::string& model = flags.transformer.model;
-  if (!model.empty() && (!flags.profile.empty() || !flags.times.empty())) {
-    const std::string other = flags.profile.empty() ? "--times" : "--profile";
-    fail("C009", "--model", "--model and " + other + " both say what the stages cost", "give one of them");
-  }
-  if (flags.profile.empty() && model.empty() && !flags.partition.empty()) {
-    fail("C004", "--partition", "there are no layers to partition without a profile", "add --profile FILE");
-  }
-}
-
 // The keys that --times names; parse_times has checked its form.
 std::set<std::string> given_times(const std::string& text) {
   std::set<std::string> keys;
@@ -84,86 +68,155 @@ std::set<std::string> given_times(const std::string& text) {
   return keys;
 }
 
+Flag schedule_row(ScenarioFlags& flags, bool several) {
+  Flag row{.name = "--schedule",
+           .type = "NAME|FILE",
+           .help = "by name, or a .csv or .json file",
+           .default_text = "1f1b",
+           .target = &flags.schedules,
+           .repeated = false};
+  if (!several) return row;
+  row.name = "--schedules";
+  row.alias = "--schedule";
+  row.type = "NAME,FILE,";
+  row.help = "names joined by commas, or all (default)";
+  row.default_text = "";
+  row.count = FlagCount::kList;
+  return row;
+}
+
+FlagRows run_rows(ScenarioFlags& flags) {
+  constexpr std::string_view kGroup = "Run";
+  return {
+      {.name = "--devices",
+       .short_name = "-p",
+       .group = kGroup,
+       .type = "P",
+       .help = "devices in the pipeline",
+       .default_text = "4",
+       .target = &flags.devices,
+       .repeated = false},
+      {.name = "--microbatches",
+       .short_name = "-m",
+       .group = kGroup,
+       .type = "M",
+       .help = "microbatches per iteration",
+       .default_text = "8",
+       .target = &flags.microbatches,
+       .repeated = false},
+      {.name = "--chunks",
+       .short_name = "-v",
+       .group = kGroup,
+       .type = "V",
+       .help = "stages per device",
+       .default_text = "the schedule's own",
+       .target = &flags.chunks,
+       .repeated = false},
+      {.name = "--param",
+       .group = kGroup,
+       .type = "KEY=VALUE",
+       .help = "of the schedule; see `debubble list schedules`",
+       .target = &flags.params,
+       .count = FlagCount::kAll},
+      {.name = "--transform",
+       .group = kGroup,
+       .type = "NAME[:KEY=VALUE,]",
+       .help = "in this order; see `debubble list transforms`",
+       .target = &flags.transforms,
+       .count = FlagCount::kAll},
+  };
+}
+
+FlagRows cost_rows(ScenarioFlags& flags) {
+  constexpr std::string_view kGroup = "Costs";
+  return {
+      {.name = "--times",
+       .group = kGroup,
+       .type = "LIST",
+       .help = "ms per device share: f=1,i=1,w=1 or f=1,b=2",
+       .target = &flags.times,
+       .excludes = {{"--profile"}, "C009", "both say what the stages cost", "give one of them"}},
+      {.name = "--w-share",
+       .group = kGroup,
+       .type = "SHARE",
+       .help = "activation kept from I to W, 0..1",
+       .default_text = "1",
+       .target = &flags.weight_share},
+      {.name = "--profile",
+       .group = kGroup,
+       .type = "FILE|FOLDER",
+       .help = "layer times; several: sizes of one model",
+       .target = &flags.profile,
+       .count = FlagCount::kAll},
+      {.name = "--partition",
+       .group = kGroup,
+       .type = "LIST",
+       .help = "layers per stage: a,b,c, auto, even, a layout",
+       .target = &flags.partition,
+       .repeated = false,
+       .needs = {{"--profile", "--model"},
+                 "C004",
+                 "there are no layers to partition without a profile",
+                 "add --profile FILE"}},
+  };
+}
+
+FlagRows network_rows(ScenarioFlags& flags) {
+  constexpr std::string_view kGroup = "Network";
+  return {
+      {.name = "--comm",
+       .group = kGroup,
+       .type = "TIME",
+       .help = "latency per hop; bare: ms",
+       .default_text = "profile's, 0",
+       .target = &flags.comm},
+      {.name = "--bandwidth",
+       .group = kGroup,
+       .type = "RATE",
+       .help = "per link, e.g. 25GB/s",
+       .default_text = "profile's, none",
+       .target = &flags.bandwidth,
+       .needs = {{"--profile", "--model"},
+                 "C004",
+                 "without a profile transfers have no size, so a bandwidth would change nothing",
+                 "use --comm for the time of a hop, or add --profile FILE"}},
+      {.name = "--host-bandwidth",
+       .group = kGroup,
+       .type = "RATE",
+       .help = "for offloading",
+       .default_text = "topology's or 25GB/s",
+       .target = &flags.host_bandwidth,
+       .needs = {{"--profile", "--model"},
+                 "C004",
+                 "without a profile activations have no size, so it would change nothing",
+                 "use --times copy=1 for the time of a copy, or add --profile FILE"}},
+      {.name = "--p2p",
+       .group = kGroup,
+       .type = "MODE",
+       .help = "overlapped (default), blocking or coupled",
+       .preset = "overlapped",
+       .target = &flags.p2p},
+  };
+}
+
 }  // namespace
 
-void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several) {
-  auto* schedule = verb.add_option(
-      several ? "--schedules,--schedule" : "--schedule", flags.schedules,
-      several ? "names joined by commas, or all (default)" : "by name, or a .csv or .json file (default: 1f1b)");
-  schedule->type_name(several ? "NAME,FILE," : "NAME|FILE");
-  if (several) {
-    schedule->delimiter(',');
-  } else {
-    schedule->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  }
-  const std::string run = "Run";
-  verb.add_option("-p,--devices", flags.devices, "devices in the pipeline (default: 4)")->group(run)->type_name("P");
-  verb.add_option("-m,--microbatches", flags.microbatches, "microbatches per iteration (default: 8)")
-      ->group(run)
-      ->type_name("M");
-  verb.add_option("-v,--chunks", flags.chunks, "stages per device (default: the schedule's own)")
-      ->group(run)
-      ->type_name("V");
-  verb.add_option("--param", flags.params, "of the schedule; see `debubble list schedules`")
-      ->group(run)
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.add_option("--transform", flags.transforms, "in this order; see `debubble list transforms`")
-      ->group(run)
-      ->type_name("NAME[:KEY=VALUE,]")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  const std::string costs = "Costs";
-  verb.add_option("--times", flags.times, "ms per device share: f=1,i=1,w=1 or f=1,b=2")
-      ->group(costs)
-      ->type_name("LIST");
-  verb.add_option("--w-share", flags.weight_share, "activation kept from I to W, 0..1 (default: 1)")
-      ->group(costs)
-      ->type_name("SHARE");
-  verb.add_option("--profile", flags.profile, "layer times; several: sizes of one model")
-      ->group(costs)
-      ->type_name("FILE|FOLDER")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.add_option("--partition", flags.partition, "layers per stage: a,b,c, auto, even, a layout")
-      ->group(costs)
-      ->type_name("LIST");
-  const std::string network = "Network";
-  verb.add_option("--comm", flags.comm, "latency per hop; bare: ms (default: profile's, 0)")
-      ->group(network)
-      ->type_name("TIME");
-  verb.add_option("--bandwidth", flags.bandwidth, "per link, e.g. 25GB/s (default: profile's, none)")
-      ->group(network)
-      ->type_name("RATE");
-  verb.add_option("--host-bandwidth", flags.host_bandwidth, "for offloading (default: topology's or 25GB/s)")
-      ->group(network)
-      ->type_name("RATE");
-  verb.add_option("--p2p", flags.p2p, "overlapped (default), blocking or coupled")->group(network)->type_name("MODE");
-  add_transformer_flags(verb, flags.transformer);
-  add_cluster_flags(verb, flags.cluster);
-  add_step_flags(verb, flags.step);
-  add_memory_flags(verb, flags.memory);
-  add_variation_flags(verb, flags.variation);
+FlagRows flag_rows(ScenarioFlags& flags, ScenarioVerb verb) {
+  FlagRows rows{schedule_row(flags, verb == ScenarioVerb::kSeveralSchedules)};
+  add_rows(rows, run_rows(flags));
+  add_rows(rows, cost_rows(flags));
+  add_rows(rows, network_rows(flags));
+  if (verb != ScenarioVerb::kLive) add_rows(rows, flag_rows(flags.transformer));
+  add_rows(rows, flag_rows(flags.cluster));
+  add_rows(rows, flag_rows(flags.step));
+  add_rows(rows, flag_rows(flags.memory));
+  add_rows(rows, flag_rows(flags.variation));
+  return rows;
 }
 
 std::string repeated_flags(const ScenarioFlags& flags) {
-  FlagLine line;
-  for (const std::string& param : flags.params) line.add("--param", param);
-  for (const std::string& transform : flags.transforms) line.add("--transform", transform);
-  line.add("--times", flags.times);
-  line.add("--w-share", flags.weight_share);
-  for (const std::string& profile : flags.profile) line.add("--profile", profile);
-  line.add("--comm", flags.comm);
-  line.add("--bandwidth", flags.bandwidth);
-  line.add("--host-bandwidth", flags.host_bandwidth);
-  if (flags.p2p != "overlapped") line.add("--p2p", flags.p2p);
-  for (const std::string& part : {repeated_transformer_flags(flags.transformer), repeated_cluster_flags(flags.cluster),
-                                  repeated_step_flags(flags.step), repeated_memory_flags(flags.memory),
-                                  repeated_variation_flags(flags.variation)}) {
-    line.add_part(part);
-  }
-  return line.text();
+  ScenarioFlags copy = flags;
+  return flag_line(flag_rows(copy));
 }
 
 Scenario check_scenario(const ScenarioFlags& flags) {
@@ -171,9 +224,14 @@ Scenario check_scenario(const ScenarioFlags& flags) {
   scenario.schedules = flags.schedules;
   scenario.devices = flags.devices;
   scenario.microbatches = flags.microbatches;
+  ScenarioFlags copy = flags;
+  const FlagRows rows = flag_rows(copy);
   const std::array<std::string, 3> modes{"overlapped", "blocking", "coupled"};
   run_all({
-      [&] { check_flag_combination(flags); },
+      [&] {
+        refuse_excluded(rows);
+        require_needed(rows, "--partition");
+      },
       [&] { scenario.cluster = check_cluster(flags.cluster); },
       [&] { scenario.params = parse_params(flags.params); },
       [&] { scenario.transforms = parse_transforms(flags.transforms); },
@@ -199,16 +257,12 @@ Scenario check_scenario(const ScenarioFlags& flags) {
       [&] {
         if (flags.bandwidth.empty()) return;
         scenario.bandwidth = parse_bandwidth(flags.bandwidth, "--bandwidth");
-        if (!flags.profile.empty() || !flags.transformer.model.empty()) return;
-        fail("C004", "--bandwidth", "without a profile transfers have no size, so a bandwidth would change nothing",
-             "use --comm for the time of a hop, or add --profile FILE");
+        require_needed(rows, "--bandwidth");
       },
       [&] {
         if (flags.host_bandwidth.empty()) return;
         scenario.host_bandwidth = parse_bandwidth(flags.host_bandwidth, "--host-bandwidth");
-        if (!flags.profile.empty() || !flags.transformer.model.empty()) return;
-        fail("C004", "--host-bandwidth", "without a profile activations have no size, so it would change nothing",
-             "use --times copy=1 for the time of a copy, or add --profile FILE");
+        require_needed(rows, "--host-bandwidth");
       },
       [&] { scenario.p2p = static_cast<P2p>(one_of(modes, flags.p2p, "C002", "--p2p")); },
       [&] {

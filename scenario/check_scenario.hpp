@@ -1,18 +1,17 @@
 // From the flags of a scenario to its checked values.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
+#include "scenario/request/flag.hpp"
 #include "scenario/request/scenario.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
-// Adds the shared flags to a verb. `several` allows more than one schedule.
-void add_scenario_flags(CLI::App& verb, ScenarioFlags& flags, bool several);
+// How a verb takes the shared flags: `live` runs what it measures, so that it has a --model of its own.
+enum class ScenarioVerb : std::uint8_t { kOneSchedule, kSeveralSchedules, kLive };
+[[nodiscard]] FlagRows flag_rows(ScenarioFlags& flags, ScenarioVerb verb = ScenarioVerb::kOneSchedule);
 
 // Throws InputError with everything that is wrong with the flags, and for an unreadable or faulty profile.
 [[nodiscard]] Scenario check_scenario(const ScenarioFlags& flags);

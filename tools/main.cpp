@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "tools/commands/command.hpp"
+#include "tools/flags/command_line.hpp"
 #include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/ranks.hpp"
@@ -66,52 +66,6 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
                               guess.empty() ? "run `debubble --help` for the list" : "did you mean " + guess + "?"});
 }
 
-// "--devices P", or "FILE" for what has no flag.
-std::string usage_of(const CLI::App& verb, const std::string& name) {
-  const CLI::Option* option = verb.get_option_no_throw(name);
-  return option == nullptr || option->get_positional() ? name : name + " " + option->get_type_name();
-}
-
-[[noreturn]] void refuse_extra(const CLI::App& verb, Diagnostic problem) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : verb.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  const std::vector<std::string> extras = verb.remaining();
-  if (!extras.empty()) {
-    problem.message = "unexpected \"" + extras.front() + "\"";
-    const std::string guess = closest_name(extras.front().substr(0, extras.front().find('=')), names);
-    if (!guess.empty()) problem.help = "did you mean " + guess + "?";
-    if (verb.get_name() == "profile" && !extras.front().starts_with("-")) {
-      problem.help = "a program to measure stands behind two dashes: -- " + extras.front() + " ...";
-    }
-  }
-  throw InputError(std::move(problem));
-}
-
-// CLI11's complaint in our words, with a suggestion for a misspelt flag. What it complains about stands in its text
-// only: "Could not convert: --devices = x", "--devices: 1 required P missing", "--to is required".
-[[noreturn]] void refuse_flags(const CLI::App& verb, const CLI::ParseError& error) {
-  const std::string text = error.what();
-  const std::string see_help = "run `debubble " + verb.get_name() + " --help` for its flags";
-  Diagnostic problem{"C061", "debubble " + verb.get_name(), text, see_help};
-  const std::size_t begin = text.find("--");
-  const std::string name =
-      begin == std::string::npos ? "" : text.substr(begin, text.find_first_of(" :=", begin) - begin);
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) refuse_extra(verb, std::move(problem));
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    problem.message = usage_of(verb, name.empty() ? text.substr(0, text.find(' ')) : name) + " is missing";
-  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && !name.empty()) {
-    problem = {"C061", name, "no value follows", "write it like " + usage_of(verb, name)};
-  } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && !name.empty()) {
-    // Given several times, the values are joined by commas and the last one counts.
-    const std::string value = text.substr(text.find_last_of(" ,") + 1);
-    problem = {"C061", name, "\"" + value + "\" is not a whole number up to 2147483647",
-               "write it like " + usage_of(verb, name)};
-  }
-  throw InputError(std::move(problem));
-}
-
 // An empty value is an unset variable of somebody's script; taken for "not given" it would change the question.
 void refuse_empty_values(const std::vector<std::string>& arguments) {
   for (std::size_t k = 1; k < arguments.size(); ++k) {
@@ -124,12 +78,6 @@ void refuse_empty_values(const std::vector<std::string>& arguments) {
     throw InputError(Diagnostic{"C065", is_flag ? flag : "debubble " + arguments[0], "the value is empty",
                                 is_flag ? "leave " + flag + " out, or give it one" : "give it one, or leave it out"});
   }
-}
-
-// CLI11 leaves two blank lines between groups.
-std::string tidy_help(std::string text) {
-  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
-  return text;
 }
 
 // What stands behind "--" is another program's and none of our business: no flag, no --config, no empty value of it
@@ -148,25 +96,17 @@ std::vector<std::string> take_program(std::vector<std::string>& arguments, const
 int run_verb(const CommandEntry& entry, std::vector<std::string> arguments, Invocation invocation) {
   const std::unique_ptr<Command> command = entry.make();
   invocation.program = take_program(arguments, *command);
-  CLI::App verb(entry.summary, entry.name);
-  verb.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  command->add_flags(verb);
-  verb.add_option("--config", "a file of KEY = VALUE lines, named like the flags")->type_name("FILE.toml");
-  verb.footer("Example:\n  " + entry.example);
-  verb.set_help_flag("-h,--help", "this text");
-  verb.get_formatter()->column_width(29);
+  const VerbFacts verb{entry.name, entry.summary, entry.example};
+  FlagRows rows = command->flags();
   const bool wants_help =
       std::any_of(arguments.begin(), arguments.end(), [](const std::string& a) { return a == "--help" || a == "-h"; });
-  if (!wants_help) arguments = expand_config(std::move(arguments), verb, verb_names());
+  if (!wants_help) arguments = expand_config(std::move(arguments), rows, verb_names());
+  std::string config;
+  rows.push_back(config_row(config));
   refuse_empty_values(arguments);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);  // CLI11 takes them last first
-  try {
-    verb.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(tidy_help(verb.help("debubble")).c_str(), stdout);
+  if (!parse_command_line(verb, rows, {arguments.begin() + 1, arguments.end()})) {
+    std::fputs(verb_help(verb, rows).c_str(), stdout);
     return kExitOk;
-  } catch (const CLI::ParseError& error) {
-    refuse_flags(verb, error);
   }
   return command->run(invocation);
 }

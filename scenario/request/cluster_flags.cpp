@@ -1,11 +1,10 @@
 #include "scenario/request/cluster_flags.hpp"
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "formats/text/quantities.hpp"
-#include "formats/text/shell.hpp"
 #include "formats/topology/topology_file.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/rank_lists.hpp"
@@ -81,52 +80,96 @@ NetworkModel read_model(const std::string& word) {
 }
 
 // Links that are nobody's have no flows to share them.
-void refuse_on_ideal(const ClusterFlags& flags) {
-  const auto refuse = [](const std::string& value, const char* name, const char* help) {
-    if (!value.empty()) fail("C004", name, "on an ideal topology it would change nothing", help);
-  };
-  refuse(flags.network, "--network", "add --topology, e.g. --topology dgx-h100:2");
-  refuse(flags.transfer_latency, "--transfer-latency", "use --comm, or add --topology");
-  refuse(flags.transfer_bandwidth, "--transfer-bandwidth", "use --bandwidth, or add --topology");
-  refuse(flags.rank_devices, "--rank-devices", "add --topology: on ideal links every device is like every other");
+void refuse_on_ideal(std::span<const Flag> rows) {
+  std::vector<Diagnostic> found = unmet_needs(rows);
+  if (!found.empty()) throw InputError(std::move(found.front()));
 }
 
 }  // namespace
 
-void add_cluster_flags(CLI::App& verb, ClusterFlags& flags) {
-  const std::string group = "Cluster";
-  verb.add_option("--topology", flags.topology, "ideal (default); see `debubble list topologies`")
-      ->group(group)
-      ->type_name("NAME|FILE");
-  verb.add_option("--network", flags.network, "fluid (default), fifo or uncontended")->group(group)->type_name("MODEL");
-  verb.add_option("--tp", flags.tensor, "tensor-parallel ranks (default: 1)")->group(group)->type_name("N");
-  verb.add_option("--cp", flags.context, "context-parallel ranks (default: 1)")->group(group)->type_name("N");
-  verb.add_option("--ep", flags.expert, "ranks among which experts are split (default: 1)")
-      ->group(group)
-      ->type_name("N");
-  verb.add_option("--dp", flags.data, "replicas of the pipeline (default: 1)")->group(group)->type_name("N");
-  verb.add_option("--zero", flags.zero, "what --dp shards: 0 (default) to 3")->group(group)->type_name("0..3");
-  verb.add_flag("--sequence-parallel", flags.sequence_parallel, "split activations over --tp, too")->group(group);
-  verb.add_option("--rank-order", flags.rank_order, "nearest first (default: tp,cp,dp,pp)")
-      ->group(group)
-      ->type_name("LIST");
-  verb.add_option("--rank-devices", flags.rank_devices, "devices by rank: 0-7,16-23 (default: 0-)")
-      ->group(group)
-      ->type_name("LIST");
-  verb.add_option("--transfer-latency", flags.transfer_latency, "per transfer, beside links (default: 0)")
-      ->group(group)
-      ->type_name("TIME");
-  verb.add_option("--transfer-bandwidth", flags.transfer_bandwidth, "a rank's transfer never exceeds it")
-      ->group(group)
-      ->type_name("RATE");
+FlagRows flag_rows(ClusterFlags& flags) {
+  constexpr std::string_view kGroup = "Cluster";
+  constexpr const char* kOnIdeal = "on an ideal topology it would change nothing";
+  return {
+      {.name = "--topology",
+       .group = kGroup,
+       .type = "NAME|FILE",
+       .help = "ideal (default); see `debubble list topologies`",
+       .preset = "ideal",
+       .target = &flags.topology},
+      {.name = "--network",
+       .group = kGroup,
+       .type = "MODEL",
+       .help = "fluid (default), fifo or uncontended",
+       .target = &flags.network,
+       .needs = {{"--topology"}, "C004", kOnIdeal, "add --topology, e.g. --topology dgx-h100:2"}},
+      {.name = "--tp",
+       .group = kGroup,
+       .type = "N",
+       .help = "tensor-parallel ranks",
+       .default_text = "1",
+       .target = &flags.tensor},
+      {.name = "--cp",
+       .group = kGroup,
+       .type = "N",
+       .help = "context-parallel ranks",
+       .default_text = "1",
+       .target = &flags.context},
+      {.name = "--ep",
+       .group = kGroup,
+       .type = "N",
+       .help = "ranks among which experts are split",
+       .default_text = "1",
+       .target = &flags.expert},
+      {.name = "--dp",
+       .group = kGroup,
+       .type = "N",
+       .help = "replicas of the pipeline",
+       .default_text = "1",
+       .target = &flags.data},
+      {.name = "--zero",
+       .group = kGroup,
+       .type = "0..3",
+       .help = "what --dp shards: 0 (default) to 3",
+       .target = &flags.zero},
+      {.name = "--sequence-parallel",
+       .group = kGroup,
+       .help = "split activations over --tp, too",
+       .target = &flags.sequence_parallel},
+      {.name = "--rank-order",
+       .group = kGroup,
+       .type = "LIST",
+       .help = "nearest first",
+       .default_text = "tp,cp,dp,pp",
+       .target = &flags.rank_order},
+      {.name = "--rank-devices",
+       .group = kGroup,
+       .type = "LIST",
+       .help = "devices by rank: 0-7,16-23",
+       .default_text = "0-",
+       .target = &flags.rank_devices,
+       .needs = {{"--topology"}, "C004", kOnIdeal, "add --topology: on ideal links every device is like every other"}},
+      {.name = "--transfer-latency",
+       .group = kGroup,
+       .type = "TIME",
+       .help = "per transfer, beside links",
+       .default_text = "0",
+       .target = &flags.transfer_latency,
+       .needs = {{"--topology"}, "C004", kOnIdeal, "use --comm, or add --topology"}},
+      {.name = "--transfer-bandwidth",
+       .group = kGroup,
+       .type = "RATE",
+       .help = "a rank's transfer never exceeds it",
+       .target = &flags.transfer_bandwidth,
+       .needs = {{"--topology"}, "C004", kOnIdeal, "use --bandwidth, or add --topology"}},
+  };
 }
 
 ClusterScenario check_cluster(const ClusterFlags& flags) {
   ClusterScenario cluster;
-  run_all({[&] { read_topology_flag(flags, cluster); },
-           [&] {
-             if (flags.topology == "ideal") refuse_on_ideal(flags);
-           },
+  ClusterFlags copy = flags;
+  const FlagRows rows = flag_rows(copy);
+  run_all({[&] { read_topology_flag(flags, cluster); }, [&] { refuse_on_ideal(rows); },
            [&] { cluster.model = read_model(flags.network); }, [&] { cluster.sizes = read_group_sizes(flags); },
            [&] {
              if (!flags.rank_order.empty()) cluster.order = parse_rank_order(flags.rank_order, "--rank-order");
@@ -144,25 +187,8 @@ ClusterScenario check_cluster(const ClusterFlags& flags) {
              if (flags.transfer_bandwidth.empty()) return;
              cluster.transfer_bound = parse_bandwidth(flags.transfer_bandwidth, "--transfer-bandwidth");
            }});
-  cluster.given = !repeated_cluster_flags(flags).empty();
+  cluster.given = std::any_of(rows.begin(), rows.end(), is_given);
   return cluster;
-}
-
-std::string repeated_cluster_flags(const ClusterFlags& flags) {
-  FlagLine line;
-  if (flags.topology != "ideal") line.add("--topology", flags.topology);
-  line.add("--network", flags.network);
-  line.add_number("--tp", flags.tensor);
-  line.add_number("--cp", flags.context);
-  line.add_number("--ep", flags.expert);
-  line.add_number("--dp", flags.data);
-  line.add_number("--zero", flags.zero);
-  line.add_switch("--sequence-parallel", flags.sequence_parallel);
-  line.add("--rank-order", flags.rank_order);
-  line.add("--rank-devices", flags.rank_devices);
-  line.add("--transfer-latency", flags.transfer_latency);
-  line.add("--transfer-bandwidth", flags.transfer_bandwidth);
-  return line.text();
 }
 
 RankLayout ClusterScenario::layout(int pipeline_devices) const {

@@ -7,14 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "scenario/request/flag.hpp"
 #include "sim/core/flow.hpp"
 #include "sim/core/link_graph.hpp"
 #include "sim/core/rank_layout.hpp"
 #include "sim/core/stage_costs.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -34,7 +31,7 @@ struct ClusterFlags {
   std::string transfer_bandwidth;
 };
 
-void add_cluster_flags(CLI::App& verb, ClusterFlags& flags);
+[[nodiscard]] FlagRows flag_rows(ClusterFlags& flags);
 
 // The flags, checked.
 struct ClusterScenario {
@@ -55,9 +52,6 @@ struct ClusterScenario {
 
 // Throws InputError with everything that is wrong with them.
 [[nodiscard]] ClusterScenario check_cluster(const ClusterFlags& flags);
-
-// Those that were given, quoted for a shell, to be repeated in a command that is suggested.
-[[nodiscard]] std::string repeated_cluster_flags(const ClusterFlags& flags);
 
 // Throws InputError C087: `verb` runs or replays something real, whose links nobody chooses.
 void refuse_cluster(const ClusterScenario& cluster, const std::string& verb);

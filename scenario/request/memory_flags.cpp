@@ -1,10 +1,8 @@
 #include "scenario/request/memory_flags.hpp"
 
-#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "formats/text/quantities.hpp"
-#include "formats/text/shell.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/split.hpp"
 
@@ -31,17 +29,25 @@ std::vector<Bytes> parse_sizes(const std::string& text) {
 
 }  // namespace
 
-void add_memory_flags(CLI::App& verb, MemoryFlags& flags) {
-  const std::string group = "Memory";
-  verb.add_option(kMemoryFlag, flags.memory, "of a device, or one each; auto (with --model), off")
-      ->group(group)
-      ->type_name("SIZE,|auto|off");
-  verb.add_option(kOutside, flags.outside, "of it, not the allocator's (with auto: 1GiB)")
-      ->group(group)
-      ->type_name("SIZE");
-  verb.add_option(kAllocator, flags.allocator, "caching (PyTorch's; default) or exact")
-      ->group(group)
-      ->type_name("KIND");
+FlagRows flag_rows(MemoryFlags& flags) {
+  constexpr std::string_view kGroup = "Memory";
+  return {
+      {.name = kMemoryFlag,
+       .group = kGroup,
+       .type = "SIZE,|auto|off",
+       .help = "of a device, or one each; auto (with --model), off",
+       .target = &flags.memory},
+      {.name = kOutside,
+       .group = kGroup,
+       .type = "SIZE",
+       .help = "of it, not the allocator's (with auto: 1GiB)",
+       .target = &flags.outside},
+      {.name = kAllocator,
+       .group = kGroup,
+       .type = "KIND",
+       .help = "caching (PyTorch's; default) or exact",
+       .target = &flags.allocator},
+  };
 }
 
 MemoryScenario check_memory(const MemoryFlags& flags) {
@@ -68,14 +74,6 @@ MemoryScenario check_memory(const MemoryFlags& flags) {
   }
   checks.finish();
   return scenario;
-}
-
-std::string repeated_memory_flags(const MemoryFlags& flags) {
-  FlagLine line;
-  line.add(kMemoryFlag, flags.memory);
-  line.add(kOutside, flags.outside);
-  line.add(kAllocator, flags.allocator);
-  return line.text();
 }
 
 }  // namespace debubble

@@ -5,12 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "scenario/request/flag.hpp"
 #include "sim/analysis/memory_fit.hpp"
 #include "sim/core/units.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -21,7 +18,7 @@ struct MemoryFlags {
   std::string allocator;
 };
 
-void add_memory_flags(CLI::App& verb, MemoryFlags& flags);
+[[nodiscard]] FlagRows flag_rows(MemoryFlags& flags);
 
 // The flags, checked.
 struct MemoryScenario {
@@ -39,8 +36,5 @@ struct MemoryScenario {
 
 // Throws InputError with everything that is wrong with them.
 [[nodiscard]] MemoryScenario check_memory(const MemoryFlags& flags);
-
-// Those that were given, quoted for a shell, to be repeated in a command that is suggested.
-[[nodiscard]] std::string repeated_memory_flags(const MemoryFlags& flags);
 
 }  // namespace debubble

@@ -24,7 +24,7 @@ namespace debubble {
 
 struct ProfileFamily;
 
-// The shared flags as typed; CLI11 writes into it. Nothing is checked here but the form of numbers.
+// The shared flags as typed. Nothing is checked here but the form of numbers.
 struct ScenarioFlags {
   std::vector<std::string> schedules;
   std::optional<int> devices;

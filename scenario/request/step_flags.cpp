@@ -1,6 +1,5 @@
 #include "scenario/request/step_flags.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,7 +7,6 @@
 #include <vector>
 
 #include "formats/text/quantities.hpp"
-#include "formats/text/shell.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/step_times.hpp"
 #include "sim/core/error.hpp"
@@ -86,21 +84,59 @@ void read_numbers(const StepFlags& flags, StepScenario& scenario, Checks& checks
 
 }  // namespace
 
-void add_step_flags(CLI::App& verb, StepFlags& flags) {
-  const std::string group = "Step";
-  const auto option = [&](const char* name, std::string& value, const char* help, const char* type) {
-    verb.add_option(name, value, help)->group(group)->type_name(type);
+FlagRows flag_rows(StepFlags& flags) {
+  constexpr std::string_view kGroup = "Step";
+  return {
+      {.name = "--step",
+       .group = kGroup,
+       .type = "on|off|LIST",
+       .help = "on, off, or times: reduce=2,optimizer=0.5",
+       .target = &flags.step},
+      {.name = "--grad-reduce",
+       .group = kGroup,
+       .type = "WHEN",
+       .help = "overlap (default) or at-end",
+       .target = &flags.grad_reduce},
+      {.name = "--collective",
+       .group = kGroup,
+       .type = "NAME",
+       .help = "auto, ring, tree, hierarchical, ...",
+       .target = &flags.collective},
+      {.name = "--density",
+       .group = kGroup,
+       .type = "SHARE",
+       .help = "share of gradients, --collective sparse",
+       .target = &flags.density},
+      {.name = "--norm",
+       .group = kGroup,
+       .type = "MODE",
+       .help = "barrier (default), post-validation, none",
+       .target = &flags.norm},
+      {.name = "--gather",
+       .group = kGroup,
+       .type = "WHEN",
+       .help = "after-optimizer (default), before-forward",
+       .target = &flags.gather},
+      {.name = "--keep-whole",
+       .group = kGroup,
+       .help = "ZeRO-2 and 3: shard between steps only",
+       .target = &flags.keep_whole},
+      {.name = "--slow-down",
+       .group = kGroup,
+       .type = "SHARE",
+       .help = "of compute beside collectives: 0.15",
+       .target = &flags.slow_down},
+      {.name = "--optimizer-bandwidth",
+       .group = kGroup,
+       .type = "RATE",
+       .help = "of memory, while it runs",
+       .target = &flags.optimizer_bandwidth},
+      {.name = "--tied-embedding",
+       .group = kGroup,
+       .type = "SIZE",
+       .help = "gradients of a tied embedding",
+       .target = &flags.tied_embedding},
   };
-  option("--step", flags.step, "on, off, or times: reduce=2,optimizer=0.5", "on|off|LIST");
-  option("--grad-reduce", flags.grad_reduce, "overlap (default) or at-end", "WHEN");
-  option("--collective", flags.collective, "auto, ring, tree, hierarchical, ...", "NAME");
-  option("--density", flags.density, "share of gradients, --collective sparse", "SHARE");
-  option("--norm", flags.norm, "barrier (default), post-validation, none", "MODE");
-  option("--gather", flags.gather, "after-optimizer (default), before-forward", "WHEN");
-  verb.add_flag("--keep-whole", flags.keep_whole, "ZeRO-2 and 3: shard between steps only")->group(group);
-  option("--slow-down", flags.slow_down, "of compute beside collectives: 0.15", "SHARE");
-  option("--optimizer-bandwidth", flags.optimizer_bandwidth, "of memory, while it runs", "RATE");
-  option("--tied-embedding", flags.tied_embedding, "gradients of a tied embedding", "SIZE");
 }
 
 bool StepScenario::has_times() const {
@@ -109,18 +145,11 @@ bool StepScenario::has_times() const {
 }
 
 std::string StepScenario::shaping_flag() const {
-  const std::array<std::pair<const char*, bool>, 9> flags{
-      {{"--grad-reduce", !typed.grad_reduce.empty()},
-       {"--collective", !typed.collective.empty()},
-       {"--density", !typed.density.empty()},
-       {"--norm", !typed.norm.empty()},
-       {"--gather", !typed.gather.empty()},
-       {"--keep-whole", typed.keep_whole},
-       {"--slow-down", !typed.slow_down.empty()},
-       {"--optimizer-bandwidth", !typed.optimizer_bandwidth.empty()},
-       {"--tied-embedding", !typed.tied_embedding.empty()}}};
-  const auto found = std::find_if(flags.begin(), flags.end(), [](const auto& flag) { return flag.second; });
-  return found == flags.end() ? "" : found->first;
+  StepFlags flags = typed;
+  const FlagRows rows = flag_rows(flags);
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [](const Flag& flag) { return flag.name != "--step" && is_given(flag); });
+  return found == rows.end() ? "" : std::string(found->name);
 }
 
 StepScenario check_step(const StepFlags& flags) {
@@ -136,21 +165,6 @@ StepScenario check_step(const StepFlags& flags) {
   read_numbers(flags, scenario, checks);
   checks.finish();
   return scenario;
-}
-
-std::string repeated_step_flags(const StepFlags& flags) {
-  FlagLine line;
-  line.add("--step", flags.step);
-  line.add("--grad-reduce", flags.grad_reduce);
-  line.add("--collective", flags.collective);
-  line.add("--density", flags.density);
-  line.add("--norm", flags.norm);
-  line.add("--gather", flags.gather);
-  line.add_switch("--keep-whole", flags.keep_whole);
-  line.add("--slow-down", flags.slow_down);
-  line.add("--optimizer-bandwidth", flags.optimizer_bandwidth);
-  line.add("--tied-embedding", flags.tied_embedding);
-  return line.text();
 }
 
 void refuse_step(const StepScenario& step, const std::string& verb) {

@@ -12,10 +12,7 @@
 #include <string>
 
 #include "cost_models/step/step_work.hpp"
-
-namespace CLI {
-class App;
-}
+#include "scenario/request/flag.hpp"
 
 namespace debubble {
 
@@ -33,7 +30,7 @@ struct StepFlags {
   bool keep_whole = false;
 };
 
-void add_step_flags(CLI::App& verb, StepFlags& flags);
+[[nodiscard]] FlagRows flag_rows(StepFlags& flags);
 
 // The flags, checked.
 struct StepScenario {
@@ -51,9 +48,6 @@ struct StepScenario {
 
 // Throws InputError (C002, C006, C012) with everything that is wrong with them.
 [[nodiscard]] StepScenario check_step(const StepFlags& flags);
-
-// Those that were given, quoted for a shell, to be repeated in a command that is suggested.
-[[nodiscard]] std::string repeated_step_flags(const StepFlags& flags);
 
 // Throws InputError C087: `verb` has a training step of its own, which it measures.
 void refuse_step(const StepScenario& step, const std::string& verb);

@@ -1,6 +1,5 @@
 #include "scenario/request/transformer_flags.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,7 +9,6 @@
 #include <utility>
 
 #include "formats/files/read_file.hpp"
-#include "formats/text/shell.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
 #include "scenario/request/model_choice.hpp"
@@ -59,36 +57,9 @@ NumberFormat format_of_word(const std::string& word, NumberFormat usual, const c
   return word.empty() ? usual : static_cast<NumberFormat>(setup_word(formats(), word, place));
 }
 
-// Every flag that means something beside --model only; sequence and microbatch are sizes of a profile, too.
-void refuse_without_model(const TransformerFlags& flags, bool has_profile) {
-  const std::array<std::pair<const char*, bool>, 18> given{
-      {{"--model-size", !flags.model_size.empty()},
-       {"--hardware", !flags.hardware.empty()},
-       {"--sequence", flags.sequence && !has_profile},
-       {"--microbatch-size", flags.microbatch_size && !has_profile},
-       {"--dtype", !flags.dtype.empty()},
-       {"--grad-dtype", !flags.grad_dtype.empty()},
-       {"--attention", !flags.attention.empty()},
-       {"--recompute", !flags.recompute.empty()},
-       {"--loss", !flags.loss.empty()},
-       {"--grad-accumulation", !flags.grad_accumulation.empty()},
-       {"--tensor-overlap", !flags.tensor_overlap.empty()},
-       {"--context-exchange", !flags.context_exchange.empty()},
-       {"--expert-imbalance", !flags.expert_imbalance.empty()},
-       {"--capacity-factor", !flags.capacity_factor.empty()},
-       {"--efficiency", !flags.efficiency.empty()},
-       {"--calibrate", !flags.calibrate.empty()},
-       {"--dropout", flags.dropout},
-       {"--scatter-gather", flags.scatter_gather}}};
-  std::vector<Diagnostic> found;
-  for (const auto& [name, is_given] : given) {
-    if (is_given) {
-      const bool size = std::string_view(name) == "--sequence" || std::string_view(name) == "--microbatch-size";
-      found.push_back({"C004", name, "it describes a modelled transformer, but there is no --model",
-                       size ? "add --model NAME, or --profile with measured sizes"
-                            : "add --model NAME; `debubble list models` shows the names"});
-    }
-  }
+void refuse_without_model(TransformerFlags flags, bool has_profile) {
+  constexpr std::string_view kProfile = "--profile";
+  std::vector<Diagnostic> found = unmet_needs(flag_rows(flags), {&kProfile, has_profile ? std::size_t{1} : 0});
   if (!found.empty()) throw InputError(std::move(found));
 }
 
@@ -225,30 +196,129 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
 
 }  // namespace
 
-void add_transformer_flags(CLI::App& verb, TransformerFlags& flags) {
-  if (verb.get_name() == "live") return;
-  const auto add = [&](const char* name, auto& target, const char* help, const char* type) {
-    verb.add_option(name, target, help)->group("Model")->type_name(type);
+FlagRows flag_rows(TransformerFlags& flags) {
+  constexpr std::string_view kGroup = "Model";
+  constexpr const char* kNoModel = "it describes a modelled transformer, but there is no --model";
+  const FlagRule model{{"--model"}, "C004", kNoModel, "add --model NAME; `debubble list models` shows the names"};
+  // Sequence and microbatch are sizes of a profile, too.
+  const FlagRule size{{"--model", "--profile"}, "C004", kNoModel, "add --model NAME, or --profile with measured sizes"};
+  return {
+      {.name = "--model",
+       .group = kGroup,
+       .type = "NAME|FILE",
+       .help = "see `debubble list models`; or a config.json",
+       .target = &flags.model,
+       .excludes = {{"--profile", "--times"}, "C009", "both say what the stages cost", "give one of them"}},
+      {.name = "--model-size",
+       .group = kGroup,
+       .type = "LIST",
+       .help = "sizes that differ: layers=12,hidden=4096,...",
+       .target = &flags.model_size,
+       .needs = model},
+      {.name = "--hardware",
+       .group = kGroup,
+       .type = "NAME",
+       .help = "see `debubble list hardware`",
+       .default_text = "topology's",
+       .target = &flags.hardware,
+       .needs = model},
+      {.name = "--sequence",
+       .group = kGroup,
+       .type = "N",
+       .help = "tokens of a sample",
+       .default_text = "model's, profile's",
+       .target = &flags.sequence,
+       .needs = size},
+      {.name = "--microbatch-size",
+       .group = kGroup,
+       .type = "B",
+       .help = "samples of a microbatch",
+       .default_text = "1, profile's",
+       .target = &flags.microbatch_size,
+       .needs = size},
+      {.name = "--dtype",
+       .group = kGroup,
+       .type = "TYPE",
+       .help = "of products: bf16 (default), fp16, fp32, fp8",
+       .target = &flags.dtype,
+       .needs = model},
+      {.name = "--grad-dtype",
+       .group = kGroup,
+       .type = "TYPE",
+       .help = "of gradients: fp32 (default), bf16, fp16",
+       .target = &flags.grad_dtype,
+       .needs = model},
+      {.name = "--attention",
+       .group = kGroup,
+       .type = "KIND",
+       .help = "flash (default) or unfused",
+       .target = &flags.attention,
+       .needs = model},
+      {.name = "--recompute",
+       .group = kGroup,
+       .type = "WHAT",
+       .help = "inside B: none (default), selective, full",
+       .target = &flags.recompute,
+       .needs = model},
+      {.name = "--loss",
+       .group = kGroup,
+       .type = "KIND",
+       .help = "cross entropy: unfused (default) or fused",
+       .target = &flags.loss,
+       .needs = model},
+      {.name = "--grad-accumulation",
+       .group = kGroup,
+       .type = "KIND",
+       .help = "of weights: fused (default), separate",
+       .target = &flags.grad_accumulation,
+       .needs = model},
+      {.name = "--tensor-overlap",
+       .group = kGroup,
+       .type = "WHEN",
+       .help = "of its collectives with B: on (default), off",
+       .target = &flags.tensor_overlap,
+       .needs = model},
+      {.name = "--context-exchange",
+       .group = kGroup,
+       .type = "KIND",
+       .help = "over --cp: ring (default) or all-to-all",
+       .target = &flags.context_exchange,
+       .needs = model},
+      {.name = "--expert-imbalance",
+       .group = kGroup,
+       .type = "X",
+       .help = "busiest rank's tokens over the mean",
+       .target = &flags.expert_imbalance,
+       .needs = model},
+      {.name = "--capacity-factor",
+       .group = kGroup,
+       .type = "X",
+       .help = "of experts: pads or drops tokens to it",
+       .target = &flags.capacity_factor,
+       .needs = model},
+      {.name = "--efficiency",
+       .group = kGroup,
+       .type = "FILE",
+       .help = "measured shares of kernels, JSON",
+       .target = &flags.efficiency,
+       .needs = model},
+      {.name = "--calibrate",
+       .group = kGroup,
+       .type = "LIST",
+       .help = "divides times: compute=0.95,network=0.9",
+       .target = &flags.calibrate,
+       .needs = model},
+      {.name = "--dropout",
+       .group = kGroup,
+       .help = "the model is trained with dropout",
+       .target = &flags.dropout,
+       .needs = model},
+      {.name = "--scatter-gather",
+       .group = kGroup,
+       .help = "--tp ranks send 1/tp each, and gather",
+       .target = &flags.scatter_gather,
+       .needs = model},
   };
-  add("--model", flags.model, "see `debubble list models`; or a config.json", "NAME|FILE");
-  add("--model-size", flags.model_size, "sizes that differ: layers=12,hidden=4096,...", "LIST");
-  add("--hardware", flags.hardware, "see `debubble list hardware` (default: topology's)", "NAME");
-  add("--sequence", flags.sequence, "tokens of a sample (default: model's, profile's)", "N");
-  add("--microbatch-size", flags.microbatch_size, "samples of a microbatch (default: 1, profile's)", "B");
-  add("--dtype", flags.dtype, "of products: bf16 (default), fp16, fp32, fp8", "TYPE");
-  add("--grad-dtype", flags.grad_dtype, "of gradients: fp32 (default), bf16, fp16", "TYPE");
-  add("--attention", flags.attention, "flash (default) or unfused", "KIND");
-  add("--recompute", flags.recompute, "inside B: none (default), selective, full", "WHAT");
-  add("--loss", flags.loss, "cross entropy: unfused (default) or fused", "KIND");
-  add("--grad-accumulation", flags.grad_accumulation, "of weights: fused (default), separate", "KIND");
-  add("--tensor-overlap", flags.tensor_overlap, "of its collectives with B: on (default), off", "WHEN");
-  add("--context-exchange", flags.context_exchange, "over --cp: ring (default) or all-to-all", "KIND");
-  add("--expert-imbalance", flags.expert_imbalance, "busiest rank's tokens over the mean", "X");
-  add("--capacity-factor", flags.capacity_factor, "of experts: pads or drops tokens to it", "X");
-  add("--efficiency", flags.efficiency, "measured shares of kernels, JSON", "FILE");
-  add("--calibrate", flags.calibrate, "divides times: compute=0.95,network=0.9", "LIST");
-  verb.add_flag("--dropout", flags.dropout, "the model is trained with dropout")->group("Model");
-  verb.add_flag("--scatter-gather", flags.scatter_gather, "--tp ranks send 1/tp each, and gather")->group("Model");
 }
 
 TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile) {
@@ -264,30 +334,6 @@ TransformerScenario check_transformer(const TransformerFlags& flags, bool has_pr
   checks.run([&] { read_table(flags.efficiency, scenario); });
   checks.finish();
   return scenario;
-}
-
-std::string repeated_transformer_flags(const TransformerFlags& flags) {
-  FlagLine line;
-  line.add("--model", flags.model);
-  line.add("--model-size", flags.model_size);
-  line.add("--hardware", flags.hardware);
-  line.add_number("--sequence", flags.sequence);
-  line.add_number("--microbatch-size", flags.microbatch_size);
-  line.add("--dtype", flags.dtype);
-  line.add("--grad-dtype", flags.grad_dtype);
-  line.add("--attention", flags.attention);
-  line.add("--recompute", flags.recompute);
-  line.add("--loss", flags.loss);
-  line.add("--grad-accumulation", flags.grad_accumulation);
-  line.add("--tensor-overlap", flags.tensor_overlap);
-  line.add("--context-exchange", flags.context_exchange);
-  line.add("--expert-imbalance", flags.expert_imbalance);
-  line.add("--capacity-factor", flags.capacity_factor);
-  line.add("--efficiency", flags.efficiency);
-  line.add("--calibrate", flags.calibrate);
-  line.add_switch("--dropout", flags.dropout);
-  line.add_switch("--scatter-gather", flags.scatter_gather);
-  return line.text();
 }
 
 }  // namespace debubble

@@ -9,11 +9,8 @@
 
 #include "cost_models/transformer/kernel_time.hpp"
 #include "cost_models/transformer/setup.hpp"
+#include "scenario/request/flag.hpp"
 #include "sim/core/stage_costs.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -43,8 +40,7 @@ struct TransformerFlags {
   bool scatter_gather = false;
 };
 
-// The verb `live` runs what it measures: it has a --model of its own.
-void add_transformer_flags(CLI::App& verb, TransformerFlags& flags);
+[[nodiscard]] FlagRows flag_rows(TransformerFlags& flags);
 
 struct PlacedLayers;
 
@@ -64,8 +60,5 @@ struct TransformerScenario {
 // Throws InputError with everything that is wrong with them. Without --model, sequence and microbatch size choose a
 // size of a profile, where there is one (profile_files.hpp).
 [[nodiscard]] TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile);
-
-// Those that were given, quoted for a shell, to be repeated in a command that is suggested.
-[[nodiscard]] std::string repeated_transformer_flags(const TransformerFlags& flags);
 
 }  // namespace debubble

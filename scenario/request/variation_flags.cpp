@@ -1,14 +1,12 @@
 #include "scenario/request/variation_flags.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "formats/text/numbers.hpp"
-#include "formats/text/shell.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/error.hpp"
 
@@ -36,18 +34,32 @@ std::uint64_t parse_seed(const std::string& text) {
 
 }  // namespace
 
-void add_variation_flags(CLI::App& verb, VariationFlags& flags) {
-  const std::string group = "Variation";
-  verb.add_option("--slow", flags.slow, "device=3:1.25, stage=0:1.1, devices=1,1,1.2,1")
-      ->group(group)
-      ->type_name("WHAT=N:FACTOR")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.add_option("--factors", flags.factors, "per microbatch: lognormal:0.3, zipf:1.2, file")
-      ->group(group)
-      ->type_name("FILE|NAME:N");
-  verb.add_option("--jitter", flags.jitter, "of every op: lognormal:0.05")->group(group)->type_name("NAME:SIGMA");
-  verb.add_option("--seed", flags.seed, "of what is drawn (default: 1)")->group(group)->type_name("N");
+FlagRows flag_rows(VariationFlags& flags) {
+  constexpr std::string_view kGroup = "Variation";
+  return {
+      {.name = "--slow",
+       .group = kGroup,
+       .type = "WHAT=N:FACTOR",
+       .help = "device=3:1.25, stage=0:1.1, devices=1,1,1.2,1",
+       .target = &flags.slow,
+       .count = FlagCount::kAll},
+      {.name = "--factors",
+       .group = kGroup,
+       .type = "FILE|NAME:N",
+       .help = "per microbatch: lognormal:0.3, zipf:1.2, file",
+       .target = &flags.factors},
+      {.name = "--jitter",
+       .group = kGroup,
+       .type = "NAME:SIGMA",
+       .help = "of every op: lognormal:0.05",
+       .target = &flags.jitter},
+      {.name = "--seed",
+       .group = kGroup,
+       .type = "N",
+       .help = "of what is drawn",
+       .default_text = "1",
+       .target = &flags.seed},
+  };
 }
 
 VariationScenario check_variation(const VariationFlags& flags) {
@@ -68,15 +80,6 @@ VariationScenario check_variation(const VariationFlags& flags) {
   });
   checks.finish();
   return scenario;
-}
-
-std::string repeated_variation_flags(const VariationFlags& flags) {
-  FlagLine line;
-  for (const std::string& slow : flags.slow) line.add("--slow", slow);
-  line.add("--factors", flags.factors);
-  line.add("--jitter", flags.jitter);
-  line.add("--seed", flags.seed);
-  return line.text();
 }
 
 }  // namespace debubble

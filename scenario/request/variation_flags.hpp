@@ -7,11 +7,8 @@
 #include <vector>
 
 #include "scenario/request/factors.hpp"
+#include "scenario/request/flag.hpp"
 #include "scenario/request/slow.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -23,7 +20,7 @@ struct VariationFlags {
   std::string seed;
 };
 
-void add_variation_flags(CLI::App& verb, VariationFlags& flags);
+[[nodiscard]] FlagRows flag_rows(VariationFlags& flags);
 
 // The flags, checked.
 struct VariationScenario {
@@ -39,8 +36,5 @@ struct VariationScenario {
 
 // Throws InputError with everything that is wrong with them.
 [[nodiscard]] VariationScenario check_variation(const VariationFlags& flags);
-
-// Those that were given, quoted for a shell, to be repeated in a command that is suggested.
-[[nodiscard]] std::string repeated_variation_flags(const VariationFlags& flags);
 
 }  // namespace debubble

@@ -1,6 +1,5 @@
 #include "studies/accuracy/prediction.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -27,12 +26,8 @@ std::vector<std::string> arguments_of(const ResultRecord& record, const Calibrat
 }
 
 Scenario scenario_of(const ResultRecord& record, const Calibration* calibration) {
-  CLI::App verb;
-  verb.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   ScenarioFlags flags;
-  add_scenario_flags(verb, flags, false);
-  const std::vector<std::string> arguments = arguments_of(record, calibration);
-  verb.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first
+  set_flags(flag_rows(flags), arguments_of(record, calibration));
   return check_scenario(flags);
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -15,9 +14,9 @@
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/request/json_flags.hpp"
 #include "studies/accuracy/dialect.hpp"
 #include "studies/check/suite.hpp"
-#include "tools/flags/json_flags.hpp"
 
 namespace debubble {
 namespace {
@@ -67,10 +66,9 @@ std::vector<std::string> texts(JsonObjectReader& reader, const char* key) {
 std::vector<std::string> flags_of(JsonObjectReader& reader, const std::string& file, ProblemList& problems) {
   const JsonValue* value = reader.member("flags", true);
   if (value == nullptr) return {};
-  CLI::App verb;
   ScenarioFlags scratch;
-  add_scenario_flags(verb, scratch, false);
-  std::vector<std::string> arguments = read_json_flags(*value, reader.pointer_to("flags"), verb, problems);
+  std::vector<std::string> arguments =
+      read_json_flags(*value, reader.pointer_to("flags"), flag_rows(scratch), problems);
   for (std::string& argument : arguments) {
     for (const std::string flag : {"--model=", "--profile=", "--efficiency="}) {
       if (argument.starts_with(flag) && argument.ends_with(".json")) {

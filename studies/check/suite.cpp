@@ -1,6 +1,5 @@
 #include "studies/check/suite.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -13,8 +12,8 @@
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/make_schedule.hpp"
+#include "scenario/request/json_flags.hpp"
 #include "studies/check/suite_lines.hpp"
-#include "tools/flags/json_flags.hpp"
 
 namespace debubble {
 namespace {
@@ -108,20 +107,16 @@ SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, 
   if (!reader.is_object()) return scenario;
   scenario.name = reader.text("name");
   if (const JsonValue* flags = reader.member("scenario", false)) {
-    CLI::App verb;
     scenario.flags.emplace();
-    add_scenario_flags(verb, *scenario.flags, false);
-    read_json_flags(*flags, reader.pointer_to("scenario"), verb, problems);
+    read_json_flags(*flags, reader.pointer_to("scenario"), flag_rows(*scenario.flags), problems);
     resolve_paths(scenario, suite.file);
   }
   scenario.measured = reader.optional_text("measured");
   if (!scenario.measured.empty()) scenario.measured = beside(suite.file, scenario.measured);
   const JsonValue* live = reader.member("live", false);
   if (live != nullptr) {
-    CLI::App verb;
     scenario.live.emplace();
-    add_live_flags(verb, *scenario.live);
-    scenario.live_arguments = read_json_flags(*live, reader.pointer_to("live"), verb, problems);
+    scenario.live_arguments = read_json_flags(*live, reader.pointer_to("live"), flag_rows(*scenario.live), problems);
     std::string& model = scenario.live->model;
     if (model.ends_with(".json")) model = beside(suite.file, model);
     choose_clock_for_gate(scenario);

@@ -5,7 +5,6 @@
 
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
-#include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
 
 namespace debubble {
@@ -71,8 +70,9 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
   Diff diff;
   diff.measured_name = names_of(sides.measured);
   diff.predicted_name = sides.predicted;
-  if (!sides.predicted.empty()) diff.predicted = open_run({sides.predicted}, nullptr, progress);
-  diff.measured = open_run(sides.measured, sides.predicted.empty() ? nullptr : &diff.predicted, progress);
+  if (!sides.predicted.empty()) diff.predicted = open_run({sides.predicted}, nullptr, request.read_scenario, progress);
+  diff.measured =
+      open_run(sides.measured, sides.predicted.empty() ? nullptr : &diff.predicted, request.read_scenario, progress);
   if (diff.measured.iterations.empty()) {
     throw InputError(Diagnostic{"P016", diff.measured_name, "the run has no iteration", "run it again"});
   }

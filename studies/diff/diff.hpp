@@ -10,12 +10,14 @@
 #include "scenario/job/progress.hpp"
 #include "sim/analysis/comparison.hpp"
 #include "sim/core/run_record.hpp"
+#include "studies/runs/open_run.hpp"
 
 namespace debubble {
 
 struct DiffRequest {
   std::vector<std::string> files;
   std::optional<std::size_t> iteration;  // of the measured run, counted from 1; none: the one with the median step
+  ScenarioFileReader read_scenario;
 };
 
 // Where the measured run's memory comes from.

@@ -1,31 +1,94 @@
 #include "studies/live/flags.hpp"
 
-#include <CLI/CLI.hpp>
-
 namespace debubble {
 
-void add_live_flags(CLI::App& verb, LiveFlags& flags) {
-  const auto add = [&](const char* group, const char* name, auto& target, const char* help, const char* type) {
-    return verb.add_option(name, target, help)->group(group)->type_name(type);
+FlagRows flag_rows(LiveFlags& flags) {
+  constexpr std::string_view kLive = "Live";
+  constexpr std::string_view kGpus = "GPUs";
+  return {
+      {.name = "--backend",
+       .group = kLive,
+       .type = "cpu|cuda|mpi",
+       .help = "threads, GPUs or processes",
+       .default_text = "cpu",
+       .preset = "cpu",
+       .target = &flags.backend},
+      {.name = "--clock",
+       .group = kLive,
+       .type = "logical|wall",
+       .help = "whose time counts",
+       .default_text = "by the cores",
+       .target = &flags.clock},
+      {.name = "--costs",
+       .group = kLive,
+       .type = "given|cpu-time",
+       .help = "of the logical clock",
+       .default_text = "given",
+       .target = &flags.costs},
+      {.name = "--repetitions",
+       .group = kLive,
+       .type = "N",
+       .help = "iterations that count",
+       .default_text = "5; 1 if exact",
+       .target = &flags.repetitions},
+      {.name = "--warm-up",
+       .group = kLive,
+       .type = "N",
+       .help = "iterations before them",
+       .default_text = "1; 0 if exact",
+       .target = &flags.warm_up},
+      {.name = "--watchdog",
+       .group = kLive,
+       .type = "SECONDS",
+       .help = "patience without progress",
+       .default_text = "10",
+       .target = &flags.watchdog},
+      {.name = "--fault",
+       .group = kLive,
+       .type = "FAULT",
+       .help = "what goes wrong: slow=2:1.3, drop=1F3, ...",
+       .target = &flags.faults,
+       .count = FlagCount::kAll},
+      {.name = "--model",
+       .group = kGpus,
+       .type = "NAME|FILE",
+       .help = "see `debubble list models`; or a config.json",
+       .target = &flags.model},
+      {.name = "--microbatch",
+       .group = kGpus,
+       .type = "B",
+       .help = "samples of a microbatch",
+       .default_text = "1",
+       .target = &flags.sizes.microbatch},
+      {.name = "--seq",
+       .group = kGpus,
+       .type = "S",
+       .help = "tokens of a sample",
+       .default_text = "1024",
+       .target = &flags.sizes.sequence},
+      {.name = "--dtype",
+       .group = kGpus,
+       .type = "TYPE",
+       .help = "bf16 (default), fp16 or fp32",
+       .preset = "bf16",
+       .target = &flags.sizes.type},
+      {.name = "--launch",
+       .group = kGpus,
+       .type = "eager|graph",
+       .help = "op by op (default), or as one graph; not with mpi",
+       .target = &flags.launch},
+      {.name = "--gpus",
+       .group = kGpus,
+       .type = "shared|each",
+       .help = "parts of one (default), or one each; mpi: each",
+       .target = &flags.gpus},
+      {.name = "--gpu",
+       .group = kGpus,
+       .type = "N",
+       .help = "number of the shared GPU",
+       .default_text = "0",
+       .target = &flags.gpu},
   };
-  const char* const live = "Live";
-  add(live, "--backend", flags.backend, "threads, GPUs or processes (default: cpu)", "cpu|cuda|mpi");
-  add(live, "--clock", flags.clock, "whose time counts (default: by the cores)", "logical|wall");
-  add(live, "--costs", flags.costs, "of the logical clock (default: given)", "given|cpu-time");
-  add(live, "--repetitions", flags.repetitions, "iterations that count (default: 5; 1 if exact)", "N");
-  add(live, "--warm-up", flags.warm_up, "iterations before them (default: 1; 0 if exact)", "N");
-  add(live, "--watchdog", flags.watchdog, "patience without progress (default: 10)", "SECONDS");
-  add(live, "--fault", flags.faults, "what goes wrong: slow=2:1.3, drop=1F3, ...", "FAULT")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  const char* const gpu = "GPUs";
-  add(gpu, "--model", flags.model, "see `debubble list models`; or a config.json", "NAME|FILE");
-  add(gpu, "--microbatch", flags.sizes.microbatch, "samples of a microbatch (default: 1)", "B");
-  add(gpu, "--seq", flags.sizes.sequence, "tokens of a sample (default: 1024)", "S");
-  add(gpu, "--dtype", flags.sizes.type, "bf16 (default), fp16 or fp32", "TYPE");
-  add(gpu, "--launch", flags.launch, "op by op (default), or as one graph; not with mpi", "eager|graph");
-  add(gpu, "--gpus", flags.gpus, "parts of one (default), or one each; mpi: each", "shared|each");
-  add(gpu, "--gpu", flags.gpu, "number of the shared GPU (default: 0)", "N");
 }
 
 }  // namespace debubble

@@ -5,11 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "scenario/request/flag.hpp"
 #include "studies/measure/sizes.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -29,6 +26,6 @@ struct LiveFlags {
   std::optional<int> gpu;
 };
 
-void add_live_flags(CLI::App& verb, LiveFlags& flags);
+[[nodiscard]] FlagRows flag_rows(LiveFlags& flags);
 
 }  // namespace debubble

@@ -1,6 +1,5 @@
 #include "studies/runs/open_run.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
-#include "tools/flags/config_file.hpp"
 
 namespace debubble {
 namespace {
@@ -72,19 +70,8 @@ RunForm form_of(const std::string& text, const std::string& file) {
 }
 
 // The flags that the file stands for, simulated.
-RunRecord simulate_scenario(const std::string& file, Progress& progress) {
-  CLI::App verb("", "simulate");
-  ScenarioFlags flags;
-  add_scenario_flags(verb, flags, false);
-  std::vector<std::string> arguments = expand_config({"simulate", "--config", file}, verb, {"simulate"});
-  arguments.erase(arguments.begin());
-  std::reverse(arguments.begin(), arguments.end());
-  try {
-    verb.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    throw InputError(Diagnostic{"D002", file, error.what(), "the keys are the flags of `debubble simulate`"});
-  }
-  const Scenario scenario = check_scenario(flags);
+RunRecord simulate_scenario(const std::string& file, const ScenarioFileReader& read, Progress& progress) {
+  const Scenario scenario = check_scenario(read(file));
   const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
   const Simulated run = simulate(scenario, name, progress);
   if (run.result.report.deadlock) {
@@ -128,7 +115,8 @@ RunForm run_form(const std::string& file) {
   return form_of(plain_text(read_file(file, "FILE"), file, kLongestFile), file);
 }
 
-RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of, Progress& progress) {
+RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
+                   const ScenarioFileReader& read_scenario, Progress& progress) {
   const RunForm form = run_form(files.front());
   for (const std::string& file : files) {
     if (&file == &files.front() || run_form(file) == form) continue;
@@ -142,7 +130,7 @@ RunRecord open_run(const std::vector<std::string>& files, const RunRecord* sched
       return read_run_file(files.front());
     case RunForm::kScenario:
       require_one(files, "a scenario");
-      return simulate_scenario(files.front(), progress);
+      return simulate_scenario(files.front(), read_scenario, progress);
     case RunForm::kTrace:
       require_one(files, "a trace of debubble");
       return open_own_trace(read_traces(files).front());

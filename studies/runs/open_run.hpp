@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "scenario/job/progress.hpp"
+#include "scenario/request/scenario.hpp"
 #include "sim/core/run_record.hpp"
 
 namespace debubble {
@@ -24,9 +26,12 @@ enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kScenario };
 // One side's files in messages: "r0.json and 3 more ranks".
 [[nodiscard]] std::string names_of(const std::vector<std::string>& files);
 
+// The flags that a scenario file stands for. Throws InputError for an unreadable or faulty file.
+using ScenarioFileReader = std::function<ScenarioFlags(const std::string& file)>;
+
 // `schedule_of` (may be null) gives an imported trace the schedule and costs that it does not hold itself.
 // Throws InputError (P010, P016, D004 to D010, V023) for files that are none of these or that do not fit together.
 [[nodiscard]] RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
-                                 Progress& progress);
+                                 const ScenarioFileReader& read_scenario, Progress& progress);
 
 }  // namespace debubble

@@ -1,7 +1,6 @@
 #include "studies/whatif/whatif_flags.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -98,29 +97,59 @@ void check_counts(const WhatIfFlags& flags, WhatIfQuestion& question, bool rando
 
 }  // namespace
 
-void add_whatif_flags(CLI::App& verb, WhatIfFlags& flags) {
-  const std::string change = "Change";
-  const auto several = [&](CLI::Option* option, const char* type) {
-    option->group(change)->type_name(type)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    return option;
+FlagRows flag_rows(WhatIfFlags& flags) {
+  constexpr std::string_view kChange = "Change";
+  constexpr std::string_view kQuestion = "Question";
+  return {
+      {.name = "--link",
+       .group = kChange,
+       .type = "LINK:CHANGE",
+       .help = "3-4:x0.5 (bandwidth), 3-4:latency=x2, ..=50us",
+       .target = &flags.links,
+       .count = FlagCount::kAll},
+      {.name = "--fail",
+       .group = kChange,
+       .type = "link LINK",
+       .help = "no message takes it: link 3-4",
+       .target = &flags.fail,
+       .count = FlagCount::kPairs},
+      {.name = "--latency",
+       .group = kChange,
+       .type = "xF",
+       .help = "of all links and messages: x2, x0",
+       .target = &flags.latency},
+      {.name = "--bandwidth-scale",
+       .group = kChange,
+       .type = "xF",
+       .help = "of all links: x2",
+       .target = &flags.bandwidth_scale},
+      {.name = "--overlap",
+       .group = kChange,
+       .type = "on|off",
+       .help = "communication beside compute: on or off",
+       .target = &flags.overlap},
+      {.name = "--base",
+       .group = kChange,
+       .type = "BASE",
+       .help = "plain (default): only the other run varies; varied",
+       .preset = "plain",
+       .target = &flags.base},
+      {.name = "--seeds",
+       .group = kQuestion,
+       .type = "N",
+       .help = "step times of so many seeds: p50, p95, p99",
+       .target = &flags.seeds},
+      {.name = "--threads",
+       .group = kQuestion,
+       .type = "N",
+       .help = "for them",
+       .default_text = "all cores",
+       .target = &flags.threads},
+      {.name = "--sensitivity",
+       .group = kQuestion,
+       .help = "derivatives, and what would help most",
+       .target = &flags.sensitivity},
   };
-  several(verb.add_option("--link", flags.links, "3-4:x0.5 (bandwidth), 3-4:latency=x2, ..=50us"), "LINK:CHANGE")
-      ->expected(1);
-  several(verb.add_option("--fail", flags.fail, "no message takes it: link 3-4"), "link LINK")->expected(1, 2);
-  verb.add_option("--latency", flags.latency, "of all links and messages: x2, x0")->group(change)->type_name("xF");
-  verb.add_option("--bandwidth-scale", flags.bandwidth_scale, "of all links: x2")->group(change)->type_name("xF");
-  verb.add_option("--overlap", flags.overlap, "communication beside compute: on or off")
-      ->group(change)
-      ->type_name("on|off");
-  verb.add_option("--base", flags.base, "plain (default): only the other run varies; varied")
-      ->group(change)
-      ->type_name("BASE");
-  const std::string question = "Question";
-  verb.add_option("--seeds", flags.seeds, "step times of so many seeds: p50, p95, p99")
-      ->group(question)
-      ->type_name("N");
-  verb.add_option("--threads", flags.threads, "for them (default: all cores)")->group(question)->type_name("N");
-  verb.add_flag("--sensitivity", flags.sensitivity, "derivatives, and what would help most")->group(question);
 }
 
 WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario) {

@@ -5,12 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "scenario/request/flag.hpp"
 #include "scenario/request/scenario.hpp"
 #include "studies/whatif/changes.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -27,7 +24,7 @@ struct WhatIfFlags {
   bool sensitivity = false;
 };
 
-void add_whatif_flags(CLI::App& verb, WhatIfFlags& flags);
+[[nodiscard]] FlagRows flag_rows(WhatIfFlags& flags);
 
 // The flags, checked.
 struct WhatIfQuestion {

@@ -167,14 +167,15 @@ TEST_CASE("a cluster knows its own links: --comm and --bandwidth are refused bes
 }
 
 TEST_CASE("what was given is repeated, and nothing else") {
-  CHECK(repeated_cluster_flags({}).empty());
+  ClusterFlags none;
+  CHECK(flag_line(flag_rows(none)).empty());
   CHECK_FALSE(check_cluster({}).given);
   ClusterFlags flags = on("dgx-h100:2");
   flags.tensor = 8;
   flags.sequence_parallel = true;
   flags.zero = 1;
   flags.rank_order = "tp,pp,dp";
-  CHECK(repeated_cluster_flags(flags) ==
+  CHECK(flag_line(flag_rows(flags)) ==
         "--topology dgx-h100:2 --tp 8 --zero 1 --sequence-parallel --rank-order tp,pp,dp");
   CHECK(check_cluster(flags).given);
   CHECK_THROWS_AS(refuse_cluster(check_cluster(flags), "debubble live"), InputError);

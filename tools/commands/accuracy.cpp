@@ -1,6 +1,5 @@
 #include "tools/commands/accuracy.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -34,13 +33,24 @@ void require_source(const ResultsFile& results, const std::string& name) {
 
 class Accuracy : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    verb.add_option("--records", records_, "results to predict (default: traces/published's)")->type_name("FILE");
-    verb.add_option("--calibration", calibration_, "constants (default: calibration.json beside them)")
-        ->type_name("FILE");
-    verb.add_option("--source", source_, "only records of this source")->type_name("NAME");
-    verb.add_flag("--fit", fit_, "fit the constants anew and write them to their file");
-    add_output_flags(verb, output_, kAccuracyFormats);
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows{
+        {.name = "--records",
+         .type = "FILE",
+         .help = "results to predict",
+         .default_text = "traces/published's",
+         .preset = "traces/published/results.json",
+         .target = &records_},
+        {.name = "--calibration",
+         .type = "FILE",
+         .help = "constants",
+         .default_text = "calibration.json beside them",
+         .target = &calibration_},
+        {.name = "--source", .type = "NAME", .help = "only records of this source", .target = &source_},
+        {.name = "--fit", .help = "fit the constants anew and write them to their file", .target = &fit_},
+    };
+    add_rows(rows, flag_rows(output_, kAccuracyFormats));
+    return rows;
   }
 
   int run(const Invocation& invocation) override {

@@ -1,6 +1,5 @@
 #include "tools/commands/check.hpp"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -52,20 +51,33 @@ struct ExtraFile {
 
 class Check : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    verb.add_option("SUITE", suites_, "what to check, JSON; docs/ci.md shows how")
-        ->type_name("")
-        ->required()
-        ->expected(-1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    verb.add_flag("--accept", accept_, "write the predictions to the baseline; do it first");
-    add_output_flags(verb, output_, kCheckFormats);
-    const std::string group = "Output";
-    verb.add_option("--junit", junit_, "also write JUnit XML, for GitLab and others")
-        ->group(group)
-        ->type_name("FILE.xml");
-    verb.add_option("--markdown", markdown_, "also write a summary in Markdown")->group(group)->type_name("FILE.md");
-    verb.add_flag("--github", github_, "annotations, and the job's step summary")->group(group);
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows{
+        {.name = "SUITE",
+         .help = "what to check, JSON; docs/ci.md shows how",
+         .target = &suites_,
+         .count = FlagCount::kAll,
+         .required = true},
+        {.name = "--accept", .help = "write the predictions to the baseline; do it first", .target = &accept_},
+    };
+    add_rows(rows, flag_rows(output_, kCheckFormats));
+    add_rows(rows, {
+                       {.name = "--junit",
+                        .group = "Output",
+                        .type = "FILE.xml",
+                        .help = "also write JUnit XML, for GitLab and others",
+                        .target = &junit_},
+                       {.name = "--markdown",
+                        .group = "Output",
+                        .type = "FILE.md",
+                        .help = "also write a summary in Markdown",
+                        .target = &markdown_},
+                       {.name = "--github",
+                        .group = "Output",
+                        .help = "annotations, and the job's step summary",
+                        .target = &github_},
+                   });
+    return rows;
   }
 
   int run(const Invocation& invocation) override {

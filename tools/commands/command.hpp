@@ -1,6 +1,6 @@
 // Command: one verb of the command line. Adding a verb is one file and one row in the catalog.
 //
-// A command adds its flags, then runs once they are parsed. It throws InputError for wrong input and returns an exit
+// A command names its flags, then runs once they are parsed. It throws InputError for wrong input and returns an exit
 // status otherwise; stdout gets data only, stderr everything else.
 #pragma once
 
@@ -9,9 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "scenario/request/flag.hpp"
 
 namespace debubble {
 
@@ -23,7 +21,8 @@ struct Invocation {
 class Command {
  public:
   virtual ~Command() = default;
-  virtual void add_flags(CLI::App& verb) = 0;
+  // Rows whose targets are the command's own members.
+  [[nodiscard]] virtual FlagRows flags() = 0;
   // Whether a program with its own arguments may follow "--".
   [[nodiscard]] virtual bool takes_program() const { return false; }
   [[nodiscard]] virtual int run(const Invocation& invocation) = 0;

@@ -1,6 +1,5 @@
 #include "tools/commands/compare.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -70,18 +69,23 @@ void require_equal_work(const std::vector<Contender>& contenders) {
 
 class Compare : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    add_scenario_flags(verb, scenario_, true);
-    add_output_flags(verb, output_, kCompareFormats);
-    verb.add_option("--equal", equal_, "devices (default), stages or memory: what all have")
-        ->group("Run")
-        ->type_name("WHAT");
-    verb.add_option("--memory-limit", memory_limit_, "per device, e.g. 76GiB; bare: device shares")
-        ->group("Run")
-        ->type_name("SIZE");
-    verb.add_option("--fail-if", fail_if_, "exit 1 if it holds for any schedule: 'bubble>25%'")
-        ->group("Output")
-        ->type_name("EXPR");
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows = flag_rows(scenario_, ScenarioVerb::kSeveralSchedules);
+    add_rows(rows, flag_rows(output_, kCompareFormats));
+    add_rows(rows, {
+                       {.name = "--equal",
+                        .group = "Run",
+                        .type = "WHAT",
+                        .help = "devices (default), stages or memory: what all have",
+                        .target = &equal_},
+                       {.name = "--memory-limit",
+                        .group = "Run",
+                        .type = "SIZE",
+                        .help = "per device, e.g. 76GiB; bare: device shares",
+                        .target = &memory_limit_},
+                   });
+    rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for any schedule: 'bubble>25%'"));
+    return rows;
   }
 
   int run(const Invocation& invocation) override {

@@ -1,6 +1,5 @@
 #include "tools/commands/diff.hpp"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include "sim/core/exit_status.hpp"
 #include "studies/diff/diff.hpp"
 #include "studies/diff/tolerance.hpp"
+#include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/diff/diff_json.hpp"
@@ -36,23 +36,42 @@ std::optional<std::size_t> parse_iteration(const std::string& text) {
 
 class DiffCommand : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    verb.add_option("FILE", files_, "[PREDICTED] MEASURED...: run, trace, scenario.toml")->required()->type_name("");
-    verb.add_option("--iteration", iteration_, "of the measured run: median or 1, 2, ...")->type_name("N");
-    verb.add_option("--tolerance", tolerance_, "exit 1 beyond: bubble=2pp,step=5%,memory=5%")->type_name("LIST");
-    add_output_flags(verb, output_, kDiffFormats);
-    const std::string group = "Output";
-    verb.add_option("--trace", trace_, "also write both runs as one Chrome trace")
-        ->group(group)
-        ->type_name("FILE.json[.gz]");
-    verb.add_option("--bundle", bundle_, "also write both runs for ui.perfetto.dev")
-        ->group(group)
-        ->type_name("FILE.tar");
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows{
+        {.name = "FILE",
+         .help = "[PREDICTED] MEASURED...: run, trace, scenario.toml",
+         .target = &files_,
+         .count = FlagCount::kAll,
+         .required = true},
+        {.name = "--iteration",
+         .type = "N",
+         .help = "of the measured run: median or 1, 2, ...",
+         .preset = "median",
+         .target = &iteration_},
+        {.name = "--tolerance",
+         .type = "LIST",
+         .help = "exit 1 beyond: bubble=2pp,step=5%,memory=5%",
+         .target = &tolerance_},
+    };
+    add_rows(rows, flag_rows(output_, kDiffFormats));
+    add_rows(rows, {
+                       {.name = "--trace",
+                        .group = "Output",
+                        .type = "FILE.json[.gz]",
+                        .help = "also write both runs as one Chrome trace",
+                        .target = &trace_},
+                       {.name = "--bundle",
+                        .group = "Output",
+                        .type = "FILE.tar",
+                        .help = "also write both runs for ui.perfetto.dev",
+                        .target = &bundle_},
+                   });
+    return rows;
   }
 
   int run(const Invocation& invocation) override {
     const Tolerance tolerance = tolerance_.empty() ? Tolerance{} : parse_tolerance(tolerance_);
-    const DiffRequest request{files_, parse_iteration(iteration_)};
+    const DiffRequest request{files_, parse_iteration(iteration_), read_scenario_file};
     require_different_files(std::array<std::pair<std::string, std::string>, 3>{
         {{"--output", output_.output}, {"--trace", trace_}, {"--bundle", bundle_}}});
     Output output(output_, kDiffFormats);

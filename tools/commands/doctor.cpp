@@ -1,6 +1,5 @@
 #include "tools/commands/doctor.hpp"
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -67,10 +66,18 @@ std::string gpu_text(const std::vector<GpuCheck>& checks, const ViewStyle& style
 
 class Doctor : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    verb.add_flag("--gpu", gpu_, "also try out what measuring relies on, on a GPU");
-    verb.add_option("--device", device_, "number of that GPU (default: 0)")->type_name("D");
-    add_output_flags(verb, output_, kDoctorFormats);
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows{
+        {.name = "--gpu", .help = "also try out what measuring relies on, on a GPU", .target = &gpu_},
+        {.name = "--device",
+         .type = "D",
+         .help = "number of that GPU",
+         .default_text = "0",
+         .preset = "0",
+         .target = &device_},
+    };
+    add_rows(rows, flag_rows(output_, kDoctorFormats));
+    return rows;
   }
 
   int run(const Invocation&) override {

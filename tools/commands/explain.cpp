@@ -1,7 +1,6 @@
 #include "tools/commands/explain.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <string>
 #include <vector>
@@ -45,11 +44,17 @@ constexpr std::string_view kExplainFormats = "text|json";
 
 class Explain : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    verb.add_option("TOPIC", topic_, "step, an op (3F7), an error code, or: schedule")->type_name("")->required();
-    verb.add_option("NAME", name_, "of the schedule")->type_name("");
-    add_scenario_flags(verb, flags_, false);
-    add_output_flags(verb, output_, kExplainFormats);
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows{
+        {.name = "TOPIC",
+         .help = "step, an op (3F7), an error code, or: schedule",
+         .target = &topic_,
+         .required = true},
+        {.name = "NAME", .help = "of the schedule", .target = &name_},
+    };
+    add_rows(rows, flag_rows(flags_));
+    add_rows(rows, flag_rows(output_, kExplainFormats));
+    return rows;
   }
 
   int run(const Invocation& invocation) override {

@@ -1,6 +1,5 @@
 #include "tools/commands/export.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -48,10 +47,23 @@ void refuse_other_placements(const Schedule& schedule) {
 
 class Export : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    verb.add_option("--to", to_, "pytorch-csv, pytorch-comms, schedule-json, ...")->required()->type_name("FORMAT");
-    verb.add_option("-o,--output", output_, "where to; .gz compresses (default: -, stdout)")->type_name("FILE");
-    add_scenario_flags(verb, scenario_, false);
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows{
+        {.name = "--to",
+         .type = "FORMAT",
+         .help = "pytorch-csv, pytorch-comms, schedule-json, ...",
+         .target = &to_,
+         .required = true},
+        {.name = "--output",
+         .short_name = "-o",
+         .type = "FILE",
+         .help = "where to; .gz compresses",
+         .default_text = "-, stdout",
+         .preset = "-",
+         .target = &output_},
+    };
+    add_rows(rows, flag_rows(scenario_));
+    return rows;
   }
 
   int run(const Invocation& invocation) override {

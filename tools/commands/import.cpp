@@ -1,9 +1,9 @@
 #include "tools/commands/import.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "formats/files/output_file.hpp"
 #include "formats/files/read_file.hpp"
@@ -22,24 +22,30 @@ constexpr std::array kTraces{"kineto", "nsys", "records"};
 
 class Import : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    verb.add_option("FILE", flags_.files, "what the tool wrote; traces: one per rank")
-        ->required()
-        ->type_name("")
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    verb.add_option("--from", flags_.from, "kineto, nsys, records, pipedream, megatron")->required()->type_name("TOOL");
-    add_attribution_flags(verb, flags_.attribution);
-    add_model_flags(verb, flags_.model);
-    add_output_flags(verb, flags_.output, "text|json");
-    verb.get_option("--format")->description("of what --explain shows (default: text)");
-    output_ = verb.get_option("--output");
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows{
+        {.name = "FILE",
+         .help = "what the tool wrote; traces: one per rank",
+         .target = &flags_.files,
+         .count = FlagCount::kAll,
+         .required = true},
+        {.name = "--from",
+         .type = "TOOL",
+         .help = "kineto, nsys, records, pipedream, megatron",
+         .target = &flags_.from,
+         .required = true},
+    };
+    add_rows(rows, trace_rows(flags_));
+    FlagRows output = flag_rows(flags_.output, "text|json", "of what --explain shows");
+    for (Flag& row : output) {
+      if (row.name == "--output") row.given = &flags_.output_given;
+    }
+    add_rows(rows, std::move(output));
+    return rows;
   }
 
   int run(const Invocation&) override {
-    if (std::find(kTraces.begin(), kTraces.end(), flags_.from) != kTraces.end()) {
-      flags_.output_given = output_->count() > 0;
-      return import_traces(flags_);
-    }
+    if (std::find(kTraces.begin(), kTraces.end(), flags_.from) != kTraces.end()) return import_traces(flags_);
     if (flags_.from != "pipedream" && flags_.from != "megatron") {
       throw InputError(Diagnostic{"C003", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
                                   "known tools: kineto, nsys, records, pipedream, megatron"});
@@ -53,24 +59,16 @@ class Import : public Command {
 
  private:
   // A graph has its times already, a script has none: nothing to attribute.
-  void refuse_trace_flags(const std::string& what, const std::string& file) const {
-    const AttributionFlags& attribution = flags_.attribution;
-    const ModelFlags& model = flags_.model;
-    const char* flag = nullptr;
-    if (!attribution.layers.empty()) flag = "--layers";
-    if (!attribution.steps.empty()) flag = "--steps";
-    if (attribution.warm_up) flag = "--warm-up";
-    if (attribution.explain) flag = "--explain";
-    if (!model.model.empty()) flag = "--model";
-    if (!model.dtype.empty()) flag = "--dtype";
-    if (model.microbatch) flag = "--microbatch";
-    if (model.sequence) flag = "--seq";
-    if (!model.hooks.empty()) flag = "--hooks";
-    if (flag == nullptr && flags_.files.size() == 1) return;
-    throw InputError(Diagnostic{"C087", flag == nullptr ? "FILE" : flag,
-                                flag == nullptr ? file + " is one file; got " + std::to_string(flags_.files.size())
-                                                : "means nothing for " + what,
-                                flag == nullptr ? "import them one by one" : std::string("leave ") + flag + " out"});
+  void refuse_trace_flags(const std::string& what, const std::string& file) {
+    std::string flag;
+    for (const Flag& row : trace_rows(flags_)) {
+      if (is_given(row)) flag = row.name;
+    }
+    if (flag.empty() && flags_.files.size() == 1) return;
+    throw InputError(Diagnostic{
+        "C087", flag.empty() ? "FILE" : flag,
+        flag.empty() ? file + " is one file; got " + std::to_string(flags_.files.size()) : "means nothing for " + what,
+        flag.empty() ? "import them one by one" : "leave " + flag + " out"});
   }
 
   int import_graph() {
@@ -89,7 +87,6 @@ class Import : public Command {
   }
 
   TraceImportFlags flags_;
-  const CLI::Option* output_ = nullptr;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -201,17 +200,38 @@ Attribution attribute(const TraceImportFlags& flags, const std::vector<HooksFile
 
 }  // namespace
 
-void add_model_flags(CLI::App& verb, ModelFlags& flags) {
-  const std::string group = "Model";
-  verb.add_option("--model", flags.model, "its name (default: the file's)")->group(group)->type_name("NAME");
-  verb.add_option("--dtype", flags.dtype, "bf16, fp32, ... (default: unknown)")->group(group)->type_name("TYPE");
-  verb.add_option("--microbatch", flags.microbatch, "samples per microbatch")->group(group)->type_name("B");
-  verb.add_option("--seq", flags.sequence, "tokens per sample")->group(group)->type_name("S");
-  verb.add_option("--hooks", flags.hooks, "sizes that debubble_hooks wrote, one file per rank")
-      ->group(group)
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+FlagRows trace_rows(TraceImportFlags& flags) {
+  constexpr std::string_view kGroup = "Model";
+  FlagRows rows = flag_rows(flags.attribution);
+  add_rows(
+      rows,
+      {
+          {.name = "--model",
+           .group = kGroup,
+           .type = "NAME",
+           .help = "its name",
+           .default_text = "the file's",
+           .target = &flags.model.model},
+          {.name = "--dtype",
+           .group = kGroup,
+           .type = "TYPE",
+           .help = "bf16, fp32, ...",
+           .default_text = "unknown",
+           .target = &flags.model.dtype},
+          {.name = "--microbatch",
+           .group = kGroup,
+           .type = "B",
+           .help = "samples per microbatch",
+           .target = &flags.model.microbatch},
+          {.name = "--seq", .group = kGroup, .type = "S", .help = "tokens per sample", .target = &flags.model.sequence},
+          {.name = "--hooks",
+           .group = kGroup,
+           .type = "FILE ...",
+           .help = "sizes that debubble_hooks wrote, one file per rank",
+           .target = &flags.model.hooks,
+           .count = FlagCount::kSingly},
+      });
+  return rows;
 }
 
 int import_traces(const TraceImportFlags& flags) {

@@ -5,13 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "scenario/request/flag.hpp"
 #include "sim/core/profile.hpp"
 #include "tools/flags/attribution_flags.hpp"
 #include "tools/output/output.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -33,7 +30,8 @@ struct TraceImportFlags {
   bool output_given = false;
 };
 
-void add_model_flags(CLI::App& verb, ModelFlags& flags);
+// The flags that only traces have: how they are attributed, and what no recording knows.
+[[nodiscard]] FlagRows trace_rows(TraceImportFlags& flags);
 
 // Reads the files, one rank or several each; writes the profile, the explanation, or both; notes and the sum go to
 // stderr. Throws InputError (C012 and C087 for the flags) and what the readers throw.

@@ -1,7 +1,6 @@
 #include "tools/commands/list.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <array>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "tools/catalog/schedule_page.hpp"
+#include "tools/commands/command_list.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
@@ -103,6 +103,18 @@ std::vector<ListItem> hardware() {
   return items;
 }
 
+std::vector<ListItem> command_items() {
+  std::vector<ListItem> items;
+  for (const CommandEntry& entry : command_catalog()) items.push_back({entry.name, entry.summary});
+  return items;
+}
+
+const std::vector<ListItem>& completion_items() {
+  static const std::vector<ListItem> items{{"bash", "source <(debubble list completions bash)"},
+                                           {"zsh", "source <(debubble list completions zsh)"}};
+  return items;
+}
+
 std::vector<ListItem> codes() {
   std::vector<ListItem> items;
   for (const ErrorCode& code : error_codes()) items.push_back({std::string(code.code), std::string(code.meaning)});
@@ -119,6 +131,8 @@ Json code_json(const ErrorCode& code) {
 
 std::vector<ListItem> family_items(const std::string& family) {
   if (family == "error-codes") return codes();
+  if (family == "commands") return command_items();
+  if (family == "completions") return completion_items();
   if (family == "models") return models();
   if (family == "hardware") return hardware();
   return cost_models();
@@ -138,21 +152,27 @@ std::string items_json(const std::string& family, const std::vector<ListItem>& i
 
 class List : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    verb.add_option("FAMILY", family_, "schedules (default), transforms, models, ...")->type_name("");
-    verb.add_option("NAME", name_, "only the one of that name")->type_name("");
-    add_output_flags(verb, output_, kListFormats);
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows{
+        {.name = "FAMILY",
+         .help = "schedules (default), transforms, models, ...",
+         .preset = "schedules",
+         .target = &family_},
+        {.name = "NAME", .help = "only the one of that name", .target = &name_},
+    };
+    add_rows(rows, flag_rows(output_, kListFormats));
+    return rows;
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 7> families{"schedules", "transforms", "topologies", "cost-models",
-                                              "models",    "hardware",   "error-codes"};
+    const std::array<std::string, 9> families{"schedules", "transforms",  "topologies", "cost-models", "models",
+                                              "hardware",  "error-codes", "commands",   "completions"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
       throw InputError(Diagnostic{"C003", "list", "there is no list of \"" + family_ + "\"",
                                   guess.empty()
                                       ? "known lists: schedules, transforms, topologies, cost-models, models, "
-                                        "hardware, error-codes"
+                                        "hardware, error-codes, commands, completions"
                                       : "did you mean " + guess + "?"});
     }
     Output output(output_, kListFormats);
@@ -194,7 +214,9 @@ class List : public Command {
   [[nodiscard]] std::string all_json() const {
     if (family_ == "schedules") return schedules_json();
     if (family_ == "transforms") return transforms_json();
-    return family_ == "topologies" ? topologies_json() : items_json(key(), family_items(family_));
+    if (family_ == "topologies") return topologies_json();
+    if (family_ == "error-codes") return codes_json();
+    return family_ == "commands" ? commands_json() : items_json(key(), family_items(family_));
   }
 
   // A topology may be written as for --topology: "dgx-h100:8".
@@ -225,6 +247,7 @@ class List : public Command {
     if (family_ == "transforms") return transform_text(*find_transform(name_), style);
     if (family_ == "topologies") return topology_text(name_, style);
     if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);
+    if (family_ == "completions") return name_ == "bash" ? bash_completions() : zsh_completions();
     std::vector<ListItem> items = family_items(family_);
     std::erase_if(items, [&](const ListItem& item) { return item.name != name_; });
     return list_items_text(items, style);

@@ -1,6 +1,5 @@
 #include "tools/commands/live.hpp"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -42,16 +41,15 @@ struct LiveOutcome {
 
 class Live : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    add_scenario_flags(verb, scenario_, false);
-    add_live_flags(verb, live_);
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows = flag_rows(scenario_, ScenarioVerb::kLive);
     scenario_.transformer.microbatch_flag = "--microbatch";
     scenario_.transformer.sequence_flag = "--seq";
-    add_output_flags(verb, output_, kLiveFormats);
-    add_run_file_flags(verb, files_);
-    verb.add_option("--fail-if", fail_if_, "exit 1 if it holds: 'bubble>25% || step>40ms'")
-        ->group("Output")
-        ->type_name("EXPR");
+    add_rows(rows, flag_rows(live_));
+    add_rows(rows, flag_rows(output_, kLiveFormats));
+    add_rows(rows, flag_rows(files_));
+    rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || step>40ms'"));
+    return rows;
   }
 
   int run(const Invocation& invocation) override {

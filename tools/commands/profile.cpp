@@ -1,6 +1,7 @@
 #include "tools/commands/profile.hpp"
 
-#include <CLI/CLI.hpp>
+#include <utility>
+#include <vector>
 
 #include "sim/core/error.hpp"
 #include "tools/profile/options.hpp"
@@ -9,54 +10,98 @@ namespace debubble {
 
 namespace {
 
-void add_model_flags(CLI::App& verb, ProfileFlags& flags) {
-  const std::string group = "Built-in transformer";
-  const auto add = [&](const char* name, auto& target, const char* help, const char* type) {
-    verb.add_option(name, target, help)->group(group)->type_name(type);
+FlagRows model_rows(ProfileFlags& flags) {
+  constexpr std::string_view kGroup = "Built-in transformer";
+  return {
+      {.name = "--model",
+       .group = kGroup,
+       .type = "NAME|FILE",
+       .help = "a preset (`debubble list models`) or a config.json",
+       .target = &flags.model},
+      {.name = "--microbatch",
+       .group = kGroup,
+       .type = "B",
+       .help = "samples of a microbatch",
+       .default_text = "1",
+       .target = &flags.sizes.microbatch},
+      {.name = "--seq",
+       .group = kGroup,
+       .type = "S",
+       .help = "tokens of a sample",
+       .default_text = "1024",
+       .target = &flags.sizes.sequence},
+      {.name = "--tp",
+       .group = kGroup,
+       .type = "N",
+       .help = "devices of tensor parallelism",
+       .default_text = "1",
+       .target = &flags.sizes.tensor_parallel},
+      {.name = "--dtype",
+       .group = kGroup,
+       .type = "TYPE",
+       .help = "bf16 (default), fp16 or fp32",
+       .preset = "bf16",
+       .target = &flags.sizes.type},
+      {.name = "--iterations",
+       .group = kGroup,
+       .type = "N",
+       .help = "steps to record",
+       .default_text = "20",
+       .target = &flags.iterations},
+      {.name = "--device",
+       .group = kGroup,
+       .type = "D",
+       .help = "number of the GPU",
+       .default_text = "0",
+       .preset = "0",
+       .target = &flags.device},
+      {.name = "--sweep",
+       .group = kGroup,
+       .type = "KEY=LIST",
+       .help = "several sizes: microbatch=1,2,4 or seq=1024,2048",
+       .target = &flags.sizes.sweeps,
+       .count = FlagCount::kSingly},
+      {.name = "--self-check",
+       .group = kGroup,
+       .help = "first check the numbers it computes",
+       .target = &flags.self_check},
+      {.name = "--checks",
+       .group = kGroup,
+       .type = "FILE",
+       .help = "also write each pass timed by events, as JSON",
+       .target = &flags.checks},
   };
-  add("--model", flags.model, "a preset (`debubble list models`) or a config.json", "NAME|FILE");
-  add("--microbatch", flags.sizes.microbatch, "samples of a microbatch (default: 1)", "B");
-  add("--seq", flags.sizes.sequence, "tokens of a sample (default: 1024)", "S");
-  add("--tp", flags.sizes.tensor_parallel, "devices of tensor parallelism (default: 1)", "N");
-  add("--dtype", flags.sizes.type, "bf16 (default), fp16 or fp32", "TYPE");
-  add("--iterations", flags.iterations, "steps to record (default: 20)", "N");
-  add("--device", flags.device, "number of the GPU (default: 0)", "D");
-  verb.add_option("--sweep", flags.sizes.sweeps, "several sizes: microbatch=1,2,4 or seq=1024,2048")
-      ->group(group)
-      ->type_name("KEY=LIST")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->expected(1)
-      ->allow_extra_args(false);
-  verb.add_flag("--self-check", flags.self_check, "first check the numbers it computes")->group(group);
-  add("--checks", flags.checks, "also write each pass timed by events, as JSON", "FILE");
 }
 
-void add_output(CLI::App& verb, ProfileFlags& flags) {
-  const std::string group = "Output";
-  verb.add_option("-o,--output", flags.file, "the profile; of a sweep the folder")->group(group)->type_name("FILE");
-  verb.add_option("--keep-records", flags.keep_records, "keep the recording in this folder")
-      ->group(group)
-      ->type_name("DIR");
-  verb.add_option("--format", flags.shown.format, "on stdout, with --model (default: text)")
-      ->group(group)
-      ->type_name("text|json");
-  verb.add_option("--color", flags.shown.color, "auto, always or never (default: auto)")
-      ->group(group)
-      ->type_name("WHEN");
-  verb.add_option("--width", flags.shown.width, "columns of text (default: the terminal's)")
-      ->group(group)
-      ->type_name("N");
+// Where the profile goes, and what is shown on stdout.
+FlagRows output_rows(ProfileFlags& flags) {
+  constexpr std::string_view kGroup = "Output";
+  FlagRows rows{
+      {.name = "--output",
+       .short_name = "-o",
+       .group = kGroup,
+       .type = "FILE",
+       .help = "the profile; of a sweep the folder",
+       .target = &flags.file},
+      {.name = "--keep-records",
+       .group = kGroup,
+       .type = "DIR",
+       .help = "keep the recording in this folder",
+       .target = &flags.keep_records},
+  };
+  FlagRows shown = flag_rows(flags.shown, "text|json", "on stdout, with --model");
+  std::erase_if(shown, [](const Flag& row) { return row.name == "--output"; });
+  add_rows(rows, std::move(shown));
+  return rows;
 }
 
 class ProfileCommand : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    add_model_flags(verb, flags_);
-    add_attribution_flags(verb, flags_.attribution);
-    for (const char* name : {"--layers", "--steps", "--warm-up", "--explain"}) {
-      verb.get_option(name)->group("Attribution");
-    }
-    add_output(verb, flags_);
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows = model_rows(flags_);
+    add_rows(rows, flag_rows(flags_.attribution, "Attribution"));
+    add_rows(rows, output_rows(flags_));
+    return rows;
   }
 
   [[nodiscard]] bool takes_program() const override { return true; }
@@ -93,21 +138,13 @@ class ProfileCommand : public Command {
   }
 
   // A program brings its own model.
-  void refuse_model_flags() const {
-    const SizeFlags& sizes = flags_.sizes;
-    const char* flag = sizes.microbatch         ? "--microbatch"
-                       : sizes.sequence         ? "--seq"
-                       : sizes.tensor_parallel  ? "--tp"
-                       : !sizes.sweeps.empty()  ? "--sweep"
-                       : sizes.type != "bf16"   ? "--dtype"
-                       : flags_.iterations      ? "--iterations"
-                       : flags_.device != 0     ? "--device"
-                       : !flags_.checks.empty() ? "--checks"
-                       : flags_.self_check      ? "--self-check"
-                                                : nullptr;
-    if (flag == nullptr) return;
-    throw InputError(Diagnostic{"C087", flag, "it is about the built-in transformer, and a program is measured",
-                                std::string("leave ") + flag + " out; the program's own arguments follow its name"});
+  void refuse_model_flags() {
+    for (const Flag& row : model_rows(flags_)) {
+      if (!is_given(row)) continue;
+      const std::string flag(row.name);
+      throw InputError(Diagnostic{"C087", flag, "it is about the built-in transformer, and a program is measured",
+                                  "leave " + flag + " out; the program's own arguments follow its name"});
+    }
   }
 
   ProfileFlags flags_;

@@ -1,6 +1,5 @@
 #include "tools/commands/simulate.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
 
@@ -32,13 +31,12 @@ constexpr std::string_view kSimulateFormats = "text|json|csv";
 
 class Simulate : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    add_scenario_flags(verb, scenario_, false);
-    add_output_flags(verb, output_, kSimulateFormats);
-    add_run_file_flags(verb, files_);
-    verb.add_option("--fail-if", fail_if_, "exit 1 if it holds: 'bubble>25% || mem>76GiB'")
-        ->group("Output")
-        ->type_name("EXPR");
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows = flag_rows(scenario_);
+    add_rows(rows, flag_rows(output_, kSimulateFormats));
+    add_rows(rows, flag_rows(files_));
+    rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds: 'bubble>25% || mem>76GiB'"));
+    return rows;
   }
 
   int run(const Invocation& invocation) override {

@@ -1,7 +1,6 @@
 #include "tools/commands/whatif.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -101,13 +100,12 @@ WhatIfResult answer_question(const WhatIfQuestion& question, const std::string& 
 
 class WhatIf : public Command {
  public:
-  void add_flags(CLI::App& verb) override {
-    add_scenario_flags(verb, scenario_, false);
-    add_whatif_flags(verb, flags_);
-    add_output_flags(verb, output_, kWhatIfFormats);
-    verb.add_option("--fail-if", fail_if_, "exit 1 if it holds for the changed run")
-        ->group("Output")
-        ->type_name("EXPR");
+  [[nodiscard]] FlagRows flags() override {
+    FlagRows rows = flag_rows(scenario_);
+    add_rows(rows, flag_rows(flags_));
+    add_rows(rows, flag_rows(output_, kWhatIfFormats));
+    rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for the changed run"));
+    return rows;
   }
 
   int run(const Invocation& invocation) override {

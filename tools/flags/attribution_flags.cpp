@@ -1,16 +1,32 @@
 #include "tools/flags/attribution_flags.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include "sim/core/error.hpp"
 
 namespace debubble {
 
-void add_attribution_flags(CLI::App& verb, AttributionFlags& flags) {
-  verb.add_option("--layers", flags.layers, "layer ranges, named by group 1; or none: one layer")->type_name("REGEX");
-  verb.add_option("--steps", flags.steps, "ranges that are training steps")->type_name("REGEX");
-  verb.add_option("--warm-up", flags.warm_up, "first steps to discard (default: detect)")->type_name("STEPS");
-  verb.add_flag("--explain", flags.explain, "show which rule attributed which kernel");
+FlagRows flag_rows(AttributionFlags& flags, std::string_view group) {
+  return {
+      {.name = "--layers",
+       .group = group,
+       .type = "REGEX",
+       .help = "layer ranges, named by group 1; or none: one layer",
+       .target = &flags.layers},
+      {.name = "--steps",
+       .group = group,
+       .type = "REGEX",
+       .help = "ranges that are training steps",
+       .target = &flags.steps},
+      {.name = "--warm-up",
+       .group = group,
+       .type = "STEPS",
+       .help = "first steps to discard",
+       .default_text = "detect",
+       .target = &flags.warm_up},
+      {.name = "--explain",
+       .group = group,
+       .help = "show which rule attributed which kernel",
+       .target = &flags.explain},
+  };
 }
 
 AttributionRules attribution_rules(const AttributionFlags& flags) {

@@ -3,12 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "profiler/attribution/attribution.hpp"
-
-namespace CLI {
-class App;
-}
+#include "scenario/request/flag.hpp"
 
 namespace debubble {
 
@@ -22,8 +20,8 @@ struct AttributionFlags {
 // The word that asks for the whole model as one layer.
 inline constexpr const char* kNoLayers = "none";
 
-// Adds --layers, --steps, --warm-up and --explain to a verb.
-void add_attribution_flags(CLI::App& verb, AttributionFlags& flags);
+// --layers, --steps, --warm-up and --explain, under a heading of the help; without one under the first.
+[[nodiscard]] FlagRows flag_rows(AttributionFlags& flags, std::string_view group = "");
 
 // The rules these flags ask for; "none" leaves the default layer rule. Throws InputError C012 for a warm-up below 0.
 [[nodiscard]] AttributionRules attribution_rules(const AttributionFlags& flags);

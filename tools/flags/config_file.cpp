@@ -1,6 +1,5 @@
 #include "tools/flags/config_file.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -8,8 +7,10 @@
 #include <utility>
 
 #include "formats/files/read_file.hpp"
+#include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
+#include "tools/flags/command_line.hpp"
 
 namespace debubble {
 
@@ -88,16 +89,6 @@ void check_syntax(const std::string& text, const std::string& file, std::vector<
   }
 }
 
-std::vector<std::string> long_names(const CLI::App& verb) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : verb.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      if (name != "help" && name != "config") names.push_back(name);
-    }
-  }
-  return names;
-}
-
 // Whether the command line says it too: a list given there replaces the file's, a --param only that of the same key.
 bool is_overridden(const std::vector<std::string>& arguments, const std::string& name, const std::string& value) {
   const std::string flag = "--" + name;
@@ -117,41 +108,38 @@ bool is_overridden(const std::vector<std::string>& arguments, const std::string&
 // What is wrong with one item of the file for this verb; nothing when it is a flag of it.
 class ItemCheck {
  public:
-  ItemCheck(const std::string& text, const std::string& file, const CLI::App& verb,
-            const std::vector<std::string>& verbs)
-      : text_(text), file_(file), verb_(verb.get_name()), verbs_(verbs), names_(long_names(verb)) {}
+  ItemCheck(const std::string& text, const std::string& file, std::string verb, const std::vector<std::string>& verbs,
+            std::span<const Flag> rows)
+      : text_(text), file_(file), verb_(std::move(verb)), verbs_(verbs), rows_(rows) {}
 
-  [[nodiscard]] std::optional<Diagnostic> problem(const CLI::ConfigItem& item) const {
+  [[nodiscard]] std::optional<Diagnostic> problem(const ConfigItem& item) const {
     const std::string section = section_of(item);
     const bool is_verb = section.empty() || std::find(verbs_.begin(), verbs_.end(), section) != verbs_.end();
-    if (!is_verb || item.parents.size() > 1) {
+    if (!is_verb || item.sections.size() > 1) {
       return Diagnostic{"C060", line_in_file(text_, file_, "[" + section), "there is no verb [" + section + "]",
                         "sections are named like verbs: [simulate], [compare]"};
     }
     if (!concerns(item)) return std::nullopt;
-    if (std::find(names_.begin(), names_.end(), item.name) == names_.end()) return unknown_flag(item.name);
-    const bool list =
-        item.name == "schedule" || item.name == "param" || item.name == "transform" || item.name == "profile";
-    if (item.inputs.size() > 1 && !list) {
-      return Diagnostic{"G002", line_in_file(text_, file_, item.name), item.name + " takes one value",
+    const Flag* flag = find_flag(rows_, "--" + item.key);
+    if (flag == nullptr) return unknown_flag(item.key);
+    if (item.values.size() > 1 && !std::holds_alternative<std::vector<std::string>*>(flag->target)) {
+      return Diagnostic{"G002", line_in_file(text_, file_, item.key), item.key + " takes one value",
                         "give it once, without [ ]"};
     }
     return std::nullopt;
   }
 
   // Whether the item is for all verbs or for this one.
-  [[nodiscard]] bool concerns(const CLI::ConfigItem& item) const {
+  [[nodiscard]] bool concerns(const ConfigItem& item) const {
     const std::string section = section_of(item);
     return section.empty() || section == verb_;
   }
 
  private:
-  static std::string section_of(const CLI::ConfigItem& item) {
-    return item.parents.empty() ? "" : item.parents.front();
-  }
+  static std::string section_of(const ConfigItem& item) { return item.sections.empty() ? "" : item.sections.front(); }
 
   [[nodiscard]] Diagnostic unknown_flag(const std::string& name) const {
-    const std::string guess = closest_name(name, names_);
+    const std::string guess = closest_name(name, flag_keys(rows_));
     return {
         "P005", line_in_file(text_, file_, name), "`debubble " + verb_ + "` has no flag \"" + name + "\"",
         guess.empty() ? "the keys are the flags of `debubble " + verb_ + " --help`" : "did you mean " + guess + "?"};
@@ -161,34 +149,49 @@ class ItemCheck {
   const std::string& file_;
   std::string verb_;
   const std::vector<std::string>& verbs_;
-  std::vector<std::string> names_;
+  std::span<const Flag> rows_;
 };
 
 }  // namespace
 
-std::vector<std::string> expand_config(std::vector<std::string> arguments, const CLI::App& verb,
+Flag config_row(std::string& target) {
+  return {.name = "--config",
+          .type = "FILE.toml",
+          .help = "a file of KEY = VALUE lines, named like the flags",
+          .target = &target};
+}
+
+std::vector<std::string> expand_config(std::vector<std::string> arguments, std::span<const Flag> rows,
                                        const std::vector<std::string>& verbs) {
   const std::string file = take_config(arguments);
   if (file.empty()) return arguments;
   const std::string text = read_file(file, "--config");
   std::vector<Diagnostic> problems;
   check_syntax(text, file, problems);
-  std::vector<CLI::ConfigItem> items;
-  std::istringstream stream(text);
-  if (problems.empty()) items = CLI::ConfigTOML().from_config(stream);
-  const ItemCheck check(text, file, verb, verbs);
+  std::vector<ConfigItem> items;
+  if (problems.empty()) items = config_items(text);
+  const ItemCheck check(text, file, arguments.front(), verbs, rows);
   std::vector<std::string> flags;
-  for (const CLI::ConfigItem& item : items) {
-    if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the begin and end of a section
+  for (const ConfigItem& item : items) {
     if (auto problem = check.problem(item)) problems.push_back(std::move(*problem));
     if (!check.concerns(item)) continue;
-    for (const std::string& value : item.inputs) {
-      if (!is_overridden(arguments, item.name, value)) flags.push_back("--" + item.name + "=" + value);
+    for (const std::string& value : item.values) {
+      if (!is_overridden(arguments, item.key, value)) flags.push_back("--" + item.key + "=" + value);
     }
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   arguments.insert(arguments.begin() + 1, flags.begin(), flags.end());
   return arguments;
+}
+
+ScenarioFlags read_scenario_file(const std::string& file) {
+  ScenarioFlags flags;
+  const FlagRows rows = flag_rows(flags);
+  std::vector<std::string> arguments = expand_config({"simulate", "--config", file}, rows, {"simulate"});
+  arguments.erase(arguments.begin());
+  std::string complaint = parse_quietly(rows, std::move(arguments));
+  if (complaint.empty()) return flags;
+  throw InputError(Diagnostic{"D002", file, std::move(complaint), "the keys are the flags of `debubble simulate`"});
 }
 
 }  // namespace debubble

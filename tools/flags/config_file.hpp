@@ -9,18 +9,25 @@
 // The file becomes flags that stand before those on the command line, and what is given later wins.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "scenario/request/flag.hpp"
+#include "scenario/request/scenario.hpp"
 
 namespace debubble {
 
-// Removes --config from `arguments` (verb first) and puts the file's flags in its stead. `verb` knows the legal names.
+// --config as the help shows it: expand_config takes it out before flags are parsed.
+[[nodiscard]] Flag config_row(std::string& target);
+
+// Removes --config from `arguments` (verb first) and puts the file's flags in its stead. `rows` are the verb's.
 // Throws InputError for an unreadable file, wrong syntax, unknown keys (with file:line) and unknown sections.
-[[nodiscard]] std::vector<std::string> expand_config(std::vector<std::string> arguments, const CLI::App& verb,
+[[nodiscard]] std::vector<std::string> expand_config(std::vector<std::string> arguments, std::span<const Flag> rows,
                                                      const std::vector<std::string>& verbs);
+
+// A scenario file alone, as `debubble simulate --config FILE` reads the shared flags. Throws InputError: what
+// expand_config does, and D002 for a value that is none of its flag.
+[[nodiscard]] ScenarioFlags read_scenario_file(const std::string& file);
 
 }  // namespace debubble

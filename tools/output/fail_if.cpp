@@ -52,6 +52,10 @@ void FailIf::collect(std::size_t index, const std::vector<bool>& truth, const Re
       fmt::format("{}: it is {}", node.text, format_metric(metric_catalog()[node.metric], report)));
 }
 
+Flag fail_if_row(std::string& target, std::string_view help) {
+  return {.name = "--fail-if", .group = "Output", .type = "EXPR", .help = help, .target = &target};
+}
+
 bool judge(const FailIf& fail_if, const Report& report) {
   const FailIf::Verdict verdict = fail_if.evaluate(report);
   for (const std::string& reason : verdict.because) std::fprintf(stderr, "debubble: --fail-if: %s\n", reason.c_str());

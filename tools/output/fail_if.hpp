@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scenario/request/flag.hpp"
 #include "sim/analysis/report.hpp"
 
 namespace debubble {
@@ -60,6 +61,9 @@ class FailIf {
   std::string place_;
   std::vector<Node> nodes_;  // the last one is the whole expression
 };
+
+// --fail-if of a verb; `help` says of what it is asked.
+[[nodiscard]] Flag fail_if_row(std::string& target, std::string_view help);
 
 // Whether it holds; if so, why is said on stderr, so that stdout stays the same data.
 [[nodiscard]] bool judge(const FailIf& fail_if, const Report& report);

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -43,14 +42,38 @@ ViewStyle checked_style(const OutputFlags& flags) {
 
 }  // namespace
 
-void add_output_flags(CLI::App& verb, OutputFlags& flags, std::string_view formats) {
-  const std::string group = "Output";
-  verb.add_option("--format", flags.format, "of the result (default: text)")
-      ->group(group)
-      ->type_name(std::string(formats));
-  verb.add_option("-o,--output", flags.output, "where to (default: -, stdout)")->group(group)->type_name("FILE");
-  verb.add_option("--color", flags.color, "auto, always or never (default: auto)")->group(group)->type_name("WHEN");
-  verb.add_option("--width", flags.width, "columns of text (default: the terminal's)")->group(group)->type_name("N");
+FlagRows flag_rows(OutputFlags& flags, std::string_view formats, std::string_view format_help) {
+  constexpr std::string_view kGroup = "Output";
+  return {
+      {.name = "--format",
+       .group = kGroup,
+       .type = formats,
+       .help = format_help,
+       .default_text = "text",
+       .preset = "text",
+       .target = &flags.format},
+      {.name = "--output",
+       .short_name = "-o",
+       .group = kGroup,
+       .type = "FILE",
+       .help = "where to",
+       .default_text = "-, stdout",
+       .preset = "-",
+       .target = &flags.output},
+      {.name = "--color",
+       .group = kGroup,
+       .type = "WHEN",
+       .help = "auto, always or never",
+       .default_text = "auto",
+       .preset = "auto",
+       .target = &flags.color},
+      {.name = "--width",
+       .group = kGroup,
+       .type = "N",
+       .help = "columns of text",
+       .default_text = "the terminal's",
+       .target = &flags.width},
+  };
 }
 
 Output::Output(const OutputFlags& flags, std::string_view formats)

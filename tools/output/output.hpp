@@ -8,11 +8,8 @@
 #include <utility>
 
 #include "formats/files/output_file.hpp"
+#include "scenario/request/flag.hpp"
 #include "tools/views/style.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -25,8 +22,9 @@ struct OutputFlags {
   std::optional<int> width;
 };
 
-// `formats` is what the verb offers, e.g. "text|json|csv"; the first is the default.
-void add_output_flags(CLI::App& verb, OutputFlags& flags, std::string_view formats);
+// `formats` is what the verb offers, e.g. "text|json|csv"; the first is the default. `format_help` says of what.
+[[nodiscard]] FlagRows flag_rows(OutputFlags& flags, std::string_view formats,
+                                 std::string_view format_help = "of the result");
 
 // The result's destination. Opens it at once, so that a wrong path fails before the work begins.
 class Output {

@@ -1,6 +1,5 @@
 #include "tools/output/run_files.hpp"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -28,17 +27,25 @@ const RunFileFlags& checked_files(const RunFileFlags& flags, const std::string& 
 
 }  // namespace
 
-void add_run_file_flags(CLI::App& verb, RunFileFlags& flags) {
-  const std::string group = "Output";
-  verb.add_option("--trace", flags.trace, "also write a Chrome trace; .gz compresses it")
-      ->group(group)
-      ->type_name("FILE.json[.gz]");
-  verb.add_option("--export-schedule", flags.table, "also write the schedule as PyTorch's table")
-      ->group(group)
-      ->type_name("FILE.csv");
-  verb.add_option("--save-run", flags.run, "also write the run, for `debubble diff`")
-      ->group(group)
-      ->type_name("FILE.json[.gz]");
+FlagRows flag_rows(RunFileFlags& flags) {
+  constexpr std::string_view kGroup = "Output";
+  return {
+      {.name = "--trace",
+       .group = kGroup,
+       .type = "FILE.json[.gz]",
+       .help = "also write a Chrome trace; .gz compresses it",
+       .target = &flags.trace},
+      {.name = "--export-schedule",
+       .group = kGroup,
+       .type = "FILE.csv",
+       .help = "also write the schedule as PyTorch's table",
+       .target = &flags.table},
+      {.name = "--save-run",
+       .group = kGroup,
+       .type = "FILE.json[.gz]",
+       .help = "also write the run, for `debubble diff`",
+       .target = &flags.run},
+  };
 }
 
 RunFiles::RunFiles(const RunFileFlags& flags, const std::string& output)

@@ -8,12 +8,9 @@
 #include <string>
 
 #include "formats/files/output_file.hpp"
+#include "scenario/request/flag.hpp"
 #include "sim/core/run_record.hpp"
 #include "studies/simulate/simulate.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace debubble {
 
@@ -24,7 +21,7 @@ struct RunFileFlags {
 };
 
 // --trace, --export-schedule, --save-run.
-void add_run_file_flags(CLI::App& verb, RunFileFlags& flags);
+[[nodiscard]] FlagRows flag_rows(RunFileFlags& flags);
 
 class RunFiles {
  public:

@@ -1,25 +1,14 @@
-#include "tools/flags/json_flags.hpp"
+#include "scenario/request/json_flags.hpp"
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "formats/text/text.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
 namespace {
-
-std::vector<std::string> flag_names(const CLI::App& verb) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : verb.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      if (name != "help") names.push_back(name);
-    }
-  }
-  return names;
-}
 
 bool is_scalar(const JsonValue& value) {
   using Kind = JsonValue::Kind;
@@ -29,21 +18,20 @@ bool is_scalar(const JsonValue& value) {
 // One object's members, one flag each.
 class FlagReader {
  public:
-  FlagReader(const std::string& pointer, CLI::App& verb, ProblemList& problems)
-      : pointer_(pointer), verb_(verb), problems_(problems), names_(flag_names(verb)) {}
+  FlagReader(const std::string& pointer, std::span<const Flag> rows, ProblemList& problems)
+      : pointer_(pointer), rows_(rows), problems_(problems) {}
 
   void read(const JsonValue& member) {
-    const CLI::Option* option = verb_.get_option_no_throw("--" + member.key);
-    if (option == nullptr || member.key == "help") return unknown(member);
-    const std::optional<std::vector<std::string>> arguments = arguments_of(member, *option);
-    if (!arguments) return;
-    all_.insert(all_.end(), arguments->begin(), arguments->end());
-    try {
-      verb_.parse(std::vector<std::string>(arguments->rbegin(), arguments->rend()));  // CLI11 takes them last first
-    } catch (const CLI::ParseError&) {
-      complain(member, "P007", in_quotes(member.key) + " must be a whole number up to 2147483647",
-               "without a fraction");
-    }
+    const Flag* flag = find_flag(rows_, "--" + member.key);
+    if (flag == nullptr) return unknown(member);
+    const std::optional<std::vector<std::string>> values = values_of_member(member, *flag);
+    if (!values) return;
+    const std::string name = "--" + member.key;
+    for (const std::string& value : *values) all_.push_back(is_switch(*flag) ? name : name + "=" + value);
+    const bool fits =
+        std::all_of(values->begin(), values->end(), [&](const std::string& value) { return set_flag(*flag, value); });
+    if (fits) return;
+    complain(member, "P007", in_quotes(member.key) + " must be a whole number up to 2147483647", "without a fraction");
   }
 
   [[nodiscard]] std::vector<std::string> all() && { return std::move(all_); }
@@ -54,61 +42,60 @@ class FlagReader {
   }
 
   void unknown(const JsonValue& member) {
-    const std::string guess = closest_name(member.key, names_);
+    const std::vector<std::string> names = flag_keys(rows_);
+    const std::string guess = closest_name(member.key, names);
     std::string all;
-    for (const std::string& name : names_) all += (all.empty() ? "" : ", ") + name;
+    for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
     problems_.add_at_pointer(
         "P005", pointer_, "unknown key " + in_quotes(member.key),
         guess.empty() ? "the keys are flags by their long names: " + all : "did you mean " + in_quotes(guess) + "?");
   }
 
   // Nothing, after a complaint, for a value that is none of a flag.
-  std::optional<std::vector<std::string>> arguments_of(const JsonValue& member, const CLI::Option& option) {
-    const std::string flag = "--" + member.key;
-    if (option.get_type_size_max() == 0 || option.get_items_expected_max() == 0) {
+  std::optional<std::vector<std::string>> values_of_member(const JsonValue& member, const Flag& flag) {
+    if (is_switch(flag)) {
       if (member.kind == JsonValue::Kind::kBoolean) {
-        return member.text == "true" ? std::vector{flag} : std::vector<std::string>{};
+        return member.text == "true" ? std::vector{member.text} : std::vector<std::string>{};
       }
       complain(member, "P007", in_quotes(member.key) + " must be true or false", "without quotes");
       return std::nullopt;
     }
-    const bool repeats = option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
-    std::vector<std::string> arguments;
+    const bool repeats = takes_list(flag);
+    std::vector<std::string> values;
     const bool is_list = member.kind == JsonValue::Kind::kArray && repeats;
     const std::vector<JsonValue> one{is_list ? JsonValue{} : member};
     for (const JsonValue& value : is_list ? member.children : one) {
       if (!is_scalar(value)) {
         complain(member, "P007",
                  in_quotes(member.key) + (repeats ? " must be a text or a list of texts" : " must be a text or number"),
-                 "write it as the flag " + flag + " takes it");
+                 "write it as the flag --" + member.key + " takes it");
         return std::nullopt;
       }
       if (value.text.empty()) {
         complain(member, "P019", in_quotes(member.key) + " must not be empty", "leave it out, or give it a value");
         return std::nullopt;
       }
-      arguments.push_back(flag + "=" + value.text);
+      values.push_back(value.text);
     }
-    return arguments;
+    return values;
   }
 
   const std::string& pointer_;
-  CLI::App& verb_;
+  std::span<const Flag> rows_;
   ProblemList& problems_;
-  std::vector<std::string> names_;
   std::vector<std::string> all_;
 };
 
 }  // namespace
 
-std::vector<std::string> read_json_flags(const JsonValue& object, const std::string& pointer, CLI::App& verb,
-                                         ProblemList& problems) {
+std::vector<std::string> read_json_flags(const JsonValue& object, const std::string& pointer,
+                                         std::span<const Flag> rows, ProblemList& problems) {
   if (object.kind != JsonValue::Kind::kObject) {
     problems.add_at_pointer("P007", pointer, "an object is expected here; got " + describe(object),
                             "objects are written {\"key\": value}");
     return {};
   }
-  FlagReader reader(pointer, verb, problems);
+  FlagReader reader(pointer, rows, problems);
   for (const JsonValue& member : object.children) reader.read(member);
   return std::move(reader).all();
 }

@@ -1,0 +1,191 @@
+#include "scenario/request/flag.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "formats/text/shell.hpp"
+
+namespace debubble {
+
+namespace {
+
+// Reads numbers as the command line does: 0x10 and 010 are hexadecimal and octal.
+std::optional<std::int64_t> number_as_typed(const std::string& text) {
+  char* end = nullptr;
+  const std::int64_t number = std::strtoll(text.c_str(), &end, 0);
+  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool fits_int(std::int64_t number) {
+  return number >= std::numeric_limits<int>::min() && number <= std::numeric_limits<int>::max();
+}
+
+// Writes a value to the target that a flag has.
+class Setter {
+ public:
+  Setter(const std::string& value, FlagCount count) : value_(value), count_(count) {}
+
+  bool operator()(std::string* target) const {
+    *target = value_;
+    return true;
+  }
+  bool operator()(bool* target) const {
+    *target = true;
+    return true;
+  }
+  bool operator()(std::vector<std::string>* target) const {
+    if (count_ == FlagCount::kLast) target->clear();
+    target->push_back(value_);
+    return true;
+  }
+  bool operator()(std::optional<std::int64_t>* target) const {
+    const std::optional<std::int64_t> number = number_as_typed(value_);
+    if (number) *target = number;
+    return number.has_value();
+  }
+  template <typename Int>
+  bool operator()(Int* target) const {
+    const std::optional<std::int64_t> number = number_as_typed(value_);
+    if (!number || !fits_int(*number)) return false;
+    *target = static_cast<int>(*number);
+    return true;
+  }
+
+ private:
+  const std::string& value_;
+  FlagCount count_;
+};
+
+struct Getter {
+  std::vector<std::string> operator()(const std::string* target) const { return {*target}; }
+  std::vector<std::string> operator()(const bool* target) const {
+    return *target ? std::vector<std::string>{"true"} : std::vector<std::string>{};
+  }
+  std::vector<std::string> operator()(const std::vector<std::string>* target) const { return *target; }
+  std::vector<std::string> operator()(const int* target) const { return {std::to_string(*target)}; }
+  template <typename Number>
+  std::vector<std::string> operator()(const std::optional<Number>* target) const {
+    return *target ? std::vector{std::to_string(**target)} : std::vector<std::string>{};
+  }
+};
+
+bool is_given_by(std::span<const Flag> rows, std::string_view name) {
+  const Flag* flag = find_flag(rows, name);
+  return flag != nullptr && is_given(*flag);
+}
+
+std::optional<Diagnostic> unmet_need(std::span<const Flag> rows, const Flag& flag,
+                                     std::span<const std::string_view> elsewhere) {
+  const FlagRule& rule = flag.needs;
+  if (rule.others.empty() || !is_given(flag)) return std::nullopt;
+  for (const std::string_view other : rule.others) {
+    const bool is_elsewhere = std::find(elsewhere.begin(), elsewhere.end(), other) != elsewhere.end();
+    if (is_elsewhere || is_given_by(rows, other)) return std::nullopt;
+  }
+  return Diagnostic{rule.code, std::string(flag.name), rule.message, rule.help};
+}
+
+}  // namespace
+
+bool is_positional(const Flag& flag) { return !flag.name.starts_with("-"); }
+
+bool is_switch(const Flag& flag) { return std::holds_alternative<bool*>(flag.target); }
+
+bool takes_list(const Flag& flag) {
+  return flag.count != FlagCount::kLast && std::holds_alternative<std::vector<std::string>*>(flag.target);
+}
+
+std::string_view key_of(const Flag& flag) {
+  return is_positional(flag) ? flag.name : flag.name.substr(std::string_view("--").size());
+}
+
+std::string help_of(const Flag& flag) {
+  std::string text(flag.help);
+  if (!flag.default_text.empty()) text.append(" (default: ").append(flag.default_text).append(")");
+  return text;
+}
+
+void add_rows(FlagRows& rows, FlagRows more) {
+  rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+const Flag* find_flag(std::span<const Flag> rows, std::string_view name) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Flag& flag) {
+    return flag.name == name || (!flag.alias.empty() && flag.alias == name);
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> flag_keys(std::span<const Flag> rows) {
+  std::vector<std::string> keys;
+  for (const Flag& flag : rows) {
+    if (is_positional(flag)) continue;
+    keys.emplace_back(key_of(flag));
+    if (!flag.alias.empty()) keys.emplace_back(flag.alias.substr(std::string_view("--").size()));
+  }
+  return keys;
+}
+
+std::vector<std::string> values_of(const Flag& flag) {
+  std::vector<std::string> values = std::visit(Getter{}, flag.target);
+  if (values.size() == 1 && (values.front().empty() || values.front() == flag.preset)) values.clear();
+  return values;
+}
+
+bool is_given(const Flag& flag) { return !values_of(flag).empty(); }
+
+bool set_flag(const Flag& flag, const std::string& value) { return std::visit(Setter(value, flag.count), flag.target); }
+
+void set_flags(std::span<const Flag> rows, std::span<const std::string> arguments) {
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    const Flag* flag = find_flag(rows, std::string_view(argument).substr(0, equals));
+    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    if (flag == nullptr || !set_flag(*flag, value)) throw std::invalid_argument("not a flag: " + argument);
+  }
+}
+
+std::string flag_line(std::span<const Flag> rows) {
+  FlagLine line;
+  for (const Flag& flag : rows) {
+    if (!flag.repeated) continue;
+    if (is_switch(flag)) {
+      line.add_switch(flag.name, is_given(flag));
+      continue;
+    }
+    for (const std::string& value : values_of(flag)) line.add(flag.name, value);
+  }
+  return line.text();
+}
+
+void refuse_excluded(std::span<const Flag> rows) {
+  for (const Flag& flag : rows) {
+    if (!is_given(flag)) continue;
+    for (const std::string_view other : flag.excludes.others) {
+      if (!is_given_by(rows, other)) continue;
+      std::string message(flag.name);
+      message.append(" and ").append(other).append(" ").append(flag.excludes.message);
+      throw InputError(Diagnostic{flag.excludes.code, std::string(flag.name), std::move(message), flag.excludes.help});
+    }
+  }
+}
+
+std::vector<Diagnostic> unmet_needs(std::span<const Flag> rows, std::span<const std::string_view> elsewhere) {
+  std::vector<Diagnostic> found;
+  for (const Flag& flag : rows) {
+    if (auto problem = unmet_need(rows, flag, elsewhere)) found.push_back(std::move(*problem));
+  }
+  return found;
+}
+
+void require_needed(std::span<const Flag> rows, std::string_view name) {
+  const Flag* flag = find_flag(rows, name);
+  if (flag == nullptr) return;
+  if (auto problem = unmet_need(rows, *flag, {})) throw InputError(std::move(*problem));
+}
+
+}  // namespace debubble

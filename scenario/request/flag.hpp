@@ -1,0 +1,104 @@
+// A flag of the command line as one row: its names, where it appears in the help, what it takes, where its value goes,
+// and what it needs or excludes. Whoever parses, checks, documents or repeats flags reads rows; a flag is written once.
+//
+//     {.name = "--devices", .short_name = "-p", .group = "Run", .type = "P",
+//      .help = "devices in the pipeline", .default_text = "4", .target = &flags.devices}
+//
+// The keys of scenario files, suites and results files are the long names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+// Where the value goes; a bool is set by the flag's name alone.
+using FlagTarget = std::variant<std::string*, int*, std::optional<int>*, std::optional<std::int64_t>*, bool*,
+                                std::vector<std::string>*>;
+
+// What happens to a flag that is given several times.
+enum class FlagCount : std::uint8_t {
+  kLast,    // the last one counts
+  kAll,     // all count
+  kPairs,   // all count, and one occurrence may have two values: --fail link 3-4
+  kSingly,  // all count, and one occurrence has one value: what follows it is something else
+  kList,    // all count, and one may be a list joined by commas
+};
+
+// Other flags that must be given (one of them), or must not be (any of them). The place of the message is the flag.
+struct FlagRule {
+  std::vector<std::string_view> others;  // none: no rule
+  const char* code = "";
+  const char* message = "";  // of `excludes`: what follows "--this and --other"
+  const char* help = "";
+};
+
+struct Flag {
+  std::string_view name;             // "--devices"; a positional argument has no dashes: "FILE"
+  std::string_view short_name = "";  // "-p"
+  std::string_view alias = "";       // another long name; only where both are shown
+  std::string_view group = "";       // the heading in the help; empty: the first
+  std::string_view type = "";        // "N", "on|off"; of a positional or a bool none is shown
+  std::string_view help = "";
+  std::string_view default_text = "";  // as the help says it; empty where the help's own words say it
+  std::string_view preset = "";        // what a text or number holds while the flag is not given
+  FlagTarget target;
+  FlagCount count = FlagCount::kLast;
+  bool required = false;
+  bool repeated = true;   // whether a command that is suggested repeats it
+  bool* given = nullptr;  // set where the command line has it, whatever its value
+  FlagRule needs = {};
+  FlagRule excludes = {};
+};
+
+using FlagRows = std::vector<Flag>;
+
+[[nodiscard]] bool is_positional(const Flag& flag);
+[[nodiscard]] bool is_switch(const Flag& flag);
+// Whether JSON may give it as a list.
+[[nodiscard]] bool takes_list(const Flag& flag);
+// "devices" of "--devices".
+[[nodiscard]] std::string_view key_of(const Flag& flag);
+// The help with its default.
+[[nodiscard]] std::string help_of(const Flag& flag);
+
+// Appends the rows of one part to those of a verb.
+void add_rows(FlagRows& rows, FlagRows more);
+
+// The row of that name ("--devices"); null where there is none.
+[[nodiscard]] const Flag* find_flag(std::span<const Flag> rows, std::string_view name);
+
+// The keys of all flags, aliases among them, in the order of the rows.
+[[nodiscard]] std::vector<std::string> flag_keys(std::span<const Flag> rows);
+
+// Its values as typed; none where it is not given or holds its preset.
+[[nodiscard]] std::vector<std::string> values_of(const Flag& flag);
+[[nodiscard]] bool is_given(const Flag& flag);
+
+// Writes the value to the target; of a flag whose occurrences all count, in addition to those before. False, and
+// nothing is written, where a whole number was expected. A switch takes any text as "on".
+[[nodiscard]] bool set_flag(const Flag& flag, const std::string& value);
+
+// "--devices=4", "--dropout": written to the targets. For arguments that were read by the same rows before; throws
+// std::invalid_argument for any other.
+void set_flags(std::span<const Flag> rows, std::span<const std::string> arguments);
+
+// The flags that were given, quoted for a shell, to be repeated in a command that is suggested.
+[[nodiscard]] std::string flag_line(std::span<const Flag> rows);
+
+// Throws InputError for the first flag that is given together with one it excludes.
+void refuse_excluded(std::span<const Flag> rows);
+// Of every flag that is given without any of those it needs. `elsewhere`: names that are given, in no row of these.
+[[nodiscard]] std::vector<Diagnostic> unmet_needs(std::span<const Flag> rows,
+                                                  std::span<const std::string_view> elsewhere = {});
+// Throws InputError where that flag is given without any of those it needs.
+void require_needed(std::span<const Flag> rows, std::string_view name);
+
+}  // namespace debubble

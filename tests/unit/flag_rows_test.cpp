@@ -1,0 +1,95 @@
+// Every verb's rows: names are unique, presets are what the targets hold, help fits a terminal.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/check_scenario.hpp"
+#include "tools/commands/command.hpp"
+#include "tools/flags/command_line.hpp"
+
+namespace {
+
+using namespace debubble;
+
+constexpr std::size_t kColumns = 80;
+
+TEST_CASE("no verb has two flags of one name") {
+  for (const CommandEntry& entry : command_catalog()) {
+    CAPTURE(entry.name);
+    const std::unique_ptr<Command> command = entry.make();
+    std::set<std::string_view> names{"--help", "-h", "--config"};
+    for (const Flag& flag : command->flags()) {
+      for (const std::string_view name : {flag.name, flag.short_name, flag.alias}) {
+        CAPTURE(name);
+        CHECK((name.empty() || names.insert(name).second));
+      }
+    }
+  }
+}
+
+TEST_CASE("nothing is given before anything is parsed: presets are what the targets hold") {
+  for (const CommandEntry& entry : command_catalog()) {
+    const std::unique_ptr<Command> command = entry.make();
+    for (const Flag& flag : command->flags()) {
+      CAPTURE(entry.name);
+      CAPTURE(flag.name);
+      CHECK_FALSE(is_given(flag));
+      CHECK_FALSE(flag.help.empty());
+    }
+  }
+}
+
+TEST_CASE("rules name flags that exist") {
+  ScenarioFlags flags;
+  const FlagRows rows = flag_rows(flags);
+  for (const Flag& flag : rows) {
+    for (const FlagRule* rule : {&flag.needs, &flag.excludes}) {
+      for (const std::string_view other : rule->others) CHECK(find_flag(rows, other) != nullptr);
+    }
+  }
+}
+
+TEST_CASE("help fits 80 columns") {
+  for (const CommandEntry& entry : command_catalog()) {
+    const std::unique_ptr<Command> command = entry.make();
+    std::istringstream lines(verb_help({entry.name, entry.summary, ""}, command->flags()));
+    for (std::string line; std::getline(lines, line);) {
+      CAPTURE(line);
+      CHECK(line.size() <= kColumns);
+    }
+  }
+}
+
+TEST_CASE("values are set by name and repeated as typed") {
+  ScenarioFlags flags;
+  const FlagRows rows = flag_rows(flags);
+  set_flags(rows, std::vector<std::string>{"--schedule=zb-h1", "--devices=8", "--param=a=1", "--param=b=2",
+                                           "--p2p=coupled", "--tp=2", "--dropout", "--schedule=gpipe"});
+  CHECK(flags.schedules == std::vector<std::string>{"gpipe"});
+  CHECK(flags.devices == 8);
+  CHECK(flags.transformer.dropout);
+  CHECK(flag_line(rows) == "--param a=1 --param b=2 --p2p coupled --dropout --tp 2");
+  CHECK(repeated_flags(flags) == flag_line(rows));
+}
+
+TEST_CASE("a whole number is read as on the command line, and nothing else is one") {
+  ScenarioFlags flags;
+  const FlagRows rows = flag_rows(flags);
+  const Flag& devices = *find_flag(rows, "--devices");
+  CHECK(set_flag(devices, "16"));
+  for (const char* text : {"", "x", "1.5", "8 ", "2147483648", "-2147483649"}) {
+    CAPTURE(text);
+    CHECK_FALSE(set_flag(devices, text));
+  }
+  CHECK(flags.devices == 16);
+  CHECK_THROWS_AS(set_flags(rows, std::vector<std::string>{"--devices=x"}), std::invalid_argument);
+  CHECK_THROWS_AS(set_flags(rows, std::vector<std::string>{"--no-such-flag=1"}), std::invalid_argument);
+}
+
+}  // namespace

@@ -1,0 +1,188 @@
+#include "tools/flags/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr int kFirstColumn = 29;
+
+// "-p,--devices", "--schedules,--schedule", "FILE".
+std::string option_names(const Flag& flag) {
+  std::string names(flag.name);
+  if (!flag.short_name.empty()) names = std::string(flag.short_name) + "," + names;
+  if (!flag.alias.empty()) names.append(",").append(flag.alias);
+  return names;
+}
+
+class AddOption {
+ public:
+  AddOption(CLI::App& app, const Flag& flag) : app_(app), flag_(flag) {}
+
+  CLI::Option* operator()(bool* target) const { return app_.add_flag(option_names(flag_), *target, help_of(flag_)); }
+  template <typename Target>
+  CLI::Option* operator()(Target* target) const {
+    return app_.add_option(option_names(flag_), *target, help_of(flag_))->type_name(std::string(flag_.type));
+  }
+
+ private:
+  CLI::App& app_;
+  const Flag& flag_;
+};
+
+// How many values one occurrence has, and which occurrences count. A list that may be repeated takes what follows it,
+// too, unless it says otherwise.
+void set_count(const Flag& flag, CLI::Option& option) {
+  if (!std::holds_alternative<std::vector<std::string>*>(flag.target)) return;
+  using Policy = CLI::MultiOptionPolicy;
+  switch (flag.count) {
+    case FlagCount::kLast:
+      option.expected(1)->multi_option_policy(Policy::TakeLast);
+      break;
+    case FlagCount::kAll:
+      if (!is_positional(flag)) option.expected(1);
+      option.multi_option_policy(Policy::TakeAll);
+      break;
+    case FlagCount::kPairs:
+      option.expected(1, 2)->multi_option_policy(Policy::TakeAll);
+      break;
+    case FlagCount::kSingly:
+      option.expected(1)->allow_extra_args(false)->multi_option_policy(Policy::TakeAll);
+      break;
+    case FlagCount::kList:
+      option.delimiter(',');
+      break;
+  }
+}
+
+class Parser {
+ public:
+  Parser(const VerbFacts& verb, const FlagRows& rows) : app_(std::string(verb.summary), std::string(verb.name)) {
+    app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    for (const Flag& flag : rows) add(flag);
+    app_.footer("Example:\n  " + std::string(verb.example));
+    app_.set_help_flag("-h,--help", "this text");
+    app_.get_formatter()->column_width(kFirstColumn);
+  }
+
+  void parse(std::vector<std::string> arguments) {
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
+    app_.parse(arguments);
+    for (const auto& [option, given] : given_) *given = option->count() > 0;
+  }
+
+  [[nodiscard]] const CLI::App& app() const { return app_; }
+
+ private:
+  void add(const Flag& flag) {
+    CLI::Option* option = std::visit(AddOption(app_, flag), flag.target);
+    if (!flag.group.empty()) option->group(std::string(flag.group));
+    if (flag.required) option->required();
+    set_count(flag, *option);
+    if (flag.given != nullptr) given_.emplace_back(option, flag.given);
+  }
+
+  CLI::App app_;
+  std::vector<std::pair<const CLI::Option*, bool*>> given_;
+};
+
+// "--devices P", or "FILE" for what has no flag.
+std::string usage_of(const FlagRows& rows, const std::string& name) {
+  const Flag* flag = find_flag(rows, name);
+  return flag == nullptr || is_positional(*flag) ? name : name + " " + std::string(flag->type);
+}
+
+[[noreturn]] void refuse_extra(const VerbFacts& verb, const FlagRows& rows, const std::vector<std::string>& extras,
+                               Diagnostic problem) {
+  std::vector<std::string> names;
+  for (const std::string& key : flag_keys(rows)) names.push_back("--" + key);
+  names.emplace_back("--help");
+  if (!extras.empty()) {
+    problem.message = "unexpected \"" + extras.front() + "\"";
+    const std::string guess = closest_name(extras.front().substr(0, extras.front().find('=')), names);
+    if (!guess.empty()) problem.help = "did you mean " + guess + "?";
+    if (verb.name == "profile" && !extras.front().starts_with("-")) {
+      problem.help = "a program to measure stands behind two dashes: -- " + extras.front() + " ...";
+    }
+  }
+  throw InputError(std::move(problem));
+}
+
+// CLI11's complaint in our words, with a suggestion for a misspelt flag. What it complains about stands in its text
+// only: "Could not convert: --devices = x", "--devices: 1 required P missing", "--to is required".
+[[noreturn]] void refuse_flags(const VerbFacts& verb, const FlagRows& rows, const CLI::App& app,
+                               const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string place = "debubble " + std::string(verb.name);
+  Diagnostic problem{"C061", place, text, "run `" + place + " --help` for its flags"};
+  const std::size_t begin = text.find("--");
+  const std::string name =
+      begin == std::string::npos ? "" : text.substr(begin, text.find_first_of(" :=", begin) - begin);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    refuse_extra(verb, rows, app.remaining(), std::move(problem));
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    problem.message = usage_of(rows, name.empty() ? text.substr(0, text.find(' ')) : name) + " is missing";
+  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && !name.empty()) {
+    problem = {"C061", name, "no value follows", "write it like " + usage_of(rows, name)};
+  } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && !name.empty()) {
+    // Given several times, the values are joined by commas and the last one counts.
+    const std::string value = text.substr(text.find_last_of(" ,") + 1);
+    problem = {"C061", name, "\"" + value + "\" is not a whole number up to 2147483647",
+               "write it like " + usage_of(rows, name)};
+  }
+  throw InputError(std::move(problem));
+}
+
+// CLI11 leaves two blank lines between groups.
+std::string tidy_help(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+  return text;
+}
+
+}  // namespace
+
+std::string verb_help(const VerbFacts& verb, const FlagRows& rows) {
+  return tidy_help(Parser(verb, rows).app().help("debubble"));
+}
+
+bool parse_command_line(const VerbFacts& verb, const FlagRows& rows, std::vector<std::string> arguments) {
+  Parser parser(verb, rows);
+  try {
+    parser.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    return false;
+  } catch (const CLI::ParseError& error) {
+    refuse_flags(verb, rows, parser.app(), error);
+  }
+  return true;
+}
+
+std::string parse_quietly(const FlagRows& rows, std::vector<std::string> arguments) {
+  try {
+    Parser({}, rows).parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<ConfigItem> config_items(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<ConfigItem> items;
+  for (CLI::ConfigItem& item : CLI::ConfigTOML().from_config(stream)) {
+    if (item.name == "++" || item.name == "--") continue;  // marks for the begin and end of a section
+    items.push_back({std::move(item.parents), std::move(item.name), std::move(item.inputs)});
+  }
+  return items;
+}
+
+}  // namespace debubble

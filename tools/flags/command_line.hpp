@@ -1,0 +1,37 @@
+// The command line of a verb, made from its rows. The only place that knows the library which parses it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/request/flag.hpp"
+
+namespace debubble {
+
+// What the help says about a verb besides its flags.
+struct VerbFacts {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view example;
+};
+
+[[nodiscard]] std::string verb_help(const VerbFacts& verb, const FlagRows& rows);
+
+// Parses what follows the verb's name and writes the targets. False: the help is asked for. Throws InputError C061.
+[[nodiscard]] bool parse_command_line(const VerbFacts& verb, const FlagRows& rows, std::vector<std::string> arguments);
+
+// The same for the flags of a file, without a verb's words: what is wrong with them, or "".
+[[nodiscard]] std::string parse_quietly(const FlagRows& rows, std::vector<std::string> arguments);
+
+// One KEY = VALUE of a configuration file.
+struct ConfigItem {
+  std::vector<std::string> sections;  // those it is in, from the outermost
+  std::string key;
+  std::vector<std::string> values;  // several: an array
+};
+
+// `text` has the form that config_file.hpp describes and checks.
+[[nodiscard]] std::vector<ConfigItem> config_items(const std::string& text);
+
+}  // namespace debubble

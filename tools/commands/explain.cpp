@@ -140,7 +140,7 @@ class Explain : public Command {
     AdviceContext context;
     context.flags = repeated_flags(flags_);
     context.schedule = shell_quoted(name);
-    context.own_partition = scenario.partition != "auto";
+    context.own_partition = !scenario.partition.automatic();
     context.auto_partition = scenario.profile && !context.own_partition;
     context.more_microbatches = more_microbatches(scenario, name, run.job);
     return context;

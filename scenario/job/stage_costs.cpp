@@ -143,14 +143,8 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   for (const Assumption& size : scenario.profile_size) assume(assumptions, size.what, size.value, size.source);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);
-  const std::size_t before = assumptions.size();
-  made.costs =
-      profiled_costs(profile, made.partition, training_state(profile), scenario.times.weight_share, assumptions);
-  for (std::size_t k = before; k < assumptions.size(); ++k) {
-    if (scenario.weight_share_given && assumptions[k].what.starts_with("memory held")) {
-      assumptions[k].source = Source::kGiven;
-    }
-  }
+  made.costs = profiled_costs(profile, made.partition, training_state(profile), scenario.times.weight_share,
+                              assumptions, given_or_default(scenario.weight_share_given));
   if (barriers > 0) place_output_shards(shard, schedule, made.costs);
   set_recompute_costs(schedule, false, false, made.costs, assumptions);
   return made;

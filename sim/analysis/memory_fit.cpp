@@ -11,17 +11,6 @@
 namespace debubble {
 namespace {
 
-// "2F3", "2F3 with 1B0", "OFFLOAD 0F3": what reports call it.
-std::string name_of(const Gate& cause, const Timeline& timeline) {
-  const auto index = static_cast<std::size_t>(cause.index);
-  if (cause.kind == Gate::Kind::kCopy) {
-    const CopySpan& copy = timeline.copies[index];
-    return (copy.way == Copy::Way::kOut ? "OFFLOAD " : "RELOAD ") + to_string(copy.op);
-  }
-  const Span& span = timeline.spans[index];
-  return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
-}
-
 class Replay {
  public:
   Replay(const StageCosts& costs, Bytes capacity) : costs_(costs), allocator_(capacity) {}
@@ -85,7 +74,7 @@ template <typename Memory>
 bool replay(const MemoryWalk& walk, const Timeline& timeline, int device, Memory memory, DeviceMemory& result) {
   result.reserved = 0;
   result.at = 0;
-  result.op.clear();
+  result.op = {};
   for (const Bytes bytes : walk.resident(device)) {
     if (memory.take_resident(bytes)) continue;
     result.missing = bytes;
@@ -98,7 +87,7 @@ bool replay(const MemoryWalk& walk, const Timeline& timeline, int device, Memory
     fits = memory.change(thing, change);
     if (fits && memory.reserved() <= result.reserved) return;
     result.at = at;
-    result.op = name_of(cause, timeline);
+    result.op = peak_op(cause, timeline);
     result.reserved = std::max(result.reserved, memory.reserved());
     if (!fits) result.missing = change;
   });

@@ -64,7 +64,7 @@ bool asks_for(const ResultRecord& record, Quantity quantity) {
 
 // Memory is read off the whole timeline, as `simulate` does.
 double peak_gibibytes(const Report& report) {
-  if (report.memory_fit) return static_cast<double>(report.memory_fit->allocated) / kGiB;
+  if (report.memory_fit) return static_cast<double>(report.memory_fit->allocated) / kGibibyte;
   Bytes peak = 0;
   for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
   return static_cast<double>(peak) / kGibibyte;

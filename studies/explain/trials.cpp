@@ -214,7 +214,7 @@ class ExplainTrials {
       add_changed(Kind::kContention, "no contention: every transfer as if it were alone", [](Job job) {
         Network network = *job.topology.network();
         network.model = NetworkModel::kUncontended;
-        job.topology = job.topology.rewired(std::make_shared<const Network>(std::move(network)));
+        job.topology = job.topology.with_network(std::make_shared<const Network>(std::move(network)));
         return job;
       });
     }

@@ -63,7 +63,7 @@ Variation repeated_variation(Variation variation, const Schedule& stream) {
 // On the network and with the variation of the run; of several replicas of the pipeline the slowest.
 Timeline simulate_stream(const Job& job, const Schedule& stream, const Program& program, int replicas) {
   if (!needs_events(job) && replicas == 1) return simulate(program, stream, job.costs, job.topology);
-  const Variation variation = repeated(job.variation, stream);
+  const Variation variation = repeated_variation(job.variation, stream);
   std::vector<Timeline> timelines =
       simulate_cluster(program, stream, job.costs, job.topology, {nullptr, &variation, replicas});
   return std::move(*std::max_element(timelines.begin(), timelines.end(),

@@ -42,9 +42,9 @@ Assumed<MemoryLimits> make_memory_limits(const Scenario& scenario, int devices) 
   if (memory.from == From::kNothing || (memory.from == From::kModel && !modelled)) return made;
   Bytes outside = memory.outside.value_or(0);
   if (memory.from == From::kGiven) {
-    check_count(memory.sizes, devices);
+    check_size_count(memory.sizes, devices);
     made.value.capacities = memory.sizes;
-    assume(made.assumptions, "memory", sizes_text(memory.sizes) + " per device", Source::kGiven);
+    assume(made.assumptions, "memory", memory_sizes_text(memory.sizes) + " per device", Source::kGiven);
   } else {
     const Hardware& hardware = modelled_hardware(scenario);
     outside = memory.outside.value_or(kUsuallyOutside);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cost_models/profiled.hpp"
-#include "profiler/profile_json.hpp"
+#include "formats/profile/profile_json.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/toy.hpp"
 

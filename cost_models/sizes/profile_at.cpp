@@ -14,7 +14,7 @@ namespace debubble {
 namespace {
 
 // What was counted while the layers were made, for the words of a report.
-struct Tally {
+struct MatchTally {
   bool waves = false;  // in this layer
   bool rate = false;
   bool bent = false;
@@ -30,7 +30,7 @@ class ProfileSizeReader {
       : measured_(measured), path_(path), waves_(waves) {}
 
   template <typename Get>
-  [[nodiscard]] TimeStatistics time(std::size_t layer, CostPhase phase, const Get& get, Tally& tally) const {
+  [[nodiscard]] TimeStatistics time(std::size_t layer, CostPhase phase, const Get& get, MatchTally& tally) const {
     std::vector<MeasuredPoint> along_sequence;
     for (const SizePath::Row& row : path_.rows) {
       const RunSize size{path_.wanted.microbatch, row.sequence};
@@ -50,7 +50,7 @@ class ProfileSizeReader {
   }
 
   template <typename Get>
-  [[nodiscard]] Bytes bytes(std::size_t layer, const Get& get, Tally& tally) const {
+  [[nodiscard]] Bytes bytes(std::size_t layer, const Get& get, MatchTally& tally) const {
     std::vector<MeasuredPoint> along_sequence;
     for (const SizePath::Row& row : path_.rows) {
       const auto points = points_of(row, layer, get, std::nullopt);
@@ -85,7 +85,7 @@ class ProfileSizeReader {
   }
 
   // A phase that takes no time at all needs no rule.
-  static void note(const std::vector<MeasuredPoint>& points, double size, double waves, Tally& tally) {
+  static void note(const std::vector<MeasuredPoint>& points, double size, double waves, MatchTally& tally) {
     const auto is_there = [&](const MeasuredPoint& point) { return point.size == size; };
     if (std::any_of(points.begin(), points.end(), is_there)) return;
     if (std::all_of(points.begin(), points.end(), [](const MeasuredPoint& p) { return p.value <= 0; })) return;
@@ -107,7 +107,8 @@ class ProfileSizeReader {
 
 Nanoseconds median_of(const std::optional<TimeStatistics>& time) { return time ? time->median : 0; }
 
-ProfileLayer layer_at(const ProfileSizeReader& reader, std::size_t number, const ProfileLayer& like, Tally& tally) {
+ProfileLayer layer_at(const ProfileSizeReader& reader, std::size_t number, const ProfileLayer& like,
+                      MatchTally& tally) {
   ProfileLayer layer;
   layer.name = like.name;
   layer.kind = like.kind;
@@ -136,7 +137,7 @@ std::string of_layers(std::size_t count, std::size_t all) {
   return std::to_string(count) + " of " + std::to_string(all) + " layers";
 }
 
-Derivation derivation_of(const std::string& from, const Tally& tally, std::size_t layers) {
+Derivation derivation_of(const std::string& from, const MatchTally& tally, std::size_t layers) {
   Derivation derived;
   derived.by_waves = tally.by_waves > 0;
   derived.times = from + ", by " + (derived.by_waves ? "waves" : "the achieved rate");
@@ -195,9 +196,9 @@ Profile profile_at(const std::vector<NamedProfile>& measured, const RunSize& wan
   profile.measurement.reset();
   profile.layers.clear();
   const ProfileSizeReader reader(measured, *path, waves);
-  Tally all;
+  MatchTally all;
   for (std::size_t k = 0; k < like.layers.size(); ++k) {
-    Tally tally;
+    MatchTally tally;
     profile.layers.push_back(layer_at(reader, k, like.layers[k], tally));
     all.by_waves += tally.waves && !tally.rate ? 1U : 0U;
     all.by_rate += tally.rate ? 1U : 0U;

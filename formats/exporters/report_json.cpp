@@ -1,15 +1,13 @@
 #include "formats/exporters/report_json.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kReportVersion = 1;
 
@@ -191,6 +189,23 @@ void add_numbers(Json& json, const Report& report) {
   json["devices"] = devices;
 }
 
+Json limit_json(const Limit& limit) {
+  using Kind = Limit::Kind;
+  const bool has_cause = limit.kind == Kind::kTransfers || limit.kind == Kind::kOtherCause;
+  const bool of_step = limit.kind == Kind::kCompute || limit.kind == Kind::kDevice;
+  Json more = nullptr;
+  if (limit.more_microbatches) {
+    more = {{"microbatches", limit.more_microbatches->first},
+            {"bubble_ratio", finite_or_null(limit.more_microbatches->second)}};
+  }
+  return {{"what", to_string(limit.kind)},
+          {"share", finite_or_null(limit.share)},
+          {"share_of", of_step ? "step" : "idle"},
+          {"device", limit.device < 0 ? Json(nullptr) : Json(limit.device)},
+          {"cause", has_cause ? Json(to_string(limit.cause)) : Json(nullptr)},
+          {"more_microbatches", more}};
+}
+
 Json needs_json(const ScheduleNeeds& needs) {
   return {{"more_weights", needs.more_weights},
           {"split_backward", needs.split_backward},
@@ -218,11 +233,15 @@ Json to_json(const Report& report, const ToolFacts& tool) {
   return json;
 }
 
-std::string report_dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string report_dump(const Json& json) { return json.text(2) + "\n"; }
 
 }  // namespace
 
-std::string report_json(const Report& report, const ToolFacts& tool) { return report_dump(to_json(report, tool)); }
+std::string report_json(const Report& report, const ToolFacts& tool, const Limit* limit) {
+  Json json = to_json(report, tool);
+  if (limit != nullptr) json["limit"] = limit_json(*limit);
+  return report_dump(json);
+}
 
 std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs, const ToolFacts& tool) {
   Json json;

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "schedules/needs.hpp"
+#include "sim/analysis/limit.hpp"
 #include "sim/analysis/report.hpp"
 
 namespace debubble {
@@ -25,8 +26,8 @@ struct ToolFacts {
   std::string command_line;  // as typed; bytes that are not UTF-8 are replaced
 };
 
-// One run: `simulate`.
-[[nodiscard]] std::string report_json(const Report& report, const ToolFacts& tool);
+// One run: `simulate`, `live`. `limit` (may be null) is what keeps its step from being shorter.
+[[nodiscard]] std::string report_json(const Report& report, const ToolFacts& tool, const Limit* limit = nullptr);
 
 // Several: {"schema_version": 1, "runs": [...]} for `compare`, each with what its schedule needs.
 [[nodiscard]] std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs,

@@ -185,7 +185,7 @@ void read_losses(JsonObjectReader& top, RunRecord& record, ProblemList& problems
 bool read_measured(JsonObjectReader& top) {
   const JsonValue* value = top.member("measured", true);
   if (value == nullptr || value->kind == JsonValue::Kind::kBoolean) return value != nullptr && value->text == "true";
-  top.complain(kRunDialect.wrong_type, "measured", "\"measured\" must be true or false; got " + describe(*value),
+  top.complain("P007", "measured", "\"measured\" must be true or false; got " + describe(*value),
                "false: the times follow from given costs");
   return false;
 }

@@ -9,13 +9,13 @@ namespace debubble {
 namespace {
 
 // What distinguishes the types: bits of the fraction, the exponent of the least normal number, the largest exponent.
-struct Format {
+struct FloatFormat {
   int fraction;
   int least;
   int most;
 };
 
-Format float_format(DataType type) {
+FloatFormat float_format(DataType type) {
   switch (type) {
     case DataType::kBf16:
       return {7, -126, 127};
@@ -30,7 +30,7 @@ Format float_format(DataType type) {
 int bits_of(DataType type) { return type == DataType::kFp32 ? 32 : 16; }
 
 // The bits of a finite, rounded, non-negative value.
-std::uint32_t pack(const Format& format, double value) {
+std::uint32_t pack(const FloatFormat& format, double value) {
   if (value == 0) return 0;
   const int exponent = std::ilogb(value);
   if (exponent < format.least) return static_cast<std::uint32_t>(std::ldexp(value, format.fraction - format.least));
@@ -42,7 +42,7 @@ std::uint32_t pack(const Format& format, double value) {
 }  // namespace
 
 double decode(DataType type, std::uint32_t bits) {
-  const Format format = float_format(type);
+  const FloatFormat format = float_format(type);
   const std::uint32_t sign = bits >> (bits_of(type) - 1);
   const auto exponent =
       static_cast<int>((bits >> format.fraction) & ((1U << (bits_of(type) - 1 - format.fraction)) - 1));
@@ -59,7 +59,7 @@ double decode(DataType type, std::uint32_t bits) {
 }
 
 std::uint32_t encode(DataType type, double value) {
-  const Format format = float_format(type);
+  const FloatFormat format = float_format(type);
   const std::uint32_t infinity = static_cast<std::uint32_t>(format.most - format.least + 2) << format.fraction;
   const std::uint32_t sign = std::signbit(value) ? 1U << (bits_of(type) - 1) : 0U;
   if (std::isnan(value)) return infinity | (1U << (format.fraction - 1));

@@ -8,11 +8,11 @@ namespace debubble {
 
 namespace {
 
-using Table = std::array<std::array<std::uint32_t, 256>, 8>;
+using CrcTable = std::array<std::array<std::uint32_t, 256>, 8>;
 
 // tables[k][b]: what byte b does to the sum when k bytes follow it in the same step.
-constexpr Table make_tables() {
-  Table tables{};
+constexpr CrcTable make_tables() {
+  CrcTable tables{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     std::uint32_t sum = byte;
     for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1U) ^ ((sum & 1U) != 0 ? 0xEDB88320U : 0U);
@@ -26,7 +26,7 @@ constexpr Table make_tables() {
   return tables;
 }
 
-constexpr Table kTables = make_tables();
+constexpr CrcTable kTables = make_tables();
 
 std::uint32_t eight_bytes(std::uint32_t sum, const unsigned char* at) {
   std::array<std::uint32_t, 2> words{};

@@ -22,16 +22,16 @@ const char* const kDamageHelp =
     "record again; a file whose program was killed is readable, so this one was changed later";
 
 // Bytes from somewhere, in order.
-class Source {
+class ByteSource {
  public:
-  virtual ~Source() = default;
+  virtual ~ByteSource() = default;
   // Up to `size` bytes; fewer only at the end.
   virtual std::size_t read(char* to, std::size_t size) = 0;
 };
 
-class MemorySource : public Source {
+class MemoryBytes : public ByteSource {
  public:
-  explicit MemorySource(std::string_view bytes) : bytes_(bytes) {}
+  explicit MemoryBytes(std::string_view bytes) : bytes_(bytes) {}
   std::size_t read(char* to, std::size_t size) override {
     size = std::min(size, bytes_.size());
     if (size > 0) std::memcpy(to, bytes_.data(), size);
@@ -43,7 +43,7 @@ class MemorySource : public Source {
   std::string_view bytes_;
 };
 
-class FileSource : public Source {
+class FileSource : public ByteSource {
  public:
   explicit FileSource(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) fail();
@@ -76,7 +76,7 @@ class FileSource : public Source {
 
 class RecordReader {
  public:
-  RecordReader(Source& source, std::string name, RecordSink& sink)
+  RecordReader(ByteSource& source, std::string name, RecordSink& sink)
       : source_(source), name_(std::move(name)), sink_(sink) {}
 
   RecordFileEnd read() {
@@ -140,7 +140,7 @@ class RecordReader {
     }
   }
 
-  Source& source_;
+  ByteSource& source_;
   std::string name_;
   RecordSink& sink_;
   RecordDecoder decoder_;
@@ -157,7 +157,7 @@ RecordFileEnd read_record_file(const std::string& path, RecordSink& sink) {
 }
 
 RecordFileEnd read_records(std::string_view bytes, const std::string& name, RecordSink& sink) {
-  MemorySource source(bytes);
+  MemoryBytes source(bytes);
   return RecordReader(source, name, sink).read();
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "formats/text/quantities.hpp"
-#include "scenario/job/stage_costs.hpp"
 #include "sim/core/error.hpp"
 #include "sim/topologies/catalog.hpp"
 
@@ -102,28 +101,31 @@ void check_ranks_fit(const ClusterScenario& cluster, int devices_in_pipeline) {
                  nearest(layout, cluster, room)});
 }
 
-void assume_ranks(const ClusterScenario& cluster, int devices, Report& report) {
-  if (!cluster.given) return;
+std::vector<Assumption> rank_assumptions(const ClusterScenario& cluster, int devices) {
+  std::vector<Assumption> made;
+  if (!cluster.given) return made;
   const RankLayout layout = cluster.layout(devices);
   std::string text = group_sizes_text(layout.sizes) + ": " + std::to_string(layout.sizes.ranks()) + " ranks";
   if (cluster.graph != nullptr) {
     text +=
         " on " + std::to_string(cluster.graph->device_count()) + " devices, nearest first " + order_text(layout.order);
   }
-  assume(report, "ranks", text, Source::kGiven);
-  if (layout.sizes.sequence) assume(report, "sequence parallelism", "over the tensor ranks", Source::kGiven);
+  assume(made, "ranks", text, Source::kGiven);
+  if (layout.sizes.sequence) assume(made, "sequence parallelism", "over the tensor ranks", Source::kGiven);
   if (layout.sizes.zero > 0) {
     const std::array<const char*, 4> sharded{"", "optimizer state", "optimizer state and gradients",
                                              "optimizer state, gradients and weights"};
     const bool alone = layout.sizes.data * layout.sizes.context == 1;
-    assume(report, "sharded over the data ranks",
+    assume(made, "sharded over the data ranks",
            std::string(sharded.at(static_cast<std::size_t>(layout.sizes.zero))) +
                (alone ? ": nothing, as there is one (--dp 1)" : ""),
            Source::kGiven);
   }
+  return made;
 }
 
-Topology cluster_topology(const Scenario& scenario, int devices, Report& report) {
+Assumed<Topology> cluster_topology(const Scenario& scenario, int devices) {
+  Assumed<Topology> made;
   const ClusterScenario& cluster = scenario.cluster;
   check_ideal_flags(scenario);
   auto network = std::make_shared<Network>();
@@ -133,19 +135,20 @@ Topology cluster_topology(const Scenario& scenario, int devices, Report& report)
   network->model = cluster.model;
   network->message_latency = cluster.message_latency;
   network->transfer_bound = cluster.transfer_bound;
-  assume(report, "topology", cluster.topology, Source::kGiven);
+  assume(made.assumptions, "topology", cluster.topology, Source::kGiven);
   const std::array<const char*, 3> models{"fluid: flows on a link share it max-min fairly",
                                           "fifo: whole messages, one after the other, stored at every hop",
                                           "uncontended: every flow as if it were alone"};
-  assume(report, "network", models.at(static_cast<std::size_t>(cluster.model)),
+  assume(made.assumptions, "network", models.at(static_cast<std::size_t>(cluster.model)),
          given_or_default(cluster.model != NetworkModel::kFluid));
-  for (const Assumption& rate : cluster.rates) assume(report, rate.what, rate.value, rate.source);
-  assume(report, "transfer latency beside the links", format_duration_exact(cluster.message_latency),
+  for (const Assumption& rate : cluster.rates) assume(made.assumptions, rate.what, rate.value, rate.source);
+  assume(made.assumptions, "transfer latency beside the links", format_duration_exact(cluster.message_latency),
          given_or_default(cluster.message_latency != 0));
   if (cluster.transfer_bound != 0) {
-    assume(report, "bound of a rank's transfer", format_size(cluster.transfer_bound) + "/s", Source::kGiven);
+    assume(made.assumptions, "bound of a rank's transfer", format_size(cluster.transfer_bound) + "/s", Source::kGiven);
   }
-  return Topology::over(std::move(network));
+  made.value = Topology::over(std::move(network));
+  return made;
 }
 
 }  // namespace debubble

@@ -1,8 +1,10 @@
 // From the checked flags to the Topology that a run is simulated on.
 #pragma once
 
+#include <vector>
+
+#include "scenario/job/assumptions.hpp"
 #include "scenario/request/scenario.hpp"
-#include "sim/analysis/report.hpp"
 #include "sim/core/topology.hpp"
 
 namespace debubble {
@@ -11,12 +13,11 @@ namespace debubble {
 // the nearest sizes that fit; B015 for a device that the cluster does not have. To be called before anything is routed.
 void check_ranks_fit(const ClusterScenario& cluster, int devices);
 
-// The cluster with a pipeline of `devices` laid on it; what it assumes is added to the report. Throws what
-// check_ranks_fit does, and C009 for --comm and --bandwidth, which speak of links that a cluster knows itself. Needs
-// scenario.cluster.graph.
-[[nodiscard]] Topology cluster_topology(const Scenario& scenario, int devices, Report& report);
+// The cluster with a pipeline of `devices` laid on it. Throws what check_ranks_fit does, and C009 for --comm and
+// --bandwidth, which speak of links that a cluster knows itself. Needs scenario.cluster.graph.
+[[nodiscard]] Assumed<Topology> cluster_topology(const Scenario& scenario, int devices);
 
 // What is assumed about the ranks, wherever any of them were asked for: "tp 8, dp 4, pp 4: 128 ranks".
-void assume_ranks(const ClusterScenario& cluster, int devices, Report& report);
+[[nodiscard]] std::vector<Assumption> rank_assumptions(const ClusterScenario& cluster, int devices);
 
 }  // namespace debubble

@@ -11,7 +11,7 @@
 #include "cost_models/transformer/layer_ops.hpp"
 #include "cost_models/transformer/modelled_profile.hpp"
 #include "scenario/job/cluster_topology.hpp"
-#include "scenario/job/run.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -130,10 +130,7 @@ void set_modelled_profile(Scenario& scenario) {
   const RankLayout layout = scenario.cluster.layout(devices);
   scenario.transformer.setup->parallel = layout.sizes;
   check_setup(model_request(scenario, layout).setup);
-  if (scenario.cluster.graph != nullptr) {
-    Report draft;  // only whether the job fits matters here
-    (void)cluster_topology(scenario, devices, draft);
-  }
+  if (scenario.cluster.graph != nullptr) (void)cluster_topology(scenario, devices);  // whether the job fits
   if (scenario.transformer.scatter_gather) check_scatter(layout.sizes);
   const auto placed = std::make_shared<const PlacedLayers>(layers_for(scenario, devices));
   scenario.transformer.placed = placed;

@@ -9,8 +9,6 @@
 
 namespace debubble {
 
-struct Run;
-
 // Sets scenario.profile and scenario.transformer.placed where --model was given; nothing otherwise. Throws InputError
 // where model, split and cluster do not fit together.
 void set_modelled_profile(Scenario& scenario);

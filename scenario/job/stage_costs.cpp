@@ -10,7 +10,7 @@
 #include "cost_models/profiled.hpp"
 #include "cost_models/uniform.hpp"
 #include "formats/text/quantities.hpp"
-#include "formats/text/shell.hpp"
+#include "scenario/job/assumptions.hpp"
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/job/copy_costs.hpp"
 #include "scenario/job/model_profile.hpp"
@@ -19,12 +19,6 @@
 #include "sim/core/at.hpp"
 
 namespace debubble {
-
-void assume(Report& report, std::string what, const std::string& value, Source source) {
-  report.assumptions.push_back({std::move(what), printable(value), source});
-}
-
-Source given_or_default(bool given) { return given ? Source::kGiven : Source::kDefault; }
 
 namespace {
 
@@ -43,41 +37,44 @@ std::string toy_size(Bytes bytes) {
   return bytes % kMebibyte == 0 ? std::to_string(bytes / kMebibyte) + " MiB" : format_size(bytes);
 }
 
-void toy_costs(const Scenario& scenario, Run& run) {
+StageCostsMade toy_costs(const Scenario& scenario, const Schedule& schedule) {
+  StageCostsMade made;
   const UniformTimes& times = scenario.times;
-  run.costs = run.schedule.replicas_share_weights ? shared_stage_costs(times, run.schedule.stages, run.schedule.devices)
-                                                  : uniform_costs(times, run.schedule.stages, run.schedule.chunks);
+  made.costs = schedule.replicas_share_weights ? shared_stage_costs(times, schedule.stages, schedule.devices)
+                                               : uniform_costs(times, schedule.stages, schedule.chunks);
   const auto given = [&](const char* key) { return scenario.times_given.contains(key); };
   const auto share = [&](const char* what, Nanoseconds time, bool is_given) {
-    assume(run.report, what, format_duration_exact(time) + " per device share", given_or_default(is_given));
+    assume(made.assumptions, what, format_duration_exact(time) + " per device share", given_or_default(is_given));
   };
   share("forward", times.forward, given("f"));
-  if (has_kind(run.schedule, OpKind::kBackward)) {
+  if (has_kind(schedule, OpKind::kBackward)) {
     share("backward", times.backward.value_or(times.input_grad + times.weight_grad),
           given("b") || given("i") || given("w"));
   }
-  if (has_kind(run.schedule, OpKind::kWeightGrad)) {
+  if (has_kind(schedule, OpKind::kWeightGrad)) {
     share("input gradient", times.input_grad, given("i") || given("b"));
     share("weight gradient", times.weight_grad, given("w") || given("b"));
-    assume(run.report, "held from I to W", format_percent(times.weight_share) + " of an activation",
+    assume(made.assumptions, "held from I to W", format_percent(times.weight_share) + " of an activation",
            given_or_default(scenario.weight_share_given));
   }
-  if (times.overlapped_pair && has_mixed_pair(run.schedule)) share("overlapped pair", *times.overlapped_pair, true);
-  if (scenario.times_given.contains("r") && has_kind(run.schedule, OpKind::kRecompute)) {
+  if (times.overlapped_pair && has_mixed_pair(schedule)) share("overlapped pair", *times.overlapped_pair, true);
+  if (scenario.times_given.contains("r") && has_kind(schedule, OpKind::kRecompute)) {
     share("recomputation", *times.recompute, true);
   }
-  if (vocabulary_barriers(run.schedule, scenario.transforms) > 0) {
-    run.costs.vocabulary = uniform_vocabulary(times, run.schedule.devices);
+  if (vocabulary_barriers(schedule, scenario.transforms) > 0) {
+    made.costs.vocabulary = uniform_vocabulary(times, schedule.devices);
     const auto shard = [&](const char* what, Nanoseconds time, bool is_given) {
-      assume(run.report, what,
+      assume(made.assumptions, what,
              format_duration_exact(time) + " per device" + (is_given ? "" : ": the output layer is one device share"),
              given_or_default(is_given));
     };
-    shard("vocabulary pass S", run.costs.vocabulary->logits, given("s"));
-    shard("vocabulary pass T", run.costs.vocabulary->gradient, given("t"));
+    shard("vocabulary pass S", made.costs.vocabulary->logits, given("s"));
+    shard("vocabulary pass T", made.costs.vocabulary->gradient, given("t"));
   }
-  set_recompute_costs(run.schedule, true, given("r"), run.costs, run.report.assumptions);
-  assume(run.report, "activation", toy_size(times.activation) + " per device share and microbatch", Source::kDefault);
+  set_recompute_costs(schedule, true, given("r"), made.costs, made.assumptions);
+  assume(made.assumptions, "activation", toy_size(times.activation) + " per device share and microbatch",
+         Source::kDefault);
+  return made;
 }
 
 // Mixed-precision Adam keeps an fp32 copy and two moments per parameter; fp32 training two moments.
@@ -87,14 +84,14 @@ TrainingState training_state(const Profile& profile) {
 }
 
 // Every device's shard of the output layer lies with its first stage.
-void place_output_shards(const OutputShard& shard, Run& run) {
-  run.costs.vocabulary = shard.cost;
-  std::vector<bool> placed(static_cast<std::size_t>(run.schedule.devices), false);
-  for (int stage = 0; stage < run.schedule.stages; ++stage) {
-    const auto device = static_cast<std::size_t>(run.schedule.placement.device_of(0, stage));
+void place_output_shards(const OutputShard& shard, const Schedule& schedule, StageCosts& costs) {
+  costs.vocabulary = shard.cost;
+  std::vector<bool> placed(static_cast<std::size_t>(schedule.devices), false);
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    const auto device = static_cast<std::size_t>(schedule.placement.device_of(0, stage));
     if (placed[device]) continue;
     placed[device] = true;
-    StageCost& cost = at(run.costs.stages, stage);
+    StageCost& cost = at(costs.stages, stage);
     cost.weights += shard.weights;
     cost.gradients += shard.gradients;
     cost.optimizer += shard.optimizer;
@@ -109,38 +106,41 @@ Profile with_given_share(const Scenario& scenario) {
   return profile;
 }
 
-void profile_costs(const Scenario& scenario, Run& run) {
+StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule) {
+  StageCostsMade made;
+  std::vector<Assumption>& assumptions = made.assumptions;
   Profile profile = with_given_share(scenario);
   OutputShard shard;
-  const int barriers = vocabulary_barriers(run.schedule, scenario.transforms);
+  const int barriers = vocabulary_barriers(schedule, scenario.transforms);
   if (barriers > 0) {
-    shard = take_output_layer(profile, run.schedule.devices, barriers, training_state(profile), run.report.assumptions);
+    shard = take_output_layer(profile, schedule.devices, barriers, training_state(profile), made.assumptions);
   }
   const auto layers = static_cast<int>(profile.layers.size());
   const bool automatic = scenario.partition == "auto";
-  run.partition = automatic                       ? balanced_partition(profile, run.schedule.stages)
-                  : scenario.partition == "even"  ? even_partition(profile, run.schedule.stages)
-                  : is_layout(scenario.partition) ? parse_layout(scenario.partition, run.schedule.stages, profile)
-                                                  : parse_partition(scenario.partition, run.schedule.stages, layers);
-  const int placed = std::accumulate(run.partition.begin(), run.partition.end(), 0);
-  assume(run.report, "partition",
-         partition_text(run.partition) + (automatic                      ? " (auto)"
-                                          : scenario.partition == "even" ? " (even)"
-                                                                         : ""),
+  made.partition = automatic                       ? balanced_partition(profile, schedule.stages)
+                   : scenario.partition == "even"  ? even_partition(profile, schedule.stages)
+                   : is_layout(scenario.partition) ? parse_layout(scenario.partition, schedule.stages, profile)
+                                                   : parse_partition(scenario.partition, schedule.stages, layers);
+  const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
+  assume(made.assumptions, "partition",
+         partition_text(made.partition) + (automatic                      ? " (auto)"
+                                           : scenario.partition == "even" ? " (even)"
+                                                                          : ""),
          automatic ? Source::kModelled : Source::kGiven);
-  for (const Assumption& size : scenario.profile_size) assume(run.report, size.what, size.value, size.source);
-  assume(run.report, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
+  for (const Assumption& size : scenario.profile_size) assume(assumptions, size.what, size.value, size.source);
+  assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);
-  std::vector<Assumption>& assumptions = run.report.assumptions;
   const std::size_t before = assumptions.size();
-  run.costs = profiled_costs(profile, run.partition, training_state(profile), scenario.times.weight_share, assumptions);
+  made.costs =
+      profiled_costs(profile, made.partition, training_state(profile), scenario.times.weight_share, assumptions);
   for (std::size_t k = before; k < assumptions.size(); ++k) {
     if (scenario.weight_share_given && assumptions[k].what.starts_with("memory held")) {
       assumptions[k].source = Source::kGiven;
     }
   }
-  if (barriers > 0) place_output_shards(shard, run);
-  set_recompute_costs(run.schedule, false, false, run.costs, assumptions);
+  if (barriers > 0) place_output_shards(shard, schedule, made.costs);
+  set_recompute_costs(schedule, false, false, made.costs, assumptions);
+  return made;
 }
 
 void keep_longer(const StageCost& other, StageCost& cost) {
@@ -152,13 +152,10 @@ void keep_longer(const StageCost& other, StageCost& cost) {
 }
 
 // As if all devices were alike.
-void set_equal_costs(const Scenario& scenario, Run& run) {
-  if (scenario.profile) {
-    profile_costs(scenario, run);
-  } else {
-    toy_costs(scenario, run);
-  }
-  set_copy_costs(scenario, run.schedule, run.costs, run.report.assumptions);
+StageCostsMade equal_costs(const Scenario& scenario, const Schedule& schedule) {
+  StageCostsMade made = scenario.profile ? profile_costs(scenario, schedule) : toy_costs(scenario, schedule);
+  set_copy_costs(scenario, schedule, made.costs, made.assumptions);
+  return made;
 }
 
 // Every stage's costs are those of the devices that it lies on.
@@ -190,16 +187,17 @@ std::string partition_text(const std::vector<int>& partition) {
   return text;
 }
 
-void set_stage_costs(const Scenario& scenario, Run& run) {
-  check_ranks_fit(scenario.cluster, run.schedule.devices);
-  set_equal_costs(scenario, run);
-  if (scenario.cluster.graph == nullptr) return;  // all devices are alike
-  const auto placed = placed_layers(scenario, run.schedule.devices);
-  if (placed == nullptr) return;
-  if (placed->distinct.size() < 2 && placed == scenario.transformer.placed) return;
+StageCostsMade make_stage_costs(const Scenario& scenario, const Schedule& schedule) {
+  check_ranks_fit(scenario.cluster, schedule.devices);
+  StageCostsMade made = equal_costs(scenario, schedule);
+  if (scenario.cluster.graph == nullptr) return made;  // all devices are alike
+  const auto placed = placed_layers(scenario, schedule.devices);
+  if (placed == nullptr) return made;
+  if (placed->distinct.size() < 2 && placed == scenario.transformer.placed) return made;
   Scenario cut = scenario;
-  cut.partition = partition_text(run.partition);
-  run.costs = stage_costs_at(cut, *placed, run.schedule);
+  cut.partition = partition_text(made.partition);
+  made.costs = stage_costs_at(cut, *placed, schedule);
+  return made;
 }
 
 StageCosts stage_costs_at(const Scenario& scenario, const PlacedLayers& placed, const Schedule& schedule) {
@@ -207,10 +205,7 @@ StageCosts stage_costs_at(const Scenario& scenario, const PlacedLayers& placed, 
   for (const ModelledLayers& layers : placed.distinct) {
     Scenario there = scenario;
     there.profile = layers.profile;
-    Run draft;
-    draft.schedule = schedule;
-    set_equal_costs(there, draft);
-    distinct.push_back(std::move(draft.costs));
+    distinct.push_back(equal_costs(there, schedule).costs);
   }
   return merge(distinct, placed.of_device, schedule);
 }

@@ -226,9 +226,9 @@ struct ModelFamily {
   const char* model_type;
   void (*read)(const ConfigReading&);
 };
-constexpr std::array<ModelFamily, 12> kFamilies{{{"gpt2", read_gpt2},
-                                                 {"gpt_neox", read_gpt_neox},
-                                                 {"llama", read_llama},
+constexpr std::array<ModelFamily, 12> kFamilies{{{"gpt2", read_gpt2_config},
+                                                 {"gpt_neox", read_gpt_neox_config},
+                                                 {"llama", read_llama_config},
                                                  {"mistral", read_mistral},
                                                  {"qwen2", read_qwen2},
                                                  {"qwen3", read_qwen3},

@@ -18,14 +18,14 @@ constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 // Of what may begin at the same time on one device, the first.
 enum Rank { kLogits, kGradientBeforeBarrier, kEarlyForward, kBackward, kGradient, kForward };
 
-struct Candidate {
+struct PlanCandidate {
   Nanoseconds begin = kNever;
   int rank = kForward;
   std::int32_t device = 0;
   Op op;                   // S or T
   std::int32_t cell = -1;  // id of a cell's first op, of all others
 
-  [[nodiscard]] bool before(const Candidate& other) const {
+  [[nodiscard]] bool before(const PlanCandidate& other) const {
     return std::tie(begin, device, rank) < std::tie(other.begin, other.device, other.rank);
   }
 };
@@ -48,7 +48,7 @@ class VocabularyPlan {
 
   std::vector<std::vector<Op>> run() {
     for (;;) {
-      Candidate best;
+      PlanCandidate best;
       for (std::int32_t device = 0; device < ops_.rows(); ++device) {
         Device& state = devices_[at(device)];
         if (state.changed) state.best = best_of(device);
@@ -67,7 +67,7 @@ class VocabularyPlan {
     int early = 0;                        // forwards that ran before their turn
     std::vector<std::int32_t> logits;     // microbatches whose last forward has ended, S not run; oldest first
     std::vector<std::int32_t> gradients;  // microbatches whose S is done everywhere, T not run
-    Candidate best;                       // what it would begin next
+    PlanCandidate best;                   // what it would begin next
     bool changed = true;                  // since `best` was found, what it depends on
   };
   struct Barrier {
@@ -78,12 +78,12 @@ class VocabularyPlan {
   static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] bool two_barriers() const { return schedule_.vocabulary_barriers == 2; }
 
-  [[nodiscard]] Candidate best_of(std::int32_t device) const {
+  [[nodiscard]] PlanCandidate best_of(std::int32_t device) const {
     const Device& state = devices_[at(device)];
-    Candidate best;
+    PlanCandidate best;
     const auto offer = [&](Nanoseconds begin, int rank, const Op& op, std::int32_t cell) {
       if (begin == kNever) return;
-      const Candidate candidate{std::max(begin, state.free), rank, device, op, cell};
+      const PlanCandidate candidate{std::max(begin, state.free), rank, device, op, cell};
       if (candidate.before(best)) best = candidate;
     };
     if (!state.logits.empty()) {
@@ -144,7 +144,7 @@ class VocabularyPlan {
     return latest;
   }
 
-  void take(const Candidate& candidate) {
+  void take(const PlanCandidate& candidate) {
     if (candidate.cell >= 0) return take_cell(candidate);
     const std::int32_t piece = candidate.op.microbatch;
     Device& device = devices_[at(candidate.device)];
@@ -163,7 +163,7 @@ class VocabularyPlan {
     }
   }
 
-  void take_cell(const Candidate& candidate) {
+  void take_cell(const PlanCandidate& candidate) {
     Device& device = devices_[at(candidate.device)];
     const std::int32_t cell_end = ops_.cell_end(candidate.cell);
     device.free =

@@ -15,7 +15,7 @@ namespace debubble {
 
 namespace {
 
-using Cell = SlotGrid::Cell;
+using BlockCell = SlotGrid::Cell;
 
 constexpr int kPeriod = 6;  // a device runs six ops of every microbatch
 
@@ -68,12 +68,12 @@ class Compaction {
  private:
   void move_all(int slot, int first_device) {
     for (int device = first_device; device < grid_.devices(); ++device) {
-      const Cell cell = grid_.at(device, slot);
+      const BlockCell cell = grid_.at(device, slot);
       if (!cell.free()) move_forward(device, slot, cell);
     }
   }
 
-  void move_forward(int device, int slot, const Cell& cell) {
+  void move_forward(int device, int slot, const BlockCell& cell) {
     int last_needed = grid_.last_needed(device, cell);
     if (cell.is_weight_grad()) {
       const auto& input_grads = at(input_grads_, device);
@@ -113,7 +113,7 @@ std::vector<Op> split_row(const SlotGrid& grid, int device) {
   };
   std::array<Pending, 2> pending{Pending{late}, Pending{early}};
   for (int slot = 0; row.size() < 6 * static_cast<std::size_t>(m); ++slot) {
-    const Cell cell = grid.at(device, slot);
+    const BlockCell cell = grid.at(device, slot);
     if (cell.free()) {
       for (Pending& each : pending) {
         if (each.done == each.due) continue;

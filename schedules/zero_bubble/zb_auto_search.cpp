@@ -29,8 +29,8 @@ struct AutoLane {
 };
 
 // The memory of all walks, allocated once.
-struct Tables {
-  Tables(std::size_t stages, std::size_t microbatches)
+struct AutoTables {
+  AutoTables(std::size_t stages, std::size_t microbatches)
       : kinds(3 * stages * microbatches),
         ends(2 * stages * microbatches),
         lanes(stages),
@@ -46,7 +46,7 @@ struct Tables {
 
 class AutoWalk {
  public:
-  AutoWalk(const std::vector<AutoStage>& stages, int microbatches, AutoChoices choices, Tables& tables)
+  AutoWalk(const std::vector<AutoStage>& stages, int microbatches, AutoChoices choices, AutoTables& tables)
       : stages_(stages),
         m_(microbatches),
         last_(stages.size() - 1),
@@ -237,7 +237,7 @@ class AutoWalk {
   const std::int32_t m_;
   const std::size_t last_;
   const AutoChoices choices_;
-  Tables& tables_;
+  AutoTables& tables_;
   AutoLane* lanes_;
   Nanoseconds most_idle_ = 0;
   Nanoseconds span_ = 0;  // a lower bound of the walk's span, exact at its end
@@ -248,7 +248,7 @@ class AutoWalk {
 
 AutoPlan search_auto_plan(const std::vector<AutoStage>& stages, int microbatches) {
   const auto m = static_cast<std::size_t>(microbatches);
-  Tables tables(stages.size(), m);
+  AutoTables tables(stages.size(), m);
   AutoPlan plan;
   plan.span = std::numeric_limits<Nanoseconds>::max();
   std::vector<OpKind> best(tables.kinds.size());

@@ -11,14 +11,14 @@ namespace debubble {
 namespace {
 
 // A microbatch's four passes on a device, in the order in which they come: down and up forward, down and up backward.
-enum Pass : std::size_t { kDown, kUp, kBackDown, kBackUp };
+enum VPass : std::size_t { kDown, kUp, kBackDown, kBackUp };
 constexpr std::size_t kPasses = 4;
 
-constexpr bool is_forward_pass(Pass pass) { return pass == kDown || pass == kUp; }
+constexpr bool is_forward_pass(VPass pass) { return pass == kDown || pass == kUp; }
 // The chunk that a pass works on: down forward and up backward are those of stage d.
-constexpr std::size_t chunk_of_pass(Pass pass) { return pass == kDown || pass == kBackUp ? 0 : 1; }
+constexpr std::size_t chunk_of_pass(VPass pass) { return pass == kDown || pass == kBackUp ? 0 : 1; }
 // Whether its input comes from the device before; the others' comes from the device after.
-constexpr bool comes_from_before(Pass pass) { return pass == kDown || pass == kBackDown; }
+constexpr bool comes_from_before(VPass pass) { return pass == kDown || pass == kBackDown; }
 
 struct VLane {
   Nanoseconds now = 0;
@@ -82,20 +82,20 @@ class VWalk {
  private:
   [[nodiscard]] static bool pending(const VLane& lane) { return lane.weight_grads < lane.due.size(); }
   [[nodiscard]] static std::int32_t forwards(const VLane& lane) { return lane.done[kDown] + lane.done[kUp]; }
-  [[nodiscard]] const VChunk& chunk(std::size_t i, Pass pass) const { return devices_[i].chunks[chunk_of_pass(pass)]; }
+  [[nodiscard]] const VChunk& chunk(std::size_t i, VPass pass) const { return devices_[i].chunks[chunk_of_pass(pass)]; }
 
   // The device that the pass's input comes from, or nothing at the ends of the V.
-  [[nodiscard]] std::optional<std::size_t> source(std::size_t i, Pass pass) const {
+  [[nodiscard]] std::optional<std::size_t> source(std::size_t i, VPass pass) const {
     if (comes_from_before(pass)) return i == 0 ? std::nullopt : std::optional(i - 1);
     return i == last_ ? std::nullopt : std::optional(i + 1);
   }
   // Whether the next pass of this kind has its input on the way or has none to wait for.
-  [[nodiscard]] bool has_input(std::size_t i, Pass pass) const {
+  [[nodiscard]] bool has_input(std::size_t i, VPass pass) const {
     const auto from = source(i, pass);
     return !from || lanes_[*from].done[pass] > lanes_[i].done[pass];
   }
   // Whether it could run next: its input is there, and so is what the device itself computes before it.
-  [[nodiscard]] bool is_ready(std::size_t i, Pass pass) const {
+  [[nodiscard]] bool is_ready(std::size_t i, VPass pass) const {
     const auto& done = lanes_[i].done;
     const std::int32_t before = pass == kDown ? m_ : done[pass - 1];
     return done[pass] < before && has_input(i, pass);
@@ -103,7 +103,7 @@ class VWalk {
   [[nodiscard]] bool finished() const {
     return std::all_of(lanes_.begin(), lanes_.end(), [&](const VLane& lane) { return lane.done[kBackUp] == m_; });
   }
-  [[nodiscard]] Nanoseconds arrival(std::size_t i, Pass pass) const {
+  [[nodiscard]] Nanoseconds arrival(std::size_t i, VPass pass) const {
     const auto from = source(i, pass);
     if (!from) return 0;
     const auto next = static_cast<std::size_t>(lanes_[i].done[pass]);
@@ -115,7 +115,7 @@ class VWalk {
     return std::max(most_idle_, most_allowed_ - allowed_[i]) - lanes_[i].idle;
   }
 
-  void put(std::size_t i, Pass pass) {
+  void put(std::size_t i, VPass pass) {
     VLane& lane = lanes_[i];
     const VChunk& cost = chunk(i, pass);
     const Nanoseconds start = std::max(lane.now, arrival(i, pass));
@@ -136,7 +136,7 @@ class VWalk {
     ++passes_;
   }
 
-  [[nodiscard]] Bytes growth(std::size_t i, Pass pass) const {
+  [[nodiscard]] Bytes growth(std::size_t i, VPass pass) const {
     const VChunk& cost = chunk(i, pass);
     return is_forward_pass(pass) ? cost.activation : cost.held - cost.activation;
   }
@@ -155,7 +155,7 @@ class VWalk {
     return devices_[i].chunks[lane.due[lane.weight_grads].chunk].weight_grad;
   }
 
-  [[nodiscard]] bool has_room(std::size_t i, Pass pass) const {
+  [[nodiscard]] bool has_room(std::size_t i, VPass pass) const {
     const VLane& lane = lanes_[i];
     const Bytes limit = devices_[i].limit;
     if (growth(i, pass) > 0 && lane.memory + growth(i, pass) > limit) return false;
@@ -165,14 +165,14 @@ class VWalk {
   }
 
   // Runs W until the pass fits; false when it does not even then.
-  bool make_room(std::size_t i, Pass pass) {
+  bool make_room(std::size_t i, VPass pass) {
     while (pending(lanes_[i]) && !has_room(i, pass)) put_weight_grad(i);
     return has_room(i, pass);
   }
 
   // W while the pass's input is in transit; with `short_holes` also one that delays the pass, where waiting would cost
   // more idle time than this device has to spare.
-  void fill(std::size_t i, Pass pass, bool short_holes) {
+  void fill(std::size_t i, VPass pass, bool short_holes) {
     if (!source(i, pass)) return;
     const VLane& lane = lanes_[i];
     const Nanoseconds at = arrival(i, pass);
@@ -190,7 +190,7 @@ class VWalk {
       if (!has_room(i, kUp)) break;  // the rounds bring it, and what waits for it
       put(i, kUp);
     }
-    Pass pass = kDown;
+    VPass pass = kDown;
     const auto lags = [&](const VLane& before, const VLane& lane) {
       return forwards(lane) < forwards(before) || (lane.done[kUp] <= before.done[kUp] && before.done[kUp] < m_);
     };
@@ -204,7 +204,7 @@ class VWalk {
   }
 
   // One F of the chunk on each device from the last to device `first`, where it can run.
-  bool sweep(std::size_t first, Pass pass) {
+  bool sweep(std::size_t first, VPass pass) {
     const std::int64_t before = passes_;
     for (std::size_t i = last_ + 1; i-- > first;) {
       if (is_ready(i, pass) && has_room(i, pass)) put(i, pass);
@@ -231,7 +231,7 @@ class VWalk {
   }
 
   // kBackUp where its input is there or no kBackDown is left: it is the last pass of a microbatch on the device.
-  [[nodiscard]] Pass next_backward(std::size_t i) const {
+  [[nodiscard]] VPass next_backward(std::size_t i) const {
     const VLane& lane = lanes_[i];
     if (lane.done[kBackUp] >= lane.done[kBackDown]) return kBackDown;
     return has_input(i, kBackUp) || lane.done[kBackDown] >= m_ ? kBackUp : kBackDown;
@@ -241,7 +241,7 @@ class VWalk {
   // their gradients travel, kBackUp from the last device on and kBackDown from the first, so that a device can use what
   // its neighbour computes in the same round.
   void backward_round() {
-    std::vector<Pass> passes;
+    std::vector<VPass> passes;
     for (std::size_t i = 0; i <= last_; ++i) passes.push_back(next_backward(i));
     for (std::size_t i = last_ + 1; i-- > 0;) {
       if (passes[i] == kBackUp) backward(i, kBackUp, true);
@@ -251,7 +251,7 @@ class VWalk {
     }
   }
 
-  void backward(std::size_t i, Pass pass, bool short_holes) {
+  void backward(std::size_t i, VPass pass, bool short_holes) {
     if (!is_ready(i, pass) || !make_room(i, pass)) return;
     fill(i, pass, short_holes);
     put(i, pass);
@@ -259,7 +259,7 @@ class VWalk {
 
   void forward_round(std::size_t i) {
     const VLane& lane = lanes_[i];
-    const Pass pass = lane.done[kUp] >= lane.done[kDown] || !has_input(i, kUp) ? kDown : kUp;
+    const VPass pass = lane.done[kUp] >= lane.done[kDown] || !has_input(i, kUp) ? kDown : kUp;
     if (!is_ready(i, pass) || !make_room(i, pass)) return;
     fill(i, pass, choices_.fill_before_forward);
     put(i, pass);

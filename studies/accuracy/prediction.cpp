@@ -8,10 +8,10 @@
 
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/run.hpp"
 #include "sim/core/error.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 namespace {
@@ -37,12 +37,12 @@ Scenario scenario_of(const ResultRecord& record, const Calibration* calibration)
 }
 
 // Spans are not kept: a few numbers per device are all that is asked.
-Totals totals_of(const Run& run, const Program& program) {
-  const bool plain = !run.topology.contended() && run.step.empty() && run.variation.none();
-  if (plain) return simulate_totals(program, run.costs, run.topology);
-  const int replicas = run.variation.replicas_differ() ? run.pipeline_replicas : 1;
+Totals totals_of(const Job& job, const Program& program) {
+  const bool plain = !job.topology.contended() && job.step.empty() && job.variation.none();
+  if (plain) return simulate_totals(program, job.costs, job.topology);
+  const int replicas = job.variation.replicas_differ() ? job.pipeline_replicas : 1;
   ClusterTotals all =
-      simulate_cluster_totals(program, run.schedule, run.costs, run.topology, {&run.step, &run.variation, replicas});
+      simulate_cluster_totals(program, job.schedule, job.costs, job.topology, {&job.step, &job.variation, replicas});
   Totals slowest =
       std::move(*std::max_element(all.replicas.begin(), all.replicas.end(),
                                   [](const Totals& a, const Totals& b) { return a.makespan < b.makespan; }));
@@ -64,7 +64,7 @@ bool asks_for(const ResultRecord& record, Quantity quantity) {
 
 // Memory is read off the whole timeline, as `simulate` does.
 double peak_gibibytes(const Report& report) {
-  if (report.memory_fit) return static_cast<double>(report.memory_fit->allocated) / kGibibyte;
+  if (report.memory_fit) return static_cast<double>(report.memory_fit->allocated) / kGiB;
   Bytes peak = 0;
   for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
   return static_cast<double>(peak) / kGibibyte;
@@ -74,21 +74,21 @@ double peak_gibibytes(const Report& report) {
 
 Prediction predict(const ResultRecord& record, const Calibration* calibration) {
   const Scenario scenario = scenario_of(record, calibration);
-  Progress progress(false);
-  Run run = prepare_run(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
+  NoProgress progress;
+  const Job job = prepare(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
   Prediction prediction;
   if (asks_for(record, Quantity::kPeakMemory)) {
-    simulate_run(run, scenario.p2p, progress);
-    if (run.report.deadlock) refuse_deadlocked_run(record);
-    prediction.step_seconds = static_cast<double>(run.report.makespan) / kSecond;
-    prediction.bubble = run.report.span_bubble_ratio;
-    prediction.peak_gib = peak_gibibytes(run.report);
+    const Report report = simulate(job, progress).report;
+    if (report.deadlock) refuse_deadlocked_run(record);
+    prediction.step_seconds = static_cast<double>(report.makespan) / kSecond;
+    prediction.bubble = report.span_bubble_ratio;
+    prediction.peak_gib = peak_gibibytes(report);
     return prediction;
   }
-  const auto lowered = lower(run.schedule, scenario.p2p);
+  const auto lowered = lower(job.schedule, scenario.p2p);
   const auto* program = std::get_if<Program>(&lowered);
   if (program == nullptr) refuse_deadlocked_run(record);
-  const Totals totals = totals_of(run, *program);
+  const Totals totals = totals_of(job, *program);
   prediction.step_seconds = static_cast<double>(totals.makespan) / kSecond;
   prediction.bubble = predicted_bubble(totals);
   return prediction;

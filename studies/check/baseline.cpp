@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "formats/exporters/report_json.hpp"
+#include "formats/json/json.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kBaselineSchema = "debubble.baseline/1";
 
-std::string scalar_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string scalar_text(const Json& json) { return json.text(); }
 
 bool is_leaf(const Json& json) {
   return std::none_of(json.begin(), json.end(), [](const Json& child) { return child.is_structured(); });
@@ -63,7 +61,7 @@ void flatten(const Json& json, const std::string& place, BaselineNumbers& out) {
       flatten(value, place.empty() ? key : place + "." + key, out);
     } else if (value.is_object() && value.contains("what") && value["what"].is_string()) {
       // Assumptions go by what they are about: one more of them is one change.
-      flatten(value, place + "[" + value["what"].get<std::string>() + "]", out);
+      flatten(value, place + "[" + value["what"].string() + "]", out);
     } else {
       flatten(value, place + "[" + key + "]", out);
     }
@@ -106,8 +104,9 @@ std::vector<NumberChange> changes_between(const Json& before, const Json& after)
 
 // The accepted predictions by name.
 std::map<std::string, Json> read_accepted(const std::string& text, const std::string& file) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) refuse_baseline(file, "it is not valid JSON (a merge conflict?)");
+  const std::optional<Json> parsed = Json::parse_if_valid(text);
+  if (!parsed) refuse_baseline(file, "it is not valid JSON (a merge conflict?)");
+  const Json& json = *parsed;
   if (!json.is_object() || !json.contains("schema") || json["schema"] != kBaselineSchema) {
     refuse_baseline(file, "its schema is not \"debubble.baseline/1\"");
   }
@@ -118,7 +117,7 @@ std::map<std::string, Json> read_accepted(const std::string& text, const std::st
     const bool whole = scenario.is_object() && scenario.contains("name") && scenario["name"].is_string() &&
                        scenario.contains("prediction") && scenario["prediction"].is_object();
     if (!whole) refuse_baseline(file, "a scenario lacks its name or prediction");
-    if (!accepted.emplace(scenario["name"].get<std::string>(), scenario["prediction"]).second) {
+    if (!accepted.emplace(scenario["name"].string(), scenario["prediction"]).second) {
       refuse_baseline(file, "a scenario stands there twice");
     }
   }
@@ -126,9 +125,7 @@ std::map<std::string, Json> read_accepted(const std::string& text, const std::st
 }
 
 // JSON text is UTF-8, whatever a table's file was called.
-std::string as_json_text(const std::string& text) {
-  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
-}
+std::string as_json_text(const std::string& text) { return Json::parse(Json(text).text()).string(); }
 
 }  // namespace
 

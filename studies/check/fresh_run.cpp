@@ -33,7 +33,7 @@ void require_mpirun(const FreshRunPlan& plan) {
   if (plan.settings.backend != LiveBackend::kMpi || live::mpi_rank_of_environment()) return;
   throw UnavailableError(
       Diagnostic{"U052", "", "a run over MPI has to be started by mpirun, and this process was not",
-                 fmt::format("start the gate with: mpirun -n {} debubble check ...", plan.plan.run.schedule.devices)});
+                 fmt::format("start the gate with: mpirun -n {} debubble check ...", plan.plan.job.schedule.devices)});
 }
 
 }  // namespace

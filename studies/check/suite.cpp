@@ -11,7 +11,7 @@
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/run.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "scenario/request/json_flags.hpp"
 #include "studies/check/suite_lines.hpp"
 

@@ -9,7 +9,6 @@
 #include "formats/run/run_file.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/run.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/deadlock.hpp"
 #include "studies/check/commands.hpp"
@@ -36,10 +35,11 @@ std::optional<std::string> accepted_baseline(const std::string& file, bool accep
 }
 
 // Each run against the prediction from its own costs: those it was given, or those calibrated just before it.
-MeasurementResult judge_fresh(std::vector<RunRecord> records, const FreshRunPlan& plan, const Tolerances& tolerances) {
+MeasurementResult judge_fresh(std::vector<RunRecord> records, const FreshRunPlan& plan, const Tolerances& tolerances,
+                              Progress& progress) {
   std::vector<PredictedRun> runs;
   for (RunRecord& record : records) {
-    Report predicted = simulate_record(record).report;
+    Report predicted = simulate_record(record, progress).result.report;
     runs.push_back({std::move(record), std::move(predicted)});
   }
   return judge_runs(runs, tolerances, calibrates(plan) ? CostOrigin::kCalibratedNow : CostOrigin::kAsGiven);
@@ -96,8 +96,8 @@ void SuiteGate::predict_given(const SuiteScenario& scenario) {
   const Scenario checked =
       check_scenario(plan ? scenario_part(plan->settings, *scenario.flags) : ScenarioFlags(*scenario.flags));
   const std::string name = checked.schedules.empty() ? "1f1b" : checked.schedules.front();
-  Run run = run_schedule(checked, name, progress_);
-  Report& report = run.report;
+  Simulated run = simulate(checked, name, progress_);
+  Report& report = run.result.report;
   if (!scenario.table.empty()) report.schedule.name = printable(scenario.table);  // wherever we were started from
   predictions_.push_back({scenario.name, report});
   to_run_.back() = std::move(plan);
@@ -105,15 +105,15 @@ void SuiteGate::predict_given(const SuiteScenario& scenario) {
 }
 
 // Without a prediction, the run's own schedule, costs and links are simulated.
-void SuiteGate::judge_recorded(const SuiteScenario& scenario, const Run* given) {
+void SuiteGate::judge_recorded(const SuiteScenario& scenario, const Simulated* given) {
   const RunRecord record = read_run_file(scenario.measured);
   Report predicted;
   if (given == nullptr) {
-    predicted = simulate_record(record).report;
+    predicted = simulate_record(record, progress_).result.report;
     predictions_.push_back({scenario.name, predicted});
   } else {
-    predicted = given->report;
-    if (const std::string reason = mismatch(record, given->schedule); !reason.empty()) {
+    predicted = given->result.report;
+    if (const std::string reason = mismatch(record, given->job.schedule); !reason.empty()) {
       throw InputError(Diagnostic{"D010", suite_.file + "#" + scenario.pointer + "/measured", reason,
                                   "leave \"scenario\" out to predict the run's own schedule, or name another run"});
     }
@@ -154,7 +154,7 @@ void SuiteGate::measure_one(const SuiteScenario& scenario, const FreshRunPlan& p
     FreshRun fresh = run_fresh(plan, progress_);
     if (!fresh.stall && fresh.wrong_data.empty()) {
       if (fresh.records.empty()) return;  // this process is not the one that knows
-      measurement = judge_fresh(std::move(fresh.records), plan, scenario.tolerances);
+      measurement = judge_fresh(std::move(fresh.records), plan, scenario.tolerances, progress_);
     } else {
       measurement.state = MeasurementResult::State::kStuck;
       measurement.stall = std::move(fresh.stall);
@@ -171,7 +171,7 @@ void SuiteGate::measure_one(const SuiteScenario& scenario, const FreshRunPlan& p
   measurement.fresh = true;
   if (measurement.backend.empty()) measurement.backend = scenario.live->backend;
   const bool ends = measurement.state == MeasurementResult::State::kJudged;
-  measurement.next = commands_for_fresh(scenario, plan.plan.run.schedule.devices, ends);
+  measurement.next = commands_for_fresh(scenario, plan.plan.job.schedule.devices, ends);
   result.measurement = std::move(measurement);
 }
 

@@ -12,11 +12,11 @@
 
 #include "formats/files/output_file.hpp"
 #include "scenario/job/progress.hpp"
-#include "scenario/job/run.hpp"
 #include "studies/check/baseline.hpp"
 #include "studies/check/fresh_run.hpp"
 #include "studies/check/result.hpp"
 #include "studies/check/suite.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 
@@ -40,7 +40,7 @@ class SuiteGate {
   void predict_all();
   void predict(const SuiteScenario& scenario);
   void predict_given(const SuiteScenario& scenario);
-  void judge_recorded(const SuiteScenario& scenario, const Run* given);
+  void judge_recorded(const SuiteScenario& scenario, const Simulated* given);
   void compare();
   void measure_one(const SuiteScenario& scenario, const FreshRunPlan& plan, ScenarioResult& result);
   void refuse(std::vector<Diagnostic> problems);

@@ -5,6 +5,7 @@
 
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "schedules/catalog.hpp"
 
 namespace debubble {
@@ -31,7 +32,8 @@ bool describes_request(const InputError& error) {
   if (error.diagnostics().empty()) return false;
   return std::all_of(error.diagnostics().begin(), error.diagnostics().end(), [](const Diagnostic& diagnostic) {
     const std::string& code = diagnostic.code;
-    const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015";
+    const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015" || code == "C003" ||
+                              code == "C017" || code == "C012";
     return !concerns_all && (code.starts_with("S") || code.starts_with("L") || code.starts_with("M") ||
                              code == "O004" || code == "O005" || code == "X011" || code == "X012");
   });
@@ -56,32 +58,33 @@ void mark_over_limit(Contender& contender, Bytes limit) {
 }
 
 // Halves the microbatches until the run fits, at most six times; the run with whole ones where that does not help.
-Run run_within(Scenario scenario, const Contender& contender, Bytes limit, Progress& progress, std::string& terms) {
+Simulated run_within(Scenario scenario, const Contender& contender, Bytes limit, Progress& progress,
+                     std::string& terms) {
   constexpr int kMostHalvings = 6;
-  Run whole = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
-  if (fits_limit(whole.report, limit)) return whole;
-  int microbatches = whole.schedule.microbatches;
+  Simulated whole = simulate(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
+  if (fits_limit(whole.result.report, limit)) return whole;
+  int microbatches = whole.job.schedule.microbatches;
   for (int k = 1; k <= kMostHalvings; ++k) {
     const auto half = with_half_microbatches(scenario, microbatches);
     if (!half) break;
     scenario = *half;
-    Run run = run_schedule(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
-    microbatches = run.schedule.microbatches;
-    if (!fits_limit(run.report, limit)) continue;
+    Simulated run = simulate(with_memory_limit(scenario, contender.entry, limit), contender.name, progress);
+    microbatches = run.job.schedule.microbatches;
+    if (!fits_limit(run.result.report, limit)) continue;
     terms = std::to_string(microbatches) + " microbatches of 1/" + std::to_string(1 << k) + " the size";
     return run;
   }
   return whole;  // what is held grows with the batch, however it is cut
 }
 
-Run run_on_terms(const Scenario& scenario, Contender& contender, const Terms& terms, Progress& progress) {
+Simulated run_on_terms(const Scenario& scenario, Contender& contender, const Terms& terms, Progress& progress) {
   Scenario own = scenario_for(scenario, contender.name);
   if (terms.equal == Equal::kStages) own = with_equal_stages(own, contender.entry);
   if (terms.equal == Equal::kMemory && !is_table_file(contender.name)) {
     return run_within(own, contender, *terms.memory_limit, progress, contender.terms);
   }
   if (terms.memory_limit) own = with_memory_limit(own, contender.entry, *terms.memory_limit);
-  return run_schedule(own, contender.name, progress);
+  return simulate(own, contender.name, progress);
 }
 
 }  // namespace
@@ -127,9 +130,9 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
   contender.name = name;
   contender.entry = find_schedule(name);
   try {
-    Run run = run_on_terms(scenario, contender, terms, progress);
-    contender.needs = needs_of(contender.entry, run.schedule);
-    contender.report = std::move(run.report);
+    Simulated run = run_on_terms(scenario, contender, terms, progress);
+    contender.needs = needs_of(contender.entry, run.job.schedule);
+    contender.report = std::move(run.result.report);
   } catch (const InputError& error) {
     if (!terms.all || !describes_request(error)) throw;
     contender.refusal = error;
@@ -147,8 +150,8 @@ Contender run_contender(const Scenario& scenario, const std::string& name, const
 }
 
 Bytes memory_of_1f1b(const Scenario& scenario, Progress& progress) {
-  const Run run = run_schedule(scenario_for(scenario, "1f1b"), "1f1b", progress);
-  return has_result(run.report) ? worst_memory(run.report).peak_memory : 0;
+  const Simulated run = simulate(scenario_for(scenario, "1f1b"), "1f1b", progress);
+  return has_result(run.result.report) ? worst_memory(run.result.report).peak_memory : 0;
 }
 
 void rank(std::vector<Contender>& contenders) {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "scenario/job/run.hpp"
 #include "schedules/needs.hpp"
 #include "sim/core/error.hpp"
 #include "studies/compare/equality.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 

@@ -6,8 +6,8 @@
 
 #include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "scenario/job/model_profile.hpp"
-#include "scenario/job/run.hpp"
 #include "scenario/request/profile_files.hpp"
 #include "sim/core/error.hpp"
 

@@ -26,14 +26,14 @@ Sides sides_of(const std::vector<std::string>& files) {
 }
 
 // What the measured run's own schedule, costs and links give.
-RunRecord predicted_record(const RunRecord& measured, const std::string& name) {
-  const Run run = simulate_record(measured);
-  if (run.report.deadlock) {
+RunRecord predicted_record(const RunRecord& measured, const std::string& name, Progress& progress) {
+  const Simulated run = simulate_record(measured, progress);
+  if (run.result.report.deadlock) {
     throw InputError(Diagnostic{"D009", name,
-                                "its own schedule cannot be simulated: " + run.report.findings.front().message,
+                                "its own schedule cannot be simulated: " + run.result.report.findings.front().message,
                                 "name a prediction before it"});
   }
-  return record_of(run, measured.p2p, "");  // nobody typed one: that of the measured run had its faults
+  return record_of(run, "");  // nobody typed one: that of the measured run had its faults
 }
 
 // The report of one iteration, with the peaks that were counted, where they were.
@@ -77,7 +77,7 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
     throw InputError(Diagnostic{"P016", diff.measured_name, "the run has no iteration", "run it again"});
   }
   progress.phase("simulating " + diff.measured_name);
-  if (sides.predicted.empty()) diff.predicted = predicted_record(diff.measured, diff.measured_name);
+  if (sides.predicted.empty()) diff.predicted = predicted_record(diff.measured, diff.measured_name, progress);
   if (diff.predicted.iterations.empty()) {
     throw InputError(Diagnostic{"P016", diff.predicted_name, "the run has no iteration", "run it again"});
   }

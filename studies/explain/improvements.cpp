@@ -42,27 +42,27 @@ std::string price_of(const Trial& trial, const Report& own, const Report& base) 
   return price;
 }
 
-struct Outcome {
+struct TrialOutcome {
   Improvement improvement;
   Trial::Kind kind = Trial::Kind::kSchedule;
 };
 
-std::optional<Outcome> tried_trial(const Trial& trial, const Report& base) {
+std::optional<TrialOutcome> tried_trial(const Trial& trial, const Report& base) {
   try {
-    const Run run = trial.make();
-    if (!has_result(run.report) || run.report.makespan == 0) return std::nullopt;
-    if (run.report.memory_fit && run.report.memory_fit->spare < 0 && base.memory_fit && base.memory_fit->spare >= 0) {
+    const Report report = trial.make();
+    if (!has_result(report) || report.makespan == 0) return std::nullopt;
+    if (report.memory_fit && report.memory_fit->spare < 0 && base.memory_fit && base.memory_fit->spare >= 0) {
       return std::nullopt;  // faster, and out of memory
     }
-    Outcome outcome;
+    TrialOutcome outcome;
     outcome.kind = trial.kind;
     Improvement& found = outcome.improvement;
     found.what = trial.what;
-    found.price = price_of(trial, run.report, base);
+    found.price = price_of(trial, report, base);
     found.command = trial.command;
-    found.step = run.report.makespan;
-    found.microbatches = run.report.schedule.microbatches;
-    found.gain = 1 - per_microbatch(run.report) / per_microbatch(base);
+    found.step = report.makespan;
+    found.microbatches = report.schedule.microbatches;
+    found.gain = 1 - per_microbatch(report) / per_microbatch(base);
     // What takes more memory is another kind of change than what does not.
     if (trial.kind == Trial::Kind::kSchedule && !found.price.empty()) outcome.kind = Trial::Kind::kScheduleAtAPrice;
     return outcome;
@@ -74,24 +74,25 @@ std::optional<Outcome> tried_trial(const Trial& trial, const Report& base) {
 }  // namespace
 
 std::vector<Improvement> improvements(const ImprovementBase& base) {
-  if (base.run.report.makespan == 0) return {};
+  if (base.run.result.report.makespan == 0) return {};
   const std::vector<Trial> trials = trials_for(base);
-  std::vector<std::optional<Outcome>> results(trials.size());
+  std::vector<std::optional<TrialOutcome>> results(trials.size());
   for_each_index(trials.size(), threads_for(trials.size(), 0),
-                 [&](std::size_t k) { results[k] = tried_trial(trials[k], base.run.report); });
-  std::vector<Outcome> found;
+                 [&](std::size_t k) { results[k] = tried_trial(trials[k], base.run.result.report); });
+  std::vector<TrialOutcome> found;
   for (auto& result : results) {
     if (result && result->improvement.gain >= kWorthSaying) found.push_back(std::move(*result));
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Outcome& a, const Outcome& b) { return a.improvement.gain > b.improvement.gain; });
+  std::stable_sort(found.begin(), found.end(), [](const TrialOutcome& a, const TrialOutcome& b) {
+    return a.improvement.gain > b.improvement.gain;
+  });
   // Faster ops help everybody: they are said last.
   std::stable_partition(found.begin(), found.end(),
-                        [](const Outcome& outcome) { return outcome.kind != Trial::Kind::kCompute; });
+                        [](const TrialOutcome& outcome) { return outcome.kind != Trial::Kind::kCompute; });
   std::vector<Improvement> best;
   std::set<Trial::Kind> kinds;
   double without_price = 0;
-  for (Outcome& outcome : found) {
+  for (TrialOutcome& outcome : found) {
     if (!kinds.insert(outcome.kind).second) continue;
     // A schedule at a price that gains no more than one without is no choice.
     if (outcome.kind == Trial::Kind::kSchedule) without_price = outcome.improvement.gain;

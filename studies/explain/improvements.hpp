@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "scenario/job/run.hpp"
 #include "scenario/request/scenario.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 
@@ -25,7 +25,7 @@ struct ImprovementBase {
   const ScenarioFlags& flags;
   const Scenario& scenario;
   const std::string& name;  // of the schedule
-  const Run& run;           // simulated
+  const Simulated& run;
 };
 
 // Best first, but faster ops last; of each kind the best one, and only what gains 0.1 % at least. What the schedule

@@ -10,6 +10,7 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
@@ -53,7 +54,8 @@ void halve_lane(StepWork& step, StepTask::Lane lane) {
 
 class ExplainTrials {
  public:
-  explicit ExplainTrials(const ImprovementBase& base) : base_(base), run_(base.run) {}
+  explicit ExplainTrials(const ImprovementBase& base)
+      : base_(base), job_(base.run.job), report_(base.run.result.report) {}
 
   std::vector<Trial> all() {
     add_shapes();
@@ -66,15 +68,15 @@ class ExplainTrials {
 
  private:
   using Kind = Trial::Kind;
-  using Change = std::function<void(Run&)>;
+  using Change = std::function<Job(Job)>;
 
   // The same job, asked for with other flags.
   void add_asked(Kind kind, std::string what, const Scenario& scenario, const std::string& name,
                  const ScenarioFlags& flags) {
     Trial trial{kind, std::move(what), "", command(scenario, name, flags), {}};
     trial.make = [scenario, name] {
-      Progress silent(false);
-      return run_schedule(scenario, name, silent);
+      NoProgress silent;
+      return simulate(scenario, name, silent).result.report;
     };
     trials_.push_back(std::move(trial));
   }
@@ -83,13 +85,8 @@ class ExplainTrials {
   void add_changed(Kind kind, std::string what, const Change& change) {
     Trial trial{kind, std::move(what), "", "", {}};
     trial.make = [&base = base_, change] {
-      Run run = base.run;
-      run.timeline = {};
-      run.report = {};
-      change(run);
-      Progress silent(false);
-      simulate_run(run, run.p2p, silent);
-      return run;
+      NoProgress silent;
+      return simulate(change(base.run.job), silent).report;
     };
     trials_.push_back(std::move(trial));
   }
@@ -98,8 +95,8 @@ class ExplainTrials {
                                     const ScenarioFlags& flags) const {
     std::string text = "debubble simulate --schedule " + shell_quoted(name);
     if (!is_table_file(name)) {
-      text += fmt::format(" -p {} -m {}", run_.schedule.devices,
-                          scenario.microbatches.value_or(run_.schedule.microbatches));
+      text += fmt::format(" -p {} -m {}", job_.schedule.devices,
+                          scenario.microbatches.value_or(job_.schedule.microbatches));
       if (scenario.chunks > 1) text += fmt::format(" -v {}", scenario.chunks);
     }
     if (scenario.partition != "auto") text += " --partition " + shell_quoted(scenario.partition);
@@ -110,40 +107,40 @@ class ExplainTrials {
   [[nodiscard]] Scenario same() const {
     Scenario scenario = base_.scenario;
     if (is_table_file(base_.name)) return scenario;
-    scenario.devices = run_.schedule.devices;
-    scenario.microbatches = run_.schedule.microbatches;
-    if (run_.schedule.chunks > 1) scenario.chunks = run_.schedule.chunks;
+    scenario.devices = job_.schedule.devices;
+    scenario.microbatches = job_.schedule.microbatches;
+    if (job_.schedule.chunks > 1) scenario.chunks = job_.schedule.chunks;
     return scenario;
   }
 
   void add_shapes() {
     const ScheduleEntry* entry = find_schedule(base_.name);
-    if (entry == nullptr || run_.schedule.total_ops() > kMostOps) return;
+    if (entry == nullptr || job_.schedule.total_ops() > kMostOps) return;
     Scenario more = same();
-    more.microbatches = 2 * run_.schedule.microbatches;
+    more.microbatches = 2 * job_.schedule.microbatches;
     add_asked(Kind::kMicrobatches,
-              fmt::format("{} microbatches instead of {}", *more.microbatches, run_.schedule.microbatches), more,
+              fmt::format("{} microbatches instead of {}", *more.microbatches, job_.schedule.microbatches), more,
               base_.name, base_.flags);
     if (entry->default_chunks < 2 || entry->chunk_step < 1 || !entry->chunks_param.empty()) return;
-    for (const int chunks : {run_.schedule.chunks + entry->chunk_step, 2 * run_.schedule.chunks}) {
+    for (const int chunks : {job_.schedule.chunks + entry->chunk_step, 2 * job_.schedule.chunks}) {
       Scenario other = same();
       other.chunks = chunks;
       if (base_.scenario.partition != "auto") break;  // the partition fits one number of stages only
-      add_asked(Kind::kChunks, fmt::format("{} stages per device instead of {}", chunks, run_.schedule.chunks), other,
+      add_asked(Kind::kChunks, fmt::format("{} stages per device instead of {}", chunks, job_.schedule.chunks), other,
                 base_.name, base_.flags);
     }
   }
 
   void add_schedules() {
-    const std::size_t ops = run_.schedule.total_ops();
-    if (is_table_file(base_.name) || ops > kMostOps || run_.schedule.asynchrony) return;
+    const std::size_t ops = job_.schedule.total_ops();
+    if (is_table_file(base_.name) || ops > kMostOps || job_.schedule.asynchrony) return;
     for (const ScheduleEntry& entry : schedule_catalog()) {
       if (entry.name == base_.name || entry.family == ScheduleFamily::kAsynchronous) continue;
       if (entry.uses_costs && ops > kMostPlannedOps) continue;
-      if (base_.scenario.partition != "auto" && entry.default_chunks != run_.schedule.chunks) continue;
+      if (base_.scenario.partition != "auto" && entry.default_chunks != job_.schedule.chunks) continue;
       Scenario scenario = scenario_for(base_.scenario, entry.name);
-      scenario.devices = run_.schedule.devices;
-      scenario.microbatches = run_.schedule.microbatches;
+      scenario.devices = job_.schedule.devices;
+      scenario.microbatches = job_.schedule.microbatches;
       scenario.chunks = 0;
       scenario.params.clear();
       ScenarioFlags flags = base_.flags;
@@ -154,7 +151,7 @@ class ExplainTrials {
   }
 
   void add_flags() {
-    if (run_.p2p != P2p::kOverlapped) {
+    if (job_.p2p != P2p::kOverlapped) {
       Scenario scenario = same();
       scenario.p2p = P2p::kOverlapped;
       ScenarioFlags flags = base_.flags;
@@ -183,7 +180,7 @@ class ExplainTrials {
 
   // Other flags of the training step.
   void add_step_flags_of(Kind kind, const char* what, std::string StepFlags::*flag, const char* word) {
-    if (run_.step.empty() || base_.flags.step.*flag == word) return;
+    if (job_.step.empty() || base_.flags.step.*flag == word) return;
     Scenario scenario = same();
     ScenarioFlags flags = base_.flags;
     flags.step.*flag = word;
@@ -207,47 +204,56 @@ class ExplainTrials {
       Changes changes;
       changes.links = {change};
       add_changed(Kind::kLinks, what,
-                  [&base = base_, changes](Run& run) { run = changed_run(base.scenario, run, changes); });
+                  [&base = base_, changes](const Job& job) { return changed_job(base.scenario, job, changes); });
     };
     // Of an ideal link only what it has can be improved; the others refuse.
     add("links of twice the bandwidth and half the latency", faster);
     add("links of twice the bandwidth", wider);
     add("links of half the latency", nearer);
-    if (run_.topology.contended()) {
-      add_changed(Kind::kContention, "no contention: every transfer as if it were alone", [](Run& run) {
-        Network network = *run.topology.network();
+    if (job_.topology.contended()) {
+      add_changed(Kind::kContention, "no contention: every transfer as if it were alone", [](Job job) {
+        Network network = *job.topology.network();
         network.model = NetworkModel::kUncontended;
-        run.topology = run.topology.with_network(std::make_shared<const Network>(std::move(network)));
+        job.topology = job.topology.rewired(std::make_shared<const Network>(std::move(network)));
+        return job;
       });
     }
-    if (!run_.variation.none()) {
-      add_changed(Kind::kStragglers, "no stragglers: every op as long as its stage costs",
-                  [](Run& run) { run.variation = {}; });
+    if (!job_.variation.none()) {
+      add_changed(Kind::kStragglers, "no stragglers: every op as long as its stage costs", [](Job job) {
+        job.variation = {};
+        return job;
+      });
     }
     const auto has = [&](StepTask::Lane lane) {
-      return std::any_of(run_.step.tasks.begin(), run_.step.tasks.end(),
+      return std::any_of(job_.step.tasks.begin(), job_.step.tasks.end(),
                          [lane](const StepTask& task) { return task.lane == lane; });
     };
     if (has(StepTask::Lane::kCollective)) {
-      add_changed(Kind::kStepCollectives, "the step's collectives in half the time",
-                  [](Run& run) { halve_lane(run.step, StepTask::Lane::kCollective); });
+      add_changed(Kind::kStepCollectives, "the step's collectives in half the time", [](Job job) {
+        halve_lane(job.step, StepTask::Lane::kCollective);
+        return job;
+      });
     }
     if (has(StepTask::Lane::kCompute)) {
-      add_changed(Kind::kOptimizer, "the optimizer in half the time",
-                  [](Run& run) { halve_lane(run.step, StepTask::Lane::kCompute); });
+      add_changed(Kind::kOptimizer, "the optimizer in half the time", [](Job job) {
+        halve_lane(job.step, StepTask::Lane::kCompute);
+        return job;
+      });
     }
   }
 
   void add_costs() {
-    if (run_.report.inside_collectives > 0) {
-      add_changed(Kind::kInsideCollectives, "the collectives inside stages in half the time", [](Run& run) {
-        for (StageCost& cost : run.costs.stages) halve_collectives(cost);
+    if (report_.inside_collectives > 0) {
+      add_changed(Kind::kInsideCollectives, "the collectives inside stages in half the time", [](Job job) {
+        for (StageCost& cost : job.costs.stages) halve_collectives(cost);
+        return job;
       });
     }
     add_balance();
-    add_changed(Kind::kCompute, "every op 10 % faster", [](Run& run) {
-      for (StageCost& cost : run.costs.stages) scale_ops(cost, kFasterShare);
-      if (run.costs.overlapped_pair) run.costs.overlapped_pair = scaled_time(*run.costs.overlapped_pair, kFasterShare);
+    add_changed(Kind::kCompute, "every op 10 % faster", [](Job job) {
+      for (StageCost& cost : job.costs.stages) scale_ops(cost, kFasterShare);
+      if (job.costs.overlapped_pair) job.costs.overlapped_pair = scaled_time(*job.costs.overlapped_pair, kFasterShare);
+      return job;
     });
   }
 
@@ -270,36 +276,38 @@ class ExplainTrials {
   void add_balance() {
     double sum = 0;
     double most = 0;
-    for (const DeviceReport& device : run_.report.devices) {
+    for (const DeviceReport& device : report_.devices) {
       sum += static_cast<double>(device.busy);
       most = std::max(most, static_cast<double>(device.busy));
     }
-    const double mean = sum / static_cast<double>(run_.report.devices.size());
+    const double mean = sum / static_cast<double>(report_.devices.size());
     if (mean <= 0 || most < kUnevenMean * mean) return;
-    add_changed(Kind::kBalance, "the same work spread evenly over the devices", [](Run& run) {
-      std::vector<double> busy(static_cast<std::size_t>(run.schedule.devices), 0.0);
-      const Placement& placement = run.schedule.placement;
+    add_changed(Kind::kBalance, "the same work spread evenly over the devices", [](Job job) {
+      std::vector<double> busy(static_cast<std::size_t>(job.schedule.devices), 0.0);
+      const Placement& placement = job.schedule.placement;
       const auto device_of = [&](int replica, int stage) {
         return static_cast<std::size_t>(placement.device_of(replica, stage));
       };
-      for (const auto& row : run.schedule.rows) {
-        const auto device = static_cast<std::size_t>(&row - run.schedule.rows.data());
+      for (const auto& row : job.schedule.rows) {
+        const auto device = static_cast<std::size_t>(&row - job.schedule.rows.data());
         for (const Op& op : row) {
           if (is_vocabulary(op.kind)) continue;
-          busy[device] += static_cast<double>(duration_of(op.kind, at(run.costs.stages, op.stage)));
+          busy[device] += static_cast<double>(duration_of(op.kind, at(job.costs.stages, op.stage)));
         }
       }
       double all = 0;
       for (const double one : busy) all += one;
-      for (int stage = 0; stage < run.schedule.stages; ++stage) {
+      for (int stage = 0; stage < job.schedule.stages; ++stage) {
         const double own = busy[device_of(0, stage)];
-        if (own > 0) scale_ops(at(run.costs.stages, stage), all / static_cast<double>(busy.size()) / own);
+        if (own > 0) scale_ops(at(job.costs.stages, stage), all / static_cast<double>(busy.size()) / own);
       }
+      return job;
     });
   }
 
   const ImprovementBase& base_;
-  const Run& run_;
+  const Job& job_;
+  const Report& report_;
   std::vector<Trial> trials_;
 };
 

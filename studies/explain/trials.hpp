@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "scenario/job/run.hpp"
 #include "studies/explain/improvements.hpp"
 
 namespace debubble {
@@ -33,9 +32,9 @@ struct Trial {
   };
   Kind kind = Kind::kSchedule;
   std::string what;
-  std::string price;          // beside memory, which is seen
-  std::string command;        // empty: no flags ask for it
-  std::function<Run()> make;  // simulated; throws InputError where it is not to be had
+  std::string price;             // beside memory, which is seen
+  std::string command;           // empty: no flags ask for it
+  std::function<Report()> make;  // throws InputError where it is not to be had
 };
 
 // `base` must outlive them.

@@ -28,11 +28,11 @@ void choose_iterations(const LiveSettings& settings, LivePlan& plan) {
 
 live::LiveRequest live_request(const LivePlan& plan, const LiveSettings& settings) {
   live::LiveRequest request;
-  request.schedule = plan.run.schedule;
-  request.costs = plan.run.costs;
-  request.hop_latency = plan.run.topology.transfer_latency();
-  request.hop_bandwidth = plan.run.topology.transfer_bandwidth();
-  request.p2p = plan.run.p2p;
+  request.schedule = plan.job.schedule;
+  request.costs = plan.job.costs;
+  request.hop_latency = plan.job.topology.transfer_latency();
+  request.hop_bandwidth = plan.job.topology.transfer_bandwidth();
+  request.p2p = plan.job.p2p;
   request.clock = plan.clock.clock;
   request.repetitions = plan.repetitions;
   request.warm_up = plan.warm_up;
@@ -71,21 +71,21 @@ LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const
   refuse_step(scenario.step, "debubble live");
   LivePlan plan;
   if (settings.on_gpus()) {
-    plan.run = prepare_schedule(scenario, name, progress);
+    plan.job = prepare_schedule(scenario, name, progress);
     plan.shape = model_shape(settings.model);
-    plan.partition = model_partition(*plan.shape, settings.size, settings.partition, plan.run.schedule.stages,
-                                     plan.run.report.assumptions);
-    plan.run.samples_per_microbatch = settings.size.microbatch;
-    plan.run.tokens_per_sample = settings.size.sequence;
+    plan.partition =
+        model_partition(*plan.shape, settings.size, settings.partition, plan.job.schedule.stages, plan.job.assumptions);
+    plan.job.samples_per_microbatch = settings.size.microbatch;
+    plan.job.tokens_per_sample = settings.size.sequence;
   } else {
-    plan.run = prepare_run(scenario, name, progress);
+    plan.job = prepare(scenario, name, progress);
   }
-  refuse_filled_bubbles(plan.run.schedule, "--transform fill-bubbles",
+  refuse_filled_bubbles(plan.job.schedule, "--transform fill-bubbles",
                         "no executor runs the work that fill-bubbles places beside the schedule");
-  plan.clock = choose_clock(settings, plan.run.schedule.devices);
+  plan.clock = choose_clock(settings, plan.job.schedule.devices);
   choose_iterations(settings, plan);
   for (const std::string& fault : settings.faults) {
-    plan.faults.push_back(live::parse_fault(fault, plan.run.schedule));
+    plan.faults.push_back(live::parse_fault(fault, plan.job.schedule));
   }
   return plan;
 }
@@ -95,7 +95,7 @@ live::LiveResult start_live(const LivePlan& plan, const LiveSettings& settings, 
   const live::LiveProgress tell = [&](int done, int total, const std::string& what) {
     progress.phase(fmt::format("{} ({} of {})", what, done, total));
   };
-  progress.phase(fmt::format("running {} ops", plan.run.schedule.total_ops()));
+  progress.phase(fmt::format("running {} ops", plan.job.schedule.total_ops()));
   switch (settings.backend) {
     case LiveBackend::kCpu:
       return live::run_on_cpu(request, tell);
@@ -113,14 +113,14 @@ live::LiveResult start_live(const LivePlan& plan, const LiveSettings& settings, 
 
 RunRecord record_of(const LivePlan& plan, live::LiveResult result, const std::string& command_line) {
   RunRecord record;
-  record.schedule = plan.run.schedule;
+  record.schedule = plan.job.schedule;
   record.costs = std::move(result.costs);
   record.hop_latency = result.hop_latency;
   record.hop_bandwidth = result.hop_bandwidth;
-  record.p2p = plan.run.p2p;
-  record.assumptions = plan.run.report.assumptions;
-  record.samples_per_microbatch = plan.run.samples_per_microbatch;
-  record.tokens_per_sample = plan.run.tokens_per_sample;
+  record.p2p = plan.job.p2p;
+  record.assumptions = plan.job.assumptions;
+  record.samples_per_microbatch = plan.job.samples_per_microbatch;
+  record.tokens_per_sample = plan.job.tokens_per_sample;
   record.origin = std::move(result.origin);
   record.origin.date = utc_now();
   record.origin.command_line = command_line;

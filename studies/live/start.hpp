@@ -5,8 +5,7 @@
 #include <string>
 
 #include "live/live.hpp"
-#include "scenario/job/progress.hpp"
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "sim/core/run_record.hpp"
 #include "studies/live/settings.hpp"
 
@@ -14,7 +13,7 @@ namespace debubble {
 
 // What is known before anything runs.
 struct LivePlan {
-  Run run;  // schedule, costs (but for cuda) and links, assumptions; no timeline
+  Job job;  // schedule, costs (but for cuda) and links, assumptions
   ClockChoice clock;
   int repetitions = 1;
   int warm_up = 0;

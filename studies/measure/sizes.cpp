@@ -21,7 +21,7 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
 }
 
 // One number of the sizes and the flag it comes from.
-struct Dimension {
+struct SizeDimension {
   const char* key;   // in --sweep
   const char* flag;  // for one value
   std::vector<std::int64_t> values;
@@ -55,7 +55,7 @@ class MeasuredSizeReader {
     problems_.push_back({code, std::move(place), std::move(message), std::move(help)});
   }
 
-  void take(Dimension& dimension, const std::optional<int>& given, std::int64_t usual) {
+  void take(SizeDimension& dimension, const std::optional<int>& given, std::int64_t usual) {
     if (given && *given < 1) {
       complain("C012", dimension.flag, "at least 1 is needed; got " + std::to_string(*given),
                "leave it out for the default");
@@ -75,7 +75,7 @@ class MeasuredSizeReader {
   void read_sweep(const std::string& text, const SizeFlags& flags) {
     const std::size_t equals = text.find('=');
     const std::string key = text.substr(0, equals);
-    Dimension* dimension = key == "microbatch" ? &microbatch_ : key == "seq" ? &sequence_ : nullptr;
+    SizeDimension* dimension = key == "microbatch" ? &microbatch_ : key == "seq" ? &sequence_ : nullptr;
     if (equals == std::string::npos || dimension == nullptr) {
       const std::array<std::string, 2> keys{"microbatch", "seq"};
       const std::string guess = closest_name(key, keys);
@@ -93,7 +93,7 @@ class MeasuredSizeReader {
     read_list(text.substr(equals + 1), *dimension);
   }
 
-  void read_list(const std::string& list, Dimension& dimension) {
+  void read_list(const std::string& list, SizeDimension& dimension) {
     dimension.values.clear();
     for (std::size_t begin = 0; begin <= list.size();) {
       const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -112,9 +112,9 @@ class MeasuredSizeReader {
     }
   }
 
-  Dimension microbatch_{"microbatch", "--microbatch", {}, false};
-  Dimension sequence_{"seq", "--seq", {}, false};
-  Dimension tensor_parallel_{"tp", "--tp", {}, false};
+  SizeDimension microbatch_{"microbatch", "--microbatch", {}, false};
+  SizeDimension sequence_{"seq", "--seq", {}, false};
+  SizeDimension tensor_parallel_{"tp", "--tp", {}, false};
   DataType type_ = DataType::kBf16;
   std::vector<Diagnostic> problems_;
 };

@@ -9,7 +9,6 @@
 #include "formats/run/open_trace.hpp"
 #include "formats/run/run_file.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/run.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
 
@@ -74,12 +73,12 @@ RunForm form_of(const std::string& text, const std::string& file) {
 RunRecord simulate_scenario(const std::string& file, const ScenarioFileReader& read, Progress& progress) {
   const Scenario scenario = check_scenario(read(file));
   const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
-  Run run = run_schedule(scenario, name, progress);
-  if (run.report.deadlock) {
-    std::string message = "this scenario has no run to compare: " + run.report.findings.front().message;
+  const Simulated run = simulate(scenario, name, progress);
+  if (run.result.report.deadlock) {
+    std::string message = "this scenario has no run to compare: " + run.result.report.findings.front().message;
     throw InputError(Diagnostic{"D009", file, std::move(message), "`debubble simulate --config` shows where it stops"});
   }
-  return record_of(run, scenario.p2p, "debubble simulate --config " + file);
+  return record_of(run, "debubble simulate --config " + file);
 }
 
 std::vector<PipelineTrace> read_traces(const std::vector<std::string>& files) {

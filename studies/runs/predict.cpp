@@ -11,48 +11,48 @@
 
 namespace debubble {
 
-RunRecord record_of(const Run& run, P2p p2p, const std::string& command_line) {
+RunRecord record_of(const Simulated& run, const std::string& command_line) {
   RunRecord record;
-  record.schedule = run.schedule;
-  record.costs = run.costs;
-  record.hop_latency = run.topology.transfer_latency();
-  record.hop_bandwidth = run.topology.transfer_bandwidth();
-  record.p2p = p2p;
-  record.assumptions = run.report.assumptions;
-  record.samples_per_microbatch = run.samples_per_microbatch;
-  record.tokens_per_sample = run.tokens_per_sample;
+  record.schedule = run.job.schedule;
+  record.costs = run.job.costs;
+  record.hop_latency = run.job.topology.transfer_latency();
+  record.hop_bandwidth = run.job.topology.transfer_bandwidth();
+  record.p2p = run.job.p2p;
+  record.assumptions = run.job.assumptions;
+  record.samples_per_microbatch = run.job.samples_per_microbatch;
+  record.tokens_per_sample = run.job.tokens_per_sample;
   record.origin.backend = "simulator";
   record.origin.clock = "simulated";
   record.origin.method = "simulated from the costs and links in this file";
   record.origin.command_line = command_line;
   record.origin.version = std::string(kVersion);
-  if (!run.variation.none()) {
+  if (!run.job.variation.none()) {
     record.origin.notes.emplace_back(
         "ops vary from the costs in this file; what others waited for because of that shows as dependency, fill and "
         "drain");
   }
   record.clocks.method = "one clock";
-  record.iterations.push_back({run.timeline, {}, {}});
+  record.iterations.push_back({run.result.timeline, {}, {}});
   return record;
 }
 
-std::string not_in_run_files(const Run& run) {
-  if (!run.step.empty() || !run.timeline.steps.empty())
+std::string not_in_run_files(const Simulated& run) {
+  if (!run.job.step.empty() || !run.result.timeline.steps.empty())
     return "it has tasks of a training step beside the schedule's ops";
-  if (run.topology.network() != nullptr) return "its transfers travel over a modelled network";
+  if (run.job.topology.network() != nullptr) return "its transfers travel over a modelled network";
   return "";
 }
 
-Run simulate_record(const RunRecord& record) {
-  Run run;
-  run.schedule = record.schedule;
-  run.costs = record.costs;
-  run.topology = Topology::ideal(record.hop_latency, record.hop_bandwidth);
-  run.samples_per_microbatch = record.samples_per_microbatch;
-  run.tokens_per_sample = record.tokens_per_sample;
-  run.report.assumptions = record.assumptions;
-  Progress progress;
-  simulate_run(run, record.p2p, progress);
+Simulated simulate_record(const RunRecord& record, Progress& progress) {
+  Simulated run;
+  run.job.schedule = record.schedule;
+  run.job.costs = record.costs;
+  run.job.topology = Topology::ideal(record.hop_latency, record.hop_bandwidth);
+  run.job.p2p = record.p2p;
+  run.job.samples_per_microbatch = record.samples_per_microbatch;
+  run.job.tokens_per_sample = record.tokens_per_sample;
+  run.job.assumptions = record.assumptions;
+  run.result = simulate(run.job, progress);
   return run;
 }
 

@@ -1,4 +1,5 @@
-// What would make a run fit: one change at a time, each simulated.
+#include "studies/simulate/remedies.hpp"
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -6,11 +7,12 @@
 #include <utility>
 
 #include "formats/text/quantities.hpp"
-#include "scenario/job/memory_fit_words.hpp"
-#include "scenario/job/memory_verdict.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "studies/simulate/memory_fit_words.hpp"
+#include "studies/simulate/memory_verdict.hpp"
 
 namespace debubble {
 namespace {
@@ -21,12 +23,12 @@ struct Change {
   Scenario scenario;
   std::string schedule;
 };
-using Changes = std::vector<Change>;
+using RemedyChanges = std::vector<Change>;
 
 class Candidates {
  public:
-  Candidates(const Scenario& scenario, const std::string& name, const Run& run)
-      : scenario_(scenario), name_(name), microbatches_(run.schedule.microbatches) {
+  Candidates(const Scenario& scenario, const std::string& name, int microbatches)
+      : scenario_(scenario), name_(name), microbatches_(microbatches) {
     if (scenario.transformer.setup) {
       add_recomputation();
       add_sharding();
@@ -40,14 +42,14 @@ class Candidates {
     add_transform("offload");
   }
 
-  [[nodiscard]] const std::vector<Changes>& all() const { return all_; }
+  [[nodiscard]] const std::vector<RemedyChanges>& all() const { return all_; }
 
  private:
   [[nodiscard]] Change change(std::string words) const { return {std::move(words), scenario_, name_}; }
   [[nodiscard]] const TrainingSetup& setup() const { return *scenario_.transformer.setup; }
 
   void add_recomputation() {
-    Changes changes;
+    RemedyChanges changes;
     if (setup().recompute == Recompute::kNone && !setup().flash_attention) {
       changes.push_back(change("--recompute selective"));
       changes.back().scenario.transformer.setup->recompute = Recompute::kSelective;
@@ -63,7 +65,7 @@ class Candidates {
   void add_sharding() {
     const Parallelism& sizes = scenario_.cluster.sizes;
     if (sizes.data * sizes.context < 2) return;
-    Changes changes;
+    RemedyChanges changes;
     for (int level = sizes.zero + 1; level <= 3; ++level) {
       changes.push_back(change("--zero " + std::to_string(level)));
       changes.back().scenario.cluster.sizes.zero = level;
@@ -74,7 +76,7 @@ class Candidates {
   void add_tensor_ranks() {
     const Parallelism& sizes = scenario_.cluster.sizes;
     if (sizes.tensor > 1 && !sizes.sequence) {
-      Changes with_sequence{change("--sequence-parallel")};
+      RemedyChanges with_sequence{change("--sequence-parallel")};
       with_sequence.back().scenario.cluster.sizes.sequence = true;
       if (!setup().flash_attention && setup().recompute == Recompute::kNone) {
         with_sequence.push_back(with_sequence.back());  // Korthikanti et al. propose both together
@@ -83,7 +85,7 @@ class Candidates {
       }
       all_.push_back(std::move(with_sequence));
     }
-    Changes changes;
+    RemedyChanges changes;
     for (int tensor = 2 * sizes.tensor; tensor <= 8; tensor *= 2) {
       changes.push_back(change("--tp " + std::to_string(tensor) + " --sequence-parallel"));
       changes.back().scenario.cluster.sizes.tensor = tensor;
@@ -94,7 +96,7 @@ class Candidates {
 
   // As many samples per step in smaller microbatches.
   void add_smaller_microbatches() {
-    Changes changes;
+    RemedyChanges changes;
     for (std::int64_t size = setup().microbatch_size, more = 1; size > 1 && size % 2 == 0;) {
       size /= 2;
       more *= 2;
@@ -142,18 +144,17 @@ class Candidates {
   const Scenario& scenario_;
   const std::string& name_;
   std::int64_t microbatches_;
-  std::vector<Changes> all_;
+  std::vector<RemedyChanges> all_;
 };
 
-// The run as changed; nothing where it is illegal, deadlocks, or does not fit.
-std::optional<Run> tried_change(Change change) {
-  Progress silent(false);
+// The report of the run as changed; nothing where it is illegal, deadlocks, or does not fit.
+std::optional<Report> tried_change(Change change) {
+  NoProgress silent;
   try {
     set_modelled_profile(change.scenario);
-    Run run = prepare_run(change.scenario, change.schedule, silent);
-    simulate_run(run, change.scenario.p2p, silent);
-    if (run.report.deadlock || !run.report.memory_fit || out_of_memory(run.report)) return std::nullopt;
-    return run;
+    Report report = simulate(change.scenario, change.schedule, silent).result.report;
+    if (report.deadlock || !report.memory_fit || out_of_memory(report)) return std::nullopt;
+    return report;
   } catch (const InputError&) {
     return std::nullopt;  // this schedule, model or cluster does not take it
   }
@@ -161,24 +162,25 @@ std::optional<Run> tried_change(Change change) {
 
 }  // namespace
 
-void add_remedies(const Scenario& scenario, const std::string& name, Run& run, Progress& progress) {
+Report with_remedies(const Scenario& scenario, const std::string& name, const Simulated& run, Progress& progress) {
   constexpr std::size_t kQuick = 300'000;  // ops of which some ten runs are no matter
-  if (run.schedule.total_ops() > kQuick) return;
-  std::vector<std::string>& remedies = run.report.memory_fit->remedies;
+  Report report = run.result.report;
+  if (run.job.schedule.total_ops() > kQuick) return report;
+  std::vector<std::string>& remedies = report.memory_fit->remedies;
   progress.phase("trying what would make it fit");
-  const Candidates candidates(scenario, name, run);
-  for (const Changes& changes : candidates.all()) {
+  const Candidates candidates(scenario, name, run.job.schedule.microbatches);
+  for (const RemedyChanges& changes : candidates.all()) {
     for (const Change& change : changes) {
-      const std::optional<Run> fitting = tried_change(change);
+      const std::optional<Report> fitting = tried_change(change);
       if (!fitting) continue;
-      remedies.push_back(change.words + ": " +
-                         remedy_words(*fitting->report.memory_fit, fitting->report.makespan, run.report.makespan));
+      remedies.push_back(change.words + ": " + remedy_words(*fitting->memory_fit, fitting->makespan, report.makespan));
       break;
     }
   }
-  for (Finding& finding : run.report.findings) {
-    if (finding.code == "F040") finding.message = memory_fit_words(run.report) + "; " + remedies_words(remedies);
+  for (Finding& finding : report.findings) {
+    if (finding.code == "F040") finding.message = memory_fit_words(report) + "; " + remedies_words(remedies);
   }
+  return report;
 }
 
 }  // namespace debubble

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "scenario/job/make_schedule.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "studies/parallel.hpp"
@@ -21,10 +22,10 @@ namespace {
 constexpr double kFasterCandidate = 0.9;
 constexpr std::size_t kMostLinks = 16;  // those with most of the step at stake
 
-// A run to try; made when its turn comes.
-struct Trial {
+// A job to try; made when its turn comes.
+struct CandidateTrial {
   std::string label;
-  std::function<Run()> make;
+  std::function<Job()> make;
 };
 
 class CandidateTrials {
@@ -33,7 +34,7 @@ class CandidateTrials {
     p2p_ = base.changes.overlap ? (*base.changes.overlap ? P2p::kOverlapped : P2p::kBlocking) : base.prepared.p2p;
   }
 
-  std::vector<Trial> all() {
+  std::vector<CandidateTrial> all() {
     add_stages();
     add_links();
     add_overlap();
@@ -44,7 +45,7 @@ class CandidateTrials {
  private:
   void add(std::string label, Changes changes) {
     const Changes all = together(base_.changes, changes);
-    trials_.push_back({std::move(label), [this, all] { return changed_run(base_.scenario, base_.prepared, all); }});
+    trials_.push_back({std::move(label), [this, all] { return changed_job(base_.scenario, base_.prepared, all); }});
   }
 
   void add_stages() {
@@ -118,23 +119,23 @@ class CandidateTrials {
     other.microbatches = microbatches;
     if (base_.prepared.schedule.chunks > 1) other.chunks = chunks;
     trials_.push_back({std::move(label), [this, other] {
-                         Progress silent(false);
-                         return changed_run(other, prepare_run(other, base_.name, silent), base_.changes);
+                         NoProgress silent;
+                         return changed_job(other, prepare(other, base_.name, silent), base_.changes);
                        }});
   }
 
   const CandidateBase& base_;
   const Sensitivity& sensitivity_;
   P2p p2p_ = P2p::kOverlapped;
-  std::vector<Trial> trials_;
+  std::vector<CandidateTrial> trials_;
 };
 
-std::optional<Candidate> tried_candidate(const Trial& trial, double per_microbatch) {
+std::optional<Candidate> tried_candidate(const CandidateTrial& trial, double per_microbatch) {
   try {
-    const Run run = trial.make();
-    const auto program = lowered(run, run.p2p);
+    const Job job = trial.make();
+    const auto program = lowered(job, job.p2p);
     if (!program) return std::nullopt;
-    Candidate candidate{trial.label, step_time(run, *program), run.schedule.microbatches, 0};
+    Candidate candidate{trial.label, step_time(job, *program), job.schedule.microbatches, 0};
     const double own = static_cast<double>(candidate.step) / candidate.microbatches;
     candidate.gain = per_microbatch > 0 ? 1 - own / per_microbatch : 0;
     return candidate;
@@ -148,7 +149,7 @@ std::optional<Candidate> tried_candidate(const Trial& trial, double per_microbat
 std::vector<Candidate> rank_candidates(const CandidateBase& base, const Sensitivity& sensitivity, int threads,
                                        const RunsDone& tell) {
   CandidateTrials trials(base, sensitivity);
-  const std::vector<Trial> list = trials.all();
+  const std::vector<CandidateTrial> list = trials.all();
   const double per_microbatch =
       static_cast<double>(sensitivity.step) / std::max(1, base.prepared.schedule.microbatches);
   std::vector<std::optional<Candidate>> results(list.size());

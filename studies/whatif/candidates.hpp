@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "scenario/request/scenario.hpp"
 #include "studies/whatif/changes.hpp"
 #include "studies/whatif/sensitivity.hpp"
@@ -27,7 +27,7 @@ struct Candidate {
 struct CandidateBase {
   const Scenario& scenario;
   const std::string& name;  // of the schedule
-  const Run& prepared;
+  const Job& prepared;
   Changes changes;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace debubble {
 
@@ -32,7 +33,7 @@ Nanoseconds& cost_in(StageCosts& costs, const CostName& name) {
 
 void set_link(ChangedCost& changed, const CostName& name, double factor) {
   constexpr double kNanosecondsPerSecond = 1e9;
-  Topology& topology = changed.run.topology;
+  Topology& topology = changed.job.topology;
   if (topology.network() == nullptr) {
     throw std::logic_error("with_cost: links of the ideal topology have exact derivatives");
   }
@@ -59,14 +60,14 @@ void set_link(ChangedCost& changed, const CostName& name, double factor) {
 
 }  // namespace
 
-ChangedCost with_cost(const LinkFollower& follower, const Run& run, const CostName& name, double factor) {
-  ChangedCost changed{run, 0};
+ChangedCost with_cost(const LinkFollower& follower, const Job& job, const CostName& name, double factor) {
+  ChangedCost changed{job, 0};
   if (name.kind == CostKind::kLatency || name.kind == CostKind::kTimePerByte) {
     set_link(changed, name, factor);
-    if (!name.links.empty()) follower.follow(changed.run);
+    if (!name.links.empty()) changed.job = follower.followed(std::move(changed.job));
     return changed;
   }
-  Nanoseconds& cost = cost_in(changed.run.costs, name);
+  Nanoseconds& cost = cost_in(changed.job.costs, name);
   const Nanoseconds before = cost;
   cost = std::llround(static_cast<double>(before) * factor);
   changed.added = static_cast<double>(cost - before);

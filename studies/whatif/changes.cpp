@@ -15,16 +15,16 @@ namespace debubble {
 namespace {
 
 // Transfers, and gradients where the step reduces any.
-void set_overlap(const Scenario& before, const Scenario& after, bool overlap, Run& run) {
+P2p changed_p2p(const Scenario& before, const Scenario& after, bool overlap, const Job& job) {
   const P2p p2p = overlap ? P2p::kOverlapped : P2p::kBlocking;
-  const bool same_step = run.step.empty() || before.step.options.reduce == after.step.options.reduce;
-  if (run.p2p == p2p && same_step) {
+  const bool same_step = job.step.empty() || before.step.options.reduce == after.step.options.reduce;
+  if (job.p2p == p2p && same_step) {
     throw InputError(
         Diagnostic{"O024", "--overlap",
                    overlap ? "communication overlaps with compute already" : "communication holds compute already",
                    overlap ? "add --p2p blocking for a base without overlap" : "leave --overlap out"});
   }
-  run.p2p = p2p;
+  return p2p;
 }
 
 // With ideal links between the stages, collectives have ports or switches of their own, which only a change of all
@@ -37,8 +37,8 @@ std::vector<LinkChange> of_all(const std::vector<LinkChange>& changes) {
 }
 
 // Collectives follow their links: those of the step, and those inside stages where these are modelled.
-void follow_links(const Scenario& scenario, const Run& prepared, const std::vector<LinkChange>& links, Run& run) {
-  if (prepared.topology.network() != nullptr) return LinkFollower(scenario, prepared).follow(run);
+Job with_links_followed(const Scenario& scenario, const Job& prepared, const std::vector<LinkChange>& links, Job job) {
+  if (prepared.topology.network() != nullptr) return LinkFollower(scenario, prepared).followed(std::move(job));
   const std::vector<LinkChange> all = of_all(links);
   double bandwidth = 1;
   double latency = 1;
@@ -46,8 +46,8 @@ void follow_links(const Scenario& scenario, const Run& prepared, const std::vect
     bandwidth *= change.bandwidth;
     latency *= change.latency;
   }
-  const Topology step_links = changed_topology(prepared.topology, all, run.schedule.devices, run.pipeline_replicas);
-  LinkFollower(scenario, prepared).follow_ideal(bandwidth, latency, step_links, run);
+  const Topology step_links = changed_topology(prepared.topology, all, job.schedule.devices, job.pipeline_replicas);
+  return LinkFollower(scenario, prepared).followed_ideal(bandwidth, latency, step_links, std::move(job));
 }
 
 }  // namespace
@@ -90,20 +90,20 @@ VariationScenario changed_variation(const Scenario& scenario, const Changes& cha
   return variation;
 }
 
-Run changed_run(const Scenario& scenario, const Run& prepared, const Changes& changes) {
-  Run run = prepared;
+Job changed_job(const Scenario& scenario, const Job& prepared, const Changes& changes) {
+  Job job = prepared;
   const Scenario after = changed_scenario(scenario, changes);
-  run.topology = changed_topology(run.topology, changes.links, run.schedule.devices, run.pipeline_replicas);
-  run.variation = make_variation(changed_variation(scenario, changes), run.schedule, run.pipeline_replicas);
+  job.topology = changed_topology(job.topology, changes.links, job.schedule.devices, job.pipeline_replicas);
+  job.variation = make_variation(changed_variation(scenario, changes), job.schedule, job.pipeline_replicas);
   if (changes.stage >= 0) {
-    run.variation.stage.resize(static_cast<std::size_t>(run.schedule.stages), 1);
-    at(run.variation.stage, changes.stage) *= changes.stage_factor;
+    job.variation.stage.resize(static_cast<std::size_t>(job.schedule.stages), 1);
+    at(job.variation.stage, changes.stage) *= changes.stage_factor;
   }
-  if (changes.overlap) set_overlap(scenario, after, *changes.overlap, run);
+  if (changes.overlap) job.p2p = changed_p2p(scenario, after, *changes.overlap, job);
   const bool ideal = prepared.topology.network() == nullptr;
   const bool links = ideal ? !of_all(changes.links).empty() : !changes.links.empty();
-  if (links || changes.overlap) follow_links(after, prepared, changes.links, run);
-  return run;
+  if (links || changes.overlap) return with_links_followed(after, prepared, changes.links, std::move(job));
+  return job;
 }
 
 }  // namespace debubble

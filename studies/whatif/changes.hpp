@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "scenario/request/scenario.hpp"
 #include "studies/whatif/link_changes.hpp"
 
@@ -35,9 +35,9 @@ struct NamedChange {
 // The scenario with what the changes say about the training step.
 [[nodiscard]] Scenario changed_scenario(Scenario scenario, const Changes& changes);
 
-// `prepared` (prepare_run, not simulated) with the changes. What the base varies in stays. Throws InputError for what
+// `prepared` with the changes. What the base varies in stays. Throws InputError for what
 // the run does not have.
-[[nodiscard]] Run changed_run(const Scenario& scenario, const Run& prepared, const Changes& changes);
+[[nodiscard]] Job changed_job(const Scenario& scenario, const Job& prepared, const Changes& changes);
 
 // The variation of the changed run, as flags: for other seeds.
 [[nodiscard]] VariationScenario changed_variation(const Scenario& scenario, const Changes& changes);

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "scenario/job/model_profile.hpp"
-#include "scenario/job/run_step.hpp"
 #include "scenario/job/stage_costs.hpp"
+#include "scenario/job/step.hpp"
 #include "sim/core/at.hpp"
 
 namespace debubble {
@@ -32,19 +32,12 @@ std::vector<bool> changed_links(const LinkGraph& before, const LinkGraph& after)
   return changed;
 }
 
-StageCosts followed_costs(const Scenario& scenario, const Schedule& schedule) {
-  Run draft;
-  draft.schedule = schedule;
-  set_stage_costs(scenario, draft);
-  return std::move(draft.costs);
-}
-
 }  // namespace
 
-LinkFollower::LinkFollower(const Scenario& scenario, const Run& base) : scenario_(scenario) {
+LinkFollower::LinkFollower(const Scenario& scenario, const Job& base) : scenario_(scenario) {
   if (scenario.profile && scenario.partition == "auto") scenario_.partition = partition_text(base.partition);
   if (scenario.cluster.graph == nullptr) return;
-  costs_ = followed_costs(scenario_, base.schedule);
+  costs_ = make_stage_costs(scenario_, base.schedule).costs;
   if (!scenario.transformer.setup) return;
   const Router* before = scenario.cluster.graph->router.get();
   const Router* now = base.topology.network()->graph.router.get();
@@ -52,7 +45,7 @@ LinkFollower::LinkFollower(const Scenario& scenario, const Run& base) : scenario
   if (before != now) find_inside_links(base, *before);  // what a link that has failed since has carried
 }
 
-void LinkFollower::find_inside_links(const Run& base, const Router& router) {
+void LinkFollower::find_inside_links(const Job& base, const Router& router) {
   const RankLayout& layout = base.topology.network()->layout;
   if (!has_inside(layout.sizes)) return;
   inside_.resize(static_cast<std::size_t>(base.schedule.devices));
@@ -77,13 +70,13 @@ void LinkFollower::find_inside_links(const Run& base, const Router& router) {
   }
 }
 
-void LinkFollower::follow(Run& run) const {
-  if (scenario_.cluster.graph == nullptr) return;  // single ideal links: only transfers take them
-  const LinkGraph& graph = run.topology.network()->graph;
-  if (!concerns_inside(graph)) return set_step(costs_, run);
-  const PlacedLayers placed = place_layers(scenario_, graph, run.schedule.devices);
-  run.topology = run.topology.with_gather(placed.longest_gather());
-  set_step(stage_costs_at(scenario_, placed, run.schedule), run);
+Job LinkFollower::followed(Job job) const {
+  if (scenario_.cluster.graph == nullptr) return job;  // single ideal links: only transfers take them
+  const LinkGraph& graph = job.topology.network()->graph;
+  if (!concerns_inside(graph)) return with_step(job, costs_, job.topology);
+  const PlacedLayers placed = place_layers(scenario_, graph, job.schedule.devices);
+  job.topology = job.topology.with_gather(placed.longest_gather());
+  return with_step(job, stage_costs_at(scenario_, placed, job.schedule), job.topology);
 }
 
 bool LinkFollower::concerns_inside(const LinkGraph& graph) const {
@@ -94,29 +87,22 @@ bool LinkFollower::concerns_inside(const LinkGraph& graph) const {
   });
 }
 
-void LinkFollower::follow_ideal(double bandwidth, double latency, const Topology& step_links, Run& run) const {
+Job LinkFollower::followed_ideal(double bandwidth, double latency, const Topology& step_links, Job job) const {
   Scenario scenario = scenario_;
   const bool modelled = scenario.transformer.setup && scenario.cluster.graph == nullptr;
   if (modelled && has_inside(scenario.transformer.setup->parallel)) {
     ModelledLayers layers = modelled_on_ideal(scenario, bandwidth, latency);
     scenario.profile = std::move(layers.profile);
-    run.topology = run.topology.with_gather(layers.gather);
+    job.topology = job.topology.with_gather(layers.gather);
   }
-  const Topology between_stages = run.topology;
-  run.topology = step_links;
-  set_step(followed_costs(scenario, run.schedule), run);
-  run.topology = between_stages;
+  return with_step(job, make_stage_costs(scenario, job.schedule).costs, step_links);
 }
 
-void LinkFollower::set_step(const StageCosts& costs, Run& run) const {
-  Run draft;
-  draft.schedule = run.schedule;
-  draft.partition = run.partition;
-  draft.costs = costs;
-  draft.topology = run.topology;
-  set_step_work(scenario_, draft);
-  run.costs = std::move(draft.costs);
-  run.step = std::move(draft.step);
+Job LinkFollower::with_step(Job job, const StageCosts& costs, const Topology& links) const {
+  StepMade made = make_step(scenario_, {job.schedule, costs, job.partition, links});
+  job.costs = std::move(made.costs);
+  job.step = std::move(made.work);
+  return job;
 }
 
 std::string collectives_that_stay(const Scenario& scenario, bool named) {

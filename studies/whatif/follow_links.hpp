@@ -9,31 +9,31 @@
 #include <string>
 #include <vector>
 
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "scenario/request/scenario.hpp"
 
 namespace debubble {
 
 class LinkFollower {
  public:
-  // `base` is the prepared run before any change, `scenario` what prepared it.
-  LinkFollower(const Scenario& scenario, const Run& base);
+  // `base` is the job before any change, `scenario` what prepared it.
+  LinkFollower(const Scenario& scenario, const Job& base);
 
-  // Sets costs and step of a run whose topology has changed. On ideal links, where that is about single links between
-  // stages, there is nothing to do. Thread-safe.
-  void follow(Run& run) const;
+  // A job whose topology has changed, with the costs and step that follow. On ideal links, where that is about single
+  // links between stages, nothing does. Thread-safe.
+  [[nodiscard]] Job followed(Job job) const;
   // The same where the base is on ideal links: all of them got so many times the bandwidth and latency, and the step's
   // collectives, which have ports of their own, run over `step_links`.
-  void follow_ideal(double bandwidth, double latency, const Topology& step_links, Run& run) const;
+  [[nodiscard]] Job followed_ideal(double bandwidth, double latency, const Topology& step_links, Job job) const;
 
   // The links that collectives inside stages take, of each device of the pipeline: ascending. Empty without a graph or
   // without such collectives.
   [[nodiscard]] const std::vector<std::vector<std::int32_t>>& inside_links() const { return inside_; }
 
  private:
-  void find_inside_links(const Run& base, const Router& router);
+  void find_inside_links(const Job& base, const Router& router);
   [[nodiscard]] bool concerns_inside(const LinkGraph& graph) const;
-  void set_step(const StageCosts& costs, Run& run) const;
+  [[nodiscard]] Job with_step(Job job, const StageCosts& costs, const Topology& links) const;
 
   Scenario scenario_;  // with the partition of the base
   StageCosts costs_;   // of the base, before what the step makes of them; empty on ideal links

@@ -29,19 +29,19 @@ std::string pattern_of(const std::string& name, std::vector<std::string>* number
   return pattern;
 }
 
-struct Ends {
+struct LinkEnds {
   std::string from;
   std::string to;
 };
 
-Ends ends_of(const std::string& name) {
+LinkEnds ends_of(const std::string& name) {
   const std::size_t arrow = std::min(name.find('>'), name.size());
   return {name.substr(0, arrow), arrow < name.size() ? name.substr(arrow + 1) : ""};
 }
 
 // The same for both directions of a wire: "gpu#>nvswitch#".
 std::string wire_of(const std::string& name) {
-  const Ends ends = ends_of(pattern_of(name));
+  const LinkEnds ends = ends_of(pattern_of(name));
   return std::min(ends.from, ends.to) + ">" + std::max(ends.from, ends.to);
 }
 
@@ -88,10 +88,10 @@ std::string common_name(const std::vector<std::string>& names) {
   return text;
 }
 
-LinkGroups::LinkGroups(const Run& run, const Program& program, const LinkFollower& follower) {
-  if (run.topology.network() == nullptr) return;
-  const LinkGraph& graph = run.topology.network()->graph;
-  find_uses(run, program, follower);
+LinkGroups::LinkGroups(const Job& job, const Program& program, const LinkFollower& follower) {
+  if (job.topology.network() == nullptr) return;
+  const LinkGraph& graph = job.topology.network()->graph;
+  find_uses(job, program, follower);
   std::vector<std::string> kinds;
   for (const Link& link : graph.links) kinds.push_back(wire_of(link.name));
   const auto figures = [&](std::size_t link) {
@@ -108,11 +108,11 @@ LinkGroups::LinkGroups(const Run& run, const Program& program, const LinkFollowe
   }
   if (groups_.size() > kMost) group_by(figures);
   describe(graph);
-  find_loose(run);
+  find_loose(job);
 }
 
-void LinkGroups::find_uses(const Run& run, const Program& program, const LinkFollower& follower) {
-  const LinkGraph& graph = run.topology.network()->graph;
+void LinkGroups::find_uses(const Job& job, const Program& program, const LinkFollower& follower) {
+  const LinkGraph& graph = job.topology.network()->graph;
   uses_.resize(graph.links.size());
   inside_.assign(graph.links.size(), false);
   std::int64_t what = 0;
@@ -126,12 +126,12 @@ void LinkGroups::find_uses(const Run& run, const Program& program, const LinkFol
     if (channel.from_device != channel.to_device) pairs.emplace(channel.from_device, channel.to_device);
   }
   for (const auto& [from, to] : pairs) {
-    for (int replica = 0; replica < run.pipeline_replicas; ++replica) {
-      carry(what, run.topology.path(replica, from, to), static_cast<std::size_t>(replica));
+    for (int replica = 0; replica < job.pipeline_replicas; ++replica) {
+      carry(what, job.topology.path(replica, from, to), static_cast<std::size_t>(replica));
     }
     ++what;
   }
-  for (const StepTask& task : run.step.tasks) {
+  for (const StepTask& task : job.step.tasks) {
     std::size_t most = 0;
     for (std::size_t replica = 0; replica < task.phases.size(); ++replica) {
       const std::vector<Flow>& phases = task.phases[replica];
@@ -200,7 +200,7 @@ void LinkGroups::describe(const LinkGraph& graph) {
     }
     for (std::string& name : names) {
       if (patterns.size() < 2) break;
-      const Ends ends = ends_of(name);
+      const LinkEnds ends = ends_of(name);
       const bool forward = pattern_of(ends.from) <= pattern_of(ends.to);
       name = forward ? ends.from + "<>" + ends.to : ends.to + "<>" + ends.from;
     }
@@ -209,8 +209,8 @@ void LinkGroups::describe(const LinkGraph& graph) {
 }
 
 // Flows that share their links max-min fairly never fill one if another that all of them cross, too, is filled first.
-void LinkGroups::find_loose(const Run& run) {
-  const Network& network = *run.topology.network();
+void LinkGroups::find_loose(const Job& job) {
+  const Network& network = *job.topology.network();
   if (network.model == NetworkModel::kFifo) return;
   constexpr double kClearly = 1.01;  // a change by a part in a thousand leaves it so
   const auto bandwidth = [&](const LinkGroup& group) {

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "sim/engine/program.hpp"
 #include "studies/whatif/follow_links.hpp"
 
@@ -31,7 +31,7 @@ struct LinkGroup {
 class LinkGroups {
  public:
   // The run must be over a cluster's graph; on ideal links there are no groups.
-  LinkGroups(const Run& run, const Program& program, const LinkFollower& follower);
+  LinkGroups(const Job& job, const Program& program, const LinkFollower& follower);
 
   [[nodiscard]] const std::vector<LinkGroup>& groups() const { return groups_; }
   // By link: its group; -1: the run does not use it. Empty on ideal links.
@@ -50,12 +50,12 @@ class LinkGroups {
   };
   static constexpr std::size_t kMost = 64;
 
-  void find_uses(const Run& run, const Program& program, const LinkFollower& follower);
+  void find_uses(const Job& job, const Program& program, const LinkFollower& follower);
   void number_uses();
   template <typename Key>
   void group_by(const Key& key);
   void describe(const LinkGraph& graph);
-  void find_loose(const Run& run);
+  void find_loose(const Job& job);
 
   std::vector<std::vector<Use>> uses_;  // by link
   std::vector<std::int32_t> role_;      // by link: what it carries, whichever replica's, numbered; -1: nothing

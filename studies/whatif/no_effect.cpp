@@ -32,7 +32,7 @@ bool is_taken(const Program& program, const std::string& link) {
   });
 }
 
-std::string why_link(const LinkChange& change, const Scenario& scenario, const Run& prepared, const Program& program) {
+std::string why_link(const LinkChange& change, const Scenario& scenario, const Job& prepared, const Program& program) {
   const std::string name = change.link.empty() ? "the links" : "link " + change.link;
   const Network* network = prepared.topology.network();
   if (network != nullptr) {
@@ -74,7 +74,7 @@ bool same_result(const Report& base, const Report& changed) {
 }
 
 std::vector<std::string> why_no_effect(const std::vector<NamedChange>& changes, const Scenario& scenario,
-                                       const Run& prepared, const Report& base) {
+                                       const Job& prepared, const Report& base) {
   std::vector<std::string> reasons;
   const std::optional<Program> program = lowered(prepared, prepared.p2p);
   for (const NamedChange& one : changes) {

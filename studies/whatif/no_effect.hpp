@@ -14,6 +14,6 @@ namespace debubble {
 
 // One reason for each change of a run that stayed the same. `prepared` is the base, not simulated; `base` its report.
 [[nodiscard]] std::vector<std::string> why_no_effect(const std::vector<NamedChange>& changes, const Scenario& scenario,
-                                                     const Run& prepared, const Report& base);
+                                                     const Job& prepared, const Report& base);
 
 }  // namespace debubble

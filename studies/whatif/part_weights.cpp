@@ -35,19 +35,19 @@ bool nearly_equal(double a, double b) { return std::abs(a - b) <= 1e-9 * std::ma
 
 }  // namespace
 
-CostWeights::CostWeights(const Run& run, const Program& program, const LinkGroups& groups, int replica,
+CostWeights::CostWeights(const Job& job, const Program& program, const LinkGroups& groups, int replica,
                          const std::vector<Nanoseconds>& durations)
-    : run_(run),
+    : job_(job),
       program_(program),
       groups_(groups),
-      replica_(run.topology.contended() ? replica : 0),
+      replica_(job.topology.contended() ? replica : 0),
       node_uses_(program.nodes.size()),
       channel_uses_(program.channels.size()) {
   add_nodes(replica, durations);
   add_channels();
-  if (const Network* network = run.topology.network()) add_groups(*network);
-  if (run.costs.vocabulary) {
-    barrier_ = number_of({.kind = PartKind::kBarrier, .op = {}, .stage = 0}, run.costs.vocabulary->barrier);
+  if (const Network* network = job.topology.network()) add_groups(*network);
+  if (job.costs.vocabulary) {
+    barrier_ = number_of({.kind = PartKind::kBarrier, .op = {}, .stage = 0}, job.costs.vocabulary->barrier);
   }
   sort_costs();
 }
@@ -67,7 +67,7 @@ double CostWeights::share(int piece_class) const {
 
 // A device's nodes stand in the order of its row, so the row names their ops.
 void CostWeights::add_nodes(int replica, const std::vector<Nanoseconds>& durations) {
-  const std::vector<Nanoseconds> plain = varied_durations(program_, run_.schedule, run_.costs, Variation{}, replica);
+  const std::vector<Nanoseconds> plain = varied_durations(program_, job_.schedule, job_.costs, Variation{}, replica);
   std::vector<std::size_t> position(static_cast<std::size_t>(program_.devices), 0);
   for (std::size_t k = 0; k < program_.nodes.size(); ++k) {
     if (program_.nodes[k].is_transfer()) continue;
@@ -75,10 +75,10 @@ void CostWeights::add_nodes(int replica, const std::vector<Nanoseconds>& duratio
     const double ratio = plain[k] > 0 ? static_cast<double>(durations[k]) / static_cast<double>(plain[k]) : 1;
     std::array<double, 2> factors{ratio, ratio};
     if (!cell.is_copy) {
-      const auto& row = at(run_.schedule.rows, cell.device);
+      const auto& row = at(job_.schedule.rows, cell.device);
       std::size_t& next = at(position, cell.device);
       for (std::size_t member = 0; member < (cell.paired ? 2U : 1U); ++member) {
-        factors[member] = run_.variation.factor(replica, cell.device, row[next++]);
+        factors[member] = job_.variation.factor(replica, cell.device, row[next++]);
       }
     }
     add_ops(k, cell, factors, ratio);
@@ -87,7 +87,7 @@ void CostWeights::add_nodes(int replica, const std::vector<Nanoseconds>& duratio
 
 void CostWeights::add_ops(std::size_t node, const Program::Cell& cell, std::array<double, 2> factors, double ratio) {
   auto& uses = node_uses_[node];
-  const StageCosts& costs = run_.costs;
+  const StageCosts& costs = job_.costs;
   if (cell.is_copy) {
     const Nanoseconds whole = at(costs.stages, cell.stage).copy;
     const double part = cell.recomputed && at(costs.stages, cell.stage).activation > 0
@@ -126,20 +126,20 @@ void CostWeights::add_channels() {
   for (std::size_t k = 0; k < program_.channels.size(); ++k) {
     const Program::Channel& channel = program_.channels[k];
     if (channel.from_device == channel.to_device) continue;
-    if (const Network* network = run_.topology.network()) {
+    if (const Network* network = job_.topology.network()) {
       add_way(k, *network);
       continue;
     }
-    const double scale = run_.topology.transfer_scale();
+    const double scale = job_.topology.transfer_scale();
     const std::string link = std::to_string(channel.from_device) + ">" + std::to_string(channel.to_device);
     const auto bytes =
-        static_cast<double>(program_.shares.part(at(run_.costs.stages, channel.stage).output, channel.piece_class));
+        static_cast<double>(program_.shares.part(at(job_.costs.stages, channel.stage).output, channel.piece_class));
     channel_uses_[k].push_back({number_of({.kind = PartKind::kLatency, .op = {}, .stage = 0, .link = link, .links = {}},
-                                          run_.topology.latency()),
+                                          job_.topology.latency()),
                                 1 / scale, 1 / scale});
     channel_uses_[k].push_back(
         {number_of({.kind = PartKind::kTimePerByte, .op = {}, .stage = 0, .link = link, .links = {}},
-                   run_.topology.bandwidth()),
+                   job_.topology.bandwidth()),
          bytes / scale, bytes / scale});
   }
 }
@@ -147,7 +147,7 @@ void CostWeights::add_channels() {
 std::int32_t CostWeights::group_cost(PartKind kind, std::int32_t group) {
   const LinkGroup& of = at(groups_.groups(), group);
   if (kind == PartKind::kTimePerByte && of.never_tight) return -1;
-  const Link& link = at(run_.topology.network()->graph.links, of.links.front());
+  const Link& link = at(job_.topology.network()->graph.links, of.links.front());
   const CostName name{.kind = kind, .op = {}, .stage = 0, .link = of.name, .links = of.links};
   return number_of(name, kind == PartKind::kLatency ? link.latency : link.bandwidth);
 }
@@ -167,7 +167,7 @@ void CostWeights::add_groups(const Network& network) {
 void CostWeights::add_way(std::size_t number, const Network& network) {
   const Program::Channel& channel = program_.channels[number];
   const CostName message{.kind = PartKind::kLatency, .op = {}, .stage = 0, .link = "", .links = {}};
-  const double once = 1 / run_.topology.transfer_scale();
+  const double once = 1 / job_.topology.transfer_scale();
   channel_uses_[number].push_back({number_of(message, network.message_latency), once, once});
   std::vector<std::vector<std::int32_t>> longest_ways;
   Nanoseconds longest = -1;
@@ -197,7 +197,7 @@ void CostWeights::add_latency(std::size_t number, const std::vector<std::vector<
       ++of_group[way];
     }
   }
-  const double once = 1 / run_.topology.transfer_scale();
+  const double once = 1 / job_.topology.transfer_scale();
   for (const auto& [group, of_ways] : counts) {
     const auto [least, most] = std::minmax_element(of_ways.begin(), of_ways.end());
     channel_uses_[number].push_back({group_cost(PartKind::kLatency, group), *most * once, *least * once});
@@ -207,9 +207,9 @@ void CostWeights::add_latency(std::size_t number, const std::vector<std::vector<
 void CostWeights::add_bytes(std::size_t number, const Network& network) {
   const Program::Channel& channel = program_.channels[number];
   const auto& links = network.graph.links;
-  const FlowPath path = run_.topology.path(replica_, channel.from_device, channel.to_device);
+  const FlowPath path = job_.topology.path(replica_, channel.from_device, channel.to_device);
   const auto bytes =
-      static_cast<double>(program_.shares.part(at(run_.costs.stages, channel.stage).output, channel.piece_class));
+      static_cast<double>(program_.shares.part(at(job_.costs.stages, channel.stage).output, channel.piece_class));
   const auto slowness = [&](const LinkShare& share) {
     const std::int64_t bandwidth = at(links, share.link).bandwidth;
     return bandwidth == 0 ? 0.0 : share.weight / static_cast<double>(bandwidth);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "sim/engine/critical_graph.hpp"
 #include "sim/engine/program.hpp"
 #include "studies/whatif/link_groups.hpp"
@@ -18,7 +18,7 @@ class CostWeights {
  public:
   // Of that pipeline replica, whose ops vary in their own way. `durations` are its nodes'. Its transfers take its own
   // ways where they may meet others; else all replicas' are alike, and the engine takes the first one's.
-  CostWeights(const Run& run, const Program& program, const LinkGroups& groups, int replica,
+  CostWeights(const Job& job, const Program& program, const LinkGroups& groups, int replica,
               const std::vector<Nanoseconds>& durations);
 
   // Every cost that takes time in this run, in the order of CostName.
@@ -47,7 +47,7 @@ class CostWeights {
   std::int32_t number_of(const CostName& name, Nanoseconds cost);
   [[nodiscard]] double share(int piece_class) const;
 
-  const Run& run_;
+  const Job& job_;
   const Program& program_;
   const LinkGroups& groups_;
   int replica_ = 0;  // whose ways the transfers take

@@ -63,8 +63,8 @@ void summarise(SeedTimes& seeds) {
   add_bins(seeds);
 }
 
-SeedTimes run_seeds(const Run& run, const VariationScenario& scenario, int seeds, int threads) {
-  const auto program = lowered(run, run.p2p);
+SeedTimes run_seeds(const Job& job, const VariationScenario& scenario, int seeds, int threads) {
+  const auto program = lowered(job, job.p2p);
   if (!program || seeds < 1) throw std::logic_error("run_seeds: nothing to run");
   SeedTimes result;
   result.first_seed = scenario.seed;
@@ -72,7 +72,7 @@ SeedTimes run_seeds(const Run& run, const VariationScenario& scenario, int seeds
   for_each_index(result.times.size(), threads_for(result.times.size(), threads), [&](std::size_t k) {
     VariationScenario own = scenario;
     own.seed += k;
-    result.times[k] = step_time(run, *program, make_variation(own, run.schedule, run.pipeline_replicas));
+    result.times[k] = step_time(job, *program, make_variation(own, job.schedule, job.pipeline_replicas));
   });
   summarise(result);
   return result;

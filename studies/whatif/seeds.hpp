@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "scenario/request/variation_flags.hpp"
 #include "sim/core/units.hpp"
 
@@ -32,7 +32,7 @@ struct SeedTimes {
 
 // Seeds scenario.seed, scenario.seed + 1, ...: each draws the jitter of every op, and the factors of the microbatches
 // where these are drawn. `threads` 0: one per core. The schedule must not deadlock.
-[[nodiscard]] SeedTimes run_seeds(const Run& run, const VariationScenario& scenario, int seeds, int threads);
+[[nodiscard]] SeedTimes run_seeds(const Job& job, const VariationScenario& scenario, int seeds, int threads);
 
 // The numbers of a list of times that is not empty.
 void summarise(SeedTimes& seeds);

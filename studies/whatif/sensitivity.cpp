@@ -8,10 +8,10 @@
 #include <map>
 #include <utility>
 
-#include "scenario/job/distinct_replicas.hpp"
 #include "sim/core/at.hpp"
 #include "sim/engine/cluster.hpp"
 #include "studies/parallel.hpp"
+#include "studies/simulate/distinct_replicas.hpp"
 #include "studies/whatif/changed_costs.hpp"
 #include "studies/whatif/link_groups.hpp"
 #include "studies/whatif/part_weights.hpp"
@@ -29,13 +29,13 @@ struct SlowestReplica {
   std::vector<Nanoseconds> durations;
 };
 
-SlowestReplica slowest_replica(const Run& run, const Program& program) {
+SlowestReplica slowest_replica(const Job& job, const Program& program) {
   SlowestReplica slowest;
   Nanoseconds most = -1;
-  const int replicas = run.variation.replicas_differ() ? run.pipeline_replicas : 1;
+  const int replicas = job.variation.replicas_differ() ? job.pipeline_replicas : 1;
   for (int replica = 0; replica < replicas; ++replica) {
-    auto durations = varied_durations(program, run.schedule, run.costs, run.variation, replica);
-    const Nanoseconds time = simulate_varied(program, run.costs, run.topology, durations);
+    auto durations = varied_durations(program, job.schedule, job.costs, job.variation, replica);
+    const Nanoseconds time = simulate_varied(program, job.costs, job.topology, durations);
     if (time <= most) continue;
     most = time;
     slowest = {replica, std::move(durations)};
@@ -81,9 +81,9 @@ struct Repeated {
   const RunsDone& tell;
 };
 
-void by_repeated_runs(const Run& run, const Program& program, const Repeated& how,
+void by_repeated_runs(const Job& job, const Program& program, const Repeated& how,
                       std::vector<Derivative>& derivatives) {
-  const Nanoseconds base = step_time(run, program);
+  const Nanoseconds base = step_time(job, program);
   const std::vector<std::size_t> leader = leaders(derivatives, how.groups);
   std::vector<std::size_t> due;
   for (std::size_t k = 0; k < leader.size(); ++k) {
@@ -93,8 +93,8 @@ void by_repeated_runs(const Run& run, const Program& program, const Repeated& ho
   for_each_index(due.size(), threads_for(due.size(), how.threads), [&](std::size_t index) {
     Derivative& derivative = derivatives[due[index]];
     const auto slope = [&](double factor) {
-      const ChangedCost changed = with_cost(how.follower, run, derivative.name, factor);
-      const double by = static_cast<double>(step_time(changed.run, program) - base);
+      const ChangedCost changed = with_cost(how.follower, job, derivative.name, factor);
+      const double by = static_cast<double>(step_time(changed.job, program) - base);
       if (how.tell) how.tell(++done, 2 * due.size());
       return changed.added == 0 ? 0 : by / changed.added;
     };
@@ -129,31 +129,31 @@ std::string to_string(const CostName& name) {
   return "";
 }
 
-Sensitivity find_sensitivity(const Scenario& scenario, const Run& run, const Program& program, int threads,
+Sensitivity find_sensitivity(const Scenario& scenario, const Job& job, const Program& program, int threads,
                              const RunsDone& tell) {
   Sensitivity result;
-  result.step = step_time(run, program);
-  const LinkFollower follower(scenario, run);
-  const LinkGroups groups(run, program, follower);
-  const bool one_walk = run.variation.replicas_differ() || distinct_replicas(run, program, run.variation) == 1;
+  result.step = step_time(job, program);
+  const LinkFollower follower(scenario, job);
+  const LinkGroups groups(job, program, follower);
+  const bool one_walk = job.variation.replicas_differ() || distinct_replicas(job, program, job.variation) == 1;
   const bool inside =
       std::any_of(groups.groups().begin(), groups.groups().end(), [](const LinkGroup& group) { return group.inside; });
-  result.exact = !needs_events(run) && one_walk && !inside;
-  const SlowestReplica slowest = slowest_replica(run, program);
+  result.exact = !needs_events(job) && one_walk && !inside;
+  const SlowestReplica slowest = slowest_replica(job, program);
   result.replica = slowest.number;
-  const CostWeights weights(run, program, groups, slowest.number, slowest.durations);
+  const CostWeights weights(job, program, groups, slowest.number, slowest.durations);
   result.derivatives = weights.costs();
   if (result.exact) {
-    const CriticalGraph graph(program, run.costs, run.topology, slowest.durations);
+    const CriticalGraph graph(program, job.costs, job.topology, slowest.durations);
     for_each_index(result.derivatives.size(), threads_for(result.derivatives.size(), threads),
                    [&](std::size_t k) { result.derivatives[k].times = graph.derivative(weights.of(k)); });
   } else {
-    by_repeated_runs(run, program, {follower, groups, threads, tell}, result.derivatives);
+    by_repeated_runs(job, program, {follower, groups, threads, tell}, result.derivatives);
   }
   for (Derivative& derivative : result.derivatives) {
     set_stake(derivative);
     for (const std::int32_t link : derivative.name.links) {
-      derivative.links.push_back(at(run.topology.network()->graph.links, link).name);
+      derivative.links.push_back(at(job.topology.network()->graph.links, link).name);
     }
   }
   return result;

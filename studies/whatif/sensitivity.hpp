@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/units.hpp"
 #include "sim/engine/critical_graph.hpp"
@@ -65,7 +65,7 @@ using RunsDone = std::function<void(std::size_t done, std::size_t all)>;
 
 // The run must be prepared and its schedule must not deadlock. `scenario` is what planned its training step. `threads`
 // 0: one per core.
-[[nodiscard]] Sensitivity find_sensitivity(const Scenario& scenario, const Run& run, const Program& program,
+[[nodiscard]] Sensitivity find_sensitivity(const Scenario& scenario, const Job& job, const Program& program,
                                            int threads, const RunsDone& tell = {});
 
 }  // namespace debubble

@@ -4,34 +4,34 @@
 #include <utility>
 #include <variant>
 
-#include "scenario/job/distinct_replicas.hpp"
 #include "sim/engine/cluster.hpp"
 #include "sim/engine/simulate.hpp"
+#include "studies/simulate/distinct_replicas.hpp"
 
 namespace debubble {
 
-std::optional<Program> lowered(const Run& run, P2p p2p) {
-  auto result = lower(run.schedule, p2p);
+std::optional<Program> lowered(const Job& job, P2p p2p) {
+  auto result = lower(job.schedule, p2p);
   if (auto* program = std::get_if<Program>(&result)) return std::move(*program);
   return std::nullopt;
 }
 
-bool needs_events(const Run& run) { return run.topology.contended() || !run.step.empty(); }
+bool needs_events(const Job& job) { return job.topology.contended() || !job.step.empty(); }
 
-Nanoseconds step_time(const Run& run, const Program& program) { return step_time(run, program, run.variation); }
+Nanoseconds step_time(const Job& job, const Program& program) { return step_time(job, program, job.variation); }
 
-Nanoseconds step_time(const Run& run, const Program& program, const Variation& variation) {
-  const int replicas = distinct_replicas(run, program, variation);
+Nanoseconds step_time(const Job& job, const Program& program, const Variation& variation) {
+  const int replicas = distinct_replicas(job, program, variation);
   const bool other_wires = replicas > 1 && !variation.replicas_differ();
-  if (needs_events(run) || other_wires) {
-    return simulate_cluster_totals(program, run.schedule, run.costs, run.topology, {&run.step, &variation, replicas})
+  if (needs_events(job) || other_wires) {
+    return simulate_cluster_totals(program, job.schedule, job.costs, job.topology, {&job.step, &variation, replicas})
         .makespan;
   }
-  if (variation.none()) return simulate_totals(program, run.costs, run.topology).makespan;
+  if (variation.none()) return simulate_totals(program, job.costs, job.topology).makespan;
   Nanoseconds slowest = 0;
   for (int replica = 0; replica < replicas; ++replica) {
-    const auto durations = varied_durations(program, run.schedule, run.costs, variation, replica);
-    slowest = std::max(slowest, simulate_varied(program, run.costs, run.topology, durations));
+    const auto durations = varied_durations(program, job.schedule, job.costs, variation, replica);
+    slowest = std::max(slowest, simulate_varied(program, job.costs, job.topology, durations));
   }
   return slowest;
 }

@@ -4,21 +4,21 @@
 #include <optional>
 #include <vector>
 
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "sim/core/units.hpp"
 #include "sim/engine/program.hpp"
 
 namespace debubble {
 
 // The lowered schedule; nothing where it deadlocks.
-[[nodiscard]] std::optional<Program> lowered(const Run& run, P2p p2p);
+[[nodiscard]] std::optional<Program> lowered(const Job& job, P2p p2p);
 
 // Whether transfers that meet, or tasks beside the schedule, take part: then the event-driven engine is asked.
-[[nodiscard]] bool needs_events(const Run& run);
+[[nodiscard]] bool needs_events(const Job& job);
 
 // Of the slowest pipeline replica. Thread-safe.
-[[nodiscard]] Nanoseconds step_time(const Run& run, const Program& program);
+[[nodiscard]] Nanoseconds step_time(const Job& job, const Program& program);
 // The same under another variation.
-[[nodiscard]] Nanoseconds step_time(const Run& run, const Program& program, const Variation& variation);
+[[nodiscard]] Nanoseconds step_time(const Job& job, const Program& program, const Variation& variation);
 
 }  // namespace debubble

@@ -20,7 +20,8 @@ NamedPrediction prediction(const std::string& name, int microbatches = 8) {
   testing::NoisyRun wish;
   wish.microbatches = microbatches;
   wish.repetitions = 1;
-  return {name, simulate_record(testing::noisy_run(wish)).report};
+  NoProgress silent;
+  return {name, simulate_record(testing::noisy_run(wish), silent).result.report};
 }
 
 BaselineComparison compare(const std::vector<NamedPrediction>& now, const std::optional<std::string>& accepted) {

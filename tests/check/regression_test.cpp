@@ -12,6 +12,11 @@
 namespace debubble::testing {
 namespace {
 
+Report predicted_report(const RunRecord& record) {
+  NoProgress silent;
+  return simulate_record(record, silent).result.report;
+}
+
 const MetricResult& metric(const MeasurementResult& result, MetricResult::Kind kind) {
   for (const MetricResult& one : result.metrics) {
     if (one.kind == kind) return one;
@@ -21,7 +26,7 @@ const MetricResult& metric(const MeasurementResult& result, MetricResult::Kind k
 
 MeasurementResult judged(const NoisyRun& wish, const Tolerances& tolerances = {}) {
   const RunRecord record = noisy_run(wish);
-  return judge_run(record, simulate_record(record).report, tolerances);
+  return judge_run(record, predicted_report(record), tolerances);
 }
 
 TEST_CASE("a run without noise is predicted exactly") {
@@ -130,7 +135,7 @@ TEST_CASE("few repetitions are judged, and their interval is called what it is")
 
 TEST_CASE("a device that fails does not hide behind one that only warns by more") {
   RunRecord record = noisy_run({});
-  const Report predicted = simulate_record(record).report;
+  const Report predicted = predicted_report(record);
   Tolerances tolerances;
   tolerances.memory_percent = 5;
   for (std::size_t k = 0; k < record.iterations.size(); ++k) {
@@ -175,7 +180,7 @@ std::vector<PredictedRun> calibrated_runs(const NoisyRun& wish, int calibrations
     one.added_bubble_pp = regression_pp;
     PredictedRun& run = runs.emplace_back();
     run.record = noisy_run(one);
-    run.predicted = simulate_record(run.record).report;
+    run.predicted = predicted_report(run.record);
   }
   return runs;
 }
@@ -207,7 +212,7 @@ TEST_CASE("several calibrations that all see it fail, one that does not holds th
 TEST_CASE("what was compared is told: a measurement, given times, or a simulation") {
   using Times = MeasurementResult::Times;
   RunRecord record = noisy_run({});
-  const Report predicted = simulate_record(record).report;
+  const Report predicted = predicted_report(record);
   CHECK(judge_run(record, predicted, {}).times == Times::kMeasured);
   for (RunIteration& iteration : record.iterations) iteration.timeline.measured = false;
   CHECK(judge_run(record, predicted, {}).times == Times::kGiven);

@@ -49,7 +49,8 @@ void use(const RunRecord& record) {
   }
   if (record.schedule.total_ops() > 2000) return;  // the slow part; the reader was the point
   try {
-    (void)simulate_record(record);
+    NoProgress silent;
+    (void)simulate_record(record, silent);
   } catch (const InputError&) {
     // Costs that add up to too much are input errors.
   }

@@ -102,6 +102,14 @@ def note(spaces, head, found):
         found["::".join(space for space in spaces if space), declared[0]] = " ".join(declared[1].split())
 
 
+def header_types(text):
+    """(namespace, name) of the types that a header declares at namespace scope."""
+    found = set()
+    for space, name in local_names(re.sub(r"(namespace debubble[\w:]*) \{", r"\1 { namespace {", text)):
+        found.add((space, name))
+    return {(space, name) for space, name in found if re.search(rf"\b(struct|class|enum class|enum|using) {name}\b", text)}
+
+
 def collisions(texts):
     where = collections.defaultdict(list)
     for path, text in sorted(texts.items()):
@@ -136,6 +144,15 @@ def main():
             if "build" not in path.relative_to(root).parts:
                 texts[str(path.relative_to(root))] = path.read_text()
     shared = collisions(texts)
+    headers = collections.defaultdict(list)
+    for room in ROOMS:
+        for path in (root / room).rglob("*.hpp"):
+            for key in header_types(path.read_text()):
+                headers[key].append(str(path.relative_to(root)))
+    for path, text in texts.items():
+        for key in local_names(text):
+            if key in headers and key not in shared:
+                shared[key] = [path, *headers[key]]
     for lists in (root / "tests").rglob("CMakeLists.txt"):
         for sources in PROGRAM.findall(re.sub(r"#.*", "", lists.read_text())):
             paths = [lists.parent / source for source in sources.split()]

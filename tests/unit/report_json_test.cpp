@@ -230,16 +230,19 @@ TEST_CASE("the published schema and the writer know the same keys") {
   std::ifstream file(debubble::testing::source_directory() + "/docs/report.schema.json");
   const Json schema = Json::parse(file);
   const Json& run = schema.at("definitions").at("run");
-  const Json full = Json::parse(report_json(full_report(), kTool));
+  Limit limit;
+  limit.kind = Limit::Kind::kFillAndDrain;
+  limit.more_microbatches = {16, 0.125};
+  const Json full = Json::parse(report_json(full_report(), kTool, &limit));
   check_keys(full, run, "", {"deadlock", "needs"});
   const Json compared =
       Json::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool));
-  check_keys(compared.at("runs").at(0), run, "/runs/0", {"deadlock"});
+  check_keys(compared.at("runs").at(0), run, "/runs/0", {"deadlock", "limit"});
   Report plain = small_report();
   plain.findings = full_report().findings;
   check_keys(Json::parse(report_json(plain, kTool)), run, "",
              {"deadlock", "needs", "stream", "extra_work", "copies", "peak_host_bytes", "cluster", "step", "memory_fit",
-              "inside_collectives_ns"});
+              "inside_collectives_ns", "limit"});
   const Json& rule = run.at("properties").at("deadlock");
   check_keys(Json::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
 }

@@ -34,12 +34,13 @@ std::vector<RunRecord> simulated(const Schedule& schedule, const StageCosts& cos
   auto lowered = lower(schedule, p2p);
   const auto* program = std::get_if<Program>(&lowered);
   if (program == nullptr) return {};
-  Run run;
-  run.schedule = schedule;
-  run.costs = costs;
-  run.topology = links;
-  run.timeline = simulate(*program, schedule, costs, links);
-  return {record_of(run, p2p, "debubble simulate")};
+  Simulated run;
+  run.job.schedule = schedule;
+  run.job.costs = costs;
+  run.job.topology = links;
+  run.job.p2p = p2p;
+  run.result.timeline = simulate(*program, schedule, costs, links);
+  return {record_of(run, "debubble simulate")};
 }
 
 void check_round_trip(const RunRecord& record) {
@@ -205,12 +206,13 @@ TEST_CASE("the prediction of a simulated record is the record itself") {
   testing::Dice dice(7);
   const StageCosts costs = testing::random_costs(schedule.stages, dice);
   const RunRecord record = simulated(schedule, costs, Topology::ideal(77, 0), P2p::kOverlapped).at(0);
-  const Run predicted = simulate_record(read_run_text(written(record), "run.json"));
-  Report report = predicted.report;
+  NoProgress silent;
+  const Simulated predicted = simulate_record(read_run_text(written(record), "run.json"), silent);
+  Report report = predicted.result.report;
   CHECK(report.steady_period.has_value());
   report.steady_period.reset();
   CHECK(report_json(report, {"", ""}) == report_text(record));
-  CHECK(written(record_of(predicted, record.p2p, record.origin.command_line)) == written(record));
+  CHECK(written(record_of(predicted, record.origin.command_line)) == written(record));
 }
 
 TEST_CASE("the median iteration is the middle one by makespan and the lower one of two") {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "studies/whatif/candidates.hpp"
 #include "studies/whatif/changed_costs.hpp"
@@ -23,7 +23,7 @@ namespace {
 struct Prepared {
   Scenario scenario;
   std::string name;
-  Run run;
+  Job job;
   Program program;
 };
 
@@ -31,9 +31,9 @@ Prepared prepared(ScenarioFlags flags) {
   Prepared made;
   made.scenario = check_scenario(flags);
   made.name = flags.schedules.front();
-  Progress silent(false);
-  made.run = prepare_run(made.scenario, made.name, silent);
-  made.program = lowered(made.run, made.run.p2p).value();
+  NoProgress silent;
+  made.job = prepare(made.scenario, made.name, silent);
+  made.program = lowered(made.job, made.job.p2p).value();
   return made;
 }
 
@@ -47,8 +47,8 @@ ScenarioFlags flags_of(const std::string& schedule, int devices, int microbatche
 
 // What a change of the cost by a hundred-thousandth does, per unit of it.
 double slope(const Prepared& made, const CostName& name, double factor) {
-  const ChangedCost changed = with_cost(LinkFollower(made.scenario, made.run), made.run, name, factor);
-  const Nanoseconds by = step_time(changed.run, made.program) - step_time(made.run, made.program);
+  const ChangedCost changed = with_cost(LinkFollower(made.scenario, made.job), made.job, name, factor);
+  const Nanoseconds by = step_time(changed.job, made.program) - step_time(made.job, made.program);
   return static_cast<double>(by) / changed.added;
 }
 
@@ -58,9 +58,9 @@ bool is_link(const CostName& name) {
 
 // Both sides of every stage's derivatives.
 int compare_stages(const Prepared& made) {
-  const Sensitivity found = find_sensitivity(made.scenario, made.run, made.program, 1);
+  const Sensitivity found = find_sensitivity(made.scenario, made.job, made.program, 1);
   REQUIRE(found.exact);
-  CHECK(found.step == step_time(made.run, made.program));
+  CHECK(found.step == step_time(made.job, made.program));
   int compared = 0;
   for (const Derivative& derivative : found.derivatives) {
     CAPTURE(to_string(derivative.name));
@@ -107,7 +107,7 @@ TEST_CASE("with noise each op counts with its own factor") {
   flags.variation.slow = {"device=2:1.25"};
   flags.variation.factors = "uniform:0.5-1.5";
   const Prepared made = prepared(flags);
-  const Sensitivity found = find_sensitivity(made.scenario, made.run, made.program, 1);
+  const Sensitivity found = find_sensitivity(made.scenario, made.job, made.program, 1);
   REQUIRE(found.exact);
   double sum = 0;
   for (const Derivative& derivative : found.derivatives) {
@@ -127,7 +127,7 @@ TEST_CASE("links count by hops and bytes") {
   flags.comm = "20us";
   flags.bandwidth = "10GB/s";
   const Prepared made = prepared(flags);
-  const Sensitivity found = find_sensitivity(made.scenario, made.run, made.program, 1);
+  const Sensitivity found = find_sensitivity(made.scenario, made.job, made.program, 1);
   int links = 0;
   for (const Derivative& derivative : found.derivatives) {
     if (!is_link(derivative.name)) continue;
@@ -140,8 +140,8 @@ TEST_CASE("links count by hops and bytes") {
     constexpr Nanoseconds kMore = 100;
     if (bytes) change.bandwidth = 1 / 1.001;
     if (!bytes) change.latency_is = derivative.cost + kMore;
-    Run other = made.run;
-    other.topology = changed_topology(made.run.topology, {change}, 8);
+    Job other = made.job;
+    other.topology = changed_topology(made.job.topology, {change}, 8);
     const auto by = static_cast<double>(step_time(other, made.program) - found.step);
     const double per = bytes ? 0.001 / static_cast<double>(derivative.cost) * 1e9 : static_cast<double>(kMore);
     CHECK(derivative.times.growing == doctest::Approx(by / per).epsilon(0.02));
@@ -156,7 +156,7 @@ TEST_CASE("links with the same part in a run are one cost, and what is left out 
   flags.cluster.tensor = 8;
   flags.cluster.data = 2;
   const Prepared made = prepared(flags);
-  const Sensitivity found = find_sensitivity(made.scenario, made.run, made.program, 1);
+  const Sensitivity found = find_sensitivity(made.scenario, made.job, made.program, 1);
   CHECK_FALSE(found.exact);
   std::set<std::string> bytes;
   std::size_t links = 0;
@@ -180,7 +180,7 @@ TEST_CASE("links with the same part in a run are one cost, and what is left out 
   CHECK(links > 100);
   const CostName pcie{.kind = CostName::Kind::kTimePerByte, .op = {}, .stage = 0, .link = "pcie", .links = [&] {
                         std::vector<std::int32_t> numbers;
-                        const auto& all = made.run.topology.network()->graph.links;
+                        const auto& all = made.job.topology.network()->graph.links;
                         for (std::size_t k = 0; k < all.size(); ++k) {
                           if (all[k].name.starts_with("gpu") && all[k].name.find(">nic") < all[k].name.size()) {
                             numbers.push_back(static_cast<std::int32_t>(k));
@@ -201,8 +201,8 @@ TEST_CASE("names of several links say which") {
 
 TEST_CASE("candidates are ranked by what they bring, and say what a run of their own says") {
   const Prepared made = prepared(flags_of("1f1b", 4, 8));
-  const Sensitivity found = find_sensitivity(made.scenario, made.run, made.program, 1);
-  const std::vector<Candidate> ranked = rank_candidates({made.scenario, made.name, made.run, {}}, found, 1);
+  const Sensitivity found = find_sensitivity(made.scenario, made.job, made.program, 1);
+  const std::vector<Candidate> ranked = rank_candidates({made.scenario, made.name, made.job, {}}, found, 1);
   CHECK(std::is_sorted(ranked.begin(), ranked.end(),
                        [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; }));
   int known = 0;
@@ -225,7 +225,7 @@ TEST_CASE("candidates are ranked by what they bring, and say what a run of their
     }
   }
   CHECK(known == 3);
-  const auto again = rank_candidates({made.scenario, made.name, made.run, {}}, found, 3);
+  const auto again = rank_candidates({made.scenario, made.name, made.job, {}}, found, 3);
   REQUIRE(again.size() == ranked.size());
   for (std::size_t k = 0; k < ranked.size(); ++k) {
     CHECK(again[k].label == ranked[k].label);

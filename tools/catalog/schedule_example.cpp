@@ -7,7 +7,8 @@
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/run.hpp"
+#include "studies/simulate/simulate.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/gantt.hpp"
 
 namespace debubble {
@@ -31,14 +32,14 @@ ScheduleExample schedule_example(const ScheduleEntry& entry, const ViewStyle& st
   ScenarioFlags flags;
   flags.devices = kExampleDevices;
   flags.microbatches = kExampleMicrobatches;
-  Progress progress;
-  const Run run = run_schedule(check_scenario(flags), entry.name, progress);
+  StderrProgress progress;
+  const Simulated run = simulate(check_scenario(flags), entry.name, progress);
   ScheduleExample example;
   example.command =
       fmt::format("debubble simulate --schedule {} -p {} -m {}", entry.name, kExampleDevices, kExampleMicrobatches);
-  if (!has_result(run.report)) return example;
-  example.drawing = gantt(run.timeline, style, {&run.schedule, &run.costs});
-  example.numbers = example_numbers(run.report);
+  if (!has_result(run.result.report)) return example;
+  example.drawing = gantt(run.result.timeline, style, {&run.job.schedule, &run.job.costs});
+  example.numbers = example_numbers(run.result.report);
   return example;
 }
 

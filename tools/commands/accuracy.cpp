@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "formats/files/read_file.hpp"
-#include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/check/suite.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 
 namespace debubble {
@@ -62,7 +62,7 @@ class Accuracy : public Command {
     if (!fit_ || std::filesystem::exists(file)) {
       calibrations = read_calibrations(read_file(file, "--calibration"), file);
     }
-    Progress progress;
+    StderrProgress progress;
     if (fit_) {
       progress.phase("fitting " + (source_.empty() ? "all sources" : source_));
       for (const auto& [source, constants] : fit_constants(results, source_)) calibrations[source] = constants;

@@ -12,10 +12,10 @@
 #include "formats/files/output_file.hpp"
 #include "formats/version.hpp"
 #include "live/backends.hpp"
-#include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
 #include "studies/check/suite_gate.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/check/check_json.hpp"
 #include "tools/views/check/github.hpp"
 #include "tools/views/check/junit.hpp"
@@ -103,7 +103,7 @@ class Check : public Command {
   static bool is_first() { return live::mpi_rank_of_environment().value_or(0) == 0; }
 
   CheckResult look() {
-    Progress progress;
+    StderrProgress progress;
     std::vector<SuiteGate> gates;
     for (const std::string& suite : suites_) gates.emplace_back(suite, accept_, progress);
     if (accept_) {

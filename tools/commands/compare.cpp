@@ -11,14 +11,15 @@
 #include "formats/text/quantities.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/memory_verdict.hpp"
-#include "scenario/job/run.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/compare/contender.hpp"
+#include "studies/simulate/memory_verdict.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/compare_assumptions.hpp"
 #include "tools/views/compare_table.hpp"
 #include "tools/views/summary.hpp"
@@ -96,7 +97,7 @@ class Compare : public Command {
     const std::vector<std::string> names = contender_names(scenario, terms.all);
     check_compared_params(scenario, names);
     Output output(output_, kCompareFormats);
-    Progress progress;
+    StderrProgress progress;
     if (terms.equal == Equal::kMemory && !terms.memory_limit) terms.memory_limit = memory_of_1f1b(scenario, progress);
     std::vector<Contender> contenders;
     for (const std::string& name : names) contenders.push_back(run_contender(scenario, name, terms, progress));

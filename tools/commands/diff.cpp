@@ -13,6 +13,7 @@
 #include "studies/diff/tolerance.hpp"
 #include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/diff/diff_json.hpp"
 #include "tools/views/diff/diff_view.hpp"
 #include "tools/views/diff/traces.hpp"
@@ -79,7 +80,7 @@ class DiffCommand : public Command {
     std::optional<OutputFile> bundle;
     if (!bundle_.empty()) bundle.emplace(bundle_);
 
-    Progress progress;
+    StderrProgress progress;
     const Diff diff = make_diff(request, progress);
     require_judgeable(tolerance, diff);
     show(diff, invocation, output);

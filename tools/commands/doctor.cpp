@@ -1,16 +1,16 @@
 #include "tools/commands/doctor.hpp"
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "formats/json/json.hpp"
 #include "formats/version.hpp"
 #include "profiler/measurement/gpu_checks.hpp"
-#include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/doctor/checks.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 
@@ -34,14 +34,14 @@ std::string figures_text(const GpuCheck& check) {
   return text;
 }
 
-nlohmann::ordered_json gpu_json(const std::vector<GpuCheck>& checks) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+Json gpu_json(const std::vector<GpuCheck>& checks) {
+  Json list = Json::array();
   for (const GpuCheck& check : checks) {
-    nlohmann::ordered_json figures = nlohmann::ordered_json::array();
+    Json figures = Json::array();
     for (const GpuFigure& figure : check.figures) {
       figures.push_back({{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}});
     }
-    nlohmann::ordered_json passed = nullptr;
+    Json passed = nullptr;
     if (check.passed) passed = *check.passed;
     list.push_back({{"name", check.name},
                     {"question", check.question},
@@ -97,7 +97,7 @@ class Doctor : public Command {
   [[nodiscard]] std::vector<GpuCheck> run_on_gpu() const {
     GpuCheckOptions options;
     options.device = device_;
-    Progress progress;
+    StderrProgress progress;
     return run_gpu_checks(options,
                           [&progress](int, int, const std::string& what) { progress.phase("GPU check: " + what); });
   }
@@ -112,13 +112,13 @@ class Doctor : public Command {
 
   [[nodiscard]] std::string as_json(const std::vector<MachineCheck>& checks,
                                     const std::vector<GpuCheck>& on_gpu) const {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    Json list = Json::array();
     for (const MachineCheck& check : checks) {
       list.push_back({{"what", check.what}, {"status", check.status}, {"detail", check.detail}});
     }
-    nlohmann::ordered_json all{{"schema_version", 1}, {"version", std::string(kVersion)}, {"checks", list}};
+    Json all{{"schema_version", 1}, {"version", std::string(kVersion)}, {"checks", list}};
     if (gpu_) all["gpu_checks"] = gpu_json(on_gpu);
-    return all.dump(2) + "\n";
+    return all.text(2) + "\n";
   }
 
   bool gpu_ = false;

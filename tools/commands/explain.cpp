@@ -9,15 +9,16 @@
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/run.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
-#include "tools/explain/error_page.hpp"
+#include "studies/simulate/simulate.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
+#include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/explain/explain_json.hpp"
 #include "tools/views/explain/op_story.hpp"
@@ -90,11 +91,7 @@ class Explain : public Command {
     const auto code = find_error_code(topic_);
     if (!code) nothing_called(topic_);
     Output output(output_, kExplainFormats);
-    std::string text = paint(output.style().color, kBold, code->code) + "  " + code->area + "\n";
-    for (const std::string& line : wrap(code->meaning, static_cast<std::size_t>(output.style().width) - 6)) {
-      text += "      " + line + "\n";
-    }
-    output.write(text);
+    output.write(error_code_text(*code, topic_, output.style()));
     output.commit();
     return kExitOk;
   }
@@ -108,44 +105,47 @@ class Explain : public Command {
     const ScheduleEntry& entry = known_schedule(name_);
     const Scenario scenario = check_scenario(flags_);
     Output output(output_, kExplainFormats);
-    Progress progress;
-    const Run own = run_schedule(scenario, entry.name, progress);
+    StderrProgress progress;
+    const Simulated own = simulate(scenario, entry.name, progress);
     output.write(schedule_story(entry, own, scenario, flags_, progress, output.style()));
     output.commit();
-    return has_result(own.report) ? kExitOk : kExitFinding;
+    return has_result(own.result.report) ? kExitOk : kExitFinding;
   }
 
   int explain_run(const Invocation& invocation) {
     const Scenario scenario = check_scenario(flags_);
     Output output(output_, kExplainFormats);
-    Progress progress;
+    StderrProgress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
-    const Run run = run_schedule(scenario, name, progress);
+    const Simulated run = simulate(scenario, name, progress);
     const ToolFacts tool{std::string(kVersion), invocation.command_line};
     const bool json = output.format() == Format::kJson;
-    if (!has_result(run.report)) {
-      output.write(json ? report_json(run.report, tool) : summary(run.report, output.style()));
+    if (!has_result(run.result.report)) {
+      output.write(json ? report_json(run.result.report, tool) : summary(run.result.report, output.style()));
     } else if (topic_ == "step") {
       progress.phase("trying changes");
       const StepStory story = story_of_step({flags_, scenario, name, run}, advice_context(scenario, name, run));
       output.write(json ? step_story_json(story, run, tool)
-                        : heading(run.report, output.style()) + "\n" + step_story_text(story, run, output.style()));
+                        : heading(run.result.report, output.style()) + "\n" +
+                              step_story_text(story, run, output.style()));
     } else {
       const OpStory story = story_of(topic_, run);
       output.write(json ? op_story_json(story, run, tool)
-                        : heading(run.report, output.style()) + "\n" + op_story_text(story, run, output.style().width));
+                        : heading(run.result.report, output.style()) + "\n" +
+                              op_story_text(story, run, output.style().width));
     }
     output.commit();
-    return has_result(run.report) ? kExitOk : kExitFinding;
+    return has_result(run.result.report) ? kExitOk : kExitFinding;
   }
 
-  [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name, const Run& run) const {
+  [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name,
+                                             const Simulated& run) const {
     AdviceContext context;
     context.flags = repeated_flags(flags_);
     context.schedule = shell_quoted(name);
     context.own_partition = scenario.partition != "auto";
     context.auto_partition = scenario.profile && !context.own_partition;
-    context.more_microbatches = more_microbatches(scenario, name, run);
+    context.more_microbatches = more_microbatches(scenario, name, run.job);
     return context;
   }
 

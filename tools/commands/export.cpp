@@ -13,14 +13,16 @@
 #include "formats/schedule/torchtitan.hpp"
 #include "formats/topology/topology_file.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/run.hpp"
+#include "scenario/job/make_schedule.hpp"
 #include "scenario/job/transforms.hpp"
 #include "schedules/exchange/comms_lowering.hpp"
 #include "schedules/exchange/comms_table.hpp"
 #include "schedules/exchange/expressible.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
+#include "studies/simulate/simulate.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/output/trace.hpp"
 #include "tools/views/diagnostics.hpp"
 
@@ -79,11 +81,11 @@ class Export : public Command {
     OutputFile file(output_);
     if (to_ == "chrome-trace" || to_ == "zero-bubble-json") return write_run(scenario, name, invocation, file);
     if (to_ == "megatron-layout") {
-      Progress progress;
-      const Run run = prepare_run(scenario, name, progress);
-      refuse_filled_bubbles(run.schedule, "--to", kExportPlacement);
-      refuse_other_placements(run.schedule);
-      file.write(write_layout(run.partition, *scenario.profile) + "\n");
+      StderrProgress progress;
+      const Job job = prepare(scenario, name, progress);
+      refuse_filled_bubbles(job.schedule, "--to", kExportPlacement);
+      refuse_other_placements(job.schedule);
+      file.write(write_layout(job.partition, *scenario.profile) + "\n");
     } else if (to_ == "topology-json") {
       write_topology(*scenario.cluster.graph, [&](std::string_view text) { file.write(text); });
     } else {
@@ -119,16 +121,17 @@ class Export : public Command {
 
   // What shows times.
   int write_run(const Scenario& scenario, const std::string& name, const Invocation& invocation, OutputFile& file) {
-    Progress progress;
-    const Run run = run_schedule(scenario, name, progress);
-    if (to_ == "zero-bubble-json") refuse_filled_bubbles(run.schedule, "--to", kExportPlacement);
-    if (to_ == "zero-bubble-json") refuse_what_is_not_expressible(run.schedule, ExchangeFormat::kNodeList, to_, "--to");
-    if (!has_result(run.report)) {
-      std::fputs(findings_view(run.report.findings, stderr_style()).c_str(), stderr);
+    StderrProgress progress;
+    const Simulated run = simulate(scenario, name, progress);
+    if (to_ == "zero-bubble-json") refuse_filled_bubbles(run.job.schedule, "--to", kExportPlacement);
+    if (to_ == "zero-bubble-json")
+      refuse_what_is_not_expressible(run.job.schedule, ExchangeFormat::kNodeList, to_, "--to");
+    if (!has_result(run.result.report)) {
+      std::fputs(findings_view(run.result.report.findings, stderr_style()).c_str(), stderr);
       return kExitFinding;
     }
     if (to_ == "zero-bubble-json") {
-      write_node_list(run.schedule, run.timeline, [&](std::string_view text) { file.write(text); });
+      write_node_list(run.job.schedule, run.result.timeline, [&](std::string_view text) { file.write(text); });
     } else {
       write_trace(run, invocation.command_line, nullptr, file);
     }

@@ -17,10 +17,10 @@
 #include "profiler/hooks_file.hpp"
 #include "profiler/importers/whole_model.hpp"
 #include "profiler/records/forwarding_sink.hpp"
-#include "scenario/job/progress.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/commands/trace_sources.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/explanation.hpp"
 
 namespace debubble {
@@ -146,7 +146,7 @@ class TraceImport {
   bool whole_;
   AttributionRules rules_;
   std::vector<std::string> notes_;
-  Progress progress_;
+  StderrProgress progress_;
 };
 
 // What a flag says counts, then what the hooks saw.

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cost_models/transformer/hardware.hpp"
+#include "formats/json/json.hpp"
 #include "scenario/request/model_choice.hpp"
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
@@ -28,8 +28,6 @@
 namespace debubble {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kListFormats = "text|json|markdown";
 
@@ -149,7 +147,7 @@ std::string list_items_text(const std::vector<ListItem>& items, const ViewStyle&
 std::string items_json(const std::string& family, const std::vector<ListItem>& items) {
   Json list = Json::array();
   for (const ListItem& item : items) list.push_back({{"name", item.name}, {"summary", item.summary}});
-  return Json{{"schema_version", 1}, {family, list}}.dump(2) + "\n";
+  return Json{{"schema_version", 1}, {family, list}}.text(2) + "\n";
 }
 
 class List : public Command {
@@ -226,7 +224,7 @@ class List : public Command {
     if (family_ == "topologies") name_ = name_.substr(0, name_.find(':'));
     std::vector<std::string> names;
     const Json all = Json::parse(all_json());
-    for (const Json& one : all[key()]) names.push_back(one["name"]);
+    for (const Json& one : all[key()]) names.push_back(one["name"].string());
     if (std::find(names.begin(), names.end(), name_) != names.end()) return;
     const std::string guess = closest_name(name_, names);
     throw InputError(Diagnostic{
@@ -241,7 +239,7 @@ class List : public Command {
       if (item["name"] == name_) one.push_back(item);
     }
     list[key()] = one;
-    return list.dump(2) + "\n";
+    return list.text(2) + "\n";
   }
 
   [[nodiscard]] std::string one_text(const ViewStyle& style) const {
@@ -270,13 +268,13 @@ class List : public Command {
   static std::string schedules_json() {
     Json list = Json::array();
     for (const ScheduleEntry& entry : schedule_catalog()) list.push_back(schedule_entry_json(entry));
-    return Json{{"schema_version", 1}, {"schedules", list}}.dump(2) + "\n";
+    return Json{{"schema_version", 1}, {"schedules", list}}.text(2) + "\n";
   }
 
   static std::string codes_json() {
     Json list = Json::array();
     for (const ErrorCode& code : error_codes()) list.push_back(code_json(code));
-    return Json{{"schema_version", 1}, {"error_codes", list}}.dump(2) + "\n";
+    return Json{{"schema_version", 1}, {"error_codes", list}}.text(2) + "\n";
   }
 
   std::string family_ = "schedules";

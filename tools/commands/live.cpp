@@ -11,6 +11,7 @@
 #include "live/backends.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/analysis/analyse.hpp"
+#include "sim/analysis/limit.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/live/flags.hpp"
@@ -19,6 +20,7 @@
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/run_files.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
 #include "tools/views/live_view.hpp"
@@ -62,14 +64,14 @@ class Live : public Command {
     RunFiles files(files_, output_.output);
     Output output(output_, kLiveFormats);
 
-    Progress progress;
+    StderrProgress progress;
     const LivePlan plan = plan_live(scenario, settings, name, progress);
-    files.require_words_for(plan.run.schedule);
+    files.require_words_for(plan.job.schedule);
     const LiveOutcome outcome = run_plan(plan, settings, invocation.command_line, progress);
     const bool ended = outcome.record.has_value();
     const bool fired = fail_if && ended && judge(*fail_if, outcome.report);
     show(plan, outcome, invocation, output);
-    files.write_schedule(plan.run.schedule);
+    files.write_schedule(plan.job.schedule);
     if (ended) files.write_result(run_of(plan, outcome), *outcome.record, progress);
     files.commit();
     output.commit();
@@ -79,7 +81,7 @@ class Live : public Command {
  private:
   // A rank other than 0 does its part and leaves the talking to rank 0, which every failure of the run reaches.
   static int follow(const Scenario& scenario, const LiveSettings& settings, const std::string& name) {
-    Progress progress(false);
+    NoProgress progress;
     const LivePlan plan = plan_live(scenario, settings, name, progress);
     int status = kExitOk;
     try {
@@ -99,8 +101,8 @@ class Live : public Command {
   static LiveOutcome run_plan(const LivePlan& plan, const LiveSettings& settings, const std::string& command_line,
                               Progress& progress) {
     LiveOutcome outcome;
-    outcome.report.schedule = facts_of(plan.run.schedule);
-    outcome.report.assumptions = plan.run.report.assumptions;
+    outcome.report.schedule = facts_of(plan.job.schedule);
+    outcome.report.assumptions = plan.job.assumptions;
     try {
       live::LiveResult result = start_live(plan, settings, progress);
       if (result.stall) {
@@ -114,26 +116,32 @@ class Live : public Command {
     } catch (const live::WrongDataError& error) {
       outcome.report.findings.push_back(wrong_data_finding(error));
     }
-    add_notes(plan.run.schedule, outcome.report);
+    add_notes(plan.job.schedule, outcome.report);
     return outcome;
   }
 
   // The median iteration as a run, for the trace.
-  static Run run_of(const LivePlan& plan, const LiveOutcome& outcome) {
+  static Simulated run_of(const LivePlan& plan, const LiveOutcome& outcome) {
     const RunRecord& record = *outcome.record;
-    Run run = plan.run;
-    run.costs = record.costs;
-    run.topology = Topology::ideal(record.hop_latency, record.hop_bandwidth);
-    run.timeline = record.iterations[median_iteration(record)].timeline;
-    run.report = outcome.report;
+    Simulated run{plan.job, {}};
+    run.job.costs = record.costs;
+    run.job.topology = Topology::ideal(record.hop_latency, record.hop_bandwidth);
+    run.result.timeline = record.iterations[median_iteration(record)].timeline;
+    run.result.report = outcome.report;
     return run;
+  }
+
+  static std::string json_of(const Report& report, const ToolFacts& tool) {
+    if (!has_result(report) || report.makespan == 0) return report_json(report, tool);
+    const Limit limit = find_limit(report);
+    return report_json(report, tool, &limit);
   }
 
   void show(const LivePlan& plan, const LiveOutcome& outcome, const Invocation& invocation, Output& output) const {
     const Report& report = outcome.report;
     switch (output.format()) {
       case Format::kJson:
-        output.write(report_json(report, {std::string(kVersion), invocation.command_line}));
+        output.write(json_of(report, {std::string(kVersion), invocation.command_line}));
         break;
       case Format::kCsv:
         output.write(devices_csv(report));

@@ -8,14 +8,17 @@
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/memory_verdict.hpp"
-#include "scenario/job/run.hpp"
+#include "sim/analysis/limit.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/runs/predict.hpp"
+#include "studies/simulate/memory_verdict.hpp"
+#include "studies/simulate/remedies.hpp"
+#include "studies/simulate/simulate.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/run_files.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/gantt.hpp"
 #include "tools/views/summary.hpp"
@@ -43,51 +46,58 @@ class Simulate : public Command {
     RunFiles files(files_, output_.output);
     Output output(output_, kSimulateFormats);
 
-    Progress progress;
+    StderrProgress progress;
     const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
-    Run run = run_schedule(scenario, name, progress);
-    if (out_of_memory(run.report)) add_remedies(scenario, name, run, progress);
+    Simulated run = simulate(scenario, name, progress);
+    if (out_of_memory(run.result.report)) run.result.report = with_remedies(scenario, name, run, progress);
     files.require_words_for(run);
-    const bool fired = fail_if && has_result(run.report) && judge(*fail_if, run.report);
+    const bool fired = fail_if && has_result(run.result.report) && judge(*fail_if, run.result.report);
     show(run, advice_context(scenario, name, run), invocation, output);
-    files.write_schedule(run.schedule);
-    if (has_result(run.report)) {
-      files.write_result(run, record_of(run, scenario.p2p, invocation.command_line), progress);
+    files.write_schedule(run.job.schedule);
+    if (has_result(run.result.report)) {
+      files.write_result(run, record_of(run, invocation.command_line), progress);
     }
     files.commit();
     output.commit();
-    return fired || !has_result(run.report) || out_of_memory(run.report) ? kExitFinding : kExitOk;
+    return fired || !has_result(run.result.report) || out_of_memory(run.result.report) ? kExitFinding : kExitOk;
   }
 
  private:
-  [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name, const Run& run) const {
+  [[nodiscard]] AdviceContext advice_context(const Scenario& scenario, const std::string& name,
+                                             const Simulated& run) const {
     AdviceContext context;
     context.flags = repeated_flags(scenario_);
     context.schedule = shell_quoted(name);
     context.own_partition = scenario.partition != "auto";
     context.auto_partition = scenario.profile && !context.own_partition;
-    if (has_result(run.report)) context.more_microbatches = more_microbatches(scenario, name, run);
+    if (has_result(run.result.report)) context.more_microbatches = more_microbatches(scenario, name, run.job);
     return context;
   }
 
-  static void show(const Run& run, const AdviceContext& context, const Invocation& invocation, Output& output) {
+  static std::string json_of(const Report& report, const AdviceContext& context, const ToolFacts& tool) {
+    if (!has_result(report) || report.makespan == 0) return report_json(report, tool);
+    const Limit limit = find_limit(report, context.more_microbatches);
+    return report_json(report, tool, &limit);
+  }
+
+  static void show(const Simulated& run, const AdviceContext& context, const Invocation& invocation, Output& output) {
     switch (output.format()) {
       case Format::kJson:
-        output.write(report_json(run.report, {std::string(kVersion), invocation.command_line}));
+        output.write(json_of(run.result.report, context, {std::string(kVersion), invocation.command_line}));
         break;
       case Format::kCsv:
-        output.write(devices_csv(run.report));
+        output.write(devices_csv(run.result.report));
         break;
       case Format::kMarkdown:  // not offered
       case Format::kText:
-        output.write(heading(run.report, output.style()) + "\n");
-        if (has_result(run.report))
-          output.write(gantt(run.timeline, output.style(), {&run.schedule, &run.costs}) + "\n");
-        output.write(summary(run.report, output.style(), context));
+        output.write(heading(run.result.report, output.style()) + "\n");
+        if (has_result(run.result.report))
+          output.write(gantt(run.result.timeline, output.style(), {&run.job.schedule, &run.job.costs}) + "\n");
+        output.write(summary(run.result.report, output.style(), context));
         break;
     }
-    if (!has_result(run.report) && output.format() != Format::kText) {
-      std::fputs(findings_view(run.report.findings, stderr_style()).c_str(), stderr);
+    if (!has_result(run.result.report) && output.format() != Format::kText) {
+      std::fputs(findings_view(run.result.report.findings, stderr_style()).c_str(), stderr);
     }
   }
 

@@ -12,8 +12,8 @@
 #include "formats/text/numbers.hpp"
 #include "formats/version.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/job/run.hpp"
 #include "sim/core/exit_status.hpp"
+#include "studies/simulate/simulate.hpp"
 #include "studies/whatif/changes.hpp"
 #include "studies/whatif/follow_links.hpp"
 #include "studies/whatif/no_effect.hpp"
@@ -22,6 +22,7 @@
 #include "studies/whatif/whatif_flags.hpp"
 #include "tools/output/fail_if.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/views/diagnostics.hpp"
 #include "tools/views/whatif/whatif_json.hpp"
 #include "tools/views/whatif/whatif_view.hpp"
@@ -41,37 +42,34 @@ std::string drawn_of(const VariationScenario& variation) {
 }
 
 // Each change by itself, where there are several.
-std::vector<AloneChange> run_alone(const WhatIfQuestion& question, const Run& prepared) {
+std::vector<AloneChange> run_alone(const WhatIfQuestion& question, const Job& prepared) {
   std::vector<AloneChange> alone;
   if (question.changes.size() < 2) return alone;
   for (const NamedChange& change : question.changes) {
-    const Run run = changed_run(question.base, prepared, change.changes);
-    const auto program = lowered(run, run.p2p);
-    alone.push_back({change.label, program ? std::optional(step_time(run, *program)) : std::nullopt});
+    const Job job = changed_job(question.base, prepared, change.changes);
+    const auto program = lowered(job, job.p2p);
+    alone.push_back({change.label, program ? std::optional(step_time(job, *program)) : std::nullopt});
   }
   return alone;
 }
 
 WhatIfResult answer_question(const WhatIfQuestion& question, const std::string& name, Progress& progress) {
   WhatIfResult result;
-  const Run prepared = prepare_run(question.base, name, progress);
-  Run base = prepared;
-  simulate_run(base, base.p2p, progress);
-  result.base = std::move(base.report);
+  const Job prepared = prepare(question.base, name, progress);
+  result.base = simulate(prepared, progress).report;
   if (!has_result(result.base)) return result;
   const Changes changes = together(question.changes);
-  const Run changed = changed_run(question.base, prepared, changes);
+  const Job changed = changed_job(question.base, prepared, changes);
   if (!question.changes.empty()) {
-    Run run = changed;
+    Job told = changed;
     const bool named = std::none_of(changes.links.begin(), changes.links.end(),
                                     [](const LinkChange& change) { return change.link.empty(); });
     if (!changes.links.empty()) result.note = collectives_that_stay(question.base, named);
     for (const NamedChange& change : question.changes) {
       result.changes.push_back(change.label);
-      run.report.assumptions.push_back({"what if", change.label, Source::kGiven});
+      told.assumptions.push_back({"what if", change.label, Source::kGiven});
     }
-    simulate_run(run, run.p2p, progress);
-    result.changed = std::move(run.report);
+    result.changed = simulate(told, progress).report;
     if (has_result(result.changed) && same_result(result.base, result.changed)) {
       result.no_effect = why_no_effect(question.changes, question.base, prepared, result.base);
     }
@@ -115,7 +113,7 @@ class WhatIf : public Command {
     std::optional<FailIf> fail_if;
     if (!fail_if_.empty()) fail_if = FailIf::parse(fail_if_);
     Output output(output_, kWhatIfFormats);
-    Progress progress;
+    StderrProgress progress;
     const std::string name = question.base.schedules.empty() ? "1f1b" : question.base.schedules.front();
     const WhatIfResult result = answer_question(question, name, progress);
     const bool ran = has_result(result.base) && has_result(result.subject());

@@ -57,7 +57,7 @@ std::int64_t of_step(const Report& report) {
 bool has_step_report(const Report& report) { return report.step.has_value(); }
 
 constexpr Metric step_time(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&)) {
-  return {name, key, "", MetricUnit::kNanoseconds, get, nullptr, has_step};
+  return {name, key, "", MetricUnit::kNanoseconds, get, nullptr, has_step_report};
 }
 
 constexpr Metric size(std::string_view name, std::string_view key, std::int64_t (*get)(const Report&),
@@ -119,17 +119,19 @@ constexpr std::array kMetrics = {
     count_metric("critical_path.hops", [](R r) { return std::int64_t{r.critical_path.hops}; }),
     time("busy", "busy_ns", [](R r) { return largest(r, [](D d) { return d.busy; }); }),
     time("idle", "idle_ns", [](R r) { return largest(r, [](D d) { return d.idle; }); }),
-    time("idle_by_cause.fill", "idle_by_cause_ns.fill", idle_by<IdleCause::kFill>),
-    time("idle_by_cause.drain", "idle_by_cause_ns.drain", idle_by<IdleCause::kDrain>),
-    time("idle_by_cause.dependency", "idle_by_cause_ns.dependency", idle_by<IdleCause::kDependency>),
-    time("idle_by_cause.transfer_latency", "idle_by_cause_ns.transfer_latency", idle_by<IdleCause::kTransferLatency>),
+    time("idle_by_cause.fill", "idle_by_cause_ns.fill", largest_idle<IdleCause::kFill>),
+    time("idle_by_cause.drain", "idle_by_cause_ns.drain", largest_idle<IdleCause::kDrain>),
+    time("idle_by_cause.dependency", "idle_by_cause_ns.dependency", largest_idle<IdleCause::kDependency>),
+    time("idle_by_cause.transfer_latency", "idle_by_cause_ns.transfer_latency",
+         largest_idle<IdleCause::kTransferLatency>),
     time("idle_by_cause.transfer_bandwidth", "idle_by_cause_ns.transfer_bandwidth",
-         idle_by<IdleCause::kTransferBandwidth>),
-    time("idle_by_cause.transfer_contention", "idle_by_cause_ns.transfer_contention", idle_by<IdleCause::kContention>),
-    time("idle_by_cause.collective", "idle_by_cause_ns.collective", idle_by<IdleCause::kCollective>),
-    time("idle_by_cause.straggler", "idle_by_cause_ns.straggler", idle_by<IdleCause::kStraggler>),
-    time("idle_by_cause.memory_limit", "idle_by_cause_ns.memory_limit", idle_by<IdleCause::kMemoryLimit>),
-    time("idle_by_cause.launch_gap", "idle_by_cause_ns.launch_gap", idle_by<IdleCause::kLaunchGap>),
+         largest_idle<IdleCause::kTransferBandwidth>),
+    time("idle_by_cause.transfer_contention", "idle_by_cause_ns.transfer_contention",
+         largest_idle<IdleCause::kContention>),
+    time("idle_by_cause.collective", "idle_by_cause_ns.collective", largest_idle<IdleCause::kCollective>),
+    time("idle_by_cause.straggler", "idle_by_cause_ns.straggler", largest_idle<IdleCause::kStraggler>),
+    time("idle_by_cause.memory_limit", "idle_by_cause_ns.memory_limit", largest_idle<IdleCause::kMemoryLimit>),
+    time("idle_by_cause.launch_gap", "idle_by_cause_ns.launch_gap", largest_idle<IdleCause::kLaunchGap>),
     step_time("step.pipeline_end", "step.pipeline_end_ns", [](R r) { return r.step ? r.step->pipeline_end : 0; }),
     step_time("step.gradient_reduce", "step.parts.gradient_reduce.time_ns",
               of_step<StepTask::Kind::kGradientReduce, &StepPart::time>),

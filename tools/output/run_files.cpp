@@ -60,8 +60,8 @@ void RunFiles::require_words_for(const Schedule& schedule) const {
   if (run_.file) refuse_what_cannot_be_read_back(schedule);
 }
 
-void RunFiles::require_words_for(const Run& run) const {
-  require_words_for(run.schedule);
+void RunFiles::require_words_for(const Simulated& run) const {
+  require_words_for(run.job.schedule);
   const std::string reason = run_.file ? not_in_run_files(run) : "";
   if (reason.empty()) return;
   throw InputError(Diagnostic{"T054", "--save-run", "a run file cannot hold this run: " + reason,
@@ -74,7 +74,7 @@ void RunFiles::write_schedule(const Schedule& schedule) {
   table_.written = true;
 }
 
-void RunFiles::write_result(const Run& run, const RunRecord& record, Progress& progress) {
+void RunFiles::write_result(const Simulated& run, const RunRecord& record, Progress& progress) {
   if (trace_.file) {
     progress.phase("writing " + trace_.path);
     write_trace(run, record.origin.command_line, &record, *trace_.file);

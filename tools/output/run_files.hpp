@@ -8,10 +8,9 @@
 #include <string>
 
 #include "formats/files/output_file.hpp"
-#include "scenario/job/progress.hpp"
-#include "scenario/job/run.hpp"
 #include "scenario/request/flag.hpp"
 #include "sim/core/run_record.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 
@@ -32,10 +31,10 @@ class RunFiles {
   // Throws InputError T054 when a wanted file has no words for the schedule: called before anything is shown.
   void require_words_for(const Schedule& schedule) const;
   // The same for a simulated run; T054 when a run file cannot hold it.
-  void require_words_for(const Run& run) const;
+  void require_words_for(const Simulated& run) const;
   void write_schedule(const Schedule& schedule);
   // Of a run with a result: its trace, and the record.
-  void write_result(const Run& run, const RunRecord& record, Progress& progress);
+  void write_result(const Simulated& run, const RunRecord& record, Progress& progress);
   // Those that were written get their names.
   void commit();
 

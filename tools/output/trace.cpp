@@ -12,14 +12,14 @@
 
 namespace debubble {
 
-TraceInfo trace_info(const Run& run, const std::string& command_line) {
+TraceInfo trace_info(const Simulated& run, const std::string& command_line) {
   TraceInfo info{"debubble", std::string(kVersion), command_line};
-  info.costs = &run.costs;
-  info.p2p = run.p2p;
-  info.hop_latency = run.topology.transfer_latency();
-  info.hop_bandwidth = run.topology.transfer_bandwidth();
-  info.samples_per_microbatch = run.samples_per_microbatch;
-  info.tokens_per_sample = run.tokens_per_sample;
+  info.costs = &run.job.costs;
+  info.p2p = run.job.p2p;
+  info.hop_latency = run.job.topology.transfer_latency();
+  info.hop_bandwidth = run.job.topology.transfer_bandwidth();
+  info.samples_per_microbatch = run.job.samples_per_microbatch;
+  info.tokens_per_sample = run.job.tokens_per_sample;
   info.not_read_back = not_in_run_files(run);
   return info;
 }
@@ -31,11 +31,11 @@ void add_origin(TraceInfo& info, const RunRecord& record, std::size_t iteration)
   info.peak_memory = record.iterations[iteration].peak_memory;
 }
 
-void write_trace(const Run& run, const std::string& command_line, const RunRecord* record, OutputFile& file) {
-  const auto curves = memory_curves(run.timeline, run.schedule, run.costs);
+void write_trace(const Simulated& run, const std::string& command_line, const RunRecord* record, OutputFile& file) {
+  const auto curves = memory_curves(run.result.timeline, run.job.schedule, run.job.costs);
   TraceInfo info = trace_info(run, command_line);
   if (record != nullptr) add_origin(info, *record, median_iteration(*record));
-  write_chrome_trace(run.timeline, run.schedule, run.report, curves, info,
+  write_chrome_trace(run.result.timeline, run.job.schedule, run.result.report, curves, info,
                      [&](std::string_view text) { file.write(text); });
 }
 

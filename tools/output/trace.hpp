@@ -5,21 +5,21 @@
 
 #include "formats/exporters/chrome_trace.hpp"
 #include "formats/files/output_file.hpp"
-#include "scenario/job/run.hpp"
 #include "schedules/exchange/expressible.hpp"
 #include "sim/core/run_record.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 
 // What a trace says about its run beside its events; the run must outlive it.
-[[nodiscard]] TraceInfo trace_info(const Run& run, const std::string& command_line);
+[[nodiscard]] TraceInfo trace_info(const Simulated& run, const std::string& command_line);
 
 // Who ran it, by whose clock, and what memory was counted in one of its iterations.
 void add_origin(TraceInfo& info, const RunRecord& record, std::size_t iteration);
 
 // Chrome's trace. The run must have a timeline. `record` (may be null: the run is simulated) is the same run, whose
 // median iteration is shown: the trace takes who ran it and what memory was counted from there.
-void write_trace(const Run& run, const std::string& command_line, const RunRecord* record, OutputFile& file);
+void write_trace(const Simulated& run, const std::string& command_line, const RunRecord* record, OutputFile& file);
 
 // Throws InputError T054, at the flag `place`, when the format has no words for some of the schedule.
 void refuse_what_is_not_expressible(const Schedule& schedule, ExchangeFormat format, const std::string& format_name,

@@ -15,12 +15,12 @@
 #include "gpu/cuda_device.hpp"
 #include "gpu/workload/self_check.hpp"
 #include "profiler/measurement/session.hpp"
-#include "scenario/job/progress.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/live/model.hpp"
 #include "studies/measure/apart.hpp"
+#include "tools/output/stderr_progress.hpp"
 #include "tools/profile/options.hpp"
 #include "tools/views/explanation.hpp"
 #include "tools/views/profile_table.hpp"
@@ -67,7 +67,7 @@ SessionResult measure_built_in(const ProfileFlags& flags, const TransformerShape
   options.record_file = record_file;
   options.explain = flags.attribution.explain;
   const std::string what = described(shape, size);
-  Progress progress;
+  StderrProgress progress;
   return measure_workload(options, [&](int done, int total, const std::string& doing) {
     progress.phase(fmt::format("{}: {} ({} of {})", what, doing, done, total));
   });

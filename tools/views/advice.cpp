@@ -13,47 +13,6 @@
 namespace debubble {
 namespace {
 
-constexpr double kBusyEnough = 0.05;    // bubble below which compute limits
-constexpr double kDominates = 0.90;     // of the step that one device works
-constexpr double kUnevenAdvice = 1.05;  // busiest against least busy device
-
-Nanoseconds idle_total(const Report& report, IdleCause cause) {
-  Nanoseconds sum = 0;
-  for (const DeviceReport& device : report.devices) sum += at(device.idle_by_cause, cause);
-  return sum;
-}
-
-// Idle time of all devices in the groups that a person can do something about.
-struct IdleGroups {
-  Nanoseconds all = 0;
-  Nanoseconds ramps = 0;
-  Nanoseconds between = 0;
-  Nanoseconds latency = 0;
-  Nanoseconds bandwidth = 0;
-  Nanoseconds contention = 0;
-  Nanoseconds worst_other = 0;
-  IdleCause other = IdleCause::kCollective;
-
-  [[nodiscard]] Nanoseconds transfers() const { return latency + bandwidth + contention; }
-};
-
-IdleGroups group_idle(const Report& report) {
-  IdleGroups groups;
-  for (const DeviceReport& device : report.devices) groups.all += device.idle;
-  groups.ramps = idle_total(report, IdleCause::kFill) + idle_total(report, IdleCause::kDrain);
-  groups.between = idle_total(report, IdleCause::kDependency);
-  groups.latency = idle_total(report, IdleCause::kTransferLatency);
-  groups.bandwidth = idle_total(report, IdleCause::kTransferBandwidth);
-  groups.contention = idle_total(report, IdleCause::kContention);
-  for (const IdleCause cause :
-       {IdleCause::kCollective, IdleCause::kStraggler, IdleCause::kMemoryLimit, IdleCause::kLaunchGap}) {
-    if (idle_total(report, cause) <= groups.worst_other) continue;
-    groups.worst_other = idle_total(report, cause);
-    groups.other = cause;
-  }
-  return groups;
-}
-
 std::string with_flags(std::string command, const AdviceContext& context) {
   if (!context.flags.empty()) command += " " + context.flags;
   return command;
@@ -73,48 +32,42 @@ std::string simulate_command(const ScheduleFacts& facts, int microbatches, int c
   return with_flags(std::move(command), context);
 }
 
-Advice compute_limits(const Report& report, const AdviceContext& context) {
+std::string of_the_idle_time(const Limit& limit) { return format_percent(limit.share) + " of the idle time"; }
+
+Advice compute_limits(const Report& report, const Limit& limit, const AdviceContext& context) {
   return {fmt::format("compute: devices work {} of the step; only less work per microbatch makes it shorter",
-                      format_percent(1 - report.bubble_ratio)),
+                      format_percent(limit.share)),
           compare_command(report, context)};
 }
 
-Advice one_device_limits(const Report& report, const DeviceReport& busiest, const DeviceReport& laziest,
-                         const AdviceContext& context) {
+Advice one_device_limits(const Report& report, const Limit& limit, const AdviceContext& context) {
   Advice advice;
-  advice.uneven_work = true;
-  advice.limit = fmt::format("device d{}: it works {} of the step, d{} only {}", busiest.device,
-                             format_percent(share(busiest.busy, report.makespan)), laziest.device,
-                             format_percent(share(laziest.busy, report.makespan)));
+  advice.limit = fmt::format("device d{}: it works {} of the step, d{} only {}", limit.device,
+                             format_percent(limit.share), limit.least_busy_device, format_percent(limit.least_share));
   if (context.own_partition) advice.limit += "; move layers away from it";
   if (context.auto_partition) advice.limit += "; no cut of the layers is more even";
   advice.next = context.own_partition ? "the same command with --partition auto" : compare_command(report, context);
   return advice;
 }
 
-// Fill and drain of a stream are paid once, not every step: more microbatches are no way out of them.
-Advice stream_ends(const Report& report, const IdleGroups& groups, const AdviceContext& context) {
+Advice stream_ends(const Report& report, const Limit& limit, const AdviceContext& context) {
   const std::optional<StreamPeriod>& period = report.stream->period;
   if (!period) {
-    return {fmt::format("a stream fills and drains once: {} of the idle time",
-                        format_percent(share(groups.ramps, groups.all))),
-            compare_command(report, context)};
+    return {"a stream fills and drains once: " + of_the_idle_time(limit), compare_command(report, context)};
   }
   const auto each = static_cast<Nanoseconds>(std::llround(period->per_microbatch()));
   return {fmt::format("a stream fills and drains once; then one microbatch every {}", format_duration(each)),
           compare_command(report, context)};
 }
 
-Advice ramps_limit(const Report& report, const IdleGroups& groups, const AdviceContext& context) {
+Advice ramps_limit(const Report& report, const Limit& limit, const AdviceContext& context) {
   const ScheduleFacts& facts = report.schedule;
-  if (report.stream) return stream_ends(report, groups, context);
-  const double ramp_part = share(groups.ramps, groups.all);
+  if (report.stream) return stream_ends(report, limit, context);
   Advice advice;
-  advice.limit = fmt::format("pipeline fill and drain: {} of the idle time", format_percent(ramp_part));
+  advice.limit = "pipeline fill and drain: " + of_the_idle_time(limit);
   advice.next = compare_command(report, context);
-  if (!context.more_microbatches) return advice;
-  const auto [microbatches, bubble_ratio] = *context.more_microbatches;
-  if (bubble_ratio >= report.bubble_ratio) return advice;
+  if (!limit.more_microbatches) return advice;
+  const auto [microbatches, bubble_ratio] = *limit.more_microbatches;
   advice.limit += fmt::format("; with -m {} the bubble is {} of the step", microbatches, format_percent(bubble_ratio));
   // The two plain schedules have better ones beside them; the others are those, and need more microbatches.
   const bool plain =
@@ -123,14 +76,14 @@ Advice ramps_limit(const Report& report, const IdleGroups& groups, const AdviceC
   return advice;
 }
 
-Advice transfers_limit(const Report& report, const IdleGroups& groups, const AdviceContext& context) {
-  const char* most = groups.latency >= groups.bandwidth ? "latency" : "bandwidth";
-  if (groups.contention > std::max(groups.latency, groups.bandwidth)) most = "contention with other traffic";
+Advice transfers_limit(const Report& report, const Limit& limit, const AdviceContext& context) {
+  const char* most = limit.cause == IdleCause::kContention        ? "contention with other traffic"
+                     : limit.cause == IdleCause::kTransferLatency ? "latency"
+                                                                  : "bandwidth";
   const CriticalPath& path = report.critical_path;
   Advice advice;
-  advice.limit = fmt::format(
-      "transfers: {} of the idle time, most of it {}; {} hops and {} of the critical path are transfers",
-      format_percent(share(groups.transfers(), groups.all)), most, path.hops, format_duration(path.transfer));
+  advice.limit = fmt::format("transfers: {}, most of it {}; {} hops and {} of the critical path are transfers",
+                             of_the_idle_time(limit), most, path.hops, format_duration(path.transfer));
   advice.next = report.schedule.chunks > 2 ? simulate_command(report.schedule, report.schedule.microbatches,
                                                               report.schedule.chunks / 2, context)
                                            : compare_command(report, context);
@@ -139,30 +92,30 @@ Advice transfers_limit(const Report& report, const IdleGroups& groups, const Adv
 
 }  // namespace
 
-Advice advise(const Report& report, const AdviceContext& context) {
-  if (report.bubble_ratio < kBusyEnough) return compute_limits(report, context);
-  const auto [laziest, busiest] =
-      std::minmax_element(report.devices.begin(), report.devices.end(),
-                          [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
-  const bool uneven = static_cast<double>(busiest->busy) > kUnevenAdvice * static_cast<double>(laziest->busy);
-  if (uneven && share(busiest->busy, report.makespan) >= kDominates) {
-    return one_device_limits(report, *busiest, *laziest, context);
+Advice advise(const Report& report, const Limit& limit, const AdviceContext& context) {
+  switch (limit.kind) {
+    case Limit::Kind::kCompute:
+      return compute_limits(report, limit, context);
+    case Limit::Kind::kDevice:
+      return one_device_limits(report, limit, context);
+    case Limit::Kind::kFillAndDrain:
+      return ramps_limit(report, limit, context);
+    case Limit::Kind::kTransfers:
+      return transfers_limit(report, limit, context);
+    case Limit::Kind::kDependency:
+      return {fmt::format("waiting for compute elsewhere between fill and drain: {}; {}", of_the_idle_time(limit),
+                          limit.uneven_work ? "stages are not equal" : "the order of ops leaves gaps"),
+              compare_command(report, context)};
+    case Limit::Kind::kOtherCause:
+      break;
   }
-  const IdleGroups groups = group_idle(report);
-  const Nanoseconds transfers = groups.transfers();
-  const Nanoseconds most = std::max({groups.ramps, groups.between, transfers, groups.worst_other});
-  if (groups.ramps == most) return ramps_limit(report, groups, context);
-  if (transfers == most) return transfers_limit(report, groups, context);
-  if (groups.between == most) {
-    const char* why = uneven ? "stages are not equal" : "the order of ops leaves gaps";
-    return {fmt::format("waiting for compute elsewhere between fill and drain: {} of the idle time; {}",
-                        format_percent(share(groups.between, groups.all)), why),
-            compare_command(report, context)};
-  }
-  std::string name = to_string(groups.other);
+  std::string name = to_string(limit.cause);
   std::replace(name.begin(), name.end(), '_', ' ');
-  return {fmt::format("{}: {} of the idle time", name, format_percent(share(groups.worst_other, groups.all))),
-          compare_command(report, context)};
+  return {name + ": " + of_the_idle_time(limit), compare_command(report, context)};
+}
+
+Advice advise(const Report& report, const AdviceContext& context) {
+  return advise(report, find_limit(report, context.more_microbatches), context);
 }
 
 }  // namespace debubble

@@ -1,10 +1,11 @@
-// Advice: what limits a step, and the command to try next. Rules of thumb, each stated with the numbers it rests on.
+// Advice: what limits a step (sim/analysis/limit.hpp) in words, and the command to try next.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "sim/analysis/limit.hpp"
 #include "sim/analysis/report.hpp"
 
 namespace debubble {
@@ -12,8 +13,6 @@ namespace debubble {
 struct Advice {
   std::string limit;  // "pipeline fill and drain: 100.0 % of the idle time; ..."
   std::string next;   // "debubble compare -p 4 -m 8"
-  // Whether the limit is that one device works more than others.
-  bool uneven_work = false;
 };
 
 // What the report itself does not know.
@@ -27,11 +26,8 @@ struct AdviceContext {
 };
 
 // `report` must have a result.
-//
-// - Devices idle for less than 5 % of the step: compute limits.
-// - One device works at least 90 % of the step and another clearly less: that device limits.
-// - Otherwise the largest of fill and drain, waiting for compute in between, transfers, and the other causes. For fill
-//   and drain it says what more microbatches give.
+[[nodiscard]] Advice advise(const Report& report, const Limit& limit, const AdviceContext& context);
+// The same for find_limit's.
 [[nodiscard]] Advice advise(const Report& report, const AdviceContext& context);
 
 }  // namespace debubble

@@ -9,8 +9,8 @@
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
-#include "scenario/job/memory_fit_words.hpp"
 #include "sim/core/words.hpp"
+#include "studies/simulate/memory_fit_words.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"
@@ -30,7 +30,6 @@ std::string schedule_title(const ScheduleFacts& facts) {
   if (facts.chunks > 1) text += fmt::format(" ({} per device)", facts.chunks);
   if (facts.replicas > 1) text += fmt::format(", {} replicas", facts.replicas);
   text += ", " + counted(facts.microbatches, "microbatch");
-  if (facts.microbatches != 1) text.insert(text.size() - 1, "e");  // microbatches
   for (const auto& [name, value] : facts.params) text += fmt::format(", {}={}", name, value);
   return text;
 }

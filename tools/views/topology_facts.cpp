@@ -1,8 +1,8 @@
 #include "tools/views/topology_facts.hpp"
 
 #include <array>
-#include <nlohmann/json.hpp>
 
+#include "formats/json/json.hpp"
 #include "sim/topologies/catalog.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
@@ -10,8 +10,6 @@
 namespace debubble {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kIdeal = "every pair of devices has its own link: --comm latency, --bandwidth, no sharing";
 
@@ -77,7 +75,7 @@ std::string topologies_json() {
                     {"units", entry.units.empty() ? Json(nullptr) : Json(entry.units)},
                     {"params", params}});
   }
-  return Json{{"schema_version", 1}, {"topologies", list}}.dump(2) + "\n";
+  return Json{{"schema_version", 1}, {"topologies", list}}.text(2) + "\n";
 }
 
 }  // namespace debubble

@@ -1,7 +1,6 @@
 #include "tools/views/transform_facts.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "formats/json/json.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
@@ -32,7 +31,6 @@ std::string transforms_text(const ViewStyle& style) {
 }
 
 std::string transforms_json() {
-  using Json = nlohmann::ordered_json;
   Json list = Json::array();
   for (const TransformEntry& entry : transform_catalog()) {
     Json params = Json::array();
@@ -50,7 +48,7 @@ std::string transforms_json() {
                     {"advice", entry.advice},
                     {"uses_costs", entry.uses_costs}});
   }
-  return Json{{"schema_version", 1}, {"transforms", list}}.dump(2) + "\n";
+  return Json{{"schema_version", 1}, {"transforms", list}}.text(2) + "\n";
 }
 
 }  // namespace debubble

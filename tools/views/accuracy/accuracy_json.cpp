@@ -1,12 +1,10 @@
-#include <nlohmann/json.hpp>
 
+#include "formats/json/json.hpp"
 #include "formats/version.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
 
 namespace debubble {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json summary_json(const ErrorSummary& summary) {
   Json target = nullptr;
@@ -75,7 +73,7 @@ std::string accuracy_json(const std::vector<JudgedSource>& sources, const Result
                       {"command", command_line},
                       {"sources", list},
                       {"unusable", unusable}};
-  return document.dump(2) + "\n";
+  return document.text(2) + "\n";
 }
 
 }  // namespace debubble

@@ -1,15 +1,13 @@
 #include "tools/views/check/check_json.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "formats/json/json.hpp"
 #include "tools/views/check/wording.hpp"
 
 namespace debubble {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
@@ -136,7 +134,7 @@ std::string check_json(const CheckResult& result, const ToolFacts& tool) {
                      {"bad_suites", tally.bad_suites}};
   json["suites"] = Json::array();
   for (const SuiteResult& suite : result.suites) json["suites"].push_back(suite_json(suite));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.text(2) + "\n";
 }
 
 }  // namespace debubble

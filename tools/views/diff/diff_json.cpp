@@ -1,15 +1,13 @@
 #include "tools/views/diff/diff_json.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
 #include "tools/views/diff/words.hpp"
 
 namespace debubble {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kDiffVersion = 1;
 
@@ -177,7 +175,7 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
   for (const LossItem& loss : diff.measured.losses) {
     json["losses"].push_back({{"what", loss.what}, {"count", loss.count}});
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.text(2) + "\n";
 }
 
 }  // namespace debubble

@@ -1,30 +1,31 @@
 #include "tools/views/explain/explain_json.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
 #include "tools/views/explain/words.hpp"
 
 namespace debubble {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kExplainVersion = 1;
 
-Json opened(const char* topic, const Run& run, const ToolFacts& tool) {
+Json opened(const char* topic, const Simulated& run, const ToolFacts& tool) {
   Json assumptions = Json::array();
-  for (const Assumption& one : run.report.assumptions) {
+  for (const Assumption& one : run.result.report.assumptions) {
     assumptions.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
   }
-  return {{"schema_version", kExplainVersion},         {"tool", {{"name", "debubble"}, {"version", tool.version}}},
-          {"command_line", tool.command_line},         {"topic", topic},
-          {"schedule", run.report.schedule.name},      {"devices", run.schedule.devices},
-          {"microbatches", run.schedule.microbatches}, {"assumptions", assumptions},
-          {"makespan_ns", run.report.makespan}};
+  return {{"schema_version", kExplainVersion},
+          {"tool", {{"name", "debubble"}, {"version", tool.version}}},
+          {"command_line", tool.command_line},
+          {"topic", topic},
+          {"schedule", run.result.report.schedule.name},
+          {"devices", run.job.schedule.devices},
+          {"microbatches", run.job.schedule.microbatches},
+          {"assumptions", assumptions},
+          {"makespan_ns", run.result.report.makespan}};
 }
 
-std::string explain_dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string explain_dump(const Json& json) { return json.text(2) + "\n"; }
 
 Json causes_json(const NanosecondsByCause& causes) {
   Json json = Json::object();
@@ -52,8 +53,8 @@ Json waited_json(const WaitedFor& wait, const Timeline& timeline) {
 
 }  // namespace
 
-std::string op_story_json(const OpStory& story, const Run& run, const ToolFacts& tool) {
-  const Timeline& timeline = run.timeline;
+std::string op_story_json(const OpStory& story, const Simulated& run, const ToolFacts& tool) {
+  const Timeline& timeline = run.result.timeline;
   const Span& span = at(timeline.spans, story.span);
   Json json = opened("op", run, tool);
   Json chain = Json::array();
@@ -73,9 +74,9 @@ std::string op_story_json(const OpStory& story, const Run& run, const ToolFacts&
   return explain_dump(json);
 }
 
-std::string step_story_json(const StepStory& story, const Run& run, const ToolFacts& tool) {
+std::string step_story_json(const StepStory& story, const Simulated& run, const ToolFacts& tool) {
   Json json = opened("step", run, tool);
-  json["bubble_ratio"] = run.report.bubble_ratio;
+  json["bubble_ratio"] = run.result.report.bubble_ratio;
   json["limit"] = story.advice.limit;
   json["also"] = story.also;
   Json shares = Json::array();

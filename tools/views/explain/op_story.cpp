@@ -29,14 +29,14 @@ std::int32_t find_span(const std::string& name, const Timeline& timeline) {
   return found == timeline.spans.end() ? -1 : static_cast<std::int32_t>(found - timeline.spans.begin());
 }
 
-[[noreturn]] void no_such_op(const std::string& name, const Run& run) {
-  const Schedule& schedule = run.schedule;
+[[noreturn]] void no_such_op(const std::string& name, const Simulated& run) {
+  const Schedule& schedule = run.job.schedule;
   std::string kinds;
   for (const char kind : kKindLetters) {
     const auto has = [&](const Span& span) {
       return letter(span.op.kind) == kind || (span.paired && letter(span.partner.kind) == kind);
     };
-    if (std::any_of(run.timeline.spans.begin(), run.timeline.spans.end(), has))
+    if (std::any_of(run.result.timeline.spans.begin(), run.result.timeline.spans.end(), has))
       kinds += (kinds.empty() ? "" : ", ") + std::string(1, kind);
   }
   throw InputError(Diagnostic{"C003", "explain", fmt::format("{} has no op {}", schedule.name, name),
@@ -72,8 +72,8 @@ bool is_op_name(const std::string& name) {
          digits(std::string_view(name).substr(letter + 1));
 }
 
-OpStory story_of(const std::string& name, const Run& run) {
-  const Timeline& timeline = run.timeline;
+OpStory story_of(const std::string& name, const Simulated& run) {
+  const Timeline& timeline = run.result.timeline;
   OpStory story;
   story.span = find_span(name, timeline);
   if (story.span < 0) no_such_op(name, run);
@@ -144,10 +144,10 @@ std::string previous(const OpStory& story, const Timeline& timeline) {
   return name_of(timeline.spans[to_index(story.before)]);
 }
 
-std::string ran_text(const OpStory& story, const Run& run) {
-  const Span& span = run.timeline.spans[to_index(story.span)];
+std::string ran_text(const OpStory& story, const Simulated& run) {
+  const Span& span = run.result.timeline.spans[to_index(story.span)];
   std::string text = fmt::format("{}, the {}, ran on device {} from {} to {}: {}", to_string(story.op),
-                                 meaning_of(story.op, run.schedule), span.device, format_duration(span.begin),
+                                 meaning_of(story.op, run.job.schedule), span.device, format_duration(span.begin),
                                  format_duration(span.end), format_duration(span.end - span.begin));
   if (span.paired) text += fmt::format(", as one cell: {}", name_of(span));
   if (span.straggled != 0) {
@@ -159,26 +159,26 @@ std::string ran_text(const OpStory& story, const Run& run) {
   return text + ".";
 }
 
-std::string wait_text(const OpStory& story, const Run& run) {
-  const Span& span = run.timeline.spans[to_index(story.span)];
+std::string wait_text(const OpStory& story, const Simulated& run) {
+  const Span& span = run.result.timeline.spans[to_index(story.span)];
   const bool first = story.before < 0 && !story.step_before;
   if (story.waited == 0) {
     if (first) return "It began at time 0 and waited for nothing.";
     std::string text = fmt::format("Nothing was lost before it: device {} worked until then, on {}.", span.device,
-                                   previous(story, run.timeline));
+                                   previous(story, run.result.timeline));
     if (story.input_waited > 0) {
       text += fmt::format(" What it needs had been there for {}.", format_duration(story.input_waited));
     }
     return text;
   }
-  const std::string since = first ? "time 0" : "the end of " + previous(story, run.timeline);
+  const std::string since = first ? "time 0" : "the end of " + previous(story, run.result.timeline);
   return fmt::format("Before it device {} was idle for {}, since {}: {}.", span.device, format_duration(story.waited),
                      since, causes_text(story));
 }
 
 }  // namespace
 
-std::string op_story_text(const OpStory& story, const Run& run, int width) {
+std::string op_story_text(const OpStory& story, const Simulated& run, int width) {
   const auto columns = static_cast<std::size_t>(width);
   std::string text;
   const auto add = [&](const std::string& paragraph) {
@@ -190,7 +190,7 @@ std::string op_story_text(const OpStory& story, const Run& run, int width) {
     text += "\nwhat it waited for, backwards\n";
     Table table(
         {{"", Table::Side::kRight}, {"", Table::Side::kLeft}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}});
-    const Scale scale = duration_scale(run.timeline.makespan / kFinerOp);
+    const Scale scale = duration_scale(run.result.timeline.makespan / kFinerOp);
     for (std::size_t k = 0; k < story.chain.size(); ++k) {
       const WaitedFor& wait = story.chain[k];
       if (story.chain.size() > kMostLines && k == kOpHead) {
@@ -200,7 +200,7 @@ std::string op_story_text(const OpStory& story, const Run& run, int width) {
       }
       table.add_row({format_scaled(wait.begin, scale), "to",
                      format_scaled(wait.end, scale) + std::string(" ") + scale.unit,
-                     in_words(wait.thing, run.timeline) + parts_of(wait, run.timeline)});
+                     in_words(wait.thing, run.result.timeline) + parts_of(wait, run.result.timeline)});
     }
     text += table.text(columns, 2);
   }

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "scenario/job/run.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/timeline.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 
@@ -36,12 +36,12 @@ struct OpStory {
 };
 
 // Throws InputError C003 for an op that the run does not have; `name` is as typed: "3F7".
-[[nodiscard]] OpStory story_of(const std::string& name, const Run& run);
+[[nodiscard]] OpStory story_of(const std::string& name, const Simulated& run);
 
 // Whether a name has the form of an op's: digits, one of F B I W R S T, digits.
 [[nodiscard]] bool is_op_name(const std::string& name);
 
 // For people, and as JSON.
-[[nodiscard]] std::string op_story_text(const OpStory& story, const Run& run, int width);
+[[nodiscard]] std::string op_story_text(const OpStory& story, const Simulated& run, int width);
 
 }  // namespace debubble

@@ -76,24 +76,25 @@ std::string numbers_text(const Report& own, const Report* yardstick, const ViewS
   return table.text(static_cast<std::size_t>(style.width), 2);
 }
 
-std::string story_numbers(const ScheduleEntry& entry, const Run& own, const Scenario& scenario, Progress& progress,
-                          const ViewStyle& style) {
-  if (entry.name == kYardstick) return numbers_text(own.report, nullptr, style);
+std::string story_numbers(const ScheduleEntry& entry, const Simulated& own, const Scenario& scenario,
+                          Progress& progress, const ViewStyle& style) {
+  if (entry.name == kYardstick) return numbers_text(own.result.report, nullptr, style);
   Scenario plain = scenario;
   plain.params.clear();
   plain.chunks = 0;
   try {
-    const Run other = run_schedule(plain, kYardstick, progress);
-    return numbers_text(own.report, has_result(other.report) ? &other.report : nullptr, style);
+    const Simulated other = simulate(plain, kYardstick, progress);
+    return numbers_text(own.result.report, has_result(other.result.report) ? &other.result.report : nullptr, style);
   } catch (const InputError&) {
-    return numbers_text(own.report, nullptr, style);  // 1f1b does not take this job: nothing to compare with
+    return numbers_text(own.result.report, nullptr, style);  // 1f1b does not take this job: nothing to compare with
   }
 }
 
-std::string next(const ScheduleEntry& entry, const Run& own, const ScenarioFlags& scenario, const ViewStyle& style) {
+std::string next(const ScheduleEntry& entry, const Simulated& own, const ScenarioFlags& scenario,
+                 const ViewStyle& style) {
   const std::string flags = repeated_flags(scenario);
-  const std::string size =
-      fmt::format("-p {} -m {}{}{}", own.schedule.devices, own.schedule.microbatches, flags.empty() ? "" : " ", flags);
+  const std::string size = fmt::format("-p {} -m {}{}{}", own.job.schedule.devices, own.job.schedule.microbatches,
+                                       flags.empty() ? "" : " ", flags);
   return "\n" + paint(style.color, kBold, "next") + "  debubble simulate --schedule " + entry.name + " " + size +
          "\n      debubble compare --schedules all " + size + "\n";
 }
@@ -109,7 +110,7 @@ const ScheduleEntry& known_schedule(const std::string& name) {
                               guess.empty() ? "see `debubble list schedules`" : "did you mean " + guess + "?"});
 }
 
-std::string schedule_story(const ScheduleEntry& entry, const Run& own, const Scenario& scenario,
+std::string schedule_story(const ScheduleEntry& entry, const Simulated& own, const Scenario& scenario,
                            const ScenarioFlags& flags, Progress& progress, const ViewStyle& style) {
   std::string text = schedule_facts_text(entry, style);
   const auto width = static_cast<std::size_t>(style.width);
@@ -117,8 +118,8 @@ std::string schedule_story(const ScheduleEntry& entry, const Run& own, const Sce
     text += "  " + paint(style.color, kDim, line) + "\n";
   }
   text += "\n" + paint(style.color, kBold, "for example") + "\n";
-  if (!has_result(own.report)) return text + findings_view(own.report.findings, style);
-  text += gantt(own.timeline, style, {&own.schedule, &own.costs}) + "\n";
+  if (!has_result(own.result.report)) return text + findings_view(own.result.report.findings, style);
+  text += gantt(own.result.timeline, style, {&own.job.schedule, &own.job.costs}) + "\n";
   return text + story_numbers(entry, own, scenario, progress, style) + next(entry, own, flags, style);
 }
 

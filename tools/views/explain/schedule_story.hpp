@@ -4,10 +4,9 @@
 
 #include <string>
 
-#include "scenario/job/progress.hpp"
-#include "scenario/job/run.hpp"
 #include "scenario/request/scenario.hpp"
 #include "schedules/common/contract.hpp"
+#include "studies/simulate/simulate.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {
@@ -16,7 +15,7 @@ namespace debubble {
 [[nodiscard]] const ScheduleEntry& known_schedule(const std::string& name);
 
 // `own` is the example, simulated from `scenario`.
-[[nodiscard]] std::string schedule_story(const ScheduleEntry& entry, const Run& own, const Scenario& scenario,
+[[nodiscard]] std::string schedule_story(const ScheduleEntry& entry, const Simulated& own, const Scenario& scenario,
                                          const ScenarioFlags& flags, Progress& progress, const ViewStyle& style);
 
 }  // namespace debubble

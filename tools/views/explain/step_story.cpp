@@ -15,7 +15,7 @@ namespace debubble {
 namespace {
 
 // Spans of one device in a row on the path, with the transfers that led to them.
-struct Stay {
+struct OpStay {
   std::int32_t device = -1;
   std::vector<std::int32_t> spans;
   int hops = 0;  // before the first of them
@@ -48,7 +48,7 @@ class Grouper {
   }
 
  private:
-  static bool passes(const Stay& stay) { return !stay.other && stay.spans.size() <= kPassing; }
+  static bool passes(const OpStay& stay) { return !stay.other && stay.spans.size() <= kPassing; }
 
   void add(const Gate& gate) {
     const Times times = times_of(gate, timeline_);
@@ -66,7 +66,7 @@ class Grouper {
       case Gate::Kind::kCollective:
       case Gate::Kind::kStep: {
         flush_transfers();
-        Stay stay;
+        OpStay stay;
         stay.other = true;
         stay.begin = times.begin;
         stay.end = times.end;
@@ -81,12 +81,12 @@ class Grouper {
     const Span& span = at(timeline_.spans, index);
     const bool goes_on = !stays_.empty() && !stays_.back().other && stays_.back().device == span.device;
     if (!goes_on) {
-      Stay stay;
+      OpStay stay;
       stay.device = span.device;
       stay.begin = waiting_.empty() ? span.begin : waiting_begin_;
       stays_.push_back(stay);
     }
-    Stay& stay = stays_.back();
+    OpStay& stay = stays_.back();
     for (const Times& times : waiting_) {
       stay.transfer += times.end - times.begin;
       ++stay.hops;
@@ -100,7 +100,7 @@ class Grouper {
   // Transfers that no op follows: on their own.
   void flush_transfers() {
     if (waiting_.empty()) return;
-    Stay stay;
+    OpStay stay;
     stay.other = true;
     stay.begin = waiting_begin_;
     stay.end = waiting_.back().end;
@@ -119,15 +119,15 @@ class Grouper {
     std::set<std::int32_t> devices;
     int hops = 0;
     for (std::size_t k = first; k < last; ++k) {
-      const Stay& stay = stays_[k];
+      const OpStay& stay = stays_[k];
       group.compute += stay.compute;
       group.transfer += stay.transfer;
       group.things += stay.other ? 1 : stay.spans.size() + static_cast<std::size_t>(stay.hops);
       hops += stay.hops;
       devices.insert(stay.device);
     }
-    const Stay& from = stays_[first];
-    const Stay& to = stays_[last - 1];
+    const OpStay& from = stays_[first];
+    const OpStay& to = stays_[last - 1];
     if (from.other) {
       group.what = from.what;
     } else if (last - first == 1) {
@@ -140,7 +140,7 @@ class Grouper {
     return group;
   }
 
-  [[nodiscard]] std::string one_device(const Stay& stay) const {
+  [[nodiscard]] std::string one_device(const OpStay& stay) const {
     std::string text = fmt::format("device {} computes {}", stay.device, cell(stay.spans.front()));
     if (stay.spans.size() > 1) {
       text += fmt::format(" to {}, {} ops", cell(stay.spans.back()), stay.spans.size());
@@ -149,7 +149,7 @@ class Grouper {
   }
 
   const Timeline& timeline_;
-  std::vector<Stay> stays_;
+  std::vector<OpStay> stays_;
   std::vector<Times> waiting_;  // transfers since the last span
   Nanoseconds waiting_begin_ = 0;
   std::string waiting_what_;
@@ -172,8 +172,8 @@ std::string compute_on(std::int32_t device, const Schedule& schedule) {
 
 std::vector<PathGroup> path_groups(const Timeline& timeline) { return Grouper(timeline).run(); }
 
-std::vector<PathShare> path_shares(const Run& run) {
-  const PathParts parts = path_parts(run.timeline);
+std::vector<PathShare> path_shares(const Simulated& run) {
+  const PathParts parts = path_parts(run.result.timeline);
   std::vector<PathShare> shares;
   const auto add = [&](std::string what, Nanoseconds time) {
     if (time > 0) shares.push_back({std::move(what), time});
@@ -184,7 +184,7 @@ std::vector<PathShare> path_shares(const Run& run) {
     if (device != most) others += *device;
   }
   if (most != parts.compute.end()) {
-    add(compute_on(static_cast<std::int32_t>(most - parts.compute.begin()), run.schedule), *most);
+    add(compute_on(static_cast<std::int32_t>(most - parts.compute.begin()), run.job.schedule), *most);
   }
   add("compute on the other devices, in turn", others);
   add("ops beyond what their stages cost (stragglers)", parts.straggled);

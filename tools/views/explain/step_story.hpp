@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "scenario/job/run.hpp"
 #include "sim/core/timeline.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 
@@ -34,6 +34,6 @@ struct PathShare {
 };
 
 // The largest first; they add up to the makespan exactly.
-[[nodiscard]] std::vector<PathShare> path_shares(const Run& run);
+[[nodiscard]] std::vector<PathShare> path_shares(const Simulated& run);
 
 }  // namespace debubble

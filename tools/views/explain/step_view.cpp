@@ -20,14 +20,15 @@ constexpr Nanoseconds kFinerStep = 10;  // so that short stretches of a long ste
 constexpr double kUnevenStep = 1.05;
 constexpr double kTight = 0.05;  // of the memory to spare
 
-// Beside what `advice` says.
-std::vector<std::string> other_limits(const Run& run, const Advice& advice) {
-  const Report& report = run.report;
+// Beside `limit`.
+std::vector<std::string> other_limits(const Simulated& run, const Limit& limit) {
+  const Report& report = run.result.report;
   std::vector<std::string> also;
   const auto [laziest, busiest] =
       std::minmax_element(report.devices.begin(), report.devices.end(),
                           [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
-  if (!advice.uneven_work && static_cast<double>(busiest->busy) > kUnevenStep * static_cast<double>(laziest->busy)) {
+  if (limit.kind != Limit::Kind::kDevice &&
+      static_cast<double>(busiest->busy) > kUnevenStep * static_cast<double>(laziest->busy)) {
     also.push_back(fmt::format("uneven work: device {} is busy {} of the step, device {} {}", busiest->device,
                                format_percent(share(busiest->busy, report.makespan)), laziest->device,
                                format_percent(share(laziest->busy, report.makespan))));
@@ -48,10 +49,10 @@ std::vector<std::string> other_limits(const Run& run, const Advice& advice) {
   return also;
 }
 
-std::string path_text(const std::vector<PathGroup>& path, const Run& run, std::size_t width) {
+std::string path_text(const std::vector<PathGroup>& path, const Simulated& run, std::size_t width) {
   Table table(
       {{"", Table::Side::kRight}, {"", Table::Side::kLeft}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}});
-  const Scale scale = duration_scale(run.timeline.makespan / kFinerStep);
+  const Scale scale = duration_scale(run.result.timeline.makespan / kFinerStep);
   for (std::size_t k = 0; k < path.size(); ++k) {
     if (path.size() > kMostGroups && k == kStepHead) {
       const std::size_t last = path.size() - (kMostGroups - kStepHead - 1);
@@ -71,21 +72,22 @@ std::string path_text(const std::vector<PathGroup>& path, const Run& run, std::s
   return table.text(width, 2);
 }
 
-std::string shares_text(const StepStory& story, const Run& run, std::size_t width) {
+std::string shares_text(const StepStory& story, const Simulated& run, std::size_t width) {
   Table table({{"", Table::Side::kRight}, {"", Table::Side::kRight}, {"", Table::Side::kLeft}});
   for (const PathShare& one : story.shares) {
-    table.add_row({format_duration(one.time), format_percent(share(one.time, run.report.makespan)), one.what});
+    table.add_row({format_duration(one.time), format_percent(share(one.time, run.result.report.makespan)), one.what});
   }
   return table.text(width, 2);
 }
 
-std::string changes_text(const StepStory& story, const Run& run, std::size_t width) {
+std::string changes_text(const StepStory& story, const Simulated& run, std::size_t width) {
   std::string text;
   for (std::size_t k = 0; k < std::min(kChanges, story.improvements.size()); ++k) {
     const Improvement& one = story.improvements[k];
     std::string line = fmt::format("{}. {}: {} less", k + 1, one.what, format_percent(one.gain));
-    if (one.microbatches != run.schedule.microbatches) line += " per microbatch";
-    line += fmt::format(" (step {} instead of {})", format_duration(one.step), format_duration(run.report.makespan));
+    if (one.microbatches != run.job.schedule.microbatches) line += " per microbatch";
+    line +=
+        fmt::format(" (step {} instead of {})", format_duration(one.step), format_duration(run.result.report.makespan));
     if (!one.price.empty()) line += "; " + one.price;
     std::string margin = "  ";
     for (const std::string& part : wrap(line, width - 5)) {
@@ -105,19 +107,21 @@ std::string changes_text(const StepStory& story, const Run& run, std::size_t wid
 
 StepStory story_of_step(const ImprovementBase& base, const AdviceContext& context) {
   StepStory story;
-  story.path = path_groups(base.run.timeline);
+  story.path = path_groups(base.run.result.timeline);
   story.shares = path_shares(base.run);
-  story.advice = advise(base.run.report, context);
-  story.also = other_limits(base.run, story.advice);
+  story.limit = find_limit(base.run.result.report, context.more_microbatches);
+  story.advice = advise(base.run.result.report, story.limit, context);
+  story.also = other_limits(base.run, story.limit);
   story.improvements = improvements(base);
   return story;
 }
 
-std::string step_story_text(const StepStory& story, const Run& run, const ViewStyle& style) {
+std::string step_story_text(const StepStory& story, const Simulated& run, const ViewStyle& style) {
   const auto width = static_cast<std::size_t>(style.width);
   const auto head = [&](const std::string& text) { return paint(style.color, kBold, text) + "\n"; };
-  std::string text = fmt::format("step time {}, of which devices idle {} on average\n\n",
-                                 format_duration(run.report.makespan), format_percent(run.report.bubble_ratio));
+  std::string text =
+      fmt::format("step time {}, of which devices idle {} on average\n\n", format_duration(run.result.report.makespan),
+                  format_percent(run.result.report.bubble_ratio));
   text += head("what limits it");
   std::vector<std::string> limits{story.advice.limit};
   limits.insert(limits.end(), story.also.begin(), story.also.end());

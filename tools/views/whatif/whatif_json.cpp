@@ -1,13 +1,12 @@
 #include "tools/views/whatif/whatif_json.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "formats/json/json.hpp"
 
 namespace debubble {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -126,7 +125,7 @@ std::string whatif_json(const WhatIfResult& result, const ToolFacts& tool) {
     json["sensitivity"] = sensitivity_json(*result.sensitivity);
     json["candidates"] = candidates_json(result.candidates);
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.text(2) + "\n";
 }
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-#include "scenario/job/run_step.hpp"
+#include "scenario/job/step.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 #include "cost_models/transformer/kernel_time.hpp"
 #include "cost_models/transformer/layer_memory.hpp"
 #include "formats/text/quantities.hpp"
+#include "scenario/job/assumptions.hpp"
 #include "scenario/job/model_profile.hpp"
-#include "scenario/job/stage_costs.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -42,9 +42,9 @@ void refuse_idle_flags(const Scenario& scenario) {
 }
 
 // Whether there is a step at all, and no flag that shapes one where there is none.
-bool wants_step(const Scenario& scenario, const Run& run) {
+bool has_step(const Scenario& scenario, const Schedule& schedule) {
   const StepScenario& step = scenario.step;
-  const bool usual = scenario.profile && several_copies(scenario.cluster.sizes) && !run.schedule.asynchrony;
+  const bool usual = scenario.profile && several_copies(scenario.cluster.sizes) && !schedule.asynchrony;
   const bool on = step.wanted == StepScenario::Wanted::kOn || (step.wanted == StepScenario::Wanted::kDefault && usual);
   const std::string shaping = step.shaping_flag();
   if (!on && !shaping.empty()) {
@@ -69,10 +69,10 @@ StageState state_of(const RankParameters& numbers, TrainingSetup setup) {
 
 // A modelled transformer knows what its layers train; layers that the partition does not place (an output layer cut
 // over all devices) lie with the first stage of each device.
-std::vector<StageState> modelled_states(const Scenario& scenario, const Run& run) {
+std::vector<StageState> modelled_states(const Scenario& scenario, const StepPlace& place) {
   const TrainingSetup& setup = *scenario.transformer.setup;
   const std::vector<LayerPlace> layers = layer_places(setup.shape);
-  std::vector<RankParameters> numbers(run.partition.size());
+  std::vector<RankParameters> numbers(place.partition.size());
   std::size_t next = 0;
   const auto add = [&](RankParameters& sum, std::int64_t parts) {
     const RankParameters one = rank_parameters(setup, layers[next]);
@@ -80,11 +80,11 @@ std::vector<StageState> modelled_states(const Scenario& scenario, const Run& run
     sum.experts += one.experts / parts;
   };
   for (std::size_t stage = 0; stage < numbers.size(); ++stage) {
-    for (int k = 0; k < run.partition[stage] && next < layers.size(); ++k, ++next) add(numbers[stage], 1);
+    for (int k = 0; k < place.partition[stage] && next < layers.size(); ++k, ++next) add(numbers[stage], 1);
   }
-  const auto devices = std::min(numbers.size(), static_cast<std::size_t>(run.schedule.devices));
+  const auto devices = std::min(numbers.size(), static_cast<std::size_t>(place.schedule.devices));
   for (; next < layers.size(); ++next) {
-    for (std::size_t stage = 0; stage < devices; ++stage) add(numbers[stage], run.schedule.devices);
+    for (std::size_t stage = 0; stage < devices; ++stage) add(numbers[stage], place.schedule.devices);
   }
   std::vector<StageState> states;
   for (const RankParameters& sum : numbers) states.push_back(state_of(sum, setup));
@@ -92,10 +92,9 @@ std::vector<StageState> modelled_states(const Scenario& scenario, const Run& run
 }
 
 // A measured profile knows the bytes of its weights; the rest follows by the rules of cost_models/profiled.hpp.
-std::vector<StageState> measured_states(const Run& run) {
+std::vector<StageState> measured_states(const StageCosts& costs) {
   std::vector<StageState> states;
-  for (const StageCost& cost : run.costs.stages)
-    states.push_back({cost.weights, cost.gradients, cost.optimizer, 0, 0, 0});
+  for (const StageCost& cost : costs.stages) states.push_back({cost.weights, cost.gradients, cost.optimizer, 0, 0, 0});
   return states;
 }
 
@@ -110,11 +109,11 @@ void shard_memory(const Parallelism& sizes, StageCosts& costs) {
   }
 }
 
-void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, Report& report) {
+void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, std::vector<Assumption>& assumptions) {
   if (options.times.optimizer || !scenario.profile) return;
   const auto say = [&](const std::string& why, Source source) {
-    assume(report, "optimizer", "reads and writes its state at " + format_size(options.memory_bandwidth) + "/s" + why,
-           source);
+    assume(assumptions, "optimizer",
+           "reads and writes its state at " + format_size(options.memory_bandwidth) + "/s" + why, source);
   };
   if (scenario.step.optimizer_bandwidth) {
     options.memory_bandwidth = *scenario.step.optimizer_bandwidth;
@@ -132,15 +131,15 @@ void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, Report
   say(", 90 % of the memory bandwidth of " + hardware->name, Source::kModelled);
 }
 
-StepRequest step_request(const Scenario& scenario, const Run& run, const StepOptions& options) {
+StepRequest request_of(const Scenario& scenario, const StepPlace& place, const StepOptions& options) {
   StepRequest request;
-  request.schedule = &run.schedule;
-  request.topology = &run.topology;
+  request.schedule = &place.schedule;
+  request.topology = &place.topology;
   request.parallel = scenario.cluster.sizes;
   request.options = options;
   if (!scenario.profile) return request;
   const auto& setup = scenario.transformer.setup;
-  request.stages = setup ? modelled_states(scenario, run) : measured_states(run);
+  request.stages = setup ? modelled_states(scenario, place) : measured_states(place.costs);
   if (scenario.step.tied_embedding) {
     request.tied_embedding = *scenario.step.tied_embedding;
   } else if (setup && setup->shape.tied_embedding) {
@@ -162,34 +161,34 @@ StepRequest step_request(const Scenario& scenario, const Run& run, const StepOpt
   return request;
 }
 
-void describe_order(const StepScenario& step, const Scenario& scenario, Report& report) {
+void describe_order(const StepScenario& step, const Scenario& scenario, std::vector<Assumption>& assumptions) {
   const StepOptions& options = step.options;
   const std::array<const char*, 2> reduces{"as soon as a stage's last backward has ended",
                                            "when all ops of a device have ended"};
-  assume(report, "gradients are reduced", reduces.at(static_cast<std::size_t>(options.reduce)),
+  assume(assumptions, "gradients are reduced", reduces.at(static_cast<std::size_t>(options.reduce)),
          given_or_default(!step.typed.grad_reduce.empty()));
   const bool computed = scenario.profile.has_value();
   if (computed && !options.times.reduce) {
     std::string how = to_string(options.algorithm);
     if (options.algorithm == CollectiveAlgorithm::kSparse) how += ", " + step.typed.density + " of the numbers";
-    assume(report, "algorithm of the reduction", how, given_or_default(!step.typed.collective.empty()));
+    assume(assumptions, "algorithm of the reduction", how, given_or_default(!step.typed.collective.empty()));
   }
   if (computed || options.times.norm) {
     const std::array<const char*, 3> norms{"a barrier for all devices", "post-validated: partial norms are handed on",
                                            "none"};
-    assume(report, "norm of all gradients", norms.at(static_cast<std::size_t>(options.norm)),
+    assume(assumptions, "norm of all gradients", norms.at(static_cast<std::size_t>(options.norm)),
            given_or_default(!step.typed.norm.empty()));
   }
   if (scenario.cluster.sizes.zero > 0 || options.times.gather) {
     const bool before = options.gather == ParameterGather::kBeforeForward;
-    assume(report, "weights are gathered", before ? "before a stage's first forward" : "after the optimizer",
+    assume(assumptions, "weights are gathered", before ? "before a stage's first forward" : "after the optimizer",
            given_or_default(!step.typed.gather.empty()));
   }
 }
 
-void describe_times(const StepTimes& times, Report& report) {
+void describe_times(const StepTimes& times, std::vector<Assumption>& assumptions) {
   const auto say = [&](const char* what, const std::optional<Nanoseconds>& time) {
-    if (time) assume(report, what, format_duration_exact(*time) + " per device share", Source::kGiven);
+    if (time) assume(assumptions, what, format_duration_exact(*time) + " per device share", Source::kGiven);
   };
   say("reduction of gradients", times.reduce);
   say("reduction of the tied embedding", times.embedding);
@@ -200,22 +199,23 @@ void describe_times(const StepTimes& times, Report& report) {
 
 }  // namespace
 
-void set_step_work(const Scenario& scenario, Run& run) {
-  if (!wants_step(scenario, run)) {
-    const bool missed = scenario.profile && several_copies(scenario.cluster.sizes) && run.schedule.asynchrony &&
+StepMade make_step(const Scenario& scenario, const StepPlace& place) {
+  StepMade made{place.costs, {}, {}};
+  if (!has_step(scenario, place.schedule)) {
+    const bool missed = scenario.profile && several_copies(scenario.cluster.sizes) && place.schedule.asynchrony &&
                         scenario.step.wanted == StepScenario::Wanted::kDefault;
-    if (missed) assume(run.report, "training step", "none: the schedule has no flush", Source::kDefault);
-    return;
+    if (missed) assume(made.assumptions, "training step", "none: the schedule has no flush", Source::kDefault);
+    return made;
   }
   StepOptions options = scenario.step.options;
-  describe_order(scenario.step, scenario, run.report);
-  describe_times(options.times, run.report);
-  set_memory_bandwidth(scenario, options, run.report);
-  const StepRequest request = step_request(scenario, run, options);
-  std::vector<Assumption>& assumptions = run.report.assumptions;
-  if (scenario.profile && !scenario.transformer.setup) shard_memory(request.parallel, run.costs);
-  run.costs = sharded_stage_costs(request, std::move(run.costs), run.partition, assumptions);
-  run.step = make_step_work(request, assumptions);
+  describe_order(scenario.step, scenario, made.assumptions);
+  describe_times(options.times, made.assumptions);
+  set_memory_bandwidth(scenario, options, made.assumptions);
+  const StepRequest request = request_of(scenario, place, options);
+  if (scenario.profile && !scenario.transformer.setup) shard_memory(request.parallel, made.costs);
+  made.costs = sharded_stage_costs(request, std::move(made.costs), place.partition, made.assumptions);
+  made.work = make_step_work(request, made.assumptions);
+  return made;
 }
 
 }  // namespace debubble

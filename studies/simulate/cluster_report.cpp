@@ -1,4 +1,4 @@
-#include "scenario/job/cluster_report.hpp"
+#include "studies/simulate/cluster_report.hpp"
 
 #include <algorithm>
 
@@ -19,11 +19,12 @@ const char* network_word(NetworkModel model) {
 
 }  // namespace
 
-std::optional<ClusterReport> cluster_report(const Run& run) {
-  const Network* network = run.topology.network();
-  Parallelism sizes = network != nullptr ? network->layout.sizes : run.sizes;
-  sizes.pipeline = run.schedule.devices;
-  if (network == nullptr && sizes.ranks() == run.schedule.devices) return std::nullopt;
+std::optional<ClusterReport> cluster_report(const Job& job, const std::vector<Nanoseconds>& replica_makespans,
+                                            Nanoseconds makespan) {
+  const Network* network = job.topology.network();
+  Parallelism sizes = network != nullptr ? network->layout.sizes : job.sizes;
+  sizes.pipeline = job.schedule.devices;
+  if (network == nullptr && sizes.ranks() == job.schedule.devices) return std::nullopt;
   ClusterReport cluster;
   cluster.topology = network != nullptr ? network->graph.name : "ideal";
   cluster.network = network_word(network != nullptr ? network->model : NetworkModel::kUncontended);
@@ -33,10 +34,10 @@ std::optional<ClusterReport> cluster_report(const Run& run) {
   cluster.context = sizes.context;
   cluster.expert = sizes.expert;
   cluster.data = sizes.data;
-  cluster.fastest_replica = cluster.slowest_replica = run.report.makespan;
-  if (!run.replica_makespans.empty()) {
-    const auto [fastest, slowest] = std::minmax_element(run.replica_makespans.begin(), run.replica_makespans.end());
-    cluster.simulated_replicas = static_cast<int>(run.replica_makespans.size());
+  cluster.fastest_replica = cluster.slowest_replica = makespan;
+  if (!replica_makespans.empty()) {
+    const auto [fastest, slowest] = std::minmax_element(replica_makespans.begin(), replica_makespans.end());
+    cluster.simulated_replicas = static_cast<int>(replica_makespans.size());
     cluster.fastest_replica = *fastest;
     cluster.slowest_replica = *slowest;
   }

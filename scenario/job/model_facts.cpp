@@ -1,4 +1,4 @@
-#include "scenario/job/model_report.hpp"
+#include "scenario/job/model_facts.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "formats/text/quantities.hpp"
+#include "scenario/job/assumptions.hpp"
 #include "scenario/job/model_profile.hpp"
-#include "scenario/job/run.hpp"
-#include "scenario/job/stage_costs.hpp"
 
 namespace debubble {
 
@@ -61,20 +60,22 @@ void find_slow_devices(const PlacedLayers& placed, std::vector<Finding>& finding
 
 }  // namespace
 
-void add_model_facts(const Scenario& scenario, Run& run) {
-  if (!scenario.transformer.setup) return;
+ModelFacts model_facts(const Scenario& scenario, int devices) {
+  ModelFacts facts;
+  if (!scenario.transformer.setup) return facts;
   const Hardware& hardware = modelled_hardware(scenario);
   for (const Assumption& fact : scenario.transformer.assumptions) {
-    assume(run.report, fact.what, fact.value, fact.source);
+    assume(facts.assumptions, fact.what, fact.value, fact.source);
   }
-  const auto placed = placed_layers(scenario, run.schedule.devices);
+  const auto placed = placed_layers(scenario, devices);
   const bool given = !scenario.transformer.hardware.empty();
   const bool known = given || topology_has_hardware(scenario);
-  assume(run.report, "hardware", hardware.name + ", " + hardware.source, known ? Source::kPublished : Source::kDefault);
-  assume(run.report, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
+  assume(facts.assumptions, "hardware", hardware.name + ", " + hardware.source,
+         known ? Source::kPublished : Source::kDefault);
+  assume(facts.assumptions, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
   const std::optional<LinkGeneration> generation = link_generation_of(scenario);
   if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
-    assume(run.report, "collectives inside layers",
+    assume(facts.assumptions, "collectives inside layers",
            std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm" +
                (placed->distinct.size() > 1 ? ", over other wires on other devices" : ""),
            Source::kModelled);
@@ -82,26 +83,20 @@ void add_model_facts(const Scenario& scenario, Run& run) {
   if (scenario.transformer.scatter_gather) {
     const Nanoseconds gather =
         std::llround(static_cast<double>(placed->longest_gather()) / scenario.transformer.calibration.network_scale);
-    assume(run.report, "transfers between stages",
+    assume(facts.assumptions, "transfers between stages",
            "each tensor rank sends its share; an all-gather of " + format_duration_exact(gather) +
                " behind each counts as latency",
            Source::kModelled);
   }
-  for (const std::string& note : scenario.transformer.notes) run.model_findings.push_back({"warning", "F030", note});
-  find_slow_devices(*placed, run.model_findings);
+  for (const std::string& note : scenario.transformer.notes) facts.findings.push_back({"warning", "F030", note});
+  find_slow_devices(*placed, facts.findings);
   const Profile& profile = *scenario.profile;
-  run.microbatch_flops = std::accumulate(profile.layers.begin(), profile.layers.end(), 0.0,
-                                         [](double sum, const ProfileLayer& layer) { return sum + layer.model_flops; });
+  facts.microbatch_flops =
+      std::accumulate(profile.layers.begin(), profile.layers.end(), 0.0,
+                      [](double sum, const ProfileLayer& layer) { return sum + layer.model_flops; });
   const Parallelism& sizes = scenario.transformer.setup->parallel;
-  run.peak_flops = profile.peak_flops * run.schedule.devices * sizes.tensor * sizes.context;
-}
-
-void add_model_results(Run& run) {
-  std::vector<Finding>& findings = run.report.findings;
-  findings.insert(findings.end(), run.model_findings.begin(), run.model_findings.end());
-  if (run.peak_flops <= 0 || run.report.makespan <= 0) return;
-  const double seconds = static_cast<double>(run.report.makespan) / 1e9;
-  run.report.mfu = run.microbatch_flops * run.report.schedule.microbatches / (seconds * run.peak_flops);
+  facts.peak_flops = profile.peak_flops * devices * sizes.tensor * sizes.context;
+  return facts;
 }
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-#include "scenario/job/memory_fit_words.hpp"
+#include "studies/simulate/memory_fit_words.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "scenario/job/progress.hpp"
+#include "tools/output/stderr_progress.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -6,9 +6,9 @@
 
 namespace debubble {
 
-Progress::Progress(bool speaks) : speaks_(speaks), watcher_([this] { watch(); }) {}
+StderrProgress::StderrProgress() : watcher_([this] { watch(); }) {}
 
-Progress::~Progress() {
+StderrProgress::~StderrProgress() {
   {
     const std::lock_guard lock(mutex_);
     done_ = true;
@@ -17,16 +17,16 @@ Progress::~Progress() {
   watcher_.join();
 }
 
-void Progress::phase(std::string name) {
+void StderrProgress::phase(std::string name) {
   const std::lock_guard lock(mutex_);
   phase_ = std::move(name);
 }
 
-void Progress::watch() {
+void StderrProgress::watch() {
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);
   for (auto patience = 2000ms; !ended_.wait_for(lock, patience, [this] { return done_; }); patience = 1000ms) {
-    if (!speaks_ || phase_ == reported_) continue;
+    if (phase_ == reported_) continue;
     reported_ = phase_;
     std::fprintf(stderr, "debubble: %s ...\n", phase_.c_str());
   }

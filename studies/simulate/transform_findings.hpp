@@ -2,11 +2,11 @@
 // foresee.
 #pragma once
 
-#include "scenario/job/run.hpp"
+#include "scenario/job/job.hpp"
 
 namespace debubble {
 
-// Adds the notes and warnings (S020, M030) to a simulated run's findings.
-void add_transform_findings(Run& run);
+// Adds the notes and warnings (S020, M030) to the findings of a simulated job's report.
+void add_transform_findings(const Job& job, Report& report);
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-#include "scenario/job/distinct_replicas.hpp"
+#include "studies/simulate/distinct_replicas.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -69,16 +69,16 @@ void take_host_links(const Network& network, int replica, int devices, Wires& wi
   for (const std::int32_t link : route) wires.take(replica, link);
 }
 
-std::vector<WayLike> ways_of(const Run& run, const Program& program, const Pairs& pairs, int replica, Wires& wires) {
+std::vector<WayLike> ways_of(const Job& job, const Program& program, const Pairs& pairs, int replica, Wires& wires) {
   std::vector<WayLike> ways;
-  for (const auto& [from, to] : pairs) ways.push_back(wires.add(replica, run.topology.path(replica, from, to)));
-  for (const StepTask& task : run.step.tasks) {
+  for (const auto& [from, to] : pairs) ways.push_back(wires.add(replica, job.topology.path(replica, from, to)));
+  for (const StepTask& task : job.step.tasks) {
     if (task.across_replicas || task.phases.size() < 2) continue;
     for (const Flow& flow : at(task.phases, replica)) {
       ways.push_back(wires.add(replica, flow.path));
     }
   }
-  if (!program.copies.empty()) take_host_links(*run.topology.network(), replica, program.devices, wires);
+  if (!program.copies.empty()) take_host_links(*job.topology.network(), replica, program.devices, wires);
   return ways;
 }
 
@@ -96,20 +96,20 @@ int affordable(const Program& program, int replicas) {
 
 }  // namespace
 
-int distinct_replicas(const Run& run, const Program& program, const Variation& variation) {
-  const int all = run.pipeline_replicas;
+int distinct_replicas(const Job& job, const Program& program, const Variation& variation) {
+  const int all = job.pipeline_replicas;
   if (all == 1) return 1;
   if (variation.replicas_differ()) return affordable(program, all);
-  if (run.topology.network() == nullptr) return 1;
+  if (job.topology.network() == nullptr) return 1;
   Pairs pairs;
   for (const auto& channel : program.channels) {
     if (channel.from_device != channel.to_device) pairs.emplace(channel.from_device, channel.to_device);
   }
-  Wires wires(run.topology.network()->graph);
-  const std::vector<WayLike> first = ways_of(run, program, pairs, 0, wires);
+  Wires wires(job.topology.network()->graph);
+  const std::vector<WayLike> first = ways_of(job, program, pairs, 0, wires);
   for (int replica = 1; replica < all; ++replica) {
-    if (ways_of(run, program, pairs, replica, wires) != first) return affordable(program, all);
-    if (wires.meet() && run.topology.contended()) return affordable(program, all);
+    if (ways_of(job, program, pairs, replica, wires) != first) return affordable(program, all);
+    if (wires.meet() && job.topology.contended()) return affordable(program, all);
   }
   return 1;
 }

@@ -1,8 +1,7 @@
 // The pace of a schedule without a flush: simulated on a stream that is long enough to show it.
 #pragma once
 
-#include "scenario/job/run.hpp"
-#include "sim/core/p2p.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 
@@ -11,6 +10,6 @@ namespace debubble {
 // has one. Links that are shared and ops that vary are as in the run: of several replicas of the pipeline the slowest
 // one's pace counts, its microbatches cost what the run's do, over and over, and where noise leaves no pattern the pace
 // is the mean over the second half of the stream. The report must have a stream.
-void add_pace(Run& run, P2p p2p);
+void add_pace(const Job& job, const Result& result, Report& report);
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-#include "scenario/job/stream.hpp"
+#include "studies/simulate/pace.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +47,7 @@ std::optional<Schedule> longer(const Schedule& schedule, std::int64_t affordable
 }
 
 // Whether links on which flows meet, or ops that vary, take part: then the event-driven engine is asked.
-bool needs_events(const Run& run) { return run.topology.contended() || !run.variation.none(); }
+bool needs_events(const Job& job) { return job.topology.contended() || !job.variation.none(); }
 
 // For a stream of other length: what the microbatches of the run cost, over and over.
 Variation repeated_variation(Variation variation, const Schedule& stream) {
@@ -61,43 +61,43 @@ Variation repeated_variation(Variation variation, const Schedule& stream) {
 }
 
 // On the network and with the variation of the run; of several replicas of the pipeline the slowest.
-Timeline simulate_stream(const Run& run, const Schedule& stream, const Program& program, int replicas) {
-  if (!needs_events(run) && replicas == 1) return simulate(program, stream, run.costs, run.topology);
-  const Variation variation = repeated_variation(run.variation, stream);
+Timeline simulate_stream(const Job& job, const Schedule& stream, const Program& program, int replicas) {
+  if (!needs_events(job) && replicas == 1) return simulate(program, stream, job.costs, job.topology);
+  const Variation variation = repeated(job.variation, stream);
   std::vector<Timeline> timelines =
-      simulate_cluster(program, stream, run.costs, run.topology, {nullptr, &variation, replicas});
+      simulate_cluster(program, stream, job.costs, job.topology, {nullptr, &variation, replicas});
   return std::move(*std::max_element(timelines.begin(), timelines.end(),
                                      [](const Timeline& a, const Timeline& b) { return a.makespan < b.makespan; }));
 }
 
-std::optional<StreamPeriod> period_of(const Run& run, P2p p2p) {
+std::optional<StreamPeriod> period_of(const Job& job, const Result& result) {
   constexpr std::int64_t kAffordableOps = 10'000'000;
   constexpr std::int64_t kAffordableEvents = 1'000'000;
-  const int replicas = std::max(1, static_cast<int>(run.replica_makespans.size()));  // that were simulated
-  const bool events = needs_events(run) || replicas > 1;
-  const std::optional<Schedule> stream = longer(run.schedule, events ? kAffordableEvents / replicas : kAffordableOps);
-  if (!stream) return stream_period(run.timeline, run.schedule);
-  const auto lowered = lower(*stream, p2p);
+  const int replicas = std::max(1, static_cast<int>(result.replica_makespans.size()));  // that were simulated
+  const bool events = needs_events(job) || replicas > 1;
+  const std::optional<Schedule> stream = longer(job.schedule, events ? kAffordableEvents / replicas : kAffordableOps);
+  if (!stream) return stream_period(result.timeline, job.schedule);
+  const auto lowered = lower(*stream, job.p2p);
   const auto* program = std::get_if<Program>(&lowered);
-  if (program == nullptr) return stream_period(run.timeline, run.schedule);
-  return stream_period(simulate_stream(run, *stream, *program, replicas), *stream);
+  if (program == nullptr) return stream_period(result.timeline, job.schedule);
+  return stream_period(simulate_stream(job, *stream, *program, replicas), *stream);
 }
 
 }  // namespace
 
-void add_pace(Run& run, P2p p2p) {
-  StreamReport& stream = *run.report.stream;
-  stream.period = period_of(run, p2p);
-  run.report.steady_period.reset();
+void add_pace(const Job& job, const Result& result, Report& report) {
+  StreamReport& stream = *report.stream;
+  stream.period = period_of(job, result);
+  report.steady_period.reset();
   if (!stream.period) return;
   const double each = stream.period->per_microbatch();
-  run.report.steady_period = std::llround(each * run.schedule.microbatches);
-  if (run.samples_per_microbatch == 0) return;
+  report.steady_period = std::llround(each * job.schedule.microbatches);
+  if (job.samples_per_microbatch == 0) return;
   constexpr double kNanosecondsPerSecond = 1e9;
   stream.samples_per_second =
-      static_cast<double>(run.samples_per_microbatch) * run.pipeline_replicas * kNanosecondsPerSecond / each;
-  if (run.tokens_per_sample > 0) {
-    stream.tokens_per_second = *stream.samples_per_second * static_cast<double>(run.tokens_per_sample);
+      static_cast<double>(job.samples_per_microbatch) * job.pipeline_replicas * kNanosecondsPerSecond / each;
+  if (job.tokens_per_sample > 0) {
+    stream.tokens_per_second = *stream.samples_per_second * static_cast<double>(job.tokens_per_sample);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "scenario/job/transform_findings.hpp"
+#include "studies/simulate/transform_findings.hpp"
 
 #include <string>
 
@@ -20,10 +20,10 @@ void note_precondition(Report& report) {
 }
 
 // The device that is furthest above a limit that was written like --param memory_limit.
-void warn_above(const std::string& planner, const std::string& text, Run& run) {
-  const PlanningCosts costs = costs_to_plan_with(run.schedule, run.costs, run.topology);
+void warn_above(const std::string& planner, const std::string& text, const Job& job, Report& report) {
+  const PlanningCosts costs = costs_to_plan_with(job.schedule, job.costs, job.topology);
   ScheduleRequest request;
-  request.devices = run.schedule.devices;
+  request.devices = job.schedule.devices;
   request.params = {{"memory_limit", text}};
   MemoryLimit limit;
   try {
@@ -33,7 +33,7 @@ void warn_above(const std::string& planner, const std::string& text, Run& run) {
   }
   const DeviceReport* worst = nullptr;
   Bytes most = 0;
-  for (const DeviceReport& device : run.report.devices) {
+  for (const DeviceReport& device : report.devices) {
     const auto d = static_cast<std::size_t>(device.device);
     const Bytes above = device.peak_memory - costs.static_bytes[d] - limit.activations[d];
     if (above <= most) continue;
@@ -41,23 +41,23 @@ void warn_above(const std::string& planner, const std::string& text, Run& run) {
     worst = &device;
   }
   if (worst == nullptr) return;
-  run.report.findings.push_back({"warning", "M030",
-                                 "above the memory_limit=" + text + " that " + planner +
-                                     " was planned for: " + format_size(worst->peak_memory) + " on device " +
-                                     std::to_string(worst->device) + ", " + format_size(most) + " too much"});
+  report.findings.push_back({"warning", "M030",
+                             "above the memory_limit=" + text + " that " + planner +
+                                 " was planned for: " + format_size(worst->peak_memory) + " on device " +
+                                 std::to_string(worst->device) + ", " + format_size(most) + " too much"});
 }
 
 }  // namespace
 
-void add_transform_findings(Run& run) {
-  if (!has_result(run.report)) return;
-  note_precondition(run.report);
-  const std::size_t transformed = run.schedule.name.find(" + ");
+void add_transform_findings(const Job& job, Report& report) {
+  if (!has_result(report)) return;
+  note_precondition(report);
+  const std::size_t transformed = job.schedule.name.find(" + ");
   if (transformed == std::string::npos) return;
   constexpr std::string_view kKey = "memory_limit";
-  for (const auto& [key, value] : run.schedule.params) {
-    if (key == kKey) warn_above(run.schedule.name.substr(0, transformed), value, run);
-    if (key.ends_with(".memory_limit")) warn_above(key.substr(0, key.size() - kKey.size() - 1), value, run);
+  for (const auto& [key, value] : job.schedule.params) {
+    if (key == kKey) warn_above(job.schedule.name.substr(0, transformed), value, job, report);
+    if (key.ends_with(".memory_limit")) warn_above(key.substr(0, key.size() - kKey.size() - 1), value, job, report);
   }
 }
 

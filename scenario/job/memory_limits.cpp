@@ -1,13 +1,11 @@
-#include "scenario/job/memory_verdict.hpp"
+#include "scenario/job/memory_limits.hpp"
 
-#include <algorithm>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include "cost_models/transformer/hardware.hpp"
 #include "formats/text/quantities.hpp"
-#include "scenario/job/memory_fit_words.hpp"
 #include "scenario/job/model_profile.hpp"
-#include "scenario/job/stage_costs.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -32,7 +30,8 @@ void check_size_count(const std::vector<Bytes>& sizes, int devices) {
 
 }  // namespace
 
-void set_memory_limits(const Scenario& scenario, Run& run) {
+Assumed<MemoryLimits> make_memory_limits(const Scenario& scenario, int devices) {
+  Assumed<MemoryLimits> made;
   using From = MemoryScenario::From;
   const MemoryScenario& memory = scenario.memory;
   const bool modelled = scenario.transformer.setup.has_value();
@@ -40,23 +39,24 @@ void set_memory_limits(const Scenario& scenario, Run& run) {
     throw InputError(Diagnostic{"C004", "--memory", "without --model no hardware says how much memory there is",
                                 "write it like --memory 80GiB"});
   }
-  if (memory.from == From::kNothing || (memory.from == From::kModel && !modelled)) return;
+  if (memory.from == From::kNothing || (memory.from == From::kModel && !modelled)) return made;
   Bytes outside = memory.outside.value_or(0);
   if (memory.from == From::kGiven) {
-    check_size_count(memory.sizes, run.schedule.devices);
-    run.memory.capacities = memory.sizes;
-    assume(run.report, "memory", memory_sizes_text(memory.sizes) + " per device", Source::kGiven);
+    check_count(memory.sizes, devices);
+    made.value.capacities = memory.sizes;
+    assume(made.assumptions, "memory", sizes_text(memory.sizes) + " per device", Source::kGiven);
   } else {
     const Hardware& hardware = modelled_hardware(scenario);
     outside = memory.outside.value_or(kUsuallyOutside);
-    run.memory.capacities = {hardware.memory};
-    assume(run.report, "memory", format_size(hardware.memory) + " per device, " + hardware.name, Source::kPublished);
+    made.value.capacities = {hardware.memory};
+    assume(made.assumptions, "memory", format_size(hardware.memory) + " per device, " + hardware.name,
+           Source::kPublished);
   }
   if (outside > 0) {
-    assume(run.report, "memory outside the allocator", format_size(outside),
+    assume(made.assumptions, "memory outside the allocator", format_size(outside),
            given_or_default(memory.outside.has_value()));
   }
-  for (Bytes& capacity : run.memory.capacities) {
+  for (Bytes& capacity : made.value.capacities) {
     if (capacity <= outside) {
       throw InputError(
           Diagnostic{"F041", "--memory-outside",
@@ -65,21 +65,12 @@ void set_memory_limits(const Scenario& scenario, Run& run) {
     }
     capacity -= outside;
   }
-  run.memory.allocator = memory.allocator;
+  made.value.allocator = memory.allocator;
   assume(
-      run.report, "allocator",
+      made.assumptions, "allocator",
       memory.allocator == AllocatorKind::kExact ? "none: what is allocated is what is taken" : "caching, as PyTorch's",
       given_or_default(memory.allocator == AllocatorKind::kExact));
+  return made;
 }
-
-void judge_memory(Run& run) {
-  if (run.memory.capacities.empty()) return;
-  run.report.memory_fit =
-      memory_fit(device_memories(run.timeline, run.schedule, run.costs, run.memory.capacities, run.memory.allocator));
-  if (!out_of_memory(run.report)) return;
-  run.report.findings.push_back({"error", "F040", memory_fit_words(run.report)});
-}
-
-bool out_of_memory(const Report& report) { return report.memory_fit && report.memory_fit->spare < 0; }
 
 }  // namespace debubble

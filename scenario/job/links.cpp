@@ -1,0 +1,52 @@
+#include "scenario/job/links.hpp"
+
+#include <array>
+#include <utility>
+
+#include "formats/text/quantities.hpp"
+#include "scenario/job/cluster_topology.hpp"
+#include "scenario/job/model_profile.hpp"
+#include "sim/core/at.hpp"
+
+namespace debubble {
+namespace {
+
+Assumed<Topology> ideal_topology(const Scenario& scenario) {
+  Assumed<Topology> made;
+  Nanoseconds latency = scenario.comm.value_or(0);
+  std::int64_t bandwidth = scenario.bandwidth.value_or(0);
+  Source latency_source = given_or_default(scenario.comm.has_value());
+  Source bandwidth_source = given_or_default(scenario.bandwidth.has_value());
+  if (scenario.profile && !scenario.comm && scenario.profile->hop_latency) {
+    latency = *scenario.profile->hop_latency;
+    latency_source = scenario.profile->origin.times;
+  }
+  if (scenario.profile && !scenario.bandwidth && scenario.profile->hop_bandwidth) {
+    bandwidth = *scenario.profile->hop_bandwidth;
+    bandwidth_source = scenario.profile->origin.times;
+  }
+  assume(made.assumptions, "hop latency", format_duration_exact(latency), latency_source);
+  assume(made.assumptions, "link bandwidth", bandwidth == 0 ? "unlimited" : format_size(bandwidth) + "/s",
+         bandwidth_source);
+  made.value = Topology::ideal(latency, bandwidth);
+  return made;
+}
+
+}  // namespace
+
+Assumed<Topology> make_topology(const Scenario& scenario, int devices) {
+  Assumed<Topology> made;
+  made.assumptions = rank_assumptions(scenario.cluster, devices);
+  Topology topology =
+      taken(scenario.cluster.graph == nullptr ? ideal_topology(scenario) : cluster_topology(scenario, devices),
+            made.assumptions);
+  const std::array<const char*, 3> modes{"overlapped with compute", "blocking: holds both compute lanes",
+                                         "coupled: fused exchanges between ops"};
+  assume(made.assumptions, "transfers", at(modes, scenario.p2p), given_or_default(scenario.p2p != P2p::kOverlapped));
+  const auto placed = placed_layers(scenario, devices);
+  made.value = topology.with_gather(placed == nullptr ? 0 : placed->longest_gather())
+                   .calibrated(scenario.transformer.calibration.network_scale);
+  return made;
+}
+
+}  // namespace debubble

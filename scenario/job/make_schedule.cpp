@@ -1,0 +1,98 @@
+#include "scenario/job/make_schedule.hpp"
+
+#include <cstdint>
+#include <optional>
+
+#include "formats/schedule/schedule_file.hpp"
+#include "scenario/job/links.hpp"
+#include "scenario/job/planning.hpp"
+#include "scenario/job/stage_costs.hpp"
+#include "scenario/job/transforms.hpp"
+#include "schedules/catalog.hpp"
+#include "schedules/transforms/catalog.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+// A table says how many devices and microbatches it has; a flag that says otherwise is a mistake.
+void check_against_table(const Schedule& table, const Scenario& scenario, const std::string& file) {
+  const auto check = [&](const std::optional<int>& flag, int value, const char* name, const char* what) {
+    if (!flag || *flag == value) return;
+    throw InputError(Diagnostic{
+        "C001", name,
+        file + " has " + std::to_string(value) + " " + what + ", but " + name + " says " + std::to_string(*flag),
+        std::string("leave out ") + name});
+  };
+  check(scenario.devices, table.devices, "--devices", "devices (rows)");
+  check(scenario.microbatches, table.microbatches, "--microbatches", "microbatches");
+  if (scenario.chunks != 0) check(scenario.chunks, table.chunks, "--chunks", "stages per device");
+  if (!scenario.params.empty()) {
+    throw InputError(
+        Diagnostic{"S002", "--param", "a schedule read from a table takes no parameters", "leave --param out"});
+  }
+}
+
+// Left to itself, a schedule of several chunks takes the smallest number that cuts the layers evenly; 0: its default.
+int even_chunks(const Scenario& scenario, const std::string& name, int devices) {
+  const ScheduleEntry* entry = find_schedule(name);
+  if (!scenario.profile || entry == nullptr || entry->default_chunks < 2 || devices < 1) return 0;
+  if (entry->chunk_step < 1 || scenario.params.contains(entry->chunks_param)) return 0;
+  const auto layers = static_cast<std::int64_t>(scenario.profile->layers.size());
+  for (int chunks = entry->default_chunks; std::int64_t{chunks} * devices <= layers; chunks += entry->chunk_step) {
+    if (layers % (std::int64_t{chunks} * devices) == 0) return chunks;
+  }
+  return 0;
+}
+
+// For a cost-aware row: first what each stage will cost, then the order. What they assume is said once, when the
+// schedule is there.
+Schedule plan_schedule(const Scenario& scenario, const ScheduleEntry& entry, const ScheduleRequest& request) {
+  check_request(entry, request);
+  Schedule shape;
+  shape.devices = request.devices;
+  shape.chunks = request.chunks == 0 ? entry.default_chunks : request.chunks;
+  shape.stages = request.devices * shape.chunks;
+  shape.placement = loop_placement(request.devices, shape.stages);
+  const StageCosts costs = make_stage_costs(scenario, shape).costs;
+  return build_planned(entry.name, request, costs, make_topology(scenario, request.devices).value, scenario.p2p);
+}
+
+Schedule make_base_schedule(const Scenario& scenario, const std::string& name) {
+  if (is_table_file(name)) {
+    Schedule table = read_schedule_file(name);
+    check_against_table(table, scenario, name);
+    return table;
+  }
+  ScheduleRequest request;
+  request.devices = scenario.devices.value_or(kDefaultDevices);
+  request.microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
+  request.chunks = scenario.chunks == 0 ? even_chunks(scenario, name, request.devices) : scenario.chunks;
+  request.params = scenario.params;
+  const ScheduleEntry* entry = find_schedule(name);
+  const bool planned = entry != nullptr && entry->uses_costs;
+  return planned ? plan_schedule(scenario, *entry, request) : build_schedule(name, request);
+}
+
+}  // namespace
+
+bool is_table_file(const std::string& name) {
+  const std::string plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+  return plain.ends_with(".csv") || plain.ends_with(".json") || name.find('/') != std::string::npos;
+}
+
+Schedule make_schedule(const Scenario& scenario, const std::string& name) {
+  Schedule schedule = make_base_schedule(scenario, name);
+  for (const TransformSpec& spec : scenario.transforms) {
+    TransformRequest request{spec.params, nullptr};
+    std::optional<PlanningCosts> costs;
+    if (find_transform(spec.name)->uses_costs) {
+      request.costs = &costs.emplace(costs_to_plan_with(schedule, make_stage_costs(scenario, schedule).costs,
+                                                        make_topology(scenario, schedule.devices).value));
+    }
+    schedule = apply_transform(spec.name, schedule, request);
+  }
+  return schedule;
+}
+
+}  // namespace debubble

@@ -1,0 +1,32 @@
+// From the checked flags to the training step of a job.
+#pragma once
+
+#include <vector>
+
+#include "scenario/request/scenario.hpp"
+#include "sim/core/schedule.hpp"
+#include "sim/core/stage_costs.hpp"
+#include "sim/core/step_work.hpp"
+#include "sim/core/topology.hpp"
+
+namespace debubble {
+
+// What the step is for.
+struct StepPlace {
+  const Schedule& schedule;
+  const StageCosts& costs;  // as make_stage_costs has them
+  const std::vector<int>& partition;
+  const Topology& topology;
+};
+
+struct StepMade {
+  StageCosts costs;  // with what ZeRO does inside ops
+  StepWork work;     // empty where there is no step
+  std::vector<Assumption> assumptions;
+};
+
+// Throws InputError B030 and C001 (cost_models/step/step_work.hpp), and C004 where flags shape a step that is not
+// there.
+[[nodiscard]] StepMade make_step(const Scenario& scenario, const StepPlace& place);
+
+}  // namespace debubble

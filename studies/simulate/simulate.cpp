@@ -1,0 +1,155 @@
+#include "studies/simulate/simulate.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "scenario/job/make_schedule.hpp"
+#include "sim/analysis/analyse.hpp"
+#include "sim/core/error.hpp"
+#include "sim/engine/cluster.hpp"
+#include "sim/engine/simulate.hpp"
+#include "studies/simulate/cluster_report.hpp"
+#include "studies/simulate/distinct_replicas.hpp"
+#include "studies/simulate/memory_fit_words.hpp"
+#include "studies/simulate/memory_verdict.hpp"
+#include "studies/simulate/pace.hpp"
+#include "studies/simulate/transform_findings.hpp"
+
+namespace debubble {
+namespace {
+
+// Long runs repeat the walk fewer times: the pattern shows after a few iterations or not at all.
+int iterations_for(std::size_t ops) {
+  constexpr std::size_t kAffordableNodes = 20'000'000;
+  constexpr int kEnough = 64;
+  return static_cast<int>(std::clamp<std::size_t>(kAffordableNodes / std::max<std::size_t>(ops, 1), 4, kEnough));
+}
+
+// What there is to say about a job whose devices wait for each other.
+Report deadlock_report(const Job& job, Deadlock deadlock) {
+  Report report;
+  report.schedule = facts_of(job.schedule);
+  std::string message = "deadlock: " + to_string(deadlock);
+  if (job.p2p == P2p::kCoupled) {
+    message +=
+        "; with coupled transfers every receive is posted just before the op that uses it, which this order does not "
+        "survive: try --p2p overlapped or --p2p blocking";
+  }
+  report.findings.push_back({"error", "X010", std::move(message)});
+  report.deadlock = std::move(deadlock);
+  return report;
+}
+
+// Whether the walk without contention says it all.
+bool walks(const Job& job) { return !job.topology.contended() && job.step.empty() && job.variation.none(); }
+
+// On a modelled cluster all replicas of the pipeline that differ or meet; the slowest is shown.
+Result simulated(const Job& job, const Program& program) {
+  Result result;
+  const int replicas = distinct_replicas(job, program, job.variation);
+  if (walks(job) && replicas == 1) {
+    result.timeline = simulate(program, job.schedule, job.costs, job.topology);
+    return result;
+  }
+  std::vector<Timeline> timelines =
+      simulate_cluster(program, job.schedule, job.costs, job.topology, {&job.step, &job.variation, replicas});
+  if (replicas > 1) {
+    for (const Timeline& timeline : timelines) result.replica_makespans.push_back(timeline.makespan);
+  }
+  result.timeline =
+      std::move(*std::max_element(timelines.begin(), timelines.end(),
+                                  [](const Timeline& a, const Timeline& b) { return a.makespan < b.makespan; }));
+  return result;
+}
+
+// Samples per second, the utilisation of a modelled transformer, and what it leaves out.
+void add_rates(const Job& job, Report& report) {
+  add_throughput(report, job.samples_per_microbatch, job.tokens_per_sample, job.pipeline_replicas);
+  report.findings.insert(report.findings.end(), job.model_findings.begin(), job.model_findings.end());
+  if (job.peak_flops <= 0 || report.makespan <= 0) return;
+  const double seconds = static_cast<double>(report.makespan) / 1e9;
+  report.mfu = job.microbatch_flops * report.schedule.microbatches / (seconds * job.peak_flops);
+}
+
+Report report_on(const Job& job, const Program& program, const Result& result) {
+  Report report = analyse(result.timeline, job.schedule, job.costs);
+  if (walks(job)) {
+    report.steady_period = steady_period(program, job.costs, job.topology, iterations_for(program.nodes.size()));
+  }
+  report.cluster = cluster_report(job, result.replica_makespans, report.makespan);
+  add_rates(job, report);
+  report.memory_fit = judge_memory(job, result.timeline);
+  if (out_of_memory(report)) report.findings.push_back({"error", "F040", memory_fit_words(report)});
+  if (report.stream) add_pace(job, result, report);
+  if (job.extra_work) report.extra_work = fill_bubbles(result.timeline, job.schedule, *job.extra_work);
+  return report;
+}
+
+}  // namespace
+
+void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample,
+                    int pipeline_replicas) {
+  if (report.makespan == 0 || samples_per_microbatch == 0) return;
+  constexpr double kNanosecondsPerSecond = 1e9;
+  const double samples = static_cast<double>(report.schedule.microbatches) *
+                         static_cast<double>(samples_per_microbatch) * pipeline_replicas;
+  report.samples_per_second = samples * kNanosecondsPerSecond / static_cast<double>(report.makespan);
+  if (tokens_per_sample > 0) {
+    report.tokens_per_second = *report.samples_per_second * static_cast<double>(tokens_per_sample);
+  }
+}
+
+void add_notes(const Schedule& schedule, Report& report) {
+  for (const std::string& note : schedule.notes) report.findings.push_back({"note", "S020", note});
+}
+
+Result simulate(const Job& job, Progress& progress) {
+  const std::string ops = std::to_string(job.schedule.total_ops()) + " ops";
+  progress.phase("lowering " + ops);
+  Result result;
+  auto lowered = lower(job.schedule, job.p2p);
+  if (auto* deadlock = std::get_if<Deadlock>(&lowered)) {
+    result.report = deadlock_report(job, std::move(*deadlock));
+  } else {
+    const Program& program = std::get<Program>(lowered);
+    progress.phase("simulating " + ops);
+    result = simulated(job, program);
+    progress.phase("analysing " + ops);
+    result.report = report_on(job, program, result);
+  }
+  result.report.assumptions = job.assumptions;
+  add_transform_findings(job, result.report);
+  add_notes(job.schedule, result.report);
+  return result;
+}
+
+Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress) {
+  Simulated run;
+  run.job = prepare(scenario, schedule, progress);
+  run.result = simulate(run.job, progress);
+  return run;
+}
+
+std::optional<std::pair<int, double>> more_microbatches(const Scenario& scenario, const std::string& name,
+                                                        const Job& job) {
+  constexpr std::size_t kQuick = 2'000'000;  // ops that take no time that anybody notices
+  if (is_table_file(name) || job.schedule.total_ops() > kQuick || !walks(job)) return std::nullopt;
+  Scenario doubled = scenario;
+  doubled.microbatches = 2 * job.schedule.microbatches;
+  doubled.chunks = job.schedule.chunks;
+  try {
+    const auto lowered = lower(make_schedule(doubled, name), scenario.p2p);
+    const auto* program = std::get_if<Program>(&lowered);
+    if (program == nullptr) return std::nullopt;
+    const Totals totals = simulate_totals(*program, job.costs, job.topology);
+    double busy = 0;
+    for (const DeviceTotals& device : totals.devices) busy += static_cast<double>(device.busy);
+    const double all = static_cast<double>(totals.makespan) * static_cast<double>(totals.devices.size());
+    if (all <= 0) return std::nullopt;
+    return std::pair{*doubled.microbatches, 1 - busy / all};
+  } catch (const InputError&) {
+    return std::nullopt;  // the schedule does not take twice as many
+  }
+}
+
+}  // namespace debubble

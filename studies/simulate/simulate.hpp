@@ -1,0 +1,48 @@
+// simulate: from a Job to what came of it. What simulate, compare, export and explain share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenario/job/job.hpp"
+#include "sim/analysis/report.hpp"
+#include "sim/core/timeline.hpp"
+
+namespace debubble {
+
+struct Result {
+  Timeline timeline;  // empty when the job deadlocks
+  Report report;
+  // The step of each replica that was simulated, the slowest of which is `timeline`; empty: all are alike.
+  std::vector<Nanoseconds> replica_makespans;
+};
+
+// Simulates and analyses. The report repeats the job's assumptions.
+[[nodiscard]] Result simulate(const Job& job, Progress& progress);
+
+// A job and what came of it.
+struct Simulated {
+  Job job;
+  Result result;
+};
+
+// One schedule of a scenario. Throws what prepare does.
+[[nodiscard]] Simulated simulate(const Scenario& scenario, const std::string& schedule, Progress& progress);
+
+// Twice the microbatches and the bubble_ratio they give, simulated; nothing when the schedule does not take them, it
+// would take long, or the run is of a table.
+[[nodiscard]] std::optional<std::pair<int, double>> more_microbatches(const Scenario& scenario, const std::string& name,
+                                                                      const Job& job);
+
+// Samples and tokens per second of a report with a makespan, where the run knows its sizes: of all data-parallel
+// replicas of the pipeline together.
+void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::int64_t tokens_per_sample,
+                    int pipeline_replicas = 1);
+
+// A note for each thing a person should know about the schedule.
+void add_notes(const Schedule& schedule, Report& report);
+
+}  // namespace debubble

@@ -151,7 +151,13 @@ std::string source_text(const ProfileOrigin& origin, Source source) {
   return source == Source::kModelled ? "" : std::string(", ") + to_string(source) + origin_text(origin, source);
 }
 
-void explain_profile(const Profile& profile, const TrainingState& state, double weight_share, const Gaps& gaps,
+// --w-share, or what stands for it, and who says so.
+struct WeightShare {
+  double share = 0;
+  Source source = Source::kDefault;
+};
+
+void explain_profile(const Profile& profile, const TrainingState& state, const WeightShare& held, const Gaps& gaps,
                      std::vector<Assumption>& assumptions) {
   const ProfileOrigin& origin = profile.origin;
   const std::size_t all = profile.layers.size();
@@ -176,7 +182,7 @@ void explain_profile(const Profile& profile, const TrainingState& state, double 
   }
   if (gaps.held > 0) {
     add("memory held for the weight gradient",
-        shortest_decimal(weight_share) + " of the activation, in " + layers_text(gaps.held, all), Source::kDefault);
+        shortest_decimal(held.share) + " of the activation, in " + layers_text(gaps.held, all), held.source);
   }
   if (gaps.gradients > 0) {
     add("gradients",
@@ -225,7 +231,7 @@ void check_profiled(const Profile& profile, const std::vector<int>& partition, c
 }  // namespace
 
 StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partition, const TrainingState& state,
-                          double weight_share, std::vector<Assumption>& assumptions) {
+                          double weight_share, std::vector<Assumption>& assumptions, Source share_source) {
   check_profiled(profile, partition, state, weight_share);
   StageCosts costs;
   Gaps gaps;
@@ -240,7 +246,7 @@ StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partit
     stage.checkpoint = costs.stages.size() == 1 ? stage.output : costs.stages[costs.stages.size() - 2].output;
     if (checkpoint) stage.checkpoint = *checkpoint;
   }
-  explain_profile(profile, state, weight_share, gaps, assumptions);
+  explain_profile(profile, state, {weight_share, share_source}, gaps, assumptions);
   return costs;
 }
 

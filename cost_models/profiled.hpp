@@ -15,12 +15,12 @@ struct TrainingState {
 
 // Costs of `partition.size()` stages, stage s made of the next partition[s] layers. Times are sums of medians.
 // A layer without split times gives input_grad = weight_grad = backward / 2; without `weight_grad_held` it keeps
-// weight_share of its activation until W. Each such default is named in `assumptions`. Recomputing a stage takes as
-// long as its forward, and keeps its input: the output of the stage before; of stage 0, whose input is not known, as
-// much as its own output. What modelled layers say themselves (gradients, optimizer state, checkpoint, buffers) goes
-// before these rules.
+// weight_share of its activation until W, as `share_source` says. Each such default is named in `assumptions`.
+// Recomputing a stage takes as long as its forward, and keeps its input: the output of the stage before; of stage 0,
+// whose input is not known, as much as its own output. What modelled layers say themselves (gradients, optimizer state,
+// checkpoint, buffers) goes before these rules.
 [[nodiscard]] StageCosts profiled_costs(const Profile& profile, const std::vector<int>& partition,
                                         const TrainingState& state, double weight_share,
-                                        std::vector<Assumption>& assumptions);
+                                        std::vector<Assumption>& assumptions, Source share_source = Source::kDefault);
 
 }  // namespace debubble

@@ -277,7 +277,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
       [&] { scenario.memory = check_memory(flags.memory); },
       [&] { scenario.variation = check_variation(flags.variation); },
   });
-  if (!flags.partition.empty()) scenario.partition = flags.partition;
+  if (!flags.partition.empty()) scenario.partition = parse_partition_choice(flags.partition);
   set_modelled_profile(scenario);
   return scenario;
 }

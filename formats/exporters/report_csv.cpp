@@ -55,7 +55,7 @@ Fields device_header() {
 Fields device_row(const DeviceReport& device) {
   Fields row = {whole(device.device), whole(device.busy), whole(device.idle), real_cell(device.bubble_ratio)};
   for (const Nanoseconds idle : device.idle_by_cause) row.push_back(whole(idle));
-  row.insert(row.end(), {whole(device.peak_memory), whole(device.peak_memory_at), device.peak_memory_op});
+  row.insert(row.end(), {whole(device.peak_memory), whole(device.peak_memory_at), to_string(device.peak_memory_op)});
   for (const Bytes bytes : device.peak_by_category) row.push_back(whole(bytes));
   row.insert(row.end(), {whole(device.peak_activation), real_cell(device.peak_activation_shares)});
   return row;

@@ -54,7 +54,7 @@ Json device_json(const DeviceReport& device) {
   for (int i = 0; i < kMemoryCategories; ++i) {
     peak[to_string(static_cast<MemoryCategory>(i))] = at(device.peak_by_category, i);
   }
-  Json op = device.peak_memory_op.empty() ? Json(nullptr) : Json(device.peak_memory_op);
+  Json op = device.peak_memory_op.empty() ? Json(nullptr) : Json(to_string(device.peak_memory_op));
   return {{"device", device.device},
           {"busy_ns", device.busy},
           {"idle_ns", device.idle},
@@ -150,7 +150,7 @@ Json memory_fit_json(const MemoryFit& fit) {
           {"reserved_bytes", fit.reserved},
           {"spare_bytes", fit.spare},
           {"at_ns", fit.at},
-          {"op", fit.op.empty() ? Json(nullptr) : Json(fit.op)},
+          {"op", fit.op.empty() ? Json(nullptr) : Json(to_string(fit.op))},
           {"remedies", fit.remedies}};
 }
 

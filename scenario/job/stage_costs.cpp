@@ -106,7 +106,25 @@ Profile with_given_share(const Scenario& scenario) {
   return profile;
 }
 
+std::vector<int> cut_layers(const PartitionChoice& choice, const Profile& profile, int stages) {
+  switch (choice.how) {
+    case PartitionChoice::How::kAutomatic:
+      return balanced_partition(profile, stages);
+    case PartitionChoice::How::kEven:
+      return even_partition(profile, stages);
+    case PartitionChoice::How::kLayout:
+      return parse_layout(choice.text, stages, profile);
+    case PartitionChoice::How::kCounts:
+      return parse_partition(choice.text, stages, static_cast<int>(profile.layers.size()));
+    case PartitionChoice::How::kLayers:
+      break;
+  }
+  return choice.layers;
+}
+
 StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule) {
+  using How = PartitionChoice::How;
+  const How how = scenario.partition.how;
   StageCostsMade made;
   std::vector<Assumption>& assumptions = made.assumptions;
   Profile profile = with_given_share(scenario);
@@ -116,28 +134,18 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
     shard = take_output_layer(profile, schedule.devices, barriers, training_state(profile), made.assumptions);
   }
   const auto layers = static_cast<int>(profile.layers.size());
-  const bool automatic = scenario.partition == "auto";
-  made.partition = automatic                       ? balanced_partition(profile, schedule.stages)
-                   : scenario.partition == "even"  ? even_partition(profile, schedule.stages)
-                   : is_layout(scenario.partition) ? parse_layout(scenario.partition, schedule.stages, profile)
-                                                   : parse_partition(scenario.partition, schedule.stages, layers);
+  made.partition = cut_layers(scenario.partition, profile, schedule.stages);
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
   assume(made.assumptions, "partition",
-         partition_text(made.partition) + (automatic                      ? " (auto)"
-                                           : scenario.partition == "even" ? " (even)"
-                                                                          : ""),
-         automatic ? Source::kModelled : Source::kGiven);
+         partition_text(made.partition) + (how == How::kAutomatic ? " (auto)"
+                                           : how == How::kEven    ? " (even)"
+                                                                  : ""),
+         how == How::kAutomatic ? Source::kModelled : Source::kGiven);
   for (const Assumption& size : scenario.profile_size) assume(assumptions, size.what, size.value, size.source);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);
-  const std::size_t before = assumptions.size();
-  made.costs =
-      profiled_costs(profile, made.partition, training_state(profile), scenario.times.weight_share, assumptions);
-  for (std::size_t k = before; k < assumptions.size(); ++k) {
-    if (scenario.weight_share_given && assumptions[k].what.starts_with("memory held")) {
-      assumptions[k].source = Source::kGiven;
-    }
-  }
+  made.costs = profiled_costs(profile, made.partition, training_state(profile), scenario.times.weight_share,
+                              assumptions, given_or_default(scenario.weight_share_given));
   if (barriers > 0) place_output_shards(shard, schedule, made.costs);
   set_recompute_costs(schedule, false, false, made.costs, assumptions);
   return made;
@@ -181,12 +189,6 @@ StageCosts merge(const std::vector<StageCosts>& distinct, const std::vector<std:
 
 }  // namespace
 
-std::string partition_text(const std::vector<int>& partition) {
-  std::string text;
-  for (const int layers : partition) text += (text.empty() ? "" : ",") + std::to_string(layers);
-  return text;
-}
-
 StageCostsMade make_stage_costs(const Scenario& scenario, const Schedule& schedule) {
   check_ranks_fit(scenario.cluster, schedule.devices);
   StageCostsMade made = equal_costs(scenario, schedule);
@@ -195,7 +197,7 @@ StageCostsMade make_stage_costs(const Scenario& scenario, const Schedule& schedu
   if (placed == nullptr) return made;
   if (placed->distinct.size() < 2 && placed == scenario.transformer.placed) return made;
   Scenario cut = scenario;
-  cut.partition = partition_text(made.partition);
+  cut.partition = as_cut(made.partition);
   made.costs = stage_costs_at(cut, *placed, schedule);
   return made;
 }

@@ -1,7 +1,6 @@
 // What the stages of a job cost: from --times, a profile or a modelled transformer, with where every number came from.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "scenario/request/scenario.hpp"
@@ -22,8 +21,5 @@ struct StageCostsMade {
 [[nodiscard]] StageCostsMade make_stage_costs(const Scenario& scenario, const Schedule& schedule);
 // The costs alone, of a transformer on other wires. The scenario must say how the layers are cut.
 [[nodiscard]] StageCosts stage_costs_at(const Scenario& scenario, const PlacedLayers& placed, const Schedule& schedule);
-
-// "8,8,7": as --partition takes it.
-[[nodiscard]] std::string partition_text(const std::vector<int>& partition);
 
 }  // namespace debubble

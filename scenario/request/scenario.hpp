@@ -11,6 +11,7 @@
 #include "cost_models/uniform.hpp"
 #include "scenario/request/cluster_flags.hpp"
 #include "scenario/request/memory_flags.hpp"
+#include "scenario/request/partition_choice.hpp"
 #include "scenario/request/step_flags.hpp"
 #include "scenario/request/transform_spec.hpp"
 #include "scenario/request/transformer_flags.hpp"
@@ -64,7 +65,7 @@ struct Scenario {
   std::optional<Profile> profile;
   std::vector<Assumption> profile_size;                 // which size of it was asked for; empty: nothing was
   std::shared_ptr<const ProfileFamily> profile_family;  // for other sizes of it; null: one only was measured
-  std::string partition = "auto";
+  PartitionChoice partition;
   P2p p2p = P2p::kOverlapped;
   TransformerScenario transformer;
   ClusterScenario cluster;

@@ -16,16 +16,6 @@ namespace {
 
 double ratio_of(Nanoseconds part, double whole) { return whole > 0 ? static_cast<double>(part) / whole : 0.0; }
 
-// "2F3", or "2F3 with 1B0" for an overlapped pair.
-std::string span_name(const Span& span) {
-  return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
-}
-
-// The copy out or back of 0F3, as traces call it.
-std::string span_name(const CopySpan& copy) {
-  return (copy.way == Copy::Way::kOut ? "OFFLOAD " : "RELOAD ") + to_string(copy.op);
-}
-
 void add_memory(const MemoryWalk& walk, const Timeline& timeline, DeviceReport& report) {
   report.peak_host_memory = walk.peak_host(report.device);
   report.peak_by_category = walk.resident(report.device);
@@ -38,9 +28,7 @@ void add_memory(const MemoryWalk& walk, const Timeline& timeline, DeviceReport& 
     report.peak_memory = total(bytes);
     report.peak_by_category = bytes;
     report.peak_memory_at = at;
-    const auto index = static_cast<std::size_t>(cause.index);
-    report.peak_memory_op =
-        cause.kind == Gate::Kind::kCopy ? span_name(timeline.copies[index]) : span_name(timeline.spans[index]);
+    report.peak_memory_op = peak_op(cause, timeline);
   });
 }
 

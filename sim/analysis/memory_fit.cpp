@@ -12,17 +12,6 @@
 namespace debubble {
 namespace {
 
-// "2F3", "2F3 with 1B0", "OFFLOAD 0F3": what reports call it.
-std::string cause_name(const Gate& cause, const Timeline& timeline) {
-  const auto index = static_cast<std::size_t>(cause.index);
-  if (cause.kind == Gate::Kind::kCopy) {
-    const CopySpan& copy = timeline.copies[index];
-    return (copy.way == Copy::Way::kOut ? "OFFLOAD " : "RELOAD ") + to_string(copy.op);
-  }
-  const Span& span = timeline.spans[index];
-  return span.paired ? to_string(span.op) + " with " + to_string(span.partner) : to_string(span.op);
-}
-
 class MemoryReplay {
  public:
   MemoryReplay(const StageCosts& costs, Bytes capacity) : costs_(costs), allocator_(capacity) {}
@@ -86,7 +75,7 @@ template <typename Memory>
 bool replay_memory(const MemoryWalk& walk, const Timeline& timeline, int device, Memory memory, DeviceMemory& result) {
   result.reserved = 0;
   result.at = 0;
-  result.op.clear();
+  result.op = {};
   for (const Bytes bytes : walk.resident(device)) {
     if (memory.take_resident(bytes)) continue;
     result.missing = bytes;
@@ -99,7 +88,7 @@ bool replay_memory(const MemoryWalk& walk, const Timeline& timeline, int device,
     fits = memory.change(thing, change);
     if (fits && memory.reserved() <= result.reserved) return;
     result.at = at;
-    result.op = cause_name(cause, timeline);
+    result.op = peak_op(cause, timeline);
     result.reserved = std::max(result.reserved, memory.reserved());
     if (!fits) result.missing = change;
   });

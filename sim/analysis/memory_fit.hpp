@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "sim/analysis/report.hpp"
@@ -23,7 +22,7 @@ struct DeviceMemory {
   Bytes allocated = 0;  // the most at once
   Bytes reserved = 0;   // the most that the allocator took for it; out of memory: that it would have taken
   Nanoseconds at = 0;   // when most was reserved first, or, out of memory, when the first allocation failed
-  std::string op;       // by which op; empty: before anything ran
+  PeakOp op;            // by which op; empty: before anything ran
   Bytes missing = 0;    // out of memory: what was asked for then
   bool fits = true;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/analysis/fill_bubbles.hpp"
+#include "sim/analysis/peak_op.hpp"
 #include "sim/core/op.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/units.hpp"
@@ -64,7 +65,7 @@ struct DeviceReport {
   NanosecondsByCause idle_by_cause{};
   Bytes peak_memory = 0;
   Nanoseconds peak_memory_at = 0;
-  std::string peak_memory_op;  // "2F3": the op that reached it; empty when the peak is the static state
+  PeakOp peak_memory_op;  // that reached it; empty when the peak is the static state
   BytesByCategory peak_by_category{};
   Bytes peak_activation = 0;
   Bytes peak_host_memory = 0;         // activations that its copies have put into the host's memory
@@ -140,7 +141,7 @@ struct MemoryFit {
   Bytes reserved = 0;                 // what a caching allocator takes from the device for it
   Bytes spare = 0;                    // capacity less reserved; below 0: out of memory
   Nanoseconds at = 0;                 // when the peak is reached, or, out of memory, when the first allocation fails
-  std::string op;                     // by which op
+  PeakOp op;                          // by which op
   std::vector<std::string> remedies;  // out of memory only: what would make it fit, each tried
 };
 

@@ -99,7 +99,7 @@ class ExplainTrials {
                           scenario.microbatches.value_or(job_.schedule.microbatches));
       if (scenario.chunks > 1) text += fmt::format(" -v {}", scenario.chunks);
     }
-    if (scenario.partition != "auto") text += " --partition " + shell_quoted(scenario.partition);
+    if (!scenario.partition.automatic()) text += " --partition " + shell_quoted(scenario.partition.text);
     const std::string more = repeated_flags(flags);
     return more.empty() ? text : text + " " + more;
   }
@@ -125,7 +125,7 @@ class ExplainTrials {
     for (const int chunks : {job_.schedule.chunks + entry->chunk_step, 2 * job_.schedule.chunks}) {
       Scenario other = same();
       other.chunks = chunks;
-      if (base_.scenario.partition != "auto") break;  // the partition fits one number of stages only
+      if (!base_.scenario.partition.automatic()) break;  // the partition fits one number of stages only
       add_asked(Kind::kChunks, fmt::format("{} stages per device instead of {}", chunks, job_.schedule.chunks), other,
                 base_.name, base_.flags);
     }
@@ -137,7 +137,7 @@ class ExplainTrials {
     for (const ScheduleEntry& entry : schedule_catalog()) {
       if (entry.name == base_.name || entry.family == ScheduleFamily::kAsynchronous) continue;
       if (entry.uses_costs && ops > kMostPlannedOps) continue;
-      if (base_.scenario.partition != "auto" && entry.default_chunks != job_.schedule.chunks) continue;
+      if (!base_.scenario.partition.automatic() && entry.default_chunks != job_.schedule.chunks) continue;
       Scenario scenario = scenario_for(base_.scenario, entry.name);
       scenario.devices = job_.schedule.devices;
       scenario.microbatches = job_.schedule.microbatches;
@@ -158,9 +158,9 @@ class ExplainTrials {
       flags.p2p = "overlapped";
       add_asked(Kind::kOverlap, "transfers beside compute (--p2p overlapped)", scenario, base_.name, flags);
     }
-    if (base_.scenario.partition != "auto") {
+    if (!base_.scenario.partition.automatic()) {
       Scenario scenario = same();
-      scenario.partition = "auto";
+      scenario.partition = {};
       add_asked(Kind::kPartition, "the layers cut as evenly as they can be (--partition auto)", scenario, base_.name,
                 base_.flags);
     }

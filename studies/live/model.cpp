@@ -42,14 +42,15 @@ TransformerShape model_shape(const std::string& model) {
   return is_file ? read_model_config(read_file(model, "--model"), model) : model_preset(model);
 }
 
-std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSize& size, std::string_view text,
+std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSize& size, const PartitionChoice& choice,
                                  int stages, std::vector<Assumption>& assumptions) {
   const int layers = static_cast<int>(shape.layers) + 2;
-  const bool automatic = text == "auto";
+  const bool automatic = choice.automatic();
   const Profile weighed = weighed_layers(shape, size);
-  std::vector<int> partition = automatic         ? balanced_partition(weighed, stages)
-                               : is_layout(text) ? parse_layout(text, stages, weighed)
-                                                 : parse_partition(text, stages, layers);
+  const bool layout = choice.how == PartitionChoice::How::kLayout;
+  std::vector<int> partition = automatic ? balanced_partition(weighed, stages)
+                               : layout  ? parse_layout(choice.text, stages, weighed)
+                                         : parse_partition(choice.text, stages, layers);
   std::string parts;
   for (const int part : partition) parts += (parts.empty() ? "" : ",") + std::to_string(part);
   assumptions.push_back(

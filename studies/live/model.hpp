@@ -2,10 +2,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "gpu/workload/transformer_model.hpp"
+#include "scenario/request/partition_choice.hpp"
 #include "sim/core/stage_costs.hpp"
 
 namespace debubble {
@@ -13,10 +13,11 @@ namespace debubble {
 // A preset's name, or a config.json. Throws InputError (C003, C005, or for the file).
 [[nodiscard]] TransformerShape model_shape(const std::string& model);
 
-// Layers of each stage, embedding and head among them. "auto" balances the matrix products, counted and not timed:
-// that much is known before anything runs. Adds what was assumed. Throws InputError (L004 to L006) as partitions of a
-// profile do.
+// Layers of each stage, embedding and head among them. An automatic cut balances the matmuls, counted and not
+// timed: that much is known before anything runs. Adds what was assumed. Throws InputError (as partitions do) as
+// partitions of a profile do.
 [[nodiscard]] std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSize& size,
-                                               std::string_view text, int stages, std::vector<Assumption>& assumptions);
+                                               const PartitionChoice& choice, int stages,
+                                               std::vector<Assumption>& assumptions);
 
 }  // namespace debubble

@@ -15,14 +15,15 @@ std::string memory_fit_words(const Report& report) {
                                                                         format_size(fit.allocated));
   const std::string at = format_duration(fit.at);
   if (fit.spare >= 0) {
-    return fmt::format("fits with {} to spare: d{} takes {} of {}, {}", format_size(fit.spare), fit.device, taken,
-                       format_size(fit.capacity),
-                       fit.op.empty() ? "before anything runs" : fmt::format("most by {} at {}", fit.op, at));
+    return fmt::format(
+        "fits with {} to spare: d{} takes {} of {}, {}", format_size(fit.spare), fit.device, taken,
+        format_size(fit.capacity),
+        fit.op.empty() ? "before anything runs" : fmt::format("most by {} at {}", to_string(fit.op), at));
   }
-  return fmt::format(
-      "out of memory: d{} has no room {}; the run takes {}, and there is {}", fit.device,
-      fit.op.empty() ? "for weights, gradients and optimizer state" : fmt::format("for {} at {}", fit.op, at), taken,
-      format_size(fit.capacity));
+  return fmt::format("out of memory: d{} has no room {}; the run takes {}, and there is {}", fit.device,
+                     fit.op.empty() ? "for weights, gradients and optimizer state"
+                                    : fmt::format("for {} at {}", to_string(fit.op), at),
+                     taken, format_size(fit.capacity));
 }
 
 std::string remedy_words(const MemoryFit& fit, Nanoseconds makespan, Nanoseconds before) {

@@ -124,7 +124,7 @@ class Candidates {
       schedule.schedule = other;
       schedule.scenario.chunks = 0;
       schedule.scenario.params.clear();
-      schedule.scenario.partition = "auto";
+      schedule.scenario.partition = {};
       all_.push_back({std::move(schedule)});
     }
   }

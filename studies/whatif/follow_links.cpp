@@ -35,7 +35,7 @@ std::vector<bool> changed_links(const LinkGraph& before, const LinkGraph& after)
 }  // namespace
 
 LinkFollower::LinkFollower(const Scenario& scenario, const Job& base) : scenario_(scenario) {
-  if (scenario.profile && scenario.partition == "auto") scenario_.partition = partition_text(base.partition);
+  if (scenario.profile && scenario.partition.automatic()) scenario_.partition = as_cut(base.partition);
   if (scenario.cluster.graph == nullptr) return;
   costs_ = make_stage_costs(scenario_, base.schedule).costs;
   if (!scenario.transformer.setup) return;

@@ -72,7 +72,7 @@ std::vector<std::string> lines_of(const Report& report) {
     lines.push_back(name + "busy " + number(device.busy) + " idle " + number(device.idle));
     for (const Nanoseconds idle : device.idle_by_cause) lines.push_back(name + "cause " + number(idle));
     lines.push_back(name + "peak " + number(device.peak_memory) + " at " + number(device.peak_memory_at) + " op " +
-                    device.peak_memory_op);
+                    to_string(device.peak_memory_op));
     for (const Bytes bytes : device.peak_by_category) lines.push_back(name + "category " + number(bytes));
     lines.push_back(name + "peak activation " + number(device.peak_activation));
   }

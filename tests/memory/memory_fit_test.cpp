@@ -40,7 +40,7 @@ TEST_CASE("1F1B on two devices: the first holds two microbatches, the second one
   const auto devices = devices_of(schedule, costs, {200 * kMebibyte}, AllocatorKind::kExact);
   CHECK(devices.at(0).allocated == 160 * kMebibyte);
   CHECK(devices.at(0).reserved == 160 * kMebibyte);
-  CHECK(devices.at(0).op == "0F1");
+  CHECK(to_string(devices.at(0).op) == "0F1");
   CHECK(devices.at(0).at == units(1));
   CHECK(devices.at(1).allocated == 96 * kMebibyte);
   const MemoryFit fit = memory_fit(devices);
@@ -53,7 +53,7 @@ TEST_CASE("out of memory names the op that asks first, and what it would have ta
   const Schedule schedule = build("1f1b", 2, 4);
   const auto devices = devices_of(schedule, costs_of(schedule, 1), {128 * kMebibyte}, AllocatorKind::kExact);
   CHECK_FALSE(devices.at(0).fits);
-  CHECK(devices.at(0).op == "0F1");
+  CHECK(to_string(devices.at(0).op) == "0F1");
   CHECK(devices.at(0).at == units(1));
   CHECK(devices.at(0).missing == kMany);
   CHECK(devices.at(1).fits);
@@ -69,7 +69,7 @@ TEST_CASE("of several devices that fail the one that fails first is named") {
       devices_of(schedule, costs_of(schedule, 1), {160 * kMebibyte, 64 * kMebibyte}, AllocatorKind::kExact);
   CHECK(devices.at(0).fits);
   CHECK(memory_fit(devices).device == 1);
-  CHECK(memory_fit(devices).op == "1F0");
+  CHECK(to_string(memory_fit(devices).op) == "1F0");
   CHECK(memory_fit(devices).at == units(1));
   CHECK(memory_fit(devices).capacity == 64 * kMebibyte);
 }
@@ -78,7 +78,7 @@ TEST_CASE("weights alone can be too much: before anything runs") {
   const Schedule schedule = build("1f1b", 2, 4);
   const auto devices = devices_of(schedule, costs_of(schedule, 1), {16 * kMebibyte}, AllocatorKind::kCaching);
   CHECK_FALSE(devices.at(0).fits);
-  CHECK(devices.at(0).op == "");
+  CHECK(devices.at(0).op.empty());
   CHECK(devices.at(0).at == 0);
   CHECK(devices.at(0).missing == 32 * kMebibyte);
 }

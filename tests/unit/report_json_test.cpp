@@ -78,7 +78,7 @@ TEST_CASE("a report is printed with exactly these bytes") {
   Report report = small_report();
   report.schedule.params = {{"group", "4"}};
   report.devices.resize(1);
-  report.devices[0].peak_memory_op = "";
+  report.devices[0].peak_memory_op = {};
   report.findings = {{"note", "S020", "say \"hi\""}};
   CHECK(report_json(report, kTool) == R"({
   "schema_version": 1,
@@ -235,6 +235,9 @@ TEST_CASE("the published schema and the writer know the same keys") {
   limit.more_microbatches = {16, 0.125};
   const Json full = Json::parse(report_json(full_report(), kTool, &limit));
   check_keys(full, run, "", {"deadlock", "needs"});
+  CHECK(full.at("limit").at("what") == "fill_and_drain");
+  CHECK(full.at("limit").at("share_of") == "idle");
+  CHECK(full.at("limit").at("more_microbatches").at("microbatches") == 16);
   const Json compared =
       Json::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool));
   check_keys(compared.at("runs").at(0), run, "/runs/0", {"deadlock", "limit"});

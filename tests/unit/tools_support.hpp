@@ -67,7 +67,7 @@ inline DeviceReport small_device(int device, Nanoseconds fill_ms, Nanoseconds dr
   report.idle_by_cause[static_cast<std::size_t>(IdleCause::kDrain)] = drain_ms * kNanosecondsPerMillisecond;
   report.peak_memory = activations;
   report.peak_memory_at = kNanosecondsPerMillisecond;
-  report.peak_memory_op = std::to_string(device) + "F" + std::to_string(1 - device);
+  report.peak_memory_op = {PeakOp::Kind::kOp, {OpKind::kForward, false, device, 1 - device}, {}};
   report.peak_by_category[static_cast<std::size_t>(MemoryCategory::kActivations)] = activations;
   report.peak_activation = activations;
   report.peak_activation_shares = static_cast<double>(activations) / static_cast<double>(kMebibyte);

@@ -199,6 +199,11 @@ TEST_CASE("the advice follows the largest cause of idleness") {
 
   move_idle(report, IdleCause::kLaunchGap);
   CHECK(advise(report, {}).limit == "launch gap: 100.0 % of the idle time");
+  const Limit limit = find_limit(report, std::pair{4, 0.125});
+  CHECK(limit.kind == Limit::Kind::kOtherCause);
+  CHECK(limit.cause == IdleCause::kLaunchGap);
+  CHECK(limit.share == 1.0);
+  CHECK_FALSE(limit.more_microbatches);
 }
 
 TEST_CASE("more microbatches that do not help are not suggested") {

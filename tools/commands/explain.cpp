@@ -16,7 +16,6 @@
 #include "studies/simulate/simulate.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
-#include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/ansi.hpp"
@@ -143,7 +142,7 @@ class Explain : public Command {
     AdviceContext context;
     context.flags = repeated_flags(flags_);
     context.schedule = shell_quoted(name);
-    context.own_partition = scenario.partition != "auto";
+    context.own_partition = !scenario.partition.automatic();
     context.auto_partition = scenario.profile && !context.own_partition;
     context.more_microbatches = more_microbatches(scenario, name, run.job);
     return context;

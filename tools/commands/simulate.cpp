@@ -68,7 +68,7 @@ class Simulate : public Command {
     AdviceContext context;
     context.flags = repeated_flags(scenario_);
     context.schedule = shell_quoted(name);
-    context.own_partition = scenario.partition != "auto";
+    context.own_partition = !scenario.partition.automatic();
     context.auto_partition = scenario.profile && !context.own_partition;
     if (has_result(run.result.report)) context.more_microbatches = more_microbatches(scenario, name, run.job);
     return context;

@@ -46,7 +46,8 @@ Advice one_device_limits(const Report& report, const Limit& limit, const AdviceC
                              format_percent(limit.share), limit.least_busy_device, format_percent(limit.least_share));
   if (context.own_partition) advice.limit += "; move layers away from it";
   if (context.auto_partition) advice.limit += "; no cut of the layers is more even";
-  advice.next = context.own_partition ? "the same command with --partition auto" : compare_command(report, context);
+  advice.command = !context.own_partition;
+  advice.next = advice.command ? compare_command(report, context) : "the same command with --partition auto";
   return advice;
 }
 

@@ -11,8 +11,9 @@
 namespace debubble {
 
 struct Advice {
-  std::string limit;  // "pipeline fill and drain: 100.0 % of the idle time; ..."
-  std::string next;   // "debubble compare -p 4 -m 8"
+  std::string limit;    // "pipeline fill and drain: 100.0 % of the idle time; ..."
+  std::string next;     // "debubble compare -p 4 -m 8"
+  bool command = true;  // whether it is one, and not words
 };
 
 // What the report itself does not know.

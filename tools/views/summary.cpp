@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
@@ -47,22 +46,28 @@ std::string composition(const DeviceReport& device) {
 }
 
 // "0F31 (microbatch 7, slice 3)": where microbatches are cut, the numbers of ops count their parts.
-std::string with_microbatch(const std::string& op, const ScheduleFacts& facts) {
-  const std::size_t letter =
-      op.find_first_of("FBIWRST", op.starts_with("OFFLOAD ") || op.starts_with("RELOAD ") ? op.find(' ') : 0);
-  if (facts.pieces == 1 || letter == std::string::npos) return op;
-  const int number = std::atoi(op.c_str() + letter + 1);
-  return fmt::format("{} (microbatch {}, {} {})", op, number / facts.pieces, facts.sliced ? "slice" : "piece",
-                     number % facts.pieces);
+std::string with_microbatch(const Op& op, const ScheduleFacts& facts) {
+  const std::string name = to_string(op);
+  if (facts.pieces == 1) return name;
+  return fmt::format("{} (microbatch {}, {} {})", name, op.microbatch / facts.pieces, facts.sliced ? "slice" : "piece",
+                     op.microbatch % facts.pieces);
 }
 
 // "2F3 (microbatch 1, slice 1) with 1B0 (microbatch 0, slice 0)"
-std::string in_words(const std::string& cell, const ScheduleFacts& facts) {
-  constexpr std::string_view kWith = " with ";
-  const std::size_t with = cell.find(kWith);
-  if (with == std::string::npos) return with_microbatch(cell, facts);
-  return with_microbatch(cell.substr(0, with), facts) + std::string(kWith) +
-         with_microbatch(cell.substr(with + kWith.size()), facts);
+std::string in_words(const PeakOp& peak, const ScheduleFacts& facts) {
+  const std::string op = with_microbatch(peak.op, facts);
+  switch (peak.kind) {
+    case PeakOp::Kind::kCopyOut:
+      return "OFFLOAD " + op;
+    case PeakOp::Kind::kCopyBack:
+      return "RELOAD " + op;
+    case PeakOp::Kind::kPair:
+      return op + " with " + with_microbatch(peak.partner, facts);
+    case PeakOp::Kind::kOp:
+    case PeakOp::Kind::kNothing:
+      break;
+  }
+  return op;
 }
 
 std::string peak_memory(const Report& report) {
@@ -166,8 +171,8 @@ std::string advice_lines(const Report& report, const ViewStyle& style, const Adv
     }
   };
   add("limit", wrap(advice.limit, room), 0);
-  const bool command = advice.next.starts_with("debubble ");
-  add("try", command ? command_lines(advice.next, room - kDeeper) : wrap(advice.next, room), command ? kDeeper : 0);
+  add("try", advice.command ? command_lines(advice.next, room - kDeeper) : wrap(advice.next, room),
+      advice.command ? kDeeper : 0);
   return text;
 }
 

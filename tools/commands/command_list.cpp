@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "formats/json/json.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/flags/config_file.hpp"
 
 namespace debubble {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // A verb's flags with what their targets belong to.
 struct VerbRows {
@@ -104,7 +102,7 @@ std::string commands_json() {
                         {"example", verb.entry->example},
                         {"flags", std::move(flags)}});
   }
-  return Json{{"schema_version", 1}, {"commands", std::move(commands)}}.dump(2) + "\n";
+  return Json{{"schema_version", 1}, {"commands", std::move(commands)}}.text(2) + "\n";
 }
 
 std::string bash_completions() {

@@ -77,6 +77,7 @@ class Compare : public Command {
                         .group = "Run",
                         .type = "WHAT",
                         .help = "devices (default), stages or memory: what all have",
+                        .preset = "devices",
                         .target = &equal_},
                        {.name = "--memory-limit",
                         .group = "Run",

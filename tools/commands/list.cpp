@@ -1,6 +1,7 @@
 #include "tools/commands/list.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "formats/text/quantities.hpp"
+#include "scenario/request/uniform_times.hpp"
 #include "sim/core/error.hpp"
 #include "tools/output/fail_if.hpp"
 

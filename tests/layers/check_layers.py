@@ -14,9 +14,9 @@
     tools           everything; nobody includes tools
     tests, bench    everything
 
-No two files and no two folders include each other, directly or through others. CLI11 appears in one file. nlohmann/json,
-simdjson and sqlite appear in .cpp files only, fmt in formats, scenario, studies and tools only, doctest in tests only, .cu
-files in live only. No file of ours is longer than 400 lines, and every source is named in a CMakeLists.txt between it and
+No two files and no two folders include each other, directly or through others. CLI11 appears in one file, nlohmann/json
+and simdjson in .cpp files of formats only, sqlite in .cpp files only, fmt in formats, scenario, studies and tools only,
+doctest in tests only, .cu files in live only. No file of ours is longer than 400 lines, and every source is named in a CMakeLists.txt between it and
 the root. No two headers define a class of the same name: a program that links both takes the inline functions of one for the
 other's.
 
@@ -63,10 +63,10 @@ def library_breach(layer, path, included):
     """Why this file may not include this library header, or None."""
     if re.match(r"(CLI/|CLI11)", included) and path.as_posix() != COMMAND_LINE:
         return f"CLI11 is included in {COMMAND_LINE} only"
-    if included.startswith("nlohmann/") and path.suffix != ".cpp":
-        return "nlohmann/json is included in .cpp files only"
-    if included == "simdjson.h" and path.suffix != ".cpp":
-        return "simdjson is included in .cpp files only"
+    if included.startswith("nlohmann/") and (path.suffix != ".cpp" or layer not in ("formats", "tests")):
+        return "nlohmann/json is included in .cpp files of formats only"
+    if included == "simdjson.h" and (path.suffix != ".cpp" or layer != "formats"):
+        return "simdjson is included in .cpp files of formats only"
     if included in ("sqlite3.h", "sqlite3ext.h") and path.suffix != ".cpp":
         return "sqlite is included in .cpp files only"
     if included.startswith("fmt/") and layer not in ("formats", "scenario", "studies", "tools"):
@@ -247,8 +247,9 @@ BROKEN = [
     ("tools/c.cpp", '#include "tests/support/x.hpp"\n', "tests is included by nobody"),
     ("tools/a.hpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in tools/flags/command_line.cpp only"),
     ("tools/a.cpp", "#include <CLI/CLI.hpp>\n", "CLI11 is included in tools/flags/command_line.cpp only"),
-    ("profiler/b.hpp", "#include <nlohmann/json.hpp>\n", "nlohmann/json is included in .cpp files only"),
-    ("profiler/c.hpp", "#include <simdjson.h>\n", "simdjson is included in .cpp files only"),
+    ("formats/b.hpp", "#include <nlohmann/json.hpp>\n", "nlohmann/json is included in .cpp files of formats only"),
+    ("tools/views/b.cpp", "#include <nlohmann/json.hpp>\n", "nlohmann/json is included in .cpp files of formats only"),
+    ("profiler/c.cpp", "#include <simdjson.h>\n", "simdjson is included in .cpp files of formats only"),
     ("profiler/d.hpp", "#include <sqlite3.h>\n", "sqlite is included in .cpp files only"),
     ("sim/core/b.cpp", "#include <fmt/core.h>\n", "fmt is not used here"),
     ("sim/core/c.cpp", "#include <doctest/doctest.h>\n", "doctest is used in tests only"),
@@ -269,7 +270,7 @@ FINE = [
     ("tools/two/x.hpp", '#include "tools/one/y.hpp"\n'),
     ("tools/one/y.hpp", "\n"),
     ("studies/ok.cpp", '#include "profiler/x.hpp"\n#include "scenario/x.hpp"\n'),
-    ("profiler/ok.cpp", "#include <simdjson.h>\n#include <sqlite3.h>\n"),
+    ("formats/ok.cpp", "#include <simdjson.h>\n#include <nlohmann/json.hpp>\n#include <sqlite3.h>\n"),
     (COMMAND_LINE, "#include <CLI/CLI.hpp>\n"),
     ("tools/ok.cpp", '#include <fmt/core.h>\n#include "sim/engine/x.hpp"\n'),
     ("tests/unit/ok.cpp", '#include <doctest/doctest.h>\n#include "tools/x.hpp"\n'),

@@ -17,8 +17,8 @@ using namespace debubble::testing;
 namespace {
 
 // kind: 0 and 1 forwards, 2 and 3 input gradients, 4 and 5 weight gradients of the late and of the early stage.
-using Pass = std::tuple<int, int, int>;  // device, kind, microbatch
-using Slots = std::map<Pass, int>;
+using PassId = std::tuple<int, int, int>;  // device, kind, microbatch
+using Slots = std::map<PassId, int>;
 using Listed = std::vector<std::tuple<int, int, int, int>>;  // slot, device, kind, microbatch
 
 Listed by_slot(const Slots& slots) {
@@ -94,7 +94,7 @@ int peak_of(const Slots& slots, int device, bool explicit_weights) {
 }
 
 // The last slot of all that the pass waits for.
-int last_needed(const Slots& slots, const Pass& pass) {
+int last_needed(const Slots& slots, const PassId& pass) {
   const auto& [device, kind, number] = pass;
   int last = -1;
   const auto wait_for = [&](int other_device, int other_kind, int other_number) {
@@ -140,7 +140,7 @@ Slots compacted(Slots slots, int devices, int m, bool explicit_weights) {
       continue;
     }
     if (phase == 0 && !explicit_weights) continue;
-    const Pass pass{device, kind, number};
+    const PassId pass{device, kind, number};
     const std::map<int, int> taken = kinds_by_slot(slots, device);
     for (int to = last_needed(slots, pass) + 1; to < slot; ++to) {
       if (taken.contains(to)) continue;

@@ -71,7 +71,7 @@ std::set<std::string> given_times(const std::string& text) {
 Flag schedule_row(ScenarioFlags& flags, bool several) {
   Flag row{.name = "--schedule",
            .type = "NAME|FILE",
-           .help = "by name, or a .csv or .json file",
+           .help = "schedule name, .csv or .json file",
            .default_text = "1f1b",
            .target = &flags.schedules,
            .repeated = false};
@@ -79,8 +79,8 @@ Flag schedule_row(ScenarioFlags& flags, bool several) {
   row.name = "--schedules";
   row.alias = "--schedule";
   row.type = "NAME,FILE,";
-  row.help = "names joined by commas, or all (default)";
-  row.default_text = "";
+  row.help = "schedules, joined by commas";
+  row.default_text = "all";
   row.count = FlagCount::kList;
   return row;
 }
@@ -115,13 +115,13 @@ FlagRows run_rows(ScenarioFlags& flags) {
       {.name = "--param",
        .group = kGroup,
        .type = "KEY=VALUE",
-       .help = "of the schedule; see `debubble list schedules`",
+       .help = "schedule parameter; see `debubble list schedules`",
        .target = &flags.params,
        .count = FlagCount::kAll},
       {.name = "--transform",
        .group = kGroup,
        .type = "NAME[:KEY=VALUE,]",
-       .help = "in this order; see `debubble list transforms`",
+       .help = "schedule transform; see `debubble list transforms`",
        .target = &flags.transforms,
        .count = FlagCount::kAll},
   };
@@ -139,13 +139,13 @@ FlagRows cost_rows(ScenarioFlags& flags) {
       {.name = "--w-share",
        .group = kGroup,
        .type = "SHARE",
-       .help = "activation kept from I to W, 0..1",
+       .help = "share of activations kept from I to W",
        .default_text = "1",
        .target = &flags.weight_share},
       {.name = "--profile",
        .group = kGroup,
        .type = "FILE|FOLDER",
-       .help = "layer times; several: sizes of one model",
+       .help = "measured layer times; several: sizes of one model",
        .target = &flags.profile,
        .count = FlagCount::kAll},
       {.name = "--partition",
@@ -173,7 +173,7 @@ FlagRows network_rows(ScenarioFlags& flags) {
       {.name = "--bandwidth",
        .group = kGroup,
        .type = "RATE",
-       .help = "per link, e.g. 25GB/s",
+       .help = "link bandwidth: 25GB/s",
        .default_text = "profile's, none",
        .target = &flags.bandwidth,
        .needs = {{"--profile", "--model"},
@@ -183,8 +183,8 @@ FlagRows network_rows(ScenarioFlags& flags) {
       {.name = "--host-bandwidth",
        .group = kGroup,
        .type = "RATE",
-       .help = "for offloading",
-       .default_text = "topology's or 25GB/s",
+       .help = "offloading bandwidth",
+       .default_text = "topology's, 25GB/s",
        .target = &flags.host_bandwidth,
        .needs = {{"--profile", "--model"},
                  "C004",
@@ -193,7 +193,7 @@ FlagRows network_rows(ScenarioFlags& flags) {
       {.name = "--p2p",
        .group = kGroup,
        .type = "MODE",
-       .help = "overlapped (default), blocking or coupled",
+       .help = "sends: overlapped (default), blocking or coupled",
        .preset = "overlapped",
        .target = &flags.p2p},
   };

@@ -44,7 +44,7 @@ class Accuracy : public Command {
         {.name = "--calibration",
          .type = "FILE",
          .help = "constants",
-         .default_text = "calibration.json beside them",
+         .default_text = "calibration.json next to them",
          .target = &calibration_},
         {.name = "--source", .type = "NAME", .help = "only records of this source", .target = &source_},
         {.name = "--fit", .help = "fit the constants anew and write them to their file", .target = &fit_},

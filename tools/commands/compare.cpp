@@ -76,13 +76,13 @@ class Compare : public Command {
                        {.name = "--equal",
                         .group = "Run",
                         .type = "WHAT",
-                        .help = "devices (default), stages or memory: what all have",
+                        .help = "equal devices (default), stages or memory",
                         .preset = "devices",
                         .target = &equal_},
                        {.name = "--memory-limit",
                         .group = "Run",
                         .type = "SIZE",
-                        .help = "per device, e.g. 76GiB; bare: device shares",
+                        .help = "memory per device: 76GiB; bare: device shares",
                         .target = &memory_limit_},
                    });
     rows.push_back(fail_if_row(fail_if_, "exit 1 if it holds for any schedule: 'bubble>25%'"));

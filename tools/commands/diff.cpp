@@ -45,7 +45,7 @@ class DiffCommand : public Command {
          .required = true},
         {.name = "--iteration",
          .type = "N",
-         .help = "of the measured run: median or 1, 2, ...",
+         .help = "measured iteration: median or 1, 2, ...",
          .preset = "median",
          .target = &iteration_},
         {.name = "--tolerance",

@@ -71,7 +71,7 @@ class Doctor : public Command {
         {.name = "--gpu", .help = "also try out what measuring relies on, on a GPU", .target = &gpu_},
         {.name = "--device",
          .type = "D",
-         .help = "number of that GPU",
+         .help = "index of that GPU",
          .default_text = "0",
          .preset = "0",
          .target = &device_},

@@ -49,7 +49,7 @@ class Explain : public Command {
          .help = "step, an op (3F7), an error code, or: schedule",
          .target = &topic_,
          .required = true},
-        {.name = "NAME", .help = "of the schedule", .target = &name_},
+        {.name = "NAME", .help = "schedule name", .target = &name_},
     };
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kExplainFormats));

@@ -31,12 +31,12 @@ class Import : public Command {
          .required = true},
         {.name = "--from",
          .type = "TOOL",
-         .help = "kineto, nsys, records, pipedream, megatron",
+         .help = "tool: kineto, nsys, records, pipedream, megatron",
          .target = &flags_.from,
          .required = true},
     };
     add_rows(rows, trace_rows(flags_));
-    FlagRows output = flag_rows(flags_.output, "text|json", "of what --explain shows");
+    FlagRows output = flag_rows(flags_.output, "text|json", "format of --explain's output");
     for (Flag& row : output) {
       if (row.name == "--output") row.given = &flags_.output_given;
     }

@@ -21,25 +21,25 @@ FlagRows model_rows(ProfileFlags& flags) {
       {.name = "--microbatch",
        .group = kGroup,
        .type = "B",
-       .help = "samples of a microbatch",
+       .help = "samples per microbatch",
        .default_text = "1",
        .target = &flags.sizes.microbatch},
       {.name = "--seq",
        .group = kGroup,
        .type = "S",
-       .help = "tokens of a sample",
+       .help = "tokens per sample",
        .default_text = "1024",
        .target = &flags.sizes.sequence},
       {.name = "--tp",
        .group = kGroup,
        .type = "N",
-       .help = "devices of tensor parallelism",
+       .help = "tensor-parallel devices",
        .default_text = "1",
        .target = &flags.sizes.tensor_parallel},
       {.name = "--dtype",
        .group = kGroup,
        .type = "TYPE",
-       .help = "bf16 (default), fp16 or fp32",
+       .help = "matmul data type: bf16 (default), fp16 or fp32",
        .preset = "bf16",
        .target = &flags.sizes.type},
       {.name = "--iterations",
@@ -51,7 +51,7 @@ FlagRows model_rows(ProfileFlags& flags) {
       {.name = "--device",
        .group = kGroup,
        .type = "D",
-       .help = "number of the GPU",
+       .help = "index of the GPU",
        .default_text = "0",
        .preset = "0",
        .target = &flags.device},
@@ -89,7 +89,7 @@ FlagRows output_rows(ProfileFlags& flags) {
        .help = "keep the recording in this folder",
        .target = &flags.keep_records},
   };
-  FlagRows shown = flag_rows(flags.shown, "text|json", "on stdout, with --model");
+  FlagRows shown = flag_rows(flags.shown, "text|json", "format on stdout, with --model");
   std::erase_if(shown, [](const Flag& row) { return row.name == "--output"; });
   add_rows(rows, std::move(shown));
   return rows;

@@ -19,7 +19,7 @@ FlagRows flag_rows(AttributionFlags& flags, std::string_view group) {
       {.name = "--warm-up",
        .group = group,
        .type = "STEPS",
-       .help = "first steps to discard",
+       .help = "warm-up steps to discard",
        .default_text = "detect",
        .target = &flags.warm_up},
       {.name = "--explain",

@@ -24,7 +24,7 @@ struct OutputFlags {
 
 // `formats` is what the verb offers, e.g. "text|json|csv"; the first is the default. `format_help` says of what.
 [[nodiscard]] FlagRows flag_rows(OutputFlags& flags, std::string_view formats,
-                                 std::string_view format_help = "of the result");
+                                 std::string_view format_help = "output format");
 
 // The result's destination. Opens it at once, so that a wrong path fails before the work begins.
 class Output {

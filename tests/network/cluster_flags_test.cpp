@@ -33,9 +33,8 @@ std::string refusal(const ClusterFlags& flags) {
 std::string misfit(const ClusterFlags& flags, int pipeline) {
   Scenario scenario;
   scenario.cluster = check_cluster(flags);
-  Report report;
   try {
-    (void)cluster_topology(scenario, pipeline, report);
+    (void)cluster_topology(scenario, pipeline);
   } catch (const InputError& error) {
     return said(error);
   }
@@ -155,9 +154,8 @@ TEST_CASE("a cluster knows its own links: --comm and --bandwidth are refused bes
   scenario.cluster = check_cluster(on("ring:4"));
   scenario.comm = 5;
   scenario.bandwidth = 7;
-  Report report;
   try {
-    (void)cluster_topology(scenario, 4, report);
+    (void)cluster_topology(scenario, 4);
     FAIL("both were taken");
   } catch (const InputError& error) {
     REQUIRE(error.diagnostics().size() == 2);
@@ -186,11 +184,10 @@ TEST_CASE("every number of a cluster says where it comes from") {
   ClusterFlags flags = on("dgx-h100:2,nic=20GB/s");
   flags.tensor = 8;
   scenario.cluster = check_cluster(flags);
-  Report report;
-  const Topology topology = cluster_topology(scenario, 2, report);
+  const auto [topology, assumptions] = cluster_topology(scenario, 2);
   CHECK(topology.network()->layout.device(0, 0, 0, 1) == 8);
   std::string all;
-  for (const Assumption& one : report.assumptions) {
+  for (const Assumption& one : assumptions) {
     all += one.what + "=" + one.value + "=" + to_string(one.source) + "\n";
   }
   CHECK(all.find("topology=dgx-h100:2,nic=20GB/s=given\n") != std::string::npos);

@@ -33,8 +33,7 @@ constexpr std::string_view kShortest = "shortest";
 
 class TopologyReader {
  public:
-  TopologyReader(std::string_view text, const std::string& name)
-      : text_(text), problems_(name, kTopologyDialect) {}
+  TopologyReader(std::string_view text, const std::string& name) : text_(text), problems_(name, kTopologyDialect) {}
 
   DescribedTopology run() {
     const std::optional<JsonValue> root = parse_json(text_, problems_);

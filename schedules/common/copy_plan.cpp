@@ -15,7 +15,6 @@ namespace {
 
 using Piece = std::pair<std::int32_t, std::int32_t>;  // stage, microbatch
 
-
 std::set<Piece> recomputed_of(const std::vector<Op>& row) {
   std::set<Piece> pieces;
   for (const Op& op : row) {

@@ -21,7 +21,7 @@ Words joined(Words first, const Words& second) {
 // A run's numbers, without what names the schedule.
 json numbers(const std::string& text) {
   json run = json::parse(text);
-  for (const char* key : {"command_line", "schedule", "assumptions", "findings"}) run.erase(key);
+  for (const char* key : {"command_line", "schedule", "assumptions", "findings", "limit"}) run.erase(key);
   return run;
 }
 

@@ -47,7 +47,7 @@ std::string shown(const Words& words) {
 // A run's numbers, without what names the schedule.
 json replay_numbers(const std::string& text) {
   json run = json::parse(text);
-  for (const char* key : {"command_line", "schedule", "assumptions", "findings"}) run.erase(key);
+  for (const char* key : {"command_line", "schedule", "assumptions", "findings", "limit"}) run.erase(key);
   return run;
 }
 

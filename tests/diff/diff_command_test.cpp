@@ -249,8 +249,9 @@ TEST_CASE("an executor's counted memory is compared, and where nobody counted th
 
 TEST_CASE("what live counts with a profile's bytes is what the simulator predicts, weights included") {
   const Folder folder;
-  (void)folder.data({"live", "--profile", debubble::testing::source_directory() + "/traces/published/bert-base-p100.json",
-                     "-p", "2", "-m", "4", "--clock", "logical", "--save-run", "r.json", "-o", "out.txt"});
+  (void)folder.data({"live", "--profile",
+                     debubble::testing::source_directory() + "/traces/published/bert-base-p100.json", "-p", "2", "-m",
+                     "4", "--clock", "logical", "--save-run", "r.json", "-o", "out.txt"});
   const json diff = diff_of(folder, {"r.json", "--tolerance", "memory=0%"});
   REQUIRE_EQ(diff["devices"].size(), 2);
   for (const json& device : diff["devices"]) {

@@ -11,8 +11,8 @@
 
 #include "schedules/catalog.hpp"
 #include "schedules/transforms/catalog.hpp"
-#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/random_case.hpp"
 #include "tests/support/toy.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/toy.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "schedules/catalog.hpp"
-#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/toy.hpp"
 
 using namespace debubble;

@@ -10,8 +10,8 @@
 
 #include "schedules/synchronous/slice_plan.hpp"
 #include "schedules/synchronous/slices.hpp"
-#include "sim/rows/check.hpp"
 #include "sim/core/error.hpp"
+#include "sim/rows/check.hpp"
 #include "tests/support/catalog_requests.hpp"
 #include "tests/support/toy.hpp"
 

@@ -185,10 +185,10 @@ TEST_CASE("every number of a cluster says where it comes from") {
   ClusterFlags flags = on("dgx-h100:2,nic=20GB/s");
   flags.tensor = 8;
   scenario.cluster = check_cluster(flags);
-  const Assumed<Topology> topology = cluster_topology(scenario, 2);
-  CHECK(topology.value.network()->layout.device(0, 0, 0, 1) == 8);
+  const auto [topology, assumptions] = cluster_topology(scenario, 2);
+  CHECK(topology.network()->layout.device(0, 0, 0, 1) == 8);
   std::string all;
-  for (const Assumption& one : topology.assumptions) {
+  for (const Assumption& one : assumptions) {
     all += one.what + "=" + one.value + "=" + to_string(one.source) + "\n";
   }
   CHECK(all.find("topology=dgx-h100:2,nic=20GB/s=given\n") != std::string::npos);

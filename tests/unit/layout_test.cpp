@@ -85,7 +85,7 @@ TEST_CASE("what is no layout is refused with its column") {
                   "  --> --partition, column 2") == 0);
   CHECK(layout_complaint("Ett|)L", 2, profile).find("error[J030]: this \")\" closes nothing") == 0);
   CHECK(layout_complaint("E((t)*2|)*2L", 3, profile).find("error[J030]: parentheses do not nest") == 0);
-  CHECK(layout_complaint("E()*2|L", 2, profile).find("error[J030]: nothing stands in these") == 0);
+  CHECK(layout_complaint("E()*2|L", 2, profile).find("error[J030]: these parentheses are empty") == 0);
   CHECK(layout_complaint("E(tt|)ttL", 2, profile).find("error[J030]: parentheses are for repetition") == 0);
 }
 

@@ -44,7 +44,7 @@ std::string assumed(const json& run, const std::string& what) {
 }
 
 const std::string kCopy = "copy of an activation, one way";
-const std::string kProfile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
+const std::string kPublishedProfile = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
 
 TEST_CASE("slices through the command") {
   const Arguments toy{"-p", "4", "-m", "8", "--times", "f=1,b=2"};
@@ -125,7 +125,7 @@ TEST_CASE("--transform offload lowers 1f1b's peak as it is, and with every limit
 }
 
 TEST_CASE("with a profile copies go over the host's link, or the pipeline's") {
-  const Arguments base{"-p", "8", "-m", "24", "--profile", kProfile};
+  const Arguments base{"-p", "8", "-m", "24", "--profile", kPublishedProfile};
   const auto with = [&](const Arguments& more) { return simulated(moves_joined(base, more)); };
   const json plain = with({});
   CHECK(assumed(plain, "host bandwidth").empty());
@@ -146,7 +146,7 @@ TEST_CASE("with a profile copies go over the host's link, or the pipeline's") {
 TEST_CASE("what slices and copies cannot do is refused with advice") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "--host-bandwidth", "25GB/s"}).find("error[C004]: without a profile") == 0);
-  CHECK(folder.refusal({"simulate", "--profile", kProfile, "--host-bandwidth", "fast"}).find("error[") == 0);
+  CHECK(folder.refusal({"simulate", "--profile", kPublishedProfile, "--host-bandwidth", "fast"}).find("error[") == 0);
   CHECK(folder.refusal({"simulate", "--times", "copy=soon"}).find("--times copy") != std::string::npos);
   for (const char* name : {"seq1f1b", "terapipe"}) {
     const std::string refusal = folder.refusal({"export", "--to", "pytorch-csv", "--schedule", name});

@@ -77,7 +77,8 @@ std::string bad_advice(const ScheduleEntry& entry, const ScheduleRequest& reques
     const ScheduleRequest next = advised(request, advice->name, value);
     const auto again = refusal_of(entry, next);
     ++followed;
-    if (again && again->code == problem->code && again->place == problem->place) {
+    const bool same_fault = again && again->code == problem->code && again->place == problem->place;
+    if (same_fault && advice_of(*again)) {  // without advice it is another fault of the same family
       return describe(entry, request) + ": the advice \"" + problem->help + "\" is refused too: " + again->message;
     }
     if (auto text = bad_advice(entry, next, patience - 1, followed); !text.empty()) return text;

@@ -100,6 +100,8 @@ def live(folder, agent, debubble, flags):
 def comparable(report):
     for key in ("command_line", "version", "steady_period_ns", "assumptions", "notes"):
         report.pop(key, None)
+    if report.get("limit"):
+        report["limit"].pop("more_microbatches")  # a run is not simulated with others
     return report
 
 

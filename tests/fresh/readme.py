@@ -15,5 +15,11 @@ class Readme:
         example = re.search(r"^```console\n\$ (debubble simulate .*?)\n(.*?)^```", text, re.M | re.S)
         self.example, self.example_output = example.group(1), example.group(2)
 
+    def shows(self, output):
+        """Whether the example prints what README shows; a line `...` there stands for any number of lines."""
+        wanted, printed = self.example_output.splitlines(), output.splitlines()
+        pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in wanted)
+        return re.fullmatch(pattern, "".join(line + "\n" for line in printed)) is not None
+
     def packages(self):
         return [word for line in self.apt_lines for word in line.split()[2:]]

@@ -170,7 +170,8 @@ std::vector<RunSize> sizes_of(const std::vector<NamedProfile>& measured) {
   } else if (measured_at([&](const RunSize& size) { return size.microbatch == wanted.microbatch; })) {
     help = "measure a second sequence at that microbatch";
   }
-  throw InputError({"L025", "", "there is no way to " + to_string(wanted) + ": " + measured + " measured (" + all + ")",
+  throw InputError({"L025", "",
+                    "there are no times for " + to_string(wanted) + ": " + measured + " measured (" + all + ")",
                     help + "; or take a measured size"});
 }
 

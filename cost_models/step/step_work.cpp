@@ -32,7 +32,7 @@ void describe_collectives(const StepRequest& request, const StepWork& work, std:
   const std::string beside = most == 0 ? std::string("not slowed down")
                                        : "takes up to " + percent_of_tenths(most) + " longer" +
                                              (given ? "" : ": kernels of NCCL hold multiprocessors (calculon)");
-  assumptions.push_back({"compute beside collectives", beside,
+  assumptions.push_back({"compute while overlapping collectives", beside,
                          given       ? Source::kGiven
                          : most == 0 ? Source::kDefault
                                      : Source::kPublished});

@@ -282,7 +282,7 @@ class TraceWriter : private TraceText {
         write_copy_name(timeline_.copies[index]);
         break;
       case Gate::Kind::kCollective:
-        out << "the barrier behind " << std::string(1, letter(timeline_.collectives[index].kind)) << " of microbatch "
+        out << "the barrier after " << std::string(1, letter(timeline_.collectives[index].kind)) << " of microbatch "
             << timeline_.collectives[index].microbatch;
         break;
       case Gate::Kind::kStep:

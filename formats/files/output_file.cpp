@@ -34,7 +34,7 @@ std::string hint(int error) {
       return "choose a place that you may write to";
     case ENOSPC:
     case EDQUOT:
-      return "free some space or choose another place; nothing was left behind";
+      return "free some space or choose another place; no partial file remains";
     default:
       return "";
   }

@@ -104,7 +104,8 @@ class ClockTree {
     const std::string both = "ranks " + std::to_string(ranks.first) + " and " + std::to_string(ranks.second);
     bounded_ = bounded_ && bounds.joins();
     if (bounds.one_way()) {
-      notes_.push_back("messages between " + both + " went one way only: how far their clocks differ is not bounded");
+      notes_.push_back("messages between " + both +
+                       " were sent in one direction only: how far their clocks differ is not bounded");
     } else if (bounds.contradict()) {
       notes_.push_back("messages between " + both + " contradict each other by " +
                        std::to_string((*bounds.least - *bounds.most) / 1000) +

@@ -152,7 +152,7 @@ class Translation {
       in_.find("--expert-tensor-parallel-size " + std::to_string(*tensor) +
                ": experts are modelled as split over all tensor ranks");
     }
-    if (in_.flag("moe-shared-expert-overlap")) in_.find("--moe-shared-expert-overlap: nothing is hidden behind it");
+    if (in_.flag("moe-shared-expert-overlap")) in_.find("--moe-shared-expert-overlap: nothing overlaps with it");
   }
 
   // "2", or Python's "([0]*3+[1]*58)": so many dense blocks first, then blocks with experts.

@@ -157,7 +157,7 @@ class IterationReader {
     if (to < 0) {
       problems_.add_at_pointer("V020", pointer,
                                where + (cell.count == 1 ? to_string(op) + " hands nothing to another device"
-                                                        : std::string("one op must stand here")),
+                                                        : std::string("one op is expected here")),
                                "name the ops whose output another device uses");
       return false;
     }

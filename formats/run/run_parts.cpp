@@ -16,7 +16,7 @@ bool obeys(const std::vector<std::int64_t>& values, const std::string& pointer, 
     problems.add_at_pointer("P004", pointer + "/" + std::to_string(k),
                             std::string("a whole number of ") + rule.unit + ", at " +
                                 (small ? "least " + std::to_string(rule.least) : "most " + std::to_string(rule.most)) +
-                                ", must stand here; got " + std::to_string(values[k]),
+                                ", is expected here; got " + std::to_string(values[k]),
                             rule.help);
     return false;
   }
@@ -34,7 +34,7 @@ void report_count(ProblemList& problems, std::string_view pointer, std::size_t f
 }
 
 void report_too_much(ProblemList& problems, std::string_view pointer) {
-  problems.add_at_pointer("P004", pointer, "what stands here adds up to more than a 64-bit count holds",
+  problems.add_at_pointer("P004", pointer, "the numbers here add up to more than a 64-bit count holds",
                           "check the units");
 }
 
@@ -43,7 +43,7 @@ std::vector<std::int64_t> integers_of(const JsonValue& value, const std::string&
   const bool array = value.kind == JsonValue::Kind::kArray;
   if (!array || !value.children.empty()) {
     problems.add_at_pointer("P007", pointer,
-                            std::string("an array of whole numbers of ") + rule.unit + " must stand here" +
+                            std::string("an array of whole numbers of ") + rule.unit + " is expected here" +
                                 (array ? "" : "; got " + describe(value)),
                             rule.help);
     return {};
@@ -68,7 +68,7 @@ const std::vector<JsonValue>* read_items(JsonObjectReader& reader, std::string_v
   if (list == nullptr) return nullptr;
   if (!list->integers.empty()) {
     problems.add_at_pointer("P007", reader.pointer_to(key), in_quotes(key) + " holds bare numbers",
-                            "docs/run.schema.json shows what stands here");
+                            "docs/run.schema.json shows what is expected here");
     return nullptr;
   }
   return &list->children;
@@ -85,7 +85,7 @@ std::vector<std::string> read_texts(JsonObjectReader& reader, std::string_view k
       continue;
     }
     problems.add_at_pointer("P007", reader.pointer_to(key) + "/" + std::to_string(k),
-                            "a string must stand here; got " + describe(item), "strings are in double quotes");
+                            "a string is expected here; got " + describe(item), "strings are in double quotes");
   }
   return texts;
 }

@@ -19,7 +19,7 @@ constexpr IntegerRule kShares{"shares", 1, kMostPieces,
 constexpr IntegerRule kBarriers{"barriers", 0, 2, "1 or 2 where rows hold S and T"};
 constexpr IntegerRule kUpdates{"backward passes", 1, kMostPieces, "of a stage, per optimizer step"};
 constexpr IntegerRule kAhead{"updates", 0, kMostPieces, "how far a stage predicts its weights"};
-constexpr IntegerRule kBuffers{"buffers", 0, kMostPieces, "as large as the weights, beside their versions"};
+constexpr IntegerRule kBuffers{"buffers", 0, kMostPieces, "as large as the weights, in addition to their versions"};
 
 bool read_feature_flag(JsonObjectReader& reader, std::string_view key) {
   const JsonValue* value = reader.member(key, false);
@@ -104,7 +104,7 @@ void read_copies_of(std::string_view text, const std::string& pointer, std::vect
     } else {
       problems.add_at_pointer(
           "T024", pointer, quoted(item) + " is not a copy of an activation",
-          "write it like 3OUT12 or 3BACK12@7: stage, way, microbatch, row position; :PEER behind it "
+          "write it like 3OUT12 or 3BACK12@7: stage, direction, microbatch, row position; :PEER after it "
           "where a device keeps it");
       return;
     }

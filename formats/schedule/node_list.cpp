@@ -77,7 +77,7 @@ class NodeListReader {
       std::vector<Node>& nodes = nodes_.emplace_back();
       if (value.kind != JsonValue::Kind::kArray || value.children.empty()) {
         problems_.add_at_pointer("P010", "/" + std::to_string(list),
-                                 "a list of nodes must stand here; got " + describe(value),
+                                 "a list of nodes is expected here; got " + describe(value),
                                  "every pipeline stage has its nodes, in the order in which it runs them");
         continue;
       }
@@ -109,7 +109,7 @@ class NodeListReader {
     if (!reader.is_object()) return node;
     if (!read_type(reader, node)) return node;
     if (reader.integer("stage", kStageNumber) != static_cast<std::int64_t>(list)) {
-      reader.complain("T008", "stage", "the node stands in the list of stage " + std::to_string(list),
+      reader.complain("T008", "stage", "the node is in the list of stage " + std::to_string(list),
                       "\"stage\" is the number of the node's list");
     }
     node.microbatch = reader.integer("microbatch", kMicrobatch);
@@ -234,7 +234,7 @@ class NodeListReader {
       if (problem.device >= 0) place = "/" + std::to_string(problem.device);
       if (problem.device >= 0 && problem.position >= 0) place += "/" + std::to_string(problem.position);
       problems_.add_at_pointer(problem.code, place, problem.message + " (in our words: I is their B, B their BW)",
-                               problem.help.empty() ? "every node runs once, behind what it needs" : problem.help);
+                               problem.help.empty() ? "every node runs once, after what it needs" : problem.help);
     }
     if (!problems_.empty()) return;
     if (const std::optional<Deadlock> deadlock = find_deadlock(schedule_)) {

@@ -87,7 +87,7 @@ void check_payloads(const Job& job, const Executor& executor) {
     for (const auto& [tensor, word] : trace_buffer.receives()) {
       const TraceBuffer& sender = executor.trace_buffer(maker(job.schedule(), tensor));
       if (trace_buffer[word] == sender[sender.of_send(tensor, SendWord::kSum)]) continue;
-      throw WrongDataError(to_string(tensor) + " changed on its way from device " +
+      throw WrongDataError(to_string(tensor) + " changed in transit from device " +
                            std::to_string(maker(job.schedule(), tensor)) + " to device " + std::to_string(device) +
                            ": its checksum differs");
     }

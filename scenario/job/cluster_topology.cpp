@@ -142,7 +142,7 @@ Assumed<Topology> cluster_topology(const Scenario& scenario, int devices) {
   assume(made.assumptions, "network", models.at(static_cast<std::size_t>(cluster.model)),
          given_or_default(cluster.model != NetworkModel::kFluid));
   for (const Assumption& rate : cluster.rates) assume(made.assumptions, rate.what, rate.value, rate.source);
-  assume(made.assumptions, "transfer latency beside the links", format_duration_exact(cluster.message_latency),
+  assume(made.assumptions, "transfer latency in addition to the links", format_duration_exact(cluster.message_latency),
          given_or_default(cluster.message_latency != 0));
   if (cluster.transfer_bound != 0) {
     assume(made.assumptions, "bound of a rank's transfer", format_size(cluster.transfer_bound) + "/s", Source::kGiven);

@@ -54,7 +54,7 @@ void find_slow_devices(const PlacedLayers& placed, std::vector<Finding>& finding
                       "collectives inside layers take longer on device" + std::string(slow.size() > 1 ? "s " : " ") +
                           device_list(slow) + by +
                           ": tensor, context or expert ranks lie on different machines there, or " +
-                          "on slower wires, than elsewhere. Ranks lie on devices in order; --rank-devices lays them "
+                          "on slower links, than elsewhere. Ranks lie on devices in order; --rank-devices lays them "
                           "out otherwise"});
 }
 
@@ -77,7 +77,7 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
   if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {
     assume(facts.assumptions, "collectives inside layers",
            std::string("NCCL over ") + to_string(*generation) + ", the fastest algorithm" +
-               (placed->distinct.size() > 1 ? ", over other wires on other devices" : ""),
+               (placed->distinct.size() > 1 ? ", over other links on other devices" : ""),
            Source::kModelled);
   }
   if (scenario.transformer.scatter_gather) {
@@ -85,7 +85,7 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
         std::llround(static_cast<double>(placed->longest_gather()) / scenario.transformer.calibration.network_scale);
     assume(facts.assumptions, "transfers between stages",
            "each tensor rank sends its share; an all-gather of " + format_duration_exact(gather) +
-               " behind each counts as latency",
+               " after each counts as latency",
            Source::kModelled);
   }
   for (const std::string& note : scenario.transformer.notes) facts.findings.push_back({"warning", "F030", note});

@@ -32,7 +32,7 @@ std::optional<double> signed_share(const Schedule& schedule, const std::string& 
   const bool legal = error == std::errc{} && end == text->data() + text->size() && value >= 0 && value <= 1;
   if (legal) return value;
   throw InputError(Diagnostic{"S006", "--schedule", key + "=\"" + *text + "\" is not a share from 0 to 1",
-                              "mend the schedule's params, or leave the entry out"});
+                              "fix the schedule's params, or leave the entry out"});
 }
 
 bool recomputes(const Schedule& schedule) {

@@ -102,7 +102,7 @@ const ScheduleEntry& bpipe_entry() {
       .summary = "1f1b whose first devices keep activations on the last ones: at most p/2 + 1 on each",
       .citation = "Kim et al., BPipe, ICML 2023",
       .constraints = "p >= 4 and even, m >= 1",
-      .needs = "a fast link between devices d and p - 1 - d, beside the pipeline's own",
+      .needs = "a fast link between devices d and p - 1 - d, in addition to the pipeline's own",
       .splits_backward = false,
       .default_chunks = 1,
       .params = {},
@@ -112,7 +112,7 @@ const ScheduleEntry& bpipe_entry() {
       .certainty_note =
           "the published rule of eviction; the bound p/2 + 1 is derived and tested on every device; the "
           "published placement of partners on one node is left to the topology",
-      .makespan = {"(m + p - 1)(f + b) while copies hide behind compute", fill_and_drain},
+      .makespan = {"(m + p - 1)(f + b) while copies overlap with compute", fill_and_drain},
       .peak = {"at most p/2 + 1; of d < p/2 exactly min(m, p/2 + 1), once m >= 2 p or m <= p/2 + 1", bpipe_peak},
       .frameworks = "",
       .advice =

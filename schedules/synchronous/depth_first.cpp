@@ -44,7 +44,7 @@ const ScheduleEntry& depth_first_entry() {
       .peak = {"min(2(p - 1 - d) + (v - 1) p + 1, m v) / v", depth_first_peak},
       .frameworks = "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)",
       .advice =
-          "As interleaved; set it beside breadth-first to see what holding fewer activations costs in gathered "
+          "As interleaved; compare it with breadth-first to see what holding fewer activations costs in gathered "
           "weights and late gradients."};
   return entry;
 }

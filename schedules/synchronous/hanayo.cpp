@@ -93,7 +93,7 @@ const ScheduleEntry& hanayo_entry() {
       .peak = {"p - (p - 1 - d) / (2 x waves) where m >= p", hanayo_peak},
       .frameworks = "",
       .advice =
-          "For few microbatches per device on fast links: more waves shrink the bubble and lengthen every way "
+          "For few microbatches per device on fast links: more waves shrink the bubble and lengthen every path "
           "through the network, so there is a best number of waves. Devices at the turns hand over to themselves.",
       .chunk_step = 2,
       .chunks_param = "waves"};

@@ -148,7 +148,7 @@ const ScheduleEntry& terapipe_entry() {
             "how each sequence is cut: slices that cost the same, given lengths, or the quickest plan"},
            {"tokens", "1..", "16 with slices=auto",
             "length of the sequence in tokens or blocks of them; a count has none: its slices cost the same without"},
-           {"overhead", "0..1000", "4", "what every slice costs beside its tokens, in tokens without context"},
+           {"overhead", "0..1000", "4", "what every slice costs in addition to its tokens, in tokens without context"},
            {"attention", "0..1", "0.1",
             "what each earlier token adds to a token's cost; of a Transformer about 1 / (6 x hidden size)"}},
       .build = build_terapipe,

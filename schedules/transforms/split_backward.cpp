@@ -142,7 +142,7 @@ const TransformEntry& split_backward_entry() {
       .params = {{"when", "end|idle", "end",
                   "all weight gradients last, or each in the first idle slot that holds it and delays nothing"}},
       .advice =
-          "Shortens the way back through the pipeline at no cost but memory: what a weight gradient needs stays "
+          "Shortens the backward path through the pipeline at no cost but memory: what a weight gradient needs stays "
           "until it runs, which with when=end is until the end of the iteration.",
       .apply = split_backward,
       .uses_costs = true};

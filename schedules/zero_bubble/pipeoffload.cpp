@@ -182,7 +182,7 @@ const ScheduleEntry& pipeoffload_entry() {
                pipeoffload_peak},
       .frameworks = "the authors' research code",
       .advice =
-          "When activations do not fit and the host link is idle: a round trip of copies must hide behind the "
+          "When activations do not fit and the host link is idle: a round trip of copies must overlap with the "
           "compute of a microbatch, then everything may leave. Costs more bubble than interleaved.",
       .uses_costs = true};
   return entry;

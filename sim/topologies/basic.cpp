@@ -61,7 +61,7 @@ LinkGraph build_switch(const PresetValues& values) {
 std::vector<TopologyEntry> basic_topologies() {
   return {
       {"ring", "ring:N", "devices", 0, kMostGraphDevices,
-       "each device joined to the next and the last to the first; the shorter way round", link_params(), build_ring},
+       "each device joined to the next and the last to the first; the shorter direction", link_params(), build_ring},
       {"fully-connected", "fully-connected:N", "devices", 0, 2048, "a link from each device to every other",
        link_params(), build_fully_connected},
       {"switch", "switch:N", "devices", 0, kMostGraphDevices,

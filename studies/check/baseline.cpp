@@ -118,7 +118,7 @@ std::map<std::string, Json> read_accepted(const std::string& text, const std::st
                        scenario.contains("prediction") && scenario["prediction"].is_object();
     if (!whole) refuse_baseline(file, "a scenario lacks its name or prediction");
     if (!accepted.emplace(scenario["name"].string(), scenario["prediction"]).second) {
-      refuse_baseline(file, "a scenario stands there twice");
+      refuse_baseline(file, "a scenario appears twice");
     }
   }
   return accepted;

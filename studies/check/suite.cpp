@@ -139,7 +139,7 @@ void read_scenarios(const JsonValue& list, const Tolerances& defaults, Suite& su
     const auto [place, is_new] = places.emplace(scenario.name, pointer);
     if (!is_new && !scenario.name.empty()) {
       problems.add_at_pointer("G004", pointer + "/name",
-                              "the name " + in_quotes(scenario.name) + " stands at " + place->second + " already",
+                              "the name " + in_quotes(scenario.name) + " is used at " + place->second + " already",
                               "the baseline goes by names: give each its own");
     }
     suite.scenarios.push_back(std::move(scenario));

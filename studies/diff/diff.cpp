@@ -20,7 +20,7 @@ Sides sides_of(const std::vector<std::string>& files) {
   if (files.size() > 1 && first != RunForm::kKineto) return {files.front(), {files.begin() + 1, files.end()}};
   if (first == RunForm::kScenario) {
     throw InputError(Diagnostic{"D002", files.front(), "a scenario alone has nothing that was measured",
-                                "name the measured run behind it: debubble diff " + files.front() + " RUN"});
+                                "name the measured run after it: debubble diff " + files.front() + " RUN"});
   }
   return {"", files};
 }

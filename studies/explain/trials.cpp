@@ -156,7 +156,7 @@ class ExplainTrials {
       scenario.p2p = P2p::kOverlapped;
       ScenarioFlags flags = base_.flags;
       flags.p2p = "overlapped";
-      add_asked(Kind::kOverlap, "transfers beside compute (--p2p overlapped)", scenario, base_.name, flags);
+      add_asked(Kind::kOverlap, "transfers overlapped with compute (--p2p overlapped)", scenario, base_.name, flags);
     }
     if (!base_.scenario.partition.automatic()) {
       Scenario scenario = same();

@@ -81,7 +81,7 @@ LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const
     plan.job = prepare(scenario, name, progress);
   }
   refuse_filled_bubbles(plan.job.schedule, "--transform fill-bubbles",
-                        "no executor runs the work that fill-bubbles places beside the schedule");
+                        "no executor runs the work that fill-bubbles adds to the schedule");
   plan.clock = choose_clock(settings, plan.job.schedule.devices);
   choose_iterations(settings, plan);
   for (const std::string& fault : settings.faults) {

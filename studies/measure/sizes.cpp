@@ -104,7 +104,7 @@ class MeasuredSizeReader {
         complain("C006", "--sweep", "\"" + item + "\" is not a whole number from 1 to 2147483647",
                  std::string("write it like --sweep ") + dimension.key + "=1,2,4");
       } else if (std::find(dimension.values.begin(), dimension.values.end(), *value) != dimension.values.end()) {
-        complain("C007", "--sweep", std::string(dimension.key) + " " + item + " stands in the list twice",
+        complain("C007", "--sweep", std::string(dimension.key) + " " + item + " is in the list twice",
                  "keep one of the two");
       } else {
         dimension.values.push_back(*value);

@@ -96,7 +96,7 @@ class CandidateTrials {
     if (p2p_ == P2p::kCoupled) return;
     Changes changes;
     changes.overlap = p2p_ != P2p::kOverlapped;
-    add(*changes.overlap ? "communication beside compute" : "communication that holds compute", changes);
+    add(*changes.overlap ? "communication that overlaps with compute" : "communication that holds compute", changes);
   }
 
   // Other schedules of the same kind; the scenario must be able to make them.

@@ -44,11 +44,11 @@ std::string why_link(const LinkChange& change, const Scenario& scenario, const J
   } else if (!change.link.empty() && !is_taken(program, change.link)) {
     return "no transfer of this schedule takes " + name;
   } else if (change.cut && takes_no_time(prepared.topology)) {
-    return "transfers take no time on ideal links without --comm and --bandwidth, so that the way around " + name +
+    return "transfers take no time on ideal links without --comm and --bandwidth, so that the route around " + name +
            " takes none either";
   }
   if (change.latency_is) return "nobody waits for what takes " + name + " with that latency";
-  const char* beside = network != nullptr ? "other links on the ways are slower, or nobody waits for what takes it"
+  const char* beside = network != nullptr ? "other links on the routes are slower, or nobody waits for what takes it"
                                           : "nobody waits for what takes it";
   return name + (change.link.empty() ? " are used, but " : " is used, but ") + beside;
 }
@@ -57,7 +57,7 @@ std::string why_overlap(const Program& program) {
   const bool any = std::any_of(program.channels.begin(), program.channels.end(), [](const Program::Channel& channel) {
     return channel.from_device != channel.to_device;
   });
-  return any ? "no device has work while its transfers are under way" : "nothing travels between devices";
+  return any ? "no device computes during its transfers" : "nothing travels between devices";
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ void add_overlap(const std::string& text, std::vector<NamedChange>& changes) {
   if (text != "on" && text != "off") {
     fail("C002", "--overlap", "\"" + text + "\" is neither on nor off", "write it like --overlap off");
   }
-  NamedChange change{text == "on" ? "communication beside compute" : "communication that holds compute", {}};
+  NamedChange change{text == "on" ? "communication that overlaps with compute" : "communication that holds compute",
+                     {}};
   change.changes.overlap = text == "on";
   changes.push_back(std::move(change));
 }

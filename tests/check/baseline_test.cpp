@@ -103,7 +103,7 @@ TEST_CASE("what is no baseline is refused") {
         "this is not a baseline: a scenario lacks its name or prediction");
   const std::string twice =
       R"({"schema": "debubble.baseline/1", "scenarios": [{"name": "a", "prediction": {}}, {"name": "a", "prediction": {}}]})";
-  CHECK(refusal(twice) == "this is not a baseline: a scenario stands there twice");
+  CHECK(refusal(twice) == "this is not a baseline: a scenario appears twice");
 }
 
 TEST_CASE("only a baseline, whole or spoilt, is overwritten") {

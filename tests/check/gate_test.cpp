@@ -229,7 +229,7 @@ TEST_CASE("the end of the text names what failed, and --accept says what to do n
   const Folder folder;
   folder.write("s.json", suite(kToy + R"(,{"name": "other", "scenario": {}})"));
   const Outcome accepted = folder.run({"check", "--accept", "s.json"});
-  CHECK(accepted.out.ends_with("commit the baseline beside its suite; from now on: debubble check s.json\n"));
+  CHECK(accepted.out.ends_with("commit the baseline next to its suite; from now on: debubble check s.json\n"));
   folder.write("s.json", suite(kSlower + R"(,{"name": "other", "scenario": {}})"));
   CHECK(folder.run({"check", "s.json"}).out.ends_with("2 scenarios: 1 pass, 1 fail\nFAIL: toy\n"));
 }

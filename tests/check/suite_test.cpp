@@ -108,7 +108,7 @@ TEST_CASE("what a scenario is made of must make sense") {
   CHECK(problems_of(R"({"name": "a", "scenario": {}, "live": {}, "measured": "b"})") ==
         "P012 x.json#/scenarios/0/live: both \"measured\" and \"live\" say what to compare with\n");
   CHECK(problems_of(R"({"name": "a", "scenario": {}}, {"name": "a", "scenario": {}})") ==
-        "G004 x.json#/scenarios/1/name: the name \"a\" stands at /scenarios/0 already\n");
+        "G004 x.json#/scenarios/1/name: the name \"a\" is used at /scenarios/0 already\n");
   CHECK(problems_of(R"({"name": "", "scenario": {}}, 7)") ==
         "P019 x.json#/scenarios/0/name: \"name\" must not be empty\n"
         "P007 x.json#/scenarios/1: an object is expected here; got 7\n");

@@ -122,42 +122,42 @@ TEST_CASE("a full disk is said, and nothing is printed") {
   const Folder folder;
   CHECK(folder.refusal({"simulate", "-o", "/dev/full"}) == R"(error[C051]: cannot write: No space left on device
   --> /dev/full
-  = help: free some space or choose another place; nothing was left behind
+  = help: free some space or choose another place; no partial file remains
 )");
   CHECK(folder.refusal({"simulate", "--trace", "/dev/full"}) == R"(error[C051]: cannot write: No space left on device
   --> /dev/full
-  = help: free some space or choose another place; nothing was left behind
+  = help: free some space or choose another place; no partial file remains
 )");
   CHECK(folder.refusal({"simulate", "--export-schedule", "/dev/full"}) ==
         R"(error[C051]: cannot write: No space left on device
   --> /dev/full
-  = help: free some space or choose another place; nothing was left behind
+  = help: free some space or choose another place; no partial file remains
 )");
   CHECK(folder.refusal({"compare", "--format", "json", "-o", "/dev/full"}) ==
         R"(error[C051]: cannot write: No space left on device
   --> /dev/full
-  = help: free some space or choose another place; nothing was left behind
+  = help: free some space or choose another place; no partial file remains
 )");
   CHECK(folder.refusal({"export", "--to", "chrome-trace", "-o", "/dev/full"}) ==
         R"(error[C051]: cannot write: No space left on device
   --> /dev/full
-  = help: free some space or choose another place; nothing was left behind
+  = help: free some space or choose another place; no partial file remains
 )");
   CHECK(folder.refusal({"simulate", "-o", "/dev/full", "--trace", "t.json"}) ==
         R"(error[C051]: cannot write: No space left on device
   --> /dev/full
-  = help: free some space or choose another place; nothing was left behind
+  = help: free some space or choose another place; no partial file remains
 )");
   CHECK(folder.refusal({"simulate", "-o", "out.txt", "--trace", "/dev/full"}) ==
         R"(error[C051]: cannot write: No space left on device
   --> /dev/full
-  = help: free some space or choose another place; nothing was left behind
+  = help: free some space or choose another place; no partial file remains
 )");
   folder.write("g.txt", kGraph);
   CHECK(folder.refusal({"import", "--from", "pipedream", "g.txt", "-o", "/dev/full"}) ==
         R"(error[C051]: cannot write: No space left on device
   --> /dev/full
-  = help: free some space or choose another place; nothing was left behind
+  = help: free some space or choose another place; no partial file remains
 )");
 }
 

@@ -274,14 +274,14 @@ TEST_CASE("--fail-if names only numbers of the report") {
    |
    | bubbel>3
    | ^^^^^^
-  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle inside_collectives mem peak_activation peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
+  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle inside_collectives mem peak_activation peak_activation_shares, and the keys of idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
 )");
   CHECK(folder.refusal({"simulate", "--fail-if", "foo>3"}) == R"(error[C032]: 'foo' is not a number of the report
   --> --fail-if:1
    |
    | foo>3
    | ^^^
-  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle inside_collectives mem peak_activation peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
+  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle inside_collectives mem peak_activation peak_activation_shares, and the keys of idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill
 )");
 }
 

@@ -62,12 +62,12 @@ TEST_CASE("another size than that of the only profile is refused") {
   const Folder folder;
   folder.write("a.json", kProfile);
   CHECK(folder.refusal({"simulate", "--profile", "a.json", "--microbatch-size", "3"}) ==
-        R"(error[L025]: there is no way to 3 x 128: one size was measured (2 x 128)
+        R"(error[L025]: there are no times for 3 x 128: one size was measured (2 x 128)
   --> --profile
   = help: measure a second microbatch at that sequence; or take a measured size
 )");
   CHECK(folder.refusal({"simulate", "--profile", "a.json", "--sequence", "256"}) ==
-        R"(error[L025]: there is no way to 2 x 256: one size was measured (2 x 128)
+        R"(error[L025]: there are no times for 2 x 256: one size was measured (2 x 128)
   --> --profile
   = help: measure a second sequence at that microbatch; or take a measured size
 )");
@@ -121,7 +121,7 @@ TEST_CASE("profiles of unknown sizes are refused where sizes matter") {
   = help: write the number of samples into b.json
 )");
   CHECK(folder.refusal({"simulate", "--profile", "b.json", "--sequence", "256"}) ==
-        R"(error[L025]: there is no way to ? x 256: one size was measured (? x 128)
+        R"(error[L025]: there are no times for ? x 256: one size was measured (? x 128)
   --> --profile
   = help: measure a second sequence at that microbatch; or take a measured size
 )");

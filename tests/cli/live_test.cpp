@@ -145,12 +145,12 @@ TEST_CASE("a lost message is a finding with every device's position, in each for
   const Outcome text = folder.run(lost);
   CHECK(text.status == 1);
   CHECK(text.err.empty());
-  CHECK(text.out.find("stuck: a message was lost\n  d0 stands at ") != std::string::npos);
-  CHECK(text.out.find("d2 stands at 2F3 (position ") != std::string::npos);
+  CHECK(text.out.find("stuck: a message was lost\n  d0 is at ") != std::string::npos);
+  CHECK(text.out.find("d2 is at 2F3 (position ") != std::string::npos);
   for (const char* device : {"\n  d1 ", "\n  d3 "}) CHECK(text.out.find(device) != std::string::npos);
   const Outcome json = folder.run(with(lost, {"--format", "json"}));
   CHECK(json.status == 1);
-  CHECK(json.err.find("error[E030]: a message was lost: d0 stands at ") == 0);
+  CHECK(json.err.find("error[E030]: a message was lost: d0 is at ") == 0);
   const Json report = Json::parse(json.out);
   CHECK_FALSE(report.contains("makespan_ns"));
   CHECK(report["findings"][0]["code"] == "E030");
@@ -164,7 +164,7 @@ TEST_CASE("a schedule that deadlocks gets stuck at the same places as in the sim
   const Outcome outcome = folder.run({"live", "--clock", "logical", "--schedule", "zb-v", "--p2p", "coupled"});
   CHECK(outcome.status == 1);
   CHECK(outcome.out.find("stuck: deadlock\n") != std::string::npos);
-  CHECK(outcome.out.find("d0 stands at 7F0") != std::string::npos);
+  CHECK(outcome.out.find("d0 is at 7F0") != std::string::npos);
 }
 
 TEST_CASE("changed bytes are found at the op that got them") {

@@ -128,7 +128,7 @@ TEST_CASE("what cannot be shown is said, with status 2") {
     CHECK(outcome.status == 2);
     CHECK(outcome.err ==
           "error[C051]: cannot write: No space left on device\n  --> standard output\n"
-          "  = help: free some space or choose another place; nothing was left behind\n");
+          "  = help: free some space or choose another place; no partial file remains\n");
   }
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"}, {"list", "--help"}}) {
     const Outcome outcome = folder.run(arguments, full);

@@ -161,7 +161,7 @@ TEST_CASE("a model on a cluster: what ZeRO sends, keeps and costs") {
   CHECK(second.at("makespan_ns") > first.at("makespan_ns"));
   CHECK(third.at("makespan_ns") > second.at("makespan_ns"));
   CHECK(assumes(first, "collectives of the step", "NVLink 4", "published"));
-  CHECK(assumes(first, "compute beside collectives", "calculon", "published"));
+  CHECK(assumes(first, "compute while overlapping collectives", "calculon", "published"));
 }
 
 TEST_CASE("what cannot be is refused") {

@@ -221,7 +221,7 @@ TEST_CASE("messages one way only, and none at all, are said, and then no error i
   CHECK_EQ(clocks.method, "not aligned");
   CHECK_EQ(clocks.residual, 0);
   REQUIRE_EQ(notes.size(), 2);
-  CHECK(contains(notes[0], "ranks 0 and 1 went one way only"));
+  CHECK(contains(notes[0], "ranks 0 and 1 were sent in one direction only"));
   CHECK(contains(notes[1], "no message joins rank 2"));
 }
 

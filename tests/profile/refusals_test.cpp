@@ -16,7 +16,7 @@ TEST_CASE("exactly one thing is measured") {
         "error[C061]: no program follows\n  --> --\n  = help: write it like: -- python train.py\n");
   CHECK(folder.refusal({"profile", "python", "train.py"}) ==
         "error[C061]: unexpected \"python\"\n  --> debubble profile\n"
-        "  = help: a program to measure stands behind two dashes: -- python ...\n");
+        "  = help: a program to measure comes after two dashes: -- python ...\n");
 }
 
 TEST_CASE("flags of the built-in transformer do not fit a program") {
@@ -65,7 +65,7 @@ error[C006]: "sq=1,2" is not microbatch=LIST or seq=LIST
 error[C006]: "x" is not a whole number from 1 to 2147483647
   --> --sweep
   = help: write it like --sweep seq=1,2,4
-error[C007]: seq 1 stands in the list twice
+error[C007]: seq 1 is in the list twice
   --> --sweep
   = help: keep one of the two
 error[C007]: microbatch is given twice

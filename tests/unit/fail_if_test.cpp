@@ -89,7 +89,7 @@ TEST_CASE("a misspelt name gets a suggestion and a caret") {
         "  = help: known names: step span steady_period ideal bubble bubble_over_ideal span_bubble_ratio "
         "throughput_samples throughput_tokens mfu weight_copies p2p p2p_messages busy idle inside_collectives mem "
         "peak_activation "
-        "peak_activation_shares, and what stands in idle_by_cause, peak_by_category and critical_path: "
+        "peak_activation_shares, and the keys of idle_by_cause, peak_by_category and critical_path: "
         "idle_by_cause.fill\n");
 }
 

@@ -170,9 +170,10 @@ TEST_CASE("a full disk is reported") {
     MESSAGE("SKIPPED: no /dev/full");
     return;
   }
-  CHECK(error_of("/dev/full") ==
-        "C051 /dev/full cannot write: No space left on device | free some space or choose another place; nothing was "
-        "left behind");
+  CHECK(
+      error_of("/dev/full") ==
+      "C051 /dev/full cannot write: No space left on device | free some space or choose another place; no partial file "
+      "remains");
   CHECK(fs::is_character_file("/dev/full"));
 }
 

@@ -160,11 +160,11 @@ TEST_CASE("profile at a size: models without sequences know the microbatch alone
 
 TEST_CASE("profile at a size: without two sizes along a dimension there is no way") {
   CHECK(no_way({profile_of(2, 1000)}, {3, 1000}) ==
-        "error[L025]: there is no way to 3 x 1000: one size was measured (2 x 1000)\n"
+        "error[L025]: there are no times for 3 x 1000: one size was measured (2 x 1000)\n"
         "  = help: measure a second microbatch at that sequence; or take a measured size\n");
   const std::vector<NamedProfile> microbatches{profile_of(1, 1000), profile_of(2, 1000)};
   CHECK(no_way(microbatches, {2, 2000}) ==
-        "error[L025]: there is no way to 2 x 2000: 2 sizes were measured (1 x 1000, 2 x 1000)\n"
+        "error[L025]: there are no times for 2 x 2000: 2 sizes were measured (1 x 1000, 2 x 1000)\n"
         "  = help: measure a second sequence at that microbatch; or take a measured size\n");
   CHECK(no_way(microbatches, {3, 2000}).find("measure two microbatches at each of two sequences; or") !=
         std::string::npos);

@@ -44,15 +44,15 @@ TEST_CASE("what was typed with the topology is not repeated, and a default that 
 TEST_CASE("citations of presets are left out, a file's name and all else stays") {
   CHECK(lines({{"model", "llama3-70b, A. Author, 2024, table 3", Source::kPublished},
                {"hardware", "h100, datasheet", Source::kPublished},
-               {"transfer latency beside the links", "0 ns", Source::kDefault}}) ==
+               {"transfer latency in addition to the links", "0 ns", Source::kDefault}}) ==
         "published: model llama3-70b\n"
         "published: hardware h100\n");
   const std::vector<Assumption> others{{"model", "a.json, with layers=2", Source::kGiven},
-                                       {"transfer latency beside the links", "5 us", Source::kGiven},
+                                       {"transfer latency in addition to the links", "5 us", Source::kGiven},
                                        {"bandwidth: NVLink of a GPU, one way", "1 GB/s", Source::kPublished}};
   CHECK(lines(others) ==
         "given: model a.json, with layers=2\n"
-        "given: transfer latency beside the links 5 us\n"
+        "given: transfer latency in addition to the links 5 us\n"
         "published: bandwidth: NVLink of a GPU, one way 1 GB/s\n");
 }
 

@@ -125,7 +125,7 @@ TEST_CASE("explain step: a straggler, an uneven stage and transfers that hold co
     if (change["what"].get<std::string>().find("no stragglers") == 0) CHECK(change["makespan_ns"] == 33'000'000);
   }
   const json blocking = explained(folder, "step", {"-p", "4", "-m", "8", "--comm", "0.5", "--p2p", "blocking"});
-  CHECK(has(blocking, "transfers beside compute"));
+  CHECK(has(blocking, "transfers overlapped with compute"));
   const json step = explained(folder, "step", {"-p", "4", "-m", "8", "--step", "reduce=2,optimizer=0.5", "--dp", "2"});
   CHECK(has(step, "the step's collectives in half the time"));
   CHECK(has(step, "the optimizer in half the time"));

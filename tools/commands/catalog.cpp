@@ -23,7 +23,7 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble simulate --schedule zb-h1 -p 8 -m 24 --trace run.json.gz", make_simulate},
       CommandEntry{"compare", "several schedules on equal devices, and which is best",
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
-      CommandEntry{"whatif", "one schedule with something changed, beside itself as it is",
+      CommandEntry{"whatif", "one schedule with something changed, compared with itself as it is",
                    "debubble whatif -p 4 -m 8 --slow device=3:1.25\n"
                    "  debubble whatif -p 8 -m 32 --jitter lognormal:0.05 --seeds 1000",
                    make_whatif},

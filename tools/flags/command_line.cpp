@@ -110,7 +110,7 @@ std::string usage_of(const FlagRows& rows, const std::string& name) {
     const std::string guess = closest_name(extras.front().substr(0, extras.front().find('=')), names);
     if (!guess.empty()) problem.help = "did you mean " + guess + "?";
     if (verb.name == "profile" && !extras.front().starts_with("-")) {
-      problem.help = "a program to measure stands behind two dashes: -- " + extras.front() + " ...";
+      problem.help = "a program to measure comes after two dashes: -- " + extras.front() + " ...";
     }
   }
   throw InputError(std::move(problem));

@@ -89,7 +89,7 @@ class FailIfParser {
       if (metric.name.find('.') != std::string_view::npos) continue;
       names += fmt::format(" {}", metric.alias.empty() ? metric.name : metric.alias);
     }
-    names += ", and what stands in idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill";
+    names += ", and the keys of idle_by_cause, peak_by_category and critical_path: idle_by_cause.fill";
     fail("C032", fmt::format("'{}' is not a number of the report{}", name, hint), at, name.size(), std::move(names));
   }
 

@@ -32,7 +32,7 @@ std::string value_alone(const TopologyParam& param, const std::string& value) {
 bool says_nothing_new(const TopologyParam* param, const Assumption& one) {
   if (param != nullptr && one.source == Source::kGiven) return true;  // it stands in the topology's own text
   if (one.source != Source::kDefault) return false;
-  if (param == nullptr) return one.what == "transfer latency beside the links";  // by default 0
+  if (param == nullptr) return one.what == "transfer latency in addition to the links";  // by default 0
   return (param->kind == TopologyParam::Kind::kCount && param->value == 0) ||
          (param->kind == TopologyParam::Kind::kRatio && param->value == 1000);
 }

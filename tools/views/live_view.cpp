@@ -74,7 +74,7 @@ std::string alignment_text(const ClockAlignment& clocks) {
 std::string position_text(const live::DevicePosition& device) {
   if (device.finished) return fmt::format("d{} has finished its row", device.device);
   const std::string where =
-      fmt::format("d{} stands at {} (position {} of its row)", device.device, to_string(device.op), device.position);
+      fmt::format("d{} is at {} (position {} of its row)", device.device, to_string(device.op), device.position);
   return device.waits_for.empty() ? where + ", at work" : where + " and waits for " + device.waits_for;
 }
 

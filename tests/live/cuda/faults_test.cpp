@@ -44,9 +44,9 @@ TEST_CASE("a lost message is reported with the place of every device, and nothin
 TEST_CASE("a bit that changes on its way is found") {
   const FakeMachine machine(kH200);
   CHECK_EQ(wrong_data("corrupt=0F1"),
-           "the activation 0F1 changed on its way from device 0 to device 1: its checksum differs");
+           "the activation 0F1 changed in transit from device 0 to device 1: its checksum differs");
   CHECK_EQ(wrong_data("corrupt=1B2", true),
-           "the gradient 1B2 changed on its way from device 1 to device 0: its checksum differs");
+           "the gradient 1B2 changed in transit from device 1 to device 0: its checksum differs");
 }
 
 TEST_CASE("ops that change places are found by their data") {

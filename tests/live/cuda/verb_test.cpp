@@ -53,7 +53,7 @@ TEST_CASE("a bit that changes on its way ends with exit code 1") {
   const Folder folder;
   const Outcome run = folder.run(live({"--fault", "corrupt=0F1"}), gpu());
   CHECK_EQ(run.status, 1);
-  CHECK(contains(run.out + run.err, "the activation 0F1 changed on its way"));
+  CHECK(contains(run.out + run.err, "the activation 0F1 changed in transit"));
 }
 
 TEST_CASE("a GPU that hangs for good is reported, and the command ends") {

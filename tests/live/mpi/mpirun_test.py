@@ -67,14 +67,14 @@ class OverMpi(unittest.TestCase):
         self.assertIn("a message was lost", done.stdout)
         self.assertIn("the activation 1F2 of device 1, which device 1 has sent", " ".join(done.stdout.split()))
         for device in range(4):
-            self.assertIn(f"d{device} stands at", done.stdout)
+            self.assertIn(f"d{device} is at", done.stdout)
 
     def test_a_deadlock_is_reported_and_nobody_hangs(self):
         done = live(3, "--schedule", "gpipe", "-p", "3", "-m", "4", "--times", "f=1,b=2", "--fault", "swap=0F3",
                     "--watchdog", "1")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("deadlock", done.stdout)
-        self.assertIn("d0 stands at 0B3", done.stdout)
+        self.assertIn("d0 is at 0B3", done.stdout)
 
     def test_changed_bytes_are_found_and_named(self):
         done = live(4, *SMALL, "--fault", "corrupt=1F2")

@@ -78,7 +78,7 @@ class TextView {
     std::string suites;
     for (const SuiteResult& suite : result_.suites) suites += " " + shell_quoted(suite.file);
     const bool one = result_.suites.size() == 1;
-    out_ += one ? "commit the baseline beside its suite" : "commit the baselines beside their suites";
+    out_ += one ? "commit the baseline next to its suite" : "commit the baselines next to their suites";
     out_ += "; from now on: debubble check" + suites + "\n";
   }
 

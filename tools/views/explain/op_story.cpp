@@ -155,7 +155,7 @@ std::string ran_text(const OpStory& story, const Simulated& run) {
                         span.straggled > 0 ? "longer" : "shorter");
   }
   if (span.slowed > 0)
-    text += fmt::format("; {} of it because a collective ran beside it", format_duration(span.slowed));
+    text += fmt::format("; {} of it because it overlapped with a collective", format_duration(span.slowed));
   return text + ".";
 }
 

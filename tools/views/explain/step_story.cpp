@@ -188,7 +188,7 @@ std::vector<PathShare> path_shares(const Simulated& run) {
   }
   add("compute on the other devices, in turn", others);
   add("ops beyond what their stages cost (stragglers)", parts.straggled);
-  add("ops slowed by collectives beside them", parts.slowed);
+  add("ops slowed by overlapping collectives", parts.slowed);
   add("transfers: latency", parts.latency);
   add("transfers: bandwidth", parts.bandwidth);
   add("transfers: contention with other traffic", parts.contention);

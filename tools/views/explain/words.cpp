@@ -42,7 +42,7 @@ struct Namer {
                        to_string(copy.op), copy.device);
   }
   std::string operator()(const Collective& barrier) const {
-    return fmt::format("the barrier behind {} of microbatch {}", letter(barrier.kind), barrier.microbatch);
+    return fmt::format("the barrier after {} of microbatch {}", letter(barrier.kind), barrier.microbatch);
   }
   std::string operator()(const StepSpan& step) const {
     return fmt::format("{} on device {}", step.what.empty() ? to_string(step.kind) : step.what, step.device);

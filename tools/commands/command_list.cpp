@@ -61,7 +61,7 @@ Json flag_json(const Flag& flag) {
           {"excludes", names_json(flag.excludes)}};
 }
 
-// "cpu cuda mpi" of "cpu|cuda|mpi"; nothing where a part is a placeholder, which has capitals.
+// "cpu cuda mpi" of "cpu|cuda|mpi"; nothing where a part names a kind of value, as FILE does, in capitals.
 std::optional<std::string> words_of(std::string_view type) {
   const bool words = type.find('|') != std::string_view::npos && std::all_of(type.begin(), type.end(), [](char c) {
                        return c == '|' || c == '-' || (c >= 'a' && c <= 'z');

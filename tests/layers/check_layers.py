@@ -127,6 +127,15 @@ def unlisted(root, path):
     return [f"{path.relative_to(root)}:1: named in no CMakeLists.txt"]
 
 
+def unreached_lists(root):
+    """A CMakeLists.txt that its parent folder does not add is read by nobody."""
+    for layer in ALLOWED.keys() | {"tools"}:
+        for path in sorted((root / layer).rglob("CMakeLists.txt")):
+            parent = path.parent.parent / "CMakeLists.txt"
+            if f"add_subdirectory({path.parent.name})" not in (parent.read_text(encoding="utf-8") if parent.exists() else ""):
+                yield f"{path.relative_to(root)}:1: added by no add_subdirectory"
+
+
 def sources(root):
     for layer in OURS:
         for path in sorted((root / layer).rglob("*")):
@@ -220,6 +229,7 @@ def check(root):
     headers = [path for path in sources(root) if path.suffix == ".hpp"]
     breaches += doubled_classes(root, [path for path in headers if not path.is_relative_to(root / "tests")])
     breaches += cycles(root)
+    breaches += unreached_lists(root)
     for path in sources(root):
         breaches += [*include_breaches(root, path), *file_breaches(root, path)]
         if layer_of(path.relative_to(root).as_posix()) != "tests" or path.suffix == ".cpp":
@@ -259,6 +269,7 @@ BROKEN = [
     ("tests/unit/forgotten.cpp", "\n", "named in no CMakeLists.txt"),
     ("tools/twin.hpp", "namespace debubble {\nstruct Twin {\n};\n}  // namespace debubble\n", "is defined in sim/core"),
     ("formats/left.hpp", '#include "formats/right.hpp"\n', "files that include each other"),
+    ("gpu/left/CMakeLists.txt", "\n", "added by no add_subdirectory"),
     ("tools/one/to.hpp", '#include "tools/two/x.hpp"\n', "folders that include each other"),
 ]
 FINE = [
@@ -266,6 +277,8 @@ FINE = [
     ("live/twin.hpp", "namespace debubble::live {\nclass Twin {\n};\nclass Other {};\n}  // namespace debubble::live\n"),
     ("profiler/twin.hpp", "namespace debubble {\nclass Other {};\n}  // namespace debubble\n"),
     ("live/ok.cu", '#include "schedules/x.hpp"\n#include "gpu/x.hpp"\n#include "sim/core/x.hpp"\n'),
+    ("profiler/CMakeLists.txt", "add_subdirectory(kept)\n"),
+    ("profiler/kept/CMakeLists.txt", "\n"),
     ("formats/right.hpp", '#include "formats/left.hpp"\n'),
     ("tools/two/x.hpp", '#include "tools/one/y.hpp"\n'),
     ("tools/one/y.hpp", "\n"),
@@ -282,7 +295,7 @@ def self_test():
     with tempfile.TemporaryDirectory() as scratch:
         root = pathlib.Path(scratch)
         listed = [name for name, *_ in BROKEN + FINE if name != "tests/unit/forgotten.cpp"]
-        (root / "CMakeLists.txt").write_text("\n".join(listed) + "\n")
+        (root / "CMakeLists.txt").write_text("\n".join([*listed, "add_subdirectory(profiler)"]) + "\n")
         for name, content, *_ in BROKEN + FINE:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(content)

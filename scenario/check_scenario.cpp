@@ -1,11 +1,11 @@
 #include "scenario/check_scenario.hpp"
 
-#include <array>
 #include <charconv>
 #include <memory>
 #include <set>
 #include <utility>
 
+#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "scenario/request/checks.hpp"
@@ -14,25 +14,10 @@
 #include "scenario/request/uniform_times.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
-#include "sim/core/suggest.hpp"
 
 namespace debubble {
 
 namespace {
-
-// The index of `value` in `names`; an unknown one is refused with the list or a suggestion.
-template <std::size_t N>
-std::size_t one_of(const std::array<std::string, N>& names, const std::string& value, const std::string& code,
-                   const std::string& place) {
-  for (std::size_t k = 0; k < N; ++k) {
-    if (names[k] == value) return k;
-  }
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  const std::string guess = closest_name(value, names);
-  fail(code, place, "\"" + value + "\" is not one of: " + all,
-       guess.empty() ? "write " + place + " " + names[0] : "did you mean " + guess + "?");
-}
 
 std::map<std::string, std::string> parse_params(const std::vector<std::string>& texts) {
   std::map<std::string, std::string> params;
@@ -226,7 +211,6 @@ Scenario check_scenario(const ScenarioFlags& flags) {
   scenario.microbatches = flags.microbatches;
   ScenarioFlags copy = flags;
   const FlagRows rows = flag_rows(copy);
-  const std::array<std::string, 3> modes{"overlapped", "blocking", "coupled"};
   run_all({
       [&] {
         refuse_excluded(rows);
@@ -264,7 +248,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         scenario.host_bandwidth = parse_bandwidth(flags.host_bandwidth, "--host-bandwidth");
         require_needed(rows, "--host-bandwidth");
       },
-      [&] { scenario.p2p = static_cast<P2p>(one_of(modes, flags.p2p, "C002", "--p2p")); },
+      [&] { scenario.p2p = static_cast<P2p>(choice_of(flags.p2p, "overlapped|blocking|coupled", "--p2p")); },
       [&] {
         if (flags.profile.empty()) return;
         ChosenProfile chosen = read_profiles(flags.profile, flags.transformer);

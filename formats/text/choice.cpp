@@ -21,17 +21,20 @@ std::vector<std::string> split_names(std::string_view names) {
 
 }  // namespace
 
-void require_one_of(const std::string& value, std::string_view names, const char* place) {
+std::size_t choice_of(const std::string& value, std::string_view names, const char* place) {
   const std::vector<std::string> list = split_names(names);
-  for (const std::string& name : list) {
-    if (name == value) return;
-  }
+  const auto found = std::find(list.begin(), list.end(), value);
+  if (found != list.end()) return static_cast<std::size_t>(found - list.begin());
   const std::string guess = closest_name(value, list);
   std::string all;
   for (const std::string& name : list) all += (all.empty() ? "" : ", ") + name;
   throw InputError(
       Diagnostic{"C002", place, "\"" + value + "\" is not one of: " + all,
                  guess.empty() ? std::string("write ") + place + " " + list.front() : "did you mean " + guess + "?"});
+}
+
+void require_one_of(const std::string& value, std::string_view names, const char* place) {
+  static_cast<void>(choice_of(value, names, place));
 }
 
 }  // namespace debubble

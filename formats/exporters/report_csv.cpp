@@ -99,13 +99,6 @@ const std::vector<RunColumn>& schedule_columns() {
   return columns;
 }
 
-// Of all devices together.
-std::string idle_cell(const Report& report, std::size_t cause) {
-  Nanoseconds sum = 0;
-  for (const DeviceReport& device : report.devices) sum += device.idle_by_cause[cause];
-  return whole(sum);
-}
-
 // "" where the training step has no such task, or there is no step.
 std::string step_part(const Report& report, const std::string& what, Nanoseconds StepPart::*time) {
   if (!report.step) return "";
@@ -153,7 +146,7 @@ void add_parts(std::vector<RunColumn>& columns) {
   }
   for (std::size_t k = 0; k < std::size_t{kIdleCauses}; ++k) {
     columns.push_back({fmt::format("idle_{}_ns", to_string(static_cast<IdleCause>(k))),
-                       [k](const Report& report) { return idle_cell(report, k); }});
+                       [k](const Report& report) { return whole(idle_by(report, static_cast<IdleCause>(k))); }});
   }
 }
 

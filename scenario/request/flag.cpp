@@ -1,6 +1,7 @@
 #include "scenario/request/flag.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
@@ -12,11 +13,12 @@ namespace debubble {
 
 namespace {
 
-// Reads numbers as the command line does: 0x10 and 010 are hexadecimal and octal.
+// Reads numbers as the command line does: 0x10 and 010 are hexadecimal and octal. Nothing for what does not fit.
 std::optional<std::int64_t> number_as_typed(const std::string& text) {
   char* end = nullptr;
+  errno = 0;
   const std::int64_t number = std::strtoll(text.c_str(), &end, 0);
-  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
+  if (text.empty() || errno == ERANGE || end != text.c_str() + text.size()) return std::nullopt;
   return number;
 }
 

@@ -1,9 +1,8 @@
 #include "sim/analysis/limit.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
-#include "sim/core/at.hpp"
+#include "sim/core/share.hpp"
 
 namespace debubble {
 namespace {
@@ -11,16 +10,6 @@ namespace {
 constexpr double kBusyEnough = 0.05;  // bubble below which compute limits
 constexpr double kDominates = 0.90;   // of the step that one device works
 constexpr double kUneven = 1.05;      // busiest against least busy device
-
-double share(Nanoseconds part, Nanoseconds whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-Nanoseconds idle_by(const Report& report, IdleCause cause) {
-  Nanoseconds sum = 0;
-  for (const DeviceReport& device : report.devices) sum += at(device.idle_by_cause, cause);
-  return sum;
-}
 
 // Idle time of all devices in the groups that a person can do something about.
 struct IdleGroups {
@@ -81,16 +70,16 @@ Limit find_limit(const Report& report, const std::optional<std::pair<int, double
   Limit limit;
   limit.share = 1 - report.bubble_ratio;
   if (report.bubble_ratio < kBusyEnough) return limit;
-  const auto [laziest, busiest] =
+  const auto [least_busy, busiest] =
       std::minmax_element(report.devices.begin(), report.devices.end(),
                           [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
-  limit.uneven_work = static_cast<double>(busiest->busy) > kUneven * static_cast<double>(laziest->busy);
+  limit.uneven_work = static_cast<double>(busiest->busy) > kUneven * static_cast<double>(least_busy->busy);
   if (limit.uneven_work && share(busiest->busy, report.makespan) >= kDominates) {
     limit.kind = Limit::Kind::kDevice;
     limit.share = share(busiest->busy, report.makespan);
     limit.device = busiest->device;
-    limit.least_busy_device = laziest->device;
-    limit.least_share = share(laziest->busy, report.makespan);
+    limit.least_busy_device = least_busy->device;
+    limit.least_share = share(least_busy->busy, report.makespan);
     return limit;
   }
   const IdleGroups groups = group_idle(report);

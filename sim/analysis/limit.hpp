@@ -2,8 +2,7 @@
 //
 // - Devices idle for less than 5 % of the step: compute limits.
 // - One device works at least 90 % of the step and another clearly less: that device limits.
-// - Otherwise the largest of fill and drain, waiting for compute in between, transfers, and the other causes of
-// idleness.
+// - Otherwise the largest of fill and drain, waiting for compute in between, transfers, and other causes of idle time.
 #pragma once
 
 #include <optional>

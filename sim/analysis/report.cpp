@@ -1,5 +1,7 @@
 #include "sim/analysis/report.hpp"
 
+#include "sim/core/at.hpp"
+
 namespace debubble {
 
 const char* to_string(IdleCause cause) {
@@ -64,6 +66,12 @@ const char* to_string(Asynchrony::Versions versions) {
       return "predicted";
   }
   return "latest";
+}
+
+Nanoseconds idle_by(const Report& report, IdleCause cause) {
+  Nanoseconds sum = 0;
+  for (const DeviceReport& device : report.devices) sum += at(device.idle_by_cause, cause);
+  return sum;
 }
 
 }  // namespace debubble

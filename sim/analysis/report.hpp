@@ -187,4 +187,7 @@ struct Report {
   std::vector<Finding> findings;
 };
 
+// Idle time of all devices by that cause.
+[[nodiscard]] Nanoseconds idle_by(const Report& report, IdleCause cause);
+
 }  // namespace debubble

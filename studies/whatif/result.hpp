@@ -34,9 +34,6 @@ struct WhatIfResult {
   [[nodiscard]] const Report& subject() const { return changes.empty() ? base : changed; }
 };
 
-// Idle time of all devices by that cause.
-[[nodiscard]] Nanoseconds idle_by(const Report& report, IdleCause cause);
-
 // "transfer_latency" as people read it: "transfer latency".
 [[nodiscard]] std::string in_words(IdleCause cause);
 

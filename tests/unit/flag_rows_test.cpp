@@ -88,6 +88,11 @@ TEST_CASE("a whole number is read as on the command line, and nothing else is on
     CHECK_FALSE(set_flag(devices, text));
   }
   CHECK(flags.devices == 16);
+  // Of 64 bits, not the nearest that fits.
+  const Flag& sequence = *find_flag(rows, "--sequence");
+  CHECK(set_flag(sequence, "9223372036854775807"));
+  CHECK_FALSE(set_flag(sequence, "9223372036854775808"));
+  CHECK_FALSE(set_flag(sequence, "-9223372036854775809"));
   CHECK_THROWS_AS(set_flags(rows, std::vector<std::string>{"--devices=x"}), std::invalid_argument);
   CHECK_THROWS_AS(set_flags(rows, std::vector<std::string>{"--no-such-flag=1"}), std::invalid_argument);
 }

@@ -8,7 +8,7 @@
 
 #include "formats/text/quantities.hpp"
 #include "sim/core/at.hpp"
-#include "tools/views/share.hpp"
+#include "sim/core/share.hpp"
 
 namespace debubble {
 namespace {

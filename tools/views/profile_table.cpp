@@ -11,8 +11,8 @@
 #include "formats/profile/layer_runs.hpp"
 #include "formats/text/quantities.hpp"
 #include "sim/core/median.hpp"
+#include "sim/core/share.hpp"
 #include "tools/views/ansi.hpp"
-#include "tools/views/share.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {

@@ -6,8 +6,8 @@
 
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
+#include "sim/core/share.hpp"
 #include "tools/views/ansi.hpp"
-#include "tools/views/share.hpp"
 #include "tools/views/table.hpp"
 
 namespace debubble {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cost_models/profiled.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/profile.hpp"
 #include "sim/core/stage_costs.hpp"
 

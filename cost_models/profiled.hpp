@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "sim/core/assumption.hpp"
 #include "sim/core/profile.hpp"
+#include "sim/core/stage_costs.hpp"
 
 namespace debubble {
 

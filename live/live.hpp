@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/assumption.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/p2p.hpp"
 #include "sim/core/run_record.hpp"

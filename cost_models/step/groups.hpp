@@ -7,6 +7,7 @@
 
 #include "cost_models/collectives/collective.hpp"
 #include "cost_models/step/step_work.hpp"
+#include "sim/core/assumption.hpp"
 
 namespace debubble {
 

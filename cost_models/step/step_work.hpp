@@ -20,6 +20,7 @@
 
 #include "cost_models/collectives/collective.hpp"
 #include "cost_models/collectives/nccl_model.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/rank_layout.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"

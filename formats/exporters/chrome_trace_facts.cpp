@@ -133,7 +133,7 @@ std::string trace_facts(const Timeline& timeline, const Schedule& schedule, cons
     add_rows(facts, schedule);
   }
   for (const Assumption& assumption : report.assumptions) {
-    facts.add("assumption " + assumption.what, assumption.value + " (" + to_string(assumption.source) + ")");
+    facts.add("assumption " + label(assumption), full_text(assumption) + " (" + to_string(assumption.source) + ")");
   }
   return facts.text();
 }

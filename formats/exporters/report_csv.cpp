@@ -100,10 +100,10 @@ const std::vector<RunColumn>& schedule_columns() {
 }
 
 // "" where the training step has no such task, or there is no step.
-std::string step_part(const Report& report, const std::string& what, Nanoseconds StepPart::*time) {
+std::string step_part(const Report& report, StepTask::Kind kind, Nanoseconds StepPart::*time) {
   if (!report.step) return "";
   const std::vector<StepPart>& parts = report.step->parts;
-  const auto found = std::find_if(parts.begin(), parts.end(), [&](const StepPart& part) { return part.what == what; });
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const StepPart& part) { return part.kind == kind; });
   return found == parts.end() ? "" : whole((*found).*time);
 }
 
@@ -138,11 +138,11 @@ void add_result_columns(std::vector<RunColumn>& columns) {
 // The parts of the training step and the causes of idle time.
 void add_parts(std::vector<RunColumn>& columns) {
   for (std::size_t k = 0; k < kStepKinds; ++k) {
-    const std::string what = to_string(static_cast<StepTask::Kind>(k));
-    columns.push_back({fmt::format("step_{}_ns", what),
-                       [what](const Report& report) { return step_part(report, what, &StepPart::time); }});
-    columns.push_back({fmt::format("step_{}_exposed_ns", what),
-                       [what](const Report& report) { return step_part(report, what, &StepPart::exposed); }});
+    const auto kind = static_cast<StepTask::Kind>(k);
+    columns.push_back({fmt::format("step_{}_ns", to_string(kind)),
+                       [kind](const Report& report) { return step_part(report, kind, &StepPart::time); }});
+    columns.push_back({fmt::format("step_{}_exposed_ns", to_string(kind)),
+                       [kind](const Report& report) { return step_part(report, kind, &StepPart::exposed); }});
   }
   for (std::size_t k = 0; k < std::size_t{kIdleCauses}; ++k) {
     columns.push_back({fmt::format("idle_{}_ns", to_string(static_cast<IdleCause>(k))),

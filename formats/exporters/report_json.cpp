@@ -27,7 +27,7 @@ Json schedule_json(const ScheduleFacts& facts) {
 Json assumptions_json(const std::vector<Assumption>& assumptions) {
   Json list = Json::array();
   for (const Assumption& one : assumptions) {
-    list.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
+    list.push_back({{"what", label(one)}, {"value", full_text(one)}, {"source", to_string(one.source)}});
   }
   return list;
 }
@@ -133,11 +133,11 @@ Json cluster_json(const ClusterReport& cluster) {
 Json step_json(const StepReport& step) {
   Json parts = Json::object();
   for (const StepPart& part : step.parts) {
-    parts[part.what] = {{"tasks", part.tasks},
-                        {"time_ns", part.time},
-                        {"exposed_ns", part.exposed},
-                        {"contention_ns", part.contention},
-                        {"bytes", part.bytes}};
+    parts[to_string(part.kind)] = {{"tasks", part.tasks},
+                                   {"time_ns", part.time},
+                                   {"exposed_ns", part.exposed},
+                                   {"contention_ns", part.contention},
+                                   {"bytes", part.bytes}};
   }
   return {{"pipeline_end_ns", step.pipeline_end}, {"parts", parts}};
 }

@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/assumption.hpp"
 #include "sim/core/profile.hpp"
 
 namespace debubble {

@@ -191,7 +191,7 @@ void read_traced_assumptions(const PipelineTrace& trace, RunRecord& record) {
          {Source::kMeasured, Source::kPublished, Source::kModelled, Source::kDefault, Source::kGiven}) {
       const std::string mark = " (" + std::string(to_string(source)) + ")";
       if (!text.ends_with(mark)) continue;
-      assumption.value = text.substr(0, text.size() - mark.size());
+      assumption.amount = text.substr(0, text.size() - mark.size());
       assumption.source = source;
     }
     record.assumptions.push_back(std::move(assumption));

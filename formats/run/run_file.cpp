@@ -148,6 +148,15 @@ void for_each_object(JsonObjectReader& top, std::string_view key, ProblemList& p
   }
 }
 
+bool read_flag(JsonObjectReader& reader, std::string_view key, bool required, bool otherwise) {
+  const JsonValue* value = reader.member(key, required);
+  if (value == nullptr) return otherwise;
+  if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
+  reader.complain("P007", std::string(key),
+                  "\"" + std::string(key) + "\" must be true or false; got " + describe(*value), "write true or false");
+  return otherwise;
+}
+
 void read_run_assumptions(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
   constexpr std::array kSources{Source::kMeasured, Source::kPublished, Source::kModelled, Source::kDefault,
                                 Source::kGiven};
@@ -155,9 +164,13 @@ void read_run_assumptions(JsonObjectReader& top, RunRecord& record, ProblemList&
   for (std::size_t k = 0; k < words.size(); ++k) words[k] = to_string(kSources[k]);
   for_each_object(top, "assumptions", problems, [&](JsonObjectReader& reader) {
     Assumption& assumption = record.assumptions.emplace_back();
-    assumption.what = reader.text("what");
-    assumption.value = reader.optional_text("value");
+    assumption.key = reader.text("what");
+    assumption.amount = reader.optional_text("value");
     assumption.source = kSources[read_word(reader, "source", words)];
+    assumption.subject = reader.optional_text("of");
+    assumption.meaning = reader.optional_text("meaning");
+    assumption.citation = reader.optional_text("citation");
+    assumption.changes_result = read_flag(reader, "changes_result", false, true);
   });
 }
 
@@ -182,16 +195,8 @@ void read_losses(JsonObjectReader& top, RunRecord& record, ProblemList& problems
   });
 }
 
-bool read_measured(JsonObjectReader& top) {
-  const JsonValue* value = top.member("measured", true);
-  if (value == nullptr || value->kind == JsonValue::Kind::kBoolean) return value != nullptr && value->text == "true";
-  top.complain("P007", "measured", "\"measured\" must be true or false; got " + describe(*value),
-               "false: the times follow from given costs");
-  return false;
-}
-
 void read_iterations(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
-  const bool measured = read_measured(top);
+  const bool measured = read_flag(top, "measured", true, false);
   const std::vector<JsonValue>* list = read_items(top, "iterations", true, problems);
   top.finish();
   if (list == nullptr || !problems.empty()) return;  // their places are in the schedule, which is not sound

@@ -56,9 +56,13 @@ void write_assumptions(JsonLines& json, const std::vector<Assumption>& assumptio
   json.member("assumptions").begin('[');
   for (const Assumption& assumption : assumptions) {
     json.item().begin_on_one_line('{');
-    json.member("what").text(assumption.what);
-    json.member("value").text(assumption.value);
+    json.member("what").text(assumption.key);
+    json.member("value").text(assumption.amount);
     json.member("source").text(to_string(assumption.source));
+    json.member_if_any("of", assumption.subject);
+    json.member_if_any("meaning", assumption.meaning);
+    json.member_if_any("citation", assumption.citation);
+    if (!assumption.changes_result) json.member("changes_result").boolean(false);
     json.end('}');
   }
   json.end(']');

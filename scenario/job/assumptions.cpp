@@ -6,8 +6,8 @@
 
 namespace debubble {
 
-void assume(std::vector<Assumption>& assumptions, std::string what, const std::string& value, Source source) {
-  assumptions.push_back({std::move(what), printable(value), source});
+void assume(std::vector<Assumption>& assumptions, std::string_view key, const std::string& amount, Source source) {
+  assumptions.push_back({.key = std::string(key), .amount = printable(amount), .source = source});
 }
 
 Source given_or_default(bool given) { return given ? Source::kGiven : Source::kDefault; }

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "sim/core/stage_costs.hpp"
+#include "sim/core/assumption.hpp"
 
 namespace debubble {
 
@@ -17,7 +18,7 @@ struct Assumed {
 };
 
 // One line of a report's assumptions.
-void assume(std::vector<Assumption>& assumptions, std::string what, const std::string& value, Source source);
+void assume(std::vector<Assumption>& assumptions, std::string_view key, const std::string& amount, Source source);
 [[nodiscard]] Source given_or_default(bool given);
 
 // Moves the assumptions of a part to the end of those of the whole, and returns the part.

@@ -135,15 +135,16 @@ Assumed<Topology> cluster_topology(const Scenario& scenario, int devices) {
   network->model = cluster.model;
   network->message_latency = cluster.message_latency;
   network->transfer_bound = cluster.transfer_bound;
-  assume(made.assumptions, "topology", cluster.topology, Source::kGiven);
+  assume(made.assumptions, assumption_key::kTopology, cluster.topology, Source::kGiven);
   const std::array<const char*, 3> models{"fluid: flows on a link share it max-min fairly",
                                           "fifo: whole messages, one after the other, stored at every hop",
                                           "uncontended: every flow as if it were alone"};
   assume(made.assumptions, "network", models.at(static_cast<std::size_t>(cluster.model)),
          given_or_default(cluster.model != NetworkModel::kFluid));
-  for (const Assumption& rate : cluster.rates) assume(made.assumptions, rate.what, rate.value, rate.source);
+  append(made.assumptions, cluster.rates);
   assume(made.assumptions, "transfer latency in addition to the links", format_duration_exact(cluster.message_latency),
          given_or_default(cluster.message_latency != 0));
+  made.assumptions.back().changes_result = cluster.message_latency != 0;
   if (cluster.transfer_bound != 0) {
     assume(made.assumptions, "bound of a rank's transfer", format_size(cluster.transfer_bound) + "/s", Source::kGiven);
   }

@@ -5,6 +5,7 @@
 
 #include "scenario/job/assumptions.hpp"
 #include "scenario/request/scenario.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/topology.hpp"
 
 namespace debubble {

@@ -26,7 +26,7 @@ Job prepare_schedule(const Scenario& scenario, const std::string& name, Progress
     assume(job.assumptions, "microbatches", std::to_string(job.schedule.microbatches),
            given_or_default(scenario.microbatches.has_value()));
     if (job.schedule.chunks > 1) {
-      assume(job.assumptions, "stages per device", std::to_string(job.schedule.chunks),
+      assume(job.assumptions, assumption_key::kStagesPerDevice, std::to_string(job.schedule.chunks),
              given_or_default(scenario.chunks != 0));
     }
   }
@@ -61,7 +61,7 @@ Job prepare(const Scenario& scenario, const std::string& name, Progress& progres
   job.peak_flops = model.peak_flops;
   job.memory = taken(make_memory_limits(scenario, job.schedule.devices), job.assumptions);
   job.extra_work = extra_work(scenario.transforms, job.assumptions);
-  for (Assumption& assumption : job.assumptions) assumption.value = printable(assumption.value);
+  for (Assumption& assumption : job.assumptions) assumption.amount = printable(assumption.amount);
   return job;
 }
 

@@ -11,6 +11,7 @@
 #include "scenario/request/scenario.hpp"
 #include "sim/analysis/memory_fit.hpp"
 #include "sim/analysis/report.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/step_work.hpp"

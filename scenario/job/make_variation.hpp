@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "scenario/request/variation_flags.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/schedule.hpp"
-#include "sim/core/stage_costs.hpp"
 #include "sim/core/variation.hpp"
 
 namespace debubble {

@@ -64,14 +64,14 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
   ModelFacts facts;
   if (!scenario.transformer.setup) return facts;
   const Hardware& hardware = modelled_hardware(scenario);
-  for (const Assumption& fact : scenario.transformer.assumptions) {
-    assume(facts.assumptions, fact.what, fact.value, fact.source);
-  }
+  append(facts.assumptions, scenario.transformer.assumptions);
   const auto placed = placed_layers(scenario, devices);
   const bool given = !scenario.transformer.hardware.empty();
   const bool known = given || topology_has_hardware(scenario);
-  assume(facts.assumptions, "hardware", hardware.name + ", " + hardware.source,
-         known ? Source::kPublished : Source::kDefault);
+  facts.assumptions.push_back({.key = "hardware",
+                               .amount = hardware.name,
+                               .source = known ? Source::kPublished : Source::kDefault,
+                               .citation = hardware.source});
   assume(facts.assumptions, "kernel efficiency", efficiency_source(hardware), Source::kModelled);
   const std::optional<LinkGeneration> generation = link_generation_of(scenario);
   if (generation && scenario.transformer.setup->parallel.ranks() > scenario.transformer.setup->parallel.data) {

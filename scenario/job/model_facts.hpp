@@ -5,6 +5,7 @@
 
 #include "scenario/request/scenario.hpp"
 #include "sim/analysis/report.hpp"
+#include "sim/core/assumption.hpp"
 
 namespace debubble {
 

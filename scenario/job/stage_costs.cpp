@@ -136,12 +136,12 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   const auto layers = static_cast<int>(profile.layers.size());
   made.partition = cut_layers(scenario.partition, profile, schedule.stages);
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);
-  assume(made.assumptions, "partition",
+  assume(made.assumptions, assumption_key::kPartition,
          partition_text(made.partition) + (how == How::kAutomatic ? " (auto)"
                                            : how == How::kEven    ? " (even)"
                                                                   : ""),
          how == How::kAutomatic ? Source::kModelled : Source::kGiven);
-  for (const Assumption& size : scenario.profile_size) assume(assumptions, size.what, size.value, size.source);
+  append(assumptions, scenario.profile_size);
   assume(made.assumptions, "layers in model / layers placed", std::to_string(layers) + " / " + std::to_string(placed),
          profile.origin.times);
   made.costs = profiled_costs(profile, made.partition, training_state(profile), scenario.times.weight_share,

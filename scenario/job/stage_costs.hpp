@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "scenario/request/scenario.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
 

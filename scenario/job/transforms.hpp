@@ -8,6 +8,7 @@
 #include "scenario/request/transform_spec.hpp"
 #include "schedules/common/contract.hpp"
 #include "sim/analysis/fill_bubbles.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/topology.hpp"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "scenario/request/flag.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/flow.hpp"
 #include "sim/core/link_graph.hpp"
 #include "sim/core/rank_layout.hpp"
-#include "sim/core/stage_costs.hpp"
 
 namespace debubble {
 

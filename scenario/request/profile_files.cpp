@@ -129,7 +129,7 @@ RunSize chosen_size(const std::vector<NamedProfile>& profiles, const Transformer
 
 void explain_sizes(const TransformerFlags& flags, const RunSize& size, std::vector<Assumption>& assumptions) {
   if (flags.microbatch_size) {
-    assumptions.push_back({"microbatch",
+    assumptions.push_back({std::string(assumption_key::kMicrobatch),
                            std::to_string(size.microbatch) + (size.microbatch == 1 ? " sample" : " samples"),
                            Source::kGiven});
   }

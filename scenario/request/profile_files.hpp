@@ -7,6 +7,7 @@
 
 #include "cost_models/sizes/profile_at.hpp"
 #include "scenario/request/transformer_flags.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/profile.hpp"
 
 namespace debubble {

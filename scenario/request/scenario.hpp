@@ -17,6 +17,7 @@
 #include "scenario/request/transformer_flags.hpp"
 #include "scenario/request/variation_flags.hpp"
 #include "schedules/common/contract.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/profile.hpp"
 #include "sim/core/topology.hpp"
 #include "sim/engine/program.hpp"

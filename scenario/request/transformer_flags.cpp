@@ -109,15 +109,17 @@ void read_table(const std::string& file, TransformerScenario& scenario) {
 void explain_setup(const TransformerFlags& flags, const ChosenModel& model, const TrainingSetup& setup,
                    TransformerScenario& scenario) {
   const auto given = [](bool is_given) { return is_given ? Source::kGiven : Source::kDefault; };
-  const auto add = [&scenario](const char* what, std::string value, Source source) {
-    scenario.assumptions.push_back({what, std::move(value), source});
+  const auto add = [&scenario](std::string_view key, std::string amount, Source source) {
+    scenario.assumptions.push_back({.key = std::string(key), .amount = std::move(amount), .source = source});
   };
   const bool file = flags.model.ends_with(".json") || flags.model.find('/') != std::string::npos;
-  const std::string name = setup.shape.name == model.source ? "" : setup.shape.name + ", ";  // a file is its own source
-  add("model", name + model.source + (flags.model_size.empty() ? "" : ", with " + flags.model_size),
+  add("model", setup.shape.name + (flags.model_size.empty() ? "" : ", with " + flags.model_size),
       file || !flags.model_size.empty() ? Source::kGiven : Source::kPublished);
+  if (setup.shape.name != model.source)
+    scenario.assumptions.back().citation = model.source;  // a file is its own source
   add("sample", std::to_string(setup.sequence) + " tokens", given(flags.sequence.has_value()));
-  add("microbatch", std::to_string(setup.microbatch_size) + (setup.microbatch_size == 1 ? " sample" : " samples"),
+  add(assumption_key::kMicrobatch,
+      std::to_string(setup.microbatch_size) + (setup.microbatch_size == 1 ? " sample" : " samples"),
       given(flags.microbatch_size.has_value()));
   add("number formats",
       std::string(to_string(setup.compute)) + " products, " + to_string(setup.gradients) + " gradients",

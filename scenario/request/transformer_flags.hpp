@@ -10,7 +10,7 @@
 #include "cost_models/transformer/kernel_time.hpp"
 #include "cost_models/transformer/setup.hpp"
 #include "scenario/request/flag.hpp"
-#include "sim/core/stage_costs.hpp"
+#include "sim/core/assumption.hpp"
 
 namespace debubble {
 

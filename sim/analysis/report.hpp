@@ -9,8 +9,8 @@
 
 #include "sim/analysis/fill_bubbles.hpp"
 #include "sim/analysis/peak_op.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/op.hpp"
-#include "sim/core/stage_costs.hpp"
 #include "sim/core/units.hpp"
 #include "sim/rows/deadlock.hpp"
 #include "sim/rows/weight_versions.hpp"
@@ -108,7 +108,7 @@ struct StreamReport {
 
 // One kind of task of a training step, over all devices.
 struct StepPart {
-  std::string what;  // "gradient_reduce", "optimizer", ...: to_string(StepTask::Kind)
+  StepTask::Kind kind = StepTask::Kind::kOther;
   int tasks = 0;
   Nanoseconds time = 0;     // the longest sum on one device
   Nanoseconds exposed = 0;  // of these, on that device, while its compute lane was idle or held by it

@@ -70,7 +70,7 @@ std::optional<StepReport> report_step(const Timeline& timeline) {
     if (tasks[kind].empty()) continue;
     StepPart part = *std::max_element(sums[kind].begin(), sums[kind].end(),
                                       [](const StepPart& a, const StepPart& b) { return a.time < b.time; });
-    part.what = to_string(static_cast<StepTask::Kind>(kind));
+    part.kind = static_cast<StepTask::Kind>(kind);
     part.tasks = static_cast<int>(tasks[kind].size());
     report.parts.push_back(std::move(part));
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/stage_costs.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {

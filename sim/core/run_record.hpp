@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/assumption.hpp"
 #include "sim/core/p2p.hpp"
 #include "sim/core/profile.hpp"
 #include "sim/core/schedule.hpp"

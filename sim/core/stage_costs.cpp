@@ -32,20 +32,4 @@ Nanoseconds& duration_of(OpKind kind, StageCost& cost) { return cost.*cost_membe
 
 Nanoseconds duration_of(OpKind kind, const StageCost& cost) { return cost.*cost_member(kind); }
 
-const char* to_string(Source source) {
-  switch (source) {
-    case Source::kMeasured:
-      return "measured";
-    case Source::kPublished:
-      return "published";
-    case Source::kModelled:
-      return "modelled";
-    case Source::kDefault:
-      return "default";
-    case Source::kGiven:
-      return "given";
-  }
-  return "default";
-}
-
 }  // namespace debubble

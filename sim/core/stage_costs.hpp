@@ -1,4 +1,4 @@
-// StageCosts: what one microbatch costs on each stage, in time and memory, and where every number came from.
+// StageCosts: what one microbatch costs on each stage, in time and memory.
 #pragma once
 
 #include <cstdint>
@@ -67,15 +67,5 @@ struct StageCosts {
 [[nodiscard]] constexpr std::int64_t piece_of(std::int64_t value, int pieces) {
   return pieces == 1 ? value : (value + pieces / 2) / pieces;
 }
-
-// Where a number came from. Printed with every report: a default must never pass for a measurement.
-enum class Source { kMeasured, kPublished, kModelled, kDefault, kGiven };
-[[nodiscard]] const char* to_string(Source source);
-
-struct Assumption {
-  std::string what;   // "forward time"
-  std::string value;  // "1 ms per device share and microbatch"
-  Source source = Source::kDefault;
-};
 
 }  // namespace debubble

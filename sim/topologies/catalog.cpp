@@ -29,11 +29,21 @@ std::vector<TopologyEntry> all_topologies() {
                               guess.empty() ? "write " + place + " ideal" : "did you mean " + guess + "?"});
 }
 
-Assumption assumption_of(const TopologyParam& param, const PresetValues& values) {
+bool is_neutral(const TopologyParam& param, std::int64_t value) {
+  constexpr std::int64_t kWhole = 1000;  // ratios are in thousandths
+  return (param.kind == TopologyParam::Kind::kCount && value == 0) ||
+         (param.kind == TopologyParam::Kind::kRatio && value == kWhole);
+}
+
+Assumption assumption_of(const TopologyEntry& entry, const TopologyParam& param, const PresetValues& values) {
   const bool given = values.given.find(param.name) != values.given.end();
-  std::string text = preset_value_text(param.kind, values[param.name]);
-  if (!given && !param.origin.empty()) text += " (" + param.origin + ")";
-  return {param.name + ": " + param.help, std::move(text), given ? Source::kGiven : param.source};
+  return {.key = param.name,
+          .amount = preset_value_text(param.kind, values[param.name]),
+          .source = given ? Source::kGiven : param.source,
+          .subject = entry.name,
+          .meaning = param.help,
+          .citation = given ? "" : param.origin,
+          .changes_result = !is_neutral(param, values[param.name])};
 }
 
 }  // namespace
@@ -57,7 +67,8 @@ DescribedTopology describe_topology(std::string_view text, const std::string& pl
   const std::string_view rest = colon < text.size() ? text.substr(colon + 1) : std::string_view{};
   const PresetValues values = read_preset_values(*entry, text, rest, place);
   DescribedTopology described{entry->build(values), {}};
-  for (const TopologyParam& param : entry->params) described.assumptions.push_back(assumption_of(param, values));
+  for (const TopologyParam& param : entry->params)
+    described.assumptions.push_back(assumption_of(*entry, param, values));
   return described;
 }
 

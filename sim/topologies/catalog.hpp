@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/assumption.hpp"
 #include "sim/core/link_graph.hpp"
-#include "sim/core/stage_costs.hpp"
 #include "sim/topologies/preset_values.hpp"
 
 namespace debubble {

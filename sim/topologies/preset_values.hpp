@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/assumption.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/stage_costs.hpp"
 #include "sim/core/units.hpp"
 #include "sim/topologies/graph_builder.hpp"
 

@@ -46,8 +46,8 @@ void halve_times(Profile& profile) {
 
 void say_samples(std::int64_t samples, std::vector<Assumption>& assumptions) {
   for (Assumption& assumption : assumptions) {
-    if (assumption.what != "microbatch") continue;
-    assumption.value = std::to_string(samples) + (samples == 1 ? " sample" : " samples");
+    if (assumption.key != assumption_key::kMicrobatch) continue;
+    assumption.amount = std::to_string(samples) + (samples == 1 ? " sample" : " samples");
   }
 }
 

@@ -57,7 +57,8 @@ std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSi
       {"model",
        fmt::format("{}, microbatch {} x {}, {}", shape.name, size.microbatch, size.sequence, to_string(size.type)),
        Source::kGiven});
-  assumptions.push_back({"partition", parts + (automatic ? " (auto: counted products)" : ""),
+  assumptions.push_back({std::string(assumption_key::kPartition),
+                         parts + (automatic ? " (auto: counted products)" : ""),
                          automatic ? Source::kModelled : Source::kGiven});
   return partition;
 }

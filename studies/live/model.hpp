@@ -6,7 +6,7 @@
 
 #include "gpu/workload/transformer_model.hpp"
 #include "scenario/request/partition_choice.hpp"
-#include "sim/core/stage_costs.hpp"
+#include "sim/core/assumption.hpp"
 
 namespace debubble {
 

@@ -130,7 +130,7 @@ RunRecord record_of(const LivePlan& plan, live::LiveResult result, const std::st
   record.iterations = std::move(result.iterations);
   for (Assumption& chosen : result.assumptions) {
     if (is_exact(plan.clock.clock)) {
-      record.origin.notes.push_back(chosen.what + ": " + chosen.value);
+      record.origin.notes.push_back(label(chosen) + ": " + full_text(chosen));
     } else {
       record.assumptions.push_back(std::move(chosen));
     }

@@ -10,6 +10,7 @@
 
 #include "cost_models/step/step_work.hpp"
 #include "schedules/catalog.hpp"
+#include "sim/core/assumption.hpp"
 
 namespace debubble::tests {
 

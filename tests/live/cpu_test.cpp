@@ -57,7 +57,7 @@ void check_sums(const live::LiveResult& result, const live::LiveRequest& request
   }
   bool measured = false;
   for (const Assumption& each : result.assumptions)
-    measured |= each.what == "op times" && each.source == Source::kMeasured;
+    measured |= each.key == "op times" && each.source == Source::kMeasured;
   CHECK(measured);
 }
 

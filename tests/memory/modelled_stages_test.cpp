@@ -39,7 +39,7 @@ TEST_CASE("a modelled layer's own gradients, state, checkpoint and tensors count
   CHECK(stage.forward_collective == 10);
   CHECK(stage.backward_collective == 22);
   CHECK(std::none_of(assumptions.begin(), assumptions.end(),
-                     [](const Assumption& assumption) { return assumption.what == "gradients"; }));
+                     [](const Assumption& assumption) { return assumption.key == "gradients"; }));
 }
 
 TEST_CASE("layers that say nothing about their states follow the rule beside those that do") {
@@ -52,7 +52,7 @@ TEST_CASE("layers that say nothing about their states follow the rule beside tho
   CHECK(stage.gradients == 200 + 100);
   CHECK(stage.optimizer == 30 + 600);
   CHECK(std::any_of(assumptions.begin(), assumptions.end(),
-                    [](const Assumption& assumption) { return assumption.what == "gradients"; }));
+                    [](const Assumption& assumption) { return assumption.key == "gradients"; }));
 }
 
 TEST_CASE("a layer's transients and the activations behind it are never there together") {

@@ -189,7 +189,7 @@ TEST_CASE("every number of a cluster says where it comes from") {
   CHECK(topology.network()->layout.device(0, 0, 0, 1) == 8);
   std::string all;
   for (const Assumption& one : assumptions) {
-    all += one.what + "=" + one.value + "=" + to_string(one.source) + "\n";
+    all += label(one) + "=" + full_text(one) + "=" + to_string(one.source) + "\n";
   }
   CHECK(all.find("topology=dgx-h100:2,nic=20GB/s=given\n") != std::string::npos);
   CHECK(all.find("network=fluid: flows on a link share it max-min fairly=default\n") != std::string::npos);

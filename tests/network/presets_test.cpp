@@ -131,17 +131,17 @@ TEST_CASE("every number says who says so, and a given one replaces it") {
   CHECK(link_of(topology.graph, "gpu0>nvswitch0").latency == 1000);
   const auto said = [&](const std::string& what) {
     const auto found = std::find_if(topology.assumptions.begin(), topology.assumptions.end(),
-                                    [&](const Assumption& one) { return one.what == what; });
+                                    [&](const Assumption& one) { return label(one) == what; });
     REQUIRE(found != topology.assumptions.end());
     return *found;
   };
   const Assumption nvlink = said("bandwidth: NVLink of a GPU, one way");
   CHECK(nvlink.source == Source::kPublished);
-  CHECK(nvlink.value.starts_with("370.8 GB/s ("));
-  CHECK(nvlink.value.find("nominal 450 GB/s") != std::string::npos);
+  CHECK(full_text(nvlink).starts_with("370.8 GB/s ("));
+  CHECK(full_text(nvlink).find("nominal 450 GB/s") != std::string::npos);
   CHECK(said("nic: network card, one way").source == Source::kGiven);
-  CHECK(said("nic: network card, one way").value == "25 GB/s");
-  CHECK(said("latency: GPU to NVSwitch").value == "1000 ns");
+  CHECK(said("nic: network card, one way").amount == "25 GB/s");
+  CHECK(said("latency: GPU to NVSwitch").amount == "1000 ns");
 }
 
 TEST_CASE("every entry of the catalog is built from its own example and describes itself") {

@@ -59,7 +59,7 @@ TEST_CASE("a file gives nodes, links in both directions, domains and the way to 
   CHECK(graph.router->host_route(0, true, host));
   CHECK(host == std::vector<std::int32_t>{0, 2});
   REQUIRE(topology.assumptions.size() == 1);
-  CHECK(topology.assumptions[0].value == "a bench");
+  CHECK(topology.assumptions[0].amount == "a bench");
   CHECK(topology.assumptions[0].source == Source::kMeasured);
 }
 

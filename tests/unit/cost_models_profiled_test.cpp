@@ -75,7 +75,7 @@ TEST_CASE("every default is named, with the number of layers it touches") {
   (void)profiled_costs(mixed(), {1, 1, 1}, {1.0, 0.1}, 0.5, assumptions);
   std::string text;
   for (const Assumption& assumption : assumptions) {
-    text += assumption.what + ": " + assumption.value + " [" + to_string(assumption.source) + "]\n";
+    text += label(assumption) + ": " + full_text(assumption) + " [" + to_string(assumption.source) + "]\n";
   }
   CHECK(text ==
         "layer times: mixed, a paper [published]\n"
@@ -95,7 +95,7 @@ TEST_CASE("nothing is assumed where everything was measured") {
   std::vector<Assumption> assumptions;
   (void)profiled_costs(profile, {1}, {}, 1.0, assumptions);
   REQUIRE(assumptions.size() == 4);
-  CHECK(assumptions[0].value == "mixed on NVIDIA H200");
+  CHECK(full_text(assumptions[0]) == "mixed on NVIDIA H200");
   CHECK(assumptions[1].source == Source::kMeasured);
 }
 

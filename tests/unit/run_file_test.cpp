@@ -117,7 +117,15 @@ TEST_CASE("everything that a record holds survives the round trip") {
   RunRecord record = simulated(schedule, costs, Topology::ideal(5, 6), P2p::kOverlapped).at(0);
   record.schedule.notes = {"a note", "with \"quotes\" and\nlines"};
   record.schedule.params = {{"group", "4"}, {"alpha", "x"}};
-  record.assumptions = {{"forward", "1 ms", Source::kGiven}, {"link", "", Source::kPublished}};
+  record.assumptions = {{"forward", "1 ms", Source::kGiven},
+                        {"link", "", Source::kPublished},
+                        {.key = "bandwidth",
+                         .amount = "0 B/s",
+                         .source = Source::kMeasured,
+                         .subject = "ring",
+                         .meaning = "of a link",
+                         .citation = "a bench",
+                         .changes_result = false}};
   record.samples_per_microbatch = 3;
   record.tokens_per_sample = 4096;
   record.origin = {"cuda",
@@ -143,8 +151,13 @@ TEST_CASE("everything that a record holds survives the round trip") {
   CHECK(back.clocks == record.clocks);
   CHECK(back.schedule.notes == record.schedule.notes);
   CHECK(back.schedule.params == record.schedule.params);
-  REQUIRE(back.assumptions.size() == 2);
+  REQUIRE(back.assumptions.size() == 3);
   CHECK(back.assumptions[1].source == Source::kPublished);
+  CHECK(back.assumptions[1].changes_result);
+  CHECK(full_text(back.assumptions[2]) == "0 B/s (a bench)");
+  CHECK(label(back.assumptions[2]) == "bandwidth: of a link");
+  CHECK(back.assumptions[2].subject == "ring");
+  CHECK_FALSE(back.assumptions[2].changes_result);
   CHECK(back.samples_per_microbatch == 3);
   CHECK(back.tokens_per_sample == 4096);
   CHECK(back.hop_latency == 5);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sim/analysis/report.hpp"
+#include "sim/core/assumption.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/timeline.hpp"
 

@@ -9,8 +9,8 @@ namespace {
 
 std::string lines(const std::vector<Assumption>& assumptions) {
   std::string text;
-  for (const Assumption& one : brief_assumptions(assumptions)) {
-    text += std::string(to_string(one.source)) + ": " + one.what + " " + one.value + "\n";
+  for (const BriefAssumption& one : brief_assumptions(assumptions)) {
+    text += std::string(to_string(one.source)) + ": " + one.what + " " + one.amount + "\n";
   }
   return text;
 }
@@ -41,19 +41,23 @@ TEST_CASE("what was typed with the topology is not repeated, and a default that 
         "default: fat-tree leaf 32\n");
 }
 
-TEST_CASE("citations of presets are left out, a file's name and all else stays") {
-  CHECK(lines({{"model", "llama3-70b, A. Author, 2024, table 3", Source::kPublished},
-               {"hardware", "h100, datasheet", Source::kPublished},
-               {"transfer latency in addition to the links", "0 ns", Source::kDefault}}) ==
-        "published: model llama3-70b\n"
-        "published: hardware h100\n");
-  const std::vector<Assumption> others{{"model", "a.json, with layers=2", Source::kGiven},
-                                       {"transfer latency in addition to the links", "5 us", Source::kGiven},
-                                       {"bandwidth: NVLink of a GPU, one way", "1 GB/s", Source::kPublished}};
-  CHECK(lines(others) ==
-        "given: model a.json, with layers=2\n"
-        "given: transfer latency in addition to the links 5 us\n"
-        "published: bandwidth: NVLink of a GPU, one way 1 GB/s\n");
+TEST_CASE("citations are left out, and so is what is typed with a topology or has no effect") {
+  Assumption model{.key = "model", .amount = "llama3-70b, with layers=2", .source = Source::kPublished};
+  model.citation = "A. Author, 2024, table 3";
+  Assumption latency{.key = "transfer latency in addition to the links", .amount = "0 ns"};
+  latency.changes_result = false;
+  CHECK(lines({model, latency}) == "published: model llama3-70b, with layers=2\n");
+  CHECK(full_text(model) == "llama3-70b, with layers=2 (A. Author, 2024, table 3)");
+
+  const Assumption measured{.key = "bandwidth",
+                            .amount = "1 GB/s",
+                            .source = Source::kMeasured,
+                            .subject = "ring",
+                            .meaning = "of a link",
+                            .changes_result = false};  // no default: who says so is worth a word
+  Assumption given = measured;
+  given.source = Source::kGiven;
+  CHECK(lines({measured, given}) == "measured: ring bandwidth 1 GB/s\n");
 }
 
 }  // namespace debubble::testing

@@ -49,7 +49,7 @@ template <StepTask::Kind kKind, auto kMember>
 std::int64_t of_step(const Report& report) {
   if (!report.step) return 0;
   for (const StepPart& part : report.step->parts) {
-    if (part.what == to_string(kKind)) return part.*kMember;
+    if (part.kind == kKind) return part.*kMember;
   }
   return 0;
 }

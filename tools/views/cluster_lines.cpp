@@ -24,7 +24,7 @@ std::string where(const ClusterReport& cluster, int pipeline) {
 }
 
 std::string part_text(const StepPart& part) {
-  std::string name = part.what;
+  std::string name = to_string(part.kind);
   std::replace(name.begin(), name.end(), '_', ' ');
   std::string text = name + " " + format_duration(part.time);
   std::string apart;

@@ -14,7 +14,7 @@ namespace debubble {
 namespace {
 
 bool same(const Assumption& a, const Assumption& b) {
-  return a.what == b.what && a.value == b.value && a.source == b.source;
+  return a.key == b.key && a.subject == b.subject && a.amount == b.amount && a.source == b.source;
 }
 
 bool makes(const Report& run, const Assumption& assumption) {
@@ -63,12 +63,12 @@ std::string assumption_line(const std::string& whose, const Group& group) {
   std::string line = whose + ":";
   for (std::size_t k = 0; k < group.assumptions.size(); ++k) {
     const Assumption& one = group.assumptions[k];
-    line += fmt::format("{} {} {} ({})", k == 0 ? "" : ";", one.what, one.value, to_string(one.source));
+    line += fmt::format("{} {} {} ({})", k == 0 ? "" : ";", label(one), full_text(one), to_string(one.source));
   }
   return line;
 }
 
-// Small groups first; what all others assume instead stands behind them.
+// Small groups first, each followed by what all others assume instead.
 std::vector<std::string> assumption_lines(std::vector<Group> groups, std::span<const Report> reports) {
   const std::vector<std::size_t> all = with_result(reports);
   std::stable_sort(groups.begin(), groups.end(),
@@ -95,7 +95,7 @@ ComparedAssumptions compared_assumptions(std::span<const Report> reports) {
   std::vector<Assumption> seen;
   for (const std::size_t run : runs) {
     for (const Assumption& assumption : reports[run].assumptions) {
-      const bool in_row = assumption.what == "stages per device";  // "interleaved v=2"
+      const bool in_row = assumption.key == assumption_key::kStagesPerDevice;  // "interleaved v=2"
       const auto is_same = [&](const Assumption& other) { return same(other, assumption); };
       if (in_row || std::any_of(seen.begin(), seen.end(), is_same)) continue;
       seen.push_back(assumption);
@@ -104,7 +104,7 @@ ComparedAssumptions compared_assumptions(std::span<const Report> reports) {
                    [&](std::size_t one) { return makes(reports[one], assumption); });
       if (makers.size() == runs.size()) {
         compared.shared.push_back(assumption);
-      } else if (assumption.what != "partition") {  // follows the number of stages; JSON has it
+      } else if (assumption.key != assumption_key::kPartition) {  // follows the number of stages; JSON has it
         add_of_some(std::move(makers), assumption, compared);
       }
     }

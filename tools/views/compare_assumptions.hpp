@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/analysis/report.hpp"
+#include "sim/core/assumption.hpp"
 #include "tools/views/style.hpp"
 
 namespace debubble {

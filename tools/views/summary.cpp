@@ -217,13 +217,13 @@ std::string deadlock_lines(const Deadlock& deadlock, const ViewStyle& style) {
 std::string heading(const std::string& title, const std::vector<Assumption>& assumptions, const ViewStyle& style) {
   static constexpr std::array<Source, 5> kSources = {Source::kMeasured, Source::kPublished, Source::kModelled,
                                                      Source::kGiven, Source::kDefault};
-  const std::vector<Assumption> brief = brief_assumptions(assumptions);
+  const std::vector<BriefAssumption> brief = brief_assumptions(assumptions);
   Table table = pairs();
   for (const Source source : kSources) {
     std::string text;
-    for (const Assumption& one : brief) {
+    for (const BriefAssumption& one : brief) {
       if (one.source != source) continue;
-      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", one.what, one.value);
+      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", one.what, one.amount);
     }
     if (!text.empty()) table.add_row({to_string(source), text});
   }

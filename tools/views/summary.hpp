@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "sim/analysis/report.hpp"
+#include "sim/core/assumption.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/style.hpp"
 

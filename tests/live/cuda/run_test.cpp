@@ -137,7 +137,7 @@ TEST_CASE("a run says what it ran on, what it measured and what it chose") {
   CHECK(has_note("transfers run on the 4 processors that were left over"));
   const auto value_of = [&result](const std::string& what) {
     for (const Assumption& each : result.assumptions) {
-      if (each.what == what) return each.value;
+      if (each.key == what) return each.amount;
     }
     return std::string("missing");
   };

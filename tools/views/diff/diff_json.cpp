@@ -35,7 +35,7 @@ Json diff_schedule(const ScheduleFacts& facts) {
 Json diff_assumptions(const std::vector<Assumption>& assumptions) {
   Json list = Json::array();
   for (const Assumption& one : assumptions) {
-    list.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
+    list.push_back({{"what", label(one)}, {"value", full_text(one)}, {"source", to_string(one.source)}});
   }
   return list;
 }

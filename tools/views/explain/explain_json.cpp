@@ -12,7 +12,7 @@ constexpr int kExplainVersion = 1;
 Json opened(const char* topic, const Simulated& run, const ToolFacts& tool) {
   Json assumptions = Json::array();
   for (const Assumption& one : run.result.report.assumptions) {
-    assumptions.push_back({{"what", one.what}, {"value", one.value}, {"source", to_string(one.source)}});
+    assumptions.push_back({{"what", label(one)}, {"value", full_text(one)}, {"source", to_string(one.source)}});
   }
   return {{"schema_version", kExplainVersion},
           {"tool", {{"name", "debubble"}, {"version", tool.version}}},

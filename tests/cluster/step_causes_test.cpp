@@ -200,15 +200,15 @@ TEST_CASE("step report: by kind, of the device that spends most on it, hidden ti
   CHECK(report.step->pipeline_end == 80);
   REQUIRE(report.step->parts.size() == 3);
   const StepPart& reduce = report.step->parts[0];
-  CHECK(reduce.what == "gradient_reduce");
+  CHECK(reduce.kind == StepTask::Kind::kGradientReduce);
   CHECK(reduce.tasks == 2);
   CHECK(reduce.time == 25);
   CHECK(reduce.exposed == 15);
   CHECK(reduce.contention == 2);
   CHECK(reduce.bytes == 99);
-  CHECK(report.step->parts[1].what == "global_norm");
+  CHECK(report.step->parts[1].kind == StepTask::Kind::kGlobalNorm);
   CHECK(report.step->parts[1].tasks == 1);  // one task, on two devices
-  CHECK(report.step->parts[2].what == "optimizer");
+  CHECK(report.step->parts[2].kind == StepTask::Kind::kOptimizer);
   CHECK(report.step->parts[2].time == 5);
   CHECK(report.step->parts[2].exposed == 5);
 }

@@ -3,8 +3,8 @@
 
     compile_flags_test.py BUILD_FOLDER
 
-Counted are the compiler calls of our rooms: of a source, or of a dozen of them, which CMake includes in a file below the
-build folder (debubble_UNITY). Calls that only check a header make no code.
+Counted are the compiler calls of our rooms: of a source, or of a dozen of them, which CMake includes in a file below
+the build folder (debubble_UNITY). Calls that only check a header make no code.
 
 Exit codes: 0 all right; 1 each file that lacks the flag, each room without a call and too few calls are printed;
 77 skipped, since there is no compile_commands.json.

@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 VERSION = "14"
-FOLDERS = ("sim", "schedules", "cost_models", "formats", "gpu", "profiler", "live", "scenario", "studies", "tools", "tests",
-           "bench")
+FOLDERS = ("sim", "schedules", "cost_models", "formats", "gpu", "profiler", "live", "scenario", "studies", "tools",
+           "tests", "bench")
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
 
 

@@ -21,7 +21,7 @@ endfunction()
 
 # For code that builds text, once per run.
 function(debubble_compile_as_text target)
-  separate_arguments(flags UNIX_COMMAND "${debubble_TEXT_FLAGS}")
+  separate_arguments(flags UNIX_COMMAND "${debubble_chosen_text_flags}")
   target_compile_options(${target} PRIVATE ${flags})
 endfunction()
 

@@ -80,7 +80,7 @@ void refuse_empty_values(const std::vector<std::string>& arguments) {
   }
 }
 
-// What stands behind "--" is another program's and none of our business: no flag, no --config, no empty value of it
+// What follows "--" is another program's and none of our business: no flag, no --config, no empty value of it
 // is looked at. Other verbs have no use for it.
 std::vector<std::string> take_program(std::vector<std::string>& arguments, const Command& command) {
   const auto dashes = std::find(arguments.begin() + 1, arguments.end(), "--");

@@ -192,7 +192,8 @@ void add_numbers(Json& json, const Report& report) {
 Json limit_json(const Limit& limit) {
   using Kind = Limit::Kind;
   const bool has_cause = limit.kind == Kind::kTransfers || limit.kind == Kind::kOtherCause;
-  const bool of_step = limit.kind == Kind::kCompute || limit.kind == Kind::kDevice;
+  const bool one_device = limit.kind == Kind::kDevice;
+  const bool of_step = limit.kind == Kind::kCompute || one_device;
   Json more = nullptr;
   if (limit.more_microbatches) {
     more = {{"microbatches", limit.more_microbatches->first},
@@ -201,7 +202,10 @@ Json limit_json(const Limit& limit) {
   return {{"what", to_string(limit.kind)},
           {"share", finite_or_null(limit.share)},
           {"share_of", of_step ? "step" : "idle"},
-          {"device", limit.device < 0 ? Json(nullptr) : Json(limit.device)},
+          {"device", one_device ? Json(limit.device) : Json(nullptr)},
+          {"least_busy_device", one_device ? Json(limit.least_busy_device) : Json(nullptr)},
+          {"least_share", one_device ? finite_or_null(limit.least_share) : Json(nullptr)},
+          {"uneven_work", limit.kind == Kind::kDependency ? Json(limit.uneven_work) : Json(nullptr)},
           {"cause", has_cause ? Json(to_string(limit.cause)) : Json(nullptr)},
           {"more_microbatches", more}};
 }

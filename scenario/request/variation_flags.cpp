@@ -40,7 +40,7 @@ FlagRows flag_rows(VariationFlags& flags) {
       {.name = "--slow",
        .group = kGroup,
        .type = "WHAT=N:FACTOR",
-       .help = "slowdown: device=3:1.25, stage=0:1.1, ...",
+       .help = "slowdown: device=3:2, stage=0:1.1, devices=1,1,1.2",
        .target = &flags.slow,
        .count = FlagCount::kAll},
       {.name = "--factors",

@@ -66,14 +66,20 @@ const char* to_string(Limit::Kind kind) {
   return "other_cause";
 }
 
+WorkSpread work_spread(const Report& report) {
+  const auto [least_busy, busiest] =
+      std::minmax_element(report.devices.begin(), report.devices.end(),
+                          [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
+  return {&*busiest, &*least_busy,
+          static_cast<double>(busiest->busy) > kUneven * static_cast<double>(least_busy->busy)};
+}
+
 Limit find_limit(const Report& report, const std::optional<std::pair<int, double>>& more_microbatches) {
   Limit limit;
   limit.share = 1 - report.bubble_ratio;
   if (report.bubble_ratio < kBusyEnough) return limit;
-  const auto [least_busy, busiest] =
-      std::minmax_element(report.devices.begin(), report.devices.end(),
-                          [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
-  limit.uneven_work = static_cast<double>(busiest->busy) > kUneven * static_cast<double>(least_busy->busy);
+  const auto [busiest, least_busy, uneven] = work_spread(report);
+  limit.uneven_work = uneven;
   if (limit.uneven_work && share(busiest->busy, report.makespan) >= kDominates) {
     limit.kind = Limit::Kind::kDevice;
     limit.share = share(busiest->busy, report.makespan);

@@ -28,6 +28,16 @@ struct Limit {
   std::optional<std::pair<int, double>> more_microbatches;
 };
 
+// The devices that work most and least; uneven: the busiest works over 5 % more.
+struct WorkSpread {
+  const DeviceReport* busiest = nullptr;
+  const DeviceReport* least_busy = nullptr;
+  bool uneven = false;
+};
+
+// Points into `report`, which must have devices.
+[[nodiscard]] WorkSpread work_spread(const Report& report);
+
 [[nodiscard]] const char* to_string(Limit::Kind kind);  // "compute", "device", "fill_and_drain", ...: the JSON's words
 
 // `report` must have a result. `more_microbatches`: the same schedule with more of them, simulated: how many, and its

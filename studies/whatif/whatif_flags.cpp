@@ -105,7 +105,7 @@ FlagRows flag_rows(WhatIfFlags& flags) {
       {.name = "--link",
        .group = kChange,
        .type = "LINK:CHANGE",
-       .help = "changed link: 3-4:x0.5 (bandwidth), 3-4:latency=x2",
+       .help = "link 3-4:x0.5 (bandwidth), 3-4:latency=x2 or =50us",
        .target = &flags.links,
        .count = FlagCount::kAll},
       {.name = "--fail",

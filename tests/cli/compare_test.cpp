@@ -197,9 +197,12 @@ TEST_CASE("explain tells of a schedule, draws it and measures it against 1f1b") 
         "  --> explain\n"
         "  = help: write `debubble explain schedule NAME`\n");
   CHECK(folder.refusal({"explain", "0B0", "0B1"}) ==
-        "error[C003]: \"0B1\" stands behind \"0B0\", which takes no name\n"
+        "error[C061]: \"0B1\" comes after \"0B0\", which takes no name\n"
         "  --> explain\n"
         "  = help: explain one thing at a time: debubble explain 0B0\n");
+  CHECK(folder.refusal({"explain", "step", "0B0"}).starts_with("error[C061]: \"0B0\" comes after \"step\", which"));
+  CHECK(folder.refusal({"explain", "schedule"}) ==
+        "error[C061]: which schedule?\n  --> explain schedule\n  = help: see `debubble list schedules`\n");
 }
 
 }  // namespace debubble::testing

@@ -133,6 +133,18 @@ TEST_CASE("what the command line says replaces the file's list, and a parameter 
   CHECK(mine.find("group=4") != std::string::npos);
 }
 
+TEST_CASE("a flag that may be given several times takes an array in a scenario file") {
+  const Folder folder;
+  folder.write("s.toml",
+               "slow = [\"device=1:1.5\", \"stage=2:1.25\"]\n"
+               "[whatif]\nlink = [\"0-1:latency=50us\", \"2-3:latency=70us\"]\n");
+  CHECK(result(folder, {"simulate", "--config", "s.toml", "--format", "json"}) ==
+        result(folder, {"simulate", "--slow", "device=1:1.5", "--slow", "stage=2:1.25", "--format", "json"}));
+  CHECK(folder.data({"whatif", "--config", "s.toml"}) ==
+        folder.data({"whatif", "--slow", "device=1:1.5", "--slow", "stage=2:1.25", "--link", "0-1:latency=50us",
+                     "--link", "2-3:latency=70us"}));
+}
+
 TEST_CASE("a scenario file is as strict as the command line") {
   const Folder folder;
   folder.write("open.toml", "schedule = [\"1f1b\",\ndevices = 4\n");

@@ -30,7 +30,19 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
+def usage(flag):
+    """A positional argument as a command line shows it: several may follow each other."""
+    return flag["name"] + "..." * (flag["kind"] == "list")
+
+
+def takes(flag):
+    """As the help shows it: a type that ends in a comma is that of a list."""
+    return flag["type"] + "..." * flag["type"].endswith(",")
+
+
 def names_of(flag):
+    if not flag["name"].startswith("-"):
+        return f"`{usage(flag)}`"
     return "`" + "`, `".join(name for name in (flag["short_name"], flag["name"], flag["alias"]) if name) + "`"
 
 
@@ -50,8 +62,8 @@ def table(flags):
         lines += ["", f"| {group or 'Flag'} | takes | meaning |", "|---|---|---|"]
         for flag in flags:
             if flag["group"] == group:
-                takes = f"`{cell(flag['type'])}`" if flag["type"] else ""
-                lines.append(f"| {cell(names_of(flag))} | {takes} | {cell(meaning(flag))} |")
+                value = f"`{cell(takes(flag))}`" if flag["type"] else ""
+                lines.append(f"| {cell(names_of(flag))} | {value} | {cell(meaning(flag))} |")
     return "\n".join(lines) + "\n\n"
 
 
@@ -86,9 +98,9 @@ class Manual:
         if name not in self.own:
             raise SystemExit(f"{MANUAL.name}: there is no verb {name}")
         command = self.commands[name]
-        usage = " ".join(f"[{flag['name']}]" if not flag["required"] else flag["name"]
-                         for flag in self.rows[name] if not flag["name"].startswith("-"))
-        head = f"`debubble {name} [flags]{' ' * bool(usage)}{usage}`: {command['summary']}.\n"
+        arguments = "".join(" " + usage(flag) if flag["required"] else f" [{usage(flag)}]"
+                            for flag in self.rows[name] if not flag["name"].startswith("-"))
+        head = f"`debubble {name} [flags]{arguments}`: {command['summary']}.\n"
         example = f"\n```text\n{command['example'].replace(chr(10) + '  ', chr(10))}\n```\n"
         shared = f"Shared flags: {self.shared_by(name)}.\n"
         return head + example + (table(self.own[name]) if self.own[name] else "\n") + shared

@@ -20,6 +20,3 @@ class Readme:
         wanted, printed = self.example_output.splitlines(), output.splitlines()
         pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in wanted)
         return re.fullmatch(pattern, "".join(line + "\n" for line in printed)) is not None
-
-    def packages(self):
-        return [word for line in self.apt_lines for word in line.split()[2:]]

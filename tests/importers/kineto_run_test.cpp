@@ -343,5 +343,5 @@ TEST_CASE("traces that are no run of a pipeline are refused") {
   CHECK(contains(refusal([] {
                    (void)read("{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"PP:0F0\", \"ts\": \"x\"}]}", "bad.json");
                  }),
-                 "P0"));
+                 "P007"));
 }

@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 VERSION = "14"
-FOLDERS = ("sim", "schedules", "cost_models", "formats", "gpu", "profiler", "live", "scenario", "studies", "tools", "tests", "bench")
+FOLDERS = ("sim", "schedules", "cost_models", "formats", "gpu", "profiler", "live", "scenario", "studies", "tools",
+           "tests", "bench")
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
 
 
@@ -42,7 +43,7 @@ def main():
     mode = ["-i"] if fix else ["--dry-run", "-Werror"]
     result = subprocess.run([command, "--style=file", *mode, *files], check=False)
     if result.returncode != 0 and not fix:
-        print("mend it with: tests/layers/check_format.py --fix")
+        print("fix it with: tests/layers/check_format.py --fix")
     print(f"{len(files)} files")
     return 1 if result.returncode else 0
 

@@ -7,7 +7,7 @@ namespace {
 TEST_CASE("exactly one thing is measured") {
   const Folder folder;
   CHECK(folder.refusal({"profile"}) ==
-        "error[C009]: nothing is given to measure\n  --> debubble profile\n"
+        "error[C061]: nothing is given to measure\n  --> debubble profile\n"
         "  = help: give either --model NAME, or a program: -- python train.py\n");
   CHECK(folder.refusal({"profile", "--model", "gpt-1.3b", "--", "ls"}) ==
         "error[C009]: both --model and a program are given\n  --> debubble profile\n"

@@ -250,6 +250,40 @@ TEST_CASE("the published schema and the writer know the same keys") {
   check_keys(Json::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
 }
 
+TEST_CASE("the limit has the numbers of its text, and null where one means nothing") {
+  const auto limit_of = [](const Limit& limit) {
+    return Json::parse(report_json(full_report(), kTool, &limit)).at("limit");
+  };
+  Limit limit;
+  limit.kind = Limit::Kind::kDevice;
+  limit.share = 0.95;
+  limit.device = 3;
+  limit.least_busy_device = 0;
+  limit.least_share = 0.5;
+  limit.uneven_work = true;
+  CHECK(limit_of(limit) == Json({{"what", "device"},
+                                 {"share", 0.95},
+                                 {"share_of", "step"},
+                                 {"device", 3},
+                                 {"least_busy_device", 0},
+                                 {"least_share", 0.5},
+                                 {"uneven_work", nullptr},
+                                 {"cause", nullptr},
+                                 {"more_microbatches", nullptr}}));
+  Limit gaps;
+  gaps.kind = Limit::Kind::kDependency;
+  gaps.share = 0.75;
+  CHECK(limit_of(gaps) == Json({{"what", "dependency"},
+                                {"share", 0.75},
+                                {"share_of", "idle"},
+                                {"device", nullptr},
+                                {"least_busy_device", nullptr},
+                                {"least_share", nullptr},
+                                {"uneven_work", false},
+                                {"cause", nullptr},
+                                {"more_microbatches", nullptr}}));
+}
+
 TEST_CASE("devices as CSV") {
   CHECK(
       devices_csv(small_report()) ==

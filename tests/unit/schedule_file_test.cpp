@@ -236,7 +236,7 @@ TEST_CASE("times and peers of nodes are checked") {
 TEST_CASE("lists that are none") {
   for (const char* text : {"[]", "[1]", "[[]]", "[[1]]", "[{}]"}) {
     CAPTURE(text);
-    CHECK(test::problems_of([&] { (void)read_schedule_text(text, "n.json"); }).find("error[P0") == 0);
+    CHECK(test::problems_of([&] { (void)read_schedule_text(text, "n.json"); }).find("error[P010]") == 0);
   }
 }
 

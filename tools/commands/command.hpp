@@ -15,7 +15,7 @@ namespace debubble {
 
 struct Invocation {
   std::string command_line;          // as typed, for reports
-  std::vector<std::string> program;  // what stands behind "--", untouched
+  std::vector<std::string> program;  // what follows "--", untouched
 };
 
 class Command {

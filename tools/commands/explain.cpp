@@ -60,8 +60,8 @@ class Explain : public Command {
     if (!name_.empty() && topic_ != "schedule") {
       const bool known =
           topic_ == "step" || is_op_name(topic_) || is_error_code(topic_) || find_schedule(topic_) != nullptr;
-      throw InputError(Diagnostic{"C003", "explain",
-                                  known ? "\"" + name_ + "\" stands behind \"" + topic_ + "\", which takes no name"
+      throw InputError(Diagnostic{known ? "C061" : "C003", "explain",
+                                  known ? "\"" + name_ + "\" comes after \"" + topic_ + "\", which takes no name"
                                         : "\"" + topic_ + "\" cannot be explained",
                                   known ? "explain one thing at a time: debubble explain " + topic_
                                         : "write `debubble explain schedule NAME`"});
@@ -72,7 +72,7 @@ class Explain : public Command {
       if (find_schedule(topic_) == nullptr) nothing_called(topic_);
       name_ = topic_;
     } else if (name_.empty()) {
-      throw InputError(Diagnostic{"C003", "explain schedule", "which schedule?", "see `debubble list schedules`"});
+      throw InputError(Diagnostic{"C061", "explain schedule", "which schedule?", "see `debubble list schedules`"});
     }
     return explain_schedule();
   }

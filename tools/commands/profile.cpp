@@ -110,7 +110,7 @@ class ProfileCommand : public Command {
     const bool model = !flags_.model.empty();
     const bool program = !invocation.program.empty();
     if (model == program) {
-      throw InputError(Diagnostic{"C009", "debubble profile",
+      throw InputError(Diagnostic{model ? "C009" : "C061", "debubble profile",
                                   model ? "both --model and a program are given" : "nothing is given to measure",
                                   "give either --model NAME, or a program: -- python train.py"});
     }

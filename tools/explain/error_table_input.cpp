@@ -31,7 +31,7 @@ constexpr std::array<ErrorRow, 24> kCommandLine{{
      "write the unit: ns, us, ms, s; B, KiB, MiB, GiB; GB/s, Gbit/s"},
     {"C017", "B003 C095 M002", "a key that the flag does not know", "use one of the keys in the message"},
     {"C031", "C030 C035", "the `--fail-if` expression is empty, malformed or nested too deeply",
-     "write it like 'bubble_ratio > 20% or peak_memory > 70GiB'"},
+     "write it like 'bubble>25% || mem>76GiB'"},
     {"C032", "", "`--fail-if` names a number that the report does not have", "use one of the names in the message"},
     {"C033", "C034", "a `--fail-if` value of another kind than its number: a size for a time, a unit for a count",
      "write the value in the unit of the number it is compared with"},

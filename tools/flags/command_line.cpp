@@ -116,8 +116,8 @@ std::string usage_of(const FlagRows& rows, const std::string& name) {
   throw InputError(std::move(problem));
 }
 
-// CLI11's complaint in our words, with a suggestion for a misspelt flag. What it complains about stands in its text
-// only: "Could not convert: --devices = x", "--devices: 1 required P missing", "--to is required".
+// CLI11's complaint in our words, with a suggestion for a misspelt flag. Only its text says what it
+// complains about: "Could not convert: --devices = x", "--devices: 1 required P missing", "--to is required".
 [[noreturn]] void refuse_flags(const VerbFacts& verb, const FlagRows& rows, const CLI::App& app,
                                const CLI::ParseError& error) {
   const std::string text = error.what();

@@ -6,7 +6,7 @@
 //     [compare]                   # only for that verb
 //     schedule = ["1f1b", "zb-h1"]
 //
-// The file becomes flags that stand before those on the command line, and what is given later wins.
+// The file becomes flags that precede those on the command line, and what is given later wins.
 #pragma once
 
 #include <span>
@@ -21,13 +21,13 @@ namespace debubble {
 // --config as the help shows it: expand_config takes it out before flags are parsed.
 [[nodiscard]] Flag config_row(std::string& target);
 
-// Removes --config from `arguments` (verb first) and puts the file's flags in its stead. `rows` are the verb's.
+// Removes --config from `arguments` (verb first) and inserts the file's flags after the verb. `rows` are the verb's.
 // Throws InputError for an unreadable file, wrong syntax, unknown keys (with file:line) and unknown sections.
 [[nodiscard]] std::vector<std::string> expand_config(std::vector<std::string> arguments, std::span<const Flag> rows,
                                                      const std::vector<std::string>& verbs);
 
 // A scenario file alone, as `debubble simulate --config FILE` reads the shared flags. Throws InputError: what
-// expand_config does, and D002 for a value that is none of its flag.
+// expand_config does, and D002 for a value that its flag does not take.
 [[nodiscard]] ScenarioFlags read_scenario_file(const std::string& file);
 
 }  // namespace debubble

@@ -13,7 +13,7 @@ namespace debubble {
 struct Advice {
   std::string limit;    // "pipeline fill and drain: 100.0 % of the idle time; ..."
   std::string next;     // "debubble compare -p 4 -m 8"
-  bool command = true;  // whether it is one, and not words
+  bool command = true;  // whether `next` is a command; false: it says in words what to do
 };
 
 // What the report itself does not know.

@@ -68,7 +68,7 @@ TEST_CASE("A status that the schedule does not have is refused") {
   for (const DeviceStatus& status : bad) CHECK_THROWS_AS(check(status, schedule, 1), std::logic_error);
 }
 
-TEST_CASE("What a device did survives its writer, and can be put on another clock") {
+TEST_CASE("What a device did survives its message, and can be put on another clock") {
   DeviceRun run;
   run.ops.push_back({{OpKind::kForward, true, 1, 2}, {OpKind::kBackward, false, 3, 4}, true, 5, 100, 250});
   run.transfers.push_back({{OpKind::kInputGrad, false, 6, 7}, 1, 2, 90, 100, 5, 4096});

@@ -17,21 +17,17 @@ constexpr std::size_t kMostGroups = 16;  // of the critical path in text; of a l
 constexpr std::size_t kStepHead = 9;
 constexpr std::size_t kChanges = 3;
 constexpr Nanoseconds kFinerStep = 10;  // so that short stretches of a long step show
-constexpr double kUnevenStep = 1.05;
-constexpr double kTight = 0.05;  // of the memory to spare
+constexpr double kTight = 0.05;         // of the memory to spare
 
-// Beside `limit`.
+// In addition to `limit`.
 std::vector<std::string> other_limits(const Simulated& run, const Limit& limit) {
   const Report& report = run.result.report;
   std::vector<std::string> also;
-  const auto [laziest, busiest] =
-      std::minmax_element(report.devices.begin(), report.devices.end(),
-                          [](const DeviceReport& a, const DeviceReport& b) { return a.busy < b.busy; });
-  if (limit.kind != Limit::Kind::kDevice &&
-      static_cast<double>(busiest->busy) > kUnevenStep * static_cast<double>(laziest->busy)) {
+  const auto [busiest, least_busy, uneven] = work_spread(report);
+  if (limit.kind != Limit::Kind::kDevice && uneven) {
     also.push_back(fmt::format("uneven work: device {} is busy {} of the step, device {} {}", busiest->device,
-                               format_percent(share(busiest->busy, report.makespan)), laziest->device,
-                               format_percent(share(laziest->busy, report.makespan))));
+                               format_percent(share(busiest->busy, report.makespan)), least_busy->device,
+                               format_percent(share(least_busy->busy, report.makespan))));
   }
   Nanoseconds busy = 0;
   for (const DeviceReport& device : report.devices) busy += device.busy;

@@ -107,7 +107,7 @@ std::string derivatives(const Sensitivity& sensitivity, const ViewStyle& style) 
   if (grouped) text += paragraph("links that have the same part in the run are one cost and change together", style);
   if (!sensitivity.exact) {
     text += paragraph(
-        "by runs with each cost 0.1 % larger and smaller: where transfers meet, or tasks run beside the "
+        "by runs with each cost 0.1 % larger and smaller: where transfers meet, or tasks overlap with the "
         "schedule, no single path decides",
         style);
   }

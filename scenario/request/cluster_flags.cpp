@@ -1,15 +1,14 @@
 #include "scenario/request/cluster_flags.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/topology/topology_file.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/rank_lists.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
 
 namespace debubble {
@@ -66,17 +65,6 @@ void read_topology_flag(const ClusterFlags& flags, ClusterScenario& cluster) {
       is_topology_file(flags.topology) ? read_topology_file(flags.topology) : describe_topology(flags.topology);
   cluster.graph = std::make_shared<const LinkGraph>(std::move(topology.graph));
   cluster.rates = std::move(topology.assumptions);
-}
-
-NetworkModel read_model(const std::string& word) {
-  const std::array<std::string, 3> words{"fluid", "fifo", "uncontended"};
-  if (word.empty()) return NetworkModel::kFluid;
-  for (std::size_t k = 0; k < words.size(); ++k) {
-    if (words.at(k) == word) return static_cast<NetworkModel>(k);
-  }
-  const std::string guess = closest_name(word, words);
-  fail("C002", "--network", "\"" + word + "\" is not one of: fluid, fifo, uncontended",
-       guess.empty() ? "write --network fluid" : "did you mean " + guess + "?");
 }
 
 // Links that are nobody's have no flows to share them.
@@ -170,7 +158,11 @@ ClusterScenario check_cluster(const ClusterFlags& flags) {
   ClusterFlags copy = flags;
   const FlagRows rows = flag_rows(copy);
   run_all({[&] { read_topology_flag(flags, cluster); }, [&] { refuse_on_ideal(rows); },
-           [&] { cluster.model = read_model(flags.network); }, [&] { cluster.sizes = read_group_sizes(flags); },
+           [&] {
+             cluster.model =
+                 static_cast<NetworkModel>(choice_or_first(flags.network, "fluid|fifo|uncontended", "--network"));
+           },
+           [&] { cluster.sizes = read_group_sizes(flags); },
            [&] {
              if (!flags.rank_order.empty()) cluster.order = parse_rank_order(flags.rank_order, "--rank-order");
            },

@@ -54,11 +54,11 @@ void read_numbers(const StepFlags& flags, StepScenario& scenario, Checks& checks
     if (flags.density.empty()) return;
     scenario.options.density = step_number(flags.density, "--density", 1, false);
     if (flags.collective == "sparse") return;
-    fail("C012", "--density", "only a sparse reduction sends a part of the gradients", "add --collective sparse");
+    fail("C004", "--density", "only a sparse reduction sends a part of the gradients", "add --collective sparse");
   });
   checks.run([&] {
     if (flags.collective != "sparse" || !flags.density.empty()) return;
-    fail("C012", "--collective", "a sparse reduction must know which share of the gradients it sends",
+    fail("C004", "--collective", "a sparse reduction must know which share of the gradients it sends",
          "add --density 0.01");
   });
   checks.run([&] {

@@ -46,7 +46,7 @@ struct StepScenario {
   [[nodiscard]] std::string shaping_flag() const;
 };
 
-// Throws InputError (C002, C006, C012) with everything that is wrong with them.
+// Throws InputError (C002, C004, C006, C012) with everything that is wrong with them.
 [[nodiscard]] StepScenario check_step(const StepFlags& flags);
 
 // Throws InputError C087: `verb` has a training step of its own, which it measures.

@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kFlag = "--transform";
 
-Diagnostic bad_form(const std::string& text, const std::string& message) {
-  return {"C006", kFlag, "\"" + text + "\": " + message, "write it like --transform recompute:mode=full,when=early"};
+Diagnostic bad_form(const std::string& text, const std::string& message, const char* code = "C006") {
+  return {code, kFlag, "\"" + text + "\": " + message, "write it like --transform recompute:mode=full,when=early"};
 }
 
 void add_value(TransformSpec& spec, std::string& key, const std::string& item, const std::string& text) {
@@ -26,7 +26,7 @@ void add_value(TransformSpec& spec, std::string& key, const std::string& item, c
   }
   key = item.substr(0, equals);
   if (!spec.params.emplace(key, item.substr(equals + 1)).second) {
-    throw InputError(bad_form(text, "\"" + key + "\" is given twice"));
+    throw InputError(bad_form(text, "\"" + key + "\" is given twice", "C007"));
   }
 }
 

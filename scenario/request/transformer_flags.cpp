@@ -60,7 +60,8 @@ void check_calibration(const std::string& text, TransformerScenario& scenario) {
     const std::size_t equals = item.find('=');
     const std::string key = item.substr(0, equals);
     if (equals == std::string::npos || (key != "compute" && key != "network")) {
-      fail("C006", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
+      fail(equals == std::string::npos ? "C006" : "C017", "--calibrate",
+           "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
            "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it");
     }
     if (!seen.insert(key).second) {
@@ -125,8 +126,8 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   setup.microbatch_size = flags.microbatch_size.value_or(1);
   Checks checks;
   checks.run([&] {
-    const std::string format = flags.dtype.empty() ? "bf16" : flags.dtype;
-    setup.compute = static_cast<NumberFormat>(choice_of(format, "fp32|fp16|bf16|fp8", "--dtype"));
+    if (flags.dtype.empty()) return;
+    setup.compute = static_cast<NumberFormat>(choice_of(flags.dtype, "fp32|fp16|bf16|fp8", "--dtype"));
   });
   checks.run([&] {
     setup.gradients = static_cast<NumberFormat>(choice_or_first(flags.grad_dtype, "fp32|fp16|bf16", "--grad-dtype"));

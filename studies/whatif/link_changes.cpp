@@ -60,7 +60,7 @@ LinkChange parse_link(const std::string& text) {
 std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, int replicas) {
   constexpr int kMostDevices = 1024;  // a million links
   if (devices > kMostDevices) {
-    throw InputError(Diagnostic{"B008", "--link", fmt::format("the ideal links of {} devices are too many", devices),
+    throw InputError(Diagnostic{"X005", "--link", fmt::format("the ideal links of {} devices are too many", devices),
                                 fmt::format("use at most {} devices, or a --topology", kMostDevices)});
   }
   GraphBuilder builder;

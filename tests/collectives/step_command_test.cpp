@@ -183,7 +183,9 @@ TEST_CASE("what cannot be is refused") {
   CHECK(contains(refused({"--step", "reduce=1", "--norm", "barier"}), "did you mean barrier?"));
   CHECK(contains(refused({"--step", "reduce=1", "--slow-down", "-1"}), "error[C012]"));
   CHECK(contains(refused({"--step", "reduce=1", "--density", "0.1"}), "--collective sparse"));
+  CHECK(contains(refused({"--step", "reduce=1", "--density", "0.1"}), "error[C004]"));
   CHECK(contains(refused({"--step", "reduce=1", "--collective", "sparse"}), "--density 0.01"));
+  CHECK(contains(refused({"--step", "reduce=1", "--collective", "sparse"}), "error[C004]"));
   CHECK(contains(refused({"--step", "reduce=1", "--schedule", "pipedream"}), "error[C001]"));
   // All of them at once.
   const std::string both = refused({"--step", "reduce", "--norm", "x"});

@@ -1,7 +1,6 @@
 #include "scenario/check_scenario.hpp"
 
 #include <charconv>
-#include <memory>
 #include <set>
 #include <utility>
 

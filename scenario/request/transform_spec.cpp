@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenario/request/checks.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "schedules/transforms/request.hpp"
 #include "sim/core/error.hpp"
@@ -51,15 +52,11 @@ TransformSpec parse_one(const std::string& text) {
 
 std::vector<TransformSpec> parse_transforms(const std::vector<std::string>& texts) {
   std::vector<TransformSpec> specs;
-  std::vector<Diagnostic> problems;
+  Checks checks;
   for (const std::string& text : texts) {
-    try {
-      specs.push_back(parse_one(text));
-    } catch (const InputError& error) {
-      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
+    checks.run([&] { specs.push_back(parse_one(text)); });
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  checks.finish();
   return specs;
 }
 

@@ -10,6 +10,7 @@
 
 #include "formats/text/numbers.hpp"
 #include "formats/text/quantities.hpp"
+#include "scenario/request/checks.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
@@ -153,15 +154,11 @@ std::vector<std::int32_t> links_of(const LinkGraph& graph, const LinkChange& cha
 
 std::vector<LinkChange> parse_links(const std::vector<std::string>& texts) {
   std::vector<LinkChange> changes;
-  std::vector<Diagnostic> problems;
+  Checks checks;
   for (const std::string& text : texts) {
-    try {
-      changes.push_back(parse_link(text));
-    } catch (const InputError& error) {
-      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
+    checks.run([&] { changes.push_back(parse_link(text)); });
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  checks.finish();
   return changes;
 }
 

@@ -24,8 +24,8 @@ struct StepMade {
   std::vector<Assumption> assumptions;
 };
 
-// `costs` as make_stage_costs has them. Throws InputError B030 and C001 (cost_models/step/step_work.hpp), and C004 where flags shape a step that is not
-// there.
+// `costs` as make_stage_costs has them. Throws InputError B030 and C001 (cost_models/step/step_work.hpp), and C004
+// where flags shape a step that is not there.
 [[nodiscard]] StepMade make_step(const Scenario& scenario, StageCosts costs, const StepPlace& place);
 
 }  // namespace debubble

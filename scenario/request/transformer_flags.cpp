@@ -98,7 +98,7 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
   add("microbatch", std::to_string(setup.microbatch_size) + (setup.microbatch_size == 1 ? " sample" : " samples"),
       given(flags.microbatch_size.has_value()));
   add("number formats",
-      std::string(to_string(setup.compute)) + " products, " + to_string(setup.gradients) + " gradients",
+      std::string(to_string(setup.compute)) + " matmuls, " + to_string(setup.gradients) + " gradients",
       given(!flags.dtype.empty()));
   add("attention", setup.flash_attention ? "fused (flash)" : "scores in memory", given(!flags.attention.empty()));
   if (!setup.fused_accumulation) add("weight gradients", "summed in a pass of their own", Source::kGiven);

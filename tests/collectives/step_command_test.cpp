@@ -161,7 +161,7 @@ TEST_CASE("a model on a cluster: what ZeRO sends, keeps and costs") {
   CHECK(second.at("makespan_ns") > first.at("makespan_ns"));
   CHECK(third.at("makespan_ns") > second.at("makespan_ns"));
   CHECK(assumes(first, "collectives of the step", "NVLink 4", "published"));
-  CHECK(assumes(first, "compute while overlapping collectives", "calculon", "published"));
+  CHECK(assumes(first, "compute that overlaps collectives", "calculon", "published"));
 }
 
 TEST_CASE("what cannot be is refused") {
@@ -237,7 +237,7 @@ TEST_CASE("too many replicas that all have noise of their own are refused") {
       "to be simulated\n"
       "  --> --dp\n"
       "  = help: use fewer replicas, or leave --jitter and --slow replica out: replicas that are alike and share no "
-      "wire are simulated once\n");
+      "link are simulated once\n");
 }
 
 }  // namespace debubble::testing

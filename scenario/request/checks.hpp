@@ -1,4 +1,4 @@
-// Checks of flags that do not depend on each other: what all of them find is thrown together, so that a person mends
+// Checks of flags that do not depend on each other: what all of them find is thrown together, so that a person fixes
 // everything at once.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Flags about the training step: what is done beside the schedule's ops, and when; part of every verb that takes a
-// scenario.
+// Flags about the training step: what is done in addition to the schedule's ops, and when; part of every verb that
+// takes a scenario.
 //
 //     --step on                             reductions, norm, optimizer, gathering: of a profile or model
 //     --step reduce=2,optimizer=0.5,norm=0.1,gather=1,embedding=0.2

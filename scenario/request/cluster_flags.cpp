@@ -67,16 +67,11 @@ void read_topology_flag(const ClusterFlags& flags, ClusterScenario& cluster) {
   cluster.rates = std::move(topology.assumptions);
 }
 
-// Links that are nobody's have no flows to share them.
-void refuse_on_ideal(std::span<const Flag> rows) {
-  std::vector<Diagnostic> found = unmet_needs(rows);
-  if (!found.empty()) throw InputError(std::move(found.front()));
-}
-
 }  // namespace
 
 FlagRows flag_rows(ClusterFlags& flags) {
   constexpr std::string_view kGroup = "Cluster";
+  // Links that are nobody's have no flows to share them.
   constexpr const char* kOnIdeal = "on an ideal topology it would change nothing";
   return {
       {.name = "--topology",
@@ -155,9 +150,7 @@ FlagRows flag_rows(ClusterFlags& flags) {
 
 ClusterScenario check_cluster(const ClusterFlags& flags) {
   ClusterScenario cluster;
-  ClusterFlags copy = flags;
-  const FlagRows rows = flag_rows(copy);
-  run_all({[&] { read_topology_flag(flags, cluster); }, [&] { refuse_on_ideal(rows); },
+  run_all({[&] { read_topology_flag(flags, cluster); },
            [&] {
              cluster.model =
                  static_cast<NetworkModel>(choice_or_first(flags.network, "fluid|fifo|uncontended", "--network"));
@@ -179,6 +172,8 @@ ClusterScenario check_cluster(const ClusterFlags& flags) {
              if (flags.transfer_bandwidth.empty()) return;
              cluster.transfer_bound = parse_bandwidth(flags.transfer_bandwidth, "--transfer-bandwidth");
            }});
+  ClusterFlags copy = flags;
+  const FlagRows rows = flag_rows(copy);
   cluster.given = std::any_of(rows.begin(), rows.end(), is_given);
   return cluster;
 }

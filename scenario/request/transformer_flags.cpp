@@ -34,12 +34,6 @@ double number_in_range(const std::string& text, const char* place, double least,
        std::string("write it like ") + place + " " + like);
 }
 
-void refuse_without_model(TransformerFlags flags, bool has_profile) {
-  constexpr std::string_view kProfile = "--profile";
-  std::vector<Diagnostic> found = unmet_needs(flag_rows(flags), {&kProfile, has_profile ? std::size_t{1} : 0});
-  if (!found.empty()) throw InputError(std::move(found));
-}
-
 void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario) {
   if (flags.hardware.empty()) return;
   std::vector<std::string> names;
@@ -289,12 +283,9 @@ FlagRows flag_rows(TransformerFlags& flags) {
   };
 }
 
-TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile) {
+TransformerScenario check_transformer(const TransformerFlags& flags) {
   TransformerScenario scenario;
-  if (flags.model.empty()) {
-    refuse_without_model(flags, has_profile);
-    return scenario;
-  }
+  if (flags.model.empty()) return scenario;
   Checks checks;
   checks.run([&] { set_setup(flags, scenario); });
   checks.run([&] { check_hardware(flags, scenario); });

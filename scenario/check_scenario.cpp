@@ -1,7 +1,6 @@
 #include "scenario/check_scenario.hpp"
 
 #include <charconv>
-#include <memory>
 #include <set>
 #include <utility>
 
@@ -211,11 +210,8 @@ Scenario check_scenario(const ScenarioFlags& flags) {
   scenario.microbatches = flags.microbatches;
   ScenarioFlags copy = flags;
   const FlagRows rows = flag_rows(copy);
-  run_all({
-      [&] {
-        refuse_excluded(rows);
-        require_needed(rows, "--partition");
-      },
+  Checks checks = run_each({
+      [&] { refuse_excluded(rows); },
       [&] { scenario.cluster = check_cluster(flags.cluster); },
       [&] { scenario.params = parse_params(flags.params); },
       [&] { scenario.transforms = parse_transforms(flags.transforms); },
@@ -239,14 +235,11 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         if (!flags.comm.empty()) scenario.comm = parse_duration(flags.comm, "--comm", BareNumber::kToyUnits);
       },
       [&] {
-        if (flags.bandwidth.empty()) return;
-        scenario.bandwidth = parse_bandwidth(flags.bandwidth, "--bandwidth");
-        require_needed(rows, "--bandwidth");
+        if (!flags.bandwidth.empty()) scenario.bandwidth = parse_bandwidth(flags.bandwidth, "--bandwidth");
       },
       [&] {
         if (flags.host_bandwidth.empty()) return;
         scenario.host_bandwidth = parse_bandwidth(flags.host_bandwidth, "--host-bandwidth");
-        require_needed(rows, "--host-bandwidth");
       },
       [&] { scenario.p2p = static_cast<P2p>(choice_of(flags.p2p, "overlapped|blocking|coupled", "--p2p")); },
       [&] {
@@ -256,11 +249,15 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         scenario.profile_size = std::move(chosen.size);
         scenario.profile_family = std::move(chosen.family);
       },
-      [&] { scenario.transformer = check_transformer(flags.transformer, !flags.profile.empty()); },
+      [&] { scenario.transformer = check_transformer(flags.transformer); },
       [&] { scenario.step = check_step(flags.step); },
       [&] { scenario.memory = check_memory(flags.memory); },
       [&] { scenario.variation = check_variation(flags.variation); },
   });
+  for (Diagnostic& unmet : unmet_needs(rows)) {
+    if (!checks.found_at(unmet.place)) checks.add(std::move(unmet));  // else its value is wrong: that comes first
+  }
+  checks.finish();
   if (!flags.partition.empty()) scenario.partition = parse_partition_choice(flags.partition);
   set_modelled_profile(scenario);
   return scenario;

@@ -29,10 +29,10 @@ void describe_collectives(const StepRequest& request, const StepWork& work, std:
   double most = 0;
   for (const StepTask& task : work.tasks) most = std::max(most, task.slow_down);
   const bool given = request.options.slow_down.has_value();
-  const std::string beside = most == 0 ? std::string("not slowed down")
+  const std::string effect = most == 0 ? std::string("not slowed down")
                                        : "takes up to " + percent_of_tenths(most) + " longer" +
                                              (given ? "" : ": kernels of NCCL hold multiprocessors (calculon)");
-  assumptions.push_back({"compute while overlapping collectives", beside,
+  assumptions.push_back({"compute that overlaps collectives", effect,
                          given       ? Source::kGiven
                          : most == 0 ? Source::kDefault
                                      : Source::kPublished});

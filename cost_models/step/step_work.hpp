@@ -91,9 +91,9 @@ struct StepRequest {
 // Says in `assumptions` what was assumed. Empty where there is nothing to do.
 [[nodiscard]] StepWork make_step_work(const StepRequest& request, std::vector<Assumption>& assumptions);
 
-// The stages' costs with what ZeRO-2 and ZeRO-3 do inside their ops. Over the `layers` of a stage the network runs
-// overlapping compute: the first layer's weights are waited for, the last one's gradients too. Unchanged below ZeRO-2
-// and where the request keeps everything; then gradients (ZeRO-3: weights, too) take their full size.
+// The stages' costs with what ZeRO-2 and ZeRO-3 do inside their ops. Over the `layers` of a stage transfers overlap
+// compute: the first layer's weights are waited for, the last one's gradients too. Unchanged below ZeRO-2 and where the
+// request keeps everything; then gradients (ZeRO-3: weights, too) take their full size.
 [[nodiscard]] StageCosts sharded_stage_costs(const StepRequest& request, StageCosts costs,
                                              const std::vector<int>& layers, std::vector<Assumption>& assumptions);
 

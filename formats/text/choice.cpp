@@ -33,6 +33,10 @@ std::size_t choice_of(const std::string& value, std::string_view names, const ch
                  guess.empty() ? std::string("write ") + place + " " + list.front() : "did you mean " + guess + "?"});
 }
 
+std::size_t choice_or_first(const std::string& value, std::string_view names, const char* place) {
+  return value.empty() ? 0 : choice_of(value, names, place);
+}
+
 void require_one_of(const std::string& value, std::string_view names, const char* place) {
   static_cast<void>(choice_of(value, names, place));
 }

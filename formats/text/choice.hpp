@@ -11,5 +11,7 @@ namespace debubble {
 void require_one_of(const std::string& value, std::string_view names, const char* place);
 // The same, with the index of the name that it is.
 [[nodiscard]] std::size_t choice_of(const std::string& value, std::string_view names, const char* place);
+// The same for a flag that may be left out: an empty value is the first name.
+[[nodiscard]] std::size_t choice_or_first(const std::string& value, std::string_view names, const char* place);
 
 }  // namespace debubble

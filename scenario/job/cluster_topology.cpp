@@ -32,7 +32,7 @@ std::string order_text(const std::vector<Dimension>& order) {
   return text;
 }
 
-// The sizes that would fit beside the others, and the cluster that would do.
+// Each size that would fit with the others as they are, and the cluster that would do.
 std::string nearest(const RankLayout& layout, const ClusterScenario& cluster, std::int64_t room) {
   const Parallelism& sizes = layout.sizes;
   std::string text;

@@ -50,7 +50,7 @@ Job prepare(const Scenario& scenario, const std::string& name, Progress& progres
   job.sizes = scenario.cluster.sizes;
   job.pipeline_replicas = job.sizes.data;
   job.variation = make_variation(scenario.variation, job.schedule, job.pipeline_replicas, job.assumptions);
-  StepMade step = make_step(scenario, {job.schedule, costs.costs, job.partition, job.topology});
+  StepMade step = make_step(scenario, std::move(costs.costs), {job.schedule, job.partition, job.topology});
   append(job.assumptions, std::move(step.assumptions));
   job.costs = std::move(step.costs);
   job.step = std::move(step.work);

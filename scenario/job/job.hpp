@@ -40,7 +40,7 @@ struct Job {
   double peak_flops = 0;                    // of all devices that work on a microbatch, per second; 0: unknown
   std::vector<Finding> model_findings;      // about a modelled transformer, for the report
   MemoryLimits memory;
-  Parallelism sizes;          // how many ranks work beside the pipeline, as asked for
+  Parallelism sizes;          // ranks in each dimension but the pipeline, as asked for
   int pipeline_replicas = 1;  // data-parallel replicas of the pipeline
   std::vector<Assumption> assumptions;
 };

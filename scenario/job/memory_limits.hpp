@@ -7,7 +7,7 @@
 
 namespace debubble {
 
-// Empty where nothing is to be judged. Throws InputError C004 to F041.
+// Empty where nothing is to be judged. Throws InputError C004 and F041.
 [[nodiscard]] Assumed<MemoryLimits> make_memory_limits(const Scenario& scenario, int devices);
 
 }  // namespace debubble

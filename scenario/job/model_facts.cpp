@@ -36,7 +36,7 @@ std::string device_list(const std::vector<std::size_t>& devices) {
   return devices.size() <= kMost ? text : text + " and " + std::to_string(devices.size() - kMost) + " more";
 }
 
-// Devices whose ranks reach each other over slower wires than the best placed ones do.
+// Devices whose ranks reach each other over slower links than the best placed ones do.
 void find_slow_devices(const PlacedLayers& placed, std::vector<Finding>& findings) {
   std::vector<Nanoseconds> times;
   for (const ModelledLayers& layers : placed.distinct) times.push_back(collectives_of(layers));

@@ -12,7 +12,7 @@ namespace debubble {
 struct ModelFacts {
   std::vector<Assumption> assumptions;
   // What the model leaves out (F030), and devices whose collectives take longer than others' because their ranks lie on
-  // other wires (F025).
+  // other links (F025).
   std::vector<Finding> findings;
   // For Report::mfu; 0: unknown.
   double microbatch_flops = 0;  // of the model, forward and backward

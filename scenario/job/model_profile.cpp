@@ -86,7 +86,7 @@ ModelledLayers modelled(const ModelRequest& request, bool scatter) {
   return layers;
 }
 
-// All but the wires.
+// All but the links.
 ModelRequest model_request(const Scenario& scenario, const RankLayout& layout) {
   const Hardware& hardware = modelled_hardware(scenario);
   ModelRequest request;

@@ -15,10 +15,10 @@ void set_modelled_profile(Scenario& scenario);
 
 struct ModelledLayers {
   Profile profile;
-  Nanoseconds gather = 0;  // with --scatter-gather: the all-gather behind every transfer, before calibration
+  Nanoseconds gather = 0;  // with --scatter-gather: the all-gather after every transfer, before calibration
 };
 
-// The transformer as each device of a pipeline has it. Collectives of its ranks take other wires there, which may
+// The transformer as each device of a pipeline has it. Collectives of its ranks take other links there, which may
 // differ: of groups of six on machines of eight the first lies within one, the second has to leave it.
 struct PlacedLayers {
   std::vector<ModelledLayers> distinct;
@@ -27,7 +27,7 @@ struct PlacedLayers {
   [[nodiscard]] Nanoseconds longest_gather() const;
 };
 
-// On a cluster with these wires, which need not be the scenario's. Needs a --model and a --topology.
+// On a cluster with these links, which need not be the scenario's. Needs a --model and a --topology.
 [[nodiscard]] PlacedLayers place_layers(const Scenario& scenario, const LinkGraph& graph, int devices);
 // That of the scenario for a pipeline of `devices`, which a table may have more or fewer of; null without a --model.
 [[nodiscard]] std::shared_ptr<const PlacedLayers> placed_layers(const Scenario& scenario, int devices);
@@ -39,7 +39,7 @@ struct PlacedLayers {
 
 // Whether the topology says what its machines hold: a dgx-h100 has H100s.
 [[nodiscard]] bool topology_has_hardware(const Scenario& scenario);
-// The wires whose latencies NCCL's are: as the topology or the hardware says; nothing where neither does.
+// The generation of links whose latencies NCCL has: as the topology or the hardware says; nothing where neither does.
 [[nodiscard]] std::optional<LinkGeneration> link_generation_of(const Scenario& scenario);
 
 }  // namespace debubble

@@ -26,9 +26,9 @@ PlanningCosts known_costs(const ScheduleRequest& request, const StageCosts& cost
   return known;
 }
 
-// By device, what its peak holds beside activations; empty where the order deadlocks.
-std::vector<Bytes> beside_activations(const Schedule& schedule, const StageCosts& costs, const Topology& topology,
-                                      P2p p2p) {
+// By device, what its peak holds other than activations; empty where the order deadlocks.
+std::vector<Bytes> peak_without_activations(const Schedule& schedule, const StageCosts& costs, const Topology& topology,
+                                            P2p p2p) {
   std::vector<Bytes> bytes;
   const auto lowered = lower(schedule, p2p);
   const auto* program = std::get_if<Program>(&lowered);
@@ -39,13 +39,13 @@ std::vector<Bytes> beside_activations(const Schedule& schedule, const StageCosts
   return bytes;
 }
 
-// Sets aside what the plan needs beside activations. False when that was set aside already.
-bool reserve(PlanningCosts& known, const std::vector<Bytes>& beside) {
+// Sets aside what the plan needs other than activations. False when that was set aside already.
+bool reserve(PlanningCosts& known, const std::vector<Bytes>& bytes) {
   bool more = false;
-  known.static_bytes.resize(beside.size());
-  for (std::size_t d = 0; d < beside.size(); ++d) {
-    more = more || beside[d] > known.static_bytes[d];
-    known.static_bytes[d] = std::max(known.static_bytes[d], beside[d]);
+  known.static_bytes.resize(bytes.size());
+  for (std::size_t d = 0; d < bytes.size(); ++d) {
+    more = more || bytes[d] > known.static_bytes[d];
+    known.static_bytes[d] = std::max(known.static_bytes[d], bytes[d]);
   }
   return more;
 }
@@ -62,7 +62,7 @@ Schedule build_planned(const std::string& name, const ScheduleRequest& request, 
   // Another limit gives another order, in which other tensors wait. What is set aside only grows, so this ends.
   constexpr int kMostPlans = 16;
   for (int plan = 0; plan < kMostPlans; ++plan) {
-    if (!reserve(known, beside_activations(schedule, costs, topology, p2p))) return schedule;
+    if (!reserve(known, peak_without_activations(schedule, costs, topology, p2p))) return schedule;
     schedule = build_schedule(name, planned);
   }
   schedule.notes.push_back("the order may need more memory than memory_limit for tensors that wait on their receiver");

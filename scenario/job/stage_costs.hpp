@@ -20,7 +20,7 @@ struct StageCostsMade {
 
 // A modelled stage takes the time of the device that it lies on; of one that lies on several the slowest counts.
 [[nodiscard]] StageCostsMade make_stage_costs(const Scenario& scenario, const Schedule& schedule);
-// The costs alone, of a transformer on other wires. The scenario must say how the layers are cut.
+// The costs alone, of a transformer on other links. The scenario must say how the layers are cut.
 [[nodiscard]] StageCosts stage_costs_at(const Scenario& scenario, const PlacedLayers& placed, const Schedule& schedule);
 
 }  // namespace debubble

@@ -131,7 +131,8 @@ void set_memory_bandwidth(const Scenario& scenario, StepOptions& options, std::v
   say(", 90 % of the memory bandwidth of " + hardware->name, Source::kModelled);
 }
 
-StepRequest request_of(const Scenario& scenario, const StepPlace& place, const StepOptions& options) {
+StepRequest request_of(const Scenario& scenario, const StageCosts& costs, const StepPlace& place,
+                       const StepOptions& options) {
   StepRequest request;
   request.schedule = &place.schedule;
   request.topology = &place.topology;
@@ -139,7 +140,7 @@ StepRequest request_of(const Scenario& scenario, const StepPlace& place, const S
   request.options = options;
   if (!scenario.profile) return request;
   const auto& setup = scenario.transformer.setup;
-  request.stages = setup ? modelled_states(scenario, place) : measured_states(place.costs);
+  request.stages = setup ? modelled_states(scenario, place) : measured_states(costs);
   if (scenario.step.tied_embedding) {
     request.tied_embedding = *scenario.step.tied_embedding;
   } else if (setup && setup->shape.tied_embedding) {
@@ -199,8 +200,8 @@ void describe_times(const StepTimes& times, std::vector<Assumption>& assumptions
 
 }  // namespace
 
-StepMade make_step(const Scenario& scenario, const StepPlace& place) {
-  StepMade made{place.costs, {}, {}};
+StepMade make_step(const Scenario& scenario, StageCosts costs, const StepPlace& place) {
+  StepMade made{std::move(costs), {}, {}};
   if (!has_step(scenario, place.schedule)) {
     const bool missed = scenario.profile && several_copies(scenario.cluster.sizes) && place.schedule.asynchrony &&
                         scenario.step.wanted == StepScenario::Wanted::kDefault;
@@ -211,7 +212,7 @@ StepMade make_step(const Scenario& scenario, const StepPlace& place) {
   describe_order(scenario.step, scenario, made.assumptions);
   describe_times(options.times, made.assumptions);
   set_memory_bandwidth(scenario, options, made.assumptions);
-  const StepRequest request = request_of(scenario, place, options);
+  const StepRequest request = request_of(scenario, made.costs, place, options);
   if (scenario.profile && !scenario.transformer.setup) shard_memory(request.parallel, made.costs);
   made.costs = sharded_stage_costs(request, std::move(made.costs), place.partition, made.assumptions);
   made.work = make_step_work(request, made.assumptions);

@@ -15,7 +15,6 @@ namespace debubble {
 // What the step is for.
 struct StepPlace {
   const Schedule& schedule;
-  const StageCosts& costs;  // as make_stage_costs has them
   const std::vector<int>& partition;
   const Topology& topology;
 };
@@ -26,8 +25,8 @@ struct StepMade {
   std::vector<Assumption> assumptions;
 };
 
-// Throws InputError B030 and C001 (cost_models/step/step_work.hpp), and C004 where flags shape a step that is not
-// there.
-[[nodiscard]] StepMade make_step(const Scenario& scenario, const StepPlace& place);
+// `costs` as make_stage_costs has them. Throws InputError B030 and C001 (cost_models/step/step_work.hpp), and C004
+// where flags shape a step that is not there.
+[[nodiscard]] StepMade make_step(const Scenario& scenario, StageCosts costs, const StepPlace& place);
 
 }  // namespace debubble

@@ -1,15 +1,14 @@
 #include "scenario/request/cluster_flags.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/topology/topology_file.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/rank_lists.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
 
 namespace debubble {
@@ -68,27 +67,11 @@ void read_topology_flag(const ClusterFlags& flags, ClusterScenario& cluster) {
   cluster.rates = std::move(topology.assumptions);
 }
 
-NetworkModel read_model(const std::string& word) {
-  const std::array<std::string, 3> words{"fluid", "fifo", "uncontended"};
-  if (word.empty()) return NetworkModel::kFluid;
-  for (std::size_t k = 0; k < words.size(); ++k) {
-    if (words.at(k) == word) return static_cast<NetworkModel>(k);
-  }
-  const std::string guess = closest_name(word, words);
-  fail("C002", "--network", "\"" + word + "\" is not one of: fluid, fifo, uncontended",
-       guess.empty() ? "write --network fluid" : "did you mean " + guess + "?");
-}
-
-// Links that are nobody's have no flows to share them.
-void refuse_on_ideal(std::span<const Flag> rows) {
-  std::vector<Diagnostic> found = unmet_needs(rows);
-  if (!found.empty()) throw InputError(std::move(found.front()));
-}
-
 }  // namespace
 
 FlagRows flag_rows(ClusterFlags& flags) {
   constexpr std::string_view kGroup = "Cluster";
+  // Links that are nobody's have no flows to share them.
   constexpr const char* kOnIdeal = "on an ideal topology it would change nothing";
   return {
       {.name = "--topology",
@@ -167,10 +150,12 @@ FlagRows flag_rows(ClusterFlags& flags) {
 
 ClusterScenario check_cluster(const ClusterFlags& flags) {
   ClusterScenario cluster;
-  ClusterFlags copy = flags;
-  const FlagRows rows = flag_rows(copy);
-  run_all({[&] { read_topology_flag(flags, cluster); }, [&] { refuse_on_ideal(rows); },
-           [&] { cluster.model = read_model(flags.network); }, [&] { cluster.sizes = read_group_sizes(flags); },
+  run_all({[&] { read_topology_flag(flags, cluster); },
+           [&] {
+             cluster.model =
+                 static_cast<NetworkModel>(choice_or_first(flags.network, "fluid|fifo|uncontended", "--network"));
+           },
+           [&] { cluster.sizes = read_group_sizes(flags); },
            [&] {
              if (!flags.rank_order.empty()) cluster.order = parse_rank_order(flags.rank_order, "--rank-order");
            },
@@ -187,6 +172,8 @@ ClusterScenario check_cluster(const ClusterFlags& flags) {
              if (flags.transfer_bandwidth.empty()) return;
              cluster.transfer_bound = parse_bandwidth(flags.transfer_bandwidth, "--transfer-bandwidth");
            }});
+  ClusterFlags copy = flags;
+  const FlagRows rows = flag_rows(copy);
   cluster.given = std::any_of(rows.begin(), rows.end(), is_given);
   return cluster;
 }

@@ -1,4 +1,4 @@
-// Flags about the cluster: its wires, how the job is laid on it, and how flows meet; part of every verb that takes a
+// Flags about the cluster: its links, how the job is laid on it, and how flows meet; part of every verb that takes a
 // scenario.
 #pragma once
 

@@ -23,7 +23,7 @@ class EfficiencyReader {
 
   EfficiencyTable read() {
     if (text("format") != "debubble.efficiency/1") {
-      complain("/format", "this is no table of kernel efficiency",
+      complain("P010", "/format", "this is no table of kernel efficiency",
                R"(its first member is "format": "debubble.efficiency/1")");
       return {};
     }
@@ -33,12 +33,13 @@ class EfficiencyReader {
     (void)find("columns");
     const JsonValue* shapes = find("shapes");
     if (shapes == nullptr || shapes->kind != JsonValue::Kind::kArray || shapes->children.empty()) {
-      complain("/shapes", "there are no shapes", kRow);
+      complain("P016", "/shapes", "there are no shapes", kRow);
       return table;
     }
     for (std::size_t k = 0; k < shapes->children.size(); ++k) read_row(shapes->children[k], k, table.shapes);
     for (const JsonValue& member : root_.children) {
-      if (!known_.contains(member.key)) complain("/" + member.key, "unknown key " + in_quotes(member.key), "remove it");
+      if (known_.contains(member.key)) continue;
+      complain("P005", "/" + member.key, "unknown key " + in_quotes(member.key), "remove it");
     }
     return table;
   }
@@ -46,8 +47,8 @@ class EfficiencyReader {
  private:
   static constexpr const char* kRow = R"(a row is ["matrix", "forward", batch, rows, columns, inner, share])";
 
-  void complain(const std::string& pointer, std::string message, std::string help) {
-    problems_.add_at_pointer("P012", pointer, std::move(message), std::move(help));
+  void complain(const char* code, const std::string& pointer, std::string message, std::string help) {
+    problems_.add_at_pointer(code, pointer, std::move(message), std::move(help));
   }
 
   const JsonValue* find(const std::string& key) {
@@ -61,7 +62,8 @@ class EfficiencyReader {
   std::string text(const std::string& key) {
     const JsonValue* value = find(key);
     if (value != nullptr && value->kind == JsonValue::Kind::kString && !value->text.empty()) return value->text;
-    complain("/" + key, in_quotes(key) + " must be a string", "it says what was measured, and where it comes from");
+    complain("P007", "/" + key, in_quotes(key) + " must be a string",
+             "it says what was measured, and where it comes from");
     return {};
   }
 
@@ -69,13 +71,13 @@ class EfficiencyReader {
     const std::string pointer = "/shapes/" + std::to_string(number);
     constexpr std::size_t kColumns = 7;
     if (row.kind != JsonValue::Kind::kArray || row.children.size() != kColumns) {
-      return complain(pointer, "this row has not 7 columns", kRow);
+      return complain("P012", pointer, "this row has not 7 columns", kRow);
     }
     MeasuredShape shape;
     const std::string& kind = row.children[0].text;
     const std::string& phase = row.children[1].text;
     const bool fits = set_kind(kind, shape) && set_phase(phase, shape) && set_sizes(row, shape);
-    if (!fits) return complain(pointer, "this row is no measured shape", kRow);
+    if (!fits) return complain("P012", pointer, "this row is no measured shape", kRow);
     shapes.push_back(shape);
   }
 

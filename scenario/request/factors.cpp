@@ -121,7 +121,7 @@ FactorSource parse_factors(const std::string& text) {
         guess.empty() ? "write it like --factors lognormal:0.3" : "did you mean " + guess + "?");
   }
   if (colon == std::string::npos) {
-    refuse_factors("C012", fmt::format("\"{}\" does not say how much the microbatches differ", text),
+    refuse_factors("C006", fmt::format("\"{}\" does not say how much the microbatches differ", text),
                    "write it like --factors lognormal:0.3, uniform:0.5-1.5, zipf:1.2 or experts:8:0.5");
   }
   source.kind = static_cast<DrawKind>(static_cast<int>(DrawKind::kLognormal) + (found - kFactorNames.begin()));

@@ -28,7 +28,7 @@ struct FactorSource {
   [[nodiscard]] bool random() const { return kind != Kind::kNone && kind != Kind::kFile; }
 };
 
-// Throws InputError C002 and C012, and what is wrong with a file.
+// Throws InputError C002, C006 and C012, and what is wrong with a file.
 [[nodiscard]] FactorSource parse_factors(const std::string& text);
 
 // One factor for each of `microbatches`; empty for kNone. A file must have as many (P012).

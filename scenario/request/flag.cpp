@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -80,15 +81,10 @@ bool is_given_by(std::span<const Flag> rows, std::string_view name) {
   return flag != nullptr && is_given(*flag);
 }
 
-std::optional<Diagnostic> unmet_need(std::span<const Flag> rows, const Flag& flag,
-                                     std::span<const std::string_view> elsewhere) {
-  const FlagRule& rule = flag.needs;
-  if (rule.others.empty() || !is_given(flag)) return std::nullopt;
-  for (const std::string_view other : rule.others) {
-    const bool is_elsewhere = std::find(elsewhere.begin(), elsewhere.end(), other) != elsewhere.end();
-    if (is_elsewhere || is_given_by(rows, other)) return std::nullopt;
-  }
-  return Diagnostic{rule.code, std::string(flag.name), rule.message, rule.help};
+bool has_unmet_need(std::span<const Flag> rows, const Flag& flag) {
+  const std::vector<std::string_view>& others = flag.needs.others;
+  return !others.empty() && is_given(flag) &&
+         std::none_of(others.begin(), others.end(), [&](std::string_view other) { return is_given_by(rows, other); });
 }
 
 }  // namespace
@@ -176,18 +172,13 @@ void refuse_excluded(std::span<const Flag> rows) {
   }
 }
 
-std::vector<Diagnostic> unmet_needs(std::span<const Flag> rows, std::span<const std::string_view> elsewhere) {
+std::vector<Diagnostic> unmet_needs(std::span<const Flag> rows) {
   std::vector<Diagnostic> found;
   for (const Flag& flag : rows) {
-    if (auto problem = unmet_need(rows, flag, elsewhere)) found.push_back(std::move(*problem));
+    if (!has_unmet_need(rows, flag)) continue;
+    found.push_back({flag.needs.code, std::string(flag.name), flag.needs.message, flag.needs.help});
   }
   return found;
-}
-
-void require_needed(std::span<const Flag> rows, std::string_view name) {
-  const Flag* flag = find_flag(rows, name);
-  if (flag == nullptr) return;
-  if (auto problem = unmet_need(rows, *flag, {})) throw InputError(std::move(*problem));
 }
 
 }  // namespace debubble

@@ -95,10 +95,7 @@ void set_flags(std::span<const Flag> rows, std::span<const std::string> argument
 
 // Throws InputError for the first flag that is given together with one it excludes.
 void refuse_excluded(std::span<const Flag> rows);
-// Of every flag that is given without any of those it needs. `elsewhere`: names that are given, in no row of these.
-[[nodiscard]] std::vector<Diagnostic> unmet_needs(std::span<const Flag> rows,
-                                                  std::span<const std::string_view> elsewhere = {});
-// Throws InputError where that flag is given without any of those it needs.
-void require_needed(std::span<const Flag> rows, std::string_view name);
+// Of every flag that is given without any of those it needs.
+[[nodiscard]] std::vector<Diagnostic> unmet_needs(std::span<const Flag> rows);
 
 }  // namespace debubble

@@ -18,8 +18,8 @@ struct ModelFile {
 };
 
 // Model types gpt2, gpt_neox, llama, mistral, qwen2, qwen3, gemma, mixtral, qwen2_moe, qwen3_moe, deepseek_v2 and
-// deepseek_v3. Throws InputError (P001 to P022, F030) for what is no config, another type, or missing and
-// impossible sizes.
+// deepseek_v3. Throws InputError (P001 to P022) for what is no config, another type, or missing and impossible
+// sizes.
 [[nodiscard]] ModelFile read_hf_config(std::string_view text, const std::string& name);
 
 }  // namespace debubble

@@ -14,9 +14,9 @@
 
 namespace debubble {
 
-// Writes every member to the target of its row. Arrays stand for flags that may be repeated, true for flags without a
+// Writes every member to the target of its row. Arrays are flags that may be repeated, true is a flag without a
 // value. Reports unknown keys (with the closest flag) and values of the wrong form at `pointer`.
-// Returns the flags as they would stand on the command line.
+// Returns the flags as the command line would have them.
 std::vector<std::string> read_json_flags(const JsonValue& object, const std::string& pointer,
                                          std::span<const Flag> rows, ProblemList& problems);
 

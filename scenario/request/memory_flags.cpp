@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/split.hpp"
@@ -66,12 +67,9 @@ MemoryScenario check_memory(const MemoryFlags& flags) {
   checks.run([&] {
     if (!flags.outside.empty()) scenario.outside = parse_size(flags.outside, kOutside);
   });
-  if (flags.allocator == "exact") {
-    scenario.allocator = AllocatorKind::kExact;
-  } else if (!flags.allocator.empty() && flags.allocator != "caching") {
-    checks.add(
-        {"C002", kAllocator, "\"" + flags.allocator + "\" is not one of: caching, exact", "write --allocator caching"});
-  }
+  checks.run([&] {
+    if (choice_or_first(flags.allocator, "caching|exact", kAllocator) == 1) scenario.allocator = AllocatorKind::kExact;
+  });
   checks.finish();
   return scenario;
 }

@@ -52,8 +52,8 @@ constexpr std::array<SwitchKey, 4> kSwitches{{{"gated", &TransformerShape::gated
 
 constexpr std::int64_t kLargestModelSize = std::int64_t{1} << 24;
 
-void complain_of_model(std::vector<Diagnostic>& found, std::string message, std::string help) {
-  found.push_back({"C006", "--model-size", std::move(message), std::move(help)});
+void complain_of_model(std::vector<Diagnostic>& found, const char* code, std::string message, std::string help) {
+  found.push_back({code, "--model-size", std::move(message), std::move(help)});
 }
 
 void set_switch(const SwitchKey& key, const std::string& value, TransformerShape& shape,
@@ -62,7 +62,7 @@ void set_switch(const SwitchKey& key, const std::string& value, TransformerShape
     shape.*key.flag = value == "yes";
     return;
   }
-  complain_of_model(found, std::string(key.name) + " is yes or no; got \"" + value + "\"",
+  complain_of_model(found, "C002", std::string(key.name) + " is yes or no; got \"" + value + "\"",
                     "write it like " + std::string(key.name) + "=yes");
 }
 
@@ -74,7 +74,7 @@ void set_size(const SizeKey& key, const std::string& value, TransformerShape& sh
     shape.*key.size = number;
     return;
   }
-  complain_of_model(found, std::string(key.name) + " is a whole number from 0 to 2^24; got \"" + value + "\"",
+  complain_of_model(found, "C006", std::string(key.name) + " is a whole number from 0 to 2^24; got \"" + value + "\"",
                     "write it like " + std::string(key.name) + "=32");
 }
 
@@ -90,12 +90,14 @@ void set_item(const std::string& key, const std::string& value, TransformerShape
     shape.norm = value == "layer" ? NormKind::kLayerNorm : NormKind::kRmsNorm;
     return;
   }
-  if (key == "norm") return complain_of_model(found, "norm is layer or rms; got \"" + value + "\"", "write norm=rms");
+  if (key == "norm") {
+    return complain_of_model(found, "C002", "norm is layer or rms; got \"" + value + "\"", "write norm=rms");
+  }
   const std::vector<std::string> keys = model_size_keys();
   const std::string meant = closest_name(key, keys);
   std::string all;
   for (const std::string& name : keys) all += (all.empty() ? "" : ", ") + name;
-  complain_of_model(found, "there is no size \"" + key + "\"",
+  complain_of_model(found, "C017", "there is no size \"" + key + "\"",
                     meant.empty() ? "sizes: " + all : "did you mean " + meant + "?");
 }
 
@@ -113,11 +115,12 @@ void check_chosen_heads(const TransformerShape& shape, std::vector<Diagnostic>& 
   if (shape.heads < 1) return;  // the model lacks a size: said elsewhere
   const std::string heads = std::to_string(shape.heads) + (shape.heads == 1 ? " head" : " heads");
   if (shape.head_size == 0 && shape.hidden % shape.heads != 0) {
-    complain_of_model(found, heads + " do not share " + std::to_string(shape.hidden) + " numbers evenly",
+    complain_of_model(found, "C006", heads + " do not share " + std::to_string(shape.hidden) + " numbers evenly",
                       "give a number of heads that divides hidden, or head_size=N, too");
   }
   if (shape.kv_heads > 0 && shape.heads % shape.kv_heads != 0) {
-    complain_of_model(found, std::to_string(shape.kv_heads) + " key/value heads cannot serve " + heads + " evenly",
+    complain_of_model(found, "C006",
+                      std::to_string(shape.kv_heads) + " key/value heads cannot serve " + heads + " evenly",
                       "give kv_heads=N, too, so that heads is a multiple of it");
   }
 }
@@ -130,11 +133,14 @@ void set_model_sizes(const std::string& text, TransformerShape& shape) {
     std::erase(item, ' ');
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == item.size()) {
-      complain_of_model(found, "\"" + item + "\" is not KEY=VALUE", "write it like --model-size layers=12,hidden=4096");
+      complain_of_model(found, "C006", "\"" + item + "\" is not KEY=VALUE",
+                        "write it like --model-size layers=12,hidden=4096");
       continue;
     }
     const std::string key = item.substr(0, equals);
-    if (!seen.insert(key).second) complain_of_model(found, "\"" + key + "\" is given twice", "give each size once");
+    if (!seen.insert(key).second) {
+      complain_of_model(found, "C007", "\"" + key + "\" is given twice", "give each size once");
+    }
     set_item(key, item.substr(equals + 1), shape, found);
   }
   if (found.empty()) check_chosen_heads(shape, found);

@@ -17,7 +17,8 @@ struct ChosenModel {
 };
 
 // A preset, "gpt" or "llama" without sizes, or a Hugging Face config.json; then the sizes that are given:
-// "layers=12,hidden=4096,...". Throws InputError C003 for an unknown name, C006 for sizes that are none.
+// "layers=12,hidden=4096,...". Throws InputError C003 for an unknown name, C002, C006, C007 and C017 for sizes that
+// are none.
 [[nodiscard]] ChosenModel choose_model(const std::string& model, const std::string& sizes);
 
 struct NamedModel {

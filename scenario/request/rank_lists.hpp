@@ -10,7 +10,7 @@
 
 namespace debubble {
 
-// "tp,cp,dp,pp" in any order, nearest first. Each of them once; cp may be left out: then it stands behind tp.
+// "tp,cp,dp,pp" in any order, nearest first. Each of them once; cp may be left out: then it follows tp.
 // Throws InputError B015.
 [[nodiscard]] std::vector<Dimension> parse_rank_order(std::string_view text, const std::string& place);
 

@@ -1,39 +1,19 @@
 #include "scenario/request/step_flags.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 #include <vector>
 
+#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/step_times.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/suggest.hpp"
 
 namespace debubble {
 
 namespace {
-
-// Index of a word; an empty one is the first.
-template <std::size_t N>
-std::size_t step_word(const std::array<std::string, N>& words, const std::string& word, const std::string& place) {
-  std::string all;
-  for (std::size_t k = 0; k < N; ++k) {
-    if (word.empty() || words.at(k) == word) return k;
-    all += (all.empty() ? "" : ", ") + words.at(k);
-  }
-  const std::string guess = closest_name(word, words);
-  fail("C002", place, "\"" + word + "\" is not one of: " + all,
-       guess.empty() ? "write " + place + " " + words.at(0) : "did you mean " + guess + "?");
-}
-
-const std::array<std::string, 2> kReduces{"overlap", "at-end"};
-const std::array<std::string, 8> kAlgorithms{"auto",         "ring",  "tree",       "halving-doubling",
-                                             "hierarchical", "torus", "in-network", "sparse"};
-const std::array<std::string, 3> kNorms{"barrier", "post-validation", "none"};
-const std::array<std::string, 2> kGathers{"after-optimizer", "before-forward"};
 
 double step_number(const std::string& text, const std::string& place, double most, bool zero) {
   double number = 0;
@@ -48,13 +28,21 @@ double step_number(const std::string& text, const std::string& place, double mos
 
 void read_words(const StepFlags& flags, StepScenario& scenario, Checks& checks) {
   StepOptions& options = scenario.options;
-  checks.run(
-      [&] { options.reduce = static_cast<GradientReduce>(step_word(kReduces, flags.grad_reduce, "--grad-reduce")); });
   checks.run([&] {
-    options.algorithm = static_cast<CollectiveAlgorithm>(step_word(kAlgorithms, flags.collective, "--collective"));
+    options.reduce = static_cast<GradientReduce>(choice_or_first(flags.grad_reduce, "overlap|at-end", "--grad-reduce"));
   });
-  checks.run([&] { options.norm = static_cast<NormMode>(step_word(kNorms, flags.norm, "--norm")); });
-  checks.run([&] { options.gather = static_cast<ParameterGather>(step_word(kGathers, flags.gather, "--gather")); });
+  checks.run([&] {
+    constexpr const char* kAlgorithms = "auto|ring|tree|halving-doubling|hierarchical|torus|in-network|sparse";
+    options.algorithm =
+        static_cast<CollectiveAlgorithm>(choice_or_first(flags.collective, kAlgorithms, "--collective"));
+  });
+  checks.run([&] {
+    options.norm = static_cast<NormMode>(choice_or_first(flags.norm, "barrier|post-validation|none", "--norm"));
+  });
+  checks.run([&] {
+    options.gather =
+        static_cast<ParameterGather>(choice_or_first(flags.gather, "after-optimizer|before-forward", "--gather"));
+  });
   options.keep = flags.keep_whole;
 }
 
@@ -66,11 +54,11 @@ void read_numbers(const StepFlags& flags, StepScenario& scenario, Checks& checks
     if (flags.density.empty()) return;
     scenario.options.density = step_number(flags.density, "--density", 1, false);
     if (flags.collective == "sparse") return;
-    fail("C012", "--density", "only a sparse reduction sends a part of the gradients", "add --collective sparse");
+    fail("C004", "--density", "only a sparse reduction sends a part of the gradients", "add --collective sparse");
   });
   checks.run([&] {
     if (flags.collective != "sparse" || !flags.density.empty()) return;
-    fail("C012", "--collective", "a sparse reduction must know which share of the gradients it sends",
+    fail("C004", "--collective", "a sparse reduction must know which share of the gradients it sends",
          "add --density 0.01");
   });
   checks.run([&] {

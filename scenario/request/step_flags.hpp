@@ -1,5 +1,5 @@
-// Flags about the training step: what is done beside the schedule's ops, and when; part of every verb that takes a
-// scenario.
+// Flags about the training step: what is done in addition to the schedule's ops, and when; part of every verb that
+// takes a scenario.
 //
 //     --step on                             reductions, norm, optimizer, gathering: of a profile or model
 //     --step reduce=2,optimizer=0.5,norm=0.1,gather=1,embedding=0.2
@@ -46,7 +46,7 @@ struct StepScenario {
   [[nodiscard]] std::string shaping_flag() const;
 };
 
-// Throws InputError (C002, C006, C012) with everything that is wrong with them.
+// Throws InputError (C002, C004, C006, C012) with everything that is wrong with them.
 [[nodiscard]] StepScenario check_step(const StepFlags& flags);
 
 // Throws InputError C087: `verb` has a training step of its own, which it measures.

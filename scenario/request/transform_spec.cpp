@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenario/request/checks.hpp"
 #include "schedules/transforms/catalog.hpp"
 #include "schedules/transforms/request.hpp"
 #include "sim/core/error.hpp"
@@ -11,8 +12,8 @@ namespace {
 
 constexpr const char* kFlag = "--transform";
 
-Diagnostic bad_form(const std::string& text, const std::string& message) {
-  return {"C006", kFlag, "\"" + text + "\": " + message, "write it like --transform recompute:mode=full,when=early"};
+Diagnostic bad_form(const std::string& text, const std::string& message, const char* code = "C006") {
+  return {code, kFlag, "\"" + text + "\": " + message, "write it like --transform recompute:mode=full,when=early"};
 }
 
 void add_value(TransformSpec& spec, std::string& key, const std::string& item, const std::string& text) {
@@ -26,7 +27,7 @@ void add_value(TransformSpec& spec, std::string& key, const std::string& item, c
   }
   key = item.substr(0, equals);
   if (!spec.params.emplace(key, item.substr(equals + 1)).second) {
-    throw InputError(bad_form(text, "\"" + key + "\" is given twice"));
+    throw InputError(bad_form(text, "\"" + key + "\" is given twice", "C007"));
   }
 }
 
@@ -51,15 +52,11 @@ TransformSpec parse_one(const std::string& text) {
 
 std::vector<TransformSpec> parse_transforms(const std::vector<std::string>& texts) {
   std::vector<TransformSpec> specs;
-  std::vector<Diagnostic> problems;
+  Checks checks;
   for (const std::string& text : texts) {
-    try {
-      specs.push_back(parse_one(text));
-    } catch (const InputError& error) {
-      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
+    checks.run([&] { specs.push_back(parse_one(text)); });
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  checks.finish();
   return specs;
 }
 

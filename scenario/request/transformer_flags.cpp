@@ -1,7 +1,6 @@
 #include "scenario/request/transformer_flags.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <set>
 #include <sstream>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "formats/files/read_file.hpp"
+#include "formats/text/choice.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
 #include "scenario/request/model_choice.hpp"
@@ -22,20 +22,6 @@ namespace {
 // Tokens of a sample where neither a flag nor the model says.
 constexpr std::int64_t kUsualSequence = 4096;
 
-// Index of a word among the legal ones; an empty one is the first.
-template <std::size_t N>
-std::size_t setup_word(const std::array<std::string, N>& words, const std::string& word, const char* place) {
-  if (word.empty()) return 0;
-  std::string all;
-  for (std::size_t k = 0; k < N; ++k) {
-    if (words[k] == word) return k;
-    all += (k == 0 ? "" : ", ") + words[k];
-  }
-  const std::string meant = closest_name(word, words);
-  fail("C002", place, "\"" + word + "\" is not one of: " + all,
-       meant.empty() ? std::string("write ") + place + " " + words[0] : "did you mean " + meant + "?");
-}
-
 // `like` is how one is written.
 double number_in_range(const std::string& text, const char* place, double least, double most,
                        const char* like = "1.2") {
@@ -46,21 +32,6 @@ double number_in_range(const std::string& text, const char* place, double least,
   range << least << " to " << most;
   fail("C012", place, "\"" + text + "\" is not a number from " + range.str(),
        std::string("write it like ") + place + " " + like);
-}
-
-const std::array<std::string, 4>& formats() {
-  static const std::array<std::string, 4> words{"fp32", "fp16", "bf16", "fp8"};
-  return words;
-}
-
-NumberFormat format_of_word(const std::string& word, NumberFormat usual, const char* place) {
-  return word.empty() ? usual : static_cast<NumberFormat>(setup_word(formats(), word, place));
-}
-
-void refuse_without_model(TransformerFlags flags, bool has_profile) {
-  constexpr std::string_view kProfile = "--profile";
-  std::vector<Diagnostic> found = unmet_needs(flag_rows(flags), {&kProfile, has_profile ? std::size_t{1} : 0});
-  if (!found.empty()) throw InputError(std::move(found));
 }
 
 void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario) {
@@ -83,7 +54,8 @@ void check_calibration(const std::string& text, TransformerScenario& scenario) {
     const std::size_t equals = item.find('=');
     const std::string key = item.substr(0, equals);
     if (equals == std::string::npos || (key != "compute" && key != "network")) {
-      fail("C006", "--calibrate", "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
+      fail(equals == std::string::npos ? "C006" : "C017", "--calibrate",
+           "\"" + item + "\" is neither compute=FACTOR nor network=FACTOR",
            "write it like --calibrate compute=0.95,network=0.9: all such times are divided by it");
     }
     if (!seen.insert(key).second) {
@@ -122,7 +94,7 @@ void explain_setup(const TransformerFlags& flags, const ChosenModel& model, cons
       std::to_string(setup.microbatch_size) + (setup.microbatch_size == 1 ? " sample" : " samples"),
       given(flags.microbatch_size.has_value()));
   add("number formats",
-      std::string(to_string(setup.compute)) + " products, " + to_string(setup.gradients) + " gradients",
+      std::string(to_string(setup.compute)) + " matmuls, " + to_string(setup.gradients) + " gradients",
       given(!flags.dtype.empty()));
   add("attention", setup.flash_attention ? "fused (flash)" : "scores in memory", given(!flags.attention.empty()));
   if (!setup.fused_accumulation) add("weight gradients", "summed in a pass of their own", Source::kGiven);
@@ -149,34 +121,24 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
       flags.sequence.value_or(model.longest > 0 ? std::min(model.longest, 2 * kUsualSequence) : kUsualSequence);
   setup.microbatch_size = flags.microbatch_size.value_or(1);
   Checks checks;
-  checks.run([&] { setup.compute = format_of_word(flags.dtype, NumberFormat::kBf16, "--dtype"); });
   checks.run([&] {
-    const std::array<std::string, 3> words{"fp32", "fp16", "bf16"};
-    setup.gradients = static_cast<NumberFormat>(setup_word(words, flags.grad_dtype, "--grad-dtype"));
+    if (flags.dtype.empty()) return;
+    setup.compute = static_cast<NumberFormat>(choice_of(flags.dtype, "fp32|fp16|bf16|fp8", "--dtype"));
   });
   checks.run([&] {
-    const std::array<std::string, 2> words{"flash", "unfused"};
-    setup.flash_attention = setup_word(words, flags.attention, "--attention") == 0;
+    setup.gradients = static_cast<NumberFormat>(choice_or_first(flags.grad_dtype, "fp32|fp16|bf16", "--grad-dtype"));
   });
+  checks.run([&] { setup.flash_attention = choice_or_first(flags.attention, "flash|unfused", "--attention") == 0; });
   checks.run([&] {
-    const std::array<std::string, 3> words{"none", "selective", "full"};
-    setup.recompute = static_cast<Recompute>(setup_word(words, flags.recompute, "--recompute"));
+    setup.recompute = static_cast<Recompute>(choice_or_first(flags.recompute, "none|selective|full", "--recompute"));
   });
+  checks.run([&] { setup.fused_loss = choice_or_first(flags.loss, "unfused|fused", "--loss") == 1; });
   checks.run([&] {
-    const std::array<std::string, 2> words{"unfused", "fused"};
-    setup.fused_loss = setup_word(words, flags.loss, "--loss") == 1;
+    setup.fused_accumulation = choice_or_first(flags.grad_accumulation, "fused|separate", "--grad-accumulation") == 0;
   });
+  checks.run([&] { setup.tensor_overlap = choice_or_first(flags.tensor_overlap, "on|off", "--tensor-overlap") == 0; });
   checks.run([&] {
-    const std::array<std::string, 2> words{"fused", "separate"};
-    setup.fused_accumulation = setup_word(words, flags.grad_accumulation, "--grad-accumulation") == 0;
-  });
-  checks.run([&] {
-    const std::array<std::string, 2> words{"on", "off"};
-    setup.tensor_overlap = setup_word(words, flags.tensor_overlap, "--tensor-overlap") == 0;
-  });
-  checks.run([&] {
-    const std::array<std::string, 2> words{"ring", "all-to-all"};
-    setup.context_all_to_all = setup_word(words, flags.context_exchange, "--context-exchange") == 1;
+    setup.context_all_to_all = choice_or_first(flags.context_exchange, "ring|all-to-all", "--context-exchange") == 1;
   });
   checks.run([&] {
     if (flags.expert_imbalance.empty()) return;
@@ -323,12 +285,9 @@ FlagRows flag_rows(TransformerFlags& flags) {
   };
 }
 
-TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile) {
+TransformerScenario check_transformer(const TransformerFlags& flags) {
   TransformerScenario scenario;
-  if (flags.model.empty()) {
-    refuse_without_model(flags, has_profile);
-    return scenario;
-  }
+  if (flags.model.empty()) return scenario;
   Checks checks;
   checks.run([&] { set_setup(flags, scenario); });
   checks.run([&] { check_hardware(flags, scenario); });

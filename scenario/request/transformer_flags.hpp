@@ -59,6 +59,6 @@ struct TransformerScenario {
 
 // Throws InputError with everything that is wrong with them. Without --model, sequence and microbatch size choose a
 // size of a profile, where there is one (profile_files.hpp).
-[[nodiscard]] TransformerScenario check_transformer(const TransformerFlags& flags, bool has_profile);
+[[nodiscard]] TransformerScenario check_transformer(const TransformerFlags& flags);
 
 }  // namespace debubble

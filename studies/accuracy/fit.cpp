@@ -18,7 +18,7 @@ constexpr double kComputeStep = 0.005;
 constexpr double kNetworkStep = 0.05;
 constexpr Point kStart{200, 20};      // 1, 1
 constexpr Point kLeast{40, 4};        // 0.2, 0.2
-constexpr Point kLastPoint{600, 80};  // 3, 4
+constexpr Point kMostPoint{600, 80};  // 3, 4
 
 Calibration calibration_at(Point point) {
   // Through text-sized decimals: 195 x 0.005 shall print as 0.975.
@@ -45,8 +45,8 @@ class Fit {
            {Point{step.first, 0}, Point{-step.first, 0}, Point{0, step.second}, Point{0, -step.second},
             Point{step.first, -step.second}, Point{-step.first, step.second}}) {
         if ((by.first != 0 && !compute_) || (by.second != 0 && !network_)) continue;
-        const Point next{std::clamp(here.first + by.first, kLeast.first, kLastPoint.first),
-                         std::clamp(here.second + by.second, kLeast.second, kLastPoint.second)};
+        const Point next{std::clamp(here.first + by.first, kLeast.first, kMostPoint.first),
+                         std::clamp(here.second + by.second, kLeast.second, kMostPoint.second)};
         if (error(next) >= error(here)) continue;
         here = next;
         moved = true;

@@ -20,7 +20,7 @@ bool is_leaf(const Json& json) {
   return std::none_of(json.begin(), json.end(), [](const Json& child) { return child.is_structured(); });
 }
 
-// What holds no further containers stands on one line, so that a file of hundreds of devices can be read.
+// What holds no further containers is on one line, so that a file of hundreds of devices can be read.
 void write(const Json& json, const std::string& margin, std::string& out) {
   if (!json.is_structured() || json.empty()) {
     out += scalar_text(json);

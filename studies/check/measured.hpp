@@ -22,7 +22,7 @@ struct PredictedRun {
   Report predicted;
 };
 
-// Whether a gate calibrated the costs just before it ran, or took them as they stand in a suite or a file.
+// Whether a gate calibrated the costs just before it ran, or took them as they are in a suite or a file.
 enum class CostOrigin { kAsGiven, kCalibratedNow };
 
 // Errors are measured - predicted. Memory is judged on the device with the worst verdict, of several the one with the

@@ -1,4 +1,4 @@
-// Where the scenarios of a suite stand, for annotations at the line that a person would change.
+// The line on which each scenario of a suite begins, for annotations there.
 #pragma once
 
 #include <string_view>

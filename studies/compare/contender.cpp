@@ -32,8 +32,7 @@ bool describes_request(const InputError& error) {
   if (error.diagnostics().empty()) return false;
   return std::all_of(error.diagnostics().begin(), error.diagnostics().end(), [](const Diagnostic& diagnostic) {
     const std::string& code = diagnostic.code;
-    const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015" || code == "C003" ||
-                              code == "C017" || code == "C012";
+    const bool concerns_all = code == "S001" || code == "S003" || code == "S004" || code == "S015";
     return !concerns_all && (code.starts_with("S") || code.starts_with("L") || code.starts_with("M") ||
                              code == "O004" || code == "O005" || code == "X011" || code == "X012");
   });

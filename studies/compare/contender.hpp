@@ -44,7 +44,7 @@ struct Terms {
 // The peak memory of 1f1b in this scenario: what everybody has, hence the limit where none is given.
 [[nodiscard]] Bytes memory_of_1f1b(const Scenario& scenario, Progress& progress);
 
-// Fastest first; behind them those over the limit, then those that did not run. Stable.
+// Fastest first; after them those over the limit, then those that did not run. Stable.
 void rank(std::vector<Contender>& contenders);
 
 }  // namespace debubble

@@ -25,7 +25,7 @@ void halve_times(std::optional<TimeStatistics>& time) {
   if (time) halve_times(*time);
 }
 
-void halve_times(Profile& profile) {
+void halve_profile(Profile& profile) {
   profile.microbatch_size /= 2;
   for (ProfileLayer& layer : profile.layers) {
     halve_times(layer.forward);
@@ -124,7 +124,7 @@ std::optional<Scenario> with_half_microbatches(const Scenario& scenario, int mic
     const RunSize size{samples, half.profile->sequence_length};
     half.profile = profile_at(half.profile_family->profiles, size, half.profile_family->waves);
   } else {
-    halve_times(*half.profile);
+    halve_profile(*half.profile);
   }
   return half;
 }

@@ -1,5 +1,5 @@
 // What would make a step shorter, each simulated: things that a person can ask debubble for (another schedule, more
-// microbatches, transfers beside compute), and things that would need other machines or a better program (faster
+// microbatches, transfers that overlap compute), and things that would need other machines or a better program (faster
 // links, collectives that take half as long).
 #pragma once
 

@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::size_t kMostOps = 200'000;       // beyond, other schedules are not tried: each would take long
 constexpr std::size_t kMostPlannedOps = 2'000;  // the same for schedules that search for their order
-constexpr double kUnevenMean = 1.01;            // busiest device against the mean
+constexpr double kUnevenRatio = 1.01;           // busiest device against the mean
 constexpr double kHalf = 0.5;
-constexpr double kFasterShare = 0.9;
+constexpr double kFasterFactor = 0.9;
 
 Nanoseconds scaled_time(Nanoseconds time, double factor) {
   return static_cast<Nanoseconds>(std::llround(static_cast<double>(time) * factor));
@@ -251,8 +251,8 @@ class ExplainTrials {
     }
     add_balance();
     add_changed(Kind::kCompute, "every op 10 % faster", [](Job job) {
-      for (StageCost& cost : job.costs.stages) scale_ops(cost, kFasterShare);
-      if (job.costs.overlapped_pair) job.costs.overlapped_pair = scaled_time(*job.costs.overlapped_pair, kFasterShare);
+      for (StageCost& cost : job.costs.stages) scale_ops(cost, kFasterFactor);
+      if (job.costs.overlapped_pair) job.costs.overlapped_pair = scaled_time(*job.costs.overlapped_pair, kFasterFactor);
       return job;
     });
   }
@@ -281,7 +281,7 @@ class ExplainTrials {
       most = std::max(most, static_cast<double>(device.busy));
     }
     const double mean = sum / static_cast<double>(report_.devices.size());
-    if (mean <= 0 || most < kUnevenMean * mean) return;
+    if (mean <= 0 || most < kUnevenRatio * mean) return;
     add_changed(Kind::kBalance, "the same work spread evenly over the devices", [](Job job) {
       std::vector<double> busy(static_cast<std::size_t>(job.schedule.devices), 0.0);
       const Placement& placement = job.schedule.placement;

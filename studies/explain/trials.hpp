@@ -32,7 +32,7 @@ struct Trial {
   };
   Kind kind = Kind::kSchedule;
   std::string what;
-  std::string price;             // beside memory, which is seen
+  std::string price;             // other than memory, which is seen
   std::string command;           // empty: no flags ask for it
   std::function<Report()> make;  // throws InputError where it is not to be had
 };

@@ -51,14 +51,12 @@ std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSi
   std::vector<int> partition = automatic ? balanced_partition(weighed, stages)
                                : layout  ? parse_layout(choice.text, stages, weighed)
                                          : parse_partition(choice.text, stages, layers);
-  std::string parts;
-  for (const int part : partition) parts += (parts.empty() ? "" : ",") + std::to_string(part);
   assumptions.push_back(
       {"model",
        fmt::format("{}, microbatch {} x {}, {}", shape.name, size.microbatch, size.sequence, to_string(size.type)),
        Source::kGiven});
   assumptions.push_back({std::string(assumption_key::kPartition),
-                         parts + (automatic ? " (auto: counted products)" : ""),
+                         partition_text(partition) + (automatic ? " (auto: counted matmuls)" : ""),
                          automatic ? Source::kModelled : Source::kGiven});
   return partition;
 }

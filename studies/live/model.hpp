@@ -14,8 +14,7 @@ namespace debubble {
 [[nodiscard]] TransformerShape model_shape(const std::string& model);
 
 // Layers of each stage, embedding and head among them. An automatic cut balances the matmuls, counted and not
-// timed: that much is known before anything runs. Adds what was assumed. Throws InputError (as partitions do) as
-// partitions of a profile do.
+// timed: that much is known before anything runs. Adds what was assumed. Throws what partitions of a profile do.
 [[nodiscard]] std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSize& size,
                                                const PartitionChoice& choice, int stages,
                                                std::vector<Assumption>& assumptions);

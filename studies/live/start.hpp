@@ -31,7 +31,7 @@ struct LivePlan {
 [[nodiscard]] live::LiveResult start_live(const LivePlan& plan, const LiveSettings& settings, Progress& progress);
 
 // The record of a run that ended. What the backend chose belongs to the assumptions only where times are measured:
-// with given costs nothing of it touches a number, and it stands among the notes.
+// with given costs nothing of it touches a number, and it is one of the notes.
 [[nodiscard]] RunRecord record_of(const LivePlan& plan, live::LiveResult result, const std::string& command_line);
 
 }  // namespace debubble

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <limits>
 
+#include "formats/text/choice.hpp"
+#include "scenario/request/checks.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -35,9 +37,9 @@ class MeasuredSizeReader {
     take(microbatch_, flags.microbatch, usual.microbatch);
     take(sequence_, flags.sequence, usual.sequence);
     take(tensor_parallel_, flags.tensor_parallel, usual.tensor_parallel);
-    type_ = read_type(flags.type);
+    checks_.run([&] { type_ = kTypes.at(choice_of(flags.type, "bf16|fp16|fp32", "--dtype")); });
     for (const std::string& sweep : flags.sweeps) read_sweep(sweep, flags);
-    if (!problems_.empty()) throw InputError(std::move(problems_));
+    checks_.finish();
   }
 
   [[nodiscard]] std::vector<WorkloadSize> sizes() const {
@@ -51,8 +53,10 @@ class MeasuredSizeReader {
   }
 
  private:
+  static constexpr std::array kTypes{DataType::kBf16, DataType::kFp16, DataType::kFp32};
+
   void complain(const char* code, std::string place, std::string message, std::string help) {
-    problems_.push_back({code, std::move(place), std::move(message), std::move(help)});
+    checks_.add({code, std::move(place), std::move(message), std::move(help)});
   }
 
   void take(SizeDimension& dimension, const std::optional<int>& given, std::int64_t usual) {
@@ -61,15 +65,6 @@ class MeasuredSizeReader {
                "leave it out for the default");
     }
     dimension.values = {given.value_or(static_cast<int>(usual))};
-  }
-
-  DataType read_type(const std::string& name) {
-    constexpr std::array kTypes{DataType::kBf16, DataType::kFp16, DataType::kFp32};
-    for (const DataType type : kTypes) {
-      if (name == to_string(type)) return type;
-    }
-    complain("C002", "--dtype", "\"" + name + "\" is not one of: bf16, fp16, fp32", "write --dtype bf16");
-    return DataType::kBf16;
   }
 
   void read_sweep(const std::string& text, const SizeFlags& flags) {
@@ -116,7 +111,7 @@ class MeasuredSizeReader {
   SizeDimension sequence_{"seq", "--seq", {}, false};
   SizeDimension tensor_parallel_{"tp", "--tp", {}, false};
   DataType type_ = DataType::kBf16;
-  std::vector<Diagnostic> problems_;
+  Checks checks_;
 };
 
 }  // namespace

@@ -25,10 +25,10 @@ struct WayLike {
   friend bool operator==(const WayLike&, const WayLike&) = default;
 };
 
-// The wires of one replica after the other, and whether two replicas have one in common.
-class Wires {
+// The links of one replica after the other, and whether two replicas have one in common.
+class ReplicaLinks {
  public:
-  explicit Wires(const LinkGraph& graph) : graph_(graph), owner_(graph.links.size(), -1) {}
+  explicit ReplicaLinks(const LinkGraph& graph) : graph_(graph), owner_(graph.links.size(), -1) {}
 
   [[nodiscard]] WayLike add(int replica, const FlowPath& path) {
     WayLike way{path.latency, {}};
@@ -55,7 +55,7 @@ class Wires {
   bool meet_ = false;
 };
 
-void take_host_links(const Network& network, int replica, int devices, Wires& wires) {
+void take_host_links(const Network& network, int replica, int devices, ReplicaLinks& links) {
   const RankLayout& layout = network.layout;
   std::vector<std::int32_t> route;
   for (int device = 0; device < devices; ++device) {
@@ -66,19 +66,20 @@ void take_host_links(const Network& network, int replica, int devices, Wires& wi
       }
     }
   }
-  for (const std::int32_t link : route) wires.take(replica, link);
+  for (const std::int32_t link : route) links.take(replica, link);
 }
 
-std::vector<WayLike> ways_of(const Job& job, const Program& program, const Pairs& pairs, int replica, Wires& wires) {
+std::vector<WayLike> ways_of(const Job& job, const Program& program, const Pairs& pairs, int replica,
+                             ReplicaLinks& links) {
   std::vector<WayLike> ways;
-  for (const auto& [from, to] : pairs) ways.push_back(wires.add(replica, job.topology.path(replica, from, to)));
+  for (const auto& [from, to] : pairs) ways.push_back(links.add(replica, job.topology.path(replica, from, to)));
   for (const StepTask& task : job.step.tasks) {
     if (task.across_replicas || task.phases.size() < 2) continue;
     for (const Flow& flow : at(task.phases, replica)) {
-      ways.push_back(wires.add(replica, flow.path));
+      ways.push_back(links.add(replica, flow.path));
     }
   }
-  if (!program.copies.empty()) take_host_links(*job.topology.network(), replica, program.devices, wires);
+  if (!program.copies.empty()) take_host_links(*job.topology.network(), replica, program.devices, links);
   return ways;
 }
 
@@ -91,7 +92,7 @@ int affordable(const Program& program, int replicas) {
                               std::to_string(replicas) + " replicas of the pipeline are not alike, and with " +
                                   std::to_string(ops) + " ops each more than 20 million ops have to be simulated",
                               "use fewer replicas, or leave --jitter and --slow replica out: replicas that are alike "
-                              "and share no wire are simulated once"});
+                              "and share no link are simulated once"});
 }
 
 }  // namespace
@@ -105,11 +106,11 @@ int distinct_replicas(const Job& job, const Program& program, const Variation& v
   for (const auto& channel : program.channels) {
     if (channel.from_device != channel.to_device) pairs.emplace(channel.from_device, channel.to_device);
   }
-  Wires wires(job.topology.network()->graph);
-  const std::vector<WayLike> first = ways_of(job, program, pairs, 0, wires);
+  ReplicaLinks links(job.topology.network()->graph);
+  const std::vector<WayLike> first = ways_of(job, program, pairs, 0, links);
   for (int replica = 1; replica < all; ++replica) {
-    if (ways_of(job, program, pairs, replica, wires) != first) return affordable(program, all);
-    if (wires.meet() && job.topology.contended()) return affordable(program, all);
+    if (ways_of(job, program, pairs, replica, links) != first) return affordable(program, all);
+    if (links.meet() && job.topology.contended()) return affordable(program, all);
   }
   return 1;
 }

@@ -1,5 +1,5 @@
 // How many data-parallel replicas of the pipeline a run must simulate together. One stands for all of them where they
-// take the same time over wires that no two share; at the same moment alike replicas would all want a shared link.
+// take the same time over links that no two share; at the same moment alike replicas would all want a shared link.
 #pragma once
 
 #include "scenario/job/job.hpp"

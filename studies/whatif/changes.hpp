@@ -17,7 +17,7 @@ struct Changes {
   double jitter = 0;
   std::vector<LinkChange> links;
   std::optional<bool> overlap;  // of communication with compute
-  // A stage's ops take this factor, beside all else: for ranking.
+  // A stage's ops take this factor, in addition to all else: for ranking.
   int stage = -1;
   double stage_factor = 1;
 };

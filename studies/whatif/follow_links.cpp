@@ -73,10 +73,15 @@ void LinkFollower::find_inside_links(const Job& base, const Router& router) {
 Job LinkFollower::followed(Job job) const {
   if (scenario_.cluster.graph == nullptr) return job;  // single ideal links: only transfers take them
   const LinkGraph& graph = job.topology.network()->graph;
-  if (!concerns_inside(graph)) return with_step(job, costs_, job.topology);
+  if (!concerns_inside(graph)) {
+    const Topology links = job.topology;
+    return with_step(std::move(job), costs_, links);
+  }
   const PlacedLayers placed = place_layers(scenario_, graph, job.schedule.devices);
   job.topology = job.topology.with_gather(placed.longest_gather());
-  return with_step(job, stage_costs_at(scenario_, placed, job.schedule), job.topology);
+  const Topology links = job.topology;
+  const StageCosts costs = stage_costs_at(scenario_, placed, job.schedule);
+  return with_step(std::move(job), costs, links);
 }
 
 bool LinkFollower::concerns_inside(const LinkGraph& graph) const {
@@ -95,11 +100,12 @@ Job LinkFollower::followed_ideal(double bandwidth, double latency, const Topolog
     scenario.profile = std::move(layers.profile);
     job.topology = job.topology.with_gather(layers.gather);
   }
-  return with_step(job, make_stage_costs(scenario, job.schedule).costs, step_links);
+  const StageCosts costs = make_stage_costs(scenario, job.schedule).costs;
+  return with_step(std::move(job), costs, step_links);
 }
 
 Job LinkFollower::with_step(Job job, const StageCosts& costs, const Topology& links) const {
-  StepMade made = make_step(scenario_, {job.schedule, costs, job.partition, links});
+  StepMade made = make_step(scenario_, costs, {job.schedule, job.partition, links});
   job.costs = std::move(made.costs);
   job.step = std::move(made.work);
   return job;

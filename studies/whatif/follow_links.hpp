@@ -1,5 +1,5 @@
-// What a change of links does to a run beside its transfers: collectives inside stages, what ZeRO does inside ops, and
-// the tasks of the training step are worked out again. Partition and schedule stay those of the base.
+// What a change of links does to a run in addition to its transfers: collectives inside stages, what ZeRO does inside
+// ops, and the tasks of the training step are worked out again. Partition and schedule stay those of the base.
 //
 // Only what is modelled can follow. A measured profile's stages, and times that were given, keep the collectives that
 // are in them.

@@ -10,6 +10,7 @@
 
 #include "formats/text/numbers.hpp"
 #include "formats/text/quantities.hpp"
+#include "scenario/request/checks.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/split.hpp"
@@ -60,7 +61,7 @@ LinkChange parse_link(const std::string& text) {
 std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, int replicas) {
   constexpr int kMostDevices = 1024;  // a million links
   if (devices > kMostDevices) {
-    throw InputError(Diagnostic{"B008", "--link", fmt::format("the ideal links of {} devices are too many", devices),
+    throw InputError(Diagnostic{"X005", "--link", fmt::format("the ideal links of {} devices are too many", devices),
                                 fmt::format("use at most {} devices, or a --topology", kMostDevices)});
   }
   GraphBuilder builder;
@@ -153,15 +154,11 @@ std::vector<std::int32_t> links_of(const LinkGraph& graph, const LinkChange& cha
 
 std::vector<LinkChange> parse_links(const std::vector<std::string>& texts) {
   std::vector<LinkChange> changes;
-  std::vector<Diagnostic> problems;
+  Checks checks;
   for (const std::string& text : texts) {
-    try {
-      changes.push_back(parse_link(text));
-    } catch (const InputError& error) {
-      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
+    checks.run([&] { changes.push_back(parse_link(text)); });
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  checks.finish();
   return changes;
 }
 

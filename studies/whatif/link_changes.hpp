@@ -42,8 +42,8 @@ struct LinkChange {
 [[nodiscard]] std::string to_string(const LinkChange& change);
 
 // The topology after all changes. `devices` are the pipeline's, `replicas` how many of it there are. Throws InputError
-// B008 for a link that is not there and O024 for a change that changes nothing: bandwidth of a link without limit,
-// latency of one without latency.
+// B008 for a link that is not there, X005 for ideal links of too many devices, and O024 for a change that changes
+// nothing: bandwidth of a link without limit, latency of one without latency.
 [[nodiscard]] Topology changed_topology(const Topology& topology, const std::vector<LinkChange>& changes, int devices,
                                         int replicas = 1);
 

@@ -55,9 +55,9 @@ std::vector<std::int32_t> machines_of(const LinkGraph& graph) {
   const std::vector<std::int32_t> devices = machine;
   for (const Link& link : graph.links) {
     const std::int32_t of_device = at(devices, link.from);
-    std::int32_t& beside = at(machine, link.to);
+    std::int32_t& of_node = at(machine, link.to);
     if (of_device == kUnknown || at(devices, link.to) != kUnknown) continue;
-    beside = beside == kUnknown || beside == of_device ? of_device : -1;
+    of_node = of_node == kUnknown || of_node == of_device ? of_device : -1;
   }
   std::replace(machine.begin(), machine.end(), kUnknown, -1);
   return machine;

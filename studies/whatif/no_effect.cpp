@@ -48,16 +48,16 @@ std::string why_link(const LinkChange& change, const Scenario& scenario, const J
            " takes none either";
   }
   if (change.latency_is) return "nobody waits for what takes " + name + " with that latency";
-  const char* beside = network != nullptr ? "other links on the routes are slower, or nobody waits for what takes it"
+  const char* reason = network != nullptr ? "other links on the routes are slower, or nobody waits for what takes it"
                                           : "nobody waits for what takes it";
-  return name + (change.link.empty() ? " are used, but " : " is used, but ") + beside;
+  return name + (change.link.empty() ? " are used, but " : " is used, but ") + reason;
 }
 
 std::string why_overlap(const Program& program) {
   const bool any = std::any_of(program.channels.begin(), program.channels.end(), [](const Program::Channel& channel) {
     return channel.from_device != channel.to_device;
   });
-  return any ? "no device computes during its transfers" : "nothing travels between devices";
+  return any ? "no device has anything to compute during its transfers" : "nothing travels between devices";
 }
 
 }  // namespace

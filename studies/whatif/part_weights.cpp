@@ -65,7 +65,7 @@ double CostWeights::share(int piece_class) const {
   return static_cast<double>(program_.shares.part(kWhole, piece_class)) / static_cast<double>(kWhole);
 }
 
-// A device's nodes stand in the order of its row, so the row names their ops.
+// A device's nodes are in the order of its row, so the row names their ops.
 void CostWeights::add_nodes(int replica, const std::vector<Nanoseconds>& durations) {
   const std::vector<Nanoseconds> plain = varied_durations(program_, job_.schedule, job_.costs, Variation{}, replica);
   std::vector<std::size_t> position(static_cast<std::size_t>(program_.devices), 0);

@@ -1,4 +1,4 @@
-// What one unit of a cost adds to the nodes and channels of a program. Internal to tools/whatif.
+// What one unit of a cost adds to the nodes and channels of a program. Internal to studies/whatif.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
 // How the step time changes with each cost: its derivative with respect to every stage's F, B, I and W, and every
 // link's latency and time per byte.
 //
-// Without tasks beside the schedule and without links on which transfers meet it is exact: the derivative is how often
-// the cost stands on a critical path (sim/engine/critical_graph.hpp). Otherwise the run is repeated with the cost one
-// part in a thousand larger and smaller.
+// Without tasks in addition to the schedule's ops and without links on which transfers meet it is exact: the derivative
+// is how often the cost is on a critical path (sim/engine/critical_graph.hpp). Otherwise the run is repeated with the
+// cost one part in a thousand larger and smaller.
 //
 // In a cluster, links that have the same part in the run are one cost (studies/whatif/link_groups.hpp): all of them
 // change together. Links that the run does not use are none, nor is the bandwidth of one that is never the tightest on
@@ -48,7 +48,7 @@ struct CostName {
 struct Derivative {
   CostName name;
   Nanoseconds cost = 0;              // of links' bytes: bytes per second
-  OneSided times;                    // how often it stands on the critical path; of links' bytes: bytes
+  OneSided times;                    // how often it is on the critical path; of links' bytes: bytes
   Nanoseconds at_stake = 0;          // the part of the step that grows with it: times.growing x cost
   std::vector<std::string> links{};  // of a cluster: their names
 };

@@ -22,8 +22,8 @@ Nanoseconds step_time(const Job& job, const Program& program) { return step_time
 
 Nanoseconds step_time(const Job& job, const Program& program, const Variation& variation) {
   const int replicas = distinct_replicas(job, program, variation);
-  const bool other_wires = replicas > 1 && !variation.replicas_differ();
-  if (needs_events(job) || other_wires) {
+  const bool other_links = replicas > 1 && !variation.replicas_differ();
+  if (needs_events(job) || other_links) {
     return simulate_cluster_totals(program, job.schedule, job.costs, job.topology, {&job.step, &variation, replicas})
         .makespan;
   }

@@ -13,7 +13,8 @@ namespace debubble {
 // The lowered schedule; nothing where it deadlocks.
 [[nodiscard]] std::optional<Program> lowered(const Job& job, P2p p2p);
 
-// Whether transfers that meet, or tasks beside the schedule, take part: then the event-driven engine is asked.
+// Whether transfers that meet, or tasks in addition to the schedule's ops, take part: then the event-driven engine is
+// asked.
 [[nodiscard]] bool needs_events(const Job& job);
 
 // Of the slowest pipeline replica. Thread-safe.

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "formats/text/choice.hpp"
 #include "formats/text/numbers.hpp"
+#include "scenario/request/checks.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -157,32 +157,25 @@ WhatIfQuestion check_whatif(const WhatIfFlags& flags, const Scenario& scenario) 
   WhatIfQuestion question;
   question.base = scenario;
   question.sensitivity = flags.sensitivity;
-  std::vector<Diagnostic> problems;
-  const auto collect = [&](const std::function<void()>& check) {
-    try {
-      check();
-    } catch (const InputError& error) {
-      problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
-  };
-  collect([&] { require_one_of(flags.base, "plain|varied", "--base"); });
+  Checks checks;
+  checks.run([&] { require_one_of(flags.base, "plain|varied", "--base"); });
   if (flags.base != "varied") {
     add_variation_changes(scenario.variation, question.changes);
     question.base.variation = {};
     question.base.variation.seed = scenario.variation.seed;
   }
-  collect([&] { add_link_changes(parse_links(flags.links), question.changes); });
-  collect([&] { add_link_changes(parse_failures(flags.fail), question.changes); });
-  collect([&] { add_link_scale(flags.latency, "--latency", &LinkChange::latency, question.changes); });
-  collect(
+  checks.run([&] { add_link_changes(parse_links(flags.links), question.changes); });
+  checks.run([&] { add_link_changes(parse_failures(flags.fail), question.changes); });
+  checks.run([&] { add_link_scale(flags.latency, "--latency", &LinkChange::latency, question.changes); });
+  checks.run(
       [&] { add_link_scale(flags.bandwidth_scale, "--bandwidth-scale", &LinkChange::bandwidth, question.changes); });
-  collect([&] { add_overlap(flags.overlap, question.changes); });
-  collect([&] { check_counts(flags, question, scenario.variation.random()); });
-  if (problems.empty() && question.changes.empty() && question.seeds == 0 && !question.sensitivity) {
-    problems.push_back({"C061", "debubble whatif", "nothing is changed and nothing is asked",
-                        "add --slow device=3:1.25, --link 3-4:x0.5, --overlap off or --sensitivity"});
+  checks.run([&] { add_overlap(flags.overlap, question.changes); });
+  checks.run([&] { check_counts(flags, question, scenario.variation.random()); });
+  if (checks.found_none() && question.changes.empty() && question.seeds == 0 && !question.sensitivity) {
+    checks.add({"C061", "debubble whatif", "nothing is changed and nothing is asked",
+                "add --slow device=3:1.25, --link 3-4:x0.5, --overlap off or --sensitivity"});
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  checks.finish();
   return question;
 }
 

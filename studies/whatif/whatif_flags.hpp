@@ -1,4 +1,4 @@
-// The flags of `debubble whatif` beside a scenario's: what is changed, and what is asked about it.
+// The flags of `debubble whatif` in addition to a scenario's: what is changed, and what is asked about it.
 #pragma once
 
 #include <optional>

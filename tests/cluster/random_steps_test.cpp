@@ -138,7 +138,9 @@ std::string broken_step(const Timeline& timeline, const StepReport& report) {
     exposed[d] += step.end - step.begin - worked(timeline, step);
   }
   for (const StepPart& part : report.parts) {
-    if (part.kind == StepTask::Kind::kOptimizer && part.exposed != part.time) return "a part of the optimizer is hidden";
+    if (part.kind == StepTask::Kind::kOptimizer && part.exposed != part.time) {
+      return "a part of the optimizer is hidden";
+    }
     if (part.kind != StepTask::Kind::kGradientReduce) continue;
     const auto longest = std::max_element(time.begin(), time.end());
     if (part.time != *longest) return "not the longest sum on a device";

@@ -161,7 +161,7 @@ TEST_CASE("a model on a cluster: what ZeRO sends, keeps and costs") {
   CHECK(second.at("makespan_ns") > first.at("makespan_ns"));
   CHECK(third.at("makespan_ns") > second.at("makespan_ns"));
   CHECK(assumes(first, "collectives of the step", "NVLink 4", "published"));
-  CHECK(assumes(first, "compute while overlapping collectives", "calculon", "published"));
+  CHECK(assumes(first, "compute that overlaps collectives", "calculon", "published"));
 }
 
 TEST_CASE("what cannot be is refused") {
@@ -183,7 +183,9 @@ TEST_CASE("what cannot be is refused") {
   CHECK(contains(refused({"--step", "reduce=1", "--norm", "barier"}), "did you mean barrier?"));
   CHECK(contains(refused({"--step", "reduce=1", "--slow-down", "-1"}), "error[C012]"));
   CHECK(contains(refused({"--step", "reduce=1", "--density", "0.1"}), "--collective sparse"));
+  CHECK(contains(refused({"--step", "reduce=1", "--density", "0.1"}), "error[C004]"));
   CHECK(contains(refused({"--step", "reduce=1", "--collective", "sparse"}), "--density 0.01"));
+  CHECK(contains(refused({"--step", "reduce=1", "--collective", "sparse"}), "error[C004]"));
   CHECK(contains(refused({"--step", "reduce=1", "--schedule", "pipedream"}), "error[C001]"));
   // All of them at once.
   const std::string both = refused({"--step", "reduce", "--norm", "x"});
@@ -235,7 +237,7 @@ TEST_CASE("too many replicas that all have noise of their own are refused") {
       "to be simulated\n"
       "  --> --dp\n"
       "  = help: use fewer replicas, or leave --jitter and --slow replica out: replicas that are alike and share no "
-      "wire are simulated once\n");
+      "link are simulated once\n");
 }
 
 }  // namespace debubble::testing

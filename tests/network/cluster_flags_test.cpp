@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/check_scenario.hpp"
 #include "scenario/job/cluster_topology.hpp"
 #include "scenario/request/rank_lists.hpp"
 #include "sim/core/error.hpp"
@@ -22,8 +23,10 @@ std::string said(const InputError& error) {
 }
 
 std::string refusal(const ClusterFlags& flags) {
+  ScenarioFlags all;
+  all.cluster = flags;
   try {
-    (void)check_cluster(flags);
+    (void)check_scenario(all);
   } catch (const InputError& error) {
     return said(error);
   }

@@ -116,9 +116,13 @@ TEST_CASE("sizes given by hand override a preset's, or make a model of nothing")
     return std::string();
   };
   CHECK(has(refusal("layer=2"), "did you mean layers?"));
+  CHECK(has(refusal("layer=2"), "C017"));
+  CHECK(has(refusal("layers=2,layers=3"), "C007"));
+  CHECK(has(refusal("norm=batch"), "C002"));
   CHECK(has(refusal("layers=-2"), "C006"));
   CHECK(has(refusal("layers"), "KEY=VALUE"));
   CHECK(has(refusal("gated=1"), "yes or no"));
+  CHECK(has(refusal("gated=1"), "C002"));
 }
 
 TEST_CASE("every model has a name of its own and a source") {

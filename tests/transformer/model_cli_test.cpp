@@ -240,7 +240,8 @@ TEST_CASE("contradictions and mistakes are refused") {
   CHECK(has(refusal({"--model", "gpt3-22b", "--tp", "7"}), "use --tp 4 or 8"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--sequence", "4096"}), "error[F002]"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--hardware", "a100", "--dtype", "fp8"}), "error[F018]"));
-  CHECK(has(refusal({"--model", "gpt3-22b", "--calibrate", "speed=1"}), "error[C006]"));
+  CHECK(has(refusal({"--model", "gpt3-22b", "--calibrate", "speed=1"}), "error[C017]"));
+  CHECK(has(refusal({"--model", "gpt3-22b", "--calibrate", "compute"}), "error[C006]"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--calibrate", "network=0.5,network=0.6"}), "is given twice"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--expert-imbalance", "0.5"}), "error[C012]"));
   CHECK(has(refusal({"--model", "gpt3-22b", "--recompute", "half"}), "error[C002]"));

@@ -1,6 +1,8 @@
 // Every verb's rows: names are unique, presets are what the targets hold, help fits a terminal.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -51,6 +53,54 @@ TEST_CASE("rules name flags that exist") {
   for (const Flag& flag : rows) {
     for (const FlagRule* rule : {&flag.needs, &flag.excludes}) {
       for (const std::string_view other : rule->others) CHECK(find_flag(rows, other) != nullptr);
+    }
+  }
+}
+
+// One that can be read.
+std::string some_value(const Flag& flag) {
+  if (flag.name == "--network") return "fifo";
+  return flag.type == "RATE" ? "1GB/s" : flag.type == "TIME" ? "1us" : "1";
+}
+
+TEST_CASE("what a row needs or excludes is refused, whichever row it is") {
+  // With these flags only.
+  const auto is_refused = [](std::initializer_list<std::string_view> names, const std::string& code) {
+    ScenarioFlags flags;
+    const FlagRows rows = flag_rows(flags);
+    for (const std::string_view name : names) {
+      const Flag& flag = *find_flag(rows, name);
+      REQUIRE(set_flag(flag, some_value(flag)));
+    }
+    try {
+      (void)check_scenario(flags);
+    } catch (const InputError& error) {
+      return std::any_of(error.diagnostics().begin(), error.diagnostics().end(),
+                         [&](const Diagnostic& one) { return one.code == code && one.place == *names.begin(); });
+    }
+    return false;
+  };
+  ScenarioFlags flags;
+  const FlagRows rows = flag_rows(flags);
+  for (const Flag& flag : rows) {
+    CAPTURE(flag.name);
+    if (!flag.needs.others.empty()) CHECK(is_refused({flag.name}, flag.needs.code));
+    for (const std::string_view other : flag.excludes.others) {
+      CHECK(is_refused({flag.name, other}, flag.excludes.code));
+    }
+  }
+}
+
+TEST_CASE("only a scenario's rows have rules: what a verb adds is checked by the verb") {
+  ScenarioFlags flags;
+  const FlagRows rows = flag_rows(flags);
+  for (const CommandEntry& entry : command_catalog()) {
+    const std::unique_ptr<Command> command = entry.make();
+    for (const Flag& flag : command->flags()) {
+      CAPTURE(entry.name);
+      CAPTURE(flag.name);
+      const bool has_rule = !flag.needs.others.empty() || !flag.excludes.others.empty();
+      CHECK((!has_rule || find_flag(rows, flag.name) != nullptr));
     }
   }
 }

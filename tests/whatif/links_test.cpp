@@ -118,6 +118,10 @@ TEST_CASE("a change that changes nothing is refused") {
   CHECK(change("1>4:x2", Topology::ideal(kHop, kRate)) == "B008");
   CHECK(change("1>1:x2", Topology::ideal(kHop, kRate)) == "B008");
   CHECK(change("1-4:x2", Topology::ideal(kHop, kRate)) == "B008");
+  const auto change_of_many = [] {
+    (void)changed_topology(Topology::ideal(kHop, kRate), parse_links({"1-2:x2"}), 1025);
+  };
+  CHECK(code_of(change_of_many) == "X005");
   LinkChange all;
   all.latency = 2;
   CHECK(code_of([&] { (void)changed_topology(free, {all}, 4); }) == "O024");

@@ -136,7 +136,7 @@ TEST_CASE("all pieces of a microbatch take its factor") {
 TEST_CASE("a distribution that is none is refused") {
   const auto parse = [](const std::string& text) { return codes_of([&] { (void)parse_factors(text); }); };
   CHECK(parse("gauss:1") == Codes{"C002"});
-  CHECK(parse("lognormal") == Codes{"C012"});
+  CHECK(parse("lognormal") == Codes{"C006"});
   CHECK(parse("lognormal:") == Codes{"C012"});
   CHECK(parse("lognormal:0") == Codes{"C012"});
   CHECK(parse("lognormal:4").empty());

@@ -189,6 +189,38 @@ void add_numbers(Json& json, const Report& report) {
   json["devices"] = devices;
 }
 
+Json needs_json(const ScheduleNeeds& needs) {
+  return {{"more_weights", needs.more_weights},
+          {"split_backward", needs.split_backward},
+          {"even_devices", needs.even_devices},
+          {"asynchronous", needs.asynchronous},
+          {"moves_activations", needs.moves_activations},
+          {"slices", needs.slices},
+          {"frameworks", needs.frameworks}};
+}
+
+Json to_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches& more = std::nullopt) {
+  Json json;
+  json["schema_version"] = kReportVersion;
+  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
+  json["command_line"] = tool.command_line;
+  json["schedule"] = schedule_json(report.schedule);
+  json["assumptions"] = assumptions_json(report.assumptions);
+  if (report.deadlock) json["deadlock"] = deadlock_json(*report.deadlock);
+  if (has_result(report)) add_numbers(json, report);
+  Json findings = Json::array();
+  for (const Finding& finding : report.findings) {
+    findings.push_back({{"severity", finding.severity}, {"code", finding.code}, {"message", finding.message}});
+  }
+  json["findings"] = findings;
+  if (has_result(report) && report.makespan > 0) json["limit"] = limit_json(find_limit(report, more));
+  return json;
+}
+
+std::string report_dump(const Json& json) { return json.text(2) + "\n"; }
+
+}  // namespace
+
 Json limit_json(const Limit& limit) {
   using Kind = Limit::Kind;
   const bool has_cause = limit.kind == Kind::kTransfers || limit.kind == Kind::kOtherCause;
@@ -210,41 +242,8 @@ Json limit_json(const Limit& limit) {
           {"more_microbatches", more}};
 }
 
-Json needs_json(const ScheduleNeeds& needs) {
-  return {{"more_weights", needs.more_weights},
-          {"split_backward", needs.split_backward},
-          {"even_devices", needs.even_devices},
-          {"asynchronous", needs.asynchronous},
-          {"moves_activations", needs.moves_activations},
-          {"slices", needs.slices},
-          {"frameworks", needs.frameworks}};
-}
-
-Json to_json(const Report& report, const ToolFacts& tool) {
-  Json json;
-  json["schema_version"] = kReportVersion;
-  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
-  json["command_line"] = tool.command_line;
-  json["schedule"] = schedule_json(report.schedule);
-  json["assumptions"] = assumptions_json(report.assumptions);
-  if (report.deadlock) json["deadlock"] = deadlock_json(*report.deadlock);
-  if (has_result(report)) add_numbers(json, report);
-  Json findings = Json::array();
-  for (const Finding& finding : report.findings) {
-    findings.push_back({{"severity", finding.severity}, {"code", finding.code}, {"message", finding.message}});
-  }
-  json["findings"] = findings;
-  return json;
-}
-
-std::string report_dump(const Json& json) { return json.text(2) + "\n"; }
-
-}  // namespace
-
-std::string report_json(const Report& report, const ToolFacts& tool, const Limit* limit) {
-  Json json = to_json(report, tool);
-  if (limit != nullptr) json["limit"] = limit_json(*limit);
-  return report_dump(json);
+std::string report_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches& more) {
+  return report_dump(to_json(report, tool, more));
 }
 
 std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs, const ToolFacts& tool) {

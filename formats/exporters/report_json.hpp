@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 
+#include "formats/json/json.hpp"
 #include "schedules/needs.hpp"
 #include "sim/analysis/limit.hpp"
 #include "sim/analysis/report.hpp"
@@ -26,8 +27,9 @@ struct ToolFacts {
   std::string command_line;  // as typed; bytes that are not UTF-8 are replaced
 };
 
-// One run: `simulate`, `live`. `limit` (may be null) is what keeps its step from being shorter.
-[[nodiscard]] std::string report_json(const Report& report, const ToolFacts& tool, const Limit* limit = nullptr);
+// One run: `simulate`, `live`. `more` is what find_limit takes.
+[[nodiscard]] std::string report_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches& more = {});
+[[nodiscard]] Json limit_json(const Limit& limit);
 
 // Several: {"schema_version": 1, "runs": [...]} for `compare`, each with what its schedule needs.
 [[nodiscard]] std::string reports_json(std::span<const Report> reports, std::span<const ScheduleNeeds> needs,

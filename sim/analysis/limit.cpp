@@ -74,7 +74,7 @@ WorkSpread work_spread(const Report& report) {
           static_cast<double>(busiest->busy) > kUneven * static_cast<double>(least_busy->busy)};
 }
 
-Limit find_limit(const Report& report, const std::optional<std::pair<int, double>>& more_microbatches) {
+Limit find_limit(const Report& report, const MoreMicrobatches& more_microbatches) {
   Limit limit;
   limit.share = 1 - report.bubble_ratio;
   if (report.bubble_ratio < kBusyEnough) return limit;

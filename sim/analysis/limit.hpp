@@ -12,6 +12,10 @@
 
 namespace debubble {
 
+// The same schedule with more microbatches, simulated: how many, and its bubble_ratio; nothing where that is not to be
+// had.
+using MoreMicrobatches = std::optional<std::pair<int, double>>;
+
 struct Limit {
   enum class Kind { kCompute, kDevice, kFillAndDrain, kDependency, kTransfers, kOtherCause };
   Kind kind = Kind::kCompute;
@@ -25,7 +29,7 @@ struct Limit {
   IdleCause cause = IdleCause::kFill;
   bool uneven_work = false;  // kDependency: stages are not equal; otherwise the order leaves gaps
   // kFillAndDrain of a schedule with a flush: that many microbatches give this bubble_ratio, which is smaller.
-  std::optional<std::pair<int, double>> more_microbatches;
+  MoreMicrobatches more_microbatches;
 };
 
 // The devices that work most and least; uneven: the busiest works over 5 % more.
@@ -40,9 +44,7 @@ struct WorkSpread {
 
 [[nodiscard]] const char* to_string(Limit::Kind kind);  // "compute", "device", "fill_and_drain", ...: the JSON's words
 
-// `report` must have a result. `more_microbatches`: the same schedule with more of them, simulated: how many, and its
-// bubble_ratio; nothing where that is not to be had.
-[[nodiscard]] Limit find_limit(const Report& report,
-                               const std::optional<std::pair<int, double>>& more_microbatches = std::nullopt);
+// `report` must have a result, and a makespan over 0.
+[[nodiscard]] Limit find_limit(const Report& report, const MoreMicrobatches& more_microbatches = std::nullopt);
 
 }  // namespace debubble

@@ -130,8 +130,7 @@ Simulated simulate(const Scenario& scenario, const std::string& schedule, Progre
   return run;
 }
 
-std::optional<std::pair<int, double>> more_microbatches(const Scenario& scenario, const std::string& name,
-                                                        const Job& job) {
+MoreMicrobatches more_microbatches(const Scenario& scenario, const std::string& name, const Job& job) {
   constexpr std::size_t kQuick = 2'000'000;  // ops that take no time that anybody notices
   if (is_table_file(name) || job.schedule.total_ops() > kQuick || !walks(job)) return std::nullopt;
   Scenario doubled = scenario;

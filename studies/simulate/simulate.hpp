@@ -34,8 +34,7 @@ struct Simulated {
 
 // Twice the microbatches and the bubble_ratio they give, simulated; nothing when the schedule does not take them, it
 // would take long, or the run is of a table.
-[[nodiscard]] std::optional<std::pair<int, double>> more_microbatches(const Scenario& scenario, const std::string& name,
-                                                                      const Job& job);
+[[nodiscard]] MoreMicrobatches more_microbatches(const Scenario& scenario, const std::string& name, const Job& job);
 
 // Samples and tokens per second of a report with a makespan, where the run knows its sizes: of all data-parallel
 // replicas of the pipeline together.

@@ -230,30 +230,25 @@ TEST_CASE("the published schema and the writer know the same keys") {
   std::ifstream file(debubble::testing::source_directory() + "/docs/report.schema.json");
   const Json schema = Json::parse(file);
   const Json& run = schema.at("definitions").at("run");
-  Limit limit;
-  limit.kind = Limit::Kind::kFillAndDrain;
-  limit.more_microbatches = {16, 0.125};
-  const Json full = Json::parse(report_json(full_report(), kTool, &limit));
+  const Json full = Json::parse(report_json(full_report(), kTool, std::pair{16, 0.125}));
   check_keys(full, run, "", {"deadlock", "needs"});
   CHECK(full.at("limit").at("what") == "fill_and_drain");
   CHECK(full.at("limit").at("share_of") == "idle");
   CHECK(full.at("limit").at("more_microbatches").at("microbatches") == 16);
   const Json compared =
       Json::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool));
-  check_keys(compared.at("runs").at(0), run, "/runs/0", {"deadlock", "limit"});
+  check_keys(compared.at("runs").at(0), run, "/runs/0", {"deadlock"});
+  CHECK(compared.at("runs").at(0).at("limit").at("more_microbatches").is_null());
   Report plain = small_report();
   plain.findings = full_report().findings;
   check_keys(Json::parse(report_json(plain, kTool)), run, "",
              {"deadlock", "needs", "stream", "extra_work", "copies", "peak_host_bytes", "cluster", "step", "memory_fit",
-              "inside_collectives_ns", "limit"});
+              "inside_collectives_ns"});
   const Json& rule = run.at("properties").at("deadlock");
   check_keys(Json::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
 }
 
 TEST_CASE("the limit has the numbers of its text, and null where one means nothing") {
-  const auto limit_of = [](const Limit& limit) {
-    return Json::parse(report_json(full_report(), kTool, &limit)).at("limit");
-  };
   Limit limit;
   limit.kind = Limit::Kind::kDevice;
   limit.share = 0.95;
@@ -261,15 +256,15 @@ TEST_CASE("the limit has the numbers of its text, and null where one means nothi
   limit.least_busy_device = 0;
   limit.least_share = 0.5;
   limit.uneven_work = true;
-  CHECK(limit_of(limit) == Json({{"what", "device"},
-                                 {"share", 0.95},
-                                 {"share_of", "step"},
-                                 {"device", 3},
-                                 {"least_busy_device", 0},
-                                 {"least_share", 0.5},
-                                 {"uneven_work", nullptr},
-                                 {"cause", nullptr},
-                                 {"more_microbatches", nullptr}}));
+  CHECK(limit_json(limit) == Json({{"what", "device"},
+                                   {"share", 0.95},
+                                   {"share_of", "step"},
+                                   {"device", 3},
+                                   {"least_busy_device", 0},
+                                   {"least_share", 0.5},
+                                   {"uneven_work", nullptr},
+                                   {"cause", nullptr},
+                                   {"more_microbatches", nullptr}}));
   Limit gaps;
   gaps.kind = Limit::Kind::kDependency;
   gaps.share = 0.75;

@@ -131,17 +131,11 @@ class Live : public Command {
     return run;
   }
 
-  static std::string json_of(const Report& report, const ToolFacts& tool) {
-    if (!has_result(report) || report.makespan == 0) return report_json(report, tool);
-    const Limit limit = find_limit(report);
-    return report_json(report, tool, &limit);
-  }
-
   void show(const LivePlan& plan, const LiveOutcome& outcome, const Invocation& invocation, Output& output) const {
     const Report& report = outcome.report;
     switch (output.format()) {
       case Format::kJson:
-        output.write(json_of(report, {std::string(kVersion), invocation.command_line}));
+        output.write(report_json(report, {std::string(kVersion), invocation.command_line}));
         break;
       case Format::kCsv:
         output.write(devices_csv(report));

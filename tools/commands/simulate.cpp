@@ -74,16 +74,11 @@ class Simulate : public Command {
     return context;
   }
 
-  static std::string json_of(const Report& report, const AdviceContext& context, const ToolFacts& tool) {
-    if (!has_result(report) || report.makespan == 0) return report_json(report, tool);
-    const Limit limit = find_limit(report, context.more_microbatches);
-    return report_json(report, tool, &limit);
-  }
-
   static void show(const Simulated& run, const AdviceContext& context, const Invocation& invocation, Output& output) {
     switch (output.format()) {
       case Format::kJson:
-        output.write(json_of(run.result.report, context, {std::string(kVersion), invocation.command_line}));
+        output.write(report_json(run.result.report, {std::string(kVersion), invocation.command_line},
+                                 context.more_microbatches));
         break;
       case Format::kCsv:
         output.write(devices_csv(run.result.report));

@@ -23,7 +23,7 @@ struct AdviceContext {
   bool own_partition = false;   // the layers were cut by hand
   bool auto_partition = false;  // the layers were cut as evenly as they can be
   // The same schedule with more microbatches, simulated: how many, and its bubble_ratio. Absent: not to be had.
-  std::optional<std::pair<int, double>> more_microbatches;
+  MoreMicrobatches more_microbatches;
 };
 
 // `report` must have a result.

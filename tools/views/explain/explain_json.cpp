@@ -1,5 +1,6 @@
 #include "tools/views/explain/explain_json.hpp"
 
+#include "formats/exporters/report_json.hpp"
 #include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
 #include "tools/views/explain/words.hpp"
@@ -78,6 +79,7 @@ std::string step_story_json(const StepStory& story, const Simulated& run, const 
   Json json = opened("step", run, tool);
   json["bubble_ratio"] = run.result.report.bubble_ratio;
   json["limit"] = story.advice.limit;
+  json["limit_detail"] = limit_json(story.limit);
   json["also"] = story.also;
   Json shares = Json::array();
   for (const PathShare& share : story.shares) shares.push_back({{"what", share.what}, {"time_ns", share.time}});

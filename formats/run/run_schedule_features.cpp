@@ -13,13 +13,12 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMostPieces = std::numeric_limits<std::int32_t>::max() - 1;
-constexpr IntegerRule kShares{"shares", 1, kMostPieces,
-                              "what each piece of a microbatch costs, relative to the others"};
+constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max() - 1;
+constexpr IntegerRule kShares{"shares", 1, kMostInt, "what each piece of a microbatch costs, relative to the others"};
 constexpr IntegerRule kBarriers{"barriers", 0, 2, "1 or 2 where rows hold S and T"};
-constexpr IntegerRule kUpdates{"backward passes", 1, kMostPieces, "of a stage, per optimizer step"};
-constexpr IntegerRule kAhead{"updates", 0, kMostPieces, "how far a stage predicts its weights"};
-constexpr IntegerRule kBuffers{"buffers", 0, kMostPieces, "as large as the weights, in addition to their versions"};
+constexpr IntegerRule kUpdates{"backward passes", 1, kMostInt, "of a stage, per optimizer step"};
+constexpr IntegerRule kAhead{"updates", 0, kMostInt, "how far a stage predicts its weights"};
+constexpr IntegerRule kBuffers{"buffers", 0, kMostInt, "as large as the weights, in addition to their versions"};
 
 bool read_feature_flag(JsonObjectReader& reader, std::string_view key) {
   const JsonValue* value = reader.member(key, false);
@@ -65,7 +64,7 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
 std::optional<std::int32_t> take_piece_number(std::string_view& text) {
   std::int32_t value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc{} || value < 0 || value > kMostPieces) return std::nullopt;
+  if (result.ec != std::errc{} || value < 0 || value > kMostInt) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
   return value;
 }

@@ -69,7 +69,7 @@ class TopologyReader {
       if (word == to_string(source)) return source;
     }
     if (!word.empty()) {
-      top.complain("P007", "rates",
+      top.complain("P011", "rates",
                    "\"rates\" must be \"measured\", \"published\" or \"modelled\"; got " + in_quotes(word),
                    "leave it out where nobody says");
     }
@@ -112,7 +112,7 @@ class TopologyReader {
     if (found != kNodeKinds.end()) {
       node.kind = static_cast<GraphNode::Kind>(found - kNodeKinds.begin());
     } else if (!kind.empty()) {
-      reader.complain("P007", "kind",
+      reader.complain("P011", "kind",
                       "\"kind\" must be \"device\", \"switch\", \"nic\" or \"host\"; got " + in_quotes(kind),
                       "every node that forwards only is a switch");
     }

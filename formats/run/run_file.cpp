@@ -182,16 +182,8 @@ void read_losses(JsonObjectReader& top, RunRecord& record, ProblemList& problems
   });
 }
 
-bool read_measured(JsonObjectReader& top) {
-  const JsonValue* value = top.member("measured", true);
-  if (value == nullptr || value->kind == JsonValue::Kind::kBoolean) return value != nullptr && value->text == "true";
-  top.complain("P007", "measured", "\"measured\" must be true or false; got " + describe(*value),
-               "false: the times follow from given costs");
-  return false;
-}
-
 void read_iterations(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
-  const bool measured = read_measured(top);
+  const bool measured = top.flag("measured", "false: the times follow from given costs");
   const std::vector<JsonValue>* list = read_items(top, "iterations", true, problems);
   top.finish();
   if (list == nullptr || !problems.empty()) return;  // their places are in the schedule, which is not sound
@@ -202,16 +194,9 @@ void read_iterations(JsonObjectReader& top, RunRecord& record, ProblemList& prob
   record.iterations = read_run_iterations(*list, record, measured, problems);
 }
 
-// Reports a file of another kind; nothing else in it would mean anything.
 bool has_our_format(JsonObjectReader& top) {
-  if (!top.is_object()) return false;
-  const JsonValue* format = top.member("format", false);
-  if (format != nullptr && format->kind == JsonValue::Kind::kString && format->text == kRunFormat) return true;
-  top.complain(
-      "P010", format == nullptr ? "" : "format",
-      "\"format\" must be \"" + std::string(kRunFormat) + "\"; got " + (format == nullptr ? "none" : describe(*format)),
-      "run files are written by `debubble simulate --save-run` and `debubble live --save-run`");
-  return false;
+  return top.has_format("format", kRunFormat,
+                        "run files are written by `debubble simulate --save-run` and `debubble live --save-run`");
 }
 
 RunRecord read_run_top(JsonObjectReader& top, ProblemList& problems) {

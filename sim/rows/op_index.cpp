@@ -80,10 +80,10 @@ OpIndex::Inputs OpIndex::inputs(const Op& op) const {
   Inputs inputs;
   if (!in_range(op)) return inputs;
   const KindList& needs = rule_of(op.kind).needs;
-  for (std::size_t k = 0; k < needs.count || k == 0; ++k) {
-    if (k < needs.count) inputs.add(find(needs.kinds[k], op.stage, op.microbatch));
-    if (k == 0) inputs.add(feeder(op));
-  }
+  const auto add_need = [&](std::size_t k) { inputs.add(find(needs.kinds[k], op.stage, op.microbatch)); };
+  if (needs.count > 0) add_need(0);
+  inputs.add(feeder(op));
+  for (std::size_t k = 1; k < needs.count; ++k) add_need(k);
   return inputs;
 }
 

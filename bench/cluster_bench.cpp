@@ -1,4 +1,4 @@
-// Speed of the modelled cluster: contended runs beside contention-free ones, a whole step of 16,384 GPUs, many seeds.
+// Speed of the modelled cluster: contended runs against contention-free ones, a whole step of 16,384 GPUs, many seeds.
 //
 // Names matter: bench/main.cpp computes the promises from them.
 #include <benchmark/benchmark.h>
@@ -85,7 +85,7 @@ Flow ring_all_reduce(const Network& network, int stage, Bytes bytes) {
   return flow;
 }
 
-// Gradients of each stage over all replicas, slowing compute down beside them, then its optimizer.
+// Gradients of each stage over all replicas, slowing down the compute that they overlap, then its optimizer.
 StepWork data_parallel_step(const Network& network, int stages) {
   StepWork step;
   for (std::int32_t stage = 0; stage < stages; ++stage) {

@@ -1,4 +1,4 @@
-// Speed of lowering and simulating, and of the whole command, beside the floor of bench/floor.hpp.
+// Speed of lowering and simulating, and of the whole command, against the floor of bench/floor.hpp.
 //
 // Names matter: bench/main.cpp computes the promised ratios from them.
 #include <benchmark/benchmark.h>

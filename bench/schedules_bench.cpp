@@ -1,4 +1,4 @@
-// Speed of making schedules: the search of zb-auto, and every fixed order beside its simulation.
+// Speed of making schedules: the search of zb-auto, and every fixed order next to its simulation.
 //
 // To simulate an order is all that has to be done with it once it is there: lower it into a program, and run that for
 // its totals. bench/engine_bench.cpp holds the two apart.

@@ -19,7 +19,7 @@ function(debubble_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE 12)
 endfunction()
 
-# For code that builds text, once per run.
+# For code that reads and writes text and files.
 function(debubble_compile_as_text target)
   separate_arguments(flags UNIX_COMMAND "${debubble_chosen_text_flags}")
   target_compile_options(${target} PRIVATE ${flags})

@@ -16,7 +16,7 @@ struct CudaDriver {
 };
 
 // Does not initialise the driver, so CUPTI may still be started. Throws UnavailableError U020 where there is no driver,
-// U020 where its place is taken by the toolkit's stub library.
+// or the toolkit's stub library in its place.
 [[nodiscard]] CudaDriver load_cuda_driver();
 
 // cuInit. Throws UnavailableError U021, with CUDA's name for the reason, where no GPU can be used.

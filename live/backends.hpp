@@ -22,7 +22,7 @@ struct CudaOptions {
   TransformerShape shape;      // the model; its layers are cut into the schedule's stages by `partition`
   std::vector<int> partition;  // layers per stage, embedding and head among them: shape.layers + 2 in all
   WorkloadSize size;
-  bool graph = false;         // the whole iteration as one CUDA graph; else eager launches behind a gate
+  bool graph = false;         // the whole iteration as one CUDA graph; else eager, while a gate is closed
   bool one_gpu_each = false;  // devices are GPUs 0 ... p - 1, with peer copies; else parts of GPU `gpu`
   int gpu = 0;
 };

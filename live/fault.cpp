@@ -63,7 +63,7 @@ void read_slow(const std::string& text, std::string_view value, const Schedule& 
            "device numbers run from 0 to " + std::to_string(schedule.devices - 1));
   }
   if (!std::isfinite(fault.factor) || fault.factor <= 0 || fault.factor > 1000) {
-    refuse("C006", text, "the factor must be above 0 and at most 1000", "1.3 makes every op take 1.3 times as long");
+    refuse("C012", text, "the factor must be above 0 and at most 1000", "1.3 makes every op take 1.3 times as long");
   }
 }
 

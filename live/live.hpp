@@ -45,8 +45,8 @@ struct Fault {
   Op op;
   double factor = 1.0;
 };
-// "slow=2:1.3", "drop=1F3", "corrupt=1F3", "swap=1F3", "kill=1F3". Throws InputError C006 (form), E002 (no such op or
-// device in the schedule).
+// "slow=2:1.3", "drop=1F3", "corrupt=1F3", "swap=1F3", "kill=1F3". Throws InputError C006 (form), C012 (factor),
+// E002 (no such op or device in the schedule).
 [[nodiscard]] Fault parse_fault(const std::string& text, const Schedule& schedule);
 
 struct LiveRequest {

@@ -32,14 +32,6 @@ constexpr std::array<std::string_view, 9> kJsonFaults{"P001", "P002", "P003", "P
   throw InputError(std::move(problems));
 }
 
-bool boolean(JsonObjectReader& reader, std::string_view key) {
-  const JsonValue* value = reader.member(key, true);
-  if (value == nullptr) return false;
-  if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  reader.complain("P007", key, in_quotes(key) + " must be true or false; got " + describe(*value), kWritten);
-  return false;
-}
-
 std::optional<Bytes> size_or_null(JsonObjectReader& reader, std::string_view key) {
   const JsonValue* value = reader.member(key, true);
   if (value == nullptr || value->kind == JsonValue::Kind::kNull) return std::nullopt;
@@ -59,7 +51,7 @@ void read_hooks_layer(const JsonValue& value, std::string pointer, HooksFile& fi
   facts.workspace = reader.integer("workspace_bytes", kHooksSize);
   static_cast<void>(reader.integer("weight_input_bytes", kHooksSize));     // the parts of weight_grad_held_bytes,
   static_cast<void>(reader.integer("weight_gradient_bytes", kHooksSize));  // to display
-  static_cast<void>(boolean(reader, "checkpointed"));
+  static_cast<void>(reader.flag("checkpointed", kWritten));
   reader.finish();
   if (facts.weight_grad_held.value_or(0) > facts.activation) {
     reader.complain("P012", "weight_grad_held_bytes",
@@ -83,20 +75,14 @@ void read_notes(JsonObjectReader& top, HooksFile& file) {
 }
 
 bool has_hooks_schema(JsonObjectReader& top) {
-  if (!top.is_object()) return false;
-  const JsonValue* schema = top.member("schema", false);
-  if (schema != nullptr && schema->kind == JsonValue::Kind::kString && schema->text == kHooksSchema) return true;
-  top.complain("P010", schema == nullptr ? "" : "schema",
-               "\"schema\" must be \"" + std::string(kHooksSchema) + "\"; got " +
-                   (schema == nullptr ? "none" : describe(*schema)),
-               "debubble and its debubble_hooks must be of one version: check PYTHONPATH for another copy");
-  return false;
+  return top.has_format("schema", kHooksSchema,
+                        "debubble and its debubble_hooks must be of one version: check PYTHONPATH for another copy");
 }
 
 HooksFile read_hooks_top(JsonObjectReader& top, ProblemList& problems) {
   HooksFile file;
   static_cast<void>(top.integer("schema_version", kHooksCount));
-  file.complete = boolean(top, "complete");
+  file.complete = top.flag("complete", kWritten);
   file.rank = top.integer("rank", kHooksCount);
   static_cast<void>(top.integer("pid", kHooksCount));
   file.torch = top.optional_text("torch");

@@ -1,4 +1,4 @@
-// What a schedule needs beside time, as marks for a table: "ws" is more weights and a split backward.
+// What a schedule needs in addition to time, as marks for a table: "ws" is more weights and a split backward.
 #pragma once
 
 #include <span>

@@ -6,16 +6,13 @@
 
 #include "cost_models/transformer/modelled_profile.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr std::int64_t kMostBlocks = 10'000;
 constexpr std::int64_t kMostModelRanks = 1 << 22;  // nobody has more
-
-std::string number_with_noun(std::int64_t number, const char* one, const char* many) {
-  return std::to_string(number) + " " + (number == 1 ? one : many);
-}
 
 // The legal numbers of ranks next to `ranks`, which is not: "4 or 8". 1 always is; `most` bounds the search.
 std::string nearest_legal(std::int64_t ranks, std::int64_t most, const std::function<bool(std::int64_t)>& legal) {
@@ -66,8 +63,7 @@ class SetupCheck {
     }
     if (shape.positions > 0 && setup_.sequence > shape.positions) {
       complain("F002", "--sequence",
-               "\"" + shape.name + "\" has " +
-                   number_with_noun(shape.positions, "learned position", "learned positions") + "; got samples of " +
+               "\"" + shape.name + "\" has " + counted(shape.positions, "learned position") + "; got samples of " +
                    std::to_string(setup_.sequence) + " tokens",
                "use --sequence " + std::to_string(shape.positions) + " or less");
     }
@@ -77,28 +73,28 @@ class SetupCheck {
     const std::int64_t tensor = setup_.parallel.tensor;
     const TransformerShape& shape = setup_.shape;
     if (setup_.parallel.sequence && tensor > 1 && setup_.sequence % tensor != 0) {
-      complain("F003", "--sequence-parallel",
-               std::to_string(setup_.sequence) + " tokens cannot be split evenly over " +
-                   number_with_noun(tensor, "tensor rank", "tensor ranks"),
-               "use a sequence that is a multiple of --tp");
+      complain(
+          "F003", "--sequence-parallel",
+          std::to_string(setup_.sequence) + " tokens cannot be split evenly over " + counted(tensor, "tensor rank"),
+          "use a sequence that is a multiple of --tp");
     }
     if (tensor < 2 || shape.kv_heads < 1 || splits_heads(shape, tensor)) return;
     const bool grouped = shape.kv_heads != shape.heads;
     complain("F003", "--tp",
-             number_with_noun(shape.heads, "head", "heads") +
+             counted(shape.heads, "head") +
                  (grouped ? " with " + std::to_string(shape.kv_heads) + " of keys and values" : "") +
-                 " cannot be split evenly over " + number_with_noun(tensor, "tensor rank", "tensor ranks"),
+                 " cannot be split evenly over " + counted(tensor, "tensor rank"),
              "use --tp " + nearest_legal(tensor, shape.heads, [&](std::int64_t t) { return splits_heads(shape, t); }));
   }
 
   void check_context() {
     const std::int64_t context = setup_.parallel.context;
     if (context < 2 || setup_.sequence % context == 0) return;
-    complain("F003", "--cp",
-             std::to_string(setup_.sequence) + " tokens cannot be split evenly over " +
-                 number_with_noun(context, "context rank", "context ranks"),
-             "use --cp " + nearest_legal(context, std::min(setup_.sequence, kMostModelRanks),
-                                         [&](std::int64_t ranks) { return setup_.sequence % ranks == 0; }));
+    complain(
+        "F003", "--cp",
+        std::to_string(setup_.sequence) + " tokens cannot be split evenly over " + counted(context, "context rank"),
+        "use --cp " + nearest_legal(context, std::min(setup_.sequence, kMostModelRanks),
+                                    [&](std::int64_t ranks) { return setup_.sequence % ranks == 0; }));
   }
 
   void check_experts() {
@@ -112,8 +108,7 @@ class SetupCheck {
     const std::int64_t places = std::int64_t{setup_.parallel.context} * setup_.parallel.data;
     const auto legal = [&](std::int64_t ranks) { return shape.experts % ranks == 0 && places % ranks == 0; };
     complain("F003", "--ep",
-             number_with_noun(shape.experts, "expert", "experts") + " cannot be split evenly over " +
-                 number_with_noun(expert, "expert rank", "expert ranks"),
+             counted(shape.experts, "expert") + " cannot be split evenly over " + counted(expert, "expert rank"),
              "use --ep " + nearest_legal(expert, shape.experts, legal));
   }
 

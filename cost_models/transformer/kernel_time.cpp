@@ -13,12 +13,12 @@ namespace {
 
 std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
-double tiled(std::int64_t batch, std::int64_t rows, std::int64_t columns, std::int64_t tile_rows,
-             std::int64_t tile_columns, int multiprocessors) {
-  const std::int64_t tiles = batch * parts(rows, tile_rows) * parts(columns, tile_columns);
+double tiled(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t tile_rows, std::int64_t tile_columns,
+             int multiprocessors) {
+  const std::int64_t tiles = batch * parts(m, tile_rows) * parts(n, tile_columns);
   if (tiles == 0 || multiprocessors == 0) return 1;
   const std::int64_t waves = parts(tiles, multiprocessors);
-  const auto wanted = static_cast<double>(batch * rows) * static_cast<double>(columns);
+  const auto wanted = static_cast<double>(batch * m) * static_cast<double>(n);
   return wanted / (static_cast<double>(waves * multiprocessors) * static_cast<double>(tile_rows * tile_columns));
 }
 
@@ -85,17 +85,17 @@ double compute_seconds(const LayerOp& op, const KernelModel& model) {
 
 }  // namespace
 
-double wave_efficiency(std::int64_t batch, std::int64_t rows, std::int64_t columns, const Hardware& hardware) {
-  return tiled(batch, rows, columns, hardware.tile_rows, hardware.tile_columns, hardware.multiprocessors);
+double wave_efficiency(std::int64_t batch, std::int64_t m, std::int64_t n, const Hardware& hardware) {
+  return tiled(batch, m, n, hardware.tile_rows, hardware.tile_columns, hardware.multiprocessors);
 }
 
-double best_wave_efficiency(std::int64_t batch, std::int64_t rows, std::int64_t columns, const Hardware& hardware) {
+double best_wave_efficiency(std::int64_t batch, std::int64_t m, std::int64_t n, const Hardware& hardware) {
   std::int64_t high = hardware.tile_rows;
   std::int64_t wide = hardware.tile_columns;
   double best = 0;
   for (const double share : kTileShares) {
-    best = std::max(best, share * tiled(batch, rows, columns, high, wide, hardware.multiprocessors));
-    best = std::max(best, share * tiled(batch, rows, columns, wide, high, hardware.multiprocessors));
+    best = std::max(best, share * tiled(batch, m, n, high, wide, hardware.multiprocessors));
+    best = std::max(best, share * tiled(batch, m, n, wide, high, hardware.multiprocessors));
     (high >= wide ? high : wide) /= 2;
   }
   return best;

@@ -34,12 +34,10 @@ struct KernelModel {
 
 // Share of the multiprocessors' time that a matmul with an m x n result uses when its tiles run in waves: 1 is all of
 // it.
-[[nodiscard]] double wave_efficiency(std::int64_t batch, std::int64_t rows, std::int64_t columns,
-                                     const Hardware& hardware);
+[[nodiscard]] double wave_efficiency(std::int64_t batch, std::int64_t m, std::int64_t n, const Hardware& hardware);
 // The same for the tile that suits the matmul best: the hardware's, turned, halved or quartered. A smaller tile reads
 // its operands more often, so that one multiprocessor does less with it.
-[[nodiscard]] double best_wave_efficiency(std::int64_t batch, std::int64_t rows, std::int64_t columns,
-                                          const Hardware& hardware);
+[[nodiscard]] double best_wave_efficiency(std::int64_t batch, std::int64_t m, std::int64_t n, const Hardware& hardware);
 
 // Of everything but collectives. Throws std::logic_error for these.
 [[nodiscard]] Nanoseconds kernel_time(const LayerOp& op, const KernelModel& model);

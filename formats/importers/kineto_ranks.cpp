@@ -78,7 +78,7 @@ void shift_to_common_base(std::vector<PipelineTrace>& ranks) {
     for (PipelineEvent& event : trace.events) {
       event.begin += shift, event.end += shift;
       if (event.begin <= kLongestDuration) continue;
-      throw InputError(Diagnostic{"V023", trace.file, "its times are more than 52 days before those of another rank",
+      throw InputError(Diagnostic{"V023", trace.file, "its times are more than 52 days after those of another rank",
                                   "give the traces of one run"});
     }
     for (PipelineStep& step : trace.steps) step.begin += shift, step.end += shift;

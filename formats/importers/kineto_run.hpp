@@ -40,8 +40,8 @@ struct ImportedRun {
   bool on_gpu = false;
 };
 
-// Throws InputError: D004 a file without a PP: range, D005 a file without its rank or two of one rank, D006 no whole
-// iteration, V023 times of ranks that cannot belong to one run, D005 when a rank of the pipeline is missing.
+// Throws InputError: D004 a file without a PP: range, D005 a file without its rank, two of one rank or none of one,
+// D006 no whole iteration, V023 times of ranks that cannot belong to one run.
 [[nodiscard]] ImportedRun import_kineto_run(std::vector<PipelineTrace> ranks);
 
 }  // namespace debubble

@@ -117,12 +117,14 @@ std::vector<Json::Item> Json::items() const {
 }
 
 void Json::push_back(Json element) {
-  if (!is_structured()) value_ = Container{false};
+  if (is_null()) value_ = Container{false};
+  if (!is_array()) throw std::logic_error("an element for JSON that is no array");
   children_.push_back(std::move(element));
 }
 
 Json& Json::operator[](std::string_view key) {
-  if (!is_structured()) value_ = Container{true};
+  if (is_null()) value_ = Container{true};
+  if (!is_object()) throw std::logic_error("the member " + std::string(key) + " of JSON that is no object");
   const auto found = std::find(keys_.begin(), keys_.end(), key);
   if (found != keys_.end()) return at(children_, found - keys_.begin());
   keys_.emplace_back(key);

@@ -55,6 +55,7 @@ class Json {
   // On one line without an indent; bytes that are no UTF-8 become U+FFFD.
   [[nodiscard]] std::string text(int indent = -1) const;
 
+  [[nodiscard]] bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   [[nodiscard]] bool is_object() const;
   [[nodiscard]] bool is_array() const;
   [[nodiscard]] bool is_structured() const { return std::holds_alternative<Container>(value_); }
@@ -69,9 +70,9 @@ class Json {
   // With their keys; an array's are "0", "1", ...
   [[nodiscard]] std::vector<Item> items() const;
 
-  // Appends to an array; null becomes one.
+  // Appends to an array; null becomes one. Throws std::logic_error for anything else.
   void push_back(Json element);
-  // The member of an object, added where it is new; null becomes an object.
+  // The member of an object, added where it is new; null becomes an object. Throws std::logic_error for anything else.
   Json& operator[](std::string_view key);
   // Throws std::out_of_range where there is none.
   const Json& operator[](std::string_view key) const;

@@ -84,6 +84,18 @@ std::string JsonObjectReader::optional_text(std::string_view key) {
   return value == nullptr ? std::string() : checked_text(*value, key);
 }
 
+bool JsonObjectReader::flag(std::string_view key, const char* help) {
+  return member(key, true) != nullptr && optional_flag(key, help);
+}
+
+bool JsonObjectReader::optional_flag(std::string_view key, const char* help, bool otherwise) {
+  const JsonValue* value = member(key, false);
+  if (value == nullptr) return otherwise;
+  if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
+  complain("P007", key, in_quotes(key) + " must be true or false; got " + describe(*value), help);
+  return otherwise;
+}
+
 const JsonValue* JsonObjectReader::array(std::string_view key) {
   return member(key, true) == nullptr ? nullptr : optional_array(key);
 }
@@ -94,6 +106,17 @@ const JsonValue* JsonObjectReader::optional_array(std::string_view key) {
   complain("P007", key, in_quotes(key) + " must be an array; got " + describe(*value),
            "arrays are written [item, item]");
   return nullptr;
+}
+
+bool JsonObjectReader::has_format(std::string_view key, std::string_view format, const char* help) {
+  if (!is_object()) return false;
+  const JsonValue* found = member(key, false);
+  if (found != nullptr && found->kind == JsonValue::Kind::kString && found->text == format) return true;
+  complain("P010", found == nullptr ? "" : key,
+           in_quotes(key) + " must be \"" + std::string(format) + "\"; got " +
+               (found == nullptr ? "none" : describe(*found)),
+           help);
+  return false;
 }
 
 void JsonObjectReader::finish() {

@@ -38,10 +38,18 @@ class JsonObjectReader {
   [[nodiscard]] std::optional<std::int64_t> optional_integer(std::string_view key, const IntegerRule& rule);
   [[nodiscard]] std::string text(std::string_view key);  // required, not empty
   [[nodiscard]] std::string optional_text(std::string_view key);
+  // True or false; `help` says how to write it. A missing or wrong one is reported and false, of optional_flag
+  // `otherwise`.
+  [[nodiscard]] bool flag(std::string_view key, const char* help);
+  [[nodiscard]] bool optional_flag(std::string_view key, const char* help, bool otherwise = false);
   [[nodiscard]] const JsonValue* array(std::string_view key);  // required; nullptr when it is missing or no array
   [[nodiscard]] const JsonValue* optional_array(std::string_view key);
   // The member whatever its type, nullptr when it is absent; a missing required member is reported.
   [[nodiscard]] const JsonValue* member(std::string_view key, bool required);
+
+  // Whether the member `key` names this format and version; reports where not. Nothing else in such a file would mean
+  // anything.
+  [[nodiscard]] bool has_format(std::string_view key, std::string_view format, const char* help);
 
   // Reports every member that was never asked for, with the closest name that was.
   void finish();

@@ -133,7 +133,9 @@ std::int64_t ConfigReader::size(std::string_view key, std::optional<std::int64_t
   if (value->kind == JsonValue::Kind::kInteger && value->integer >= 1 && value->integer <= kLargestConfigNumber) {
     return value->integer;
   }
-  complain("P007", key, in_quotes(key) + " must be a whole number from 1 to 2^24; got " + describe(*value),
+  const bool whole = value->kind == JsonValue::Kind::kInteger || value->kind == JsonValue::Kind::kHugeInteger;
+  complain(whole ? "P004" : "P007", key,
+           in_quotes(key) + " must be a whole number from 1 to 2^24; got " + describe(*value),
            "it is a number of layers, heads, positions, or numbers in a vector");
   return 1;
 }

@@ -138,7 +138,7 @@ void read_llama_shape(ConfigReader& reader, TransformerShape& shape, ProblemList
   reader.insist("use_mrope", false, false, "rotary positions along several axes");
   if (shape.heads % shape.kv_heads == 0) return;
   reader.complain(
-      "P007", "num_key_value_heads",
+      "P012", "num_key_value_heads",
       std::to_string(shape.kv_heads) + " key/value heads cannot serve " + std::to_string(shape.heads) + " heads evenly",
       "the number of heads must be a multiple of it");
 }

@@ -35,15 +35,6 @@ void for_each_record(JsonObjectReader& parent, std::string_view key, ProblemList
   }
 }
 
-bool read_measured_flag(JsonObjectReader& reader, std::string_view key) {
-  const JsonValue* value = reader.member(key, false);
-  if (value == nullptr) return false;
-  if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  reader.complain("P007", key, "\"" + std::string(key) + "\" must be true or false; got " + describe(*value),
-                  "leave the key out for false");
-  return false;
-}
-
 ClockState read_clock(const JsonValue& value, ProblemList& problems) {
   JsonObjectReader reader(value, "/measurement/clock", problems);
   ClockState clock;
@@ -53,7 +44,7 @@ ClockState read_clock(const JsonValue& value, ProblemList& problems) {
   clock.samples = reader.optional_integer("samples", kRecordCount).value_or(0);
   clock.slowed_samples = reader.optional_integer("slowed_samples", kRecordCount).value_or(0);
   clock.drift_ppm = reader.optional_integer("drift_ppm", kPpm);
-  clock.throttled = read_measured_flag(reader, "throttled");
+  clock.throttled = reader.optional_flag("throttled", "leave the key out for false");
   reader.finish();
   if (clock.least_mhz > clock.most_mhz || clock.slowed_samples > clock.samples) {
     reader.complain("P012", "", "the clock's numbers contradict one another",

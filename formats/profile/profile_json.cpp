@@ -199,13 +199,6 @@ void read_hop(JsonObjectReader& top, Profile& profile, ProblemList& problems) {
   reader.finish();
 }
 
-bool read_profile_flag(JsonObjectReader& reader, std::string_view key) {
-  const JsonValue* value = reader.member(key, true);
-  if (value == nullptr || value->kind == JsonValue::Kind::kBoolean) return value != nullptr && value->text == "true";
-  reader.complain("P007", key, in_quotes(key) + " must be true or false; got " + describe(*value), "without quotes");
-  return false;
-}
-
 void read_transformer(JsonObjectReader& top, Profile& profile, ProblemList& problems) {
   const JsonValue* value = top.member("transformer", false);
   if (value == nullptr) return;
@@ -218,22 +211,15 @@ void read_transformer(JsonObjectReader& top, Profile& profile, ProblemList& prob
   transformer.head_size = reader.integer("head_size", kDimension);
   transformer.feed_forward = reader.integer("feed_forward", kDimension);
   transformer.vocabulary = reader.integer("vocabulary", kDimension);
-  transformer.gated = read_profile_flag(reader, "gated");
-  transformer.flash_attention = read_profile_flag(reader, "flash_attention");
+  transformer.gated = reader.flag("gated", "without quotes");
+  transformer.flash_attention = reader.flag("flash_attention", "without quotes");
   transformer.tensor_parallel = reader.integer("tensor_parallel", kRanks);
   reader.finish();
 }
 
-// Reports a file of another kind; nothing else in it would mean anything.
 bool has_profile_schema(JsonObjectReader& top) {
-  if (!top.is_object()) return false;
-  const JsonValue* schema = top.member("schema", false);
-  if (schema != nullptr && schema->kind == JsonValue::Kind::kString && schema->text == kProfileSchema) return true;
-  const std::string found = schema == nullptr ? "none" : describe(*schema);
-  top.complain("P010", schema == nullptr ? "" : "schema",
-               "\"schema\" must be \"" + std::string(kProfileSchema) + "\"; got " + found,
-               "debubble reads profiles of this version only; `debubble import` converts other formats");
-  return false;
+  return top.has_format("schema", kProfileSchema,
+                        "debubble reads profiles of this version only; `debubble import` converts other formats");
 }
 
 Profile read_profile_top(JsonObjectReader& top, ProblemList& problems) {

@@ -48,8 +48,8 @@ class TraceFacts {
   }
   std::int64_t number_or_zero(const std::string& key) { return find(key) == nullptr ? 0 : number(key, kLargestSize); }
 
-  void complain(const std::string& key, std::string message) {
-    problems_.push_back({"P012", trace_.file + "#/metadata/" + key, std::move(message), kAgain});
+  void complain(const std::string& key, std::string message, const char* code = "P012") {
+    problems_.push_back({code, trace_.file + "#/metadata/" + key, std::move(message), kAgain});
   }
   void finish() {
     if (!problems_.empty()) throw InputError(std::move(problems_));
@@ -89,7 +89,7 @@ P2p read_p2p(TraceFacts& facts) {
   const std::string word = facts.text("p2p");
   const auto found = std::find(kP2pWords.begin(), kP2pWords.end(), word);
   if (found == kP2pWords.end()) {
-    facts.complain("p2p", "must be overlapped, blocking or coupled");
+    facts.complain("p2p", "must be overlapped, blocking or coupled", "P011");
     return P2p::kOverlapped;
   }
   return static_cast<P2p>(found - kP2pWords.begin());

@@ -148,15 +148,6 @@ void for_each_object(JsonObjectReader& top, std::string_view key, ProblemList& p
   }
 }
 
-bool read_flag(JsonObjectReader& reader, std::string_view key, bool required, bool otherwise) {
-  const JsonValue* value = reader.member(key, required);
-  if (value == nullptr) return otherwise;
-  if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  reader.complain("P007", std::string(key),
-                  "\"" + std::string(key) + "\" must be true or false; got " + describe(*value), "write true or false");
-  return otherwise;
-}
-
 void read_run_assumptions(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
   constexpr std::array kSources{Source::kMeasured, Source::kPublished, Source::kModelled, Source::kDefault,
                                 Source::kGiven};
@@ -170,7 +161,7 @@ void read_run_assumptions(JsonObjectReader& top, RunRecord& record, ProblemList&
     assumption.subject = reader.optional_text("of");
     assumption.meaning = reader.optional_text("meaning");
     assumption.citation = reader.optional_text("citation");
-    assumption.changes_result = read_flag(reader, "changes_result", false, true);
+    assumption.changes_result = reader.optional_flag("changes_result", "write true or false", true);
   });
 }
 
@@ -196,7 +187,7 @@ void read_losses(JsonObjectReader& top, RunRecord& record, ProblemList& problems
 }
 
 void read_iterations(JsonObjectReader& top, RunRecord& record, ProblemList& problems) {
-  const bool measured = read_flag(top, "measured", true, false);
+  const bool measured = top.flag("measured", "false: the times follow from given costs");
   const std::vector<JsonValue>* list = read_items(top, "iterations", true, problems);
   top.finish();
   if (list == nullptr || !problems.empty()) return;  // their places are in the schedule, which is not sound
@@ -207,16 +198,9 @@ void read_iterations(JsonObjectReader& top, RunRecord& record, ProblemList& prob
   record.iterations = read_run_iterations(*list, record, measured, problems);
 }
 
-// Reports a file of another kind; nothing else in it would mean anything.
 bool has_our_format(JsonObjectReader& top) {
-  if (!top.is_object()) return false;
-  const JsonValue* format = top.member("format", false);
-  if (format != nullptr && format->kind == JsonValue::Kind::kString && format->text == kRunFormat) return true;
-  top.complain(
-      "P010", format == nullptr ? "" : "format",
-      "\"format\" must be \"" + std::string(kRunFormat) + "\"; got " + (format == nullptr ? "none" : describe(*format)),
-      "run files are written by `debubble simulate --save-run` and `debubble live --save-run`");
-  return false;
+  return top.has_format("format", kRunFormat,
+                        "run files are written by `debubble simulate --save-run` and `debubble live --save-run`");
 }
 
 RunRecord read_run_top(JsonObjectReader& top, ProblemList& problems) {

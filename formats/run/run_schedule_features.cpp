@@ -13,22 +13,12 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMostPieces = std::numeric_limits<std::int32_t>::max() - 1;
-constexpr IntegerRule kShares{"shares", 1, kMostPieces,
-                              "what each piece of a microbatch costs, relative to the others"};
+constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max() - 1;
+constexpr IntegerRule kShares{"shares", 1, kMostInt, "what each piece of a microbatch costs, relative to the others"};
 constexpr IntegerRule kBarriers{"barriers", 0, 2, "1 or 2 where rows hold S and T"};
-constexpr IntegerRule kUpdates{"backward passes", 1, kMostPieces, "of a stage, per optimizer step"};
-constexpr IntegerRule kAhead{"updates", 0, kMostPieces, "how far a stage predicts its weights"};
-constexpr IntegerRule kBuffers{"buffers", 0, kMostPieces, "as large as the weights, in addition to their versions"};
-
-bool read_feature_flag(JsonObjectReader& reader, std::string_view key) {
-  const JsonValue* value = reader.member(key, false);
-  if (value == nullptr) return false;
-  if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-  reader.complain("P007", key, "\"" + std::string(key) + "\" must be true or false; got " + describe(*value),
-                  "without quotes");
-  return false;
-}
+constexpr IntegerRule kUpdates{"backward passes", 1, kMostInt, "of a stage, per optimizer step"};
+constexpr IntegerRule kAhead{"updates", 0, kMostInt, "how far a stage predicts its weights"};
+constexpr IntegerRule kBuffers{"buffers", 0, kMostInt, "as large as the weights, in addition to their versions"};
 
 std::vector<std::int32_t> read_ahead(JsonObjectReader& reader, std::string_view key, int stages,
                                      ProblemList& problems) {
@@ -54,7 +44,7 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
   }
   asynchrony.update_every = static_cast<int>(reader.optional_integer("update_every", kUpdates).value_or(1));
   asynchrony.extra_copies = static_cast<int>(reader.optional_integer("extra_copies", kBuffers).value_or(0));
-  asynchrony.stash_predicted = read_feature_flag(reader, "stash_predicted");
+  asynchrony.stash_predicted = reader.optional_flag("stash_predicted", "without quotes");
   asynchrony.forward_ahead = read_ahead(reader, "forward_ahead", stages, problems);
   asynchrony.backward_ahead = read_ahead(reader, "backward_ahead", stages, problems);
   reader.finish();
@@ -65,7 +55,7 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
 std::optional<std::int32_t> take_piece_number(std::string_view& text) {
   std::int32_t value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc{} || value < 0 || value > kMostPieces) return std::nullopt;
+  if (result.ec != std::errc{} || value < 0 || value > kMostInt) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
   return value;
 }
@@ -130,13 +120,13 @@ void read_copies(JsonObjectReader& reader, Schedule& schedule, ProblemList& prob
 }  // namespace
 
 void read_schedule_features(JsonObjectReader& reader, Schedule& schedule, ProblemList& problems) {
-  schedule.sliced = read_feature_flag(reader, "sliced");
+  schedule.sliced = reader.optional_flag("sliced", "without quotes");
   if (reader.member("piece_shares", false) != nullptr) {
     schedule.piece_shares =
         read_integers(reader, "piece_shares", kShares, static_cast<std::size_t>(schedule.pieces), problems);
   }
-  schedule.pairs_run_side_by_side = read_feature_flag(reader, "pairs_run_side_by_side");
-  schedule.replicas_share_weights = read_feature_flag(reader, "replicas_share_weights");
+  schedule.pairs_run_side_by_side = reader.optional_flag("pairs_run_side_by_side", "without quotes");
+  schedule.replicas_share_weights = reader.optional_flag("replicas_share_weights", "without quotes");
   schedule.vocabulary_barriers =
       static_cast<int>(reader.optional_integer("vocabulary_barriers", kBarriers).value_or(0));
   if (const JsonValue* value = reader.member("asynchrony", false)) {

@@ -97,10 +97,7 @@ class NodeListReader {
   bool flag(JsonObjectReader& reader, std::string_view key) {
     const JsonValue* value = reader.member(key, false);
     if (value == nullptr || value->kind == JsonValue::Kind::kNull) return false;
-    if (value->kind == JsonValue::Kind::kBoolean) return value->text == "true";
-    reader.complain("P007", key, "\"" + std::string(key) + "\" must be true or false; got " + describe(*value),
-                    "without quotes");
-    return false;
+    return reader.optional_flag(key, "without quotes");
   }
 
   Node read_node(const JsonValue& value, std::size_t list, std::size_t position) {

@@ -31,12 +31,7 @@ bool looks_like_json(std::string_view text) {
 
 Schedule read_native(const JsonValue& root, ProblemList& problems) {
   JsonObjectReader top(root, "", problems);
-  const JsonValue* format = top.member("format", false);
-  if (format == nullptr || format->kind != JsonValue::Kind::kString || format->text != kFormat) {
-    top.complain(
-        "P010", format == nullptr ? "" : "format",
-        "\"format\" must be \"" + std::string(kFormat) + "\"; got " + (format == nullptr ? "none" : describe(*format)),
-        "schedule files are written by `debubble export --to schedule-json`");
+  if (!top.has_format("format", kFormat, "schedule files are written by `debubble export --to schedule-json`")) {
     return {};
   }
   Schedule schedule;

@@ -19,6 +19,8 @@ namespace debubble {
 
 namespace {
 
+constexpr const char* kDefaultFalse = "leave it out for false";
+
 constexpr JsonDialect kTopologyDialect{
     .what = "topology",
     .description = "docs/topology.schema.json",
@@ -69,22 +71,11 @@ class TopologyReader {
       if (word == to_string(source)) return source;
     }
     if (!word.empty()) {
-      top.complain("P007", "rates",
+      top.complain("P011", "rates",
                    "\"rates\" must be \"measured\", \"published\" or \"modelled\"; got " + in_quotes(word),
                    "leave it out where nobody says");
     }
     return Source::kGiven;
-  }
-
-  static bool read_flag(JsonObjectReader& reader, std::string_view key, bool otherwise) {
-    const JsonValue* value = reader.member(key, false);
-    if (value == nullptr) return otherwise;
-    if (value->kind != JsonValue::Kind::kBoolean) {
-      reader.complain("P007", key, in_quotes(key) + " must be true or false; got " + describe(*value),
-                      otherwise ? "leave it out for true" : "leave it out for false");
-      return otherwise;
-    }
-    return value->text == "true";
   }
 
   void read_nodes(JsonObjectReader& top) {
@@ -112,7 +103,7 @@ class TopologyReader {
     if (found != kNodeKinds.end()) {
       node.kind = static_cast<GraphNode::Kind>(found - kNodeKinds.begin());
     } else if (!kind.empty()) {
-      reader.complain("P007", "kind",
+      reader.complain("P011", "kind",
                       "\"kind\" must be \"device\", \"switch\", \"nic\" or \"host\"; got " + in_quotes(kind),
                       "every node that forwards only is a switch");
     }
@@ -120,7 +111,7 @@ class TopologyReader {
       graph.devices.push_back(number);
       graph.domain.push_back(static_cast<std::int32_t>(reader.optional_integer("domain", kDomain).value_or(0)));
     }
-    if (node.kind == GraphNode::Kind::kSwitch) node.reduces = read_flag(reader, "reduces", false);
+    if (node.kind == GraphNode::Kind::kSwitch) node.reduces = reader.optional_flag("reduces", kDefaultFalse);
     reader.finish();
     if (!node.name.empty() && !numbers_.emplace(node.name, number).second) {
       reader.complain("B028", "name", "there are two nodes " + in_quotes(node.name), "links name nodes: no name twice");
@@ -144,8 +135,8 @@ class TopologyReader {
     link.to = node_named(reader, "to", to);
     link.bandwidth = reader.integer_or_null("bandwidth_bytes_per_s", kLinkBandwidth);
     link.latency = reader.integer("latency_ns", kLatency);
-    link.shared = read_flag(reader, "shared", true);
-    const bool both = read_flag(reader, "both", false);
+    link.shared = reader.optional_flag("shared", "leave it out for true", true);
+    const bool both = reader.optional_flag("both", kDefaultFalse);
     reader.finish();
     if (link.from == link.to && !from.empty() && from == to) {
       reader.complain("B028", "to", "a link must not end where it begins", "what stays on a device needs no link");

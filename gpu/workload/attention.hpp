@@ -1,6 +1,6 @@
 // Attention: the part of a block between the query/key/value projection and the output projection, unfused. Scores
 // become probabilities in place and are kept for backward, as in Megatron-LM without flash attention; the scores of
-// keys after the causal mask are computed too.
+// keys that the causal mask hides are computed too.
 #pragma once
 
 #include "gpu/workload/layer_ops.hpp"

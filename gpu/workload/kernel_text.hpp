@@ -1,4 +1,4 @@
-// The text of profiler/workload/kernels/*.inc, put into the program by CMake.
+// The text of gpu/workload/kernels/*.inc, put into the program by CMake.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // The kernels of the built-in workload: CUDA C++ source text, compiled at run time by NVRTC, and by the tests as host
-// C++. The text is in profiler/workload/kernels/*.inc and needs no header and no include path.
+// C++. The text is in gpu/workload/kernels/*.inc and needs no header and no include path.
 //
 //     compile: kernel_source(type), options --std=c++17 and --gpu-architecture=sm_XX, sm_80 or newer
 //     look up: kernel_names(); every one is extern "C"

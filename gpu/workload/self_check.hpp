@@ -23,8 +23,8 @@ struct NumberCheck {
 
 [[nodiscard]] bool all_ok(std::span<const NumberCheck> checks);
 
-// The comparison after it: not a number anywhere is an infinite error; where all right numbers are zero the error is
-// absolute.
+// The comparison that it uses: not a number anywhere is an infinite error; where all right numbers are zero the error
+// is absolute.
 [[nodiscard]] double largest_error(const std::vector<double>& found, const std::vector<double>& right);
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-// Pace: how long a run on CPUs takes at least, and how long it may be silent before something is wrong.
+// Time limits: how long a run on CPUs takes at least, and how long it may be silent before something is wrong.
 #pragma once
 
 #include <string>

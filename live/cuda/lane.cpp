@@ -5,6 +5,7 @@
 
 #include "live/cuda/live_kernels.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble::live {
 
@@ -74,10 +75,9 @@ DeviceAddress LaneDevice::allocate(Bytes bytes) {
     check(driver.call.memory_info(&free, &total), "asking for the free memory");
     throw UnavailableError(
         {"U026", facts().name,
-         "out of device memory: " + std::to_string(bytes / kMebibyte) + " MiB requested in addition to " +
-             std::to_string(allocated_ / kMebibyte) + " MiB of this device, " +
-             std::to_string(free / static_cast<std::size_t>(kMebibyte)) + " of " +
-             std::to_string(total / static_cast<std::size_t>(kMebibyte)) + " MiB free",
+         "out of device memory: " + debubble::mebibytes(bytes) + " requested in addition to " +
+             debubble::mebibytes(allocated_) + " of this device, " + debubble::mebibytes(static_cast<Bytes>(free)) +
+             " of " + debubble::mebibytes(static_cast<Bytes>(total)) + " free",
          "fewer microbatches, a smaller --microbatch or --seq, or a schedule that holds fewer activations needs less"});
   }
   check(result, "allocating " + std::to_string(bytes) + " bytes");

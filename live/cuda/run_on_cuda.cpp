@@ -233,9 +233,10 @@ class CudaRun {
     origin.cuda = facts.cuda;
     origin.libraries = "cuBLASLt " + std::to_string(libraries.cublaslt.version) + ", NVRTC " +
                        cuda_version_text(libraries.nvrtc.version);
-    origin.method = std::string(options_.graph ? "the whole iteration as one CUDA graph"
-                                               : "launched one by one after a gate, which opens once all is launched") +
-                    "; one-thread kernels read the GPU's clock before and after each op and transfer";
+    origin.method =
+        std::string(options_.graph ? "the whole iteration as one CUDA graph"
+                                   : "launched one by one while a gate is closed, which opens once all is launched") +
+        "; one-thread kernels read the GPU's clock before and after each op and transfer";
     origin.notes = parts_->notes();
     origin.notes.push_back("payload checksums were taken in one iteration before the others, which is not counted");
     Bytes buffers = 0;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "live/checksum.hpp"
+#include "live/mpi/device_run_codec.hpp"
 
 namespace debubble::live {
 
@@ -17,11 +18,6 @@ constexpr std::array<const char*, 5> kParts{"another version of debubble", "anot
                                             "other settings"};
 using Fingerprint = std::array<std::int64_t, kParts.size()>;
 
-void write_part(MessageWriter& writer, const Op& op) {
-  writer.number(static_cast<std::int64_t>(op.kind)).number(op.paired_with_next ? 1 : 0);
-  writer.number(op.stage).number(op.microbatch);
-}
-
 void write_part(MessageWriter& writer, const Schedule& schedule) {
   writer.text(schedule.name).number(schedule.devices).number(schedule.stages).number(schedule.microbatches);
   writer.number(schedule.pieces).number(schedule.placement.replicas());
@@ -31,7 +27,7 @@ void write_part(MessageWriter& writer, const Schedule& schedule) {
   for (const std::int32_t replica : schedule.replica_of) writer.number(replica);
   for (const std::vector<Op>& row : schedule.rows) {
     writer.number(static_cast<std::int64_t>(row.size()));
-    for (const Op& op : row) write_part(writer, op);
+    for (const Op& op : row) write(writer, op);
   }
 }
 
@@ -50,7 +46,7 @@ void write_settings(MessageWriter& writer, const LiveRequest& request) {
   for (const Fault& fault : request.faults) {
     writer.number(static_cast<std::int64_t>(fault.kind)).number(fault.device);
     writer.number(std::bit_cast<std::int64_t>(fault.factor));
-    write_part(writer, fault.op);
+    write(writer, fault.op);
   }
 }
 

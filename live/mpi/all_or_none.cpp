@@ -18,7 +18,7 @@ MessageWriter failure_message(const std::optional<Failure>& failure) {
   return writer;
 }
 
-std::optional<Failure> read_mail(ControlChannel::Received received) {
+std::optional<Failure> read_message(ControlChannel::Received received) {
   if (received.message.number() == 0) return std::nullopt;
   return read_failure(received.message);
 }
@@ -53,7 +53,7 @@ class Deciding {
     while (received_ < passing_.size() - 1) {
       std::optional<ControlChannel::Received> received = channel_.next();
       if (!received.has_value()) break;
-      const std::optional<Failure> other = read_mail(std::move(*received));
+      const std::optional<Failure> other = read_message(std::move(*received));
       if (!failure_.has_value()) failure_ = other;
       ++received_;
     }
@@ -71,7 +71,7 @@ class Deciding {
     std::optional<ControlChannel::Received> verdict = channel_.next();
     if (!verdict.has_value()) return false;
     if (!sent_) send_own();
-    failure_ = read_mail(std::move(*verdict));
+    failure_ = read_message(std::move(*verdict));
     return true;
   }
 

@@ -2,12 +2,12 @@
 
 namespace debubble::live {
 
-namespace {
-
 void write(MessageWriter& writer, const Op& op) {
   writer.number(static_cast<std::int64_t>(op.kind)).number(op.paired_with_next ? 1 : 0);
   writer.number(op.stage).number(op.microbatch);
 }
+
+namespace {
 
 void read(MessageReader& reader, Op& op) {
   reader.into(op.kind);

@@ -9,6 +9,7 @@
 
 namespace debubble::live {
 
+void write(MessageWriter& writer, const Op& op);
 void write(MessageWriter& writer, const std::vector<DeviceRun>& runs);
 [[nodiscard]] std::vector<DeviceRun> read_device_runs(MessageReader& reader);
 

@@ -44,7 +44,7 @@ void refuse_over_nccl(const LiveRequest& request) {
   if (!problems.empty()) throw InputError(std::move(problems));
 }
 
-LiveRequest uses_wall_clock(LiveRequest request, const StagedModel& model) {
+LiveRequest wall_clock_request(LiveRequest request, const StagedModel& model) {
   check_model(model, request.schedule);
   request.costs = memory_costs(model, request.schedule);
   request.clock = Clock::kWall;
@@ -62,7 +62,7 @@ class GpuRank {
         channel_(channel),
         progress_(progress),
         model_(model),
-        request_(uses_wall_clock(request, model)),
+        request_(wall_clock_request(request, model)),
         job_(request_) {}
 
   LiveResult run() {

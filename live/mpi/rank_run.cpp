@@ -22,7 +22,7 @@ namespace {
 using std::chrono::microseconds;
 
 // How the main thread waits for something to move: others may have the core, longer and longer.
-constexpr int kRankRounds = 50;
+constexpr int kYieldRounds = 50;
 constexpr int kShortSleepRounds = 500;
 constexpr microseconds kShortSleep{50};
 constexpr microseconds kLongSleep{500};
@@ -137,7 +137,7 @@ class RankRun {
       }
       if (std::optional<Outcome> outcome = watchdog_.poll()) return std::move(*outcome);
       if (SigtermReport::received()) sigterm.print_and_exit(sigterm_line());
-      if (idle < kRankRounds || work_.urgent) {
+      if (idle < kYieldRounds || work_.urgent) {
         std::this_thread::yield();
       } else {
         mailbox_.wait_for_worker(idle < kShortSleepRounds || uses_wall_clock() ? kShortSleep : kLongSleep);

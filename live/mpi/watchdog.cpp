@@ -9,7 +9,7 @@ namespace debubble::live {
 
 namespace {
 
-MessageWriter standing_message(std::int64_t type, const DeviceStatus& status) {
+MessageWriter status_message(std::int64_t type, const DeviceStatus& status) {
   MessageWriter writer;
   writer.number(type);
   write(writer, status);
@@ -48,13 +48,13 @@ void Watchdog::check_own_work() {
 void Watchdog::send_state(MessageType type) {
   last_sent_ = type;
   if (passing_.rank() == 0) return update(0, type, mailbox_.status());
-  channel_.send(0, standing_message(static_cast<std::int64_t>(type), mailbox_.status()));
+  channel_.send(0, status_message(static_cast<std::int64_t>(type), mailbox_.status()));
 }
 
 void Watchdog::failed(const Failure& failure) {
   last_sent_ = MessageType::kFailed;
   if (passing_.rank() == 0) return decide({Outcome::Kind::kFailed, statuses_, failure});
-  MessageWriter writer = standing_message(static_cast<std::int64_t>(MessageType::kFailed), mailbox_.status());
+  MessageWriter writer = status_message(static_cast<std::int64_t>(MessageType::kFailed), mailbox_.status());
   write(writer, failure);
   channel_.send(0, writer);
 }
@@ -76,13 +76,13 @@ void Watchdog::update(int rank, MessageType type, const DeviceStatus& status) {
 
 void Watchdog::probe_all() {
   replies_ = 0;
-  channel_.send_to_all_others(standing_message(static_cast<std::int64_t>(MessageType::kProbe), {}));
+  channel_.send_to_all_others(status_message(static_cast<std::int64_t>(MessageType::kProbe), {}));
   if (passing_.size() == 1) decide({Outcome::Kind::kStalled, statuses_, {}});
 }
 
 void Watchdog::reply_to_probe() {
   check_own_work();
-  MessageWriter writer = standing_message(static_cast<std::int64_t>(MessageType::kProbeReply), mailbox_.status());
+  MessageWriter writer = status_message(static_cast<std::int64_t>(MessageType::kProbeReply), mailbox_.status());
   writer.number(static_cast<std::int64_t>(last_sent_));
   channel_.send(0, writer);
 }
@@ -124,7 +124,7 @@ void Watchdog::drain() {
       if (type == MessageType::kLeaving) --left;
     }
   } else {
-    channel_.send(0, standing_message(static_cast<std::int64_t>(MessageType::kLeaving), {}));
+    channel_.send(0, status_message(static_cast<std::int64_t>(MessageType::kLeaving), {}));
   }
   channel_.flush();
 }

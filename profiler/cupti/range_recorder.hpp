@@ -31,10 +31,10 @@ class RangeRecorder {
   // Returns the same number for the range that ends; -1 when none of the domain is open.
   int pop(const void* domain);
 
-  // From now on ranges are told to `ids`, beginning with the innermost one of this thread. null: no longer; then the
+  // From now on ranges are pushed to `ids`, beginning with the innermost one of this thread. null: no longer; then the
   // object may go once no thread can be inside.
   void attach(ExternalIds* ids);
-  // Ranges that begin while this is off are not told. What was told is taken back in any case.
+  // Ranges that begin while this is off are not pushed. What was pushed is popped in any case.
   void set_pushing_ids(bool on);
 
   // Losses since the last call.

@@ -1,9 +1,9 @@
 // The open ranges of the calling thread, of one recording at a time.
 //
-//     bottom [ range 3, told to CUPTI ] [ range 9, told ] [ refused ] [ range 12, told ] top
+//     bottom [ range 3, pushed to CUPTI ] [ range 9, pushed ] [ refused ] [ range 12, pushed ] top
 //
-// CUPTI's own stack holds those it was told, in the same order, so that both can be popped together although a session
-// may begin and pause in the middle.
+// CUPTI's own stack holds those that were pushed, in the same order, so that both can be popped together although a
+// session may begin and pause in the middle.
 #pragma once
 
 #include <cstdint>

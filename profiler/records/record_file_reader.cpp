@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/files/system_reason.hpp"
 #include "profiler/records/crc32.hpp"
 #include "profiler/records/record_decoder.hpp"
 #include "profiler/records/record_file.hpp"
@@ -66,7 +67,7 @@ class FileSource : public ByteSource {
 
  private:
   [[noreturn]] void fail() const {
-    throw InputError({"C005", path_, "the record file cannot be read: " + std::string(std::strerror(errno)),
+    throw InputError({"C005", path_, "the record file cannot be read: " + system_reason(errno),
                       "name a file that exists and may be read"});
   }
 

@@ -3,9 +3,9 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 
+#include "formats/files/system_reason.hpp"
 #include "profiler/records/record_encoder.hpp"
 #include "profiler/records/record_file.hpp"
 #include "profiler/records/record_format.hpp"
@@ -36,7 +36,7 @@ bool write_all(int descriptor, std::string_view bytes) {
 RecordFileWriter::RecordFileWriter(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {
-    throw InputError({"C051", path, "the record file cannot be made: " + std::string(std::strerror(errno)),
+    throw InputError({"C051", path, "the record file cannot be made: " + system_reason(errno),
                       "name a folder that exists and may be written"});
   }
   state_ = std::make_unique<State>();

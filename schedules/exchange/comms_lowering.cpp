@@ -17,9 +17,8 @@ ActionCell single(ActionKind kind, std::int32_t stage, std::int32_t microbatch =
   return {{Action{kind, stage, microbatch}, Action{}}, 1};
 }
 
-template <typename Container>
-bool is_among(const Container& values, std::int32_t value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
+bool holds_stage(const std::vector<std::int32_t>& stages, std::int32_t stage) {
+  return std::find(stages.begin(), stages.end(), stage) != stages.end();
 }
 
 // The next distinct stages from a cell on. The member of a pair that comes first counts first; a pair is not cut.
@@ -27,7 +26,7 @@ std::vector<std::int32_t> next_stages(const std::vector<ActionCell>& row, std::s
   std::vector<std::int32_t> stages;
   for (std::size_t k = from; k < row.size() && stages.size() < kResidentStages; ++k) {
     for (const Action& action : row[k]) {
-      if (!is_among(stages, action.stage)) stages.push_back(action.stage);
+      if (!holds_stage(stages, action.stage)) stages.push_back(action.stage);
     }
   }
   return stages;
@@ -40,11 +39,11 @@ std::vector<ActionCell> with_unshard_reshard(const std::vector<ActionCell>& row)
     if (row[k].count == 0) continue;
     const std::vector<std::int32_t> next = next_stages(row, k);
     for (const std::int32_t stage : resident) {
-      if (!is_among(next, stage)) result.push_back(single(ActionKind::kReshard, stage));
+      if (!holds_stage(next, stage)) result.push_back(single(ActionKind::kReshard, stage));
     }
-    std::erase_if(resident, [&](std::int32_t stage) { return !is_among(next, stage); });
+    std::erase_if(resident, [&](std::int32_t stage) { return !holds_stage(next, stage); });
     for (const std::int32_t stage : next) {
-      if (is_among(resident, stage)) continue;
+      if (holds_stage(resident, stage)) continue;
       result.push_back(single(ActionKind::kUnshard, stage));
       resident.insert(std::upper_bound(resident.begin(), resident.end(), stage), stage);
     }

@@ -27,10 +27,9 @@ class OrderCheck {
     check_pairs();
     if (!problems_.empty()) return std::move(problems_);
     if (!runs_to_the_end(false)) {
-      report_wait(false, "", "each device runs its row strictly in order: reorder one of these rows");
+      report_wait(false);
     } else if (!runs_to_the_end(true)) {
-      report_wait(true, " where transfers are not buffered",
-                  "post transfers of two devices in the same order on both, or side by side");
+      report_wait(true);
     }
     return std::move(problems_);
   }
@@ -141,7 +140,7 @@ class OrderCheck {
   }
 
   // Every row that has not ended waits for another that has not, so following them comes back.
-  void report_wait(bool rendezvous, const std::string& when, const char* help) {
+  void report_wait(bool rendezvous) {
     std::size_t row = 0;
     while (next_[row] == size(row)) ++row;
     std::vector<std::size_t> path;
@@ -151,7 +150,8 @@ class OrderCheck {
     }
     path.erase(path.begin(), std::find(path.begin(), path.end(), row));
     std::rotate(path.begin(), std::min_element(path.begin(), path.end()), path.end());
-    std::string text = "the devices wait for each other" + when + ":";
+    std::string text = "the devices wait for each other";
+    text += rendezvous ? " where transfers are not buffered:" : ":";
     for (std::size_t k = 0; k < path.size(); ++k) {
       const CommsMessage& message = awaited(path[k], rendezvous);
       const bool sender = message.from == static_cast<std::int32_t>(path[k]);
@@ -161,6 +161,8 @@ class OrderCheck {
               to_string(sender ? message.receive : message.send) + ", which row " + std::to_string(next + 1) +
               " has after cell " + std::to_string(next_[next] + 1);
     }
+    const char* help = rendezvous ? "post transfers of two devices in the same order on both, or side by side"
+                                  : "each device runs its row strictly in order: reorder one of these rows";
     problems_.push_back({static_cast<std::int64_t>(path[0]), next_[path[0]], "T011", std::move(text), help});
   }
 

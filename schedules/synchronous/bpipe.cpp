@@ -17,7 +17,7 @@ namespace {
 
 int bpipe_cap(int devices) { return devices / 2 + 1; }  // ceil((p + 2) / 2) of an even p
 
-// Walks along the row of an evictor and keeps room for what comes next: one place, and one more for a copy under way
+// Walks along the row of an evictor and keeps room for what comes next: one place, and one more for a copy that runs
 // where the next forward follows at once.
 class Evictor {
  public:

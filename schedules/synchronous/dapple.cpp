@@ -116,8 +116,7 @@ const ScheduleEntry& dapple_entry() {
       .frameworks = "",
       .advice =
           "Policy b where a hop takes long compared with compute: up to (f + b) / 2 per hop costs nothing in the "
-          "steady "
-          "state. Below 2 p - 1 activations policy a is the quicker of the two.",
+          "steady state. Below 2 p - 1 activations policy a is the quicker of the two.",
       .uses_costs = true};
   return entry;
 }

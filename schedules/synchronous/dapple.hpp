@@ -6,7 +6,7 @@
 //                         d2 F0 B0 F1 B1 F2 B2 F3 B3        K = 1
 //
 // Stage s starts K forwards, then backward and forward in turn. Policy a: K = p - s, as 1F1B, for links that are quick
-// overlapping compute. Policy b: K = 2(p - s) - 1, which hides a latency of up to (f + b) / 2 per hop. `memory_limit`
+// compared with compute. Policy b: K = 2(p - s) - 1, which hides a latency of up to (f + b) / 2 per hop. `memory_limit`
 // caps K on every device by the activations that fit; without one the times and sizes do not matter. This is the
 // schedule only: DAPPLE's replicated stages and its planner are not part of it.
 #pragma once

@@ -12,6 +12,7 @@
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/piece_share.hpp"
+#include "sim/core/split.hpp"
 
 namespace debubble {
 
@@ -34,16 +35,6 @@ std::optional<std::int64_t> parse_millionths(std::string_view text) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc{} || end != digits.data() + digits.size() || value < 0) return std::nullopt;
   return value;
-}
-
-std::vector<std::string> comma_items(const std::string& text) {
-  std::vector<std::string> items;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    items.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return items;
 }
 
 }  // namespace
@@ -116,7 +107,7 @@ std::vector<std::int64_t> decimal_list_param(const ScheduleRequest& request, con
                                              std::int64_t most) {
   std::vector<std::int64_t> values;
   const std::string& text = request.params.at(name);
-  for (const std::string& item : comma_items(text)) {
+  for (const std::string& item : split(text)) {
     const std::optional<std::int64_t> value = parse_millionths(item);
     if (!value || *value < 1 || *value > most) {
       fail("S006", "--param " + name,
@@ -133,7 +124,7 @@ std::vector<int> lengths_param(const ScheduleRequest& request, const std::string
   std::vector<int> lengths;
   const std::string& text = request.params.at(name);
   std::int64_t sum = 0;
-  for (const std::string& item : comma_items(text)) {
+  for (const std::string& item : split(text)) {
     int length = 0;
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), length);
     if (error != std::errc{} || end != item.data() + item.size() || length < 1) {

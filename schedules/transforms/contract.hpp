@@ -1,9 +1,9 @@
 // What every transform promises: a pure function from a legal Schedule to another one that does the same training.
 //
 // It takes any complete, deadlock-free schedule - a row of the catalog, a file, the result of another transform - and
-// gives a complete, deadlock-free one. It throws InputError (M007 to M014, S006, S007, S075) where it makes no sense,
-// e.g. to split a backward that is split already. The result is named "1f1b + recompute" and its params hold the
-// transform's own after the schedule's, as "recompute.mode".
+// gives a complete, deadlock-free one. It throws InputError where it makes no sense, e.g. to split a backward that
+// is split already. The result is named "1f1b + recompute" and its params hold the transform's own after the
+// schedule's, as "recompute.mode".
 #pragma once
 
 #include <map>

@@ -173,7 +173,7 @@ const TransformEntry& offload_entry() {
                  {"memory_limit", "8, 1p, 76GiB", "none", "as few leave as keeps every device within this"}},
       .advice =
           "Where activations do not fit and the link to the host is idle. It costs no time as long as the copies "
-          "hide behind compute; the copy lane's busy time says how near that is.",
+          "overlap with compute; the copy lane's busy time says how near that is.",
       .apply = offload_rows,
       .uses_costs = true};
   return entry;

@@ -17,7 +17,7 @@ Nanoseconds& time_in(NanosecondsByCause& causes, IdleCause cause) { return cause
 bool span_has_kind(const Span& span, OpKind kind) {
   return span.op.kind == kind || (span.paired && span.partner.kind == kind);
 }
-bool span_is_backward(const Span& span) {
+bool span_makes_input_gradient(const Span& span) {
   return span_has_kind(span, OpKind::kBackward) || span_has_kind(span, OpKind::kInputGrad);
 }
 
@@ -131,7 +131,7 @@ class DeviceWalk {
     first_backward_ = last_;
     last_forward_ = first_;
     for (std::size_t k = first_; k < last_; ++k) {
-      if (first_backward_ == last_ && span_is_backward(timeline.spans[k])) first_backward_ = k;
+      if (first_backward_ == last_ && span_makes_input_gradient(timeline.spans[k])) first_backward_ = k;
       if (span_has_kind(timeline.spans[k], OpKind::kForward)) last_forward_ = k;
     }
     for (const StepSpan& step : timeline.steps) {

@@ -7,14 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "sim/analysis/path_parts.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/piece_share.hpp"
 
 namespace debubble {
 
 namespace {
-
-constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepTask::Kind::kOther) + 1;
 
 struct Interval {
   Nanoseconds begin = 0;

@@ -15,12 +15,12 @@ std::vector<bool> steady_part(const Schedule& schedule) {
   std::vector<bool> steady(static_cast<std::size_t>(schedule.total_pieces()), true);
   for (const auto& row : schedule.rows) {
     const auto is_forward = [](const Op& op) { return op.kind == OpKind::kForward; };
-    const auto is_backward = [](const Op& op) { return makes_input_gradient(op.kind); };
-    const auto first_backward = std::find_if(row.begin(), row.end(), is_backward) - row.begin();
+    const auto op_makes_input_gradient = [](const Op& op) { return makes_input_gradient(op.kind); };
+    const auto first_backward = std::find_if(row.begin(), row.end(), op_makes_input_gradient) - row.begin();
     const auto behind_forwards = std::find_if(row.rbegin(), row.rend(), is_forward).base() - row.begin();
     for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(row.size()); ++k) {
       const Op& op = at(row, k);
-      const bool ramp = (is_forward(op) && k < first_backward) || (is_backward(op) && k >= behind_forwards);
+      const bool ramp = (is_forward(op) && k < first_backward) || (op_makes_input_gradient(op) && k >= behind_forwards);
       if (ramp) at(steady, op.microbatch) = false;
     }
   }

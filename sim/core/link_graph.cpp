@@ -20,8 +20,8 @@ constexpr std::int32_t kNoLink = -1;
 
 // The next hop of every node towards one target.
 struct RouteTree {
-  std::vector<std::int32_t> next;   // by node: the link to take; kNone at the target and where there is no route
-  std::vector<std::int32_t> count;  // by node: links to the target; kNone: no route
+  std::vector<std::int32_t> next;   // by node: the link to take; kNoLink at the target and where there is no route
+  std::vector<std::int32_t> count;  // by node: links to the target; kNoLink: no route
   std::vector<Nanoseconds> latency;
 };
 

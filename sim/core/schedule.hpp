@@ -107,7 +107,7 @@ struct Schedule {
   // True where the members of a pair run side by side on two engines: without a duration of its own, the pair lasts as
   // long as the longer member, not as their sum.
   bool pairs_run_side_by_side = false;
-  // True where replicas are only routes through the same weights (PipeDream's replicated stages): what several of them
+  // True where replicas are only paths through the same weights (PipeDream's replicated stages): what several of them
   // put on one device counts once.
   bool replicas_share_weights = false;
   // Barriers of the output layer of a microbatch, where rows hold S and T (else 0): after all S the gradient of the

@@ -20,7 +20,8 @@ double table(const std::vector<double>& factors, std::int32_t index) {
 }
 
 // Of `sigma`; the third and fourth numbers of the key name what it is drawn for.
-double drawn_share(double sigma, std::uint64_t seed, std::int32_t replica, std::uint64_t what, std::uint64_t kind) {
+double lognormal_factor(double sigma, std::uint64_t seed, std::int32_t replica, std::uint64_t what,
+                        std::uint64_t kind) {
   std::uint64_t key = splitmix64(seed);
   key = splitmix64(key ^ static_cast<std::uint32_t>(replica));
   key = splitmix64(key ^ what);
@@ -45,7 +46,7 @@ double Variation::factor(std::int32_t replica, std::int32_t device_index, const 
   if (!is_vocabulary(op.kind)) factor *= table(stage, op.stage);
   if (jitter == 0) return factor;
   return factor *
-         drawn_share(jitter, seed, replica, both(op.stage, op.microbatch), static_cast<std::uint64_t>(op.kind));
+         lognormal_factor(jitter, seed, replica, both(op.stage, op.microbatch), static_cast<std::uint64_t>(op.kind));
 }
 
 double Variation::task_factor(const StepTask& task, std::int32_t first_replica, std::int32_t replicas) const {
@@ -56,7 +57,7 @@ double Variation::task_factor(const StepTask& task, std::int32_t first_replica, 
       double factor = table(device, on) * table(pipeline_replica, replica);
       if (jitter != 0) {
         const std::uint64_t kind = kTaskKinds + static_cast<std::uint64_t>(task.kind);
-        factor *= drawn_share(jitter, seed, replica, both(kNoStage, on), kind);
+        factor *= lognormal_factor(jitter, seed, replica, both(kNoStage, on), kind);
       }
       longest = std::max(longest, factor);
     }

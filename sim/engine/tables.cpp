@@ -127,7 +127,7 @@ class CellCosts {
 };
 
 // A quarter of what 64 bits hold, so that neither a sum of two such numbers nor a product by two can overflow.
-constexpr std::int64_t kMostTime = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t kMostSum = std::numeric_limits<std::int64_t>::max() / 4;
 
 [[noreturn]] void refuse_times() {
   throw InputError(Diagnostic{"X001", "", "the times of this run add up to more than a 64-bit nanosecond count holds",
@@ -157,7 +157,7 @@ void check_table_range(const Program& program, const Tables& tables) {
   }
   double resident = 0;
   for (const Bytes bytes : tables.static_bytes) resident = std::max(resident, static_cast<double>(bytes));
-  constexpr auto kLimit = static_cast<double>(kMostTime);
+  constexpr auto kLimit = static_cast<double>(kMostSum);
   const auto nodes = static_cast<double>(program.nodes.size() + 1);
   if ((longest + slowest) * nodes > kLimit) refuse_times();
   if (largest * nodes + resident > kLimit) refuse_sizes();
@@ -175,17 +175,17 @@ void add_static(const Program& program, const StageCosts& costs, Tables& tables)
       buffers[device] = std::max(buffers[device], cost.comm_buffers);
       Bytes& sum = tables.static_bytes[device];
       for (const Bytes more : {cost.weights, cost.gradients, cost.optimizer}) {
-        if (more > kMostTime - sum) refuse_sizes();
+        if (more > kMostSum - sum) refuse_sizes();
         sum += more;
       }
       if (program.extra_weights.empty()) continue;
       const Bytes extra = at(program.extra_weights, replica * placement.stages() + stage);
-      if (extra > 0 && cost.weights > (kMostTime - sum) / extra) refuse_sizes();
+      if (extra > 0 && cost.weights > (kMostSum - sum) / extra) refuse_sizes();
       sum += extra * cost.weights;
     }
   }
   for (std::size_t d = 0; d < buffers.size(); ++d) {
-    if (buffers[d] > kMostTime - tables.static_bytes[d]) refuse_sizes();
+    if (buffers[d] > kMostSum - tables.static_bytes[d]) refuse_sizes();
     tables.static_bytes[d] += buffers[d];
   }
 }
@@ -237,11 +237,11 @@ std::vector<MemberDurations> member_durations(const Program& program, const Stag
 }
 
 void check_total_time(double nanoseconds) {
-  if (nanoseconds > static_cast<double>(kMostTime)) refuse_times();
+  if (nanoseconds > static_cast<double>(kMostSum)) refuse_times();
 }
 
 void check_device_time(Nanoseconds makespan, int devices) {
-  if (makespan > kMostTime / devices) refuse_times();
+  if (makespan > kMostSum / devices) refuse_times();
 }
 
 }  // namespace debubble

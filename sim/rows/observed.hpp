@@ -53,9 +53,10 @@ struct Observation {
 // travel gets a transfer of length 0 at its maker's end, marked as assumed. Measured clocks differ a little: an arrival
 // later than its use is taken as the use's begin. Gates follow the engine's tie rules, so that an Observation with the
 // engine's times gives the engine's Timeline, but for the order of `transfers`, which is (begin, from_span, to_span)
-// here. Throws InputError (V020, V023, T054), with all that is wrong, when ops are missing, appear twice or on another
-// device than their stage's, end before they begin, or overlap on one device, for ops and transfers of another
-// schedule, and for measured times that span more than two years, and schedules that are not observable.
+// here. Throws InputError (V020, V023, T054), with all that is wrong (P022 after 20 problems), when ops are missing,
+// appear twice or on another device than their stage's, end before they begin, or overlap on one device, for ops and
+// transfers of another schedule, and for measured times that span more than two years, and schedules that are not
+// observable.
 [[nodiscard]] Timeline assemble_timeline(const Schedule& schedule, const Observation& observation);
 
 }  // namespace debubble

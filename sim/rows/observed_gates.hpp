@@ -1,4 +1,4 @@
-// What every span and transfer of an observed run waited for. Internal to sim/core.
+// What every span and transfer of an observed run waited for. Internal to sim/rows.
 #pragma once
 
 #include "sim/core/p2p.hpp"

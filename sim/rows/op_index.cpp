@@ -4,6 +4,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "sim/core/splitmix.hpp"
+
 namespace debubble {
 namespace {
 
@@ -14,13 +16,6 @@ constexpr std::int64_t kEntriesAlways = 1024;
 
 std::int64_t total_pieces(const Schedule& schedule) {
   return static_cast<std::int64_t>(schedule.microbatches) * static_cast<std::int64_t>(schedule.pieces);
-}
-
-// Spreads keys evenly, so that chains stay short for any numbers (the finaliser of splitmix64).
-std::uint64_t spread_bits(std::uint64_t key) {
-  key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9U;
-  key = (key ^ (key >> 27)) * 0x94d049bb133111ebU;
-  return key ^ (key >> 31);
 }
 
 }  // namespace
@@ -56,7 +51,7 @@ std::size_t OpIndex::bucket(std::int32_t stage, std::int32_t microbatch) const {
   const auto s = static_cast<std::uint64_t>(stage);
   const auto i = static_cast<std::uint64_t>(microbatch);
   if (dense_) return static_cast<std::size_t>(s * static_cast<std::uint64_t>(pieces_) + i);
-  return static_cast<std::size_t>(spread_bits((s << 32) | i) % first_.size());
+  return static_cast<std::size_t>(splitmix64((s << 32) | i) % first_.size());
 }
 
 void OpIndex::add(std::int32_t id) {
@@ -85,10 +80,10 @@ OpIndex::Inputs OpIndex::inputs(const Op& op) const {
   Inputs inputs;
   if (!in_range(op)) return inputs;
   const KindList& needs = rule_of(op.kind).needs;
-  for (std::size_t k = 0; k < needs.count || k == 0; ++k) {
-    if (k < needs.count) inputs.add(find(needs.kinds[k], op.stage, op.microbatch));
-    if (k == 0) inputs.add(feeder(op));
-  }
+  const auto add_need = [&](std::size_t k) { inputs.add(find(needs.kinds[k], op.stage, op.microbatch)); };
+  if (needs.count > 0) add_need(0);
+  inputs.add(feeder(op));
+  for (std::size_t k = 1; k < needs.count; ++k) add_need(k);
   return inputs;
 }
 

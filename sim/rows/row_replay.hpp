@@ -1,6 +1,6 @@
 // RowReplay: runs the rows of a schedule without times, as far as they go, and says who waits for whom when they stop.
-// The order in which cells run is one in which every cell comes after all it needs. Internal to sim/core and
-// sim/engine.
+// The order in which cells run is one in which every cell comes after all it needs. Internal to sim/rows,
+// sim/engine and schedules.
 #pragma once
 
 #include <algorithm>

@@ -17,7 +17,8 @@
 No two files and no two folders include each other, directly or through others. CLI11 appears in one file, nlohmann/json
 in .cpp files of formats and tests only, simdjson in those of formats only, sqlite in .cpp files only, fmt in formats,
 scenario, studies and tools only, doctest in tests only, .cu files in live only. No file of ours is longer than 400
-lines, and every source is named in a CMakeLists.txt between it and the root. No two headers define a class of the same
+lines, every source is named in a CMakeLists.txt between it and the root, and no command there names one twice. No two
+headers define a class of the same
 name: a program that links both takes the inline functions of one for the other's.
 
 `check_layers.py --self-test` breaks every rule once in a scratch tree and fails unless each breach is found.
@@ -137,6 +138,20 @@ def unreached_lists(root):
                 yield f"{path.relative_to(root)}:1: added by no add_subdirectory"
 
 
+def doubled_names(root):
+    """A source named twice in one command of a CMakeLists.txt: the two lists differ sooner or later."""
+    rooms = (path for layer in OURS for path in sorted((root / layer).rglob("CMakeLists.txt")))
+    for path in [root / "CMakeLists.txt", *rooms]:
+        text = re.sub(r"#[^\n]*", "", path.read_text(encoding="utf-8"))
+        for command in re.finditer(r"\w+\s*\(([^()]*)\)", text):
+            names = set()
+            for name in re.finditer(r"\S+", command.group(1)):
+                if pathlib.PurePosixPath(name.group()).suffix in SUFFIXES and name.group() in names:
+                    line = text.count("\n", 0, command.start(1) + name.start()) + 1
+                    yield f"{path.relative_to(root)}:{line}: {name.group()} is named twice"
+                names.add(name.group())
+
+
 def sources(root):
     for layer in OURS:
         for path in sorted((root / layer).rglob("*")):
@@ -231,6 +246,7 @@ def check(root):
     breaches += doubled_classes(root, [path for path in headers if not path.is_relative_to(root / "tests")])
     breaches += cycles(root)
     breaches += unreached_lists(root)
+    breaches += doubled_names(root)
     for path in sources(root):
         breaches += [*include_breaches(root, path), *file_breaches(root, path)]
         if layer_of(path.relative_to(root).as_posix()) != "tests" or path.suffix == ".cpp":
@@ -273,6 +289,7 @@ BROKEN = [
     ("tools/twin.hpp", "namespace debubble {\nstruct Twin {\n};\n}  // namespace debubble\n", "is defined in sim/core"),
     ("formats/left.hpp", '#include "formats/right.hpp"\n', "files that include each other"),
     ("gpu/left/CMakeLists.txt", "\n", "added by no add_subdirectory"),
+    ("profiler/CMakeLists.txt", "add_subdirectory(kept)\nadd_library(p p.cpp\n  p.cpp)\n", ":3: p.cpp is named twice"),
     ("tools/one/to.hpp", '#include "tools/two/x.hpp"\n', "folders that include each other"),
 ]
 FINE = [
@@ -281,8 +298,7 @@ FINE = [
      "namespace debubble::live {\nclass Twin {\n};\nclass Other {};\n}  // namespace debubble::live\n"),
     ("profiler/twin.hpp", "namespace debubble {\nclass Other {};\n}  // namespace debubble\n"),
     ("live/ok.cu", '#include "schedules/x.hpp"\n#include "gpu/x.hpp"\n#include "sim/core/x.hpp"\n'),
-    ("profiler/CMakeLists.txt", "add_subdirectory(kept)\n"),
-    ("profiler/kept/CMakeLists.txt", "\n"),
+    ("profiler/kept/CMakeLists.txt", "add_library(a one.cpp  # one.cpp\n)\nadd_library(b one.cpp)\n"),
     ("formats/right.hpp", '#include "formats/left.hpp"\n'),
     ("tools/two/x.hpp", '#include "tools/one/y.hpp"\n'),
     ("tools/one/y.hpp", "\n"),

@@ -4,9 +4,10 @@
 Usage: check_locals.py SOURCE_DIR
 
 Lists what .cpp files of ours declare in anonymous namespaces, and fails where two files (of the tests: of one program)
-declare the same name in the same namespace: types, constants and functions, overloads of functions included. The same alias
-may be repeated, as C++ allows. A function that several files need belongs in a header; different things get names that tell
-them apart. It first shows that it finds each kind.
+declare the same name in the same namespace: types, constants and functions, overloads of functions included; and where
+a header declares it as a type or an inline constant. The same alias may be repeated, as C++ allows. A function that
+several files need belongs in a header; different things get names that tell them apart. It first shows that it finds
+each kind.
 """
 import collections
 import pathlib
@@ -102,12 +103,14 @@ def note(spaces, head, found):
         found["::".join(space for space in spaces if space), declared[0]] = " ".join(declared[1].split())
 
 
-def header_types(text):
-    """(namespace, name) of the types that a header declares at namespace scope."""
+def header_names(text):
+    """(namespace, name) of the types and inline constants that a header declares at namespace scope."""
     found = set()
     for space, name in local_names(re.sub(r"(namespace debubble[\w:]*) \{", r"\1 { namespace {", text)):
         found.add((space, name))
-    return {(space, name) for space, name in found if re.search(rf"\b(struct|class|enum class|enum|using) {name}\b", text)}
+    return {(space, name) for space, name in found
+            if re.search(rf"\b(struct|class|enum class|enum|using) {name}\b", text)
+            or re.search(rf"^inline constexpr [^;=({{]*\b{name}\b", text, re.M)}
 
 
 def collisions(texts):
@@ -130,6 +133,9 @@ def self_test():
             sys.exit(f"self-test: not found: {one}")
     if collisions({"a": head + "using same = int;" + tail, "b": head + "using same = int;" + tail}):
         sys.exit("self-test: the same alias may be repeated")
+    header = "namespace debubble {\nstruct Type;\ninline constexpr int kThree = 3;\nint of(int kNone);\n}\n"
+    if header_names(header) != {("debubble", "Type"), ("debubble", "kThree")}:
+        sys.exit(f"self-test: a header's names: {header_names(header)}")
     inside = "struct First { int same = 0; };\nint one() { int same = 1; return same; }"
     if collisions({"a": head + inside + tail, "b": head + "int same = 1;" + tail}):
         sys.exit("self-test: a member or a local variable is no file-local name")
@@ -147,7 +153,7 @@ def main():
     headers = collections.defaultdict(list)
     for room in ROOMS:
         for path in (root / room).rglob("*.hpp"):
-            for key in header_types(path.read_text()):
+            for key in header_names(path.read_text()):
                 headers[key].append(str(path.relative_to(root)))
     for path, text in texts.items():
         for key in local_names(text):

@@ -128,7 +128,7 @@ TEST_CASE("all that is wrong with nodes and links is said at once") {
                 {"from": "a", "to": "z", "bandwidth_bytes_per_s": 1, "latency_ns": -1},
                 {"from": "a", "to": "s", "bandwidth_bytes_per_s": 1.5, "latency_ns": 0, "both": "yes"},
                 {"from": "a", "to": "s", "latency_ns": 0}])");
-  CHECK(problems_of(text) == Problems{"P007 t.json#/nodes/1/kind", "B028 t.json#/nodes/1/name", "P005 t.json#/nodes/2",
+  CHECK(problems_of(text) == Problems{"P011 t.json#/nodes/1/kind", "B028 t.json#/nodes/1/name", "P005 t.json#/nodes/2",
                                       "P007 t.json#/nodes/3/reduces", "P004 t.json#/links/0/bandwidth_bytes_per_s",
                                       "B028 t.json#/links/0/to", "B028 t.json#/links/1/to",
                                       "P004 t.json#/links/1/latency_ns", "P007 t.json#/links/2/bandwidth_bytes_per_s",

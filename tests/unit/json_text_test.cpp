@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "formats/files/text_sink.hpp"
+#include "formats/json/json.hpp"
 
 namespace debubble {
 namespace {
@@ -82,6 +84,26 @@ TEST_CASE("any two bytes give a string that a JSON parser takes") {
       const std::string json = json_string({bytes, 3});
       REQUIRE(nlohmann::json::accept(json));
     }
+  }
+}
+
+TEST_CASE("members are added to objects and null, elements to arrays and null, nothing to anything else") {
+  Json null_to_object;
+  null_to_object["a"]["b"] = 1;
+  CHECK(null_to_object.text() == R"({"a":{"b":1}})");
+  Json null_to_array;
+  null_to_array.push_back("x");
+  null_to_array.push_back(nullptr);
+  CHECK(null_to_array.text() == R"(["x",null])");
+  for (const Json& other : {Json("text"), Json(3), Json(true), Json::array()}) {
+    Json json = other;
+    CHECK_THROWS_AS(json["a"], std::logic_error);
+    CHECK(json.text() == other.text());
+  }
+  for (const Json& other : {Json("text"), Json(3), Json(true), Json::object()}) {
+    Json json = other;
+    CHECK_THROWS_AS(json.push_back(1), std::logic_error);
+    CHECK(json.text() == other.text());
   }
 }
 

@@ -1,4 +1,4 @@
-// Holds our own declarations of CUDA's binary interface (profiler/workload/*_abi.hpp) to the toolkit's headers. Built
+// Holds our own declarations of CUDA's binary interface (gpu/*_abi.hpp) to the toolkit's headers. Built
 // only where they are. The checks are static; the test case says that they were made.
 #include <cublasLt.h>
 #include <cuda.h>

@@ -156,10 +156,10 @@ TEST_CASE("missing and impossible sizes are all named") {
   const std::string two =
       complaint(kLlama, "\"num_hidden_layers\": 32, \"num_key_value_heads\": 8", "\"num_key_value_heads\": 5");
   CHECK(says(two, "error[P006]: \"num_hidden_layers\" is missing"));
-  CHECK(says(two, "5 key/value heads cannot serve 32 heads evenly"));
-  CHECK(says(complaint(kGpt2, "\"n_layer\": 12", "\"n_layer\": 0"), "P007"));
+  CHECK(says(two, "error[P012]: 5 key/value heads cannot serve 32 heads evenly"));
+  CHECK(says(complaint(kGpt2, "\"n_layer\": 12", "\"n_layer\": 0"), "P004"));
   CHECK(says(complaint(kGpt2, "\"n_layer\": 12", "\"n_layer\": 1e3"), "P007"));
-  CHECK(says(complaint(kGpt2, "\"n_layer\": 12", "\"n_layer\": 99999999999999999999"), "P007"));
+  CHECK(says(complaint(kGpt2, "\"n_layer\": 12", "\"n_layer\": 99999999999999999999"), "P004"));
   CHECK(says(complaint(kGpt2, "\"n_head\": 12", "\"n_head\": 11"), "11 heads do not share 768 numbers evenly"));
   CHECK(says(complaint(kGpt2, "\"n_head\": 12", "\"n_head\": 769"), "P012"));
   CHECK(says(complaint(kLlama, "500000.0", "-1.0"), "\"rope_theta\" must be a number above 0"));

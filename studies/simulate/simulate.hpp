@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenario/job/job.hpp"
+#include "sim/analysis/limit.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/timeline.hpp"
 

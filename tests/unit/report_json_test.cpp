@@ -14,7 +14,7 @@
 
 using namespace debubble;
 using debubble::test::small_report;
-using Json = nlohmann::ordered_json;
+using Parsed = nlohmann::ordered_json;
 
 namespace {
 
@@ -33,14 +33,14 @@ Report deadlocked_report() {
 // be missing: those of another kind of run.
 using Keys = std::set<std::string>;
 
-void check_keys(const Json& value, const Json& schema, const std::string& where, const Keys& absent = {}) {
+void check_keys(const Parsed& value, const Parsed& schema, const std::string& where, const Keys& absent = {}) {
   CAPTURE(where);
   for (const auto& item : value.items()) {
     const std::string key = item.key();
-    const Json& inner = item.value();
+    const Parsed& inner = item.value();
     CAPTURE(key);
     REQUIRE(schema.at("properties").contains(key));
-    const Json& rule = schema.at("properties").at(key);
+    const Parsed& rule = schema.at("properties").at(key);
     if (inner.is_object() && rule.contains("properties")) check_keys(inner, rule, where + "/" + key, absent);
     if (inner.is_array() && !inner.empty() && inner[0].is_object()) {
       check_keys(inner[0], rule.at("items"), where + "/" + key, absent);
@@ -178,13 +178,13 @@ TEST_CASE("a report is printed with exactly these bytes") {
 }
 
 TEST_CASE("a deadlock has its cycle and none of the numbers") {
-  const Json json = Json::parse(report_json(deadlocked_report(), kTool));
+  const Parsed json = Parsed::parse(report_json(deadlocked_report(), kTool));
   CHECK(json.at("deadlock").dump() == R"({"cycle":[{"device":0,"position":3,"op":"0B1","waits_for":"1B1"},)"
                                       R"({"device":1,"position":0,"op":"1F0","waits_for":"0F0"}]})");
   CHECK_FALSE(json.contains("makespan_ns"));
   CHECK_FALSE(json.contains("devices"));
   CHECK(json.at("findings").at(0).at("code") == "X010");
-  CHECK_FALSE(Json::parse(report_json(small_report(), kTool)).contains("deadlock"));
+  CHECK_FALSE(Parsed::parse(report_json(small_report(), kTool)).contains("deadlock"));
 }
 
 TEST_CASE("what is not a finite number is null") {
@@ -192,7 +192,7 @@ TEST_CASE("what is not a finite number is null") {
   report.bubble_ratio = std::numeric_limits<double>::quiet_NaN();
   report.bubble_over_ideal = std::numeric_limits<double>::infinity();
   report.samples_per_second = std::numeric_limits<double>::infinity();
-  const Json json = Json::parse(report_json(report, kTool));
+  const Parsed json = Parsed::parse(report_json(report, kTool));
   CHECK(json.at("bubble_ratio").is_null());
   CHECK(json.at("bubble_over_ideal").is_null());
   CHECK(json.at("throughput_samples_per_s").is_null());
@@ -202,7 +202,7 @@ TEST_CASE("reals come back as the same double and text stays valid UTF-8") {
   Report report = small_report();
   report.bubble_ratio = 0.1 + 0.2;
   report.samples_per_second = 1234567.0625;
-  const Json json = Json::parse(report_json(report, {"1", "debubble \xff"}));
+  const Parsed json = Parsed::parse(report_json(report, {"1", "debubble \xff"}));
   CHECK(json.at("bubble_ratio").get<double>() == 0.1 + 0.2);
   CHECK(json.at("throughput_samples_per_s").get<double>() == 1234567.0625);
   CHECK(json.at("command_line") == "debubble \ufffd");
@@ -213,39 +213,39 @@ TEST_CASE("several runs are wrapped in one object") {
   ScheduleNeeds needs;
   needs.split_backward = true;
   needs.frameworks = "Megatron-LM";
-  const Json json = Json::parse(reports_json(reports, std::vector<ScheduleNeeds>{needs, {}}, kTool));
+  const Parsed json = Parsed::parse(reports_json(reports, std::vector<ScheduleNeeds>{needs, {}}, kTool));
   CHECK(json.size() == 2);
   CHECK(json.at("schema_version") == 1);
   REQUIRE(json.at("runs").size() == 2);
-  Json first = json.at("runs").at(0);
+  Parsed first = json.at("runs").at(0);
   CHECK(first.at("needs").at("split_backward") == true);
   CHECK(first.at("needs").at("asynchronous") == false);
   CHECK(first.at("needs").at("frameworks") == "Megatron-LM");
   first.erase("needs");
-  CHECK(first == Json::parse(report_json(reports[0], kTool)));
-  CHECK(json.at("runs").at(1) == Json::parse(report_json(reports[1], kTool)));
+  CHECK(first == Parsed::parse(report_json(reports[0], kTool)));
+  CHECK(json.at("runs").at(1) == Parsed::parse(report_json(reports[1], kTool)));
 }
 
 TEST_CASE("the published schema and the writer know the same keys") {
   std::ifstream file(debubble::testing::source_directory() + "/docs/report.schema.json");
-  const Json schema = Json::parse(file);
-  const Json& run = schema.at("definitions").at("run");
-  const Json full = Json::parse(report_json(full_report(), kTool, std::pair{16, 0.125}));
+  const Parsed schema = Parsed::parse(file);
+  const Parsed& run = schema.at("definitions").at("run");
+  const Parsed full = Parsed::parse(report_json(full_report(), kTool, std::pair{16, 0.125}));
   check_keys(full, run, "", {"deadlock", "needs"});
   CHECK(full.at("limit").at("what") == "fill_and_drain");
   CHECK(full.at("limit").at("share_of") == "idle");
   CHECK(full.at("limit").at("more_microbatches").at("microbatches") == 16);
-  const Json compared =
-      Json::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool));
+  const Parsed compared =
+      Parsed::parse(reports_json(std::vector<Report>{full_report()}, std::vector<ScheduleNeeds>{{}}, kTool));
   check_keys(compared.at("runs").at(0), run, "/runs/0", {"deadlock"});
   CHECK(compared.at("runs").at(0).at("limit").at("more_microbatches").is_null());
   Report plain = small_report();
   plain.findings = full_report().findings;
-  check_keys(Json::parse(report_json(plain, kTool)), run, "",
+  check_keys(Parsed::parse(report_json(plain, kTool)), run, "",
              {"deadlock", "needs", "stream", "extra_work", "copies", "peak_host_bytes", "cluster", "step", "memory_fit",
               "inside_collectives_ns"});
-  const Json& rule = run.at("properties").at("deadlock");
-  check_keys(Json::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
+  const Parsed& rule = run.at("properties").at("deadlock");
+  check_keys(Parsed::parse(report_json(deadlocked_report(), kTool)).at("deadlock"), rule, "/deadlock");
 }
 
 TEST_CASE("the limit has the numbers of its text, and null where one means nothing") {
@@ -256,27 +256,27 @@ TEST_CASE("the limit has the numbers of its text, and null where one means nothi
   limit.least_busy_device = 0;
   limit.least_share = 0.5;
   limit.uneven_work = true;
-  CHECK(limit_json(limit) == Json({{"what", "device"},
-                                   {"share", 0.95},
-                                   {"share_of", "step"},
-                                   {"device", 3},
-                                   {"least_busy_device", 0},
-                                   {"least_share", 0.5},
-                                   {"uneven_work", nullptr},
-                                   {"cause", nullptr},
-                                   {"more_microbatches", nullptr}}));
+  CHECK(Parsed::parse(limit_json(limit).text()) == Parsed({{"what", "device"},
+                                                           {"share", 0.95},
+                                                           {"share_of", "step"},
+                                                           {"device", 3},
+                                                           {"least_busy_device", 0},
+                                                           {"least_share", 0.5},
+                                                           {"uneven_work", nullptr},
+                                                           {"cause", nullptr},
+                                                           {"more_microbatches", nullptr}}));
   Limit gaps;
   gaps.kind = Limit::Kind::kDependency;
   gaps.share = 0.75;
-  CHECK(limit_of(gaps) == Json({{"what", "dependency"},
-                                {"share", 0.75},
-                                {"share_of", "idle"},
-                                {"device", nullptr},
-                                {"least_busy_device", nullptr},
-                                {"least_share", nullptr},
-                                {"uneven_work", false},
-                                {"cause", nullptr},
-                                {"more_microbatches", nullptr}}));
+  CHECK(Parsed::parse(limit_json(gaps).text()) == Parsed({{"what", "dependency"},
+                                                          {"share", 0.75},
+                                                          {"share_of", "idle"},
+                                                          {"device", nullptr},
+                                                          {"least_busy_device", nullptr},
+                                                          {"least_share", nullptr},
+                                                          {"uneven_work", false},
+                                                          {"cause", nullptr},
+                                                          {"more_microbatches", nullptr}}));
 }
 
 TEST_CASE("devices as CSV") {
@@ -298,7 +298,7 @@ TEST_CASE("devices as CSV") {
 TEST_CASE("a steady period that the run does not show is null in JSON, empty in CSV, and still within the schema") {
   Report report = small_report();
   report.steady_period.reset();
-  const Json json = Json::parse(report_json(report, kTool));
+  const Parsed json = Parsed::parse(report_json(report, kTool));
   CHECK(json.at("steady_period_ns").is_null());
   const std::string csv = runs_csv(std::vector<Report>{report});
   CHECK(csv.find("1f1b,,2,2,2,1,1,9000000,9000000,,6000000,") != std::string::npos);

@@ -70,7 +70,7 @@ std::string params(const ScheduleFacts& facts) {
 std::string status(const Report& report) {
   if (report.deadlock) return "deadlock";
   for (const Finding& finding : report.findings) {
-    if (finding.severity == "error") return finding.message;
+    if (finding.severity == "error") return full_text(finding);
   }
   return has_result(report) ? "ok" : "no result";
 }

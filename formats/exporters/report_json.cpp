@@ -210,7 +210,7 @@ Json to_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches
   if (has_result(report)) add_numbers(json, report);
   Json findings = Json::array();
   for (const Finding& finding : report.findings) {
-    findings.push_back({{"severity", finding.severity}, {"code", finding.code}, {"message", finding.message}});
+    findings.push_back({{"severity", finding.severity}, {"code", finding.code}, {"message", full_text(finding)}});
   }
   json["findings"] = findings;
   if (has_result(report) && report.makespan > 0) json["limit"] = limit_json(find_limit(report, more));

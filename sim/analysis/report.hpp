@@ -86,7 +86,11 @@ struct Finding {
   std::string severity;  // "note", "warning", "error"
   std::string code;
   std::string message;
+  std::string help = {};  // what to do about it
 };
+[[nodiscard]] inline std::string full_text(const Finding& one) {
+  return one.help.empty() ? one.message : one.message + "; " + one.help;
+}
 
 // In a full pipeline `microbatches` of them take `time`.
 struct StreamPeriod {

@@ -19,9 +19,7 @@ Report refused(const Scenario& scenario, const std::string& name, const InputErr
   report.schedule.devices = scenario.devices.value_or(kDefaultDevices);
   report.schedule.microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
   for (const Diagnostic& diagnostic : error.diagnostics()) {
-    std::string message = diagnostic.message;
-    if (!diagnostic.help.empty()) message += "; " + diagnostic.help;
-    report.findings.push_back({"error", diagnostic.code, std::move(message)});
+    report.findings.push_back({"error", diagnostic.code, diagnostic.message, diagnostic.help});
   }
   return report;
 }

@@ -29,9 +29,9 @@ Sides sides_of(const std::vector<std::string>& files) {
 RunRecord predicted_record(const RunRecord& measured, const std::string& name, Progress& progress) {
   const Simulated run = simulate_record(measured, progress);
   if (run.result.report.deadlock) {
-    throw InputError(Diagnostic{"D009", name,
-                                "its own schedule cannot be simulated: " + run.result.report.findings.front().message,
-                                "name a prediction before it"});
+    throw InputError(Diagnostic{
+        "D009", name, "its own schedule cannot be simulated: " + full_text(run.result.report.findings.front()),
+        "name a prediction before it"});
   }
   return record_of(run, "");  // nobody typed one: that of the measured run had its faults
 }

@@ -75,7 +75,7 @@ RunRecord simulate_scenario(const std::string& file, const ScenarioFileReader& r
   const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
   const Simulated run = simulate(scenario, name, progress);
   if (run.result.report.deadlock) {
-    std::string message = "this scenario has no run to compare: " + run.result.report.findings.front().message;
+    std::string message = "this scenario has no run to compare: " + full_text(run.result.report.findings.front());
     throw InputError(Diagnostic{"D009", file, std::move(message), "`debubble simulate --config` shows where it stops"});
   }
   return record_of(run, "debubble simulate --config " + file);

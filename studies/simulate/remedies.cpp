@@ -178,7 +178,7 @@ Report with_remedies(const Scenario& scenario, const std::string& name, const Si
     }
   }
   for (Finding& finding : report.findings) {
-    if (finding.code == "F040") finding.message = memory_fit_words(report) + "; " + remedies_words(remedies);
+    if (finding.code == "F040") finding.help = remedies_words(remedies);
   }
   return report;
 }

@@ -29,13 +29,13 @@ int iterations_for(std::size_t ops) {
 Report deadlock_report(const Job& job, Deadlock deadlock) {
   Report report;
   report.schedule = facts_of(job.schedule);
-  std::string message = "deadlock: " + to_string(deadlock);
+  Finding finding{"error", "X010", "deadlock: " + to_string(deadlock)};
   if (job.p2p == P2p::kCoupled) {
-    message +=
-        "; with coupled transfers every receive is posted just before the op that uses it, which this order does not "
+    finding.help =
+        "with coupled transfers every receive is posted just before the op that uses it, which this order does not "
         "survive: try --p2p overlapped or --p2p blocking";
   }
-  report.findings.push_back({"error", "X010", std::move(message)});
+  report.findings.push_back(std::move(finding));
   report.deadlock = std::move(deadlock);
   return report;
 }

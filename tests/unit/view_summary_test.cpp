@@ -125,7 +125,7 @@ TEST_CASE("findings follow, but not what the deadlock already said") {
       "deadlock: devices wait for each other\n"
       "  d0 cannot start 0B1 (position 3 of its row): it waits for 1B1\n";
   CHECK(summary(report, ViewStyle{}) == cycle);
-  report.findings[0].message += "; try --p2p overlapped";
+  report.findings[0].help = "try --p2p overlapped";
   CHECK(summary(report, ViewStyle{}) == cycle + "error[X010]: try --p2p overlapped\n");
 }
 

@@ -258,7 +258,7 @@ std::string notes_of(const ComparedRun& run) {
     for (const auto& [name, value] : run.report.schedule.params) add(name + "=" + value);
   }
   for (const Finding& finding : run.report.findings) {
-    add(finding.message);
+    add(full_text(finding));
   }
   return text;
 }
@@ -303,7 +303,7 @@ std::string compare_table(std::span<const ComparedRun> runs, const std::string& 
       continue;
     }
     const Finding* error = first_error(run.report);
-    without_result.emplace_back(label, error != nullptr      ? error->message
+    without_result.emplace_back(label, error != nullptr      ? full_text(*error)
                                        : run.report.deadlock ? "deadlock"
                                                              : "no result");
   }

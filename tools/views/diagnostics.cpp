@@ -32,7 +32,7 @@ std::string diagnostics_view(std::span<const Diagnostic> diagnostics, const View
 
 std::string findings_view(std::span<const Finding> findings, const ViewStyle& style) {
   std::string text;
-  for (const Finding& one : findings) text += diagnostic_heading(one.severity, one.code, one.message, style.color);
+  for (const Finding& one : findings) text += diagnostic_heading(one.severity, one.code, full_text(one), style.color);
   return text;
 }
 

@@ -176,17 +176,14 @@ std::string advice_lines(const Report& report, const ViewStyle& style, const Adv
   return text;
 }
 
-// What a person should know beside the numbers, one paragraph each. What a deadlock's own lines say is not repeated.
+// What a person should know in addition to the numbers, one paragraph each. What a deadlock's own lines say is not
+// repeated.
 std::string finding_lines(const Report& report, const ViewStyle& style) {
-  const std::string said = report.deadlock ? "deadlock: " + to_string(*report.deadlock) : "";
   std::string text;
   for (const Finding& finding : report.findings) {
-    std::string_view message = finding.message;
-    if (!said.empty() && message.starts_with(said)) {
-      message.remove_prefix(said.size());
-      if (message.starts_with("; ")) message.remove_prefix(2);
-      if (message.empty()) continue;
-    }
+    const bool is_deadlock = report.deadlock && finding.code == "X010";
+    const std::string message = is_deadlock ? finding.help : full_text(finding);
+    if (message.empty()) continue;
     const std::string label = fmt::format("{}[{}]:", finding.severity, finding.code);
     std::string margin;
     for (std::string line : wrap(fmt::format("{} {}", label, message), static_cast<std::size_t>(style.width) - 2)) {

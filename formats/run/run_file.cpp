@@ -29,7 +29,7 @@ constexpr JsonDialect kRunDialect{
     .description = "docs/run.schema.json",
 };
 
-// The index of the member's text in `words`; 0 when it is none of them.
+// The index of the member's text in `words`; 0 when it is not one of them.
 template <typename Words>
 std::size_t read_word(JsonObjectReader& reader, std::string_view key, const Words& words) {
   const JsonValue* value = reader.member(key, true);
@@ -39,7 +39,7 @@ std::size_t read_word(JsonObjectReader& reader, std::string_view key, const Word
     all += (all.empty() ? "" : ", ") + std::string(words[k]);
   }
   if (value == nullptr) return 0;
-  reader.complain("P011", key, "\"" + std::string(key) + "\" is none of: " + all + "; got " + describe(*value),
+  reader.complain("P011", key, "\"" + std::string(key) + "\" must be one of: " + all + "; got " + describe(*value),
                   "write one of these words");
   return 0;
 }

@@ -1,5 +1,5 @@
-// What few schedules have beside their rows: slices, copies, asynchrony and the like. All of it is optional, so that
-// files written before it existed are still read.
+// What only few schedules have in addition to their rows: slices, copies, asynchrony and the like. All of it is
+// optional, so that files written before it existed are still read.
 #include <array>
 #include <charconv>
 #include <limits>
@@ -39,7 +39,7 @@ Asynchrony read_asynchrony(const JsonValue& value, const std::string& pointer, i
   if (k < kVersionWords.size()) asynchrony.versions = static_cast<Asynchrony::Versions>(k);
   if (k == kVersionWords.size() && !word.empty()) {
     reader.complain("P011", "versions",
-                    "\"versions\" is none of: latest, stashed, per-batch, predicted; got " + quoted(word),
+                    "\"versions\" must be one of: latest, stashed, per-batch, predicted; got " + quoted(word),
                     "write one of these words");
   }
   asynchrony.update_every = static_cast<int>(reader.optional_integer("update_every", kUpdates).value_or(1));
@@ -66,7 +66,7 @@ bool take_word(std::string_view& text, std::string_view word) {
   return true;
 }
 
-// "3OUT12:1", "3BACK12@7": stage, way, microbatch, the row position it waits for, the peer that keeps it.
+// "3OUT12:1", "3BACK12@7": stage, direction, microbatch, the row position it waits for, the peer that keeps it.
 std::optional<Copy> read_copy(std::string_view text) {
   Copy copy;
   const std::optional<std::int32_t> stage = take_piece_number(text);

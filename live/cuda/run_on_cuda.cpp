@@ -36,7 +36,7 @@ void refuse_on_one_gpu(const LiveRequest& request) {
 std::string mebibytes(Bytes bytes) { return std::to_string((bytes + kMebibyte / 2) / kMebibyte) + " MiB"; }
 
 std::string rate(std::int64_t bytes_per_second) {
-  if (bytes_per_second == 0) return "faster than can be told from its size";
+  if (bytes_per_second == 0) return "too fast to measure at its size";
   return std::to_string(bytes_per_second / 1'000'000) + " MB/s";
 }
 

@@ -156,7 +156,7 @@ class CpuRank {
       case Clock::kWall:
         break;
     }
-    return "std::chrono::steady_clock of each rank around every op, laid over rank 0's by round trips";
+    return "std::chrono::steady_clock of each rank around every op, aligned to rank 0's by round trips";
   }
 
   MessagePassing& passing_;

@@ -171,8 +171,8 @@ class GpuRank {
     if (!times.empty()) result.costs = measured_costs(job_, times);
     origin.libraries = std::string(passing_.library()) + ", NCCL " + gpu_.nccl.version;
     origin.method =
-        "one MPI rank and GPU per device; std::chrono::steady_clock from an op's launch to its end on the GPU, laid "
-        "over rank 0's by round trips; a transfer counts from when both ends were there";
+        "one MPI rank and GPU per device; std::chrono::steady_clock from an op's launch to its end on the GPU, "
+        "aligned to rank 0's by round trips; a transfer counts from when both ends were there";
     origin.notes.emplace_back("payload checksums were taken in the first iteration, which is not counted");
     result.origin = std::move(origin);
     result.hop_bandwidth = bandwidth_of(result);

@@ -11,7 +11,7 @@ namespace debubble {
 namespace {
 
 constexpr std::uint32_t kNoLayer = 0xFFFFFFFF;
-constexpr std::size_t kMostNamed = 100;  // single modules besides the repeated class
+constexpr std::size_t kMostNamed = 100;  // single modules outside of the repeated class
 
 // "BertLayer_7" is number "7" of the class "BertLayer_" + "": what surrounds the last number.
 struct Numbered {
@@ -136,7 +136,7 @@ class Guesser {
     if (!singles.empty()) {
       std::string list;
       for (const std::string& name : singles) list += (list.empty() ? "" : ", ") + printable(name);
-      text += ", and beside them " + shortened(list, 200);
+      text += ", plus " + shortened(list, 200);
     }
     return text + "; --layers REGEX chooses others";
   }

@@ -70,7 +70,7 @@ SlowItem parse_item(const std::string& text) {
     std::vector<std::string> known(kOne.begin(), kOne.end());
     known.insert(known.end(), kAllWords.begin(), kAllWords.end());
     const std::string guess = closest_name(name, known);
-    throw InputError(problem("C002", fmt::format("\"{}\" is none of device, stage and replica", name),
+    throw InputError(problem("C002", fmt::format("\"{}\" is not one of device, stage and replica", name),
                              guess.empty() ? kSlowHelp : "did you mean " + guess + "?"));
   }
   item.what = static_cast<SlowItem::What>(*what);

@@ -16,8 +16,8 @@ namespace {
 constexpr const char* kGrammar =
     "a cell is <stage><F|B|I|W><microbatch>, like 3F12, or (3F12;4B7)OVERLAP_F_B, or empty";
 constexpr const char* kCommsGrammar =
-    "besides F, B, I and W a compute_comms table has SEND_F, RECV_F, SEND_B and RECV_B with a microbatch, and UNSHARD, "
-    "RESHARD and REDUCE_GRAD without one";
+    "in addition to F, B, I and W a compute_comms table has SEND_F, RECV_F, SEND_B and RECV_B with a microbatch, and "
+    "UNSHARD, RESHARD and REDUCE_GRAD without one";
 
 // In the order of ActionKind.
 constexpr std::array<std::string_view, 14> kWords{

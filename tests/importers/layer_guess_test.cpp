@@ -22,7 +22,7 @@ TEST_CASE("the outermost repeated class is chosen, and what stands beside it") {
   CHECK(guess->layers == "^nn\\.Module: (Layer_\\d+|Embeddings_0|Pooler_0)$");
   CHECK(guess->note ==
         "layers chosen by themselves: 2 ranges like \"nn.Module: Layer_0\", the outermost numbered ones that hold most "
-        "forward time, and beside them Embeddings_0, Pooler_0; --layers REGEX chooses others");
+        "forward time, plus Embeddings_0, Pooler_0; --layers REGEX chooses others");
 }
 
 TEST_CASE("several instances go before two, as in an encoder and a decoder") {

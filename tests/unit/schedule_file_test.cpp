@@ -156,7 +156,7 @@ TEST_CASE("what is wrong with a schedule file is said with its place") {
   CHECK(complaint("0BACK1@2", "0BACK1@")
             .find("error[T024]: \"0BACK1@\" is not a copy of an activation\n"
                   "  --> s.json#/schedule/copies/0") == 0);
-  CHECK(complaint("\"predicted\"", "\"guessed\"").find("error[P011]: \"versions\" is none of") == 0);
+  CHECK(complaint("\"predicted\"", "\"guessed\"").find("error[P011]: \"versions\" must be one of") == 0);
   CHECK(complaint("debubble.schedule/1", "debubble.run/1").find("error[P010]") == 0);
   CHECK(complaint("\"replicas_share_weights\": true", "\"replicas_share_weights\": 1").find("error[P007]") == 0);
   CHECK(complaint("\"pairs_run_side_by_side\"", "\"pairs_run_side\"").find("error[P005]: unknown key") == 0);

@@ -29,7 +29,7 @@ TEST_CASE("without a change or a question there is nothing to say") {
 
 TEST_CASE("everything that is wrong is said at once") {
   const std::string text = refusal({"--slow", "gpu=1:2", "--jitter", "0.1"});
-  CHECK(says(text, "error[C002]: \"gpu\" is none of device, stage and replica"));
+  CHECK(says(text, "error[C002]: \"gpu\" is not one of device, stage and replica"));
   CHECK(says(text, "error[C006]: \"0.1\" is not lognormal:SIGMA"));
   const std::string changes =
       refusal({"--link", "1-2", "--fail", "x", "--latency", "2", "--overlap", "no", "--seeds", "0", "--base", "other"});

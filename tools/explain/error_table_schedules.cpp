@@ -82,7 +82,7 @@ constexpr std::array<ErrorRow, 20> kScheduleTables{{
      "a split output layer with a missing or extra shard, without its barriers, or with several replicas",
      "give every device its shards and barriers"},
     {"T074", "T075",
-     "a copy of an activation that does not match: of an op elsewhere, to nowhere, without its way back",
+     "a copy of an activation that does not match: of an op elsewhere, to nowhere, without its copy back",
      "copy out and back on the device that runs the op"},
 }};
 

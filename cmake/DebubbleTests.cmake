@@ -1,7 +1,7 @@
 # debubble_add_tests(NAME units_test SOURCES units_test.cpp ... [LIBS debubble::core ...] [TIMEOUT seconds])
 #
 # Makes one doctest binary and registers each of its cases with ctest as "<name>: <case>", labelled with the folder it
-# stands in. Cases find files and the command through tests/support/places.hpp. A case that prints "SKIPPED:" counts as
+# is in. Cases find files and the command through tests/support/places.hpp. A case that prints "SKIPPED:" counts as
 # skipped; one that runs no test at all counts as failed.
 function(debubble_add_tests)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LIBS")

@@ -10,7 +10,7 @@ target_compile_options(debubble_warnings INTERFACE
   # Clang only: GCC's version follows inlined library code (CLI11, streambuf) into branches that cannot happen. What it
   # would find in our own code, the analyzer of the tidy preset finds.
   $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wnull-dereference>)
-# GCC 12 sees overlaps in `"text" + string` that are not there (its bug 105651, mended in 13).
+# GCC 12 sees overlaps in `"text" + string` that are not there (its bug 105651, fixed in 13).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(debubble_warnings INTERFACE -Wno-restrict)
 endif()

@@ -151,7 +151,7 @@ std::string source_text(const ProfileOrigin& origin, Source source) {
   return source == Source::kModelled ? "" : std::string(", ") + to_string(source) + origin_text(origin, source);
 }
 
-// --w-share, or what stands for it, and who says so.
+// --w-share, or what is used in its place, and who says so.
 struct WeightShare {
   double share = 0;
   Source source = Source::kDefault;

@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-// How much state the weights need besides themselves, in bytes per byte of weights.
+// How much state the weights need in addition to themselves, in bytes per byte of weights.
 struct TrainingState {
   double gradients_per_weight = 1.0;
   double optimizer_per_weight = 2.0;

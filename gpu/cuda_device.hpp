@@ -44,7 +44,7 @@ struct KernelImages {
 // Gives a primary context back.
 class CudaContext {
  public:
-  // Throws UnavailableError U021 where no GPU can be used, or there is none of this number.
+  // Throws UnavailableError U021 where no GPU can be used, or none has this number.
   CudaContext(const CudaDriver& driver, int ordinal);
   ~CudaContext();
   CudaContext(const CudaContext&) = delete;

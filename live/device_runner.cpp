@@ -67,8 +67,8 @@ void DeviceRunner::compute(const Action& action) {
   ObservedOp seen{cell[0], {}, cell.size() == 2, device_, begin, end};
   if (seen.paired) seen.partner = cell[1];
   result_.ops.push_back(seen);
-  // What `finish` frees counts at the cell's end: the ledger books changes to the last begin or end that it was told
-  // of.
+  // What `finish` frees counts at the cell's end: the ledger books changes at the last begin or end that it was
+  // given.
   ledger_.cell_ends(end);
   for (const Op& op : cell) finish(op);
   for (std::size_t k = 0; k < cell.size(); ++k) deliver_output(cell[k], std::move(outputs[k]));

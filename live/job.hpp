@@ -60,7 +60,7 @@ class Job {
   const LiveRequest* request_;
   Schedule schedule_;
   std::optional<OpIndex> ops_;
-  std::vector<std::int32_t> extra_weights_;  // copies besides the first, by replica, then stage; empty: none
+  std::vector<std::int32_t> extra_weights_;  // copies in addition to the first, by replica, then stage; empty: none
   Plan plan_;
   Topology links_;
 };

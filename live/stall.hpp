@@ -12,7 +12,7 @@ namespace debubble::live {
 
 // One device, as its transport knows it.
 struct DeviceStatus {
-  std::int32_t position = 0;  // as told to Transport::at: in its row; -1: it has finished
+  std::int32_t position = 0;  // as passed to Transport::at: in its row; -1: it has finished
   bool waits = false;         // for a message; false: at work, finished, or at a barrier
   Message::Kind kind = Message::Kind::kPayload;
   Tensor tensor;

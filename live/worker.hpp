@@ -17,7 +17,8 @@ class Worker {
  public:
   virtual ~Worker() = default;
 
-  // Before the first op of each iteration. `ledger` is told of all that is allocated and freed until the next start.
+  // Before the first op of each iteration. `ledger` is notified of all that is allocated and freed until the next
+  // start.
   virtual void start(Ledger& ledger) = 0;
   // An op begins: allocates what it holds while it runs, and a forward's activation.
   virtual void begin(const Op& op) = 0;

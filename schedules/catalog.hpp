@@ -13,7 +13,7 @@ namespace debubble {
 // The row of that name, or nullptr.
 [[nodiscard]] const ScheduleEntry* find_schedule(std::string_view name);
 
-// Throws InputError where p, m, v or a parameter's name is none for the row; what else is wrong its builder finds.
+// Throws InputError where p, m, v or a parameter's name is not valid for the row; its builder finds what else is wrong.
 void check_request(const ScheduleEntry& entry, const ScheduleRequest& request);
 
 // Checks the request (known name, p, m, v and parameters in range) and builds. Throws InputError; a misspelt name or

@@ -42,8 +42,8 @@ struct CollectiveProtocol {
 struct CollectiveModel {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
   Nanoseconds base_latency = 0;  // once per collective: launch
-  Nanoseconds step_latency = 0;  // per message within a domain, besides the links' latency
-  Nanoseconds far_latency = 0;   // per message between domains, besides the links' latency
+  Nanoseconds step_latency = 0;  // per message within a domain, in addition to the links' latency
+  Nanoseconds far_latency = 0;   // per message between domains, in addition to the links' latency
   double efficiency = 1;         // of the links' bandwidth that the protocol reaches
   double slow_down = 0;          // of compute that overlaps it (StepTask::slow_down)
   double density = 1;            // kSparse: share of numbers that are sent

@@ -44,7 +44,7 @@ using LayerWaves = std::function<double(std::size_t layer, CostPhase phase, cons
 void check_one_model(const std::vector<NamedProfile>& measured);
 
 // `measured` must have passed check_one_model. The result's `derived` says from which sizes it is made; times have no
-// percentiles, and there is no measurement, no kernels, and nothing of what modelled layers know besides times and
+// percentiles, and there is no measurement, no kernels, and of what modelled layers know nothing but times and
 // sizes. Throws InputError L025 where too few sizes were measured to get to the wanted one.
 [[nodiscard]] Profile profile_at(const std::vector<NamedProfile>& measured, const RunSize& wanted,
                                  const LayerWaves& waves);

@@ -1,4 +1,4 @@
-// make_step_work: what a synchronous training step does besides the ops of its schedule.
+// make_step_work: what a synchronous training step does in addition to the ops of its schedule.
 //
 //     stage's last B or W --> reduce over the data ranks --+--> norm (all devices) --> optimizer --> gather parameters
 //     tied embedding: first and last stage add up theirs --+
@@ -82,7 +82,7 @@ struct StepRequest {
   std::vector<StageState> stages;  // by stage; empty: only what `options.times` names is done
   Parallelism parallel;
   const Topology* topology = nullptr;  // ideal: ranks with a port each, of its bandwidth, and its latency per message
-  // Of what the topology does not say by its name; nothing: collectives have no latency besides their links'.
+  // Of what the topology does not say by its name; nothing: collectives have no latency but that of their links.
   std::optional<LinkGeneration> generation;
   Bytes tied_embedding = 0;  // gradient bytes on a rank, held by first and last stage; 0: not tied
   StepOptions options;

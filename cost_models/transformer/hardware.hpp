@@ -27,9 +27,9 @@ struct Hardware {
   int tile_columns = 128;
 };
 
-// Shares of the peak, and what every kernel costs besides its work. Two numbers of these may be calibrated.
+// Shares of the peak, and what every kernel costs on top of its work. Two numbers of these may be calibrated.
 struct Efficiency {
-  double matrix = 1;           // of matmuls, besides what tiles and waves lose
+  double matrix = 1;           // of matmuls, apart from what tiles and waves lose
   double sustained = 1;        // of matmuls, too: what power and clocks allow however large they are
   double half_k = 0;           // k at which a matmul reaches half of the share of one with endless k
   double attention = 1;        // of fused attention that fills the device

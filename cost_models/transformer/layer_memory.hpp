@@ -23,7 +23,7 @@ struct ModelledMemory {
   Bytes weight_grad_held = 0;
   Bytes checkpoint = 0;                 // the layer's input, which full recomputation keeps
   Bytes output = 0;                     // handed to the next stage by one rank
-  Bytes workspace = 0;                  // the most that is held besides `activation` while the layer runs
+  Bytes workspace = 0;                  // the most that is held in addition to `activation` while the layer runs
   std::vector<SharedBuffer> buffers;    // all the time
   std::int32_t activation_tensors = 0;  // into which `activation` falls
 };

@@ -16,7 +16,7 @@ void add_residual(const TrainingSetup& setup, OpList& list) {
   list.begin_part();
   const std::int64_t numbers = list.sizes().row_share * setup.shape.hidden;
   const Bytes plane = numbers * list.sizes().element;
-  // Backward, the gradients of both ways add up; dropout needs its mask of one byte each way.
+  // Backward, the gradients of both branches add up; dropout moves its mask of one byte in each pass.
   const Bytes mask = setup.dropout ? numbers : 0;
   list.elementwise("residual", 3 * plane + mask, 3 * plane + (setup.dropout ? 2 * plane + mask : 0), 1,
                    setup.dropout ? 2 : 1);
@@ -25,8 +25,8 @@ void add_residual(const TrainingSetup& setup, OpList& list) {
 namespace {
 
 // Each number of the logits is read and written so often, in bytes. In many kernels: to 32 bits, maximum, subtraction,
-// exponential, sum, division; backward the label's subtraction and the way back to 16 bits. Fused: to 32 bits, maximum,
-// one pass for the loss, one for the gradient.
+// exponential, sum, division; backward the label's subtraction and the cast back to 16 bits. Fused: to 32 bits,
+// maximum, one pass for the loss, one for the gradient.
 struct LossBytes {
   Bytes forward, backward;
   int forward_kernels, backward_kernels;

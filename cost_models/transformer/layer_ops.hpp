@@ -30,7 +30,7 @@ struct LayerOp {
   double flops = 0;                             // multiply and add count as two
   Bytes bytes = 0;                              // read and written, of the device's memory
   NumberFormat format = NumberFormat::kBf16;
-  int kernels = 1;                       // how many launches it stands for
+  int kernels = 1;                       // how many launches it represents
   Dimension group = Dimension::kTensor;  // kCollective
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Bytes collective_bytes = 0;  // every rank's full buffer, as in plan_collective

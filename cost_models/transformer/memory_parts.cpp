@@ -73,7 +73,7 @@ void add_core(const TrainingSetup& setup, const RankSizes& sizes, const HeadByte
   if (setup.flash_attention) {
     part.keep(sizes.tokens * own_heads * kSingle);  // the logarithm of each row's sum
     const bool ring = setup.parallel.context > 1 && !setup.context_all_to_all;
-    if (ring) part.keep(heads.queries);  // its own copy of the result besides what the caller keeps
+    if (ring) part.keep(heads.queries);  // its own copy of the result, in addition to what the caller keeps
     part.at_most(heads.result + heads.queries + heads.keys + heads.values);
     return;
   }
@@ -159,7 +159,7 @@ MemoryPart experts_memory(const TrainingSetup& setup) {
     part.hold_gradient(plane(setup, sizes));
   }
   // Until the layer returns it holds the tokens as permuted and as they arrived, its experts' results, and these as
-  // sorted for the way back, or as they came back; and the sum of the shared and of the routed experts.
+  // sorted for the return exchange, or as they came back; and the sum of the shared and of the routed experts.
   part.at_most(4 * copies + 2 * plane(setup, sizes));
   add_end(setup, sizes, part);
   return part;

@@ -30,7 +30,7 @@ class MemoryPart {
   }
   // The gradient of a matmul's output, which the weights' gradient needs once the input's is done.
   void hold_gradient(Bytes bytes) { held_ += bytes; }
-  // Held at one time besides what is kept.
+  // Held at one time in addition to what is kept.
   void at_most(Bytes bytes) { transient_ = bytes > transient_ ? bytes : transient_; }
 
   void recompute_core() {
@@ -76,7 +76,8 @@ class MemoryPart {
 // Of an extra prediction module, what comes before its block.
 [[nodiscard]] MemoryPart predictor_input_memory(const TrainingSetup& setup);
 
-// What one rank holds all the time besides states: places for weight gradients, workspaces, gathered activations.
+// What one rank holds all the time in addition to states: places for weight gradients, workspaces, gathered
+// activations.
 [[nodiscard]] std::vector<SharedBuffer> layer_buffers(const TrainingSetup& setup, const LayerPlace& layer);
 
 }  // namespace debubble

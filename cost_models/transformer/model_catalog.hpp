@@ -1,4 +1,4 @@
-// The models that are known by name to the cost model, besides those that the built-in workload can measure, too.
+// The models that only the cost model knows by name: those that the built-in workload can measure are not among them.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 
 namespace debubble {
 
-// The time of a layer's kernels as kernel_time.hpp models them, without what every kernel costs besides its work:
+// The time of a layer's kernels as kernel_time.hpp models them, without what every kernel costs on top of its work:
 // matmuls in whole waves of tiles, everything else by the memory's bandwidth. Only ratios between sizes mean anything.
 // Of layers of the kinds "embedding", "transformer" and "head", on the profile's tensor-parallel share, without
 // collectives; 0 of others, and empty without `profile.transformer` or for an unknown number format.

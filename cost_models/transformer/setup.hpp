@@ -27,7 +27,7 @@ struct TrainingSetup {
   NumberFormat compute = NumberFormat::kBf16;    // of matmuls
   NumberFormat weights = NumberFormat::kBf16;    // as stored for compute
   NumberFormat gradients = NumberFormat::kFp32;  // as accumulated
-  bool master_weights = true;                    // an fp32 copy besides 16-bit weights
+  bool master_weights = true;                    // an fp32 copy in addition to 16-bit weights
   int moments = 2;                               // fp32 numbers per weight the optimizer keeps (Adam: 2)
   bool flash_attention = true;                   // scores are never stored; the backward computes them again
   bool dropout = false;                          // masks of one byte per number

@@ -111,7 +111,7 @@ class TraceWriter : private TraceText {
   [[nodiscard]] const Span& span(std::int32_t index) const { return at(timeline_.spans, index); }
   [[nodiscard]] const Transfer& transfer(std::int32_t index) const { return at(timeline_.transfers, index); }
 
-  // Slices for a transfer that takes time, and an arrow where both of its ends are slices that an arrow can stand on.
+  // Slices for a transfer that takes time, and an arrow where there is a slice to attach it to at both ends.
   void add_transfer(std::vector<ChromeEvent>& events, const Transfer& t, std::int32_t index) const {
     if (TraceLanes::shows(timeline_, t)) {
       events.push_back({t.begin, t.end - t.begin, ChromeEvent::Kind::kSend, t.from_device, index});
@@ -149,7 +149,7 @@ class TraceWriter : private TraceText {
     }
   }
 
-  // The op on the other end: of the stage behind or before it, or a device's shard of the vocabulary.
+  // The op on the other end: of the stage after or before it, or a device's shard of the vocabulary.
   [[nodiscard]] Op user_of(const Transfer& t) const {
     Op user = t.op;
     if (t.op.kind != OpKind::kForward) {
@@ -222,7 +222,7 @@ class TraceWriter : private TraceText {
     close_event();
   }
 
-  // One lane per step of a refresh, behind all other lanes: they fill the same bubbles one after another.
+  // One lane per step of a refresh, after all other lanes: they fill the same bubbles one after another.
   [[nodiscard]] std::int64_t extra_work_thread(std::int32_t device, std::int32_t step) const {
     const std::int64_t steps = part_.extra_work->iterations;
     return lanes_.stride() * timeline_.devices + device * steps + step + 1;
@@ -250,7 +250,7 @@ class TraceWriter : private TraceText {
     out << "\",\"cat\":\"transfer";
     open_event("X", sends ? t.from_device : t.to_device, sends ? lanes_.send(t, i) : lanes_.receive(t, i), t.begin);
     write_time("dur", t.end - t.begin);
-    Op end = sends ? t.op : user_of(t);  // the receiver's slice stands for the stage that receives
+    Op end = sends ? t.op : user_of(t);  // the receiver's slice is that of the stage that receives
     end.kind = t.op.kind;
     write_op_args("", end);
     out << ",\"bytes\":" << t.bytes << ",\"from_device\":" << t.from_device << ",\"to_device\":" << t.to_device;
@@ -302,7 +302,7 @@ class TraceWriter : private TraceText {
     out.end_record();
   }
 
-  // Two tracks, for chrome://tracing stacks the keys of one counter: the total must not stand on top of its parts.
+  // Two tracks, for chrome://tracing stacks the keys of one counter: the total must not be stacked on its parts.
   void write_memory(const ChromeEvent& event) {
     const auto device = static_cast<std::size_t>(event.device);
     const BytesByCategory& bytes = at(memory_[device], event.index).bytes;

@@ -6,9 +6,9 @@
 //     device 1 (stage 1)    compute                   | PP:1F0 | PP:1B0 |   to its consumer
 //                           recv                       1RECV_F0
 //
-// Every slice stands on the lane of one exclusive resource; transfers that overlap in time get further lanes ("send
+// Every slice is on the lane of one exclusive resource; transfers that overlap in time get further lanes ("send
 // 2"), so slices always nest. Names are those of PyTorch's pipeline runtime, so viewers colour measured and modelled
-// runs alike. Facts about the run stand in `metadata` (which Perfetto can query) and, the same, in `otherData`.
+// runs alike. Facts about the run are in `metadata` (which Perfetto can query) and, the same, in `otherData`.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The facts of a run that a Chrome trace carries beside its events.
+// The facts of a run that a Chrome trace carries in addition to its events.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Which lane (thread) of a Chrome trace every slice stands on.
+// Which lane (thread) of a Chrome trace every slice is on.
 //
 // Thread ids are unique over all devices and never 0, which Perfetto would take for something else: 100 d + 1 is the
 // compute lane of device d, then come its send lanes, its receive lanes, its copy lane and that of the training step's
@@ -46,7 +46,7 @@ class TraceLanes {
     const auto d = static_cast<std::size_t>(device);
     return thread(device, 1 + sends_[d] + receives_[d]);
   }
-  // A task of the training step: beside compute, or on its lane.
+  // A task of the training step: next to compute, or on its lane.
   [[nodiscard]] std::int64_t step(const StepSpan& step) const {
     if (step.lane == StepTask::Lane::kCompute) return compute(step.device);
     const auto d = static_cast<std::size_t>(step.device);

@@ -15,7 +15,7 @@
 
 namespace debubble::trace_detail {
 
-// One event to come. In the file events stand in order of (begin, longest first, kind): a slice comes before those
+// One event to come. In the file events are in order of (begin, longest first, kind): a slice comes before those
 // within it, and both come before an arrow that ends on them at that time.
 struct TraceEvent {
   enum class Kind : std::int32_t {
@@ -80,7 +80,7 @@ struct TracePart {
   std::int64_t first_arrow = 1;
   std::string label;  // before "device 3"
   int parts = 1;      // runs in the trace, and
-  int part = 0;       // which one this is: devices of the same number stand together
+  int part = 0;       // which one this is: devices of the same number are grouped
   const FilledBubbles* extra_work = nullptr;
 };
 

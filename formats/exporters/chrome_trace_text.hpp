@@ -67,8 +67,8 @@ class TraceText {
     write_op(copy.op);
   }
 
-  // Where microbatches are cut, the op's own number is that of a piece, and which part of its microbatch that is stands
-  // beside it.
+  // Where microbatches are cut, the op's own number is that of a piece, and which part of its microbatch that is
+  // comes next to it.
   void write_op_args(std::string_view prefix, const Op& op, std::string_view kind) {
     out << (prefix.empty() ? ",\"args\":{\"" : ",\"") << prefix << "stage\":" << op.stage << ",\"" << prefix
         << "microbatch\":" << op.microbatch / schedule_.pieces << ",\"" << prefix << "kind\":\"" << kind << "\"";

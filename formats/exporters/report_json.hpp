@@ -3,7 +3,7 @@
 //     { "schema_version": 1, "tool": {...}, "command_line": "...", "schedule": {...}, "assumptions": [...],
 //       "makespan_ns": 33000000, ..., "critical_path": {...}, "devices": [...], "findings": [...] }
 //
-// Keys stand in a fixed order and carry their unit; times and sizes are integers in ns and bytes; ratios are printed
+// Keys are in a fixed order and carry their unit; times and sizes are integers in ns and bytes; ratios are printed
 // with the digits that bring back the same double; what is not known, or not a finite number, is null. The same report
 // gives the same bytes everywhere. Text ends in a newline.
 //

@@ -1,13 +1,14 @@
-// Clocks of several ranks laid over each other by the messages between them.
+// The clocks of several ranks, aligned by the messages between them.
 //
 //     rank 0  ----[send]---------------[recv]----        nothing is received before it is sent, so each message from a
 //                      \              /                  to b bounds the difference of their clocks from one side:
 //     rank 1  ----------[recv]--[send]-----------            offset b - offset a >= begin of send - end of receive
 //
-// Messages both ways bound it from both sides. The middle of the tightest bounds is taken (as NTP does: it would be
-// exact if the fastest messages took equally long both ways), and half their distance is the error that may remain. A
-// pipeline has both ways between neighbours: activations and gradients. Ranks further apart are joined over the
-// neighbours with the least error in sum; errors add up along that way. Clocks are taken to run equally fast.
+// Messages in both directions bound it from both sides. The middle of the tightest bounds is taken (as NTP does: it
+// would be exact if the fastest messages took equally long in both directions), and half their distance is the error
+// that may remain. A pipeline has both directions between neighbours: activations and gradients. Ranks further apart
+// are joined over the neighbours with the least error in sum; errors add up along that path. Clocks are taken to run
+// equally fast.
 //
 // Where nobody saw the arrival itself, only something later (`late`), the middle has no such reason: clocks that agree
 // within the bounds as they are stay as they are, and the farther bound is the error. Bounds that contradict each other
@@ -34,8 +35,9 @@ struct MessageTimes {
 };
 
 // Offsets that are added to each rank's times; rank 0's is 0. `residual` holds between every two ranks. Where messages
-// both ways do not join all of them the clocks are not bounded, the method is "not aligned", and a note says which:
-// with messages one way only, clocks are moved no more than it takes to receive nothing before it was sent.
+// in both directions do not join all of them the clocks are not bounded, the method is "not aligned", and a note says
+// which: with messages in one direction only, clocks are moved no more than it takes to receive nothing before it was
+// sent.
 [[nodiscard]] ClockAlignment align_clocks(int ranks, const std::vector<MessageTimes>& messages,
                                           std::vector<std::string>& notes);
 

@@ -28,7 +28,7 @@ class KinetoVisitor {
  public:
   virtual ~KinetoVisitor() = default;
   virtual void event(std::size_t index, const KinetoFields& fields) = 0;
-  // What the file holds besides traceEvents: {"cupti_version", "22"}, {"distributedInfo/rank", "3"},
+  // What the file holds in addition to traceEvents: {"cupti_version", "22"}, {"distributedInfo/rank", "3"},
   // {"deviceProperties/0/name", "\"NVIDIA H100\""}.
   virtual void fact(std::string_view key, std::string_view value) = 0;
 };

@@ -15,7 +15,7 @@ void sort_by_rank(std::vector<PipelineTrace>& ranks);
 void shift_to_common_base(std::vector<PipelineTrace>& ranks);
 
 // Throws InputError D005 where a transfer's other end, or a stage between others, is of no rank. Says in `notes` where
-// that cannot be told.
+// that cannot be determined.
 void require_all_ranks(const std::vector<PipelineTrace>& ranks, std::vector<std::string>& notes);
 
 }  // namespace debubble

@@ -89,7 +89,7 @@ class JsonLines {
  private:
   TextBuffer& out_;
   std::size_t depth_ = 0;
-  bool first_ = true;  // nothing stands in the innermost container yet
+  bool first_ = true;  // the innermost container is still empty
   bool on_one_line_ = false;
 };
 

@@ -197,7 +197,7 @@ class Script {
     insert_variable(name, in_quotes);
   }
 
-  // What stands between the brackets, which may be nested.
+  // What is between the brackets, which may be nested.
   std::string until_closed(char open, char close) {
     std::string inside;
     int depth = 0;

@@ -22,7 +22,7 @@ void read_schedule_features(JsonObjectReader& reader, Schedule& schedule, Proble
 [[nodiscard]] std::vector<RunIteration> read_run_iterations(const std::vector<JsonValue>& list, const RunRecord& record,
                                                             bool measured, ProblemList& problems);
 
-// The integers of a required array that holds nothing else. `count` is how many must stand there; what does not fit
+// The integers of a required array that holds nothing else. `count` is how many it must have; what does not fit
 // its rule is reported with its index. Empty when anything is wrong.
 [[nodiscard]] std::vector<std::int64_t> read_integers(JsonObjectReader& reader, std::string_view key,
                                                       const IntegerRule& rule, std::size_t count,

@@ -87,7 +87,7 @@ class ScheduleReader {
     }
   }
 
-  // Each microbatch's ops stand on the devices of its replica. Nothing here may be larger than the rows justify.
+  // Each microbatch's ops are on the devices of its replica. Nothing here may be larger than the rows justify.
   void read_placement() {
     const std::vector<JsonValue>* replicas = read_items(reader_, "placement", true, problems_);
     if (replicas == nullptr) return;

@@ -1,4 +1,4 @@
-// The writing half of run files. The reading halves: run_file.cpp (what stands where), run_schedule.cpp and
+// The writing half of run files. The reading halves: run_file.cpp (the layout of the file), run_schedule.cpp and
 // run_iterations.cpp.
 #include <algorithm>
 #include <cstddef>

@@ -28,7 +28,7 @@ constexpr IntegerRule kSlice{"slices, numbered from 0", 0, kMostNode, kNumbered}
 constexpr IntegerRule kNodeLayers{"stages in model order, numbered from 0", 0, kMostNode, kNumbered};
 constexpr IntegerRule kNodeTime{"microseconds", 0, kLongestDuration, "times are whole microseconds"};
 
-// The authors' other node types: their passes add them behind the scheduler.
+// The authors' other node types: their passes add them after scheduling.
 constexpr std::array<std::string_view, 13> kOtherTypes{
     "SEND_FORWARD",         "RECV_FORWARD",         "SEND_BACKWARD",   "RECV_BACKWARD",      "POST_VALIDATION",
     "SEND_POST_VALIDATION", "RECV_POST_VALIDATION", "OFFLOAD_BARRIER", "OFFLOAD_SEND_START", "OFFLOAD_SEND_END",

@@ -1,4 +1,4 @@
-// What torchtitan must be told beside a schedule table. Its option names a class as well, whose order the table
+// What torchtitan must be given together with a schedule table. Its option names a class as well, whose order the table
 // replaces, but which still decides how many stages a rank has and which: a table of another placement does not run.
 #pragma once
 

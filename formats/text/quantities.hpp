@@ -23,7 +23,7 @@ namespace debubble {
 // What a number without a unit means: nothing, or toy units (1 = 1 ms, 1 = 1 MiB).
 enum class BareNumber { kRefused, kToyUnits };
 
-// Units ns, us, ms, s, min, h; blanks may stand before the unit. Returns nanoseconds.
+// Units ns, us, ms, s, min, h; blanks may precede the unit. Returns nanoseconds.
 [[nodiscard]] Nanoseconds parse_duration(std::string_view text, std::string_view place,
                                          BareNumber bare = BareNumber::kRefused);
 

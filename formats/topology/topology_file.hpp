@@ -1,4 +1,4 @@
-// Clusters in JSON files, `debubble.topology/1`: nodes, links, and which ways messages take. Schema:
+// Clusters in JSON files, `debubble.topology/1`: nodes, links, and which routes messages take. Schema:
 // docs/topology.schema.json; docs/topologies.md explains the keys.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace debubble {
 // Whether --topology names a file: it ends in .json, or holds a slash before any colon.
 [[nodiscard]] bool is_topology_file(std::string_view name);
 
-// Strict: unknown keys, wrong types, impossible numbers, unknown or doubled nodes, devices without a way to each other
-// are all errors (P001 to P022, B028), each with "name#/json/pointer" and a remedy, all of the file's at once.
+// Strict: unknown keys, wrong types, impossible numbers, unknown or doubled nodes, devices without a route to each
+// other are all errors (P001 to P022, B028), each with "name#/json/pointer" and a remedy, all of the file's at once.
 [[nodiscard]] DescribedTopology read_topology(std::string_view text, const std::string& name);
 // The same from a file. Throws InputError C005 when it cannot be read.
 [[nodiscard]] DescribedTopology read_topology_file(const std::string& path);

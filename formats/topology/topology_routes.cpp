@@ -33,7 +33,7 @@ std::vector<bool> reached(const LinkGraph& graph, std::int32_t start, bool again
   return seen;
 }
 
-// What tells the wires of two graphs apart, or "".
+// What distinguishes the links of two graphs, or "".
 std::string difference(const LinkGraph& graph, const LinkGraph& preset) {
   const auto same_node = [](const GraphNode& a, const GraphNode& b) { return a.kind == b.kind && a.name == b.name; };
   const auto same_link = [](const Link& a, const Link& b) { return a.from == b.from && a.to == b.to; };

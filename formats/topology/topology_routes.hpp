@@ -1,4 +1,4 @@
-// Which ways messages take in a graph that came from a file.
+// Which routes messages take in a graph that came from a file.
 #pragma once
 
 #include <string>

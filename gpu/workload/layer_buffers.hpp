@@ -42,7 +42,7 @@ struct LayerBuffer {
 };
 
 // Lends a layer buffers instead of its own: the parameters of another copy of the layer, the output of the layer
-// before as its input, parts of an arena. With it several microbatches can be under way in one layer.
+// before as its input, parts of an arena. With it several microbatches can be in flight in one layer.
 class BufferLender {
  public:
   virtual ~BufferLender() = default;

@@ -1,6 +1,6 @@
 // LayerOps: the steps that layers are made of, on one device and for one shard. All matrices are row-major with
-// `shard.tokens()` rows unless a step says otherwise; weights are stored [out, in]. 0 stands for a bias that is not
-// there. Everything is issued, nothing waited for.
+// `shard.tokens()` rows unless a step says otherwise; weights are stored [out, in]. 0 means that there is no
+// bias. Everything is issued, nothing waited for.
 #pragma once
 
 #include <array>

@@ -22,7 +22,7 @@ struct Matrix {
   [[nodiscard]] double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
 };
 
-// y = x * transposed weight + bias; weight is [out, in], an empty bias is none.
+// y = x * transposed weight + bias; weight is [out, in], an empty bias means none.
 [[nodiscard]] Matrix linear(const Matrix& x, const Numbers& weight, const Numbers& bias);
 
 struct LinearGrads {

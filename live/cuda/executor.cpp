@@ -22,7 +22,7 @@ std::uint64_t op_number(const Op& op) {
   return name;
 }
 
-// The one part of the GPU besides the lanes' that a transfer of this lane runs on.
+// The one part of the GPU, apart from the lanes' own, that a transfer of this lane runs on.
 const GpuPart& transfer_part(const GpuParts& parts, const LaneDevice& lane) { return parts.transfer_part(lane.part()); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Clocks of the ranks laid over that of rank 0, by round trips before and after the run.
+// Clocks of the ranks aligned to that of rank 0, by round trips before and after the run.
 //
 //     rank 0   t0 ────────╲                ╱──────── t1        offset = (t0 + t1) / 2 - t, which is wrong by
 //     rank r               ╲──────  t ────╱                    (t1 - t0) / 2 at most; the shortest trip counts

@@ -1,4 +1,4 @@
-// Failure: an exception of one rank, told to all, so that every rank ends with the same.
+// Failure: an exception of one rank, reported to all, so that every rank ends with the same.
 #pragma once
 
 #include <cstdint>

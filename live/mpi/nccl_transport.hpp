@@ -10,7 +10,7 @@
 //
 // In the iteration that checks bytes (hashes_bytes) both ends read the tensor back to the host: the sender sums it up
 // after the op, the receiver hands its bytes to the runner at the op that uses them. In all others the chain value,
-// which travels after the payload, stands for the tensor.
+// which travels after the payload, represents the tensor.
 #pragma once
 
 #include <deque>

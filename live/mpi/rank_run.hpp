@@ -41,7 +41,8 @@ struct RankReport {
 };
 
 // Call in every rank, from the thread that started MPI, after `agree`. What goes wrong on one rank outside its work, so
-// that the others cannot be told, is printed and ends the whole job (MessagePassing::abort); it is thrown all the same.
+// that the others cannot be informed, is printed and ends the whole job (MessagePassing::abort); it is thrown all the
+// same.
 [[nodiscard]] RankReport run_rank(MessagePassing& passing, ControlChannel& channel, const Job& job,
                                   const RankWork& work);
 

@@ -23,7 +23,7 @@ using namespace attribution;
 struct Attributor::State {
   explicit State(AttributionRules given) : rules(std::move(given)), names(rules), ledger(instances) {}
 
-  // What one stream needs besides the instances.
+  // What one stream needs in addition to the instances.
   struct Stream {
     explicit Stream(State& state)
         : stacks(state.names, state.instances, steps, state.ledger), correlations(state.ledger) {

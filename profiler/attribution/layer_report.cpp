@@ -15,7 +15,7 @@ bool any_backward(const Instance& execution) {
   return execution.has(Phase::kInputGrad) || execution.has(Phase::kWeightGrad) || execution.has(Phase::kBackward);
 }
 
-// Executions with recomputed forwards moved to the backward they were made for: the k-th recompute that stands alone
+// Executions with recomputed forwards moved to the backward they were made for: the k-th recompute that is alone
 // belongs to the k-th backward without one.
 std::vector<Instance> with_recompute(const std::vector<Instance>& executions) {
   std::vector<Instance> result;

@@ -21,7 +21,7 @@ struct LayerTime {
   Nanoseconds recomputed = 0;
   Nanoseconds unsplit = 0;           // backward work that computes both gradients
   Nanoseconds by_order = 0;          // told apart by order alone
-  std::uint16_t gradient_rules = 0;  // bits of the rules that told I from W
+  std::uint16_t gradient_rules = 0;  // bits of the rules that separated I from W
   std::vector<KernelSummary> kernels;
 };
 

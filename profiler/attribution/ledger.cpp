@@ -43,7 +43,7 @@ const Ledger::Traits& Ledger::traits_of(std::uint32_t kernel) {
 void Ledger::enter(Slot slot, const Work& work) {
   const Nanoseconds duration = work.end - work.begin;
   // What the work itself is overrides its range in three cases: communication is never a layer's compute, copies
-  // outside of layers are told from other work there, and a norm's backward has its two gradients in one node.
+  // outside of layers are kept apart from other work there, and a norm's backward has its two gradients in one node.
   const Traits& traits = traits_of(work.kernel);
   if (traits.communication) {
     if (slot.in_layer()) communication_in_layers_ += duration;

@@ -41,7 +41,7 @@ class RangeStacks {
 
   // The slot of work linked to this range; unlinked, and counted, when the range is forgotten or never was.
   [[nodiscard]] Slot slot_of(std::uint64_t range);
-  // The slot of work that this thread launched at that time. Thread 0, unknown, stands for the first that had a layer.
+  // The slot of work that this thread launched at that time. Thread 0, unknown, means the first that had a layer.
   [[nodiscard]] Slot slot_at(std::uint32_t thread, Nanoseconds time);
 
   [[nodiscard]] std::int64_t ambiguous_nodes() const { return sequences_.ambiguous(); }

@@ -7,7 +7,7 @@
 // Warm-up: the first `fixed` steps; or, to be detected, everything up to the last step of the first half in which code
 // was compiled or loaded, then every further step of the first half until one whose layer time is within 5 % of the
 // median of the second half. Later steps in which code was loaded do not count either. At least one step is kept.
-// Where a stream has no steps, the k-th executions of all layers stand for step k.
+// Where a stream has no steps, the k-th executions of all layers are taken as step k.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct ActivityCounts {
 
 class ActivityDecoder {
  public:
-  // A GPU that CUPTI told of: its number in our records and its UUID, "GPU-01234567-89ab-...".
+  // A GPU that CUPTI reported: its number in our records and its UUID, "GPU-01234567-89ab-...".
   using FoundDevice = std::function<void(std::uint32_t device, const std::string& uuid)>;
 
   // `next` as cuptiActivityGetNextRecord; null: our own walker. `version` is CUPTI_API_VERSION of whoever made the

@@ -152,7 +152,7 @@ void CuptiSession::start(const RecorderOptions& options) {
   enable_launches();
 }
 
-// A device that exists already is told only when it is dumped; inside cuInit none exists, and asking may re-enter
+// A device that exists already is reported only when it is dumped; inside cuInit none exists, and asking may re-enter
 // the driver [GPU?].
 cupti_abi::Result CuptiSession::enable_devices() const {
   const bool dump = !inside_cu_init_ && cupti_.enable_and_dump != nullptr;

@@ -66,7 +66,7 @@ class CuptiSession : public ExternalIds {
   std::atomic<std::uint64_t> dropped_ = 0;
   bool sample_clocks_ = false;
   bool inside_cu_init_ = false;
-  std::string driver_;  // as the file was told
+  std::string driver_;  // as written to the file
 
   std::mutex flush_mutex_;
   std::condition_variable flush_wakes_;

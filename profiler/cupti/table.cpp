@@ -138,7 +138,7 @@ std::string cuda_release(std::uint32_t cupti_version) {
   if (cupti_version >= cupti_abi::kFirstLongVersion) {
     return std::to_string(cupti_version / 10000) + "." + std::to_string(cupti_version / 100 % 100);
   }
-  // From cupti_version.h; a number may stand for several releases, then the first.
+  // From cupti_version.h; where a number belongs to several releases, the first.
   constexpr std::array<std::pair<std::uint32_t, const char*>, 11> kReleases = {{{17, "11.6"},
                                                                                 {18, "11.8"},
                                                                                 {19, "12.0"},

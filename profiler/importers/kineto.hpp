@@ -32,7 +32,7 @@ class KinetoTrace {
   void replay(RecordSink& sink) const;
 
   [[nodiscard]] std::optional<LayerGuess> guess_layers() const;
-  // What was cut, linked in a roundabout way, left out, or contradicts itself; one sentence each.
+  // What was cut, linked indirectly, left out, or contradicts itself; one sentence each.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:

@@ -31,7 +31,7 @@ class NsysExport {
   // A003 no GPU work; D004 no ranges.
   explicit NsysExport(const SqliteFile& file);
 
-  // Processes that used a GPU, in the order of their numbers; 0 stands for all where the export does not tell them
+  // Processes that used a GPU, in the order of their numbers; 0 means all where the export does not tell them
   // apart.
   [[nodiscard]] const std::vector<std::int64_t>& processes() const { return processes_; }
 

@@ -15,7 +15,7 @@ struct SessionOptions {
   TransformerShape shape;
   WorkloadSize size;
   int device = 0;
-  int steps = 20;             // recorded, besides the warm-up and the unrecorded ones that measure the overhead
+  int steps = 20;             // recorded, not counting the warm-up and the unrecorded ones that measure the overhead
   std::string record_file;    // kept when not empty; else a temporary file
   std::string cupti_library;  // see RecorderOptions
   bool explain = false;

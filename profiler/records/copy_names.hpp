@@ -10,7 +10,7 @@ namespace debubble {
 
 inline constexpr std::int64_t kPeerCopyKind = 10;
 
-// "copy" for a number that is none.
+// "copy" for a number that is no kind of copy.
 [[nodiscard]] constexpr std::string_view copy_name(std::int64_t kind) {
   constexpr std::array<std::string_view, kPeerCopyKind + 1> kNames = {"copy",
                                                                       "copy host to device",

@@ -36,7 +36,7 @@ std::size_t value_end(std::string_view text, std::size_t at) {
   return at;
 }
 
-// The suffix that begins with the comma at `comma`; its key is empty when that is none.
+// The suffix that begins with the comma at `comma`; its key is empty when that is no suffix.
 Suffix suffix_at(std::string_view text, std::size_t comma) {
   const std::size_t begin = skip_blanks(text, comma + 1);
   for (const std::string_view key : kSuffixKeys) {

@@ -1,4 +1,4 @@
-// What was assumed on the way to a job: how its parts say so.
+// What was assumed to make a job, and how its parts report it.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace debubble {
 // the nearest sizes that fit; B015 for a device that the cluster does not have. To be called before anything is routed.
 void check_ranks_fit(const ClusterScenario& cluster, int devices);
 
-// The cluster with a pipeline of `devices` laid on it. Throws what check_ranks_fit does, and C009 for --comm and
+// The cluster with a pipeline of `devices` mapped onto it. Throws what check_ranks_fit does, and C009 for --comm and
 // --bandwidth, which speak of links that a cluster knows itself. Needs scenario.cluster.graph.
 [[nodiscard]] Assumed<Topology> cluster_topology(const Scenario& scenario, int devices);
 

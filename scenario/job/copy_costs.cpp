@@ -52,7 +52,7 @@ Rate host_rate(const Scenario& scenario, int devices) {
   return cluster_host_rate(scenario, devices).value_or(Rate{kDefaultHostBandwidth, Source::kDefault});
 }
 
-// Over a cluster: of the pair of partners with the narrowest way between them.
+// Over a cluster: of the pair of partners with the narrowest route between them.
 Rate partner_rate(const ClusterScenario& cluster, const Schedule& schedule) {
   const RankLayout layout = cluster.layout(schedule.devices);
   Rate rate{0, Source::kModelled};

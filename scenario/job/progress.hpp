@@ -1,4 +1,4 @@
-// Progress: who wants to know what takes so long is told here which work begins.
+// Progress: where long work is announced as it begins, to whoever wants to show it.
 #pragma once
 
 #include <string>

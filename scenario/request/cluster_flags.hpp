@@ -1,5 +1,5 @@
-// Flags about the cluster: its links, how the job is laid on it, and how flows meet; part of every verb that takes a
-// scenario.
+// Flags about the cluster: its links, how the job is mapped onto it, and how flows meet; part of every verb that takes
+// a scenario.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ struct ClusterScenario {
   NetworkModel model = NetworkModel::kFluid;
   Nanoseconds message_latency = 0;
   std::int64_t transfer_bound = 0;
-  bool given = false;  // whether any of these flags stood on the command line
+  bool given = false;  // whether any of these flags was on the command line
 
   // The job on the cluster, with a pipeline of so many devices; on `ideal`, too.
   [[nodiscard]] RankLayout layout(int pipeline_devices) const;

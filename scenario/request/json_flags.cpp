@@ -51,7 +51,7 @@ class FlagReader {
         guess.empty() ? "the keys are flags by their long names: " + all : "did you mean " + in_quotes(guess) + "?");
   }
 
-  // Nothing, after a complaint, for a value that is none of a flag.
+  // Nothing, after a complaint, for a value that a flag cannot have.
   std::optional<std::vector<std::string>> values_of_member(const JsonValue& member, const Flag& flag) {
     if (is_switch(flag)) {
       if (member.kind == JsonValue::Kind::kBoolean) {

@@ -16,7 +16,7 @@ namespace {
 void predict_weights(Asynchrony& asynchrony, int stages, bool v2) {
   asynchrony.versions = Asynchrony::Versions::kPredicted;
   asynchrony.stash_predicted = v2;
-  // v1 makes each prediction in one buffer. v2 keeps predictions like versions, besides the weights it updates.
+  // v1 makes each prediction in one buffer. v2 keeps predictions like versions, in addition to the weights it updates.
   asynchrony.extra_copies = 1;
   for (int s = 0; s < stages; ++s) {
     asynchrony.forward_ahead.push_back(v2 ? stages - s : s / 2 + stages - 1 - s);

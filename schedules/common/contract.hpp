@@ -77,7 +77,7 @@ struct ScheduleEntry {
   std::string summary;  // one line, for lists
   std::string citation;
   std::string constraints;  // "p >= 2, v >= 2", to display
-  std::string needs;  // what it costs besides time: "splits the backward", "two copies of the weights"; may be empty
+  std::string needs;  // what it costs apart from time: "splits the backward", "two copies of the weights"; may be empty
   bool splits_backward = false;
   int default_chunks = 1;
   std::vector<ParamSpec> params;

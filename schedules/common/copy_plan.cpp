@@ -116,7 +116,7 @@ std::int32_t back_cell(const Move& move, const std::vector<Op>& row, const std::
   return cell_of(row, static_cast<std::size_t>(begun - spans.begin() - 1));
 }
 
-// Nothing is gained where the way back may begin as soon as the activation has left.
+// Nothing is gained where the copy back may begin as soon as the activation has left.
 bool returns_at_once(const Move& move, const std::vector<Op>& row, const std::vector<PlannedSpan>& spans) {
   return back_cell(move, row, spans) == move.stay.forward;
 }

@@ -18,7 +18,7 @@ namespace debubble {
 [[nodiscard]] std::string write_action_table(const ActionTable& table);
 
 // Reads either table without judging more than its cells; idle cells keep their places. Throws InputError with the
-// place of each cell that is none.
+// place of each cell that is not valid.
 [[nodiscard]] ActionTable read_action_table(std::string_view text, const std::string& name);
 
 // Reads a table strictly. Its compute must be a whole schedule (as read_compute_table has it), with each stage on one

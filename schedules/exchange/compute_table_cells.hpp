@@ -20,7 +20,7 @@ struct CellFault {
   std::string help;
 };
 
-// The kinds of OpKind, in its order, and what PyTorch's runtime does besides them.
+// The kinds of OpKind, in its order, and what PyTorch's runtime does in addition to them.
 enum class ActionKind : std::uint8_t {
   kForward,
   kBackward,

@@ -11,7 +11,7 @@ namespace debubble {
 
 namespace {
 
-// "2 or 4": the multiples of `step` around `value`, which is none.
+// "2 or 4": the multiples of `step` around `value`, which is not one.
 std::string nearest_multiples(int value, int step) {
   const std::int64_t below = value / step * std::int64_t{step};
   return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + step);

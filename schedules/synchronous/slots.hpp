@@ -1,7 +1,7 @@
 // The slot rule, by which Chimera, Hanayo and BitPipe place their ops.
 //
 // Pretend that every op takes one slot, and give each a slot number. A device's row is the ops placed on it, sorted by
-// slot; real durations apply only afterwards. Within a unit of the schedule, the k-th microbatch of a way through S
+// slot; real durations apply only afterwards. Within a unit of the schedule, the k-th microbatch of a path through S
 // stages, one every second slot, takes
 //
 //     F of stage s: 2k + s          B of stage s: 2k + S + (S - 1 - s)          and the next unit starts 2S slots later

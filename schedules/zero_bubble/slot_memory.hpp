@@ -23,7 +23,7 @@ class SlotMemory {
   // `slot` when there is none. Nothing is above the cap now. Time proportional to slot - first.
   [[nodiscard]] int earliest(const SlotGrid& grid, int slot, int first, int cap) const;
 
-  // To be told after the grid moved an op.
+  // To be called after the grid moved an op.
   void moved(const SlotGrid& grid, int from, int to);
 
  private:

@@ -161,7 +161,7 @@ class AutoWalk {
     for (std::size_t j = last_ + 1; j-- > 0;) put_input_grad(j);
   }
 
-  // How many F besides the first fit in before the first gradient returns, from the last stage up.
+  // How many more F than the first fit in before the first gradient returns, from the last stage up.
   void count_extra_forwards() {
     std::vector<std::int32_t>& extra = tables_.extra;
     extra[last_] = 0;
@@ -170,7 +170,7 @@ class AutoWalk {
     for (std::size_t j = last_; j-- > 0;) {
       const AutoStage& stage = stages_[j];
       const Nanoseconds arrival = gradient + stage.hop;
-      // What the stage holds besides the activations while its first I turns one of them into what W needs.
+      // What the stage holds in addition to the activations while its first I turns one of them into what W needs.
       const Bytes at_input_grad = std::max<Bytes>(stage.held - stage.activation, 0);
       Nanoseconds now = lanes_[j].now;
       Bytes memory = lanes_[j].memory + at_input_grad;

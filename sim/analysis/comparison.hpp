@@ -1,4 +1,4 @@
-// Comparison: a predicted and a measured run of one schedule, laid over each other op by op, and why they differ.
+// Comparison: a predicted and a measured run of one schedule, compared op by op, and why they differ.
 //
 //     predicted  d0 |F0|F1|....|B0|..       measured  d0 |F0|F1|......|B0  |..
 //                d1    |F0|B0  |F1|                   d1    |F0 |B0   |F1 |      1F and 1B slower, B0 late for it
@@ -90,7 +90,7 @@ struct Comparison {
   std::int64_t transfers = 0;
   std::int64_t transfers_matched = 0;                  // the others were not seen: they take what was predicted
   std::array<Nanoseconds, kGapCauses> gap_by_cause{};  // adds up to makespan.gap() exactly
-  std::vector<GapPart> parts;                          // largest first, whichever way; they add up to the same
+  std::vector<GapPart> parts;                          // largest first, whatever the sign; they add up to the same
   std::optional<Divergence> first_divergence;
   Nanoseconds tolerance = 0;  // of first_divergence
 };

@@ -97,7 +97,7 @@ Limit find_limit(const Report& report, const MoreMicrobatches& more_microbatches
   };
   const Nanoseconds most = std::max({groups.ramps, groups.between, groups.transfers(), groups.worst_other});
   if (groups.ramps == most) {
-    // Fill and drain of a stream are paid once, not every step: more microbatches are no way out of them.
+    // Fill and drain of a stream are paid once, not every step: more microbatches do not reduce them.
     const bool helps = more_microbatches && !report.stream && more_microbatches->second < report.bubble_ratio;
     if (helps) limit.more_microbatches = more_microbatches;
     return is(Limit::Kind::kFillAndDrain, groups.ramps, IdleCause::kFill);

@@ -125,7 +125,7 @@ struct StepReport {
   std::vector<StepPart> parts;   // in the order of StepTask::Kind
 };
 
-// The cluster that a run was laid on, and how its pipeline replicas went.
+// The cluster that a run was mapped onto, and how its pipeline replicas went.
 struct ClusterReport {
   std::string topology;      // "dgx-h100:8"
   std::string network;       // "fluid", "fifo", "uncontended"

@@ -1,4 +1,4 @@
-// What a training step spends besides the ops of its schedule, by kind of task. Internal to sim/analysis.
+// What a training step spends in addition to the ops of its schedule, by kind of task. Internal to sim/analysis.
 #pragma once
 
 #include <optional>

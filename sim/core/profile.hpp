@@ -34,7 +34,8 @@ struct KernelSummary {
 enum class GradSplit { kNone, kRange, kShape, kName, kOrder };
 [[nodiscard]] const char* to_string(GradSplit split);  // "none", "range", ...
 
-// Held all the time besides a layer's sizes. Layers of a stage that name the same one share it: the largest counts.
+// Held all the time in addition to a layer's sizes. Layers of a stage that name the same one share it; the largest
+// counts.
 struct SharedBuffer {
   std::string name;
   Bytes bytes = 0;

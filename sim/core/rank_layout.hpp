@@ -11,7 +11,7 @@
 
 namespace debubble {
 
-// One way to split the job, besides the pipeline.
+// The ways to split the job; the pipeline is one of them.
 enum class Dimension : std::uint8_t { kTensor, kContext, kExpert, kData, kPipeline };
 inline constexpr int kDimensions = 5;
 [[nodiscard]] const char* to_string(Dimension dimension);  // "tp", "cp", "ep", "dp", "pp"

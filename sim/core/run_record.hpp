@@ -34,7 +34,7 @@ struct RunOrigin {
   friend bool operator==(const RunOrigin&, const RunOrigin&) = default;
 };
 
-// Clocks of several processes laid over each other.
+// How the clocks of several processes were aligned.
 struct ClockAlignment {
   std::string method;                // "one clock", "ping-pong", "send/recv pairs", "not aligned"
   Nanoseconds residual = 0;          // the most by which two aligned clocks may still differ

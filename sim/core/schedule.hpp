@@ -79,8 +79,8 @@ struct Asynchrony {
     kPredicted,  // F reads a prediction of the weights at the time of the update
   };
   Versions versions = Versions::kLatest;
-  int update_every = 1;          // backward passes of a stage per optimizer step
-  int extra_copies = 0;          // weight-sized buffers besides the versions: a predicted copy, PipeMare's correction
+  int update_every = 1;  // backward passes of a stage per optimizer step
+  int extra_copies = 0;  // weight-sized buffers in addition to the versions: a predicted copy, PipeMare's correction
   bool stash_predicted = false;  // kPredicted: B reuses the prediction of its F, so predictions are kept like versions
   // kPredicted, by stage: how many updates ahead of the weights it reads an F (and a B) predicts. Empty: up to the
   // update that will apply the microbatch's gradient.

@@ -1,5 +1,5 @@
-// StepWork: what a training step does besides the ops of its schedule, as a graph of tasks: gradients are reduced as
-// soon as a stage's last backward has ended, the optimizer runs, parameters are gathered.
+// StepWork: what a training step does in addition to the ops of its schedule, as a graph of tasks: gradients are
+// reduced as soon as a stage's last backward has ended, the optimizer runs, parameters are gathered.
 //
 //     device 0   ... B B B |........|adam|        compute lane
 //                        |reduce---|    |gather|  collective lane; a task starts when all it is after has ended

@@ -25,12 +25,12 @@ struct TransferTime {
   [[nodiscard]] Nanoseconds total() const { return serialisation + latency; }
 };
 
-// A cluster with a job laid on it.
+// A cluster with a job mapped onto it.
 struct Network {
   LinkGraph graph;
   RankLayout layout;
   NetworkModel model = NetworkModel::kFluid;
-  Nanoseconds message_latency = 0;  // of every transfer, besides its links': launch and protocol
+  Nanoseconds message_latency = 0;  // of every transfer, in addition to its links': launch and protocol
   std::int64_t transfer_bound = 0;  // bytes per second that one rank's transfer never exceeds; 0: none
 };
 

@@ -41,7 +41,7 @@ struct TransformerShape {
   // Multi-head latent attention (DeepSeek-V2); kv_rank = 0: ordinary heads.
   std::int64_t query_rank = 0;  // 0: queries are not compressed
   std::int64_t kv_rank = 0;
-  std::int64_t rope_size = 0;  // of a head, besides `head_size` without positions
+  std::int64_t rope_size = 0;  // of a head, in addition to `head_size` without positions
   std::int64_t value_size = 0;
 
   std::int64_t predicted_tokens = 0;  // extra modules that predict tokens further ahead (MTP), each a block and a head

@@ -31,7 +31,7 @@ void ClusterTasks::start() {
 }
 
 // One thing less that a task waits for. It is never begun here: all events of the instant come first, so that an op
-// that may begin now goes before a task on its lane, whichever of the two was told first.
+// that may begin now goes before a task on its lane, whichever of the two was reported first.
 void ClusterTasks::meet_wait(std::int32_t run) {
   TaskRun& task = runs_[to_index(run)];
   if (--task.unmet > 0) return;

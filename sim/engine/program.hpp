@@ -22,8 +22,8 @@ namespace debubble {
 struct Program {
   // One cell of a device's row, or (blocking and coupled only) one transfer. 8 bytes: `simulate` streams over them.
   struct Node {
-    // Node whose end this one waits for besides its lane: the maker of an input from another device, or (blocking and
-    // coupled) the transfer that brought it; of a transfer, the maker of what it carries. -1: none.
+    // Node whose end this one waits for in addition to its lane: the maker of an input from another device, or
+    // (blocking and coupled) the transfer that brought it; of a transfer, the maker of what it carries. -1: none.
     std::int32_t input = -1;
     std::uint32_t what = 0;  // index into `cells`; for a transfer, kTransfer + index into `channels`
 
@@ -63,8 +63,8 @@ struct Program {
     std::int32_t piece_class = 0;
   };
 
-  // What a node waits for besides its lane and `input`: the second input of an overlapped pair, copies, barriers. Few
-  // nodes have any; in order of nodes.
+  // What a node waits for in addition to its lane and `input`: the second input of an overlapped pair, copies,
+  // barriers. Few nodes have any; in order of nodes.
   struct ExtraInput {
     enum class Wait : std::uint8_t {
       kArrival,   // `what` is the channel (overlapped only: otherwise `input` is the transfer)
@@ -78,7 +78,8 @@ struct Program {
     Wait wait = Wait::kArrival;
   };
 
-  // A copy's node: besides taking its lane it changes memory on its device and on the one that keeps the activation.
+  // A copy's node: in addition to taking its lane it changes memory on its device and on the one that keeps the
+  // activation.
   struct CopyNode {
     std::int32_t node = 0;
     std::int32_t device = 0;

@@ -75,7 +75,7 @@ class BasicWalk {
     const bool overlapped = program_.p2p == P2p::kOverlapped;
     return end(input) + (overlapped ? at(tables_.channels, channel).total() : 0);
   }
-  // When what a node waits for besides its lane and first input is there.
+  // When what a node waits for in addition to its lane and first input is there.
   [[nodiscard]] Nanoseconds arrival(const Program::ExtraInput& extra) const {
     using Wait = Program::ExtraInput::Wait;
     switch (extra.wait) {

@@ -12,7 +12,7 @@
 //
 //     any number of W and R, then one of: F; B or I; F, any number of W and R, B or I
 //
-// where the last two join only if that B does not need that F by way of another device. What W and R precede,
+// where the last two join only if that B does not need that F via another device. What W and R precede,
 // they delay; what precedes them is sent at once. A steady phase of a single pair looks like all forwards first;
 // it is recognised by the next device, which warms up with two forwards less.
 #pragma once

@@ -125,7 +125,7 @@ class StageOnDevice {
     }
   }
 
-  // Only what a B will read again is kept besides the newest version.
+  // Only what a B will read again is kept in addition to the newest version.
   void count_versions() {
     const bool stashes = policy_.versions == Asynchrony::Versions::kStashed ||
                          policy_.versions == Asynchrony::Versions::kPerBatch || policy_.stash_predicted;

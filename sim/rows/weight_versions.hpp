@@ -40,10 +40,10 @@ struct StageVersions {
   int forward_ahead = 0;   // updates that F predicts beyond the weights it reads, at most; 0: no prediction
   int backward_ahead = 0;  // the same for B
   int live_versions = 1;   // most versions at once on one device of the stage, the newest included; in the whole run
-  int extra_copies = 0;    // weight-sized buffers besides them
+  int extra_copies = 0;    // weight-sized buffers in addition to them
   int in_flight = 0;       // most microbatches between the start of F and the end of B or I, on one device
 
-  // Copies of the stage's weights that one device holds besides the one that every schedule has.
+  // Copies of the stage's weights that one device holds in addition to the one that every schedule has.
   [[nodiscard]] int copies_beyond_one() const { return live_versions - 1 + extra_copies; }
 
   friend bool operator==(const StageVersions&, const StageVersions&) = default;
@@ -53,8 +53,8 @@ struct StageVersions {
 // ops, times the logarithm of the versions in flight.
 [[nodiscard]] std::vector<StageVersions> weight_versions(const Schedule& schedule);
 
-// Weight-sized buffers besides the one copy that every replica's stage has, by replica, then stage (as in a Placement);
-// empty for a schedule with a flush.
+// Weight-sized buffers in addition to the one copy that every replica's stage has, by replica, then stage (as in a
+// Placement); empty for a schedule with a flush.
 [[nodiscard]] std::vector<std::int32_t> extra_weight_copies(const Schedule& schedule);
 
 // How stale gradients limit the step size: on a quadratic of curvature c, plain gradient descent with gradients `late`

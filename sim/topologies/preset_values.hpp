@@ -1,4 +1,4 @@
-// What a preset can be told, and what it was told: "16,bandwidth=50GB/s" -> numbers.
+// The parameters of a preset, and the values given for them: "16,bandwidth=50GB/s" -> numbers.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct TopologyParam {
   };
   std::string name;
   Kind kind = Kind::kCount;
-  std::int64_t value = 0;  // unless told otherwise
+  std::int64_t value = 0;  // unless given
   std::int64_t least = 0;
   std::int64_t most = 0;
   std::string help;    // "NVLink of a GPU"

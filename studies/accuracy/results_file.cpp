@@ -62,7 +62,7 @@ std::vector<std::string> texts(JsonObjectReader& reader, const char* key) {
   return list;
 }
 
-// Checked against simulate's flags here, so that a misspelt one is told with its place.
+// Checked against simulate's flags here, so that a misspelt one is reported with its place.
 std::vector<std::string> flags_of(JsonObjectReader& reader, const std::string& file, ProblemList& problems) {
   const JsonValue* value = reader.member("flags", true);
   if (value == nullptr) return {};

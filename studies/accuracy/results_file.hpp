@@ -1,7 +1,7 @@
 // ResultsFile: published results as traces/published/results.json holds them, `debubble.results/1`.
 //
 // A record gives the flags of `debubble simulate` that describe its run, and what was measured. The flags of its source
-// hold for all of the source's records; a record's own come later and win. `"model": "models/x.json"` is a file beside
+// hold for all of the source's records; a record's own come later and win. `"model": "models/x.json"` is a file next to
 // the results.
 #pragma once
 
@@ -39,7 +39,7 @@ struct ResultSource {
   std::vector<std::string> constants;                // what is fitted: "compute", "network"; at most two
   std::vector<std::pair<Quantity, double>> targets;  // mean absolute error, in per cent
   std::string assumed;                               // what the source leaves open and we assume
-  std::vector<std::string> not_modelled;             // effects that stand between prediction and measurement
+  std::vector<std::string> not_modelled;             // effects that the prediction leaves out
 };
 
 struct UnusableResult {

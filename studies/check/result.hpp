@@ -73,7 +73,7 @@ struct MeasurementResult {
   std::string date;
   enum class Times : std::uint8_t {
     kMeasured,
-    kGiven,      // a real run on the logical clock, each op as long as it was told: exact by construction
+    kGiven,      // a real run on the logical clock, each op takes the time it was given: exact by construction
     kSimulated,  // nothing ran at all
   };
   Times times = Times::kMeasured;

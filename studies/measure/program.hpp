@@ -1,4 +1,4 @@
-// The program under measurement: started with the injection in its environment, waited for, and told of every signal
+// The program under measurement: started with the injection in its environment, waited for, and sent every signal
 // that reaches us alone.
 //
 //     debubble profile -o x.json -- torchrun --nproc-per-node 2 -m debubble_hooks train.py

@@ -85,7 +85,7 @@ bool used_cuda(const Recordings& recordings) {
     try {
       static_cast<void>(read_record_file(path.string(), facts));
     } catch (const InputError&) {
-      continue;  // told already
+      continue;  // reported already
     }
     if (!facts.unused) return true;
   }

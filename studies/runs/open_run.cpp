@@ -69,7 +69,7 @@ RunForm form_of(const std::string& text, const std::string& file) {
   return names_tool(text, "debubble") ? RunForm::kTrace : RunForm::kKineto;
 }
 
-// The flags that the file stands for, simulated.
+// The flags in the file, simulated.
 RunRecord simulate_scenario(const std::string& file, const ScenarioFileReader& read, Progress& progress) {
   const Scenario scenario = check_scenario(read(file));
   const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();

@@ -13,24 +13,24 @@
 
 namespace debubble {
 
-// What a name stands for, by its content, not its ending:
+// What kind of file a name refers to, by its content, not its ending:
 //     {"format": "debubble.run/1", ...}         a run file
 //     {"traceEvents": ...} with our metadata    a trace that `simulate --trace` or `live --trace` wrote
 //     {"traceEvents": ...} with PP: ranges      PyTorch's; several files are the ranks of one run
 //     KEY = VALUE lines (.toml)                 a scenario, simulated with the shared flags' rules
 enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kScenario };
-// Throws InputError C005 for a file that cannot be read, K001 for a damaged gzip file, P010 for one that is none of
+// Throws InputError C005 for a file that cannot be read, K001 for a damaged gzip file, P010 for one that is not one of
 // these.
 [[nodiscard]] RunForm run_form(const std::string& file);
 
 // One side's files in messages: "r0.json and 3 more ranks".
 [[nodiscard]] std::string names_of(const std::vector<std::string>& files);
 
-// The flags that a scenario file stands for. Throws InputError for an unreadable or faulty file.
+// The flags in a scenario file. Throws InputError for an unreadable or faulty file.
 using ScenarioFileReader = std::function<ScenarioFlags(const std::string& file)>;
 
 // `schedule_of` (may be null) gives an imported trace the schedule and costs that it does not hold itself.
-// Throws InputError (P010, P016, D004 to D010, V023) for files that are none of these or that do not fit together.
+// Throws InputError (P010, P016, D004 to D010, V023) for files that are not one of these or that do not fit together.
 [[nodiscard]] RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
                                  const ScenarioFileReader& read_scenario, Progress& progress);
 

@@ -1,4 +1,4 @@
-// The cluster that a job was laid on, for its report.
+// The cluster that a job was mapped onto, for its report.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace debubble {
 
 // Nothing for a pipeline alone on ideal links. `replica_makespans` are those of the replicas that were simulated, empty
-// where one stands for all; `makespan` is that of the slowest.
+// where one represents all; `makespan` is that of the slowest.
 [[nodiscard]] std::optional<ClusterReport> cluster_report(const Job& job,
                                                           const std::vector<Nanoseconds>& replica_makespans,
                                                           Nanoseconds makespan);

@@ -17,7 +17,7 @@ namespace {
 
 using Pairs = std::set<std::pair<std::int32_t, std::int32_t>>;
 
-// What decides how long a way takes, whichever links it is made of.
+// What decides how long a route takes, whichever links it is made of.
 struct WayLike {
   Nanoseconds latency = 0;
   std::vector<std::pair<std::int64_t, double>> links;  // bandwidth, weight

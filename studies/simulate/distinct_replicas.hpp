@@ -1,4 +1,4 @@
-// How many data-parallel replicas of the pipeline a run must simulate together. One stands for all of them where they
+// How many data-parallel replicas of the pipeline a run must simulate together. One represents all of them where they
 // take the same time over links that no two share; at the same moment alike replicas would all want a shared link.
 #pragma once
 

@@ -83,7 +83,7 @@ std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, in
   return network;
 }
 
-// "3>4": the way of a message between two devices, in one direction; the rest as everywhere.
+// "3>4": the route of a message between two devices, in one direction; the rest as everywhere.
 std::vector<std::int32_t> find_links(const LinkGraph& graph, const LinkChange& change) {
   if (!change.numbers.empty()) return change.numbers;
   const std::string flag = change.cut ? "--fail" : "--link";

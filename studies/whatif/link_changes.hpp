@@ -5,8 +5,8 @@
 //     --fail link 3-4             no route takes it any more
 //     --latency x2                of every link, and of every message
 //
-// A link is named by two devices, "3-4": all links on the way between them, both ways ("3>4": one way); or by two nodes
-// of the topology, "gpu3-nvswitch0" (sim/topologies/changes.hpp). With the ideal topology the devices are the
+// A link is named by two devices, "3-4": all links on the route between them, both directions ("3>4": one); or by two
+// nodes of the topology, "gpu3-nvswitch0" (sim/topologies/changes.hpp). With the ideal topology the devices are the
 // pipeline's, every two of them are joined, and what a failed link carried travels over a third device.
 #pragma once
 

@@ -39,7 +39,7 @@ LinkEnds ends_of(const std::string& name) {
   return {name.substr(0, arrow), arrow < name.size() ? name.substr(arrow + 1) : ""};
 }
 
-// The same for both directions of a wire: "gpu#>nvswitch#".
+// The same for both directions of a link: "gpu#>nvswitch#".
 std::string wire_of(const std::string& name) {
   const LinkEnds ends = ends_of(pattern_of(name));
   return std::min(ends.from, ends.to) + ">" + std::max(ends.from, ends.to);

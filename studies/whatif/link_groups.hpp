@@ -2,7 +2,7 @@
 // through which eight tensor ranks hand a stage's output on are one group: a derivative of one of them alone says
 // little, since all wait for the slowest.
 //
-// Links are of one group where they have the same kind of name (digits aside, and the two directions of a wire alike),
+// Links are of one group where they have the same kind of name (digits aside, and the two directions of a link alike),
 // the same figures, and carry the same things: transfers between the same devices of the pipeline, the same tasks of
 // the step, collectives inside the same stages; of all replicas of the pipeline together. Where that leaves too many
 // groups to look at each, those of one machine, or of one kind, go together.

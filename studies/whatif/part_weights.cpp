@@ -163,7 +163,7 @@ void CostWeights::add_groups(const Network& network) {
   }
 }
 
-// The longest latency of the device's ranks counts, and the slowest of all links on their ways.
+// The longest latency of the device's ranks counts, and the slowest of all links on their routes.
 void CostWeights::add_way(std::size_t number, const Network& network) {
   const Program::Channel& channel = program_.channels[number];
   const CostName message{.kind = PartKind::kLatency, .op = {}, .stage = 0, .link = "", .links = {}};
@@ -187,7 +187,7 @@ void CostWeights::add_way(std::size_t number, const Network& network) {
   add_bytes(number, network);
 }
 
-// Of each group: how many of its links a longest way has, at most and at least.
+// Of each group: how many of its links a longest route has, at most and at least.
 void CostWeights::add_latency(std::size_t number, const std::vector<std::vector<std::int32_t>>& longest) {
   std::map<std::int32_t, std::vector<int>> counts;
   for (std::size_t way = 0; way < longest.size(); ++way) {

@@ -16,8 +16,8 @@ namespace debubble {
 
 class CostWeights {
  public:
-  // Of that pipeline replica, whose ops vary in their own way. `durations` are its nodes'. Its transfers take its own
-  // ways where they may meet others; else all replicas' are alike, and the engine takes the first one's.
+  // Of that pipeline replica, whose ops vary independently. `durations` are its nodes'. Its transfers take its own
+  // routes where they may meet others; else all replicas' are alike, and the engine takes the first one's.
   CostWeights(const Job& job, const Program& program, const LinkGroups& groups, int replica,
               const std::vector<Nanoseconds>& durations);
 
@@ -50,7 +50,7 @@ class CostWeights {
   const Job& job_;
   const Program& program_;
   const LinkGroups& groups_;
-  int replica_ = 0;  // whose ways the transfers take
+  int replica_ = 0;  // whose routes the transfers take
   std::vector<Derivative> costs_;
   std::vector<std::array<Use, 2>> node_uses_;   // by node
   std::vector<std::vector<Use>> channel_uses_;  // by channel

@@ -59,7 +59,7 @@ double change_of(const Derivative& derivative) {
   return std::clamp(kLeast / static_cast<double>(derivative.cost), kStep, 1.0);
 }
 
-// Latencies of links that carry the same things add up in the same ways: `leader` is the first one of them.
+// Latencies of links that carry the same things add up alike: `leader` is the first one of them.
 std::vector<std::size_t> leaders(const std::vector<Derivative>& derivatives, const LinkGroups& groups) {
   std::vector<std::size_t> leader(derivatives.size());
   std::map<std::int32_t, std::size_t> first;

@@ -6,8 +6,8 @@
 // cost one part in a thousand larger and smaller.
 //
 // In a cluster, links that have the same part in the run are one cost (studies/whatif/link_groups.hpp): all of them
-// change together. Links that the run does not use are none, nor is the bandwidth of one that is never the tightest on
-// its ways. Latencies of links that carry the same things are looked at once.
+// change together. Links that the run does not use are left out, and so is the bandwidth of one that is never the
+// tightest on its routes. Latencies of links that carry the same things are looked at once.
 #pragma once
 
 #include <cstddef>
@@ -60,7 +60,7 @@ struct Sensitivity {
   std::vector<Derivative> derivatives;  // costs that take time; in the order of CostName::Kind, then by stage or link
 };
 
-// Told from any thread: how many of how many runs are done.
+// Called from any thread: how many of how many runs are done.
 using RunsDone = std::function<void(std::size_t done, std::size_t all)>;
 
 // The run must be prepared and its schedule must not deadlock. `scenario` is what planned its training step. `threads`

@@ -34,7 +34,7 @@ std::string check_environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Results beside the main one: JUnit and Markdown, written whole or not at all.
+// Results in addition to the main one: JUnit and Markdown, written whole or not at all.
 struct ExtraFile {
   ExtraFile(const std::string& path, std::string (*make_text)(const CheckResult&)) : make(make_text) {
     if (!path.empty()) file.emplace(path);

@@ -183,7 +183,7 @@ std::string import_verdict(const Profile& profile) {
   return text;
 }
 
-// When nothing is a layer, this verb has one more way out.
+// When nothing is a layer, this verb has one more remedy.
 Attribution attribute(const TraceImportFlags& flags, const std::vector<HooksFile>& hooks) {
   try {
     return TraceImport(flags).run(merged_facts(hooks));

@@ -22,7 +22,7 @@ class TraceSource {
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
-// "kineto", "nsys" or "records"; throws InputError for a file that cannot be read or is none of these.
+// "kineto", "nsys" or "records"; throws InputError for a file that cannot be read or is not one of these.
 [[nodiscard]] std::unique_ptr<TraceSource> open_trace(const std::string& from, const std::string& path);
 
 }  // namespace debubble

@@ -1,4 +1,4 @@
-// debubble whatif: a scenario with something changed, beside the scenario as it is.
+// debubble whatif: a scenario with something changed, next to the scenario as it is.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-// What the help says about a verb besides its flags.
+// What the help says about a verb in addition to its flags.
 struct VerbFacts {
   std::string_view name;
   std::string_view summary;

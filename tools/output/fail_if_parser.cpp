@@ -118,7 +118,7 @@ class FailIfParser {
   std::string_view take_value(std::string_view name, std::string_view sign) {
     const std::size_t begin = at_;
     while (!at_end() && std::string_view("&|()<>=! \t").find(text_[at_]) == std::string_view::npos) ++at_;
-    // "1.5 ms": a unit may stand apart from its number.
+    // "1.5 ms": a unit may be apart from its number.
     const std::string_view number = text_.substr(begin, at_ - begin);
     if (!number.empty() && number.find_first_not_of("0123456789.") == std::string_view::npos) {
       std::size_t unit = at_;
@@ -220,7 +220,7 @@ class FailIfParser {
 
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
 
-  // What stands here, up to the next blank: for messages.
+  // What is here, up to the next blank: for messages.
   [[nodiscard]] std::string_view word() const {
     return text_.substr(at_, std::min(text_.find_first_of(" \t", at_), text_.size()) - at_);
   }

@@ -11,7 +11,7 @@
 
 namespace debubble {
 
-// What a trace says about its run beside its events; the run must outlive it.
+// What a trace says about its run in addition to its events; the run must outlive it.
 [[nodiscard]] TraceInfo trace_info(const Simulated& run, const std::string& command_line);
 
 // Who ran it, by whose clock, and what memory was counted in one of its iterations.

@@ -1,4 +1,4 @@
-// The flags of `debubble profile`, as typed, and the two ways it goes.
+// The flags of `debubble profile`, as typed, and the two modes it has.
 #pragma once
 
 #include <string>

@@ -70,7 +70,7 @@ Advice ramps_limit(const Report& report, const Limit& limit, const AdviceContext
   if (!limit.more_microbatches) return advice;
   const auto [microbatches, bubble_ratio] = *limit.more_microbatches;
   advice.limit += fmt::format("; with -m {} the bubble is {} of the step", microbatches, format_percent(bubble_ratio));
-  // The two plain schedules have better ones beside them; the others are those, and need more microbatches.
+  // The two plain schedules have better alternatives; the others are those, and need more microbatches.
   const bool plain =
       context.flags.find("--transform") == std::string::npos && (facts.name == "gpipe" || facts.name == "1f1b");
   if (!plain) advice.next = simulate_command(facts, microbatches, facts.chunks, context);

@@ -1,4 +1,5 @@
-// Lines of the summary about a run on a modelled cluster: where it was laid, what the step does beside the pipeline.
+// Lines of the summary about a run on a modelled cluster: where it was placed, what the step does in addition to the
+// pipeline.
 //
 //     cluster        dgx-h100:8 (fluid), 64 of 64 devices: tp 8, dp 2, pp 4
 //     replicas       8 simulated: 812.4 ms to 830.1 ms, the slowest is shown

@@ -18,7 +18,7 @@
 namespace debubble {
 
 struct ComparedAssumptions {
-  // Made by some runs and not by others: the same assumptions of the same runs stand together.
+  // Made by some runs and not by others: the same assumptions of the same runs are grouped.
   struct OfSome {
     std::vector<std::size_t> runs;  // indices into the reports, ascending
     std::vector<Assumption> assumptions;
@@ -29,7 +29,7 @@ struct ComparedAssumptions {
 };
 
 // Of the runs that have a result; the others assume nothing. What a schedule's own number of stages decides is left
-// out: the stages per device, which stand in its row, and a partition that not all share.
+// out: the stages per device, which are in its row, and a partition that not all share.
 [[nodiscard]] ComparedAssumptions compared_assumptions(std::span<const Report> reports);
 
 // `of_some` as lines for people, indented like a heading; "" where all share all.

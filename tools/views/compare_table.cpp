@@ -74,7 +74,7 @@ std::string memory_clause(const CompareRow& best, const CompareRow& rival) {
   if (rival.memory == 0) return fmt::format("at {} peak memory", format_size(best.memory));
   const double ratio = static_cast<double>(best.memory) / static_cast<double>(rival.memory);
   if (ratio >= 2) return fmt::format("at {:.1f} times the peak memory", ratio);
-  constexpr double kShown = 0.0005;  // below, 0.0 % would stand there
+  constexpr double kShown = 0.0005;  // below, it would say 0.0 %
   if (std::abs(ratio - 1) < kShown) return "at about the same peak memory";
   const char* direction = ratio > 1 ? "more" : "less";
   return fmt::format("with {} {} peak memory", format_percent(ratio > 1 ? ratio - 1 : 1 - ratio), direction);

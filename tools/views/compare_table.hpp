@@ -11,7 +11,7 @@
 //     needs  s splits the backward
 //
 // speed: microbatches per second, relative to the best. bubble/step is bubble_ratio, bubble/ideal bubble_over_ideal.
-// MFU and spare (of the devices' memory; below 0: it lacks so much) stand where they are known.
+// MFU and spare (of the devices' memory; below 0: it lacks so much) are shown where they are known.
 // Runs without result (refused, deadlocked) follow with the reason.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace debubble {
 
 struct ComparedRun {
   Report report;
-  std::string note;   // what the schedule costs beside time: "splits the backward"; may be empty
+  std::string note;   // what the schedule costs apart from time: "splits the backward"; may be empty
   std::string terms;  // what was changed to make it equal to the others; may be empty
   ScheduleNeeds needs;
   double work = 1;       // done per device in one step; speed is work per time

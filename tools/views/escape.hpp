@@ -12,7 +12,7 @@ namespace debubble {
 // One cell or line of GitHub-flavoured Markdown: nothing in it is markup, a link or a line end.
 [[nodiscard]] std::string markdown_escaped(std::string_view text);
 
-// GitHub's workflow commands: the message behind "::", and the value of a property before it.
+// GitHub's workflow commands: the message after "::", and the value of a property before it.
 [[nodiscard]] std::string github_message(std::string_view text);
 [[nodiscard]] std::string github_property(std::string_view text);
 

@@ -123,7 +123,7 @@ std::vector<LegendItem> legend_items(const std::vector<Row>& rows, const Timelin
   std::set<Ink> used;
   bool digits = false;
   bool light = false;
-  bool pair_letter = false;  // an X stands somewhere; pairs with room show their ops instead: F3B1
+  bool pair_letter = false;  // there is an X; pairs with room show their ops instead: F3B1
   for (const Row& row : rows) {
     for (const auto& pixel : row) {
       used.insert(pixel.ink);

@@ -10,10 +10,10 @@
 // An op is its letter (F forward, B backward, I input gradient, W weight gradient, X an overlapped pair), its
 // microbatch where there is room, and dashes to its end; lower case marks every second stage of a device, or, where the
 // schedule has replicas, the second one's stages. A late recomputation and its backward, one cell of the engine, are
-// drawn one after the other. Below a device that moves activations away stands its copy lane, "cp". The dots
+// drawn one after the other. Below a device that moves activations away is its copy lane, "cp". The dots
 // are the bubble: a triangle at the left while the pipeline fills, one at the right while it drains, and whatever
-// stands between is waiting that a better order or cut could avoid. '~' is a transfer that holds the lane, 'O' the
-// optimizer, '=' a collective of the training step while the device does nothing beside it.
+// is between is waiting that a better order or cut could avoid. '~' is a transfer that holds the lane, 'O' the
+// optimizer, '=' a collective of the training step while the device does nothing else.
 //
 // Two ways to fit the width. When some whole number of columns shows the common unit of all times, the drawing is
 // exact. Otherwise every column is one slice of time and shows the kind of op that fills most of it, or '.' when the

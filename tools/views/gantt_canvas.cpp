@@ -101,7 +101,7 @@ void add_share(Shares& shares, const Grid& grid, Nanoseconds begin, Nanoseconds 
   }
 }
 
-// Gives every column one ink, so that along the row letters and dots stand in proportion to time: what a column could
+// Gives every column one ink, so that along the row letters and dots are in proportion to time: what a column could
 // not show is carried into the next one, as long as the same ink goes on there.
 void draw_shares(const Shares& shares, const Grid& grid, Row& row) {
   std::array<Nanoseconds, kInks> carried{};
@@ -119,8 +119,8 @@ void draw_shares(const Shares& shares, const Grid& grid, Row& row) {
   }
 }
 
-// The tasks of the step as the chart shows them: those that hold the compute lane whole, of the others what the device
-// does nothing beside.
+// The tasks of the step as the chart shows them: those that hold the compute lane whole, of the others those that
+// overlap with nothing on the device.
 std::vector<StepSpan> shown_steps(const Timeline& timeline) {
   std::vector<std::vector<std::pair<Nanoseconds, Nanoseconds>>> busy(static_cast<std::size_t>(timeline.devices));
   const auto add = [&](const auto& thing) { busy[to_index(thing.device)].emplace_back(thing.begin, thing.end); };

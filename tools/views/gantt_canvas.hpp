@@ -35,7 +35,7 @@ enum class Ink : std::uint8_t {
   kOut,        // a copy of an activation away from the device
   kBack,       // and back
   kStep,       // a task of the training step that holds the compute lane: the optimizer
-  kCollective  // one that the device does nothing beside
+  kCollective  // one that overlaps with nothing on the device
 };
 inline constexpr int kInks = 22;
 
@@ -51,7 +51,7 @@ struct Pixel {
 };
 using Row = std::vector<Pixel>;
 
-// What a column stands for. Exact: `per_unit` columns are `unit` ns. Otherwise `columns` slices share the makespan.
+// What a column represents. Exact: `per_unit` columns are `unit` ns. Otherwise `columns` slices share the makespan.
 struct Grid {
   bool exact = false;
   std::size_t columns = 0;

@@ -1,4 +1,4 @@
-// What `debubble live` says beside the report: how the run was measured, or where it got stuck.
+// What `debubble live` says in addition to the report: how the run was measured, or where it got stuck.
 //
 //     live       cpu, wall clock: 8 usable cores are enough for 4 devices and the one who watches
 //     machine    AMD EPYC 9654 96-Core Processor (8 cores); OpenBLAS 0.3.21

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kColumnGap = 2;
 constexpr std::size_t kNarrowestWrap = 12;  // a last column is not wrapped into less than this
 
-// Whether fields stand beside the first one.
+// Whether there are fields next to the first one.
 bool says_more(const std::vector<std::string>& row) {
   return std::any_of(row.begin() + 1, row.end(), [](const std::string& field) { return !field.empty(); });
 }
@@ -57,7 +57,7 @@ Table Table::with_columns(const std::vector<std::size_t>& indices) const {
   for (const auto& row : rows_) {
     std::vector<std::string> fields;
     for (const std::size_t index : indices) fields.push_back(row[index]);
-    if (says_more(row) && !says_more(fields)) continue;  // all that it says stands in the other columns
+    if (says_more(row) && !says_more(fields)) continue;  // all that it says is in the other columns
     table.add_row(std::move(fields));
   }
   return table;
@@ -104,7 +104,7 @@ std::vector<std::string> Table::headings(std::size_t width) const {
   std::vector<std::string> lines;
   for (std::size_t row = 0; row < height; ++row) {
     std::vector<std::string> fields;
-    // Short headings stand on the lowest line, next to their column.
+    // Short headings are on the lowest line, next to their column.
     for (const auto& part : parts) {
       const std::size_t skipped = height - part.size();
       fields.push_back(row < skipped ? "" : part[row - skipped]);

@@ -5,7 +5,7 @@
 //     zb-h1       27.00   11.1 %  splits the backward into input and
 //                                 weight gradient
 //
-// Columns stand two blanks apart, headings and numbers on the side that the column says; the last column, when it is
+// Columns are two blanks apart, headings and numbers on the side that the column says; the last column, when it is
 // a left one, is wrapped at the width. Without headings, leave them all empty.
 #pragma once
 
@@ -38,7 +38,7 @@ class Table {
   [[nodiscard]] std::vector<std::string> headings(std::size_t width) const;
   [[nodiscard]] std::vector<std::vector<std::string>> rows(std::size_t width) const;  // one row: one or more lines
 
-  // As text, in as few tables one below the other as the width asks for; the first column stands first in each. For
+  // As text, in as few tables one below the other as the width asks for; the first column comes first in each. For
   // tables whose columns cannot be wrapped.
   [[nodiscard]] std::string folded(std::size_t width) const;
 

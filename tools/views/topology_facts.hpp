@@ -8,7 +8,7 @@
 
 namespace debubble {
 
-// All topologies, `ideal` first; under each what it can be told, and who says what it is otherwise.
+// All topologies, `ideal` first; under each its parameters, and who says what they are by default.
 [[nodiscard]] std::string topologies_text(const ViewStyle& style);
 // The one of that name, which must be known (`ideal` or of the catalog).
 [[nodiscard]] std::string topology_text(std::string_view name, const ViewStyle& style);

@@ -3,7 +3,7 @@
 
     python3 traces/published/make.py [FOLDER]
 
-The figures stand here and nowhere else; a test checks that the files are what this script makes of them. The output
+The figures are kept here and nowhere else; a test checks that the files are what this script makes of them. The output
 is byte for byte what debubble's own writer would write. Times are kept in integers: a table's milliseconds, given as
 decimal text, become nanoseconds exactly.
 """

@@ -122,7 +122,7 @@ class Pass:
                 self.kept[name] += size
 
     def end(self, after, outputs):
-        """`after`: the segment behind the last layer; `outputs` of the root."""
+        """`after`: the segment after the last layer; `outputs` of the root."""
         if self._previous is not None:
             self._hand_over({storage_of(t)[0] for t in outputs})
         if after is not None:

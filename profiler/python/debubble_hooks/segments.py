@@ -1,7 +1,7 @@
 """Ranges that stay open across calls: the step, and what runs before the first and after the last layer.
 
 The script's own NVTX ranges nest on the same stack. A range of ours is closed only while nothing of the script's is open
-above it; where the script closes a range that lies below ours, ours makes way first.
+above it; where the script closes a range that lies below ours, ours closes first.
 """
 
 

@@ -1,4 +1,4 @@
-"""hooks-RANK-PID.json: what debubble's `profile` reads beside the recording (docs/profiling.md describes it)."""
+"""hooks-RANK-PID.json: what debubble's `profile` reads along with the recording (docs/profiling.md describes it)."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 """Watch: everything that happens around the calls of a model's modules, put together.
 
-State is per thread, since autograd recomputes checkpointed layers on threads of its own. What goes wrong in here is told
-once on stderr and ends the watching, never the script: what was entered before is still left.
+State is per thread, since autograd recomputes checkpointed layers on threads of its own. What goes wrong in here is
+reported once on stderr and ends the watching, never the script: what was entered before is still left.
 """
 
 import collections

@@ -15,7 +15,7 @@ Json diagnostic_json(const Diagnostic& one) {
   return {{"code", one.code}, {"place", one.place}, {"message", one.message}, {"help", one.help}};
 }
 
-// The values as they stand in the predictions: numbers as numbers.
+// The values as they are in the predictions: numbers as numbers.
 Json value_of(const std::string& text) { return text.empty() ? Json(nullptr) : Json::parse(text); }
 
 Json prediction_json(const PredictionResult& prediction) {

@@ -35,7 +35,7 @@ std::string markdown_row(const CheckCase& one) {
                      markdown_escaped(one.question), markdown_escaped(one.message));
 }
 
-// Commands to copy stand as code, which needs no escapes but must not hold the fence.
+// Commands to copy are shown as code, which needs no escapes but must not hold the fence.
 std::string commands(const SuiteResult& suite) {
   std::string text;
   for (const ScenarioResult& scenario : suite.scenarios) {

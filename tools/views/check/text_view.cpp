@@ -15,7 +15,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::size_t kIndent = 9;  // where a scenario's text begins, behind its outcome
+constexpr std::size_t kIndent = 9;  // where a scenario's text begins, after its outcome
 constexpr std::size_t kMostChanges = 6;
 
 std::string_view outcome_colour(Outcome outcome) {

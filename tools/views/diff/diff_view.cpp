@@ -59,7 +59,7 @@ class View {
 
   void line(const std::string& text) { text_ += text + "\n"; }
 
-  // "  clocks     one clock", wrapped behind the name.
+  // "  clocks     one clock", wrapped after the name.
   void add_named(const std::string& name, const std::string& text, std::size_t indent, std::size_t column) {
     bool first = true;
     for (const std::string& one : wrap(text, width() - column)) {

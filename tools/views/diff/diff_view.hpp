@@ -22,7 +22,7 @@
 
 namespace debubble {
 
-// `written` names the files that were written besides, `next` is the command to suggest.
+// `written` names the files that were written as well, `next` is the command to suggest.
 [[nodiscard]] std::string diff_view(const Diff& diff, const ViewStyle& style, const std::vector<std::string>& written,
                                     const std::string& next);
 

@@ -44,7 +44,7 @@ std::int32_t find_span(const std::string& name, const Timeline& timeline) {
                                           schedule.total_pieces() - 1, kinds)});
 }
 
-// What its op takes where nothing varies, as the engine told it: what it took, less what it took beyond.
+// What its op takes where nothing varies, as the engine recorded it: what it took, less what it took beyond.
 Nanoseconds usual(const Span& span) { return span.end - span.begin - span.straggled - span.slowed; }
 
 std::vector<WaitedFor> chain_of(const Span& span, Nanoseconds from, const Timeline& timeline) {

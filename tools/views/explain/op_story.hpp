@@ -15,7 +15,7 @@
 
 namespace debubble {
 
-// One thing on the way back from an op, as far as it lies within the wait.
+// One thing on the path back from an op, as far as it lies within the wait.
 struct WaitedFor {
   Gate thing;
   Nanoseconds begin = 0;  // the part of it that was waited through

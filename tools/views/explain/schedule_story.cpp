@@ -38,7 +38,7 @@ std::string change(double own, double other) {
   return fmt::format("{} {}", format_percent(std::abs(by)), by < 0 ? "less" : "more");
 }
 
-// The example's numbers beside those of 1f1b for the same job (null: it is 1f1b, or 1f1b does not take the job).
+// The example's numbers next to those of 1f1b for the same job (null: it is 1f1b, or 1f1b does not take the job).
 std::string numbers_text(const Report& own, const Report* yardstick, const ViewStyle& style) {
   using enum Table::Side;
   Table table(

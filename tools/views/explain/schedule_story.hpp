@@ -1,4 +1,4 @@
-// `debubble explain schedule NAME`: what a row of the catalog is, an example of it, and its numbers beside those of
+// `debubble explain schedule NAME`: what a row of the catalog is, an example of it, and its numbers next to those of
 // 1f1b.
 #pragma once
 

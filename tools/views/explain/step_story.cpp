@@ -27,7 +27,7 @@ struct OpStay {
   std::string what;
 };
 
-// A device that works through no more than this is on the way from one to another.
+// A device that works through no more than this is a hop from one to another.
 constexpr std::size_t kPassing = 2;
 
 class Grouper {

@@ -4,7 +4,7 @@
 //       "changed": {report}, "difference": {...}, "alone": [...], "seeds": {...}, "sensitivity": {...},
 //       "candidates": [...] }
 //
-// CSV has one table for everything: which part a row belongs to stands in its first field.
+// CSV has one table for everything: which part a row belongs to is in its first field.
 #pragma once
 
 #include <string>

@@ -113,7 +113,7 @@ class Expander {
     return result;
   }
 
-  void append(std::string& result, const std::string& more) {
+  void append(std::string& result, const std::string& more) const {
     result += more;
     if (result.size() > kMostLetters)
       fail_partition("J030", "the layout repeats more than a model has", "check the numbers", at_);

@@ -71,7 +71,7 @@ void add_both_directions(Routes& routes, Grid rows, PhaseDraft& phase) {
 
 // Rows of the grid, or nothing where there is none.
 Grid grid_of(const Routes& routes, const Ranks& group) {
-  const std::vector<Ranks> domains = by_domain(routes, group);
+  std::vector<Ranks> domains = by_domain(routes, group);
   if (domains.size() > 1 && domains.front().size() > 1 && even(domains)) return domains;
   std::size_t rows = 0;
   for (std::size_t k = 2; k * k <= group.size(); ++k) {

@@ -10,6 +10,7 @@ constexpr std::int64_t kGiga = 1'000'000'000;
 constexpr Bytes kGiB = Bytes{1} << 30;
 
 // The makers' gigabytes of device memory are GiB: a card of "80 GB" reports 81,920 MiB.
+// NOLINTNEXTLINE(readability-function-size): a table
 std::vector<Hardware> make_hardware_presets() {
   std::vector<Hardware> list;
   const auto add = [&list](const char* name, const char* source) -> Hardware& {

@@ -71,7 +71,7 @@ void add_embedding(const TrainingSetup& setup, OpList& list) {
   }
   // A table of gradients is cleared, filled and added to the accumulated one.
   const Bytes table = share_of(shape.vocabulary, sizes.tensor) * shape.hidden;
-  const Bytes touched = table * (2 * sizes.element + 2 * bytes_of(setup.gradients)) + 2 * all;
+  const Bytes touched = table * (Bytes{2} * sizes.element + Bytes{2} * bytes_of(setup.gradients)) + 2 * all;
   list.backward(elementwise_op("gradient of the lookup", Phase::kWeightGrad, touched, 4));
   const Bytes plane = sizes.row_share * shape.hidden * sizes.element;
   if (shape.positions > 0) {

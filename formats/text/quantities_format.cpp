@@ -46,7 +46,7 @@ std::string format_scaled(std::int64_t value, const Scale& scale) {
   std::int64_t power = 1;
   for (int i = 0; i < scale.decimals; ++i) power *= 10;
   const WideUnsigned size = static_cast<WideUnsigned>(value < 0 ? -value : value) * static_cast<WideUnsigned>(power);
-  const WideUnsigned divisor = static_cast<WideUnsigned>(scale.divisor);
+  const auto divisor = static_cast<WideUnsigned>(scale.divisor);
   const auto rounded = static_cast<std::int64_t>((2 * size + divisor) / (2 * divisor));
   const char* sign = value < 0 && rounded > 0 ? "-" : "";
   if (scale.decimals == 0) return fmt::format("{}{}", sign, rounded);

@@ -9,6 +9,7 @@
 #include "schedules/asynchronous/stream_rows.hpp"
 #include "schedules/common/closed_forms.hpp"
 #include "schedules/common/request.hpp"
+#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -41,7 +42,8 @@ std::string straight(int devices) {
 
 std::vector<int> replicas_of(const ScheduleRequest& request) {
   const auto given = request.params.find("replicas");
-  if (given == request.params.end()) return std::vector<int>(static_cast<std::size_t>(request.devices), 1);
+  std::vector<int> one_each(to_index(request.devices), 1);
+  if (given == request.params.end()) return one_each;
   const std::string all_alone = "write how many devices each stage takes, first stage first: --param replicas=" +
                                 straight(std::min(request.devices, 8));
   std::vector<int> replicas = parse_replicas(given->second);
@@ -115,7 +117,7 @@ Schedule build_pipedream(const ScheduleRequest& request) {
   schedule.asynchrony.emplace().versions = Asynchrony::Versions::kStashed;
   if (schedule.stages < schedule.devices) {
     schedule.replicas_share_weights = true;
-    schedule.notes.push_back(
+    schedule.notes.emplace_back(
         "the all-reduce of gradients among the devices of one stage takes no time here; they update together");
   }
   return schedule;

@@ -20,7 +20,7 @@ Schedule build_pipemare(const ScheduleRequest& request) {
   schedule.asynchrony->update_every = every;
   if (correction == "on") {
     schedule.asynchrony->extra_copies = 1;
-    schedule.notes.push_back("correcting the weights before each backward takes no time here");
+    schedule.notes.emplace_back("correcting the weights before each backward takes no time here");
   }
   note_last_update(schedule);
   return schedule;

@@ -74,7 +74,7 @@ std::vector<Stay> stays_of(const Schedule& schedule, const PlanningCosts& costs,
   return stays;
 }
 
-std::vector<Move> plan_moves(std::vector<Stay> stays) {
+std::vector<Move> plan_moves(const std::vector<Stay>& stays) {
   std::vector<Move> moves;
   for (const Stay& stay : stays) moves.push_back({stay, 0, 0});
   // Backs from the last to the first, each as late as it can be.

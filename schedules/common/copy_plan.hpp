@@ -43,7 +43,7 @@ struct Move {
 
 // Those of the stays that the lane can move and return in time: each out as soon as it can, each back as late as it
 // can. The rest stay where they are.
-[[nodiscard]] std::vector<Move> plan_moves(std::vector<Stay> stays);
+[[nodiscard]] std::vector<Move> plan_moves(const std::vector<Stay>& stays);
 
 // The moves as the schedule's copies of that device, in the lane's order.
 [[nodiscard]] std::vector<Copy> copies_of(const std::vector<Move>& moves, const std::vector<Op>& row,

@@ -80,10 +80,11 @@ std::vector<std::vector<Move>> within_limit(const Offloader& offloader, const Me
     Bytes high = std::min(limit.activations[d], offloader.choice(device).peak());
     while (low < high) {
       const Bytes middle = high - (high - low) / 2;
-      if (kept(middle))
+      if (kept(middle)) {
         low = middle;
-      else
+      } else {
         high = middle - 1;
+      }
     }
     all.push_back(offloader.moves(device, low));
     needed.push_back(offloader.peak(device, all.back()));
@@ -117,10 +118,11 @@ std::vector<std::vector<Move>> by_share(const Schedule& schedule, const Offloade
     Bytes high = choice.peak();
     while (low < high) {
       const Bytes middle = low + (high - low) / 2;
-      if (choice.above(middle).size() <= most)
+      if (choice.above(middle).size() <= most) {
         high = middle;
-      else
+      } else {
         low = middle + 1;
+      }
     }
     all.push_back(offloader.moves(device, high));
   }

@@ -107,7 +107,7 @@ std::vector<Op> split_row(const SlotGrid& grid, int device) {
   std::vector<Op> row;
   row.reserve(6 * static_cast<std::size_t>(m));
   struct Pending {
-    int stage;
+    int stage = 0;
     std::int32_t due = 0;
     std::int32_t done = 0;
   };
@@ -131,8 +131,8 @@ std::vector<Op> split_row(const SlotGrid& grid, int device) {
 }
 
 struct Grown {
-  SlotGrid grid;  // without weight gradients
-  int settled;    // the first microbatch with whose entry every step of the construction had settled
+  SlotGrid grid;    // without weight gradients
+  int settled = 0;  // the first microbatch with whose entry every step of the construction had settled
 };
 
 // The slot of the building blocks from which on, until the last microbatch enters, every op is one period after
@@ -177,7 +177,7 @@ Op later(Op op, std::int32_t microbatches) {
 // the row does not repeat there.
 bool stretch(std::vector<Op>& row, int device, std::int32_t from, std::int32_t more) {
   const auto begin = std::find(row.begin(), row.end(), Op{OpKind::kForward, false, device, from});
-  if (row.end() - begin < 2 * kPeriod) return false;
+  if (row.end() - begin < std::ptrdiff_t{2} * kPeriod) return false;
   for (auto op = begin; op != begin + kPeriod; ++op) {
     if (later(*op, 1) != op[kPeriod]) return false;
   }

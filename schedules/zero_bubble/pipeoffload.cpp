@@ -76,10 +76,10 @@ class SlotLane {
  public:
   SlotLane(Nanoseconds slot, const PlanningCosts& costs) : slot_(slot), costs_(&costs) {}
 
-  [[nodiscard]] std::vector<Move> plan(std::vector<Stay> stays) const {
+  [[nodiscard]] std::vector<Move> plan(const std::vector<Stay>& stays) const {
     constexpr Nanoseconds kLeastRoundTrips = 3;
     std::vector<Move> moves;
-    for (Stay& stay : stays) {
+    for (const Stay& stay : stays) {
       const Nanoseconds deadline = stay.until - costs_->costs.stages[to_index(stay.stage)].input_grad;
       if (deadline - stay.from > kLeastRoundTrips * 2 * slot_) moves.push_back({stay, 0, deadline});
     }

@@ -32,7 +32,7 @@ void check_sums(const PlanningCosts& costs, int microbatches) {
     memory += static_cast<double>(stage.activation) + static_cast<double>(stage.weight_grad_held);
   }
   for (const Nanoseconds hop : costs.hops) time += 2 * static_cast<double>(hop);
-  constexpr double kMost = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 4);
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 4);
   if (std::max(time, memory) * microbatches <= kMost) return;
   fail("L007", "--microbatches", "the times or sizes of all ops together are beyond what can be added up",
        "give smaller times and sizes, or fewer microbatches");

@@ -124,12 +124,12 @@ class GapWalk {
 // What a device's compute lane does, in order: its spans, and among them the steps that hold it.
 class DeviceWalk {
  public:
-  DeviceWalk(const Timeline& timeline, int device) : timeline_(timeline) {
-    const auto d = static_cast<std::size_t>(device);
-    first_ = static_cast<std::size_t>(timeline.device_begin[d]);
-    last_ = static_cast<std::size_t>(timeline.device_begin[d + 1]);
-    first_backward_ = last_;
-    last_forward_ = first_;
+  DeviceWalk(const Timeline& timeline, int device)
+      : timeline_(timeline),
+        first_(to_index(at(timeline.device_begin, device))),
+        last_(to_index(at(timeline.device_begin, device + 1))),
+        first_backward_(last_),
+        last_forward_(first_) {
     for (std::size_t k = first_; k < last_; ++k) {
       if (first_backward_ == last_ && span_makes_input_gradient(timeline.spans[k])) first_backward_ = k;
       if (span_has_kind(timeline.spans[k], OpKind::kForward)) last_forward_ = k;

@@ -39,6 +39,7 @@ struct HeldThing {
   std::int32_t stage = 0;  // kReceived: -1
   std::int32_t piece = 0;  // kReceived: the span that uses it
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
   friend auto operator<=>(const HeldThing&, const HeldThing&) = default;
 };
 

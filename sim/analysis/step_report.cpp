@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "sim/analysis/path_parts.hpp"
@@ -71,7 +70,7 @@ std::optional<StepReport> report_step(const Timeline& timeline) {
                                       [](const StepPart& a, const StepPart& b) { return a.time < b.time; });
     part.kind = static_cast<StepTask::Kind>(kind);
     part.tasks = static_cast<int>(tasks[kind].size());
-    report.parts.push_back(std::move(part));
+    report.parts.push_back(part);
   }
   return report;
 }

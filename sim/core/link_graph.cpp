@@ -47,7 +47,7 @@ class ShortestPaths final : public Router {
       names_.push_back(graph.nodes[k].name);
       if (graph.nodes[k].kind == GraphNode::Kind::kHost) hosts_.push_back(static_cast<std::int32_t>(k));
     }
-    for (std::size_t k = 0; k < graph.links.size(); ++k) ends_.push_back(graph.links[k].to);
+    for (const Link& link : graph.links) ends_.push_back(link.to);
   }
 
   void route(std::int32_t from_device, std::int32_t to_device, std::vector<std::int32_t>& links) const override {

@@ -49,8 +49,8 @@ class ClusterTasks {
     if (!after_node_.empty()) meet_after_node(replica, node);
   }
   // Events: a phase's flow has left its links; a phase has ended.
-  void phase_has_left(std::int32_t sequence);
-  void end_phase(std::int32_t sequence);
+  void phase_has_left(std::int32_t number);
+  void end_phase(std::int32_t number);
 
  private:
   // Flows of a task one after the other, or its duration.
@@ -73,7 +73,7 @@ class ClusterTasks {
   [[nodiscard]] bool can_begin(const TaskRun& run);
   void begin(std::int32_t run);
   void find_causes(TaskRun& run);
-  void begin_phase(std::int32_t sequence);
+  void begin_phase(std::int32_t number);
   void end(std::int32_t run);
   void release_after(std::int32_t run);
   void set_slow(int replica, std::int32_t device, double factor);

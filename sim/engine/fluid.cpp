@@ -108,6 +108,7 @@ void FluidNetwork::collect() {
   met_classes_.clear();
   for (const std::int32_t index : dirty_) look_at_class(index);
   dirty_.clear();
+  // NOLINTNEXTLINE(modernize-loop-convert): look_at_flow adds to what is walked
   for (std::size_t next = 0; next < met_classes_.size(); ++next) {
     for (const std::int32_t slot : at(classes_, met_classes_[next]).flows) look_at_flow(slot);
   }

@@ -80,7 +80,7 @@ void Job::swap_rows() {
 }
 
 void Job::check_range() const {
-  constexpr double kLimit = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 4);
+  constexpr auto kLimit = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 4);
   double times = 0;
   double sizes = 0;
   for (const StageCost& cost : request_->costs.stages) {

@@ -19,6 +19,7 @@ struct Tensor {
   std::int32_t stage = 0;
   std::int32_t piece = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
   friend auto operator<=>(const Tensor&, const Tensor&) = default;
 };
 [[nodiscard]] std::string to_string(const Tensor& tensor);  // "the activation 1F3", "the gradient 2B3"

@@ -41,7 +41,7 @@ struct TraceInfo {
   std::string clock = "simulated";
   std::vector<Bytes> peak_activation = {};
   std::vector<Bytes> peak_memory = {};
-  std::string not_read_back = "";  // why no run can be put together from the trace again; empty: one can
+  std::string not_read_back = {};  // why no run can be put together from the trace again; empty: one can
 };
 
 // Writes the trace as one JSON object, one event per line, in order of time. `memory` holds the curves of

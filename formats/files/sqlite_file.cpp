@@ -75,7 +75,7 @@ void SqliteFile::run(const std::string& sql) const {
 
 SqliteQuery SqliteFile::query(const std::string& sql) const { return {database_.get(), name_, sql}; }
 
-SqliteQuery::SqliteQuery(void* database, const std::string& name, const std::string& sql) : name_(name) {
+SqliteQuery::SqliteQuery(void* database, std::string name, const std::string& sql) : name_(std::move(name)) {
   sqlite3_stmt* statement = nullptr;
   const int code =
       sqlite3_prepare_v2(as_database(database), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);

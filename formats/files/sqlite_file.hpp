@@ -36,7 +36,7 @@ class SqliteFile {
 
 class SqliteQuery {
  public:
-  SqliteQuery(void* database, const std::string& name, const std::string& sql);
+  SqliteQuery(void* database, std::string name, const std::string& sql);
   ~SqliteQuery();
   SqliteQuery(SqliteQuery&& other) noexcept;
   SqliteQuery& operator=(SqliteQuery&& other) noexcept;

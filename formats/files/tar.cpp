@@ -58,7 +58,7 @@ std::string gzipped(std::string_view text) {
     throw std::bad_alloc();
   }
   std::string out;
-  std::array<char, 1 << 16> buffer;
+  std::array<char, 1 << 16> buffer{};
   int status = Z_OK;
   while (status != Z_STREAM_END) {
     const std::size_t piece = std::min<std::size_t>(text.size(), std::numeric_limits<uInt>::max());

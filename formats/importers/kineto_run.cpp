@@ -255,7 +255,7 @@ class Importer {
   }
 
   void add_notes() {
-    result_.notes.push_back(
+    result_.notes.emplace_back(
         result_.on_gpu ? "op times are the GPU's (gpu_user_annotation)"
                        : "op times are the host's: no GPU range for every op; with a GPU they are launches only");
     if (posted_ > 0) {

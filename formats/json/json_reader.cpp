@@ -32,9 +32,7 @@ const JsonValue* JsonObjectReader::member(std::string_view key, bool required) {
 std::int64_t JsonObjectReader::checked_integer(const JsonValue& value, std::string_view key, const IntegerRule& rule) {
   const bool huge = value.kind == JsonValue::Kind::kHugeInteger;
   const std::string what = in_quotes(key) + " must be a whole number of " + rule.unit;
-  if (value.kind == JsonValue::Kind::kFraction) {
-    complain("P007", key, what + "; got " + describe(value), rule.help);
-  } else if (value.kind != JsonValue::Kind::kInteger && !huge) {
+  if (value.kind != JsonValue::Kind::kInteger && !huge) {
     complain("P007", key, what + "; got " + describe(value), rule.help);
   } else if (huge ? value.text.front() == '-' : value.integer < rule.least) {
     complain("P004", key, what + ", at least " + std::to_string(rule.least) + "; got " + describe(value), rule.help);

@@ -144,7 +144,7 @@ class Translation {
     copy_size("mtp-num-layers", "predicted_tokens");
     if (const auto every = in_.word("moe-layer-freq")) read_expert_blocks(*every);
     if (const auto factor = in_.word("moe-expert-capacity-factor")) set("capacity-factor", *factor);
-    if (in_.flag("moe-pad-expert-input-to-capacity") == false && in_.flag("moe-token-drop-policy")) {
+    if (!in_.flag("moe-pad-expert-input-to-capacity") && in_.flag("moe-token-drop-policy")) {
       in_.find("tokens beyond the capacity are dropped, missing ones are not padded: they count as padded");
     }
     const auto tensor = in_.number("expert-tensor-parallel-size");

@@ -32,8 +32,7 @@ std::string torchtitan_advice(const Schedule& schedule, const std::string& file)
   const int chunks = schedule.stages / schedule.devices;
   if (even && is_placed_like(schedule, loop_placement(schedule.devices, schedule.stages))) {
     if (chunks == 1) return csv + "\"1F1B\" (one stage per rank)";
-    const std::string text =
-        csv + "\"Interleaved1F1B\" (stage s on rank s mod " + std::to_string(schedule.devices) + ")";
+    std::string text = csv + "\"Interleaved1F1B\" (stage s on rank s mod " + std::to_string(schedule.devices) + ")";
     if (chunks == 2) return text;
     return text + "; it makes 2 stages per rank unless pipeline_parallel_layers_per_stage asks for " +
            std::to_string(chunks);

@@ -46,7 +46,7 @@ double decode(DataType type, std::uint32_t bits) {
   const std::uint32_t sign = bits >> (bits_of(type) - 1);
   const auto exponent =
       static_cast<int>((bits >> format.fraction) & ((1U << (bits_of(type) - 1 - format.fraction)) - 1));
-  const double fraction = static_cast<double>(bits & ((1U << format.fraction) - 1));
+  const auto fraction = static_cast<double>(bits & ((1U << format.fraction) - 1));
   double value = 0;
   if (exponent > format.most - format.least + 1) {
     value = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();

@@ -29,7 +29,7 @@ Matrix linear_of(const NumberMap& layer, const std::string& name, const Matrix& 
 Matrix linear_back(NumberMap& layer, const std::string& name, const Matrix& x, const Matrix& dy) {
   LinearGrads grads = reference::linear_grads(x, layer.at(name + ".weight"), dy);
   layer[name + ".weight_grad"] = std::move(grads.weight);
-  if (layer.count(name + ".bias") != 0) layer[name + ".bias_grad"] = std::move(grads.bias);
+  if (layer.contains(name + ".bias")) layer[name + ".bias_grad"] = std::move(grads.bias);
   return std::move(grads.dx);
 }
 

@@ -135,7 +135,10 @@ std::size_t CpuWorker::floats(Bytes bytes) const {
 CpuWorker::Buffer CpuWorker::take_buffer(Bytes bytes) {
   const std::size_t size = floats(bytes);
   std::vector<Buffer>& list = free_[size];
-  if (list.empty()) return Buffer(size, 0.0F);
+  if (list.empty()) {
+    Buffer zeros(size, 0.0F);
+    return zeros;
+  }
   Buffer buffer = std::move(list.back());
   list.pop_back();
   return buffer;

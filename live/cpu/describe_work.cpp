@@ -19,10 +19,10 @@ void describe_work(const LiveRequest& request, const WorkShape& shape, const Mat
          Source::kDefault});
   }
   if (request.clock != Clock::kWall) return;
-  result.origin.notes.push_back(request.warm_up > 0
-                                    ? "the bytes of tensors are hashed in the warm-up only, their chains checked always"
-                                    : "the first iteration's times include hashing the bytes of tensors; the others "
-                                      "check their chains only");
+  result.origin.notes.emplace_back(
+      request.warm_up > 0 ? "the bytes of tensors are hashed in the warm-up only, their chains checked always"
+                          : "the first iteration's times include hashing the bytes of tensors; the others "
+                            "check their chains only");
 }
 
 }  // namespace debubble::live

@@ -193,10 +193,11 @@ class CpuRun {
                                     "calibrated on this machine with all devices at work: " + result.origin.device,
                                     Source::kMeasured});
     }
-    if (wall)
+    if (wall) {
       result.assumptions.push_back(
           {"links", "emulated: a tensor is not used before it could have arrived", Source::kModelled});
-    if (pins_) result.origin.notes.push_back("each device's thread is pinned to a core of its own");
+    }
+    if (pins_) result.origin.notes.emplace_back("each device's thread is pinned to a core of its own");
   }
 
   [[nodiscard]] std::string method() const {

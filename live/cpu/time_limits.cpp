@@ -10,8 +10,8 @@ namespace debubble::live {
 
 namespace {
 
-constexpr double kMost = 1152921504606846976;  // 2^60
-constexpr double kLoadedMachine = 20;          // times as long as on a quiet one
+constexpr double kMost = 0x1p60;
+constexpr double kLoadedMachine = 20;  // times as long as on a quiet one
 constexpr double kSecond = 1e9;
 
 Nanoseconds longest_transfer(const Job& job) {
@@ -35,7 +35,7 @@ Nanoseconds watchdog_timeout(const Job& job, bool token) {
     }
   }
   const double link = job.request().clock == Clock::kWall ? static_cast<double>(longest_transfer(job)) : 0;
-  const double patience = static_cast<double>(job.request().patience);
+  const auto patience = static_cast<double>(job.request().patience);
   return static_cast<Nanoseconds>(std::min(std::max(patience, longest * kLoadedMachine) + link, kMost));
 }
 

@@ -155,7 +155,7 @@ class OverMpi final : public MessagePassing {
 
 // One per process, as MPI is; never destroyed.
 MessagePassing* start() {
-  static auto* const one = new OverMpi;
+  static auto* const one = new OverMpi;  // NOLINT(cppcoreguidelines-owning-memory)
   return one;
 }
 

@@ -93,6 +93,7 @@ std::vector<GuessRange> KinetoTrace::candidates(KinetoRangeKind kind) const {
     const KernelRecord& record = events_.work[k].record;
     if (nest_.work_range[k] != kNoIndex) gpu_time[nest_.work_range[k]] += record.end - record.begin;
   }
+  // NOLINTNEXTLINE(modernize-loop-convert): std::views::reverse needs clang 15
   for (auto range = nest_.order.rbegin(); range != nest_.order.rend(); ++range) {
     if (nest_.parent[*range] != kNoIndex) gpu_time[nest_.parent[*range]] += gpu_time[*range];
   }

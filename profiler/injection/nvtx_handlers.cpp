@@ -27,12 +27,13 @@ bool is_ignored(std::string_view domain) { return domain.starts_with("NCCL"); }
 template <class Value>
 class Registry {
  public:
-  // The value of this name, made on first use: a program that registers without end does not fill the memory.
+  // The value of this name, made on first use and never destroyed: a program that registers without end does not fill
+  // the memory.
   template <class Make>
   Value* find(const std::string& name, const Make& make) {
     const std::lock_guard lock(mutex_);
     Value*& value = values_[name];
-    if (value == nullptr) value = new Value(make());
+    if (value == nullptr) value = new Value(make());  // NOLINT(cppcoreguidelines-owning-memory)
     return value;
   }
 
@@ -42,12 +43,12 @@ class Registry {
 };
 
 Registry<Domain>& domains() {
-  static auto* const registry = new Registry<Domain>;
+  static auto* const registry = new Registry<Domain>;  // NOLINT(cppcoreguidelines-owning-memory)
   return *registry;
 }
 
 Registry<RegisteredString>& strings() {
-  static auto* const registry = new Registry<RegisteredString>;
+  static auto* const registry = new Registry<RegisteredString>;  // NOLINT(cppcoreguidelines-owning-memory)
   return *registry;
 }
 

@@ -1,13 +1,12 @@
 #include "studies/accuracy/calibration.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <optional>
 
 #include "formats/json/json_reader.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
+#include "formats/text/numbers.hpp"
 #include "formats/text/text.hpp"
 #include "studies/accuracy/dialect.hpp"
 
@@ -33,7 +32,7 @@ double factor(JsonObjectReader& reader, const char* key) {
 }  // namespace
 
 std::string flag_text(const Calibration& calibration) {
-  return fmt::format("compute={},network={}", calibration.compute, calibration.network);
+  return "compute=" + plain(calibration.compute) + ",network=" + plain(calibration.network);
 }
 
 Calibrations read_calibrations(std::string_view text, const std::string& file) {
@@ -65,11 +64,11 @@ Calibrations read_calibrations(std::string_view text, const std::string& file) {
 std::string calibrations_json(const Calibrations& calibrations) {
   std::string list;
   for (const auto& [source, calibration] : calibrations) {
-    list += fmt::format("{}\n    {{\"source\": \"{}\", \"compute\": {}, \"network\": {}}}", list.empty() ? "" : ",",
-                        source, calibration.compute, calibration.network);
+    list += std::string(list.empty() ? "" : ",") + "\n    {\"source\": " + json_string(source) +
+            ", \"compute\": " + plain(calibration.compute) + ", \"network\": " + plain(calibration.network) + "}";
   }
-  return fmt::format(
-      "{{\n  \"schema\": \"debubble.calibration/1\",\n  \"rule\": \"{}\",\n  \"sources\": [{}\n  ]\n}}\n", kRule, list);
+  return "{\n  \"schema\": \"debubble.calibration/1\",\n  \"rule\": " + json_string(kRule) + ",\n  \"sources\": [" +
+         list + "\n  ]\n}\n";
 }
 
 }  // namespace debubble

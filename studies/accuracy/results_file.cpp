@@ -1,7 +1,5 @@
 #include "studies/accuracy/results_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -204,30 +202,6 @@ const char* to_string(Quantity quantity) {
       return "peak_memory";
     case Quantity::kBubble:
       return "bubble";
-  }
-  return "";
-}
-
-const char* words_for(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::kStepTime:
-      return "step time";
-    case Quantity::kPeakMemory:
-      return "peak memory";
-    case Quantity::kBubble:
-      return "bubble";
-  }
-  return "";
-}
-
-std::string with_unit(Quantity quantity, double value) {
-  switch (quantity) {
-    case Quantity::kStepTime:
-      return fmt::format("{:#.4g} s", value);
-    case Quantity::kPeakMemory:
-      return fmt::format("{:.2f} GiB", value);
-    case Quantity::kBubble:
-      return fmt::format("{:.4f}", value);
   }
   return "";
 }

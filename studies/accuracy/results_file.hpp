@@ -14,8 +14,6 @@ namespace debubble {
 
 enum class Quantity { kStepTime, kPeakMemory, kBubble };
 [[nodiscard]] const char* to_string(Quantity quantity);  // "step_time", "peak_memory", "bubble": the JSON's words
-[[nodiscard]] const char* words_for(Quantity quantity);  // "step time", ...: for people
-[[nodiscard]] std::string with_unit(Quantity quantity, double value);  // "1.42 s", "66.6 GiB", "0.1585"
 
 struct MeasuredQuantity {
   Quantity quantity = Quantity::kStepTime;

@@ -1,7 +1,5 @@
 #include "studies/check/fresh_run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -25,15 +23,15 @@ void require_processes(const FreshRunPlan& plan) {
   const bool cuda = plan.settings.backend == LiveBackend::kCuda;
   throw InputError(
       Diagnostic{"E003", "--fault kill",
-                 fmt::format("the {} backend has no process per device that could be killed", cuda ? "cuda" : "cpu"),
+                 std::string(cuda ? "the cuda" : "the cpu") + " backend has no process per device that could be killed",
                  "use --backend mpi, or drop= to lose a message"});
 }
 
 void require_mpirun(const FreshRunPlan& plan) {
   if (plan.settings.backend != LiveBackend::kMpi || live::mpi_rank_of_environment()) return;
-  throw UnavailableError(
-      Diagnostic{"U052", "", "a run over MPI has to be started by mpirun, and this process was not",
-                 fmt::format("start the gate with: mpirun -n {} debubble check ...", plan.plan.job.schedule.devices)});
+  throw UnavailableError(Diagnostic{
+      "U052", "", "a run over MPI has to be started by mpirun, and this process was not",
+      "start the gate with: mpirun -n " + std::to_string(plan.plan.job.schedule.devices) + " debubble check ..."});
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "studies/check/measured.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -116,8 +114,8 @@ void note_repetitions(MeasurementResult& result) {
   if (result.repetitions == 1) {
     result.notes.emplace_back("1 repetition: no interval, the error is judged as it is");
   } else if (result.repetitions < kFewRepetitions) {
-    result.notes.push_back(fmt::format("{} repetitions: the interval is all they span; {} or more give a better one",
-                                       result.repetitions, kFewRepetitions));
+    result.notes.push_back(std::to_string(result.repetitions) + " repetitions: the interval is all they span; " +
+                           std::to_string(kFewRepetitions) + " or more give a better one");
   }
 }
 
@@ -131,9 +129,10 @@ void soften(MeasurementResult& result) {
     softened = true;
   }
   if (!softened) return;
-  result.notes.push_back(fmt::format(
-      "calibrated {}: the error may be that of the costs, so this warns at most; a fail takes {} calibrations or more",
-      result.calibrations == 1 ? "once" : fmt::format("{} times", result.calibrations), kFewCalibrations));
+  const std::string often = result.calibrations == 1 ? "once" : std::to_string(result.calibrations) + " times";
+  result.notes.push_back("calibrated " + often +
+                         ": the error may be that of the costs, so this warns at most; a fail takes " +
+                         std::to_string(kFewCalibrations) + " calibrations or more");
 }
 
 MeasurementResult::Times kind_of_times(const RunRecord& record) {

@@ -1,13 +1,10 @@
 #include "studies/diff/tolerance.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
-#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 
@@ -51,7 +48,7 @@ class ToleranceParser {
   void item(std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      return complain("C006", fmt::format("\"{}\" is not KEY=VALUE", text), kExample);
+      return complain("C006", "\"" + std::string(text) + "\" is not KEY=VALUE", kExample);
     }
     const std::string name(text.substr(0, equals));
     for (const ToleranceKey& key : kToleranceKeys) {
@@ -59,8 +56,8 @@ class ToleranceParser {
       if (result_.*key.value) return complain("C007", name + " is given twice", "give each once");
       result_.*key.value = hundredths(text.substr(equals + 1), key.unit);
       if (!(result_.*key.value)) {
-        complain("C012", fmt::format("\"{}\" is no tolerance of {}", text.substr(equals + 1), name),
-                 fmt::format("write it like {}=2{}", name, key.unit));
+        complain("C012", "\"" + std::string(text.substr(equals + 1)) + "\" is no tolerance of " + name,
+                 "write it like " + name + "=2" + key.unit);
         result_.*key.value = 0;
       }
       return;
@@ -86,10 +83,6 @@ double apart(const Figure<std::int64_t>& figure) {
          static_cast<double>(std::max<std::int64_t>(figure.predicted, 0));
 }
 
-std::string percent_or_infinite(double value) {
-  return std::isfinite(value) ? format_percent(value) : "infinitely much";
-}
-
 }  // namespace
 
 Tolerance parse_tolerance(std::string_view text) { return ToleranceParser().run(text); }
@@ -101,31 +94,23 @@ void require_judgeable(const Tolerance& tolerance, const Diff& diff) {
                               "leave memory out, or compare a run file that counted it: debubble live --save-run"});
 }
 
-std::vector<std::string> exceeded(const Tolerance& tolerance, const Diff& diff) {
+std::vector<Excess> exceeded(const Tolerance& tolerance, const Diff& diff) {
   const Comparison& comparison = diff.comparison;
-  const std::size_t count = diff.measured.iterations.size();
-  const std::string what = count == 1 ? "measured" : fmt::format("the median of {} iterations", count);
-  std::vector<std::string> reasons;
+  std::vector<Excess> found;
   const double step = apart(comparison.makespan);
-  if (tolerance.step && step > *tolerance.step) {
-    reasons.push_back(fmt::format("step: {} and predicted differ by {}, more than {}", what, percent_or_infinite(step),
-                                  format_percent(*tolerance.step)));
-  }
+  if (tolerance.step && step > *tolerance.step) found.push_back({Excess::Kind::kStep, -1, step, *tolerance.step});
   const double bubble = std::abs(comparison.bubble_ratio.median - comparison.bubble_ratio.predicted);
   if (tolerance.bubble && bubble > *tolerance.bubble) {
-    reasons.push_back(fmt::format("bubble: {} and predicted differ by {:.2f} percentage points, more than {:g}", what,
-                                  100 * bubble, 100 * *tolerance.bubble));
+    found.push_back({Excess::Kind::kBubble, -1, bubble, *tolerance.bubble});
   }
   const bool all = diff.memory_source() == MemorySource::kModelled;
   for (std::size_t d = 0; tolerance.memory && d < comparison.devices.size(); ++d) {
     const DeviceFigures& device = comparison.devices[d];
     const double differs = std::max(apart(device.peak_activation), all ? apart(device.peak_memory) : 0.0);
     if (differs <= *tolerance.memory) continue;
-    reasons.push_back(fmt::format("memory: the {} of device {} differ by {}, more than {}",
-                                  all ? "peaks" : "activations", d, percent_or_infinite(differs),
-                                  format_percent(*tolerance.memory)));
+    found.push_back({Excess::Kind::kMemory, static_cast<int>(d), differs, *tolerance.memory});
   }
-  return reasons;
+  return found;
 }
 
 }  // namespace debubble

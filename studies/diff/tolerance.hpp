@@ -7,8 +7,8 @@
 // well.
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,8 +29,17 @@ struct Tolerance {
 // Throws InputError D013 when memory is to be judged and nobody counted it.
 void require_judgeable(const Tolerance& tolerance, const Diff& diff);
 
-// Every tolerance that the medians over the measured iterations exceed, in words; empty when they are within all. Of
-// memory activations are judged, which executors count as the simulator does; of a simulated run all of it.
-[[nodiscard]] std::vector<std::string> exceeded(const Tolerance& tolerance, const Diff& diff);
+// A figure that differs from its prediction by more than its tolerance; both are shares, as in Tolerance.
+struct Excess {
+  enum class Kind : std::uint8_t { kStep, kBubble, kMemory };
+  Kind kind = Kind::kStep;
+  int device = -1;     // of kMemory
+  double differs = 0;  // infinite where nothing was predicted
+  double tolerance = 0;
+};
+
+// Every tolerance that the medians over the measured iterations exceed; empty when they are within all. Of memory
+// activations are judged, which executors count as the simulator does; of a simulated run all of it.
+[[nodiscard]] std::vector<Excess> exceeded(const Tolerance& tolerance, const Diff& diff);
 
 }  // namespace debubble

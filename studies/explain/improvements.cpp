@@ -1,7 +1,5 @@
 #include "studies/explain/improvements.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -35,10 +33,10 @@ std::string price_of(const Trial& trial, const Report& own, const Report& base) 
   const Bytes after = peak_memory_of(own);
   const auto add = [&](const std::string& text) { price += (price.empty() ? "" : "; ") + text; };
   if (static_cast<double>(after) > kMoreMemory * static_cast<double>(before)) {
-    add(fmt::format("peak memory {} instead of {}", format_size(after), format_size(before)));
+    add("peak memory " + format_size(after) + " instead of " + format_size(before));
   }
   if (own.memory_fit && own.memory_fit->spare < 0) add("out of memory as before");
-  if (own.weight_copies > base.weight_copies) add(fmt::format("{} copies of the weights", own.weight_copies));
+  if (own.weight_copies > base.weight_copies) add(std::to_string(own.weight_copies) + " copies of the weights");
   return price;
 }
 

@@ -1,7 +1,5 @@
 #include "studies/explain/trials.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -52,6 +50,11 @@ void halve_lane(StepWork& step, StepTask::Lane lane) {
   }
 }
 
+// "8 microbatches instead of 4"
+std::string instead_of(int count, const char* noun, int before) {
+  return std::to_string(count) + " " + noun + " instead of " + std::to_string(before);
+}
+
 class ExplainTrials {
  public:
   explicit ExplainTrials(const ImprovementBase& base)
@@ -95,9 +98,9 @@ class ExplainTrials {
                                     const ScenarioFlags& flags) const {
     std::string text = "debubble simulate --schedule " + shell_quoted(name);
     if (!is_table_file(name)) {
-      text += fmt::format(" -p {} -m {}", job_.schedule.devices,
-                          scenario.microbatches.value_or(job_.schedule.microbatches));
-      if (scenario.chunks > 1) text += fmt::format(" -v {}", scenario.chunks);
+      const int microbatches = scenario.microbatches.value_or(job_.schedule.microbatches);
+      text += " -p " + std::to_string(job_.schedule.devices) + " -m " + std::to_string(microbatches);
+      if (scenario.chunks > 1) text += " -v " + std::to_string(scenario.chunks);
     }
     if (!scenario.partition.automatic()) text += " --partition " + shell_quoted(scenario.partition.text);
     const std::string more = repeated_flags(flags);
@@ -118,16 +121,15 @@ class ExplainTrials {
     if (entry == nullptr || job_.schedule.total_ops() > kMostOps) return;
     Scenario more = same();
     more.microbatches = 2 * job_.schedule.microbatches;
-    add_asked(Kind::kMicrobatches,
-              fmt::format("{} microbatches instead of {}", *more.microbatches, job_.schedule.microbatches), more,
+    add_asked(Kind::kMicrobatches, instead_of(*more.microbatches, "microbatches", job_.schedule.microbatches), more,
               base_.name, base_.flags);
     if (entry->default_chunks < 2 || entry->chunk_step < 1 || !entry->chunks_param.empty()) return;
     for (const int chunks : {job_.schedule.chunks + entry->chunk_step, 2 * job_.schedule.chunks}) {
       Scenario other = same();
       other.chunks = chunks;
       if (!base_.scenario.partition.automatic()) break;  // the partition fits one number of stages only
-      add_asked(Kind::kChunks, fmt::format("{} stages per device instead of {}", chunks, job_.schedule.chunks), other,
-                base_.name, base_.flags);
+      add_asked(Kind::kChunks, instead_of(chunks, "stages per device", job_.schedule.chunks), other, base_.name,
+                base_.flags);
     }
   }
 

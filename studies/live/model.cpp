@@ -1,7 +1,5 @@
 #include "studies/live/model.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdint>
 
 #include "cost_models/layout.hpp"
@@ -51,10 +49,10 @@ std::vector<int> model_partition(const TransformerShape& shape, const WorkloadSi
   std::vector<int> partition = automatic ? balanced_partition(weighed, stages)
                                : layout  ? parse_layout(choice.text, stages, weighed)
                                          : parse_partition(choice.text, stages, layers);
-  assumptions.push_back(
-      {"model",
-       fmt::format("{}, microbatch {} x {}, {}", shape.name, size.microbatch, size.sequence, to_string(size.type)),
-       Source::kGiven});
+  assumptions.push_back({"model",
+                         shape.name + ", microbatch " + std::to_string(size.microbatch) + " x " +
+                             std::to_string(size.sequence) + ", " + to_string(size.type),
+                         Source::kGiven});
   assumptions.push_back({std::string(assumption_key::kPartition),
                          partition_text(partition) + (automatic ? " (auto: counted matmuls)" : ""),
                          automatic ? Source::kModelled : Source::kGiven});

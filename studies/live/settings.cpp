@@ -1,17 +1,18 @@
 #include "studies/live/settings.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
 #include <utility>
 
 #include "formats/text/choice.hpp"
 #include "live/cpu/cores.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 
 namespace {
+
+std::string leave_out(const std::string& flag) { return "leave " + flag + " out"; }
 
 class LiveChecker {
  public:
@@ -58,7 +59,8 @@ class LiveChecker {
 
   void check_least(const char* flag, const std::optional<int>& value, int least) {
     if (!value || *value >= least) return;
-    add("C012", flag, fmt::format("at least {} is needed; got {}", least, *value), "leave it out for the default");
+    add("C012", flag, "at least " + std::to_string(least) + " is needed; got " + std::to_string(*value),
+        "leave it out for the default");
   }
 
   void check_numbers() {
@@ -70,7 +72,8 @@ class LiveChecker {
     check_least("--gpu", flags_.gpu, 0);
     const int seconds = flags_.watchdog.value_or(kSecondsDefault);
     if (seconds > kMostSeconds) {
-      add("C012", "--watchdog", fmt::format("at most {} (a day) is possible; got {}", kMostSeconds, seconds),
+      add("C012", "--watchdog",
+          "at most " + std::to_string(kMostSeconds) + " (a day) is possible; got " + std::to_string(seconds),
           "give it in seconds");
     }
     settings_.patience = std::int64_t{seconds} * 1000 * kNanosecondsPerMillisecond;
@@ -82,8 +85,7 @@ class LiveChecker {
   void check_clock() {
     if (works_on_gpus()) {
       const char* flag = !flags_.clock.empty() ? "--clock" : !flags_.costs.empty() ? "--costs" : nullptr;
-      if (flag != nullptr)
-        add("C009", flag, "work on GPUs is timed by the GPU's clock", fmt::format("leave {} out", flag));
+      if (flag != nullptr) add("C009", flag, "work on GPUs is timed by the GPU's clock", leave_out(flag));
       settings_.clock = live::Clock::kWall;
       return;
     }
@@ -99,7 +101,7 @@ class LiveChecker {
   void check_cuda() {
     const auto refuse = [&](const char* flag, bool given) {
       if (!given) return;
-      add("C087", flag, "on GPUs costs and links are measured, not given", fmt::format("leave {} out", flag));
+      add("C087", flag, "on GPUs costs and links are measured, not given", leave_out(flag));
     };
     refuse("--times", !scenario_.times.empty());
     refuse("--w-share", !scenario_.weight_share.empty());
@@ -107,7 +109,7 @@ class LiveChecker {
     refuse("--comm", !scenario_.comm.empty());
     refuse("--bandwidth", !scenario_.bandwidth.empty());
     if (flags_.model.empty()) {
-      add("C004", "--model", fmt::format("--backend {} needs a model to run", flags_.backend),
+      add("C004", "--model", "--backend " + flags_.backend + " needs a model to run",
           "add --model NAME; `debubble list models` shows the presets");
     }
     if (flags_.gpus == "each" && flags_.gpu) {
@@ -132,9 +134,8 @@ class LiveChecker {
   void refuse_gpu_flags() {
     const auto refuse = [&](const char* flag, bool given) {
       if (!given) return;
-      add("C087", flag, fmt::format("it is about GPUs, and the backend is {}", flags_.backend),
-          fmt::format("leave {} out, or add {}", flag,
-                      settings_.backend == LiveBackend::kMpi ? "--gpus each" : "--backend cuda"));
+      add("C087", flag, "it is about GPUs, and the backend is " + flags_.backend,
+          leave_out(flag) + ", or add " + (settings_.backend == LiveBackend::kMpi ? "--gpus each" : "--backend cuda"));
     };
     refuse("--model", !flags_.model.empty());
     const bool profile = !scenario_.profile.empty();
@@ -178,12 +179,10 @@ ClockChoice choose_clock(const LiveSettings& settings, int devices) {
   }
   const int cores = live::usable_cores().usable();
   const bool enough = cores >= devices + 1;
-  return {enough ? live::Clock::kWall : live::Clock::kLogicalGiven,
-          fmt::format("{} usable core{} {} enough for {} devices and the one who watches", cores, cores == 1 ? "" : "s",
-                      enough       ? "are"
-                      : cores == 1 ? "is not"
-                                   : "are not",
-                      devices)};
+  const std::string verdict = enough ? " are" : cores == 1 ? " is not" : " are not";
+  const std::string why = counted(cores, "usable core") + verdict + " enough for " + std::to_string(devices) +
+                          " devices and the one who watches";
+  return {enough ? live::Clock::kWall : live::Clock::kLogicalGiven, why};
 }
 
 }  // namespace debubble

@@ -1,7 +1,5 @@
 #include "studies/live/start.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <ctime>
 #include <utility>
@@ -93,9 +91,9 @@ LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const
 live::LiveResult start_live(const LivePlan& plan, const LiveSettings& settings, Progress& progress) {
   const live::LiveRequest request = live_request(plan, settings);
   const live::LiveProgress tell = [&](int done, int total, const std::string& what) {
-    progress.phase(fmt::format("{} ({} of {})", what, done, total));
+    progress.phase(what + " (" + std::to_string(done) + " of " + std::to_string(total) + ")");
   };
-  progress.phase(fmt::format("running {} ops", plan.job.schedule.total_ops()));
+  progress.phase("running " + std::to_string(plan.job.schedule.total_ops()) + " ops");
   switch (settings.backend) {
     case LiveBackend::kCpu:
       return live::run_on_cpu(request, tell);

@@ -1,7 +1,5 @@
 #include "studies/simulate/memory_fit_words.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "formats/text/quantities.hpp"
@@ -10,27 +8,27 @@ namespace debubble {
 
 std::string memory_fit_words(const Report& report) {
   const MemoryFit& fit = *report.memory_fit;
-  const std::string taken = fit.reserved == fit.allocated ? format_size(fit.reserved)
-                                                          : fmt::format("{} ({} allocated)", format_size(fit.reserved),
-                                                                        format_size(fit.allocated));
+  std::string taken = format_size(fit.reserved);
+  if (fit.reserved != fit.allocated) taken += " (" + format_size(fit.allocated) + " allocated)";
+  const std::string device = "d" + std::to_string(fit.device);
+  const std::string capacity = format_size(fit.capacity);
   const std::string at = format_duration(fit.at);
   if (fit.spare >= 0) {
-    return fmt::format(
-        "fits with {} to spare: d{} takes {} of {}, {}", format_size(fit.spare), fit.device, taken,
-        format_size(fit.capacity),
-        fit.op.empty() ? "before anything runs" : fmt::format("most by {} at {}", to_string(fit.op), at));
+    const std::string when = fit.op.empty() ? "before anything runs" : "most by " + to_string(fit.op) + " at " + at;
+    return "fits with " + format_size(fit.spare) + " to spare: " + device + " takes " + taken + " of " + capacity +
+           ", " + when;
   }
-  return fmt::format("out of memory: d{} has no room {}; the run takes {}, and there is {}", fit.device,
-                     fit.op.empty() ? "for weights, gradients and optimizer state"
-                                    : fmt::format("for {} at {}", to_string(fit.op), at),
-                     taken, format_size(fit.capacity));
+  const std::string what =
+      fit.op.empty() ? "for weights, gradients and optimizer state" : "for " + to_string(fit.op) + " at " + at;
+  return "out of memory: " + device + " has no room " + what + "; the run takes " + taken + ", and there is " +
+         capacity;
 }
 
 std::string remedy_words(const MemoryFit& fit, Nanoseconds makespan, Nanoseconds before) {
   std::string text = format_size(fit.spare) + " to spare";
   if (before == 0 || makespan == before) return text;
   const double change = static_cast<double>(makespan) / static_cast<double>(before) - 1;
-  return text + fmt::format(", the step takes {} {}", format_percent(std::abs(change)), change > 0 ? "longer" : "less");
+  return text + ", the step takes " + format_percent(std::abs(change)) + (change > 0 ? " longer" : " less");
 }
 
 std::string remedies_words(const std::vector<std::string>& remedies) {

@@ -1,7 +1,5 @@
 #include "studies/whatif/candidates.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -53,7 +51,7 @@ class CandidateTrials {
       Changes changes;
       changes.stage = stage;
       changes.stage_factor = kFasterCandidate;
-      add(fmt::format("stage {} 10 % faster", stage), changes);
+      add("stage " + std::to_string(stage) + " 10 % faster", changes);
     }
   }
 
@@ -105,10 +103,12 @@ class CandidateTrials {
     if (is_table_file(base_.name) || entry == nullptr) return;
     const int microbatches = base_.prepared.schedule.microbatches;
     const int chunks = base_.prepared.schedule.chunks;
-    for (const int m : {microbatches + 1, microbatches - 1}) add_shape(fmt::format("{} microbatches", m), m, chunks);
+    for (const int m : {microbatches + 1, microbatches - 1}) {
+      add_shape(std::to_string(m) + " microbatches", m, chunks);
+    }
     if (entry->default_chunks < 2 || entry->chunk_step < 1) return;
     for (const int v : {chunks + entry->chunk_step, chunks - entry->chunk_step}) {
-      add_shape(fmt::format("{} stages per device", v), microbatches, v);
+      add_shape(std::to_string(v) + " stages per device", microbatches, v);
     }
   }
 

@@ -1,7 +1,5 @@
 #include "studies/whatif/link_changes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -39,7 +37,7 @@ LinkChange parse_link(const std::string& text) {
   LinkChange change;
   const std::size_t colon = text.find(':');
   change.link = text.substr(0, colon);
-  if (colon == std::string::npos || change.link.empty()) refuse(fmt::format("\"{}\" is not LINK:CHANGE", text));
+  if (colon == std::string::npos || change.link.empty()) refuse("\"" + text + "\" is not LINK:CHANGE");
   for (const std::string& part : split(std::string_view(text).substr(colon + 1), ',')) {
     constexpr std::string_view kLatency = "latency=";
     if (part.starts_with(kLatency)) {
@@ -50,7 +48,7 @@ LinkChange parse_link(const std::string& text) {
       continue;
     }
     const std::optional<double> factor = times_factor(part);
-    if (!factor || *factor <= 0) refuse(fmt::format("\"{}\" is neither xFACTOR above 0 nor latency=", part));
+    if (!factor || *factor <= 0) refuse("\"" + part + "\" is neither xFACTOR above 0 nor latency=");
     change.bandwidth = *factor;
   }
   return change;
@@ -61,8 +59,8 @@ LinkChange parse_link(const std::string& text) {
 std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, int replicas) {
   constexpr int kMostDevices = 1024;  // a million links
   if (devices > kMostDevices) {
-    throw InputError(Diagnostic{"X005", "--link", fmt::format("the ideal links of {} devices are too many", devices),
-                                fmt::format("use at most {} devices, or a --topology", kMostDevices)});
+    fail("X005", "--link", "the ideal links of " + std::to_string(devices) + " devices are too many",
+         "use at most " + std::to_string(kMostDevices) + " devices, or a --topology");
   }
   GraphBuilder builder;
   for (int device = 0; device < devices; ++device) builder.add_device(0);
@@ -73,7 +71,7 @@ std::shared_ptr<Network> ideal_network(const Topology& topology, int devices, in
   }
   auto network = std::make_shared<Network>();
   network->graph = builder.finish("ideal", fully_connected_router(devices));
-  for (Link& link : network->graph.links) link.name = fmt::format("{}>{}", link.from, link.to);
+  for (Link& link : network->graph.links) link.name = std::to_string(link.from) + ">" + std::to_string(link.to);
   network->layout.sizes.pipeline = devices;
   network->layout.sizes.data = replicas;
   for (int device = 0; device < devices; ++device) {
@@ -93,8 +91,8 @@ std::vector<std::int32_t> find_links(const LinkGraph& graph, const LinkChange& c
   const auto to = count_of(change.link.substr(arrow + 1));
   if (!from || !to) return links_named(graph, change.link, flag);
   if (std::max(*from, *to) >= graph.device_count() || *from == *to) {
-    throw InputError(Diagnostic{"B008", flag, fmt::format("\"{}\" is no pair of devices", change.link),
-                                fmt::format("two different numbers from 0 to {}", graph.device_count() - 1)});
+    throw InputError(Diagnostic{"B008", flag, "\"" + change.link + "\" is no pair of devices",
+                                "two different numbers from 0 to " + std::to_string(graph.device_count() - 1)});
   }
   std::vector<std::int32_t> links;
   graph.router->route(static_cast<std::int32_t>(*from), static_cast<std::int32_t>(*to), links);
@@ -125,7 +123,7 @@ void change_link(const LinkChange& change, Link& link, Effect& effect) {
 // Each part of a change must change something, or it is a misunderstanding.
 void check_effect(const LinkChange& change, const Effect& effect) {
   const auto refuse = [&](const char* flag, const std::string& why, const char* help) {
-    throw InputError(Diagnostic{"O024", flag, fmt::format("{} changes nothing: {}", to_string(change), why), help});
+    throw InputError(Diagnostic{"O024", flag, to_string(change) + " changes nothing: " + why, help});
   };
   const bool all = change.link.empty();
   if (change.cut && !effect.cut) refuse("--fail", "it failed already", "name each link once");
@@ -170,8 +168,7 @@ std::vector<LinkChange> parse_failures(const std::vector<std::string>& words) {
                              : words[k].starts_with("link=") || words[k].starts_with("link ") ? words[k].substr(5)
                                                                                               : words[k];
     if (name == "link" || name.find_first_of("->") == std::string::npos) {
-      throw InputError(
-          Diagnostic{"C006", "--fail", fmt::format("\"{}\" names no link", name), "write it like --fail link 3-4"});
+      throw InputError(Diagnostic{"C006", "--fail", "\"" + name + "\" names no link", "write it like --fail link 3-4"});
     }
     LinkChange change;
     change.link = name;
@@ -185,13 +182,12 @@ double parse_scale(const std::string& text, const char* flag) {
   const bool latency = flag == std::string_view("--latency");
   const std::optional<double> factor = times_factor(text);
   if (factor && *factor == 1) {
-    throw InputError(Diagnostic{"O024", flag,
-                                fmt::format("\"{}\" changes nothing: a factor of 1 leaves all as it is", text),
+    throw InputError(Diagnostic{"O024", flag, "\"" + text + "\" changes nothing: a factor of 1 leaves all as it is",
                                 "give a factor other than 1"});
   }
   if (factor && (latency || *factor > 0)) return *factor;
   throw InputError(
-      Diagnostic{"C006", flag, fmt::format("\"{}\" is not xFACTOR, at most x{}", text, plain(kLargestRate)),
+      Diagnostic{"C006", flag, "\"" + text + "\" is not xFACTOR, at most x" + plain(kLargestRate),
                  latency ? "write it like --latency x2, or x0 for none" : "write it like --bandwidth-scale x2"});
 }
 

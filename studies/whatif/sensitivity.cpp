@@ -1,7 +1,5 @@
 #include "studies/whatif/sensitivity.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -112,15 +110,15 @@ std::string links_text(const CostName& name) { return name.links.size() < 2 ? "l
 std::string to_string(const CostName& name) {
   switch (name.kind) {
     case NamedKind::kOp:
-      return fmt::format("stage {} {}", name.stage, letter(name.op));
+      return "stage " + std::to_string(name.stage) + " " + letter(name.op);
     case NamedKind::kPair:
       return "overlapped pair";
     case NamedKind::kVocabulary:
-      return fmt::format("vocabulary {}", letter(name.op));
+      return std::string("vocabulary ") + letter(name.op);
     case NamedKind::kBarrier:
       return "vocabulary barrier";
     case NamedKind::kCopy:
-      return fmt::format("stage {} copy", name.stage);
+      return "stage " + std::to_string(name.stage) + " copy";
     case NamedKind::kLatency:
       return name.link.empty() ? "message latency" : links_text(name) + " latency";
     case NamedKind::kTimePerByte:

@@ -1,7 +1,5 @@
 #include "studies/whatif/whatif_flags.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -18,14 +16,15 @@ constexpr int kMostSeeds = 1'000'000;
 constexpr int kMostThreads = 1024;
 
 std::string slow_label(const SlowItem& item) {
-  const char* names = item.what == SlowItem::What::kDevice  ? "device"
-                      : item.what == SlowItem::What::kStage ? "stage"
-                                                            : "replica";
-  if (item.list) return fmt::format("{}s take {} times as long", names, item.text.substr(item.text.find('=') + 1));
-  if (item.first != item.last) {
-    return fmt::format("{}s {} to {} take {} times as long", names, item.first, item.last, plain(item.factors.front()));
-  }
-  return fmt::format("{} {} takes {} times as long", names, item.first, plain(item.factors.front()));
+  const std::string name = item.what == SlowItem::What::kDevice  ? "device"
+                           : item.what == SlowItem::What::kStage ? "stage"
+                                                                 : "replica";
+  constexpr const char* kAsLong = " times as long";
+  if (item.list) return name + "s take " + item.text.substr(item.text.find('=') + 1) + kAsLong;
+  const std::string factor = plain(item.factors.front());
+  const std::string first = std::to_string(item.first);
+  if (item.first == item.last) return name + " " + first + " takes " + factor + kAsLong;
+  return name + "s " + first + " to " + std::to_string(item.last) + " take " + factor + kAsLong;
 }
 
 void add_variation_changes(const VariationScenario& variation, std::vector<NamedChange>& changes) {
@@ -37,7 +36,7 @@ void add_variation_changes(const VariationScenario& variation, std::vector<Named
     change.changes.slow = {item};
     changes.push_back(std::move(change));
   }
-  const std::string seed = fmt::format(", seed {}", variation.seed);
+  const std::string seed = ", seed " + std::to_string(variation.seed);
   if (variation.factors.kind != FactorSource::Kind::kNone) {
     NamedChange change{"microbatches differ: " + variation.factors.text + (variation.factors.random() ? seed : ""), {}};
     change.changes.factors = variation.factors;
@@ -79,8 +78,8 @@ void add_overlap(const std::string& text, std::vector<NamedChange>& changes) {
 void check_counts(const WhatIfFlags& flags, WhatIfQuestion& question, bool random) {
   if (flags.seeds) {
     if (*flags.seeds < 1 || *flags.seeds > kMostSeeds) {
-      fail("C012", "--seeds", fmt::format("{} seeds cannot be run", *flags.seeds),
-           fmt::format("from 1 to {}", kMostSeeds));
+      fail("C012", "--seeds", std::to_string(*flags.seeds) + " seeds cannot be run",
+           "from 1 to " + std::to_string(kMostSeeds));
     }
     if (!random) {
       fail("C004", "--seeds", "every seed gives the same run: nothing is drawn",
@@ -90,8 +89,8 @@ void check_counts(const WhatIfFlags& flags, WhatIfQuestion& question, bool rando
   }
   if (!flags.threads) return;
   if (*flags.threads < 1 || *flags.threads > kMostThreads) {
-    fail("C012", "--threads", fmt::format("{} threads cannot be used", *flags.threads),
-         fmt::format("from 1 to {}; without it one per core", kMostThreads));
+    fail("C012", "--threads", std::to_string(*flags.threads) + " threads cannot be used",
+         "from 1 to " + std::to_string(kMostThreads) + "; without it one per core");
   }
   question.threads = *flags.threads;
 }

@@ -17,6 +17,7 @@
 #include "tools/views/diff/diff_json.hpp"
 #include "tools/views/diff/diff_view.hpp"
 #include "tools/views/diff/traces.hpp"
+#include "tools/views/diff/words.hpp"
 
 namespace debubble {
 
@@ -89,9 +90,11 @@ class DiffCommand : public Command {
     if (trace) trace->commit();
     if (bundle) bundle->commit();
     output.commit();
-    const std::vector<std::string> reasons = exceeded(tolerance, diff);
-    for (const std::string& reason : reasons) std::fprintf(stderr, "debubble: --tolerance: %s\n", reason.c_str());
-    return reasons.empty() ? kExitOk : kExitFinding;
+    const std::vector<Excess> found = exceeded(tolerance, diff);
+    for (const Excess& excess : found) {
+      std::fprintf(stderr, "debubble: --tolerance: %s\n", excess_words(excess, diff).c_str());
+    }
+    return found.empty() ? kExitOk : kExitFinding;
   }
 
  private:

@@ -15,6 +15,8 @@ namespace debubble {
 [[nodiscard]] std::string accuracy_json(const std::vector<JudgedSource>& sources, const ResultsFile& results,
                                         const std::string& command_line);
 
+[[nodiscard]] const char* words_for(Quantity quantity);                // "step time", "peak memory", "bubble"
+[[nodiscard]] std::string with_unit(Quantity quantity, double value);  // "1.420 s", "66.60 GiB", "0.1585"
 // "+1.3 %", "3.7 %".
 [[nodiscard]] std::string error_text(double share);
 [[nodiscard]] std::string percent(double share);

@@ -7,6 +7,30 @@
 
 namespace debubble {
 
+const char* words_for(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kStepTime:
+      return "step time";
+    case Quantity::kPeakMemory:
+      return "peak memory";
+    case Quantity::kBubble:
+      return "bubble";
+  }
+  return "";
+}
+
+std::string with_unit(Quantity quantity, double value) {
+  switch (quantity) {
+    case Quantity::kStepTime:
+      return fmt::format("{:#.4g} s", value);
+    case Quantity::kPeakMemory:
+      return fmt::format("{:.2f} GiB", value);
+    case Quantity::kBubble:
+      return fmt::format("{:.4f}", value);
+  }
+  return "";
+}
+
 std::string error_text(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "formats/text/quantities.hpp"
@@ -27,6 +28,10 @@ std::string means(const GapPart& part) {
     return fmt::format("takes {} on average, as predicted, but unevenly", format_duration(measured));
   return fmt::format("takes {}{}, predicted {}", format_duration(measured), part.count > 1 ? " on average" : "",
                      format_duration(predicted));
+}
+
+std::string percent_or_infinite(double value) {
+  return std::isfinite(value) ? format_percent(value) : "infinitely much";
 }
 
 }  // namespace
@@ -75,6 +80,25 @@ std::string divergence_words(const Divergence& d) {
   }
   return fmt::format("device {}, {} at {}: begins and ends {} late", d.device, to_string(d.op), at,
                      format_duration(d.late));
+}
+
+std::string excess_words(const Excess& excess, const Diff& diff) {
+  const std::size_t count = diff.measured.iterations.size();
+  const std::string what = count == 1 ? "measured" : fmt::format("the median of {} iterations", count);
+  const std::string differs = percent_or_infinite(excess.differs);
+  const std::string tolerance = format_percent(excess.tolerance);
+  switch (excess.kind) {
+    case Excess::Kind::kStep:
+      return fmt::format("step: {} and predicted differ by {}, more than {}", what, differs, tolerance);
+    case Excess::Kind::kBubble:
+      return fmt::format("bubble: {} and predicted differ by {:.2f} percentage points, more than {:g}", what,
+                         100 * excess.differs, 100 * excess.tolerance);
+    case Excess::Kind::kMemory:
+      break;
+  }
+  const bool all = diff.memory_source() == MemorySource::kModelled;
+  return fmt::format("memory: the {} of device {} differ by {}, more than {}", all ? "peaks" : "activations",
+                     excess.device, differs, tolerance);
 }
 
 }  // namespace debubble

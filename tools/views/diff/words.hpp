@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/analysis/comparison.hpp"
+#include "studies/diff/tolerance.hpp"
 
 namespace debubble {
 
@@ -12,6 +13,9 @@ namespace debubble {
 
 // "device 2 begins 2F3 400.0 us after all it waits for, at 12.40 ms"
 [[nodiscard]] std::string divergence_words(const Divergence& divergence);
+
+// "step: measured and predicted differ by 7.3 %, more than 5.0 %"
+[[nodiscard]] std::string excess_words(const Excess& excess, const Diff& diff);
 
 // "+58.60 ms", "-1.2 us", "0 ns"
 [[nodiscard]] std::string format_gap(Nanoseconds gap);

@@ -145,7 +145,7 @@ void Executor::finish_op(std::int32_t device, std::size_t position) {
     return trace_buffer.address(trace_buffer.of_op(static_cast<std::size_t>(job_.ops().position(id)), OpWord::kChain));
   };
   Tensor tensor;
-  const DeviceAddress to_chain = static_cast<DeviceAddress>(stages.chain_offset());
+  const auto to_chain = static_cast<DeviceAddress>(stages.chain_offset());
   DeviceAddress slot = trace_buffer.address(trace_buffer.of_op(position, OpWord::kEnd));
   DeviceAddress chain = trace_buffer.address(trace_buffer.of_op(position, OpWord::kChain));
   DeviceAddress seen = trace_buffer.address(trace_buffer.of_op(position, OpWord::kSeen));

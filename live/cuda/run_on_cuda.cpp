@@ -238,7 +238,7 @@ class CudaRun {
                                    : "launched one by one while a gate is closed, which opens once all is launched") +
         "; one-thread kernels read the GPU's clock before and after each op and transfer";
     origin.notes = parts_->notes();
-    origin.notes.push_back("payload checksums were taken in one iteration before the others, which is not counted");
+    origin.notes.emplace_back("payload checksums were taken in one iteration before the others, which is not counted");
     Bytes buffers = 0;
     Bytes gaps = 0;
     for (const auto& work : works_) {

@@ -292,6 +292,7 @@ void StageWork::run(const Op& op) {
     for (const auto& layer : layers) layer->run(Pass::kForward);
     return;
   }
+  // NOLINTNEXTLINE(modernize-loop-convert): std::views::reverse needs clang 15
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
     if (op.kind != OpKind::kWeightGrad) (*layer)->run(Pass::kInputGrad);
     if (op.kind != OpKind::kInputGrad) (*layer)->run(Pass::kWeightGrad);

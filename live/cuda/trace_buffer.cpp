@@ -19,7 +19,7 @@ TraceBuffer::TraceBuffer(const Job& job, std::int32_t device, WorkDevice& memory
     if (weights_.emplace(key, next).second) ++next;
   }
   words_.assign(next, 0);
-  data_ = memory_.allocate(bytes());
+  data_ = memory_.allocate(bytes());  // NOLINT(cppcoreguidelines-prefer-member-initializer): sized by words_
 }
 
 TraceBuffer::~TraceBuffer() { memory_.release(data_); }

@@ -19,7 +19,7 @@ constexpr int kQuickRounds =
 }  // namespace
 
 std::list<ControlChannel::Transfer>& ControlChannel::abandoned() {
-  static auto* const transfers = new std::list<Transfer>;
+  static auto* const transfers = new std::list<Transfer>;  // NOLINT(cppcoreguidelines-owning-memory)
   return *transfers;
 }
 

@@ -32,7 +32,7 @@ Exchange::Exchange(MessagePassing& passing, const Plan& plan, Mailbox& mailbox) 
 }
 
 std::list<Exchange::Transfer>& Exchange::abandoned() {
-  static auto* const transfers = new std::list<Transfer>;
+  static auto* const transfers = new std::list<Transfer>;  // NOLINT(cppcoreguidelines-owning-memory)
   return *transfers;
 }
 

@@ -41,7 +41,7 @@ LiveResult result_of(const Job& job, RankReport report) {
     for (const DeviceRun& run : device) result.tensors_checked += run.tensors_checked;
   }
   if (report.runs.empty()) return result;
-  for (std::size_t k = static_cast<std::size_t>(job.request().warm_up); k < report.runs[0].size(); ++k) {
+  for (auto k = static_cast<std::size_t>(job.request().warm_up); k < report.runs[0].size(); ++k) {
     result.iterations.push_back(iteration_of(job, report.runs, k));
   }
   return result;

@@ -68,7 +68,7 @@ class NcclWalk {
       for (std::size_t rank = 0; rank < program_.size(); ++rank) moved = compute(rank) || moved;
       for (auto& [edge, ends] : edges_) {
         while (both_ready(edge)) {
-          if (const auto problem = mismatch(edge)) return problem;
+          if (auto problem = mismatch(edge)) return problem;
           finish(edge.first, ends.first);
           finish(edge.second, ends.second);
           moved = true;

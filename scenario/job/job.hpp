@@ -45,11 +45,11 @@ struct Job {
   std::vector<Assumption> assumptions;
 };
 
-// `schedule` is a catalog name or a file (scenario/job/make_schedule.hpp). Throws InputError when the scenario is
-// illegal for it.
-[[nodiscard]] Job prepare(const Scenario& scenario, const std::string& schedule, Progress& progress);
+// `name` is that of a schedule in the catalog, or a file (scenario/job/make_schedule.hpp). Throws InputError when the
+// scenario is illegal for it.
+[[nodiscard]] Job prepare(const Scenario& scenario, const std::string& name, Progress& progress);
 
 // The schedule alone, with what was assumed about its shape: for runs that find their costs themselves.
-[[nodiscard]] Job prepare_schedule(const Scenario& scenario, const std::string& schedule, Progress& progress);
+[[nodiscard]] Job prepare_schedule(const Scenario& scenario, const std::string& name, Progress& progress);
 
 }  // namespace debubble

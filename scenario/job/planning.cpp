@@ -65,7 +65,8 @@ Schedule build_planned(const std::string& name, const ScheduleRequest& request, 
     if (!reserve(known, peak_without_activations(schedule, costs, topology, p2p))) return schedule;
     schedule = build_schedule(name, planned);
   }
-  schedule.notes.push_back("the order may need more memory than memory_limit for tensors that wait on their receiver");
+  schedule.notes.emplace_back(
+      "the order may need more memory than memory_limit for tensors that wait on their receiver");
   return schedule;
 }
 

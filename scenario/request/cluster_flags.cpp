@@ -69,6 +69,7 @@ void read_topology_flag(const ClusterFlags& flags, ClusterScenario& cluster) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table
 FlagRows flag_rows(ClusterFlags& flags) {
   constexpr std::string_view kGroup = "Cluster";
   // Links that are nobody's have no flows to share them.

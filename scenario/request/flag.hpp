@@ -42,13 +42,13 @@ struct FlagRule {
 
 struct Flag {
   std::string_view name;             // "--devices"; a positional argument has no dashes: "FILE"
-  std::string_view short_name = "";  // "-p"
-  std::string_view alias = "";       // another long name; only where both are shown
-  std::string_view group = "";       // the heading in the help; empty: the first
-  std::string_view type = "";        // "N", "on|off"; of a positional or a bool none is shown
-  std::string_view help = "";
-  std::string_view default_text = "";  // as the help says it; empty where the help's own words say it
-  std::string_view preset = "";        // what a text or number holds while the flag is not given
+  std::string_view short_name = {};  // "-p"
+  std::string_view alias = {};       // another long name; only where both are shown
+  std::string_view group = {};       // the heading in the help; empty: the first
+  std::string_view type = {};        // "N", "on|off"; of a positional or a bool none is shown
+  std::string_view help = {};
+  std::string_view default_text = {};  // as the help says it; empty where the help's own words say it
+  std::string_view preset = {};        // what a text or number holds while the flag is not given
   FlagTarget target;
   FlagCount count = FlagCount::kLast;
   bool required = false;

@@ -160,6 +160,7 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table
 FlagRows flag_rows(TransformerFlags& flags) {
   constexpr std::string_view kGroup = "Model";
   constexpr const char* kNoModel = "it describes a modelled transformer, but there is no --model";

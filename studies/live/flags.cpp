@@ -2,6 +2,7 @@
 
 namespace debubble {
 
+// NOLINTNEXTLINE(readability-function-size): a table
 FlagRows flag_rows(LiveFlags& flags) {
   constexpr std::string_view kLive = "Live";
   constexpr std::string_view kGpus = "GPUs";

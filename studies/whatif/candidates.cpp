@@ -28,9 +28,10 @@ struct CandidateTrial {
 
 class CandidateTrials {
  public:
-  CandidateTrials(const CandidateBase& base, const Sensitivity& sensitivity) : base_(base), sensitivity_(sensitivity) {
-    p2p_ = base.changes.overlap ? (*base.changes.overlap ? P2p::kOverlapped : P2p::kBlocking) : base.prepared.p2p;
-  }
+  CandidateTrials(const CandidateBase& base, const Sensitivity& sensitivity)
+      : base_(base),
+        sensitivity_(sensitivity),
+        p2p_(base.changes.overlap ? (*base.changes.overlap ? P2p::kOverlapped : P2p::kBlocking) : base.prepared.p2p) {}
 
   std::vector<CandidateTrial> all() {
     add_stages();
@@ -41,7 +42,7 @@ class CandidateTrials {
   }
 
  private:
-  void add(std::string label, Changes changes) {
+  void add(std::string label, const Changes& changes) {
     const Changes all = together(base_.changes, changes);
     trials_.push_back({std::move(label), [this, all] { return changed_job(base_.scenario, base_.prepared, all); }});
   }

@@ -42,7 +42,7 @@ SlowestReplica slowest_replica(const Job& job, const Program& program) {
 }
 
 void set_stake(Derivative& derivative) {
-  const double cost = static_cast<double>(derivative.cost);
+  const auto cost = static_cast<double>(derivative.cost);
   const bool bytes = derivative.name.kind == NamedKind::kTimePerByte;
   constexpr double kNanosecondsPerSecond = 1e9;
   derivative.at_stake =
@@ -92,7 +92,7 @@ void by_repeated_runs(const Job& job, const Program& program, const Repeated& ho
     Derivative& derivative = derivatives[due[index]];
     const auto slope = [&](double factor) {
       const ChangedCost changed = with_cost(how.follower, job, derivative.name, factor);
-      const double by = static_cast<double>(step_time(changed.job, program) - base);
+      const auto by = static_cast<double>(step_time(changed.job, program) - base);
       if (how.tell) how.tell(++done, 2 * due.size());
       return changed.added == 0 ? 0 : by / changed.added;
     };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <stdexcept>
 
 namespace debubble::reference {
@@ -42,8 +44,8 @@ bool is_some_backward(const Op& op) {
 // A given duration of a forward with a backward: of the mean of what the two pieces take.
 Nanoseconds given_pair(Nanoseconds pair, const Op& a, const Op& b, const Schedule& schedule) {
   if (schedule.piece_shares.empty()) return piece_of(pair, schedule.pieces);
-  std::int64_t all = 0;
-  for (const std::int64_t share : schedule.piece_shares) all += share;
+  const std::int64_t all = std::max<std::int64_t>(
+      1, std::accumulate(schedule.piece_shares.begin(), schedule.piece_shares.end(), std::int64_t{0}));
   const std::int64_t both = schedule.piece_shares.at(static_cast<std::size_t>(a.microbatch % schedule.pieces)) +
                             schedule.piece_shares.at(static_cast<std::size_t>(b.microbatch % schedule.pieces));
   return (2 * pair * both + 2 * all) / (4 * all);
@@ -68,8 +70,8 @@ std::int64_t piece_of(std::int64_t value, int pieces) { return (2 * value + piec
 
 std::int64_t part_of(std::int64_t value, int piece, const Schedule& schedule) {
   if (schedule.piece_shares.empty()) return piece_of(value, schedule.pieces);
-  std::int64_t all = 0;
-  for (const std::int64_t share : schedule.piece_shares) all += share;
+  const std::int64_t all = std::max<std::int64_t>(
+      1, std::accumulate(schedule.piece_shares.begin(), schedule.piece_shares.end(), std::int64_t{0}));
   const std::int64_t mine = schedule.piece_shares.at(static_cast<std::size_t>(piece % schedule.pieces));
   return (2 * value * mine + all) / (2 * all);
 }

@@ -10,6 +10,7 @@ namespace debubble {
 
 namespace {
 
+// NOLINTNEXTLINE(readability-function-size): a table
 FlagRows model_rows(ProfileFlags& flags) {
   constexpr std::string_view kGroup = "Built-in transformer";
   return {

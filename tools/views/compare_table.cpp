@@ -314,9 +314,10 @@ std::string compare_table(std::span<const ComparedRun> runs, const std::string& 
     text += table_text(rows, best, style);
     const std::string lead = within.empty() ? "" : within + ": ";
     if (rival != nullptr) text += "\n" + labelled(style, "best", lead + reason(*best, *rival));
-    if (best == nullptr)
+    if (best == nullptr) {
       text += "\n" + labelled(style, "best",
                               within.empty() ? "none: every run has an error, see the notes" : "none fits " + within);
+    }
     text += legend_of(runs, style);
   }
   text += frameworks_list(runs, style) + list(style, "notes", notes);

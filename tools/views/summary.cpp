@@ -47,7 +47,7 @@ std::string composition(const DeviceReport& device) {
 
 // "0F31 (microbatch 7, slice 3)": where microbatches are cut, the numbers of ops count their parts.
 std::string with_microbatch(const Op& op, const ScheduleFacts& facts) {
-  const std::string name = to_string(op);
+  std::string name = to_string(op);
   if (facts.pieces == 1) return name;
   return fmt::format("{} (microbatch {}, {} {})", name, op.microbatch / facts.pieces, facts.sliced ? "slice" : "piece",
                      op.microbatch % facts.pieces);
@@ -55,7 +55,7 @@ std::string with_microbatch(const Op& op, const ScheduleFacts& facts) {
 
 // "2F3 (microbatch 1, slice 1) with 1B0 (microbatch 0, slice 0)"
 std::string in_words(const PeakOp& peak, const ScheduleFacts& facts) {
-  const std::string op = with_microbatch(peak.op, facts);
+  std::string op = with_microbatch(peak.op, facts);
   switch (peak.kind) {
     case PeakOp::Kind::kCopyOut:
       return "OFFLOAD " + op;

@@ -83,7 +83,7 @@ class TextView {
   }
 
   void paragraph(std::string_view lead, const std::string& body, std::size_t indent) {
-    const std::size_t width = static_cast<std::size_t>(style_.width);
+    const auto width = static_cast<std::size_t>(style_.width);
     const std::size_t room = width - std::min(width - 20, indent);
     std::string margin(lead);
     for (const std::string& line : wrap(printable(body), room)) {

@@ -45,7 +45,7 @@ void add_latent_projections(const TrainingSetup& setup, const AttentionHeads& he
   list.linear({"key and value up", sizes.tokens, shape.kv_rank, up}, TensorSide::kColumn);
   list.begin_part();
   // Parts with and without positions are joined: queries once, keys with one shared part for all heads.
-  const Bytes joined = Bytes{2 * 2} * sizes.tokens * head.heads * head.key * sizes.element;
+  const Bytes joined = Bytes{4} * sizes.tokens * head.heads * head.key * sizes.element;
   list.elementwise("rotary positions and joining", joined, joined, 4, 6);
 }
 

@@ -31,8 +31,7 @@ std::vector<double> fair_rates(const std::vector<double>& capacity, const std::v
   };
   // How far all rising flows may go before the flow is at its bound or at what a link gives it alone.
   const auto room = [&](std::size_t f) {
-    double most = flows[f].bound > 0 ? flows[f].bound : kForever;  // NOLINT(bugprone-narrowing-conversions,cppcoreguidelines-narrowing-conversions):
-                                                                   // both are double
+    double most = flows[f].bound > 0 ? flows[f].bound : kForever;  // NOLINT(*-narrowing-conversions): both double
     for (const LinkShare& share : flows[f].links) {
       if (capacity[at(share.link)] > 0) most = std::min(most, capacity[at(share.link)] / share.weight);
     }

@@ -166,7 +166,7 @@ std::string live_disagreement(const Schedule& schedule, const StageCosts& costs,
   if (live.iterations.size() != 1) return "not one iteration";
   const live::LiveResult& result = live;
   const RunIteration& iteration = result.iterations[0];
-  if (const std::string text = difference(iteration.timeline, run.timeline); !text.empty()) return text;
+  if (std::string text = difference(iteration.timeline, run.timeline); !text.empty()) return text;
   for (std::size_t d = 0; d < run.report.devices.size(); ++d) {
     const DeviceReport& device = run.report.devices[d];
     if (iteration.peak_activation[d] != device.peak_activation) return "peak activation of device " + std::to_string(d);

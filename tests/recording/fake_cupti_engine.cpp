@@ -95,7 +95,7 @@ void FakeCuptiEngine::hoard() {
 
 cupti_abi::Result FakeCuptiEngine::enable(std::uint32_t kind, bool on) {
   const std::lock_guard lock(mutex_);
-  if (on && options.refuse.count(kind) > 0) return cupti_abi::kInvalidKind;
+  if (on && options.refuse.contains(kind)) return cupti_abi::kInvalidKind;
   if (!on) kinds_.erase(kind);
   if (!on || !kinds_.insert(kind).second || kind != cupti_abi::kDevice) return cupti_abi::kSuccess;
   struct {
@@ -170,8 +170,8 @@ std::uint64_t FakeCuptiEngine::begin_of(const void* work) {
 }
 
 void FakeCuptiEngine::api_records(std::uint32_t correlation, std::uint64_t latest) {
-  if (kinds_.count(cupti_abi::kDriver) == 0 && calls_[cupti_abi::kDriver].count(kLaunchKernelCall) == 0) return;
-  if (kinds_.count(cupti_abi::kExternalCorrelation) > 0) {
+  if (!kinds_.contains(cupti_abi::kDriver) && !calls_[cupti_abi::kDriver].contains(kLaunchKernelCall)) return;
+  if (kinds_.contains(cupti_abi::kExternalCorrelation)) {
     for (const auto& [kind, stack] : external_ids) {
       if (stack.empty()) continue;
       const cupti_abi::ExternalCorrelation link{cupti_abi::kExternalCorrelation, kind, stack.back(), correlation, 0};
@@ -212,13 +212,13 @@ void FakeCuptiEngine::launch(const void* work, std::size_t size, std::size_t cor
   std::memcpy(record.data(), work, size);
   auto* const bytes = reinterpret_cast<std::uint8_t*>(record.data());
   std::memcpy(bytes + correlation_offset, &correlation, sizeof correlation);
-  if (kinds_.count(*reinterpret_cast<const std::uint32_t*>(bytes)) == 0 || spoil(bytes)) return;
+  if (!kinds_.contains(*reinterpret_cast<const std::uint32_t*>(bytes)) || spoil(bytes)) return;
   add(work_buffer_, bytes, size);
 }
 
 void FakeCuptiEngine::record(const void* activity, std::size_t size) {
   const std::lock_guard lock(mutex_);
-  if (kinds_.count(static_cast<const cupti_abi::Activity*>(activity)->kind) > 0) add(calls_buffer_, activity, size);
+  if (kinds_.contains(static_cast<const cupti_abi::Activity*>(activity)->kind)) add(calls_buffer_, activity, size);
 }
 
 void FakeCuptiEngine::deliver(const Buffer& buffer) const {

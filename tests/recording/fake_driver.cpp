@@ -79,7 +79,7 @@ void FakeDriver::copy_to_device(std::uint64_t bytes, std::uint64_t length) {
   if (gpu_.copy != nullptr) gpu_.copy(1, bytes, begin, begin + length, 7);
 }
 
-void FakeDriver::memory(std::uint64_t address, std::int64_t bytes) {
+void FakeDriver::memory(std::uint64_t address, std::int64_t bytes) const {
   if (gpu_.memory != nullptr) gpu_.memory(address, bytes);
 }
 

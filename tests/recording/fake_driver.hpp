@@ -22,7 +22,7 @@ class FakeDriver {
   // Work of `length` ns on stream 7, 500 ns behind the work before, not before now. Any thread.
   void kernel(const std::string& name, std::uint64_t length);
   void copy_to_device(std::uint64_t bytes, std::uint64_t length);
-  void memory(std::uint64_t address, std::int64_t bytes);
+  void memory(std::uint64_t address, std::int64_t bytes) const;
 
   [[nodiscard]] std::uint64_t works() const { return works_; }
   [[nodiscard]] std::uint64_t total() const { return total_; }  // ns, of all work

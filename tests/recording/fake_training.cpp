@@ -31,7 +31,7 @@
 //     --exit N (0)              exit status
 //
 // Prints "works COUNT total NANOSECONDS" of all GPU work it issued.
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -84,7 +84,7 @@ void BlockRunner::State::enter() {
 
 BlockRunner::BlockRunner() : state_(std::make_unique<State>()) {}
 
-BlockRunner::~BlockRunner() {
+BlockRunner::~BlockRunner() {  // NOLINT(modernize-use-equals-default): of the sanitizer's
 #ifdef DEBUBBLE_TSAN
   for (Fiber& fiber : state_->fibers) __tsan_destroy_fiber(fiber.sanitizer_fiber);
 #endif

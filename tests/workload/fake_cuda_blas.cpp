@@ -162,7 +162,7 @@ void multiply(const Description& product, const Sizes& sizes, float alpha_value,
         float value = alpha_value * sum;
         if (beta_value != 0.0F) value += beta_value * element(at(c, lc, item), lc, false, row, column);
         const std::int64_t index = (row + column * ld.leading) * static_cast<std::int64_t>(bytes_of(ld.type));
-        write(const_cast<std::byte*>(at(d, ld, item)) + index, ld.type, value);
+        write(const_cast<std::byte*>(at(d, ld, item)) + index, ld.type, value);  // NOLINT(*-const-cast)
       }
     }
   }

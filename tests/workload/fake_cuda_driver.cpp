@@ -35,7 +35,7 @@ bool is_current(cuda::Stream stream) {
   return stream == nullptr || stream_of(stream).context == FakeGpu::one().current;
 }
 
-void* memory(cuda::Address address) { return reinterpret_cast<void*>(address); }
+void* memory(cuda::Address address) { return reinterpret_cast<void*>(address); }  // NOLINT(*-int-to-ptr)
 
 Nanoseconds duration_of(const std::string& name, unsigned blocks, unsigned threads, void** arguments) {
   if (name == "debubble_tick") return kFakeTickKernel;

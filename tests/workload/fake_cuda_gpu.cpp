@@ -96,7 +96,7 @@ bool FakeGpu::release(void* address) {
   }
   used_ -= found->second;
   sizes_.erase(found);
-  std::free(address);
+  std::free(address);  // NOLINT(*-no-malloc)
   return true;
 }
 

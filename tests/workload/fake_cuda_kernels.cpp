@@ -64,7 +64,7 @@ KernelArguments::KernelArguments(const Kernel& kernel, void** arguments) : value
 
 std::vector<void*> KernelArguments::pointers() const {
   std::vector<void*> found;
-  for (const auto& value : values_) found.push_back(const_cast<std::byte*>(value.data()));
+  for (const auto& value : values_) found.push_back(const_cast<std::byte*>(value.data()));  // NOLINT(*-const-cast)
   return found;
 }
 

@@ -20,7 +20,7 @@ constexpr int kPeerNotEnabled = 705;
 
 FakeStream& stream_of(cuda::Stream stream) { return *reinterpret_cast<FakeStream*>(stream); }
 FakeContext* context_of(cuda::Context context) { return reinterpret_cast<FakeContext*>(context); }
-void* memory(cuda::Address address) { return reinterpret_cast<void*>(address); }
+void* memory(cuda::Address address) { return reinterpret_cast<void*>(address); }  // NOLINT(*-int-to-ptr)
 
 unsigned processors() { return static_cast<unsigned>(FakeGpu::number("processors", 4)); }
 unsigned least_part() { return static_cast<unsigned>(FakeGpu::number("least_part", processors() < 16 ? 1 : 8)); }
@@ -155,7 +155,7 @@ int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
 
 int cuMemFreeHost(void* memory) {
   --FakeGpu::one().live_objects;
-  std::free(memory);
+  std::free(memory);  // NOLINT(*-no-malloc)
   return 0;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::align_val_t kAlignment{256};
 
-char* pointer(DeviceAddress address) { return reinterpret_cast<char*>(address); }
+char* pointer(DeviceAddress address) { return reinterpret_cast<char*>(address); }  // NOLINT(*-int-to-ptr)
 
 const HostKernels& kernels_of(DataType type) {
   switch (type) {

@@ -8,7 +8,7 @@ namespace debubble::testing {
 
 class ThreadWorld::Rank final : public live::MessagePassing {
  public:
-  Rank(ThreadWorld& world, int rank) : world_(world), rank_(rank) { edges_.push_back({-1, -1}); }
+  Rank(ThreadWorld& world, int rank) : world_(world), rank_(rank) { edges_.emplace_back(-1, -1); }
 
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(world_.ranks_.size()); }
@@ -18,7 +18,7 @@ class ThreadWorld::Rank final : public live::MessagePassing {
   const char* library() const override { return "threads"; }
 
   int open_edge(int from, int to) override {
-    edges_.push_back({from, to});
+    edges_.emplace_back(from, to);
     return static_cast<int>(edges_.size()) - 1;
   }
 

@@ -18,7 +18,7 @@ class Writer {
  public:
   explicit Writer(std::size_t bytes) : bytes_(bytes) {
     text_.reserve(bytes + kMegabyte);
-    text_ = "{\n  \"schemaVersion\": 1,\n  \"traceEvents\": [";
+    text_ += "{\n  \"schemaVersion\": 1,\n  \"traceEvents\": [";
     for (int step = 0; text_.size() < bytes_; ++step) add_step(step);
     text_.back() = ' ';
     text_ += "\n  ]\n}\n";

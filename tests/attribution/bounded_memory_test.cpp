@@ -16,14 +16,14 @@ std::atomic<std::int64_t> live_bytes{0};
 }  // namespace
 
 void* operator new(std::size_t size) {
-  void* memory = std::malloc(size == 0 ? 1 : size);
+  void* memory = std::malloc(size == 0 ? 1 : size);  // NOLINT(*-no-malloc)
   if (memory == nullptr) throw std::bad_alloc();
   live_bytes += static_cast<std::int64_t>(malloc_usable_size(memory));
   return memory;
 }
 void operator delete(void* memory) noexcept {
   live_bytes -= static_cast<std::int64_t>(malloc_usable_size(memory));
-  std::free(memory);
+  std::free(memory);  // NOLINT(*-no-malloc)
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 

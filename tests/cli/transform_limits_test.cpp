@@ -24,7 +24,9 @@ std::string finding(const json& run, const std::string& code) {
   return "";
 }
 
-bool refused_as(const std::string& text, const std::string& code) { return text.find("[" + code + "]") != text.npos; }
+bool refused_as(const std::string& text, const std::string& code) {
+  return text.find("[" + code + "]") != std::string::npos;
+}
 
 TEST_CASE("more slices, waves or layers than can be worked through are refused at once") {
   const Folder folder;

@@ -178,7 +178,7 @@ std::string disagreement(const Timeline& timeline, const reference::Outcome& exp
   if (hops.size() != timeline.transfers.size()) return "not as many transfers";
   for (const Transfer& transfer : timeline.transfers) {
     const reference::Hop& hop = *hops.at({{transfer.from_span, transfer.to_span}, to_string(transfer.op)});
-    const std::string wrong = far("transfer of " + to_string(transfer.op), transfer.end, hop.end);
+    std::string wrong = far("transfer of " + to_string(transfer.op), transfer.end, hop.end);
     if (!wrong.empty()) return wrong;
   }
   return "";

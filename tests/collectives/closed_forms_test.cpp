@@ -30,7 +30,8 @@ TEST_CASE("1 GB on 4 nodes of 8: hierarchical 8.998 ms, one card per node 43.68 
 TEST_CASE("the terms of every standard algorithm on 8 ranks") {
   struct Row {
     closed::Cost cost;
-    double messages, bytes;
+    double messages = 0;
+    double bytes = 0;
   };
   const std::array rows{
       Row{closed::point_to_point(800), 1, 800},

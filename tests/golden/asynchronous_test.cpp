@@ -54,7 +54,10 @@ std::vector<Number> falling(int stages, Number first, Number step = 1) {
   for (int s = 0; s < stages; ++s) list.push_back(first - static_cast<Number>(s) * step);
   return list;
 }
-std::vector<int> all(int stages, int value) { return std::vector<int>(static_cast<std::size_t>(stages), value); }
+std::vector<int> all(int stages, int value) {
+  std::vector<int> list(static_cast<std::size_t>(stages), value);
+  return list;
+}
 
 // Forwards before the first backward, on every device.
 std::vector<int> forwards_ahead(const Schedule& schedule) {
@@ -234,7 +237,8 @@ TEST_CASE("pipelined backpropagation: 2(S-1-s) updates late, half of it with one
 TEST_CASE("a finite run of N equal minibatches takes (N + S - 1)(F + B)") {
   const std::vector<std::pair<int, double>> efficiencies{{2, 0.9836}, {3, 0.9677}, {4, 0.9524}, {6, 0.9231}};
   for (const auto& [stages, efficiency] : efficiencies) {
-    CAPTURE(stages);
+    const int devices = stages;
+    CAPTURE(devices);
     const auto schedule = build("pipedream", stages, 60);
     const Nanoseconds makespan = totals_of(schedule, toy_costs(schedule, 1, 1)).makespan;
     CHECK(makespan == units(2.0 * (60 + stages - 1)));
@@ -259,7 +263,8 @@ TEST_CASE("the largest stable step falls with the delay as published") {
   const std::vector<std::pair<double, double>> table{{0, 2.000},  {1, 1.000},   {2, 0.618},
                                                      {5, 0.2846}, {10, 0.1495}, {20, 0.0766}};
   for (const auto& [late, step] : table) {
-    CAPTURE(late);
+    const double delay = late;
+    CAPTURE(delay);
     CHECK(std::abs(largest_stable_step(late) - step) < 0.00005);
   }
   CHECK(largest_stable_step(2) == doctest::Approx((std::sqrt(5.0) - 1) / 2));

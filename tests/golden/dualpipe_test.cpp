@@ -40,7 +40,8 @@ double longest_idle(const Schedule& schedule, const StageCosts& costs) {
 }
 
 std::vector<double> dualpipe_all(int devices, double value) {
-  return std::vector<double>(static_cast<std::size_t>(devices), value);
+  std::vector<double> list(static_cast<std::size_t>(devices), value);
+  return list;
 }
 
 // "0F0 (0F3;7B1) ...", replica 1's stages and microbatches as DualPipe's own listing counts them: stage + p, from 0.

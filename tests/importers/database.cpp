@@ -23,7 +23,7 @@ Database::~Database() { sqlite3_close(static_cast<sqlite3*>(database_)); }
 std::string Database::image() const {
   sqlite3_int64 size = 0;
   unsigned char* bytes = sqlite3_serialize(static_cast<sqlite3*>(database_), "main", &size, 0);
-  const std::string result(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  std::string result(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
   sqlite3_free(bytes);
   return result;
 }

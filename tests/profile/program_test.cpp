@@ -1,5 +1,5 @@
 // `debubble profile -- PROGRAM` through the real command: fake_training on the fake CUPTI, whose times are known.
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX
 
 #include <filesystem>
 

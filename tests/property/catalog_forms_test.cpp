@@ -108,7 +108,7 @@ struct LimitedRun {
   double highest = 0;  // peak of any device, in device shares
 };
 
-LimitedRun run_with_limit(const ScheduleEntry& entry, ScheduleRequest request) {
+LimitedRun run_with_limit(const ScheduleEntry& entry, const ScheduleRequest& request) {
   try {
     const Schedule schedule = build_schedule(entry.name, request);
     LimitedRun run{false, 0};

@@ -231,8 +231,9 @@ TEST_CASE("two buffers are enough for pipedream-2bw: the version that a batch re
       for (const auto& [place, read] : training.reads()) {
         const int wanted = std::max(place.second / every - 1, 0);  // w(t - 1) for all of batch t
         CAPTURE(describe(schedule));
-        CAPTURE(place.first);
-        CAPTURE(place.second);
+        const std::pair<int, int> where = place;
+        CAPTURE(where.first);
+        CAPTURE(where.second);
         REQUIRE(wanted <= read.forward);      // it exists when F runs
         REQUIRE(wanted >= read.applied - 1);  // and is still there when B does
       }

@@ -47,7 +47,7 @@ void collect(const std::string& folder, const std::string& keep, RecordedRun& ru
     if (name.starts_with("trouble-")) run.trouble += slurp(path.string());
     if (!name.ends_with(".dbrec")) continue;
     std::string key = without_pid(name);
-    for (int i = 1; run.files.count(key) > 0; ++i) key = without_pid(name) + "." + std::to_string(i);
+    for (int i = 1; run.files.contains(key); ++i) key = without_pid(name) + "." + std::to_string(i);
     Tally& tally = run.files[key];
     tally.end = read_record_file(path.string(), tally);
     if (!keep.empty()) std::filesystem::copy_file(path, keep);
@@ -79,7 +79,7 @@ void Tally::on(const RangePop& record) {
 
 void Tally::on(const LinkRecord& record) {
   ++links;
-  if (paths_.count(record.range) == 0) ++unknown_links;
+  if (!paths_.contains(record.range)) ++unknown_links;
   links_[record.correlation] = record.range;
 }
 

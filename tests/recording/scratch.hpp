@@ -1,7 +1,7 @@
 // A folder of its own for a test, removed with all it holds.
 #pragma once
 
-#include <stdlib.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
 
 #include <filesystem>
 #include <stdexcept>

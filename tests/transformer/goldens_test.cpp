@@ -50,7 +50,8 @@ double ops_flops(const std::vector<LayerOp>& ops, LayerOp::Phase phase) {
 TEST_CASE("parameters of the SC 2021 models are 12 L h^2 (1 + 13/(12h) + (V + s)/(12Lh))") {
   for (const auto& [name, published] :
        {std::pair{"gpt-145b-sc21", 145.62}, std::pair{"gpt-530b-sc21", 529.6}, std::pair{"gpt-1t-sc21", 1008.0}}) {
-    CAPTURE(name);
+    const char* const preset = name;
+    CAPTURE(preset);
     const TransformerShape shape = model(name);
     CHECK(billions(shape) == doctest::Approx(published).epsilon(0.0001));
     const auto layers = static_cast<double>(shape.layers);

@@ -46,7 +46,8 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 TEST_CASE("published configs give the presets' sizes") {
   for (const auto& [text, name] : {std::pair{kDeepSeek, "deepseek-v3"}, std::pair{kMixtral, "mixtral-8x7b"}}) {
-    CAPTURE(name);
+    const char* const listed = name;
+    CAPTURE(listed);
     const ModelFile file = read_hf_config(text, name);
     CHECK(file.notes.empty());
     const TransformerShape preset = choose_model(name, "").shape;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "sim/rows/check.hpp"
 #include "tests/transforms/transformed.hpp"
@@ -25,8 +26,8 @@ PlanningCosts shard_costs(const Schedule& schedule, Nanoseconds logits, Nanoseco
 // forwards and backwards stay in order, and no more than `most` microbatches in flight on device 0.
 class EveryInsertion {
  public:
-  EveryInsertion(const Schedule& schedule, const PlanningCosts& costs, int most)
-      : schedule_(schedule), costs_(costs), most_(most) {
+  EveryInsertion(Schedule schedule, const PlanningCosts& costs, int most)
+      : schedule_(std::move(schedule)), costs_(costs), most_(most) {
     for (auto& row : schedule_.rows) row.clear();
   }
 

@@ -54,7 +54,7 @@ std::string after(const std::string& from, const std::string& to) { return compl
 
 // The code and place of the only problem: "P005 run.json#/links"; everything when there is not exactly one.
 std::string found(const std::string& from, const std::string& to) {
-  const std::string text = after(from, to);
+  std::string text = after(from, to);
   if (text.find("\nerror[") != std::string::npos || !text.starts_with("error[") ||
       text.find("= help: ") == std::string::npos) {
     return text;

@@ -24,7 +24,8 @@ constexpr bool same_value() {
     constexpr bool both_floating = std::is_floating_point_v<Ours> && std::is_floating_point_v<Theirs>;
     constexpr bool both_whole =
         (std::is_integral_v<Ours> || std::is_enum_v<Ours>)&&(std::is_integral_v<Theirs> || std::is_enum_v<Theirs>);
-    return (both_pointers || both_floating || both_whole) && sizeof(Ours) == sizeof(Theirs);
+    return (both_pointers || both_floating || both_whole) &&
+           sizeof(Ours) == sizeof(Theirs);  // NOLINT(bugprone-sizeof-expression)
   }
 }
 

@@ -154,10 +154,10 @@ TEST_CASE("memory goes to the device and back, and zero clears it") {
   device.upload(buffer, sent.data(), 4000);
   device.zero(buffer + 400, 400);
   device.download(back.data(), buffer, 4000);
-  CHECK(std::memcmp(back.data(), sent.data(), 400) == 0);
+  CHECK(std::memcmp(back.data(), sent.data(), 400) == 0);  // NOLINT(bugprone-suspicious-memory-comparison): bit by bit
   CHECK(back[100] == 0.0F);
   CHECK(back[199] == 0.0F);
-  CHECK(std::memcmp(&back[200], &sent[200], 3200) == 0);
+  CHECK(std::memcmp(&back[200], &sent[200], 3200) == 0);  // NOLINT(bugprone-suspicious-memory-comparison): bit by bit
   device.release(buffer);
   CHECK(device.free_memory() == free);
   CHECK(device.allocate(0) == 0);

@@ -31,7 +31,7 @@ Diagnostic refusal(const std::function<void()>& action) {
 }
 
 Diagnostic start_refusal(int ordinal = 0, DataType type = DataType::kBf16) {
-  const Diagnostic found = refusal([&] { const CudaDevice device(load_cuda_libraries(), ordinal, type); });
+  Diagnostic found = refusal([&] { const CudaDevice device(load_cuda_libraries(), ordinal, type); });
   CHECK(FakeMachine::live_objects() == 0);
   CHECK(FakeMachine::live_bytes() == 0);
   return found;

@@ -34,7 +34,7 @@ class Source {
 // The scalar whose gradients a layer's passes compute: the output against dy, or the head's scaled mean loss.
 double scalar_of(const Shard& shard, const NumberMap& layer) {
   double sum = 0;
-  if (layer.count("loss") != 0) {
+  if (layer.contains("loss")) {
     for (const double loss : layer.at("loss")) sum += loss;
     return sum * loss_scale(shard.type) / static_cast<double>(shard.tokens());
   }

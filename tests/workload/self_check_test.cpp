@@ -42,7 +42,7 @@ TEST_CASE("a kernel that does nothing is noticed, whichever it is") {
   // Of the activations the models use one plain and one gated form; kernels_test has the other two.
   const std::set<std::string> unused{"geglu_backward", "geglu_forward", "silu_backward", "silu_forward"};
   for (const std::string_view name : kernel_names()) {
-    if (unused.count(std::string(name)) != 0) continue;
+    if (unused.contains(std::string(name))) continue;
     CAPTURE(std::string(name));
     HostDevice device(DataType::kFp32);
     device.left_out = name;
@@ -59,7 +59,7 @@ TEST_CASE("products that are not computed are noticed") {
 
 // Restores the functions that the test makes wrong.
 struct Fault {
-  explicit Fault(float& which) : factor(which) { factor = 1.001F; }
+  explicit Fault(float& which) : factor(which) { which = 1.001F; }
   ~Fault() { factor = 1.0F; }
   Fault(const Fault&) = delete;
   Fault& operator=(const Fault&) = delete;

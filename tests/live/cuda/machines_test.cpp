@@ -51,7 +51,7 @@ TEST_CASE("an older driver profiles and does not run schedules") {
   auto libraries = std::make_shared<CudaLibraries>(*load_cuda_libraries());
   CHECK(libraries->driver.missing_for_live.empty());
   libraries->driver.missing_for_live = "cuGreenCtxCreate, cuGreenCtxDestroy";
-  CHECK_THROWS_WITH_AS(live::GpuParts::split(libraries, 0, 2),
+  CHECK_THROWS_WITH_AS((void)live::GpuParts::split(libraries, 0, 2),
                        doctest::Contains("lacks cuGreenCtxCreate, cuGreenCtxDestroy"), UnavailableError);
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("a GPU that hangs for good is reported, and the command ends") {
 TEST_CASE("a GPU that hangs for good while it is calibrated is an error, and the command ends") {
   const Folder folder;
   Surroundings hanging = gpu("idle,processors=132,hang=debubble_live_resolution");
-  hanging.environment.push_back("ASAN_OPTIONS=detect_leaks=0");  // giving memory back would hang, too
+  hanging.environment.emplace_back("ASAN_OPTIONS=detect_leaks=0");  // giving memory back would hang, too
   const Outcome run = folder.run(live({"--watchdog", "1"}), hanging);
   CHECK_FALSE(run.timed_out);
   CHECK_EQ(run.status, 3);

@@ -24,7 +24,10 @@ class IdleWorker final : public Worker {
  public:
   void start(Ledger&) override {}
   void begin(const Op&) override {}
-  Payload work(const Op& op, std::span<const std::byte>) override { return Payload(100, std::byte(op.microbatch)); }
+  Payload work(const Op& op, std::span<const std::byte>) override {
+    Payload payload(100, std::byte(op.microbatch));
+    return payload;
+  }
   void end(const Op&) override {}
 };
 

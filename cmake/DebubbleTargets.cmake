@@ -13,10 +13,10 @@ function(debubble_configure_target target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:debubble_warnings> $<BUILD_INTERFACE:debubble_sanitizers>)
 endfunction()
 
-# Some headers cost more than most of our sources, so that a dozen sources are compiled as one. Nothing but time depends on
+# Some headers cost more than most of our sources, so that many sources are compiled as one. Nothing but time depends on
 # it: file-local names are unique (tests/layers/check_locals.py).
 function(debubble_compile_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE 17)
 endfunction()
 
 # For code that reads and writes text and files.

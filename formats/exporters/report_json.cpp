@@ -24,14 +24,6 @@ Json schedule_json(const ScheduleFacts& facts) {
           {"params", params}};
 }
 
-Json assumptions_json(const std::vector<Assumption>& assumptions) {
-  Json list = Json::array();
-  for (const Assumption& one : assumptions) {
-    list.push_back({{"what", label(one)}, {"value", full_text(one)}, {"source", to_string(one.source)}});
-  }
-  return list;
-}
-
 Json deadlock_json(const Deadlock& deadlock) {
   Json cycle = Json::array();
   for (const Deadlock::Wait& wait : deadlock.cycle) {
@@ -220,6 +212,14 @@ Json to_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches
 std::string report_dump(const Json& json) { return json.text(2) + "\n"; }
 
 }  // namespace
+
+Json assumptions_json(const std::vector<Assumption>& assumptions) {
+  Json list = Json::array();
+  for (const Assumption& one : assumptions) {
+    list.push_back({{"what", label(one)}, {"value", full_text(one)}, {"source", to_string(one.source)}});
+  }
+  return list;
+}
 
 Json limit_json(const Limit& limit) {
   using Kind = Limit::Kind;

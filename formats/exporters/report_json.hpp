@@ -13,11 +13,13 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "formats/json/json.hpp"
 #include "schedules/needs.hpp"
 #include "sim/analysis/limit.hpp"
 #include "sim/analysis/report.hpp"
+#include "sim/core/assumption.hpp"
 
 namespace debubble {
 
@@ -29,6 +31,8 @@ struct ToolFacts {
 
 // One run: `simulate`, `live`. `more` is what find_limit takes.
 [[nodiscard]] std::string report_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches& more = {});
+// Parts of it, for documents that have these, too.
+[[nodiscard]] Json assumptions_json(const std::vector<Assumption>& assumptions);
 [[nodiscard]] Json limit_json(const Limit& limit);
 
 // Several: {"schema_version": 1, "runs": [...]} for `compare`, each with what its schedule needs.

@@ -42,8 +42,10 @@ std::string straight(int devices) {
 
 std::vector<int> replicas_of(const ScheduleRequest& request) {
   const auto given = request.params.find("replicas");
-  std::vector<int> one_each(to_index(request.devices), 1);
-  if (given == request.params.end()) return one_each;
+  if (given == request.params.end()) {
+    std::vector<int> one_each(to_index(request.devices), 1);
+    return one_each;
+  }
   const std::string all_alone = "write how many devices each stage takes, first stage first: --param replicas=" +
                                 straight(std::min(request.devices, 8));
   std::vector<int> replicas = parse_replicas(given->second);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "formats/exporters/report_json.hpp"
 #include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
 #include "tools/views/diff/words.hpp"
@@ -30,14 +31,6 @@ Json diff_schedule(const ScheduleFacts& facts) {
           {"stages", facts.stages}, {"microbatches", facts.microbatches},
           {"chunks", facts.chunks}, {"replicas", facts.replicas},
           {"params", params}};
-}
-
-Json diff_assumptions(const std::vector<Assumption>& assumptions) {
-  Json list = Json::array();
-  for (const Assumption& one : assumptions) {
-    list.push_back({{"what", label(one)}, {"value", full_text(one)}, {"source", to_string(one.source)}});
-  }
-  return list;
 }
 
 Json side_json(const RunRecord& record, const std::string& name, std::size_t iteration) {
@@ -146,7 +139,7 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
   json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
   json["command_line"] = tool.command_line;
   json["schedule"] = diff_schedule(diff.predicted_report.schedule);
-  json["assumptions"] = diff_assumptions(diff.predicted.assumptions);
+  json["assumptions"] = assumptions_json(diff.predicted.assumptions);
   json["predicted"] =
       side_json(diff.predicted, own ? diff.measured_name : diff.predicted_name, diff.predicted_iteration);
   json["predicted_from_measured"] = own;

@@ -11,10 +11,6 @@ namespace {
 constexpr int kExplainVersion = 1;
 
 Json opened(const char* topic, const Simulated& run, const ToolFacts& tool) {
-  Json assumptions = Json::array();
-  for (const Assumption& one : run.result.report.assumptions) {
-    assumptions.push_back({{"what", label(one)}, {"value", full_text(one)}, {"source", to_string(one.source)}});
-  }
   return {{"schema_version", kExplainVersion},
           {"tool", {{"name", "debubble"}, {"version", tool.version}}},
           {"command_line", tool.command_line},
@@ -22,7 +18,7 @@ Json opened(const char* topic, const Simulated& run, const ToolFacts& tool) {
           {"schedule", run.result.report.schedule.name},
           {"devices", run.job.schedule.devices},
           {"microbatches", run.job.schedule.microbatches},
-          {"assumptions", assumptions},
+          {"assumptions", assumptions_json(run.result.report.assumptions)},
           {"makespan_ns", run.result.report.makespan}};
 }
 

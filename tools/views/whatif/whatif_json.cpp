@@ -10,7 +10,7 @@ namespace {
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-// The whole report, but for what is next to it once.
+// The report, without what the document says once for all of its runs.
 Json report_of(const Report& report, const ToolFacts& tool) {
   Json json = Json::parse(report_json(report, tool));
   json.erase("schema_version");

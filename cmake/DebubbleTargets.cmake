@@ -16,7 +16,7 @@ endfunction()
 # Some headers cost more than most of our sources, so that many sources are compiled as one. Nothing but time depends on
 # it: file-local names are unique (tests/layers/check_locals.py).
 function(debubble_compile_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE 17)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${debubble_UNITY} UNITY_BUILD_BATCH_SIZE 24)
 endfunction()
 
 # For code that reads and writes text and files.

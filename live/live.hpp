@@ -20,6 +20,7 @@
 #include "sim/core/schedule.hpp"
 #include "sim/core/stage_costs.hpp"
 #include "sim/core/units.hpp"
+#include "sim/rows/stall.hpp"
 
 namespace debubble::live {
 
@@ -61,20 +62,6 @@ struct LiveRequest {
   Nanoseconds patience = 10 * std::int64_t{1'000'000'000};  // without any progress: the watchdog reports
   Bytes buffer_budget = Bytes{1} << 30;  // real bytes for all devices of a process; larger models get smaller buffers
   std::vector<Fault> faults;
-};
-
-// What a device was at when the run stalled.
-struct DevicePosition {
-  std::int32_t device = 0;
-  std::int32_t position = 0;  // in its row; the row's length when it had finished
-  Op op;                      // at that position; meaningless when it had finished
-  bool finished = false;
-  std::string waits_for;  // "the activation 0F3 of device 0, which device 0 has sent"; empty when at work
-};
-
-struct Stall {
-  std::string cause;  // "deadlock", "a message was lost", "no progress for 10 s", "rank 2 has gone"
-  std::vector<DevicePosition> devices;
 };
 
 struct LiveResult {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/exporters/finding_text.hpp"
 #include "formats/exporters/report_json.hpp"
 #include "sim/analysis/path_parts.hpp"
 #include "sim/core/step_work.hpp"
@@ -70,7 +71,7 @@ std::string params(const ScheduleFacts& facts) {
 std::string status(const Report& report) {
   if (report.deadlock) return "deadlock";
   for (const Finding& finding : report.findings) {
-    if (finding.severity == "error") return full_text(finding);
+    if (is_error(finding)) return finding_text(finding, report);
   }
   return has_result(report) ? "ok" : "no result";
 }

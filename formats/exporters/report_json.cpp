@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "formats/exporters/finding_text.hpp"
 #include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
 
@@ -202,7 +203,7 @@ Json to_json(const Report& report, const ToolFacts& tool, const MoreMicrobatches
   if (has_result(report)) add_numbers(json, report);
   Json findings = Json::array();
   for (const Finding& finding : report.findings) {
-    findings.push_back({{"severity", finding.severity}, {"code", finding.code}, {"message", full_text(finding)}});
+    findings.push_back(finding_json(finding, report));
   }
   json["findings"] = findings;
   if (has_result(report) && report.makespan > 0) json["limit"] = limit_json(find_limit(report, more));

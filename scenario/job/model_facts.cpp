@@ -1,13 +1,12 @@
 #include "scenario/job/model_facts.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/text/quantities.hpp"
@@ -25,17 +24,6 @@ Nanoseconds collectives_of(const ModelledLayers& layers) {
   return sum;
 }
 
-// "2, 5 and 7"; of many the first ones.
-std::string device_list(const std::vector<std::size_t>& devices) {
-  constexpr std::size_t kMost = 8;
-  std::string text;
-  for (std::size_t k = 0; k < std::min(devices.size(), kMost); ++k) {
-    const bool last = k + 1 == devices.size();
-    text += (k == 0 ? "" : last ? " and " : ", ") + std::to_string(devices[k]);
-  }
-  return devices.size() <= kMost ? text : text + " and " + std::to_string(devices.size() - kMost) + " more";
-}
-
 // Devices whose ranks reach each other over slower links than the best placed ones do.
 void find_slow_devices(const PlacedLayers& placed, std::vector<Finding>& findings) {
   std::vector<Nanoseconds> times;
@@ -43,19 +31,12 @@ void find_slow_devices(const PlacedLayers& placed, std::vector<Finding>& finding
   const Nanoseconds best = *std::min_element(times.begin(), times.end());
   const Nanoseconds worst = *std::max_element(times.begin(), times.end());
   if (best == worst) return;
-  std::vector<std::size_t> slow;
+  SlowCollectives found;
   for (std::size_t device = 0; device < placed.of_device.size(); ++device) {
-    if (times[placed.of_device[device]] > best) slow.push_back(device);
+    if (times[placed.of_device[device]] > best) found.devices.push_back(static_cast<int>(device));
   }
-  const std::string by =
-      best == 0 ? ""
-                : fmt::format(" (up to {:.2g} times as long)", static_cast<double>(worst) / static_cast<double>(best));
-  findings.push_back({"warning", "F025",
-                      "collectives inside layers take longer on device" + std::string(slow.size() > 1 ? "s " : " ") +
-                          device_list(slow) + by +
-                          ": tensor, context or expert ranks lie on different machines there, or " +
-                          "on slower links, than elsewhere. Ranks lie on devices in order; --rank-devices lays them "
-                          "out otherwise"});
+  if (best > 0) found.factor = static_cast<double>(worst) / static_cast<double>(best);
+  findings.emplace_back(std::move(found));
 }
 
 }  // namespace
@@ -88,7 +69,7 @@ ModelFacts model_facts(const Scenario& scenario, int devices) {
                " after each counts as latency",
            Source::kModelled);
   }
-  for (const std::string& note : scenario.transformer.notes) facts.findings.push_back({"warning", "F030", note});
+  for (const std::string& note : scenario.transformer.notes) facts.findings.emplace_back(LeftOutOfModel{note});
   find_slow_devices(*placed, facts.findings);
   const Profile& profile = *scenario.profile;
   facts.microbatch_flops =

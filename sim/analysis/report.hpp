@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/analysis/fill_bubbles.hpp"
+#include "sim/analysis/finding.hpp"
 #include "sim/analysis/peak_op.hpp"
 #include "sim/core/assumption.hpp"
 #include "sim/core/op.hpp"
@@ -81,16 +82,6 @@ struct CriticalPath {
   Nanoseconds wait = 0;
   int hops = 0;  // transfers on the path
 };
-
-struct Finding {
-  std::string severity;  // "note", "warning", "error"
-  std::string code;
-  std::string message;
-  std::string help = {};  // what to do about it
-};
-[[nodiscard]] inline std::string full_text(const Finding& one) {
-  return one.help.empty() ? one.message : one.message + "; " + one.help;
-}
 
 // In a full pipeline `microbatches` of them take `time`.
 struct StreamPeriod {

@@ -33,9 +33,9 @@ struct FreshRunPlan {
 [[nodiscard]] std::vector<int> repetitions_by_calibration(const FreshRunPlan& plan);
 
 struct FreshRun {
-  std::vector<RunRecord> records;    // by calibration; empty in a process of mpirun's that is not the first
-  std::optional<live::Stall> stall;  // where it got stuck
-  std::string wrong_data;            // which op got the wrong tensor; empty: none did
+  std::vector<RunRecord> records;  // by calibration; empty in a process of mpirun's that is not the first
+  std::optional<Stall> stall;      // where it got stuck
+  std::string wrong_data;          // which op got the wrong tensor; empty: none did
 };
 
 // Throws InputError for what the backend cannot run and UnavailableError for what this machine lacks: U052 for runs

@@ -82,7 +82,7 @@ struct MeasurementResult {
   std::vector<MetricResult> metrics;
   std::vector<std::string> notes;  // "1 repetition: no interval, the error is judged as it is"
   Diagnostic missing;
-  std::optional<live::Stall> stall;
+  std::optional<Stall> stall;
   std::string failure;
   std::vector<std::string> next;  // commands that explain a failure
 };

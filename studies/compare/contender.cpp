@@ -19,7 +19,7 @@ Report refused(const Scenario& scenario, const std::string& name, const InputErr
   report.schedule.devices = scenario.devices.value_or(kDefaultDevices);
   report.schedule.microbatches = scenario.microbatches.value_or(kDefaultMicrobatches);
   for (const Diagnostic& diagnostic : error.diagnostics()) {
-    report.findings.push_back({"error", diagnostic.code, diagnostic.message, diagnostic.help});
+    report.findings.emplace_back(Refused{diagnostic});
   }
   return report;
 }
@@ -48,10 +48,7 @@ bool fits_limit(const Report& report, Bytes limit) {
 void mark_over_limit(Contender& contender, Bytes limit) {
   const DeviceReport& worst = worst_memory(contender.report);
   contender.over_limit = true;
-  contender.report.findings.push_back(
-      {"error", "X020",
-       "needs " + format_size(worst.peak_memory) + " on device " + std::to_string(worst.device) + ", " +
-           format_size(worst.peak_memory - limit) + " beyond the limit of " + format_size(limit)});
+  contender.report.findings.emplace_back(OverMemoryLimit{worst.device, worst.peak_memory, limit});
 }
 
 // Halves the microbatches until the run fits, at most six times; the run with whole ones where that does not help.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "formats/exporters/finding_text.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
@@ -30,7 +31,8 @@ RunRecord predicted_record(const RunRecord& measured, const std::string& name, P
   const Simulated run = simulate_record(measured, progress);
   if (run.result.report.deadlock) {
     throw InputError(Diagnostic{
-        "D009", name, "its own schedule cannot be simulated: " + full_text(run.result.report.findings.front()),
+        "D009", name,
+        "its own schedule cannot be simulated: " + finding_text(run.result.report.findings.front(), run.result.report),
         "name a prediction before it"});
   }
   return record_of(run, "");  // nobody typed one: that of the measured run had its faults

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "formats/exporters/finding_text.hpp"
 #include "formats/files/plain_text.hpp"
 #include "formats/files/read_file.hpp"
 #include "formats/run/open_trace.hpp"
@@ -75,7 +76,8 @@ RunRecord simulate_scenario(const std::string& file, const ScenarioFileReader& r
   const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
   const Simulated run = simulate(scenario, name, progress);
   if (run.result.report.deadlock) {
-    std::string message = "this scenario has no run to compare: " + full_text(run.result.report.findings.front());
+    std::string message =
+        "this scenario has no run to compare: " + finding_text(run.result.report.findings.front(), run.result.report);
     throw InputError(Diagnostic{"D009", file, std::move(message), "`debubble simulate --config` shows where it stops"});
   }
   return record_of(run, "debubble simulate --config " + file);

@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "formats/exporters/memory_fit_text.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/make_schedule.hpp"
 #include "scenario/job/model_profile.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
-#include "studies/simulate/memory_fit_words.hpp"
 #include "studies/simulate/memory_verdict.hpp"
 
 namespace debubble {
@@ -178,7 +178,7 @@ Report with_remedies(const Scenario& scenario, const std::string& name, const Si
     }
   }
   for (Finding& finding : report.findings) {
-    if (finding.code == "F040") finding.help = remedies_words(remedies);
+    if (auto* found = std::get_if<OutOfMemory>(&finding)) found->remedies_tried = true;
   }
   return report;
 }

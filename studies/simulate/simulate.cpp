@@ -10,7 +10,6 @@
 #include "sim/engine/simulate.hpp"
 #include "studies/simulate/cluster_report.hpp"
 #include "studies/simulate/distinct_replicas.hpp"
-#include "studies/simulate/memory_fit_words.hpp"
 #include "studies/simulate/memory_verdict.hpp"
 #include "studies/simulate/pace.hpp"
 #include "studies/simulate/transform_findings.hpp"
@@ -29,13 +28,7 @@ int iterations_for(std::size_t ops) {
 Report deadlock_report(const Job& job, Deadlock deadlock) {
   Report report;
   report.schedule = facts_of(job.schedule);
-  Finding finding{"error", "X010", "deadlock: " + to_string(deadlock)};
-  if (job.p2p == P2p::kCoupled) {
-    finding.help =
-        "with coupled transfers every receive is posted just before the op that uses it, which this order does not "
-        "survive: try --p2p overlapped or --p2p blocking";
-  }
-  report.findings.push_back(std::move(finding));
+  report.findings.emplace_back(DeadlockFound{job.p2p == P2p::kCoupled});
   report.deadlock = std::move(deadlock);
   return report;
 }
@@ -79,7 +72,7 @@ Report report_on(const Job& job, const Program& program, const Result& result) {
   report.cluster = cluster_report(job, result.replica_makespans, report.makespan);
   add_rates(job, report);
   report.memory_fit = judge_memory(job, result.timeline);
-  if (out_of_memory(report)) report.findings.push_back({"error", "F040", memory_fit_words(report)});
+  if (out_of_memory(report)) report.findings.emplace_back(OutOfMemory{});
   if (report.stream) add_pace(job, result, report);
   if (job.extra_work) report.extra_work = fill_bubbles(result.timeline, job.schedule, *job.extra_work);
   return report;
@@ -100,7 +93,7 @@ void add_throughput(Report& report, std::int64_t samples_per_microbatch, std::in
 }
 
 void add_notes(const Schedule& schedule, Report& report) {
-  for (const std::string& note : schedule.notes) report.findings.push_back({"note", "S020", note});
+  for (const std::string& note : schedule.notes) report.findings.emplace_back(ScheduleNote{note});
 }
 
 Result simulate(const Job& job, Progress& progress) {

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "formats/exporters/report_json.hpp"
-#include "formats/text/quantities.hpp"
 #include "scenario/job/transforms.hpp"
 #include "schedules/common/memory_limit.hpp"
 #include "sim/core/error.hpp"
@@ -14,9 +13,7 @@ namespace {
 
 void note_precondition(Report& report) {
   if (!report.extra_work || report.extra_work->precondition == 0) return;
-  report.findings.push_back({"note", "S020",
-                             "each step takes " + format_duration(report.extra_work->precondition) +
-                                 " more to precondition, not counted in the step time"});
+  report.findings.emplace_back(PreconditionTime{report.extra_work->precondition});
 }
 
 // The device that is furthest above a limit that was written like --param memory_limit.
@@ -41,10 +38,7 @@ void warn_above(const std::string& planner, const std::string& text, const Job& 
     worst = &device;
   }
   if (worst == nullptr) return;
-  report.findings.push_back({"warning", "M030",
-                             "above the memory_limit=" + text + " that " + planner +
-                                 " was planned for: " + format_size(worst->peak_memory) + " on device " +
-                                 std::to_string(worst->device) + ", " + format_size(most) + " too much"});
+  report.findings.emplace_back(AbovePlannedMemory{planner, text, worst->device, worst->peak_memory, most});
 }
 
 }  // namespace

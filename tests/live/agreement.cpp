@@ -90,10 +90,10 @@ std::string first_difference(const std::vector<std::string>& got, const std::vec
 
 // The devices of the simulator's cycle must be stuck in the live run, each at the cycle's place.
 // `earlier`: one whose rows alone deadlock can couple itself into a standstill before it gets to the cycle.
-std::string difference(const live::Stall& stall, const Deadlock& deadlock, bool earlier) {
+std::string difference(const Stall& stall, const Deadlock& deadlock, bool earlier) {
   if (stall.cause != "deadlock") return "the cause is " + stall.cause;
   for (const Deadlock::Wait& wait : deadlock.cycle) {
-    const live::DevicePosition& device = stall.devices[at(wait.device)];
+    const DevicePosition& device = stall.devices[at(wait.device)];
     if (device.waits_for.empty()) return "device " + number(wait.device) + " does not wait";
     if (earlier ? device.position > wait.position : device.position != wait.position) {
       return "device " + number(wait.device) + " waits at " + number(device.position) + ", expected " +

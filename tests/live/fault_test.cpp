@@ -48,7 +48,7 @@ TEST_CASE("a lost message is told from a deadlock, with who waits for what") {
     const Schedule schedule = build("1f1b", 3, 4);
     const live::LiveResult result = live::run_on_cpu(faulty(schedule, "drop=1F2", p2p), {});
     REQUIRE(result.stall.has_value());
-    const live::Stall& stall = *result.stall;
+    const Stall& stall = *result.stall;
     CHECK_EQ(stall.cause, "a message was lost");
     REQUIRE_EQ(stall.devices.size(), 3);
     CHECK_EQ(stall.devices[2].waits_for, "the activation 1F2 of device 1, which device 1 has sent");

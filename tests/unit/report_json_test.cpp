@@ -25,7 +25,7 @@ Report deadlocked_report() {
   report.schedule = {"a.csv", 2, 2, 1, 1, 1, {}};
   report.deadlock = Deadlock{{{0, 3, {OpKind::kBackward, false, 0, 1}, {OpKind::kBackward, false, 1, 1}},
                               {1, 0, {OpKind::kForward, false, 1, 0}, {OpKind::kForward, false, 0, 0}}}};
-  report.findings = {{"error", "X010", "deadlock: \"a\", b"}};
+  report.findings = {DeadlockFound{}};
   return report;
 }
 
@@ -56,7 +56,7 @@ void check_keys(const Parsed& value, const Parsed& schema, const std::string& wh
 // A report with every part that only some runs have.
 Report full_report() {
   Report report = small_report();
-  report.findings = {{"note", "S020", "x"}};
+  report.findings = {ScheduleNote{"x"}};
   report.copies = 6;
   report.devices[0].peak_host_memory = kMebibyte;
   report.stream.emplace();
@@ -79,7 +79,7 @@ TEST_CASE("a report is printed with exactly these bytes") {
   report.schedule.params = {{"group", "4"}};
   report.devices.resize(1);
   report.devices[0].peak_memory_op = {};
-  report.findings = {{"note", "S020", "say \"hi\""}};
+  report.findings = {ScheduleNote{"say \"hi\""}};
   CHECK(report_json(report, kTool) == R"({
   "schema_version": 1,
   "tool": {
@@ -170,7 +170,10 @@ TEST_CASE("a report is printed with exactly these bytes") {
     {
       "severity": "note",
       "code": "S020",
-      "message": "say \"hi\""
+      "message": "say \"hi\"",
+      "arguments": {
+        "note": "say \"hi\""
+      }
     }
   ],
   "limit": {
@@ -339,7 +342,7 @@ TEST_CASE("runs as CSV, quoted where a field needs it") {
             without_result + "deadlock\n");
   Report refused;
   refused.schedule.name = "zb-h1, \"mine\"";
-  refused.findings = {{"error", "S001", "m is 0,\nbut"}};
+  refused.findings = {Refused{{"S001", "", "m is 0,\nbut", ""}}};
   const std::string csv = runs_csv(std::vector<Report>{refused});
   CHECK(csv.substr(csv.find('\n') + 1) == "\"zb-h1, \"\"mine\"\"\",,0,0,0,1,1" + without_result + "\"m is 0,\nbut\"\n");
 }

@@ -57,7 +57,7 @@ TEST_CASE("runs side by side, with the reason for the best") {
 TEST_CASE("runs without result are listed with the reason") {
   std::vector<ComparedRun> runs = three_runs();
   runs[0].report.devices.clear();
-  runs[0].report.findings = {{"error", "S001", "p must be even"}};
+  runs[0].report.findings = {Refused{{"S001", "", "p must be even", ""}}};
   runs[1].report.deadlock = Deadlock{};
   runs[2].note = "";
   runs[2].report.p2p_bytes = 3 * kMebibyte / 2;
@@ -95,9 +95,9 @@ TEST_CASE("the reason says what the best costs in memory") {
 
 TEST_CASE("a run with an error is never the best") {
   std::vector<ComparedRun> runs = three_runs();
-  runs[2].report.findings = {{"error", "X020", "does not fit"}};
+  runs[2].report.findings = {Refused{{"X020", "", "does not fit", ""}}};
   CHECK(best_line(runs).find("best   1f1b and gpipe are equally fast") == 0);
-  for (ComparedRun& one : runs) one.report.findings = {{"error", "X020", "does not fit"}};
+  for (ComparedRun& one : runs) one.report.findings = {Refused{{"X020", "", "does not fit", ""}}};
   CHECK(best_line(runs) == "best   none: every run has an error, see the notes");
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("the tables of many names and numbers fit 80 columns") {
   runs[0].report.p2p_bytes = kLargestSize;
   runs[0].report.devices[0].device = 1023;
   runs[0].report.devices[0].peak_memory = kLargestSize;
-  runs[0].report.findings = {{"note", "S020", std::string(300, 'x')}};
+  runs[0].report.findings = {ScheduleNote{std::string(300, 'x')}};
   runs[1].report.makespan = 86'400'000'000'000;
   for (int width = 80; width < 140; ++width) {
     ViewStyle style;

@@ -113,20 +113,21 @@ TEST_CASE("a deadlock shows its cycle instead of numbers") {
 
 TEST_CASE("findings follow, but not what the deadlock already said") {
   Report report = small_report();
-  report.findings = {{"note", "S020", "Megatron Core refuses this: m=8 leaves 2 microbatches in the last group of 3"}};
+  report.findings = {ScheduleNote{"Megatron Core refuses this: m=8 leaves 2 microbatches in the last group of 3"}};
   CHECK(summary(report, ViewStyle{})
             .find("try    debubble compare -p 2 -m 2\n"
                   "\n"
                   "note[S020]: Megatron Core refuses this: m=8 leaves 2 microbatches in the last\n"
                   "  group of 3\n") != std::string::npos);
   report.deadlock = Deadlock{{{0, 3, {OpKind::kBackward, false, 0, 1}, {OpKind::kBackward, false, 1, 1}}}};
-  report.findings = {{"error", "X010", "deadlock: " + to_string(*report.deadlock)}};
+  report.findings = {DeadlockFound{}};
   const std::string cycle =
       "deadlock: devices wait for each other\n"
       "  d0 cannot start 0B1 (position 3 of its row): it waits for 1B1\n";
   CHECK(summary(report, ViewStyle{}) == cycle);
-  report.findings[0].help = "try --p2p overlapped";
-  CHECK(summary(report, ViewStyle{}) == cycle + "error[X010]: try --p2p overlapped\n");
+  report.findings = {DeadlockFound{.coupled_transfers = true}};
+  CHECK(summary(report, ViewStyle{}).starts_with(cycle + "error[X010]: with coupled transfers every receive "));
+  CHECK(summary(report, ViewStyle{}).find("deadlock: device 0") == std::string::npos);
 }
 
 TEST_CASE("of more than 16 devices the table shows both ends") {

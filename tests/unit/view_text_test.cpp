@@ -107,6 +107,7 @@ TEST_CASE("diagnostics without colour are the text of the error") {
 }
 
 TEST_CASE("findings are one line each") {
-  const std::vector<Finding> findings = {{"warning", "X003", "deep"}, {"note", "", "plain"}};
-  CHECK(findings_view(findings, ViewStyle{}) == "warning[X003]: deep\nnote: plain\n");
+  Report report;
+  report.findings = {LeftOutOfModel{"deep"}, Refused{{"S001", "", "p must be even", "try 4"}}};
+  CHECK(findings_view(report, ViewStyle{}) == "warning[F030]: deep\nerror[S001]: p must be even; try 4\n");
 }

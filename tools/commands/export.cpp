@@ -127,7 +127,7 @@ class Export : public Command {
     if (to_ == "zero-bubble-json")
       refuse_what_is_not_expressible(run.job.schedule, ExchangeFormat::kNodeList, to_, "--to");
     if (!has_result(run.result.report)) {
-      std::fputs(findings_view(run.result.report.findings, stderr_style()).c_str(), stderr);
+      std::fputs(findings_view(run.result.report, stderr_style()).c_str(), stderr);
       return kExitFinding;
     }
     if (to_ == "zero-bubble-json") {

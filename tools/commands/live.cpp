@@ -35,7 +35,7 @@ constexpr std::string_view kLiveFormats = "text|json|csv";
 // A run that ended, or the finding that says why it did not.
 struct LiveOutcome {
   std::optional<RunRecord> record;
-  std::optional<live::Stall> stall;
+  std::optional<Stall> stall;
   Report report;
 };
 
@@ -106,7 +106,7 @@ class Live : public Command {
     try {
       live::LiveResult result = start_live(plan, settings, progress);
       if (result.stall) {
-        outcome.report.findings.push_back(stall_finding(*result.stall));
+        outcome.report.findings.push_back(StallFound{*result.stall});
         outcome.stall = std::move(result.stall);
       } else {
         outcome.record = record_of(plan, std::move(result), command_line);
@@ -114,7 +114,7 @@ class Live : public Command {
         return outcome;
       }
     } catch (const live::WrongDataError& error) {
-      outcome.report.findings.push_back(wrong_data_finding(error));
+      outcome.report.findings.push_back(WrongData{error.what()});
     }
     add_notes(plan.job.schedule, outcome.report);
     return outcome;
@@ -147,14 +147,14 @@ class Live : public Command {
         break;
     }
     if (!outcome.record && output.format() != Format::kText) {
-      std::fputs(findings_view(report.findings, stderr_style()).c_str(), stderr);
+      std::fputs(findings_view(report, stderr_style()).c_str(), stderr);
     }
   }
 
   void show_text(const LivePlan& plan, const LiveOutcome& outcome, Output& output) const {
     const ViewStyle& style = output.style();
     if (!outcome.record) {
-      output.write(outcome.stall ? stall_view(*outcome.stall, style) : findings_view(outcome.report.findings, style));
+      output.write(outcome.stall ? stall_view(*outcome.stall, style) : findings_view(outcome.report, style));
       return;
     }
     const RunRecord& record = *outcome.record;

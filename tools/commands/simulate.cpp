@@ -92,7 +92,7 @@ class Simulate : public Command {
         break;
     }
     if (!has_result(run.result.report) && output.format() != Format::kText) {
-      std::fputs(findings_view(run.result.report.findings, stderr_style()).c_str(), stderr);
+      std::fputs(findings_view(run.result.report, stderr_style()).c_str(), stderr);
     }
   }
 

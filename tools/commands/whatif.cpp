@@ -140,7 +140,7 @@ class WhatIf : public Command {
     }
     const Report& failed = has_result(result.base) ? result.subject() : result.base;
     if (!has_result(failed) && output.format() != Format::kText) {
-      std::fputs(findings_view(failed.findings, stderr_style()).c_str(), stderr);
+      std::fputs(findings_view(failed, stderr_style()).c_str(), stderr);
     }
   }
 

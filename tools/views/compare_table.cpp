@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "formats/exporters/finding_text.hpp"
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
 #include "tools/views/ansi.hpp"
@@ -27,8 +28,7 @@ struct CompareRow {
 };
 
 const Finding* first_error(const Report& report) {
-  const auto found = std::find_if(report.findings.begin(), report.findings.end(),
-                                  [](const Finding& finding) { return finding.severity == "error"; });
+  const auto found = std::find_if(report.findings.begin(), report.findings.end(), is_error);
   return found == report.findings.end() ? nullptr : &*found;
 }
 
@@ -258,7 +258,7 @@ std::string notes_of(const ComparedRun& run) {
     for (const auto& [name, value] : run.report.schedule.params) add(name + "=" + value);
   }
   for (const Finding& finding : run.report.findings) {
-    add(full_text(finding));
+    add(finding_text(finding, run.report));
   }
   return text;
 }
@@ -303,7 +303,7 @@ std::string compare_table(std::span<const ComparedRun> runs, const std::string& 
       continue;
     }
     const Finding* error = first_error(run.report);
-    without_result.emplace_back(label, error != nullptr      ? full_text(*error)
+    without_result.emplace_back(label, error != nullptr      ? finding_text(*error, run.report)
                                        : run.report.deadlock ? "deadlock"
                                                              : "no result");
   }

@@ -1,18 +1,19 @@
 #include "tools/views/diagnostics.hpp"
 
+#include "formats/exporters/finding_text.hpp"
 #include "tools/views/ansi.hpp"
 
 namespace debubble {
 namespace {
 
-std::string_view severity_colour(const std::string& severity) {
-  if (severity == "error") return kRed;
-  return severity == "warning" ? kYellow : kCyan;
+std::string_view severity_colour(Severity severity) {
+  if (severity == Severity::kError) return kRed;
+  return severity == Severity::kWarning ? kYellow : kCyan;
 }
 
-std::string diagnostic_heading(const std::string& severity, const std::string& code, const std::string& message,
-                               bool color) {
-  const std::string label = code.empty() ? severity : severity + "[" + code + "]";
+std::string diagnostic_heading(Severity severity, const std::string& code, const std::string& message, bool color) {
+  std::string label = to_string(severity);
+  if (!code.empty()) label += "[" + code + "]";
   return paint(color, severity_colour(severity), label) + paint(color, kBold, ": " + message) + "\n";
 }
 
@@ -21,7 +22,7 @@ std::string diagnostic_heading(const std::string& severity, const std::string& c
 std::string diagnostics_view(std::span<const Diagnostic> diagnostics, const ViewStyle& style) {
   std::string text;
   for (const Diagnostic& one : diagnostics) {
-    text += diagnostic_heading("error", one.code, one.message, style.color);
+    text += diagnostic_heading(Severity::kError, one.code, one.message, style.color);
     if (!one.place.empty()) text += paint(style.color, kCyan, "  --> ") + one.place + "\n";
     if (!one.help.empty())
       text += paint(style.color, kCyan, "  = ") + paint(style.color, kBold, "help") + ": " + one.help + "\n";
@@ -30,9 +31,11 @@ std::string diagnostics_view(std::span<const Diagnostic> diagnostics, const View
   return text;
 }
 
-std::string findings_view(std::span<const Finding> findings, const ViewStyle& style) {
+std::string findings_view(const Report& report, const ViewStyle& style) {
   std::string text;
-  for (const Finding& one : findings) text += diagnostic_heading(one.severity, one.code, full_text(one), style.color);
+  for (const Finding& one : report.findings) {
+    text += diagnostic_heading(severity_of(one), code_of(one), finding_text(one, report), style.color);
+  }
   return text;
 }
 

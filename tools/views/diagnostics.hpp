@@ -20,7 +20,7 @@ namespace debubble {
 // Without colour the text of one is that of to_string(Diagnostic).
 [[nodiscard]] std::string diagnostics_view(std::span<const Diagnostic> diagnostics, const ViewStyle& style);
 
-// "warning[X003]: ...", one line each.
-[[nodiscard]] std::string findings_view(std::span<const Finding> findings, const ViewStyle& style);
+// What was found about a run: "warning[M030]: ...", one line each.
+[[nodiscard]] std::string findings_view(const Report& report, const ViewStyle& style);
 
 }  // namespace debubble

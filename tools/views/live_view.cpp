@@ -71,13 +71,6 @@ std::string alignment_text(const ClockAlignment& clocks) {
   return fmt::format("{}; two clocks may differ by {}", clocks.method, format_duration(clocks.residual));
 }
 
-std::string position_text(const live::DevicePosition& device) {
-  if (device.finished) return fmt::format("d{} has finished its row", device.device);
-  const std::string where =
-      fmt::format("d{} is at {} (position {} of its row)", device.device, to_string(device.op), device.position);
-  return device.waits_for.empty() ? where + ", at work" : where + " and waits for " + device.waits_for;
-}
-
 }  // namespace
 
 std::string measured_view(const LivePlan& plan, const RunRecord& record, const std::string& run_file,
@@ -100,28 +93,16 @@ std::string measured_view(const LivePlan& plan, const RunRecord& record, const s
   return table.text(static_cast<std::size_t>(style.width));
 }
 
-Finding stall_finding(const live::Stall& stall) {
-  std::string message = stall.cause + ":";
-  const char* separator = " ";
-  for (const live::DevicePosition& device : stall.devices) {
-    message += separator + position_text(device);
-    separator = "; ";
-  }
-  return {"error", "E030", std::move(message)};
-}
-
-std::string stall_view(const live::Stall& stall, const ViewStyle& style) {
+std::string stall_view(const Stall& stall, const ViewStyle& style) {
   std::string text = paint(style.color, kRed, "stuck") + ": " + stall.cause + "\n";
-  for (const live::DevicePosition& device : stall.devices) {
+  for (const DevicePosition& device : stall.devices) {
     std::string margin = "  ";
-    for (const std::string& line : wrap(position_text(device), static_cast<std::size_t>(style.width) - 4)) {
+    for (const std::string& line : wrap(to_string(device), static_cast<std::size_t>(style.width) - 4)) {
       text += margin + line + "\n";
       margin = "    ";
     }
   }
   return text;
 }
-
-Finding wrong_data_finding(const live::WrongDataError& error) { return {"error", "E031", error.what()}; }
 
 }  // namespace debubble

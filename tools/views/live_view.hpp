@@ -24,13 +24,7 @@ namespace debubble {
 [[nodiscard]] std::string measured_view(const LivePlan& plan, const RunRecord& record, const std::string& run_file,
                                         const ViewStyle& style);
 
-// A stall as one sentence for the report's findings, E030: "a message was lost: d0 is at 0B0 (position 4 of its
-// row) and waits for ...; d1 has finished".
-[[nodiscard]] Finding stall_finding(const live::Stall& stall);
-// The same with a line for each device.
-[[nodiscard]] std::string stall_view(const live::Stall& stall, const ViewStyle& style);
-
-// E031: the wrong tensor reached an op.
-[[nodiscard]] Finding wrong_data_finding(const live::WrongDataError& error);
+// The cause, and a line for each device.
+[[nodiscard]] std::string stall_view(const Stall& stall, const ViewStyle& style);
 
 }  // namespace debubble

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 
+#include "formats/exporters/finding_text.hpp"
+#include "formats/exporters/memory_fit_text.hpp"
 #include "formats/exporters/report_json.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "sim/core/words.hpp"
-#include "studies/simulate/memory_fit_words.hpp"
 #include "tools/views/advice.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/brief_assumptions.hpp"
@@ -181,10 +182,10 @@ std::string advice_lines(const Report& report, const ViewStyle& style, const Adv
 std::string finding_lines(const Report& report, const ViewStyle& style) {
   std::string text;
   for (const Finding& finding : report.findings) {
-    const bool is_deadlock = report.deadlock && finding.code == "X010";
-    const std::string message = is_deadlock ? finding.help : full_text(finding);
+    const bool is_deadlock = std::holds_alternative<DeadlockFound>(finding);
+    const std::string message = is_deadlock ? finding_help(finding, report) : finding_text(finding, report);
     if (message.empty()) continue;
-    const std::string label = fmt::format("{}[{}]:", finding.severity, finding.code);
+    const std::string label = fmt::format("{}[{}]:", to_string(severity_of(finding)), code_of(finding));
     std::string margin;
     for (std::string line : wrap(fmt::format("{} {}", label, message), static_cast<std::size_t>(style.width) - 2)) {
       if (margin.empty()) line.replace(0, label.size(), paint(style.color, kBold, label));

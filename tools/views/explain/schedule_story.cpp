@@ -118,7 +118,7 @@ std::string schedule_story(const ScheduleEntry& entry, const Simulated& own, con
     text += "  " + paint(style.color, kDim, line) + "\n";
   }
   text += "\n" + paint(style.color, kBold, "for example") + "\n";
-  if (!has_result(own.result.report)) return text + findings_view(own.result.report.findings, style);
+  if (!has_result(own.result.report)) return text + findings_view(own.result.report, style);
   text += gantt(own.result.timeline, style, {&own.job.schedule, &own.job.costs}) + "\n";
   return text + story_numbers(entry, own, scenario, progress, style) + next(entry, own, flags, style);
 }

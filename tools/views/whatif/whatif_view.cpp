@@ -179,11 +179,11 @@ std::string whatif_view(const WhatIfResult& result, const ViewStyle& style) {
       fmt::format("what if: {} on {} device{}, {} microbatch{}", facts.name, facts.devices,
                   facts.devices == 1 ? "" : "s", facts.microbatches, facts.microbatches == 1 ? "" : "es");
   std::string text = heading(title, result.base.assumptions, style) + "\n";
-  if (!has_result(result.base)) return text + findings_view(result.base.findings, style);
+  if (!has_result(result.base)) return text + findings_view(result.base, style);
   if (!result.changes.empty()) {
     text += change_lines(result, style) + "\n";
     if (!has_result(result.changed)) {
-      text += findings_view(result.changed.findings, style);
+      text += findings_view(result.changed, style);
     } else if (!result.no_effect.empty()) {
       text += no_effect(result, style);
     } else {

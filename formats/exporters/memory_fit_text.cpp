@@ -1,4 +1,4 @@
-#include "studies/simulate/memory_fit_words.hpp"
+#include "formats/exporters/memory_fit_text.hpp"
 
 #include <cmath>
 

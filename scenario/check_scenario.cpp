@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/job/model_profile.hpp"
+#include "scenario/request/catalog_names.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/profile_files.hpp"
 #include "scenario/request/transform_spec.hpp"
@@ -55,6 +55,7 @@ std::set<std::string> given_times(const std::string& text) {
 Flag schedule_row(ScenarioFlags& flags, bool several) {
   Flag row{.name = "--schedule",
            .type = "NAME|FILE",
+           .names = schedule_names,
            .help = "schedule name, .csv or .json file",
            .default_text = "1f1b",
            .target = &flags.schedules,
@@ -105,6 +106,7 @@ FlagRows run_rows(ScenarioFlags& flags) {
       {.name = "--transform",
        .group = kGroup,
        .type = "NAME[:KEY=VALUE,]",
+       .names = transform_names,
        .help = "transforms, in this order; see `list transforms`",
        .target = &flags.transforms,
        .count = FlagCount::kAll},
@@ -122,7 +124,7 @@ FlagRows cost_rows(ScenarioFlags& flags) {
        .excludes = {{"--profile"}, "C009", "both say what the stages cost", "give one of them"}},
       {.name = "--w-share",
        .group = kGroup,
-       .type = "SHARE",
+       .unit = FlagUnit::kShare,
        .help = "activations kept from I to W, 0..1",
        .default_text = "1",
        .target = &flags.weight_share},
@@ -150,13 +152,13 @@ FlagRows network_rows(ScenarioFlags& flags) {
   return {
       {.name = "--comm",
        .group = kGroup,
-       .type = "TIME",
+       .unit = FlagUnit::kDuration,
        .help = "latency per hop; bare: ms",
        .default_text = "profile's, 0",
        .target = &flags.comm},
       {.name = "--bandwidth",
        .group = kGroup,
-       .type = "RATE",
+       .unit = FlagUnit::kBandwidth,
        .help = "link bandwidth: 25GB/s",
        .default_text = "profile's, none",
        .target = &flags.bandwidth,
@@ -166,7 +168,7 @@ FlagRows network_rows(ScenarioFlags& flags) {
                  "use --comm for the time of a hop, or add --profile FILE"}},
       {.name = "--host-bandwidth",
        .group = kGroup,
-       .type = "RATE",
+       .unit = FlagUnit::kBandwidth,
        .help = "offloading bandwidth",
        .default_text = "topology's, 25GB/s",
        .target = &flags.host_bandwidth,
@@ -177,6 +179,7 @@ FlagRows network_rows(ScenarioFlags& flags) {
       {.name = "--p2p",
        .group = kGroup,
        .type = "MODE",
+       .words = "overlapped|blocking|coupled",
        .help = "sends: overlapped (default), blocking or coupled",
        .preset = "overlapped",
        .target = &flags.p2p},
@@ -241,7 +244,7 @@ Scenario check_scenario(const ScenarioFlags& flags) {
         if (flags.host_bandwidth.empty()) return;
         scenario.host_bandwidth = parse_bandwidth(flags.host_bandwidth, "--host-bandwidth");
       },
-      [&] { scenario.p2p = static_cast<P2p>(choice_of(flags.p2p, "overlapped|blocking|coupled", "--p2p")); },
+      [&] { scenario.p2p = static_cast<P2p>(word_index(rows, "--p2p")); },
       [&] {
         if (flags.profile.empty()) return;
         ChosenProfile chosen = read_profiles(flags.profile, flags.transformer);

@@ -1,13 +1,10 @@
 #include "formats/text/choice.hpp"
 
 #include <algorithm>
-#include <vector>
-
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 
 namespace debubble {
-namespace {
 
 std::vector<std::string> split_names(std::string_view names) {
   std::vector<std::string> list;
@@ -19,25 +16,19 @@ std::vector<std::string> split_names(std::string_view names) {
   return list;
 }
 
-}  // namespace
-
-std::size_t choice_of(const std::string& value, std::string_view names, const char* place) {
+std::size_t choice_of(const std::string& value, std::string_view names, std::string_view place) {
   const std::vector<std::string> list = split_names(names);
   const auto found = std::find(list.begin(), list.end(), value);
   if (found != list.end()) return static_cast<std::size_t>(found - list.begin());
   const std::string guess = closest_name(value, list);
   std::string all;
   for (const std::string& name : list) all += (all.empty() ? "" : ", ") + name;
-  throw InputError(
-      Diagnostic{"C002", place, "\"" + value + "\" is not one of: " + all,
-                 guess.empty() ? std::string("write ") + place + " " + list.front() : "did you mean " + guess + "?"});
+  const std::string where(place);
+  throw InputError(Diagnostic{"C002", where, "\"" + value + "\" is not one of: " + all,
+                              guess.empty() ? "write " + where + " " + list.front() : "did you mean " + guess + "?"});
 }
 
-std::size_t choice_or_first(const std::string& value, std::string_view names, const char* place) {
-  return value.empty() ? 0 : choice_of(value, names, place);
-}
-
-void require_one_of(const std::string& value, std::string_view names, const char* place) {
+void require_one_of(const std::string& value, std::string_view names, std::string_view place) {
   static_cast<void>(choice_of(value, names, place));
 }
 

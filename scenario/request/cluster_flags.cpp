@@ -1,9 +1,9 @@
 #include "scenario/request/cluster_flags.hpp"
+#include "scenario/request/catalog_names.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/topology/topology_file.hpp"
 #include "scenario/request/checks.hpp"
@@ -78,12 +78,14 @@ FlagRows flag_rows(ClusterFlags& flags) {
       {.name = "--topology",
        .group = kGroup,
        .type = "NAME|FILE",
+       .names = topology_names,
        .help = "topology: ideal (default), see `list topologies`",
        .preset = "ideal",
        .target = &flags.topology},
       {.name = "--network",
        .group = kGroup,
        .type = "MODEL",
+       .words = "fluid|fifo|uncontended",
        .help = "link sharing: fluid (default), fifo, uncontended",
        .target = &flags.network,
        .needs = {{"--topology"}, "C004", kOnIdeal, "add --topology, e.g. --topology dgx-h100:2"}},
@@ -135,14 +137,14 @@ FlagRows flag_rows(ClusterFlags& flags) {
        .needs = {{"--topology"}, "C004", kOnIdeal, "add --topology: on ideal links every device is like every other"}},
       {.name = "--transfer-latency",
        .group = kGroup,
-       .type = "TIME",
+       .unit = FlagUnit::kDuration,
        .help = "latency per transfer, on top of links",
        .default_text = "0",
        .target = &flags.transfer_latency,
        .needs = {{"--topology"}, "C004", kOnIdeal, "use --comm, or add --topology"}},
       {.name = "--transfer-bandwidth",
        .group = kGroup,
-       .type = "RATE",
+       .unit = FlagUnit::kBandwidth,
        .help = "bandwidth limit of a rank's transfer",
        .target = &flags.transfer_bandwidth,
        .needs = {{"--topology"}, "C004", kOnIdeal, "use --bandwidth, or add --topology"}},
@@ -150,12 +152,11 @@ FlagRows flag_rows(ClusterFlags& flags) {
 }
 
 ClusterScenario check_cluster(const ClusterFlags& flags) {
+  ClusterFlags copy = flags;
+  const FlagRows rows = flag_rows(copy);
   ClusterScenario cluster;
   run_all({[&] { read_topology_flag(flags, cluster); },
-           [&] {
-             cluster.model =
-                 static_cast<NetworkModel>(choice_or_first(flags.network, "fluid|fifo|uncontended", "--network"));
-           },
+           [&] { cluster.model = static_cast<NetworkModel>(word_index(rows, "--network")); },
            [&] { cluster.sizes = read_group_sizes(flags); },
            [&] {
              if (!flags.rank_order.empty()) cluster.order = parse_rank_order(flags.rank_order, "--rank-order");
@@ -173,8 +174,6 @@ ClusterScenario check_cluster(const ClusterFlags& flags) {
              if (flags.transfer_bandwidth.empty()) return;
              cluster.transfer_bound = parse_bandwidth(flags.transfer_bandwidth, "--transfer-bandwidth");
            }});
-  ClusterFlags copy = flags;
-  const FlagRows rows = flag_rows(copy);
   cluster.given = std::any_of(rows.begin(), rows.end(), is_given);
   return cluster;
 }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "formats/text/choice.hpp"
 #include "formats/text/shell.hpp"
 
 namespace debubble {
@@ -76,6 +77,32 @@ struct Getter {
   }
 };
 
+// How a quantity is shown in a help, and how it may be written.
+struct UnitRow {
+  std::string_view type;
+  std::string_view spelled;
+};
+
+UnitRow unit_row(FlagUnit unit) {
+  switch (unit) {
+    case FlagUnit::kNone:
+      return {};
+    case FlagUnit::kDuration:
+      return {"TIME", "ns|us|ms|s|min|h"};
+    case FlagUnit::kSize:
+      return {"SIZE", "B|kB|MB|GB|TB|KiB|MiB|GiB|TiB"};
+    case FlagUnit::kBandwidth:
+      return {"RATE", "B/s|kB/s|MB/s|GB/s|TB/s|KiB/s|MiB/s|GiB/s|TiB/s|kbit/s|Mbit/s|Gbit/s|Tbit/s"};
+    case FlagUnit::kSeconds:
+      return {"SECONDS", "whole seconds"};
+    case FlagUnit::kShare:
+      return {"SHARE", "1 = 100 %"};
+    case FlagUnit::kFactor:
+      return {"X", "1 = as it is"};
+  }
+  return {};
+}
+
 bool is_given_by(std::span<const Flag> rows, std::string_view name) {
   const Flag* flag = find_flag(rows, name);
   return flag != nullptr && is_given(*flag);
@@ -95,6 +122,18 @@ bool is_switch(const Flag& flag) { return std::holds_alternative<bool*>(flag.tar
 
 bool takes_list(const Flag& flag) {
   return flag.count != FlagCount::kLast && std::holds_alternative<std::vector<std::string>*>(flag.target);
+}
+
+std::string_view type_of(const Flag& flag) {
+  if (!flag.type.empty()) return flag.type;
+  return flag.unit == FlagUnit::kNone ? flag.words : unit_row(flag.unit).type;
+}
+
+std::string_view unit_of(const Flag& flag) { return unit_row(flag.unit).spelled; }
+
+std::vector<std::string> completions_of(const Flag& flag) {
+  if (flag.names != nullptr) return flag.names();
+  return flag.words.empty() ? std::vector<std::string>{} : split_names(flag.words);
 }
 
 std::string_view key_of(const Flag& flag) {
@@ -135,6 +174,30 @@ std::vector<std::string> values_of(const Flag& flag) {
 }
 
 bool is_given(const Flag& flag) { return !values_of(flag).empty(); }
+
+std::size_t word_index(const Flag& flag) {
+  const std::vector<std::string> values = std::visit(Getter{}, flag.target);
+  return values.size() != 1 || values.front().empty() ? 0 : choice_of(values.front(), flag.words, flag.name);
+}
+
+std::size_t word_index(std::span<const Flag> rows, std::string_view name) {
+  const Flag* flag = find_flag(rows, name);
+  if (flag == nullptr) throw std::invalid_argument("not a flag: " + std::string(name));
+  return word_index(*flag);
+}
+
+std::vector<Diagnostic> unknown_words(std::span<const Flag> rows) {
+  std::vector<Diagnostic> found;
+  for (const Flag& flag : rows) {
+    if (flag.words.empty()) continue;
+    try {
+      (void)word_index(flag);
+    } catch (const InputError& error) {
+      found.insert(found.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  return found;
+}
 
 bool set_flag(const Flag& flag, const std::string& value) { return std::visit(Setter(value, flag.count), flag.target); }
 

@@ -7,6 +7,7 @@
 // The keys of scenario files, suites and results files are the long names.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,6 +23,9 @@ namespace debubble {
 // Where the value goes; a bool is set by the flag's name alone.
 using FlagTarget = std::variant<std::string*, int*, std::optional<int>*, std::optional<std::int64_t>*, bool*,
                                 std::vector<std::string>*>;
+
+// What a value is a quantity of, and so how it may be written. A plain number has none: its help says what it counts.
+enum class FlagUnit : std::uint8_t { kNone, kDuration, kSize, kBandwidth, kSeconds, kShare, kFactor };
 
 // What happens to a flag that is given several times.
 enum class FlagCount : std::uint8_t {
@@ -40,12 +44,18 @@ struct FlagRule {
   const char* help = "";
 };
 
+// The names of a catalog.
+using FlagNames = std::vector<std::string> (*)();
+
 struct Flag {
   std::string_view name;             // "--devices"; a positional argument has no dashes: "FILE"
   std::string_view short_name = {};  // "-p"
   std::string_view alias = {};       // another long name; only where both are shown
   std::string_view group = {};       // the heading in the help; empty: the first
-  std::string_view type = {};        // "N", "on|off"; of a positional or a bool none is shown
+  std::string_view type = {};        // "N", "FILE"; where it is empty type_of() tells it from the unit or the words
+  FlagUnit unit = FlagUnit::kNone;
+  std::string_view words = {};  // "fluid|fifo|uncontended": the only values; read with word_index()
+  FlagNames names = nullptr;    // of what a value may name: for completions
   std::string_view help = {};
   std::string_view default_text = {};  // as the help says it; empty where the help's own words say it
   std::string_view preset = {};        // what a text or number holds while the flag is not given
@@ -64,6 +74,12 @@ using FlagRows = std::vector<Flag>;
 [[nodiscard]] bool is_switch(const Flag& flag);
 // Whether JSON may give it as a list.
 [[nodiscard]] bool takes_list(const Flag& flag);
+// What the help shows for its value: "N", "TIME", "cpu|cuda|mpi"; empty for a switch and a positional argument.
+[[nodiscard]] std::string_view type_of(const Flag& flag);
+// How its quantity may be written: "ns|us|ms|s|min|h"; empty without a unit.
+[[nodiscard]] std::string_view unit_of(const Flag& flag);
+// What a shell can complete its value with: its words, or the names of its catalog.
+[[nodiscard]] std::vector<std::string> completions_of(const Flag& flag);
 // "devices" of "--devices".
 [[nodiscard]] std::string_view key_of(const Flag& flag);
 // The help with its default.
@@ -81,6 +97,12 @@ void add_rows(FlagRows& rows, FlagRows more);
 // Its values as typed; none where it is not given or holds its preset.
 [[nodiscard]] std::vector<std::string> values_of(const Flag& flag);
 [[nodiscard]] bool is_given(const Flag& flag);
+
+// The index of the word that it holds; 0 where it holds none. Throws InputError C002 for what is not one of its words.
+[[nodiscard]] std::size_t word_index(const Flag& flag);
+[[nodiscard]] std::size_t word_index(std::span<const Flag> rows, std::string_view name);
+// Of every flag that holds none of its words, and of no other (C002).
+[[nodiscard]] std::vector<Diagnostic> unknown_words(std::span<const Flag> rows);
 
 // Writes the value to the target; of a flag whose occurrences all count, in addition to those before. False, and
 // nothing is written, where a whole number was expected. A switch takes any text as "on".

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "sim/core/split.hpp"
@@ -36,16 +35,18 @@ FlagRows flag_rows(MemoryFlags& flags) {
       {.name = kMemoryFlag,
        .group = kGroup,
        .type = "SIZE,|auto|off",
+       .unit = FlagUnit::kSize,
        .help = "memory per device, or a list; auto (--model), off",
        .target = &flags.memory},
       {.name = kOutside,
        .group = kGroup,
-       .type = "SIZE",
+       .unit = FlagUnit::kSize,
        .help = "memory outside the allocator (with auto: 1GiB)",
        .target = &flags.outside},
       {.name = kAllocator,
        .group = kGroup,
        .type = "KIND",
+       .words = "caching|exact",
        .help = "allocator: caching (PyTorch's; default) or exact",
        .target = &flags.allocator},
   };
@@ -53,6 +54,8 @@ FlagRows flag_rows(MemoryFlags& flags) {
 
 MemoryScenario check_memory(const MemoryFlags& flags) {
   MemoryScenario scenario;
+  MemoryFlags copy = flags;
+  const FlagRows rows = flag_rows(copy);
   Checks checks;
   checks.run([&] {
     if (flags.memory == "auto") {
@@ -68,7 +71,7 @@ MemoryScenario check_memory(const MemoryFlags& flags) {
     if (!flags.outside.empty()) scenario.outside = parse_size(flags.outside, kOutside);
   });
   checks.run([&] {
-    if (choice_or_first(flags.allocator, "caching|exact", kAllocator) == 1) scenario.allocator = AllocatorKind::kExact;
+    if (word_index(rows, kAllocator) == 1) scenario.allocator = AllocatorKind::kExact;
   });
   checks.finish();
   return scenario;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "formats/text/choice.hpp"
 #include "formats/text/quantities.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/step_times.hpp"
@@ -28,21 +27,12 @@ double step_number(const std::string& text, const std::string& place, double mos
 
 void read_words(const StepFlags& flags, StepScenario& scenario, Checks& checks) {
   StepOptions& options = scenario.options;
-  checks.run([&] {
-    options.reduce = static_cast<GradientReduce>(choice_or_first(flags.grad_reduce, "overlap|at-end", "--grad-reduce"));
-  });
-  checks.run([&] {
-    constexpr const char* kAlgorithms = "auto|ring|tree|halving-doubling|hierarchical|torus|in-network|sparse";
-    options.algorithm =
-        static_cast<CollectiveAlgorithm>(choice_or_first(flags.collective, kAlgorithms, "--collective"));
-  });
-  checks.run([&] {
-    options.norm = static_cast<NormMode>(choice_or_first(flags.norm, "barrier|post-validation|none", "--norm"));
-  });
-  checks.run([&] {
-    options.gather =
-        static_cast<ParameterGather>(choice_or_first(flags.gather, "after-optimizer|before-forward", "--gather"));
-  });
+  StepFlags copy = flags;
+  const FlagRows rows = flag_rows(copy);
+  checks.run([&] { options.reduce = static_cast<GradientReduce>(word_index(rows, "--grad-reduce")); });
+  checks.run([&] { options.algorithm = static_cast<CollectiveAlgorithm>(word_index(rows, "--collective")); });
+  checks.run([&] { options.norm = static_cast<NormMode>(word_index(rows, "--norm")); });
+  checks.run([&] { options.gather = static_cast<ParameterGather>(word_index(rows, "--gather")); });
   options.keep = flags.keep_whole;
 }
 
@@ -83,26 +73,30 @@ FlagRows flag_rows(StepFlags& flags) {
       {.name = "--grad-reduce",
        .group = kGroup,
        .type = "WHEN",
+       .words = "overlap|at-end",
        .help = "gradient reduction: overlap (default) or at-end",
        .target = &flags.grad_reduce},
       {.name = "--collective",
        .group = kGroup,
        .type = "NAME",
+       .words = "auto|ring|tree|halving-doubling|hierarchical|torus|in-network|sparse",
        .help = "algorithm: auto, ring, tree, hierarchical, ...",
        .target = &flags.collective},
       {.name = "--density",
        .group = kGroup,
-       .type = "SHARE",
+       .unit = FlagUnit::kShare,
        .help = "share of gradients sent, --collective sparse",
        .target = &flags.density},
       {.name = "--norm",
        .group = kGroup,
        .type = "MODE",
+       .words = "barrier|post-validation|none",
        .help = "norm: barrier (default), post-validation, none",
        .target = &flags.norm},
       {.name = "--gather",
        .group = kGroup,
        .type = "WHEN",
+       .words = "after-optimizer|before-forward",
        .help = "gather: after-optimizer (default), before-forward",
        .target = &flags.gather},
       {.name = "--keep-whole",
@@ -111,17 +105,17 @@ FlagRows flag_rows(StepFlags& flags) {
        .target = &flags.keep_whole},
       {.name = "--slow-down",
        .group = kGroup,
-       .type = "SHARE",
+       .unit = FlagUnit::kShare,
        .help = "compute slowdown while collectives run: 0.15",
        .target = &flags.slow_down},
       {.name = "--optimizer-bandwidth",
        .group = kGroup,
-       .type = "RATE",
+       .unit = FlagUnit::kBandwidth,
        .help = "memory bandwidth of the optimizer",
        .target = &flags.optimizer_bandwidth},
       {.name = "--tied-embedding",
        .group = kGroup,
-       .type = "SIZE",
+       .unit = FlagUnit::kSize,
        .help = "gradient size of a tied embedding",
        .target = &flags.tied_embedding},
   };

@@ -1,4 +1,5 @@
 #include "scenario/request/transformer_flags.hpp"
+#include "scenario/request/catalog_names.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +9,6 @@
 #include <utility>
 
 #include "formats/files/read_file.hpp"
-#include "formats/text/choice.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
 #include "scenario/request/model_choice.hpp"
@@ -36,8 +36,7 @@ double number_in_range(const std::string& text, const char* place, double least,
 
 void check_hardware(const TransformerFlags& flags, TransformerScenario& scenario) {
   if (flags.hardware.empty()) return;
-  std::vector<std::string> names;
-  for (const Hardware& hardware : hardware_presets()) names.push_back(hardware.name);
+  const std::vector<std::string> names = hardware_names();
   scenario.hardware = flags.hardware;
   if (find_hardware(flags.hardware) != nullptr) return;
   std::string all;
@@ -120,26 +119,20 @@ void set_setup(const TransformerFlags& flags, TransformerScenario& scenario) {
   setup.sequence =
       flags.sequence.value_or(model.longest > 0 ? std::min(model.longest, 2 * kUsualSequence) : kUsualSequence);
   setup.microbatch_size = flags.microbatch_size.value_or(1);
+  TransformerFlags copy = flags;
+  const FlagRows rows = flag_rows(copy);
   Checks checks;
   checks.run([&] {
     if (flags.dtype.empty()) return;
-    setup.compute = static_cast<NumberFormat>(choice_of(flags.dtype, "fp32|fp16|bf16|fp8", "--dtype"));
+    setup.compute = static_cast<NumberFormat>(word_index(rows, "--dtype"));
   });
-  checks.run([&] {
-    setup.gradients = static_cast<NumberFormat>(choice_or_first(flags.grad_dtype, "fp32|fp16|bf16", "--grad-dtype"));
-  });
-  checks.run([&] { setup.flash_attention = choice_or_first(flags.attention, "flash|unfused", "--attention") == 0; });
-  checks.run([&] {
-    setup.recompute = static_cast<Recompute>(choice_or_first(flags.recompute, "none|selective|full", "--recompute"));
-  });
-  checks.run([&] { setup.fused_loss = choice_or_first(flags.loss, "unfused|fused", "--loss") == 1; });
-  checks.run([&] {
-    setup.fused_accumulation = choice_or_first(flags.grad_accumulation, "fused|separate", "--grad-accumulation") == 0;
-  });
-  checks.run([&] { setup.tensor_overlap = choice_or_first(flags.tensor_overlap, "on|off", "--tensor-overlap") == 0; });
-  checks.run([&] {
-    setup.context_all_to_all = choice_or_first(flags.context_exchange, "ring|all-to-all", "--context-exchange") == 1;
-  });
+  checks.run([&] { setup.gradients = static_cast<NumberFormat>(word_index(rows, "--grad-dtype")); });
+  checks.run([&] { setup.flash_attention = word_index(rows, "--attention") == 0; });
+  checks.run([&] { setup.recompute = static_cast<Recompute>(word_index(rows, "--recompute")); });
+  checks.run([&] { setup.fused_loss = word_index(rows, "--loss") == 1; });
+  checks.run([&] { setup.fused_accumulation = word_index(rows, "--grad-accumulation") == 0; });
+  checks.run([&] { setup.tensor_overlap = word_index(rows, "--tensor-overlap") == 0; });
+  checks.run([&] { setup.context_all_to_all = word_index(rows, "--context-exchange") == 1; });
   checks.run([&] {
     if (flags.expert_imbalance.empty()) return;
     setup.expert_imbalance = number_in_range(flags.expert_imbalance, "--expert-imbalance", 1, 1e4);
@@ -171,6 +164,7 @@ FlagRows flag_rows(TransformerFlags& flags) {
       {.name = "--model",
        .group = kGroup,
        .type = "NAME|FILE",
+       .names = model_names,
        .help = "model or a config.json; see `debubble list models`",
        .target = &flags.model,
        .excludes = {{"--profile", "--times"}, "C009", "both say what the stages cost", "give one of them"}},
@@ -183,6 +177,7 @@ FlagRows flag_rows(TransformerFlags& flags) {
       {.name = "--hardware",
        .group = kGroup,
        .type = "NAME",
+       .names = hardware_names,
        .help = "GPU; `debubble list hardware`",
        .default_text = "topology's",
        .target = &flags.hardware,
@@ -204,60 +199,68 @@ FlagRows flag_rows(TransformerFlags& flags) {
       {.name = "--dtype",
        .group = kGroup,
        .type = "TYPE",
+       .words = "fp32|fp16|bf16|fp8",
        .help = "matmul data type: bf16 (default), fp16, fp32, fp8",
        .target = &flags.dtype,
        .needs = model},
       {.name = "--grad-dtype",
        .group = kGroup,
        .type = "TYPE",
+       .words = "fp32|fp16|bf16",
        .help = "gradient data type: fp32 (default), bf16, fp16",
        .target = &flags.grad_dtype,
        .needs = model},
       {.name = "--attention",
        .group = kGroup,
        .type = "KIND",
+       .words = "flash|unfused",
        .help = "attention kernel: flash (default) or unfused",
        .target = &flags.attention,
        .needs = model},
       {.name = "--recompute",
        .group = kGroup,
        .type = "WHAT",
+       .words = "none|selective|full",
        .help = "recompute in B: none (default), selective, full",
        .target = &flags.recompute,
        .needs = model},
       {.name = "--loss",
        .group = kGroup,
        .type = "KIND",
+       .words = "unfused|fused",
        .help = "cross entropy: unfused (default) or fused",
        .target = &flags.loss,
        .needs = model},
       {.name = "--grad-accumulation",
        .group = kGroup,
        .type = "KIND",
+       .words = "fused|separate",
        .help = "weight-gradient sums: fused (default), separate",
        .target = &flags.grad_accumulation,
        .needs = model},
       {.name = "--tensor-overlap",
        .group = kGroup,
        .type = "WHEN",
+       .words = "on|off",
        .help = "--tp collectives overlap B: on (default), off",
        .target = &flags.tensor_overlap,
        .needs = model},
       {.name = "--context-exchange",
        .group = kGroup,
        .type = "KIND",
+       .words = "ring|all-to-all",
        .help = "exchange over --cp: ring (default) or all-to-all",
        .target = &flags.context_exchange,
        .needs = model},
       {.name = "--expert-imbalance",
        .group = kGroup,
-       .type = "X",
+       .unit = FlagUnit::kFactor,
        .help = "busiest expert rank's tokens over the mean",
        .target = &flags.expert_imbalance,
        .needs = model},
       {.name = "--capacity-factor",
        .group = kGroup,
-       .type = "X",
+       .unit = FlagUnit::kFactor,
        .help = "expert capacity: pads or drops tokens to it",
        .target = &flags.capacity_factor,
        .needs = model},

@@ -79,11 +79,7 @@ bool takes_memory_limit(const ScheduleEntry& entry) {
 
 }  // namespace
 
-Equal parse_equal(const std::string& text) {
-  require_one_of(text, "devices|stages|memory", "--equal");
-  if (text == "stages") return Equal::kStages;
-  return text == "memory" ? Equal::kMemory : Equal::kDevices;
-}
+Equal parse_equal(const std::string& text) { return static_cast<Equal>(choice_of(text, kEqualWords, "--equal")); }
 
 Bytes parse_memory_limit(const std::string& text, bool has_profile) {
   return parse_size(text, "--memory-limit", has_profile ? BareNumber::kRefused : BareNumber::kToyUnits);

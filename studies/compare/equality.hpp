@@ -17,6 +17,7 @@
 namespace debubble {
 
 enum class Equal { kDevices, kStages, kMemory };
+inline constexpr std::string_view kEqualWords = "devices|stages|memory";  // in that order
 
 // "devices", "stages" or "memory"; throws InputError C002.
 [[nodiscard]] Equal parse_equal(const std::string& text);

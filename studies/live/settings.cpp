@@ -3,7 +3,6 @@
 #include <string_view>
 #include <utility>
 
-#include "formats/text/choice.hpp"
 #include "live/cpu/cores.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
@@ -19,11 +18,9 @@ class LiveChecker {
   LiveChecker(const LiveFlags& flags, const ScenarioFlags& scenario) : flags_(flags), scenario_(scenario) {}
 
   LiveSettings run() {
-    check_word("--backend", flags_.backend, "cpu|cuda|mpi");
-    check_word("--clock", flags_.clock, "logical|wall");
-    check_word("--costs", flags_.costs, "given|cpu-time");
-    check_word("--launch", flags_.launch, "eager|graph");
-    check_word("--gpus", flags_.gpus, "shared|each");
+    LiveFlags copy = flags_;
+    const FlagRows rows = flag_rows(copy);
+    problems_ = unknown_words(rows);
     if (!problems_.empty()) throw InputError(std::move(problems_));
     settings_.backend = flags_.backend == "cuda"  ? LiveBackend::kCuda
                         : flags_.backend == "mpi" ? LiveBackend::kMpi
@@ -46,15 +43,6 @@ class LiveChecker {
 
   void add(const char* code, const std::string& place, std::string message, std::string help) {
     problems_.push_back({code, place, std::move(message), std::move(help)});
-  }
-
-  void check_word(const char* flag, const std::string& value, std::string_view words) {
-    if (value.empty()) return;
-    try {
-      require_one_of(value, words, flag);
-    } catch (const InputError& error) {
-      problems_.insert(problems_.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
   }
 
   void check_least(const char* flag, const std::optional<int>& value, int least) {

@@ -37,7 +37,7 @@ class MeasuredSizeReader {
     take(microbatch_, flags.microbatch, usual.microbatch);
     take(sequence_, flags.sequence, usual.sequence);
     take(tensor_parallel_, flags.tensor_parallel, usual.tensor_parallel);
-    checks_.run([&] { type_ = kTypes.at(choice_of(flags.type, "bf16|fp16|fp32", "--dtype")); });
+    checks_.run([&] { type_ = kTypes.at(choice_of(flags.type, kMatmulTypes, "--dtype")); });
     for (const std::string& sweep : flags.sweeps) read_sweep(sweep, flags);
     checks_.finish();
   }

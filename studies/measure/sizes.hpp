@@ -6,11 +6,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/workload/transformer_model.hpp"
 
 namespace debubble {
+
+// In the order of DataType's that can be measured.
+inline constexpr std::string_view kMatmulTypes = "bf16|fp16|fp32";
 
 struct SizeFlags {
   std::optional<int> microbatch;

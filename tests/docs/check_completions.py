@@ -16,6 +16,11 @@ CASES = [
     (["debubble", "compare", "--sch"], ["--schedules", "--schedule"], "--p2p"),
     (["debubble", "live", "--backend", ""], ["cpu", "cuda", "mpi"], "--backend"),
     (["debubble", "live", "--backend", "m"], ["mpi"], "cpu"),
+    (["debubble", "simulate", "--schedule", "zb"], ["zb-h1", "zb-v"], "1f1b"),
+    (["debubble", "compare", "--topology", "dgx"], ["dgx-h100"], "ideal"),
+    (["debubble", "simulate", "--recompute", ""], ["none", "selective", "full"], "--recompute"),
+    (["debubble", "export", "--to", "mega"], ["megatron-layout"], "pytorch-csv"),
+    (["debubble", "import", "--from", "n"], ["nsys"], "kineto"),
     (["debubble", "doctor", "-"], ["--gpu", "--help", "-o"], "--schedule"),
 ]
 

@@ -26,6 +26,15 @@ KINDS = {"switch": {"type": "boolean"}, "list": {"$ref": "#/definitions/values"}
          "text": {"$ref": "#/definitions/value"}}
 
 
+QUANTITIES = {"TIME": ", as in `1.5ms`", "SIZE": ", as in `76GiB`", "RATE": ", as in `25GB/s`"}
+
+
+def any_of(unit):
+    """"ns, us or ms" of "ns|us|ms"."""
+    *units, last = unit.split("|")
+    return f"{', '.join(units)} or {last}"
+
+
 def cell(text):
     return text.replace("|", "\\|")
 
@@ -36,8 +45,8 @@ def usage(flag):
 
 
 def takes(flag):
-    """As the help shows it: a type that ends in a comma is that of a list."""
-    return flag["type"] + "..." * flag["type"].endswith(",")
+    """Its words, or its type as the help shows it: one that ends in a comma is that of a list."""
+    return "|".join(flag["words"]) or flag["type"] + "..." * flag["type"].endswith(",")
 
 
 def names_of(flag):
@@ -51,9 +60,12 @@ def meaning(flag):
     return text + (" *(required)*" if flag["required"] else "")
 
 
+SHAPE = ("name", "short_name", "alias", "group", "type", "words", "help", "default", "required")
+
+
 def shape(flag):
     """What makes two rows of two verbs the same row."""
-    return tuple(flag[key] for key in ("name", "short_name", "alias", "group", "type", "help", "default", "required"))
+    return tuple(str(flag[key]) for key in SHAPE)
 
 
 def table(flags):
@@ -93,8 +105,11 @@ class Manual:
 
     def section(self, name):
         if name == "shared":
+            units = {flag["type"]: flag["unit"] for flags in self.rows.values() for flag in flags
+                     if flag["type"] in QUANTITIES}
+            said = "".join(f"- `{name}` is a number with {any_of(unit)}{QUANTITIES[name]}.\n" for name, unit in sorted(units.items()))
             parts = sorted(self.shared.items(), key=lambda part: (-len(part[0]), part[0]))
-            return "\n" + "".join(f"{self.heading(verbs)}\n{table(flags)}" for verbs, flags in parts)
+            return "\n" + said + "\n" + "".join(f"{self.heading(verbs)}\n{table(flags)}" for verbs, flags in parts)
         if name not in self.own:
             raise SystemExit(f"{MANUAL.name}: there is no verb {name}")
         command = self.commands[name]
@@ -132,6 +147,8 @@ def properties(flags):
     for flag in flags:
         key = flag["name"].removeprefix("--")
         value = {"type": "string", "minLength": 1} if key == "schedule" else KINDS[flag["kind"]]
+        if flag["words"]:
+            value = {"enum": flag["words"]}
         lines.append(f'            {json.dumps(key)}: {json.dumps(value)}')
     return ",\n".join(lines)
 

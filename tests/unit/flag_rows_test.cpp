@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/text/choice.hpp"
 #include "scenario/check_scenario.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/flags/command_line.hpp"
@@ -59,8 +60,62 @@ TEST_CASE("rules name flags that exist") {
 
 // One that can be read.
 std::string some_value(const Flag& flag) {
-  if (flag.name == "--network") return "fifo";
-  return flag.type == "RATE" ? "1GB/s" : flag.type == "TIME" ? "1us" : "1";
+  if (!flag.words.empty()) return split_names(flag.words).back();
+  return flag.unit == FlagUnit::kBandwidth ? "1GB/s" : flag.unit == FlagUnit::kDuration ? "1us" : "1";
+}
+
+// The codes of what check_scenario finds at that flag, where it alone is given.
+std::set<std::string> problems_with(std::string_view name, const std::string& value) {
+  ScenarioFlags flags;
+  const FlagRows rows = flag_rows(flags);
+  REQUIRE(set_flag(*find_flag(rows, name), value));
+  std::set<std::string> codes;
+  try {
+    (void)check_scenario(flags);
+  } catch (const InputError& error) {
+    for (const Diagnostic& one : error.diagnostics()) {
+      if (one.place == name) codes.insert(one.code);
+    }
+  }
+  return codes;
+}
+
+TEST_CASE("a quantity is written in the units of its row, and in no other") {
+  ScenarioFlags flags;
+  int quantities = 0;
+  for (const Flag& flag : flag_rows(flags)) {
+    using enum FlagUnit;
+    if (flag.unit != kDuration && flag.unit != kSize && flag.unit != kBandwidth) continue;
+    CAPTURE(flag.name);
+    ++quantities;
+    for (const std::string& unit : split_names(unit_of(flag))) {
+      CAPTURE(unit);
+      CHECK_FALSE(problems_with(flag.name, "1" + unit).contains("C014"));
+    }
+    CHECK(problems_with(flag.name, "1parsec").contains("C014"));
+  }
+  CHECK(quantities == 9);
+}
+
+TEST_CASE("a row's words are the only values of its flag") {
+  for (const CommandEntry& entry : command_catalog()) {
+    const std::unique_ptr<Command> command = entry.make();
+    for (const Flag& flag : command->flags()) {
+      if (flag.words.empty()) continue;
+      CAPTURE(entry.name);
+      CAPTURE(flag.name);
+      std::size_t index = 0;
+      for (const std::string& word : split_names(flag.words)) {
+        REQUIRE(set_flag(flag, word));
+        CHECK(word_index(flag) == index++);
+      }
+      REQUIRE(set_flag(flag, "no-such-word"));
+      const std::vector<Diagnostic> unknown = unknown_words({&flag, 1});
+      REQUIRE(unknown.size() == 1);
+      CHECK(unknown.front().code == "C002");
+      CHECK(unknown.front().place == flag.name);
+    }
+  }
 }
 
 TEST_CASE("what a row needs or excludes is refused, whichever row it is") {

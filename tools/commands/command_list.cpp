@@ -1,12 +1,11 @@
 #include "tools/commands/command_list.hpp"
 
-#include <algorithm>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "formats/json/json.hpp"
+#include "formats/text/choice.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/flags/config_file.hpp"
 
@@ -47,29 +46,26 @@ Json names_json(const FlagRule& rule) {
   return names;
 }
 
+Json strings_json(const std::vector<std::string>& strings) {
+  Json list = Json::array();
+  for (const std::string& one : strings) list.push_back(one);
+  return list;
+}
+
 Json flag_json(const Flag& flag) {
   return {{"name", flag.name},
           {"short_name", flag.short_name},
           {"alias", flag.alias},
           {"group", flag.group},
-          {"type", flag.type},
+          {"type", type_of(flag)},
+          {"unit", unit_of(flag)},
+          {"words", strings_json(flag.words.empty() ? std::vector<std::string>{} : split_names(flag.words))},
           {"kind", kind_of(flag)},
           {"help", flag.help},
           {"default", flag.default_text},
           {"required", flag.required},
           {"needs", names_json(flag.needs)},
           {"excludes", names_json(flag.excludes)}};
-}
-
-// "cpu cuda mpi" of "cpu|cuda|mpi"; nothing where a part names a kind of value, as FILE does, in capitals.
-std::optional<std::string> words_of(std::string_view type) {
-  const bool words = type.find('|') != std::string_view::npos && std::all_of(type.begin(), type.end(), [](char c) {
-                       return c == '|' || c == '-' || (c >= 'a' && c <= 'z');
-                     });
-  if (!words) return std::nullopt;
-  std::string list(type);
-  std::replace(list.begin(), list.end(), '|', ' ');
-  return list;
 }
 
 std::string bash_names(const FlagRows& rows) {
@@ -81,6 +77,22 @@ std::string bash_names(const FlagRows& rows) {
     }
   }
   return names + "--help";
+}
+
+std::string word_list(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// "simulate -s"|"simulate --schedule": how the word before the one to complete may look.
+std::string bash_patterns(const std::string& verb, const Flag& flag) {
+  std::string patterns;
+  for (const std::string_view name : {flag.short_name, flag.name, flag.alias}) {
+    if (name.empty()) continue;
+    patterns.append(patterns.empty() ? "\"" : "|\"").append(verb).append(" ").append(name).append("\"");
+  }
+  return patterns;
 }
 
 constexpr const char* kBashEnd = R"(  esac
@@ -125,10 +137,9 @@ std::string bash_completions() {
   text += "  esac\n  case \"${COMP_WORDS[1]} $before\" in\n";
   for (const VerbRows& verb : verbs) {
     for (const Flag& flag : verb.rows) {
-      const std::optional<std::string> words = words_of(flag.type);
-      if (!words) continue;
-      text.append("    \"").append(verb.entry->name).append(" ").append(flag.name);
-      text.append("\") values=\"").append(*words).append("\" ;;\n");
+      const std::vector<std::string> values = completions_of(flag);
+      if (values.empty()) continue;
+      text += "    " + bash_patterns(verb.entry->name, flag) + ") values=\"" + word_list(values) + "\" ;;\n";
     }
   }
   return text + kBashEnd;

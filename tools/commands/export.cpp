@@ -33,6 +33,8 @@ namespace {
 const std::array<std::string, 7> kExportFormats{"pytorch-csv",     "pytorch-comms", "zero-bubble-json", "schedule-json",
                                                 "megatron-layout", "chrome-trace",  "topology-json"};
 
+std::vector<std::string> export_formats() { return {kExportFormats.begin(), kExportFormats.end()}; }
+
 constexpr const char* kExportPlacement =
     "the simulation places the work of fill-bubbles, which is no part of the schedule";
 
@@ -51,6 +53,7 @@ class Export : public Command {
     FlagRows rows{
         {.name = "--to",
          .type = "FORMAT",
+         .names = export_formats,
          .help = "format: pytorch-csv, schedule-json, ...",
          .target = &to_,
          .required = true},

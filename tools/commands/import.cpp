@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::array kTraces{"kineto", "nsys", "records"};
 
+std::vector<std::string> import_tools() { return {"kineto", "nsys", "records", "pipedream", "megatron"}; }
+
 class Import : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
@@ -31,6 +33,7 @@ class Import : public Command {
          .required = true},
         {.name = "--from",
          .type = "TOOL",
+         .names = import_tools,
          .help = "tool: kineto, nsys, records, pipedream, megatron",
          .target = &flags_.from,
          .required = true},

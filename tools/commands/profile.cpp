@@ -1,4 +1,5 @@
 #include "tools/commands/profile.hpp"
+#include "scenario/request/catalog_names.hpp"
 
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@ FlagRows model_rows(ProfileFlags& flags) {
       {.name = "--model",
        .group = kGroup,
        .type = "NAME|FILE",
+       .names = workload_names,
        .help = "a preset (`debubble list models`) or a config.json",
        .target = &flags.model},
       {.name = "--microbatch",
@@ -40,6 +42,7 @@ FlagRows model_rows(ProfileFlags& flags) {
       {.name = "--dtype",
        .group = kGroup,
        .type = "TYPE",
+       .words = kMatmulTypes,
        .help = "matmul data type: bf16 (default), fp16 or fp32",
        .preset = "bf16",
        .target = &flags.sizes.type},

@@ -30,7 +30,7 @@ class AddOption {
   CLI::Option* operator()(bool* target) const { return app_.add_flag(option_names(flag_), *target, help_of(flag_)); }
   template <typename Target>
   CLI::Option* operator()(Target* target) const {
-    return app_.add_option(option_names(flag_), *target, help_of(flag_))->type_name(std::string(flag_.type));
+    return app_.add_option(option_names(flag_), *target, help_of(flag_))->type_name(std::string(type_of(flag_)));
   }
 
  private:
@@ -97,7 +97,7 @@ class Parser {
 // "--devices P", or "FILE" for what has no flag.
 std::string usage_of(const FlagRows& rows, const std::string& name) {
   const Flag* flag = find_flag(rows, name);
-  return flag == nullptr || is_positional(*flag) ? name : name + " " + std::string(flag->type);
+  return flag == nullptr || is_positional(*flag) ? name : name + " " + std::string(type_of(*flag));
 }
 
 [[noreturn]] void refuse_extra(const VerbFacts& verb, const FlagRows& rows, const std::vector<std::string>& extras,

@@ -15,6 +15,8 @@ namespace debubble {
 
 namespace {
 
+constexpr std::string_view kColorWords = "auto|always|never";
+
 Format checked_format(const OutputFlags& flags, std::string_view formats) {
   require_one_of(flags.format, formats, "--format");
   if (flags.format == "json") return Format::kJson;
@@ -23,7 +25,7 @@ Format checked_format(const OutputFlags& flags, std::string_view formats) {
 }
 
 ViewStyle checked_style(const OutputFlags& flags) {
-  require_one_of(flags.color, "auto|always|never", "--color");
+  require_one_of(flags.color, kColorWords, "--color");
   if (flags.width && *flags.width < kNarrowest) {
     throw InputError(Diagnostic{
         "C012", "--width",
@@ -47,7 +49,7 @@ FlagRows flag_rows(OutputFlags& flags, std::string_view formats, std::string_vie
   return {
       {.name = "--format",
        .group = kGroup,
-       .type = formats,
+       .words = formats,
        .help = format_help,
        .default_text = "text",
        .preset = "text",
@@ -63,6 +65,7 @@ FlagRows flag_rows(OutputFlags& flags, std::string_view formats, std::string_vie
       {.name = "--color",
        .group = kGroup,
        .type = "WHEN",
+       .words = kColorWords,
        .help = "color: auto, always or never",
        .default_text = "auto",
        .preset = "auto",

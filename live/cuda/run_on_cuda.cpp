@@ -9,6 +9,7 @@
 #include "live/cuda/issue_order.hpp"
 #include "live/cuda/verification.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble::live {
 namespace {
@@ -32,8 +33,6 @@ void refuse_on_one_gpu(const LiveRequest& request) {
   }
   if (!problems.empty()) throw InputError(std::move(problems));
 }
-
-std::string mebibytes(Bytes bytes) { return std::to_string((bytes + kMebibyte / 2) / kMebibyte) + " MiB"; }
 
 std::string rate(std::int64_t bytes_per_second) {
   if (bytes_per_second == 0) return "too fast to measure at its size";

@@ -127,7 +127,7 @@ void CostWeights::add_channels() {
     const Program::Channel& channel = program_.channels[k];
     if (channel.from_device == channel.to_device) continue;
     if (const Network* network = job_.topology.network()) {
-      add_way(k, *network);
+      add_route(k, *network);
       continue;
     }
     const double scale = job_.topology.transfer_scale();
@@ -164,52 +164,52 @@ void CostWeights::add_groups(const Network& network) {
 }
 
 // The longest latency of the device's ranks counts, and the slowest of all links on their routes.
-void CostWeights::add_way(std::size_t number, const Network& network) {
-  const Program::Channel& channel = program_.channels[number];
+void CostWeights::add_route(std::size_t channel, const Network& network) {
+  const Program::Channel& taken = program_.channels[channel];
   const CostName message{.kind = PartKind::kLatency, .op = {}, .stage = 0, .link = "", .links = {}};
   const double once = 1 / job_.topology.transfer_scale();
-  channel_uses_[number].push_back({number_of(message, network.message_latency), once, once});
-  std::vector<std::vector<std::int32_t>> longest_ways;
+  channel_uses_[channel].push_back({number_of(message, network.message_latency), once, once});
+  std::vector<std::vector<std::int32_t>> longest_routes;
   Nanoseconds longest = -1;
   for (int context = 0; context < network.layout.sizes.context; ++context) {
     for (int tensor = 0; tensor < network.layout.sizes.tensor; ++tensor) {
-      std::vector<std::int32_t> way;
-      network.graph.router->route(network.layout.device(tensor, context, replica_, channel.from_device),
-                                  network.layout.device(tensor, context, replica_, channel.to_device), way);
+      std::vector<std::int32_t> route;
+      network.graph.router->route(network.layout.device(tensor, context, replica_, taken.from_device),
+                                  network.layout.device(tensor, context, replica_, taken.to_device), route);
       Nanoseconds latency = 0;
-      for (const std::int32_t link : way) latency += at(network.graph.links, link).latency;
-      if (latency > longest) longest_ways.clear();
+      for (const std::int32_t link : route) latency += at(network.graph.links, link).latency;
+      if (latency > longest) longest_routes.clear();
       longest = std::max(longest, latency);
-      if (latency == longest) longest_ways.push_back(std::move(way));
+      if (latency == longest) longest_routes.push_back(std::move(route));
     }
   }
-  add_latency(number, longest_ways);
-  add_bytes(number, network);
+  add_latency(channel, longest_routes);
+  add_bytes(channel, network);
 }
 
 // Of each group: how many of its links a longest route has, at most and at least.
-void CostWeights::add_latency(std::size_t number, const std::vector<std::vector<std::int32_t>>& longest) {
+void CostWeights::add_latency(std::size_t channel, const std::vector<std::vector<std::int32_t>>& longest) {
   std::map<std::int32_t, std::vector<int>> counts;
-  for (std::size_t way = 0; way < longest.size(); ++way) {
-    for (const std::int32_t link : longest[way]) {
+  for (std::size_t route = 0; route < longest.size(); ++route) {
+    for (const std::int32_t link : longest[route]) {
       std::vector<int>& of_group = counts[at(groups_.group_of(), link)];
       of_group.resize(longest.size(), 0);
-      ++of_group[way];
+      ++of_group[route];
     }
   }
   const double once = 1 / job_.topology.transfer_scale();
-  for (const auto& [group, of_ways] : counts) {
-    const auto [least, most] = std::minmax_element(of_ways.begin(), of_ways.end());
-    channel_uses_[number].push_back({group_cost(PartKind::kLatency, group), *most * once, *least * once});
+  for (const auto& [group, of_routes] : counts) {
+    const auto [least, most] = std::minmax_element(of_routes.begin(), of_routes.end());
+    channel_uses_[channel].push_back({group_cost(PartKind::kLatency, group), *most * once, *least * once});
   }
 }
 
-void CostWeights::add_bytes(std::size_t number, const Network& network) {
-  const Program::Channel& channel = program_.channels[number];
+void CostWeights::add_bytes(std::size_t channel, const Network& network) {
+  const Program::Channel& taken = program_.channels[channel];
   const auto& links = network.graph.links;
-  const FlowPath path = job_.topology.path(replica_, channel.from_device, channel.to_device);
+  const FlowPath path = job_.topology.path(replica_, taken.from_device, taken.to_device);
   const auto bytes =
-      static_cast<double>(program_.shares.part(at(job_.costs.stages, channel.stage).output, channel.piece_class));
+      static_cast<double>(program_.shares.part(at(job_.costs.stages, taken.stage).output, taken.piece_class));
   const auto slowness = [&](const LinkShare& share) {
     const std::int64_t bandwidth = at(links, share.link).bandwidth;
     return bandwidth == 0 ? 0.0 : share.weight / static_cast<double>(bandwidth);
@@ -226,7 +226,7 @@ void CostWeights::add_bytes(std::size_t number, const Network& network) {
   }
   const bool alone = tight.size() == 1 && !nearly_equal(bound, slowest);
   for (const std::int32_t group : tight) {
-    channel_uses_[number].push_back(
+    channel_uses_[channel].push_back(
         {group_cost(PartKind::kTimePerByte, group), bytes * weight, alone ? bytes * weight : 0});
   }
 }

@@ -37,9 +37,9 @@ class CostWeights {
   void add_ops(std::size_t node, const Program::Cell& cell, std::array<double, 2> factors, double ratio);
   void add_channels();
   void add_groups(const Network& network);
-  void add_way(std::size_t number, const Network& network);
-  void add_latency(std::size_t number, const std::vector<std::vector<std::int32_t>>& longest);
-  void add_bytes(std::size_t number, const Network& network);
+  void add_route(std::size_t channel, const Network& network);
+  void add_latency(std::size_t channel, const std::vector<std::vector<std::int32_t>>& longest);
+  void add_bytes(std::size_t channel, const Network& network);
   // The number of a group's cost; -1 where it takes no time.
   std::int32_t group_cost(CostName::Kind kind, std::int32_t group);
   void sort_costs();

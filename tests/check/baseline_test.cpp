@@ -52,6 +52,11 @@ TEST_CASE("a baseline holds neither version nor command line, and a line per dev
   const std::string text = baseline_text(std::vector{prediction("a")});
   CHECK(text.find("command_line") == std::string::npos);
   CHECK(text.find("version") == std::string::npos);
+  NamedPrediction noted = prediction("a");
+  noted.report.findings = {ScheduleNote{"PyTorch refuses this"}};
+  const std::string with_note = baseline_text(std::vector{noted});
+  CHECK(with_note.find("PyTorch refuses this") != std::string::npos);
+  CHECK(with_note.find("arguments") == std::string::npos);  // a new one changes no prediction
   CHECK(text.find("\n        \"makespan_ns\": ") != std::string::npos);
   CHECK(text.find("\n            \"busy_ns\": ") != std::string::npos);
   CHECK(text.back() == '\n');

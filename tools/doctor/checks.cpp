@@ -20,6 +20,7 @@
 #include "live/mpi/plugin_loader.hpp"
 #include "profiler/cupti/table.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 #include "studies/measure/places.hpp"
 #include "tools/doctor/build_facts.hpp"
 
@@ -119,7 +120,7 @@ MachineCheck nvml_check() {
 std::string processors_text() {
   const live::Cores cores = live::usable_cores();
   return std::to_string(cores.usable()) + " usable (" + live::to_string(cores) + "): `live` times up to " +
-         std::to_string(std::max(cores.usable() - 1, 0)) + " devices by the wall clock";
+         counted(std::max(cores.usable() - 1, 0), "device") + " by the wall clock";
 }
 
 MachineCheck products_check() {

@@ -105,6 +105,7 @@ void Attributor::end_of_stream(bool complete) {
   stream.stacks.close();
   state.results.placed_by_time += stream.correlations.placed_by_time();
   state.results.ambiguous_nodes += stream.stacks.ambiguous_nodes();
+  state.results.whole_nodes += stream.correlations.whole_nodes();
   state.results.add(state.instances, stream.memory,
                     select_executions(state.instances, stream.steps, state.rules.warm_up_steps));
   state.stream.reset();

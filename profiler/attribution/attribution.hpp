@@ -12,7 +12,8 @@
 //     2 forward     a layer range, no backward range around it                  F
 //     3 backward    autograd node with sequence number n -> layer of the forward op that made node n     B, split into
 //                   I and W: by shape (a GEMM whose result has the weight's dimensions is W), by name (bias and norm
-//                   weight reductions, AccumulateGrad: W; all else: I), by order where a square GEMM is ambiguous
+//                   weight reductions, AccumulateGrad: W; all else: I), by order where a square GEMM is ambiguous or
+//                   a fused function runs its products without operators (fused_nodes.hpp)
 //     4 recompute   a forward op inside a backward range                        counted with I, and noted
 //     5 rest        optimizer, communication (nccl, wherever it was launched), copies outside of layers, outside of
 //                   layers or of all ranges, unlinked, ...

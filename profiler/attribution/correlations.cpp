@@ -101,7 +101,9 @@ void Correlations::settle(const Entry& entry, const Work& work) {
   }
   const bool linked = (entry.state & kLinked) != 0;
   if (!linked && launched && entry.slot.in_layer()) ++placed_by_time_;
-  ledger_.enter(linked || launched ? entry.slot : rest_slot(Rest::kUnlinked), work);
+  const Slot slot = linked || launched ? entry.slot : rest_slot(Rest::kUnlinked);
+  if (slot.node != 0) return fused_.add(entry.correlation, slot, work);
+  ledger_.enter(slot, work);
 }
 
 void Correlations::settle_waiting(Entry& entry) {
@@ -122,6 +124,7 @@ void Correlations::flush() {
   }
   waiting_.clear();
   free_ = 0;
+  fused_.flush();
 }
 
 std::size_t Correlations::bytes() const {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "profiler/attribution/fused_nodes.hpp"
 #include "profiler/attribution/ledger.hpp"
 #include "profiler/attribution/slot.hpp"
 
@@ -39,6 +40,8 @@ class Correlations {
   void flush();
 
   [[nodiscard]] std::int64_t placed_by_time() const { return placed_by_time_; }
+  // Fused nodes whose products could not be told apart.
+  [[nodiscard]] std::int64_t whole_nodes() const { return fused_.whole(); }
   [[nodiscard]] std::size_t bytes() const;  // held, for the test of bounded memory
 
  private:
@@ -68,6 +71,7 @@ class Correlations {
   void settle_waiting(Entry& entry);
 
   Ledger& ledger_;
+  FusedNodes fused_{ledger_};
   std::vector<Entry> entries_;
   std::vector<Waiting> waiting_;
   std::uint32_t free_ = 0;  // 1 + index of the first free one

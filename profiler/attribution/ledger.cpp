@@ -1,6 +1,8 @@
 #include "profiler/attribution/ledger.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "sim/core/words.hpp"
 
@@ -10,6 +12,21 @@ namespace {
 // No kernel runs for an hour; a damaged record may say so, and sums must not overflow.
 constexpr Nanoseconds kLongestKernel = 3'600'000'000'000;
 constexpr std::size_t kMostLosses = 1000;  // kinds of them
+
+// What kernels of matrix products are called: cuBLAS ("ampere_bf16_s16816gemm_...", "sm90_xmma_gemm_...",
+// "nvjet_hsh_..." since CUDA 12.8), CUTLASS ("cutlass::Kernel2<cutlass_80_tensorop_...>", "cutlass3x_sm100_..."),
+// hipBLASLt ("Cijk_...").
+constexpr std::array<std::string_view, 6> kProducts{"gemm", "Gemm", "GEMM", "nvjet", "cutlass", "Cijk_"};
+// "void cublasLt::splitKreduce_kernel<...>"
+constexpr std::array<std::string_view, 2> kSplitSums{"splitKreduce", "splitk_reduce"};
+
+bool contains_any_text(std::string_view name, std::span<const std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains_text(name, part); });
+}
+
+bool is_product_name(std::string_view name) {
+  return contains_any_text(name, kProducts) && !contains_any_text(name, kSplitSums);
+}
 
 }  // namespace
 
@@ -35,7 +52,7 @@ const Ledger::Traits& Ledger::traits_of(std::uint32_t kernel) {
   while (traits_.size() <= kernel) {
     const std::string& name = kernels_.text(static_cast<std::uint32_t>(traits_.size()));
     traits_.push_back({contains_text(name, "nccl") || contains_text(name, "Nccl") || contains_text(name, "NCCL"),
-                       contains_text(name, "GammaBeta")});
+                       contains_text(name, "GammaBeta"), is_product_name(name), contains_any_text(name, kSplitSums)});
   }
   return traits_[kernel];
 }
@@ -51,8 +68,9 @@ void Ledger::enter(Slot slot, const Work& work) {
   } else if (!slot.in_layer() && work.kind != GpuWork::kKernel &&
              (slot.rest == Rest::kOutsideLayers || slot.rest == Rest::kOutsideRanges)) {
     slot = rest_slot(Rest::kCopies);
-  } else if (slot.by_kernel_name && traits.weight) {
+  } else if (slot.finer != Finer::kNothing && traits.weight) {
     slot.phase = Phase::kWeightGrad;
+    if (slot.finer != Finer::kNormKernels) slot.rule = Rule::kName;
   }
   std::uint32_t layer = 0;
   if (slot.in_layer()) {

@@ -38,6 +38,9 @@ class Ledger {
   // Enters work into its slot; nccl's goes to the rest, and copies outside of layers have a category of their own.
   void enter(Slot slot, const Work& work);
   void lose(std::string_view what, std::int64_t count = 1);
+  // Whether the kernel of that number is a matrix product, or a part of the product before it (the sum of a split-K).
+  [[nodiscard]] bool is_product(std::uint32_t kernel) { return traits_of(kernel).product; }
+  [[nodiscard]] bool is_part_of_product(std::uint32_t kernel) { return traits_of(kernel).part_of_product; }
 
   [[nodiscard]] const Tallies& tallies() const { return tallies_; }
   [[nodiscard]] const NameTable& kernels() const { return kernels_; }
@@ -53,6 +56,8 @@ class Ledger {
   struct Traits {
     bool communication = false;  // "nccl" in the name
     bool weight = false;         // a norm's kernel for gamma and beta
+    bool product = false;
+    bool part_of_product = false;
   };
   struct Last {
     std::uint32_t instance = kNoInstance;

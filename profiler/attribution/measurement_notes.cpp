@@ -58,6 +58,8 @@ void note_clock(const Results& results, const Measurement& measurement, Notes& n
 void note_attribution(const Results& results, const Ledger& ledger, Notes& notes) {
   notes.add_count(results.placed_by_time, "kernels had no link and were placed by the time of their launch");
   notes.add_count(results.ambiguous_nodes, "autograd nodes could belong to several threads: the newest op was taken");
+  notes.add_count(results.whole_nodes,
+                  "fused backward nodes have another number of products than their order tells apart: they stay whole");
   notes.add_count(ledger.communication_in_layers(), "ns of communication inside layers are counted in the rest");
   notes.add_count(ledger.overlapped(),
                   "ns of kernels overlapped others of their layer: its time is the sum of their durations");

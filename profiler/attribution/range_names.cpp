@@ -52,16 +52,20 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains_text(text, part); });
 }
 
-// "_LayerNormLinearBackward" of TransformerEngine: autograd numbers the names of its own nodes only. Its kernels run
-// without operators, so nothing tells their gradients apart.
-bool is_fused_linear(std::string_view name) {
-  const bool own = !name.empty() && name.back() >= '0' && name.back() <= '9';
-  return !own && contains_any(name, {"Linear", "MLP"});
+// "_LayerNormLinearBackward" of TransformerEngine, "LinearWithGradAccumulationAndAsyncCommunicationBackward" of
+// Megatron Core: autograd numbers the names of its own nodes only. Kernels of such functions run without operators.
+std::optional<NodeKind> fused_kind(std::string_view name) {
+  const bool own = !name.empty() && is_digit(name.back());
+  if (own || contains_text(name, "FrozenWeight")) return std::nullopt;  // the latter has an input gradient only
+  if (contains_text(name, "GroupedLinear")) return NodeKind::kFusedGrouped;
+  if (contains_text(name, "MLP")) return NodeKind::kFusedMlp;
+  return contains_text(name, "Linear") ? std::optional(NodeKind::kFusedLinear) : std::nullopt;
 }
 
 NodeKind node_kind(std::string_view name) {
   if (contains_text(name, "AccumulateGrad")) return NodeKind::kAccumulation;
-  if (contains_text(name, "CppNode") || is_fused_linear(name)) return NodeKind::kBothAtOnce;
+  if (contains_any(name, {"CppNode", "OperationFuser"})) return NodeKind::kBothAtOnce;
+  if (const std::optional<NodeKind> fused = fused_kind(name)) return *fused;
   if (contains_text(name, "AddmmBackward") || contains_text(name, "LinearBackward")) return NodeKind::kInputFirst;
   if (contains_text(name, "BmmBackward")) return NodeKind::kOrdinary;
   if (contains_text(name, "MmBackward")) return NodeKind::kWeightFirst;
@@ -80,6 +84,8 @@ OpKind op_kind(std::string_view name) {
                                       {"aten::addmm", OpKind::kBiasedMatmul},
                                       {"aten::linear", OpKind::kLinear},
                                       {"aten::sum", OpKind::kSum}};
+  // Megatron Core's function: its first operands are those of a linear, too.
+  if (starts_with(name, "LinearWithGradAccumulation")) return OpKind::kLinear;
   const auto* found = std::find_if(kOps.begin(), kOps.end(), [&](const Entry& entry) { return entry.first == name; });
   return found == kOps.end() ? OpKind::kOther : found->second;
 }

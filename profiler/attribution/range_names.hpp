@@ -25,12 +25,15 @@ enum class RangeKind : std::uint8_t { kOther, kLayer, kStep, kPhase, kOptimizer,
 
 // What a backward node's work is for, as far as its name tells.
 enum class NodeKind : std::uint8_t {
-  kOrdinary,      // input gradient
-  kInputFirst,    // Addmm: one matmul per operand, the input's first
-  kWeightFirst,   // Mm: the second operand's, the weight's, first
-  kNorm,          // told apart by kernel names
-  kEmbedding,     // weight gradient
-  kBothAtOnce,    // convolutions, compiled graphs, fused and C++ functions: cannot be told apart
+  kOrdinary,     // input gradient
+  kInputFirst,   // Addmm: one matmul per operand, the input's first
+  kWeightFirst,  // Mm: the second operand's, the weight's, first
+  kNorm,         // told apart by kernel names
+  kEmbedding,    // weight gradient
+  kBothAtOnce,   // convolutions, compiled graphs and C++ functions: cannot be told apart
+  kFusedLinear,  // told apart by the order of the kernels of its products, as are the next two
+  kFusedMlp,
+  kFusedGrouped,
   kAccumulation,  // AccumulateGrad: adds to a parameter's gradient
 };
 

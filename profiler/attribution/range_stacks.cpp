@@ -14,7 +14,16 @@ Slot node_slot(NodeKind node, std::uint32_t instance, bool found) {
       return layer_slot(instance, Phase::kBackward, Rule::kUnsplit);
     case NodeKind::kNorm: {
       Slot slot = layer_slot(instance, Phase::kInputGrad, Rule::kName);
-      slot.by_kernel_name = true;
+      slot.finer = Finer::kNormKernels;
+      return slot;
+    }
+    case NodeKind::kFusedLinear:
+    case NodeKind::kFusedMlp:
+    case NodeKind::kFusedGrouped: {
+      Slot slot = layer_slot(instance, Phase::kBackward, Rule::kUnsplit);
+      slot.finer = node == NodeKind::kFusedLinear ? Finer::kLinearProducts
+                   : node == NodeKind::kFusedMlp  ? Finer::kMlpProducts
+                                                  : Finer::kGroupedProducts;
       return slot;
     }
     case NodeKind::kOrdinary:
@@ -26,6 +35,10 @@ Slot node_slot(NodeKind node, std::uint32_t instance, bool found) {
 }
 
 bool is_matmul(OpKind op) { return op == OpKind::kMatmul || op == OpKind::kBiasedMatmul || op == OpKind::kLinear; }
+
+bool is_fused(NodeKind node) {
+  return node == NodeKind::kFusedLinear || node == NodeKind::kFusedMlp || node == NodeKind::kFusedGrouped;
+}
 
 bool is_matmul_node(NodeKind node) { return node == NodeKind::kInputFirst || node == NodeKind::kWeightFirst; }
 
@@ -214,6 +227,8 @@ void RangeStacks::resolve_node(Thread& thread, Frame& frame, const RangePush& re
     instances_.mark_seen(frame.instance, Phase::kWeightGrad);
   }
   frame.slot = node_slot(frame.node, frame.instance, frame.found);
+  const bool fused = frame.slot.in_layer() && is_fused(frame.node);
+  if (fused) frame.slot.node = ++fused_nodes_;
 }
 
 // Only ops that record a node for the backward carry a sequence number. So an op with a number inside a backward node
@@ -242,7 +257,13 @@ void RangeStacks::open_backward_op(Thread& thread, Frame& frame, const RangePush
   if (is_matmul(op)) {
     const int earlier = thread.frames[frame.node_frame].matmuls++;
     const Gradient gradient = gradient_of(frame.matmul, result_of(op, record.sizes), frame.node, earlier);
-    frame.slot = layer_slot(frame.instance, gradient.phase, gradient.rule);
+    if (is_fused(frame.node)) {
+      if (gradient.rule != Rule::kShape) return;  // the order of the node's kernels will tell
+      frame.slot.phase = gradient.phase;
+      frame.slot.rule = gradient.rule;
+    } else {
+      frame.slot = layer_slot(frame.instance, gradient.phase, gradient.rule);
+    }
     frame.in_matmul = true;
   } else if (op == OpKind::kSum &&
              (is_matmul_node(frame.node) || thread.frames.back().kind == RangeKind::kEngineNode)) {

@@ -100,6 +100,7 @@ class RangeStacks {
   Thread* newest_ = nullptr;
   std::optional<std::uint32_t> layer_thread_;
   std::int64_t pushed_ = 0;
+  std::uint32_t fused_nodes_ = 0;
   bool phases_add_up_ = false;
 };
 

@@ -33,6 +33,7 @@ struct Results {
   std::int64_t outside_steps = 0;
   std::int64_t placed_by_time = 0;
   std::int64_t ambiguous_nodes = 0;
+  std::int64_t whole_nodes = 0;  // fused ones that were not told apart
   bool forced = false;
   bool paused = false;  // recording was switched off for a while
   std::vector<Nanoseconds> recorded_walls;

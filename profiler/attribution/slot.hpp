@@ -1,9 +1,10 @@
-// Slot: where the GPU work launched from one range is counted. Eight bytes, decided when the range opens.
+// Slot: where the GPU work launched from one range is counted. Twelve bytes, decided when the range opens.
 //
 //     instance   one execution of a layer for one microbatch (instances.hpp), or none
 //     phase      of that execution
 //     rule       why, for `--explain` and for the weakest rule of a split backward
 //     rest       the category, when there is no instance
+//     finer      what its kernels tell that the range does not, and the node whose kernels tell it together
 #pragma once
 
 #include <cstddef>
@@ -32,21 +33,31 @@ inline constexpr std::size_t kRests = 7;
 
 inline constexpr std::uint32_t kNoInstance = std::numeric_limits<std::uint32_t>::max();
 
+// What tells the gradients of a backward node apart that runs both in one range.
+enum class Finer : std::uint8_t {
+  kNothing,
+  kNormKernels,     // their names: a norm's backward
+  kLinearProducts,  // their order (fused_nodes.hpp): a fused linear, an MLP, a grouped linear
+  kMlpProducts,
+  kGroupedProducts,
+};
+
 struct Slot {
   std::uint32_t instance = kNoInstance;
   Phase phase = Phase::kForward;
   Rule rule = Rule::kRest;
   Rest rest = Rest::kOutsideRanges;
-  bool by_kernel_name = false;  // a norm's backward: its kernels tell the weight's gradient apart by their names
+  Finer finer = Finer::kNothing;
+  std::uint32_t node = 0;  // number of the fused node; 0: none
 
   [[nodiscard]] bool in_layer() const { return instance != kNoInstance; }
   friend bool operator==(const Slot&, const Slot&) = default;
 };
-static_assert(sizeof(Slot) == 8);
+static_assert(sizeof(Slot) == 12);
 
-[[nodiscard]] constexpr Slot rest_slot(Rest rest) { return {kNoInstance, Phase::kForward, Rule::kRest, rest, false}; }
+[[nodiscard]] constexpr Slot rest_slot(Rest rest) { return {kNoInstance, Phase::kForward, Rule::kRest, rest}; }
 [[nodiscard]] constexpr Slot layer_slot(std::uint32_t instance, Phase phase, Rule rule) {
-  return {instance, phase, rule, Rest::kOutsideLayers, false};
+  return {instance, phase, rule, Rest::kOutsideLayers};
 }
 
 [[nodiscard]] constexpr std::size_t index_of(Phase phase) { return static_cast<std::size_t>(phase); }

@@ -27,7 +27,7 @@ TEST_CASE("a node is what the engine runs, whatever its name") {
                                                "view R recompute kernel 1 5"});
 }
 
-TEST_CASE("fused linear functions stay whole, and fused norms are told apart by name") {
+TEST_CASE("fused linear functions of one kernel stay whole, and fused norms are told apart by name") {
   Script script;
   forward(script, "linear", 1);
   forward(script, "mlp", 2);

@@ -43,12 +43,14 @@ ClockState read_clock(const JsonValue& value, ProblemList& problems) {
   clock.most_mhz = static_cast<std::int32_t>(reader.optional_integer("most_mhz", kMegahertz).value_or(0));
   clock.samples = reader.optional_integer("samples", kRecordCount).value_or(0);
   clock.slowed_samples = reader.optional_integer("slowed_samples", kRecordCount).value_or(0);
+  clock.power_capped_samples = reader.optional_integer("power_capped_samples", kRecordCount).value_or(0);
   clock.drift_ppm = reader.optional_integer("drift_ppm", kPpm);
   clock.throttled = reader.optional_flag("throttled", "leave the key out for false");
   reader.finish();
-  if (clock.least_mhz > clock.most_mhz || clock.slowed_samples > clock.samples) {
+  if (clock.least_mhz > clock.most_mhz || clock.slowed_samples > clock.samples ||
+      clock.power_capped_samples > clock.samples) {
     reader.complain("P012", "", "the clock's numbers contradict one another",
-                    "least_mhz <= most_mhz and slowed_samples <= samples");
+                    "least_mhz <= most_mhz; slowed_samples and power_capped_samples <= samples");
   }
   return clock;
 }

@@ -141,6 +141,7 @@ std::string written(const ClockState& clock) {
   members.add_number_if_any("most_mhz", clock.most_mhz);
   members.add_number_if_any("samples", clock.samples);
   members.add_number_if_any("slowed_samples", clock.slowed_samples);
+  members.add_number_if_any("power_capped_samples", clock.power_capped_samples);
   members.add_number_if("drift_ppm", clock.drift_ppm);
   if (clock.throttled) members.add("throttled", "true");
   return members.on_one_line();

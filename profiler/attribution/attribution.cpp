@@ -104,6 +104,8 @@ void Attributor::end_of_stream(bool complete) {
   stream.correlations.flush();
   stream.stacks.close();
   state.results.placed_by_time += stream.correlations.placed_by_time();
+  state.results.before_launches += stream.correlations.before_launches();
+  state.results.before_launches_time += stream.correlations.before_launches_time();
   state.results.ambiguous_nodes += stream.stacks.ambiguous_nodes();
   state.results.whole_nodes += stream.correlations.whole_nodes();
   state.results.add(state.instances, stream.memory,

@@ -10,10 +10,12 @@
 
 namespace debubble::attribution {
 
-// NVML's clocks-event reasons (nvml.h) that slow work down: power cap, hardware slowdown, heat (software, hardware),
-// power brake. The others say that the GPU is idle or that somebody chose its clock.
+// NVML's clocks-event reasons (nvml.h) that are faults of the machine: hardware slowdown, heat (software, hardware),
+// power brake. The power cap is none: an H100 is at it in every long matmul (nvmlClocksEventReasonSwPowerCap). The
+// others say that the GPU is idle or that somebody chose its clock.
 inline constexpr std::uint64_t kIdleReason = 0x1;
-inline constexpr std::uint64_t kSlowingReasons = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
+inline constexpr std::uint64_t kPowerCapReason = 0x4;
+inline constexpr std::uint64_t kSlowingReasons = 0x8 | 0x20 | 0x40 | 0x80;
 
 inline constexpr std::int64_t kMostDriftPpm = 30'000;   // 3 %: beyond it, the clock or the work changed
 inline constexpr std::int64_t kMostSlowedPercent = 10;  // of the samples
@@ -26,6 +28,7 @@ class ClockUse {
     state_.most_mhz = std::max(state_.most_mhz, record.sm_mhz);
     ++state_.samples;
     if ((record.slowed_by & kSlowingReasons) != 0) ++state_.slowed_samples;
+    if ((record.slowed_by & kPowerCapReason) != 0) ++state_.power_capped_samples;
   }
 
   // Of several streams the largest drift counts.

@@ -51,6 +51,7 @@ void Correlations::link(std::uint32_t correlation, const Slot& slot) {
 void Correlations::launch(std::uint32_t correlation, Nanoseconds begin, const Slot& by_time) {
   Entry& entry = entry_of(correlation);
   if ((entry.state & kLaunched) != 0) return;  // a driver call inside a runtime call of the same number
+  if (correlation != 0 && (first_launched_ == 0 || correlation < first_launched_)) first_launched_ = correlation;
   entry.launched = begin;
   entry.state |= kLaunched;
   // Without a link yet the slot by time is only noted: a link that comes later replaces it, since it is exact.
@@ -101,6 +102,10 @@ void Correlations::settle(const Entry& entry, const Work& work) {
   }
   const bool linked = (entry.state & kLinked) != 0;
   if (!linked && launched && entry.slot.in_layer()) ++placed_by_time_;
+  if (!linked && !launched && entry.correlation != 0 && entry.correlation < first_launched_) {
+    ++before_launches_;
+    before_launches_time_ += work.end - work.begin;
+  }
   const Slot slot = linked || launched ? entry.slot : rest_slot(Rest::kUnlinked);
   if (slot.node != 0) return fused_.add(entry.correlation, slot, work);
   ledger_.enter(slot, work);

@@ -40,6 +40,9 @@ class Correlations {
   void flush();
 
   [[nodiscard]] std::int64_t placed_by_time() const { return placed_by_time_; }
+  // Kernels launched before the first launch that was seen: the recording begins in the middle of work.
+  [[nodiscard]] std::int64_t before_launches() const { return before_launches_; }
+  [[nodiscard]] Nanoseconds before_launches_time() const { return before_launches_time_; }
   // Fused nodes whose products could not be told apart.
   [[nodiscard]] std::int64_t whole_nodes() const { return fused_.whole(); }
   [[nodiscard]] std::size_t bytes() const;  // held, for the test of bounded memory
@@ -78,6 +81,9 @@ class Correlations {
   std::size_t most_entries_;
   std::size_t most_waiting_;
   std::int64_t placed_by_time_ = 0;
+  std::uint32_t first_launched_ = 0;  // the least correlation of a launch; 0: none yet
+  std::int64_t before_launches_ = 0;
+  Nanoseconds before_launches_time_ = 0;
 };
 
 }  // namespace debubble::attribution

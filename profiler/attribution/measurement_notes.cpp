@@ -53,9 +53,15 @@ void note_clock(const Results& results, const Measurement& measurement, Notes& n
   notes.add_if(results.clock.slowed(), "throttled: the clock was slowed down in " +
                                            std::to_string(clock.slowed_samples) + " of " +
                                            std::to_string(clock.samples) + " samples");
+  notes.add_if(clock.power_capped_samples > 0,
+               "the GPU was at its power cap in " + std::to_string(clock.power_capped_samples) + " of " +
+                   std::to_string(clock.samples) + " samples, as in any long run of matmuls");
 }
 
 void note_attribution(const Results& results, const Ledger& ledger, Notes& notes) {
+  notes.add_count(results.before_launches,
+                  "kernels at the start have no launch: the recording begins in the middle of work (a clip); their " +
+                      std::to_string(results.before_launches_time) + " ns are in the rest");
   notes.add_count(results.placed_by_time, "kernels had no link and were placed by the time of their launch");
   notes.add_count(results.ambiguous_nodes, "autograd nodes could belong to several threads: the newest op was taken");
   notes.add_count(results.whole_nodes,

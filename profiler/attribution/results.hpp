@@ -32,6 +32,8 @@ struct Results {
   std::int64_t warm_up_passes = 0;  // most of any stream
   std::int64_t outside_steps = 0;
   std::int64_t placed_by_time = 0;
+  std::int64_t before_launches = 0;  // kernels that were launched before the recording began
+  Nanoseconds before_launches_time = 0;
   std::int64_t ambiguous_nodes = 0;
   std::int64_t whole_nodes = 0;  // fused ones that were not told apart
   bool forced = false;

@@ -113,9 +113,11 @@ struct ClockState {
   std::int32_t least_mhz = 0;  // 0: not sampled
   std::int32_t most_mhz = 0;
   std::int64_t samples = 0;
-  std::int64_t slowed_samples = 0;        // with a reason such as power cap or heat
+  std::int64_t slowed_samples = 0;        // by heat or by the hardware's protection
   std::optional<std::int64_t> drift_ppm;  // median duration of the last third of the steps over the first, less 1
   bool throttled = false;                 // our verdict; `notes` of the origin say why
+  // At the power cap: how a GPU runs long matmuls, and no fault.
+  std::int64_t power_capped_samples = 0;
 
   friend bool operator==(const ClockState&, const ClockState&) = default;
 };

@@ -144,6 +144,39 @@ TEST_CASE("a clock that is slowed in more than a tenth of the samples was thrott
   }
 }
 
+TEST_CASE("the power cap is no heat") {
+  constexpr std::uint64_t kPowerCap = 0x4;
+  Script script;
+  step(script, 100);
+  for (int k = 0; k < 20; ++k) script.attributor.on(ClockRecord{0, script.now, 1500, k < 18 ? kPowerCap : 0});
+  const Attribution found = script.attributed();
+  CHECK(found.profile.measurement->clock == ClockState{1500, 1500, 20, 0, {}, false, 18});
+  CHECK(noted(found, "the GPU was at its power cap in 18 of 20 samples, as in any long run of matmuls"));
+  CHECK_FALSE(noted_in_part(found, "throttled"));
+}
+
+TEST_CASE("a clip whose first kernels have no launch says so") {
+  Script script;
+  const auto alone = [&](std::uint32_t correlation) {
+    KernelRecord record;
+    record.name = "early";
+    record.correlation = correlation;
+    record.begin = script.now;
+    record.end = record.begin + 7;
+    script.attributor.on(record);
+  };
+  script.correlation = 10;
+  alone(3);
+  step(script, 100);
+  alone(5);
+  const std::uint32_t late = script.correlation + 1;
+  alone(late);  // launched after others: not of the clip's start
+  const Attribution found = script.attributed();
+  CHECK(noted(found,
+              "2 kernels at the start have no launch: the recording begins in the middle of work (a clip); their 14 ns "
+              "are in the rest"));
+}
+
 TEST_CASE("percentiles are nearest ranks") {
   Script script;
   for (Nanoseconds k = 20; k >= 1; --k) script.in("debubble.layer:a", [&] { script.kernel(k); });

@@ -83,9 +83,10 @@ TEST_CASE("the clock's numbers must agree") {
   const std::string expected =
       "error[P012]: the clock's numbers contradict one another\n"
       "  --> m.json#/measurement/clock\n"
-      "  = help: least_mhz <= most_mhz and slowed_samples <= samples\n";
+      "  = help: least_mhz <= most_mhz; slowed_samples and power_capped_samples <= samples\n";
   CHECK(complaint_after("\"least_mhz\": 1200", "\"least_mhz\": 1981") == expected);
   CHECK(complaint_after("\"slowed_samples\": 1", "\"slowed_samples\": 10") == expected);
+  CHECK(complaint_after("\"slowed_samples\": 1", "\"power_capped_samples\": 10") == expected);
   CHECK(complaint_after("\"least_mhz\": 1200", "\"least_mhz\": 1980").empty());
   CHECK(complaint_after("\"throttled\": true", "\"throttled\": 1") ==
         "error[P007]: \"throttled\" must be true or false; got 1\n"

@@ -32,7 +32,7 @@ Measurement measured() {
   measurement.steps = 20;
   measurement.warm_up_steps = 3;
   measurement.overhead_ppm = -1200;
-  measurement.clock = {1200, 1980, 9, 1, -31'000, true};
+  measurement.clock = {1200, 1980, 9, 1, -31'000, true, 7};
   return measurement;
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("the text of a measurement is fixed") {
     "steps": 20,
     "warm_up_steps": 3,
     "overhead_ppm": -1200,
-    "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "drift_ppm": -31000, "throttled": true}
+    "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "power_capped_samples": 7, "drift_ppm": -31000, "throttled": true}
   },
   "layers": [)") != std::string::npos);
   CHECK(text.find("\n      \"grad_split\": \"shape\"\n") != std::string::npos);

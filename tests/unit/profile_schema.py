@@ -90,7 +90,7 @@ MEASUREMENT = {
     "steps": 20,
     "warm_up_steps": 3,
     "overhead_ppm": -120,
-    "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "drift_ppm": -7, "throttled": True},
+    "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "power_capped_samples": 8, "drift_ppm": -7, "throttled": True},
 }
 GOOD_MEASUREMENTS = [
     (["rest"], REMOVE),

@@ -164,6 +164,7 @@ std::string gpu_clock_text(const ClockState& clock) {
   if (clock.samples > 0) {
     text += fmt::format("; SM clock {} to {} MHz in {} samples, {} of them slowed", clock.least_mhz, clock.most_mhz,
                         clock.samples, clock.slowed_samples);
+    if (clock.power_capped_samples > 0) text += fmt::format(", {} at the power cap", clock.power_capped_samples);
   } else {
     text = clock.throttled ? text : "not sampled";
   }

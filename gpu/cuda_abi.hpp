@@ -33,6 +33,7 @@ inline constexpr Result kNotFound = 500;
 inline constexpr Result kNotReady = 600;
 inline constexpr Result kIllegalAddress = 700;
 inline constexpr Result kPeerAccessAlreadyEnabled = 704;
+inline constexpr Result kTooManyPeers = 711;
 inline constexpr Result kLaunchFailed = 719;
 inline constexpr Result kNotSupported = 801;
 inline constexpr Result kCaptureUnjoined = 904;
@@ -62,8 +63,8 @@ struct ProcessorResource {
   int type = 0;
   unsigned char padding[92] = {};
   unsigned processors = 0;
-  unsigned least_part = 0;  // fewest that a part may have
-  unsigned aligned_to = 0;  // the number is a multiple of it
+  unsigned least_part = 0;  // fewest that a part may have; 0: the driver does not tell
+  unsigned aligned_to = 0;  // the number is a multiple of it; 0: the driver does not tell
   unsigned char rest[36] = {};
 };
 

@@ -58,6 +58,10 @@ inline constexpr int kProcessorResource = 1;      // CU_DEV_RESOURCE_TYPE_SM
 // A kernel may take this much without asking.
 inline constexpr std::int64_t kFreeSharedMemory = std::int64_t{48} * 1024;
 
+struct Uuid {  // CUuuid
+  unsigned char bytes[16] = {};
+};
+
 // CUdevResource: a share of a GPU's processors, as the driver wrote it; passed around, never made.
 struct ProcessorResource {
   int type = 0;
@@ -107,6 +111,7 @@ struct ProcessorResource {
 
 // What only live execution needs; an older driver may lack them, and the profiler works all the same.
 #define DEBUBBLE_CUDA_LIVE_FUNCTIONS(X)                                                                              \
+  X(device_uuid, cuDeviceGetUuid_v2, (Uuid* uuid, Device device))                                                    \
   X(library_load, cuLibraryLoadData,                                                                                 \
     (Library* library, const void* code, int* options, void** values, unsigned count, int* library_options,          \
      void** library_values, unsigned library_count))                                                                 \

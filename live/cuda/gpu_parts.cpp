@@ -95,6 +95,18 @@ GpuPart GpuParts::primary(int gpu) const {
   return {contexts_[index]->handle(), nullptr, gpu, facts_[index].processors};
 }
 
+std::string GpuParts::uuid(const GpuPart& part) const {
+  cuda::Uuid uuid;
+  check(libraries_->driver.live.device_uuid(&uuid, at(contexts_, part.gpu)->device()), "asking for a GPU's UUID");
+  std::string text;
+  for (const unsigned char byte : uuid.bytes) {
+    if (text.size() == 8 || text.size() == 13 || text.size() == 18 || text.size() == 23) text += '-';  // as nvidia-smi
+    text += "0123456789abcdef"[byte >> 4U];
+    text += "0123456789abcdef"[byte & 15U];
+  }
+  return text;
+}
+
 cuda::ProcessorResource GpuParts::whole_gpu() const {
   cuda::ProcessorResource whole;
   const cuda::Result asked =

@@ -45,6 +45,8 @@ class GpuParts {
   [[nodiscard]] const CudaLibraries& libraries() const { return *libraries_; }
   [[nodiscard]] const std::vector<GpuPart>& parts() const { return parts_; }
   [[nodiscard]] const DeviceFacts& facts(const GpuPart& part) const { return at(facts_, part.gpu); }
+  // What tells this GPU, or this instance of a GPU in MIG mode, from all others in the world.
+  [[nodiscard]] std::string uuid(const GpuPart& part) const;
   // Where transfers that leave this part run: the processors that no part has, so that a copy, or the stamp next to it,
   // never waits for a free place among the part's own blocks; the part itself where nothing is left over.
   [[nodiscard]] const GpuPart& transfer_part(const GpuPart& part) const { return rest_ ? *rest_ : part; }

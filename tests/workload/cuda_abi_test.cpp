@@ -118,6 +118,7 @@ static_assert(cuda::kHostMemoryMapped == CU_MEMHOSTALLOC_DEVICEMAP);
 static_assert(cuda::kWaitUntilAtLeast == CU_STREAM_WAIT_VALUE_GEQ);
 static_assert(cuda::kCaptureThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 static_assert(cuda::kProcessorResource == CU_DEV_RESOURCE_TYPE_SM);
+static_assert(sizeof(cuda::Uuid) == sizeof(CUuuid));
 using Resource = cuda::ProcessorResource;
 static_assert(sizeof(Resource) == sizeof(CUdevResource) && alignof(Resource) <= alignof(CUdevResource));
 static_assert(offsetof(Resource, processors) == offsetof(CUdevResource, sm) + offsetof(CUdevSmResource, smCount));

@@ -63,6 +63,13 @@ int hand_out(Handle* handle, void* object) {
 #pragma GCC visibility push(default)
 extern "C" {
 
+int cuDeviceGetUuid_v2(cuda::Uuid* uuid, int device) {
+  *uuid = {};
+  uuid->bytes[0] = 0xfa;
+  uuid->bytes[15] = static_cast<unsigned char>(FakeGpu::visible_gpu(device));
+  return 0;
+}
+
 int cuLibraryLoadData(cuda::Library* library, const void* image, int*, void**, unsigned, int*, void**, unsigned) {
   return hand_out(library, new FakeModule{static_cast<const char*>(image)});
 }

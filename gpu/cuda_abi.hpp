@@ -33,6 +33,7 @@ inline constexpr Result kNotFound = 500;
 inline constexpr Result kNotReady = 600;
 inline constexpr Result kIllegalAddress = 700;
 inline constexpr Result kPeerAccessAlreadyEnabled = 704;
+inline constexpr Result kTooManyPeers = 711;
 inline constexpr Result kLaunchFailed = 719;
 inline constexpr Result kNotSupported = 801;
 inline constexpr Result kCaptureUnjoined = 904;
@@ -57,13 +58,17 @@ inline constexpr int kProcessorResource = 1;      // CU_DEV_RESOURCE_TYPE_SM
 // A kernel may take this much without asking.
 inline constexpr std::int64_t kFreeSharedMemory = std::int64_t{48} * 1024;
 
+struct Uuid {  // CUuuid
+  unsigned char bytes[16] = {};
+};
+
 // CUdevResource: a share of a GPU's processors, as the driver wrote it; passed around, never made.
 struct ProcessorResource {
   int type = 0;
   unsigned char padding[92] = {};
   unsigned processors = 0;
-  unsigned least_part = 0;  // fewest that a part may have
-  unsigned aligned_to = 0;  // the number is a multiple of it
+  unsigned least_part = 0;  // fewest that a part may have; 0: the driver does not tell
+  unsigned aligned_to = 0;  // the number is a multiple of it; 0: the driver does not tell
   unsigned char rest[36] = {};
 };
 
@@ -106,6 +111,7 @@ struct ProcessorResource {
 
 // What only live execution needs; an older driver may lack them, and the profiler works all the same.
 #define DEBUBBLE_CUDA_LIVE_FUNCTIONS(X)                                                                              \
+  X(device_uuid, cuDeviceGetUuid_v2, (Uuid* uuid, Device device))                                                    \
   X(library_load, cuLibraryLoadData,                                                                                 \
     (Library* library, const void* code, int* options, void** values, unsigned count, int* library_options,          \
      void** library_values, unsigned library_count))                                                                 \

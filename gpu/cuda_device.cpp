@@ -75,10 +75,15 @@ DeviceFacts read_device_facts(const CudaLibraries& libraries, cuda::Device devic
   return facts;
 }
 
-CudaContext::CudaContext(const CudaDriver& driver, int ordinal) : driver_(driver) {
+int visible_gpus(const CudaDriver& driver) {
   initialise(driver);
   int count = 0;
   check_cuda(driver, driver.call.device_count(&count), "counting GPUs");
+  return count;
+}
+
+CudaContext::CudaContext(const CudaDriver& driver, int ordinal) : driver_(driver) {
+  const int count = visible_gpus(driver);
   if (ordinal < 0 || ordinal >= count) {
     throw UnavailableError({"U021", "--device " + std::to_string(ordinal),
                             "there is no GPU " + std::to_string(ordinal) + "; CUDA sees " + std::to_string(count),

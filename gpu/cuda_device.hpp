@@ -38,6 +38,9 @@ struct KernelImages {
 // What the driver knows of a GPU. Throws UnavailableError U021 for one that is too old for the kernels.
 [[nodiscard]] DeviceFacts read_device_facts(const CudaLibraries& libraries, cuda::Device device);
 
+// GPUs that CUDA sees, after CUDA_VISIBLE_DEVICES. Throws UnavailableError U021 where none can be used.
+[[nodiscard]] int visible_gpus(const CudaDriver& driver);
+
 // A grid's size; std::logic_error beyond what a grid may have.
 [[nodiscard]] unsigned grid_size(std::int64_t blocks);
 

@@ -13,6 +13,12 @@ const char* help_for_start(cuda::Result error) {
     case cuda::kNoDevice:
       return "is a GPU built in and handed to this container or job (nvidia-smi, --gpus all), and is "
              "CUDA_VISIBLE_DEVICES right?";
+    case 802:  // NVIDIA Fabric Manager for NVSwitch Systems User Guide
+      return "GPUs behind NVSwitch (HGX, DGX) start only with the Fabric Manager: systemctl status "
+             "nvidia-fabricmanager";
+    case 804:  // CUDA Compatibility, "Forward Compatibility"
+      return "CUDA's forward compatibility is not for this GPU: take the package's folder \"compat\" out of "
+             "LD_LIBRARY_PATH, or update the driver";
     case 803:
       return "the driver's library and its kernel module have different versions: restart the machine after an update";
     case 999:
@@ -81,6 +87,11 @@ std::string cuda_error(const CudaDriver& driver, cuda::Result error) {
 
 void check_cuda(const CudaDriver& driver, cuda::Result result, const std::string& what) {
   if (result == cuda::kSuccess) return;
+  if (result == cuda::kOutOfMemory) {
+    throw UnavailableError({"U026", "", what + " failed: " + cuda_error(driver, result),
+                            "another program may hold the GPU's memory (nvidia-smi); a smaller --microbatch or --seq "
+                            "needs less"});
+  }
   throw UnavailableError({"U027", "", what + " failed: " + cuda_error(driver, result),
                           "is another program using the GPU, or has it fallen off the bus (dmesg, nvidia-smi)?"});
 }

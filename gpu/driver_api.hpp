@@ -25,7 +25,7 @@ void initialise(const CudaDriver& driver);
 // "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"
 [[nodiscard]] std::string cuda_error(const CudaDriver& driver, cuda::Result error);
 
-// Throws UnavailableError U027 unless the call succeeded: "`what` failed: ...".
+// Throws UnavailableError U027, or U026 where memory ran out, unless the call succeeded: "`what` failed: ...".
 void check_cuda(const CudaDriver& driver, cuda::Result result, const std::string& what);
 
 [[nodiscard]] std::string cuda_version_text(int version);  // 13000 -> "13.0"

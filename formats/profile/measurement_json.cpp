@@ -90,6 +90,7 @@ Measurement read_measurement(const JsonValue& value, ProblemList& problems) {
   measurement.steps = reader.optional_integer("steps", kSteps).value_or(0);
   measurement.warm_up_steps = reader.optional_integer("warm_up_steps", kSteps).value_or(0);
   measurement.overhead_ppm = reader.optional_integer("overhead_ppm", kPpm);
+  measurement.overhead_run_ppm = reader.optional_integer("overhead_run_ppm", kPpm);
   if (const JsonValue* clock = reader.member("clock", false)) measurement.clock = read_clock(*clock, problems);
   reader.finish();
   check_sum(measurement, reader);

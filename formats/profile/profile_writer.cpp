@@ -157,6 +157,7 @@ std::string written(const Measurement& measurement) {
   members.add_number_if_any("steps", measurement.steps);
   members.add_number_if_any("warm_up_steps", measurement.warm_up_steps);
   members.add_number_if("overhead_ppm", measurement.overhead_ppm);
+  members.add_number_if("overhead_run_ppm", measurement.overhead_run_ppm);
   if (measurement.clock != ClockState{}) members.add("clock", written(measurement.clock));
   return members.indented(2);
 }

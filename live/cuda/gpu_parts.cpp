@@ -24,6 +24,16 @@ void require_live_functions(const CudaDriver& driver) {
                                   : "with one GPU per device nothing is cut: --gpus each"});
 }
 
+[[noreturn]] void throw_no_green(const DeviceFacts& facts, const std::string& error) {
+  throw UnavailableError({"U060", facts.name, "this GPU and its driver have no green contexts: " + error,
+                          "they need the driver of CUDA 12.5 (555) or newer; --gpus each does without"});
+}
+
+// CUDA Driver API, Green Contexts, "guideline for each compute architecture", from 8.0 on.
+constexpr Granularity documented_granularity(int capability) {
+  return capability >= 90 ? Granularity{8, 8} : Granularity{4, 2};
+}
+
 // As CUDA reads it: 8 where nobody said anything, 32 at most.
 int hardware_queues() {
   const char* const set = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");  // NOLINT(concurrency-mt-unsafe)
@@ -85,33 +95,50 @@ GpuPart GpuParts::primary(int gpu) const {
   return {contexts_[index]->handle(), nullptr, gpu, facts_[index].processors};
 }
 
-void GpuParts::cut(int count) {
-  const cuda::LiveFunctions& live = libraries_->driver.live;
-  const DeviceFacts& facts = facts_.front();
+std::string GpuParts::uuid(const GpuPart& part) const {
+  cuda::Uuid uuid;
+  check(libraries_->driver.live.device_uuid(&uuid, at(contexts_, part.gpu)->device()), "asking for a GPU's UUID");
+  std::string text;
+  for (const unsigned char byte : uuid.bytes) {
+    if (text.size() == 8 || text.size() == 13 || text.size() == 18 || text.size() == 23) text += '-';  // as nvidia-smi
+    text += "0123456789abcdef"[byte >> 4U];
+    text += "0123456789abcdef"[byte & 15U];
+  }
+  return text;
+}
+
+cuda::ProcessorResource GpuParts::whole_gpu() const {
   cuda::ProcessorResource whole;
-  const cuda::Result asked = live.resource_of_device(contexts_.front()->device(), &whole, cuda::kProcessorResource);
-  if (asked != cuda::kSuccess) {
-    throw UnavailableError({"U060", facts.name,
-                            "this GPU and its driver have no green contexts: " + cuda_error(libraries_->driver, asked),
-                            "they need the driver of CUDA 12.5 (555) or newer; --gpus each does without"});
+  const cuda::Result asked =
+      libraries_->driver.live.resource_of_device(contexts_.front()->device(), &whole, cuda::kProcessorResource);
+  if (asked != cuda::kSuccess) throw_no_green(facts_.front(), cuda_error(libraries_->driver, asked));
+  return whole;
+}
+
+// Drivers of CUDA 12 (555 to 575) fill neither field, so that they stay zero.
+Granularity GpuParts::granularity_of(const cuda::ProcessorResource& whole) {
+  const Granularity documented = documented_granularity(facts_.front().capability);
+  if (whole.least_part != 0 && whole.aligned_to != 0) return {whole.least_part, whole.aligned_to};
+  const Granularity taken{whole.least_part == 0 ? documented.least : whole.least_part,
+                          whole.aligned_to == 0 ? documented.step : whole.aligned_to};
+  split_notes_.push_back(
+      "the driver does not tell how finely a GPU can be cut; by CUDA's documentation a part has at "
+      "least " +
+      std::to_string(taken.least) + ", in steps of " + std::to_string(taken.step));
+  return taken;
+}
+
+void GpuParts::cut(int count) {
+  const cuda::ProcessorResource whole = whole_gpu();
+  const Granularity granularity = granularity_of(whole);
+  if (whole.processors / static_cast<unsigned>(count) < granularity.least) {
+    throw_not_split(facts_.front(), count, whole.processors / granularity.least,
+                    "a part has at least " + std::to_string(granularity.least));
   }
-  const auto parts = static_cast<unsigned>(count);
-  const unsigned least = whole.processors / parts;
-  if (least < whole.least_part || least == 0) {
-    throw_not_split(facts, count, whole.least_part == 0 ? 0 : whole.processors / whole.least_part,
-                    "a part has at least " + std::to_string(whole.least_part));
-  }
-  // The driver rounds a size up; asked for a whole number of its steps, it has none to add.
-  const unsigned step = whole.aligned_to == 0 ? 1 : whole.aligned_to;
-  const unsigned size = least < step ? least : least / step * step;
-  std::vector<cuda::ProcessorResource> groups(parts);
   cuda::ProcessorResource rest;
-  unsigned got = parts;
-  const cuda::Result result = live.resource_split(groups.data(), &got, &whole, &rest, 0, size);
-  if (result == cuda::kInvalidResourceConfiguration) throw_not_split(facts, count, 0, "the driver refuses");
-  check(result, "cutting the GPU into parts");
-  if (got < parts) throw_not_split(facts, count, got, "the driver gives " + std::to_string(got));
-  for (const cuda::ProcessorResource& group : groups) parts_.push_back(make_part(group));
+  for (const cuda::ProcessorResource& group : split_equally(whole, count, granularity, rest)) {
+    parts_.push_back(make_part(group));
+  }
   if (rest.type == cuda::kProcessorResource && rest.processors > 0) {
     try {
       rest_ = make_part(rest);
@@ -121,13 +148,46 @@ void GpuParts::cut(int count) {
   }
 }
 
+// The driver rounds a size up; asked for a whole number of its steps, it has none to add. It may still give fewer parts
+// than the processors would do for, "due to cluster requirements" (CUDA Driver API, cuDevSmResourceSplitByCount): then
+// the parts become smaller.
+std::vector<cuda::ProcessorResource> GpuParts::split_equally(const cuda::ProcessorResource& whole, int count,
+                                                             Granularity granularity, cuda::ProcessorResource& rest) {
+  const auto parts = static_cast<unsigned>(count);
+  const auto [least, step] = granularity;
+  const unsigned largest = std::max(least, whole.processors / parts / step * step);
+  unsigned most = 0;
+  for (unsigned size = largest;; size -= step) {
+    std::vector<cuda::ProcessorResource> groups(parts);
+    rest = {};
+    unsigned got = parts;
+    const cuda::Result result = libraries_->driver.live.resource_split(groups.data(), &got, &whole, &rest, 0, size);
+    if (result == cuda::kInvalidResourceConfiguration) {
+      got = 0;
+    } else {
+      check(result, "cutting the GPU into parts");
+    }
+    if (got >= parts && size < largest) {
+      split_notes_.push_back("the driver gives too few parts of " + std::to_string(size + step) +
+                             " processors or more, so they are smaller");
+    }
+    if (got >= parts) return groups;
+    most = std::max(most, got);
+    if (size < least + step) break;
+  }
+  throw_not_split(facts_.front(), count, most,
+                  most == 0 ? "the driver refuses" : "the driver gives " + std::to_string(most));
+}
+
 GpuPart GpuParts::make_part(cuda::ProcessorResource resource) {
   const cuda::LiveFunctions& live = libraries_->driver.live;
   cuda::ResourceDescription description = nullptr;
   check(live.resource_describe(&description, &resource, 1), "describing a part of the GPU");
   GpuPart part;
-  check(live.green_create(&part.green, description, contexts_.front()->device(), cuda::kGreenDefaultStream),
-        "making a green context");
+  const cuda::Result made =
+      live.green_create(&part.green, description, contexts_.front()->device(), cuda::kGreenDefaultStream);
+  if (made == cuda::kNotSupported) throw_no_green(facts_.front(), cuda_error(libraries_->driver, made));
+  check(made, "making a green context");
   greens_.emplace_back(part.green, live.green_destroy);
   check(live.green_context(&part.context, part.green), "entering a green context");
   cuda::ProcessorResource read;
@@ -153,6 +213,11 @@ void GpuParts::connect() const {
       }
       enter(from);
       const cuda::Result enabled = live.peer_enable(to.context, 0);
+      if (enabled == cuda::kTooManyPeers) {
+        throw UnavailableError({"U060", "",
+                                "the GPUs cannot open each other's memory: " + cuda_error(libraries_->driver, enabled),
+                                "fewer GPUs (-p) need fewer connections; --backend mpi needs no peer access"});
+      }
       if (enabled != cuda::kPeerAccessAlreadyEnabled) check(enabled, "opening a peer's memory");
     }
   }
@@ -198,7 +263,7 @@ std::vector<std::string> GpuParts::notes() const {
   for (const GpuPart& part : parts_) sizes += (sizes.empty() ? "" : ", ") + std::to_string(part.processors);
   if (parts_.front().green == nullptr) return with(shared, {"one GPU per device: " + sizes + " processors"});
   const std::string whole = std::to_string(facts_.front().processors);
-  return with(shared,
+  return with(with(split_notes_, shared),
               {"green contexts of one split of " + whole + " processors: " + sizes,
                rest_ ? "transfers run on the " + std::to_string(rest_->processors) + " processors that were left over"
                      : "transfers run on the senders' processors, before other work",

@@ -23,6 +23,12 @@ struct GpuPart {
   std::int32_t processors = 0;         // as the driver read them back
 };
 
+// How finely a GPU can be cut.
+struct Granularity {
+  unsigned least;  // processors of a part
+  unsigned step;   // their number is a multiple of it
+};
+
 class GpuParts {
  public:
   // `count` equal parts of one GPU. Throws UnavailableError U060 (a driver without green contexts, or a GPU
@@ -39,6 +45,8 @@ class GpuParts {
   [[nodiscard]] const CudaLibraries& libraries() const { return *libraries_; }
   [[nodiscard]] const std::vector<GpuPart>& parts() const { return parts_; }
   [[nodiscard]] const DeviceFacts& facts(const GpuPart& part) const { return at(facts_, part.gpu); }
+  // What tells this GPU, or this instance of a GPU in MIG mode, from all others in the world.
+  [[nodiscard]] std::string uuid(const GpuPart& part) const;
   // Where transfers that leave this part run: the processors that no part has, so that a copy, or the stamp next to it,
   // never waits for a free place among the part's own blocks; the part itself where nothing is left over.
   [[nodiscard]] const GpuPart& transfer_part(const GpuPart& part) const { return rest_ ? *rest_ : part; }
@@ -56,7 +64,12 @@ class GpuParts {
   explicit GpuParts(std::shared_ptr<const CudaLibraries> libraries) : libraries_(std::move(libraries)) {}
 
   void open(int gpu);
+  [[nodiscard]] cuda::ProcessorResource whole_gpu() const;
+  [[nodiscard]] Granularity granularity_of(const cuda::ProcessorResource& whole);
   void cut(int count);
+  [[nodiscard]] std::vector<cuda::ProcessorResource> split_equally(const cuda::ProcessorResource& whole, int count,
+                                                                   Granularity granularity,
+                                                                   cuda::ProcessorResource& rest);
   void connect() const;
   GpuPart make_part(cuda::ProcessorResource resource);
   void check(cuda::Result result, const std::string& what) const;
@@ -67,7 +80,8 @@ class GpuParts {
   std::vector<OwnedHandle<cuda::GreenContext>> greens_;
   std::vector<GpuPart> parts_;
   std::optional<GpuPart> rest_;
-  mutable std::map<int, int> streams_;  // made on each GPU
+  std::vector<std::string> split_notes_;  // what is not as usual
+  mutable std::map<int, int> streams_;    // made on each GPU
 };
 
 // When CUDA loads a kernel. Lazily, at its first launch, which may wait for all that was launched before; eagerly, all

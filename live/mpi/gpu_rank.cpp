@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -22,6 +23,7 @@
 #include "live/mpi/nccl_transport.hpp"
 #include "live/mpi/rank_run.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
 
 namespace debubble::live {
@@ -54,6 +56,22 @@ LiveRequest wall_clock_request(LiveRequest request, const StagedModel& model) {
   return request;
 }
 
+const char* const kGpuForEachRank =
+    "let the launcher give every rank a GPU of its own (srun --gpus-per-task=1), or make as many visible to all ranks "
+    "of "
+    "a host as there are ranks (CUDA_VISIBLE_DEVICES)";
+
+// A launcher that hands out GPUs leaves each rank one, which is its number 0; otherwise the ranks of a host see the
+// same GPUs and take one after the other.
+int gpu_of_rank(const MessagePassing& passing, int visible) {
+  if (visible == 1) return 0;
+  if (visible == 0 || passing.rank_on_host() < visible) return passing.rank_on_host();
+  throw UnavailableError({"U021", "--gpus each",
+                          std::to_string(visible) + " GPUs are visible to it, for " +
+                              std::to_string(passing.ranks_on_host()) + " ranks on this host",
+                          kGpuForEachRank});
+}
+
 class GpuRank {
  public:
   GpuRank(MessagePassing& passing, ControlChannel& channel, const LiveRequest& request, const StagedModel& model,
@@ -77,6 +95,7 @@ class GpuRank {
     }
     if (const auto problem = find_nccl_problem(nccl_program(job_.plan()))) throw std::logic_error(*problem);
     all_or_none(passing_, channel_, [this] { open(); });
+    refuse_shared_gpus();
     std::optional<NcclEdges> edges;
     all_or_none(passing_, channel_, [&] {
       edges.emplace(gpu_.nccl, *gpu_.parts, gpu_.parts->parts().front(), *gpu_.lane, passing_.rank(), job_.plan());
@@ -94,12 +113,29 @@ class GpuRank {
     prepare_cuda_environment(KernelLoading::kEager);  // NCCL's kernels wait on the GPU for other ranks
     gpu_.nccl = load_nccl();
     const auto libraries = load_cuda_libraries();
-    gpu_.parts = GpuParts::whole(libraries, {passing_.rank_on_host()});
+    gpu_.parts = GpuParts::whole(libraries, {gpu_of_rank(passing_, visible_gpus(libraries->driver))});
     const GpuPart& part = gpu_.parts->parts().front();
     const LiveImages images = compile_live_kernels(*libraries, model_.size.type, gpu_.parts->facts(part).capability);
     gpu_.lane = std::make_unique<LaneDevice>(*gpu_.parts, part, images);
     gpu_.work = std::make_unique<StageWork>(*gpu_.lane, job_.schedule(), passing_.rank(), model_);
     gpu_.ended = gpu_.parts->make_event(part);
+  }
+
+  // NCCL takes no two ranks on one GPU, and does not say which they are.
+  void refuse_shared_gpus() {
+    std::map<std::string, int> ranks;
+    std::string shared;
+    const std::string own = gpu_.parts->uuid(gpu_.parts->parts().front());
+    if (passing_.rank() != 0) channel_.send(0, MessageWriter().text(own));
+    for (int rank = 0; passing_.rank() == 0 && rank < passing_.size(); ++rank) {
+      const auto [taken, is_new] = ranks.emplace(rank == 0 ? own : channel_.wait(rank).message.text(), rank);
+      if (is_new || !shared.empty()) continue;
+      shared = "ranks " + std::to_string(taken->second) + " and " + std::to_string(rank) + " have the same GPU, UUID " +
+               taken->first;
+    }
+    all_or_none(passing_, channel_, [&shared] {
+      if (!shared.empty()) throw UnavailableError({"U021", "--gpus each", shared, kGpuForEachRank});
+    });
   }
 
   RankResult work(Mailbox& mailbox, NcclEdges& edges) {

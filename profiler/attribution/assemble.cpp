@@ -103,6 +103,7 @@ Measurement measured(const Results& results, const Ledger& ledger, const std::ve
   measurement.steps = results.steps;
   measurement.warm_up_steps = results.warm_up_steps;
   // The overhead of recording: steps with and without it in the same run, so that the machine's state is the same.
+  // CUPTI stays attached in both, so it is a lower bound.
   if (std::min(results.recorded_walls.size(), results.unrecorded_walls.size()) >= kLeastToCompare) {
     measurement.overhead_ppm = change_ppm(median_of(results.unrecorded_walls), median_of(results.recorded_walls));
   }

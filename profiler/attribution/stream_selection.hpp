@@ -23,7 +23,7 @@ namespace debubble::attribution {
 
 inline constexpr std::int64_t kSettledPercent = 5;  // of the later median: a step that has settled
 inline constexpr std::size_t kLeastToDetect = 4;    // steps, to look for a change in
-inline constexpr std::size_t kLeastToCompare = 3;   // steps with and without the profiler, for its overhead
+inline constexpr std::size_t kLeastToCompare = 3;   // steps with and without recording, for its overhead
 inline constexpr std::size_t kLeastForDrift = 6;    // steps, for two per third
 
 struct StreamSelection {

@@ -70,8 +70,9 @@ std::string setting(const char* name) {
 std::int64_t unrecorded_every(const std::string& folder) {
   const std::string text = setting("DEBUBBLE_RECORD_STEPS");
   if (const auto every = StepPauser::parse(text); every.has_value()) return *every;
-  report_trouble(folder, {"U009", "DEBUBBLE_RECORD_STEPS", "\"" + text + "\" is neither \"all\" nor a number from 2 on",
-                          "5 leaves every 5th step unrecorded, which measures the overhead; all records every step"});
+  report_trouble(folder,
+                 {"U009", "DEBUBBLE_RECORD_STEPS", "\"" + text + "\" is neither \"all\" nor a number from 2 on",
+                  "5 leaves every 5th step unrecorded, for a lower bound of the overhead; all records every step"});
   return 5;
 }
 

@@ -1,4 +1,4 @@
-// Chooses the training steps that run unrecorded, to measure what recording costs.
+// Chooses the training steps that run unrecorded, to measure what recording costs, at least: CUPTI stays attached.
 //
 //     step      0  1  2  3  4  5  6  7  8  9 ...        DEBUBBLE_RECORD_STEPS   5 (or unset): every 5th
 //     recorded  *  *  *  *  .  *  *  *  *  .                                    all: none is left out

@@ -99,7 +99,9 @@ std::string method_text(const SessionOptions& options, const WarmUp& warm_up) {
       std::to_string(warm_up.steps) +
       " steps, until the GPU had been busy for a second and three steps agreed within 3 %";
   text += warm_up.settled ? ". " : ", which they did not in three busy seconds. ";
-  text += "Overhead: groups of five steps, in turns with recording on and off; CUPTI stays attached in both.";
+  text +=
+      "Overhead: groups of five steps, in turns with recording on and off; CUPTI stays attached in both, so it "
+      "is a lower bound.";
   if (options.size.tensor_parallel > 1) {
     text += " One of " + std::to_string(options.size.tensor_parallel) +
             " tensor-parallel shares; the collectives between them were not measured.";

@@ -94,7 +94,7 @@ struct ClockRecord {
   std::uint64_t slowed_by = 0;  // NVML's clocks-event reasons; 0: none
 };
 
-// From `time` on, the recorder takes GPU records (recording) or does not: unrecorded steps measure its overhead.
+// From `time` on, the recorder takes GPU records (recording) or does not: unrecorded steps tell its least overhead.
 struct SwitchRecord {
   Nanoseconds time = 0;
   bool recording = true;

@@ -129,9 +129,12 @@ struct Measurement {
   Nanoseconds layer_time = 0;   // attributed to layers, warm-up included
   std::vector<RestItem> rest;   // the difference
   std::vector<LossItem> losses;
-  std::int64_t steps = 0;                    // seen
-  std::int64_t warm_up_steps = 0;            // of these, discarded
-  std::optional<std::int64_t> overhead_ppm;  // step time with over step time without the profiler, less 1
+  std::int64_t steps = 0;          // seen
+  std::int64_t warm_up_steps = 0;  // of these, discarded
+  // Time of a recorded step over that of another, less 1. Against unrecorded steps of the same run, in which CUPTI
+  // stays attached: a lower bound. Against a run without CUPTI: the whole.
+  std::optional<std::int64_t> overhead_ppm;
+  std::optional<std::int64_t> overhead_run_ppm;
   ClockState clock;
 
   friend bool operator==(const Measurement&, const Measurement&) = default;

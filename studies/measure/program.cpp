@@ -64,7 +64,9 @@ std::vector<std::string> program_environment(const Environment& added) {
     for (const auto& [name, value] : added) replaced = replaced || text.starts_with(name + "=");
     if (!replaced) result.push_back(text);
   }
-  for (const auto& [name, value] : added) result.push_back(name + "=" + value);
+  for (const auto& [name, value] : added) {
+    if (!value.empty()) result.push_back(name + "=" + value);
+  }
   return result;
 }
 

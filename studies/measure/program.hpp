@@ -21,7 +21,7 @@ struct ProgramEnd {
 // "ended with status 3", "was ended by signal 11 (Segmentation fault)".
 [[nodiscard]] std::string to_string(const ProgramEnd& end);
 
-// Variables that are added to ours or replace them.
+// Variables that are added to ours or replace them; one without a value is taken away.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 // Runs it to its end. A signal from a terminal reaches the program by itself; one that was sent to this process only is

@@ -36,6 +36,62 @@ TEST_CASE("a program is measured to the nanosecond, and its output is left untou
   CHECK(profile.measurement->layer_time + rest == profile.measurement->kernel_time);
 }
 
+// fake_training, whose steps take 40 ms, and 40 ms longer where CUPTI is attached, recording or not.
+std::vector<std::string> slowed_by_cupti(const std::vector<std::string>& ours, const std::string& before = "") {
+  std::vector<std::string> arguments{"profile"};
+  arguments.insert(arguments.end(), ours.begin(), ours.end());
+  arguments.insert(arguments.end(), {"--", "sh", "-c",
+                                     before + "us=40000; test -z \"$CUDA_INJECTION64_PATH\" || us=80000; exec " +
+                                         DEBUBBLE_FAKE_TRAINING + " --hooks --steps 15 --step-us $us"});
+  return arguments;
+}
+
+TEST_CASE(
+    "unrecorded steps have CUPTI attached, too: their difference is called the least, a run without is the whole") {
+  const Folder folder;
+  const Outcome least = folder.run(slowed_by_cupti({"-o", "least.json"}), fake_machine({"COLUMNS=200"}));
+  CAPTURE(least.err);
+  CHECK(least.status == 0);
+  CHECK(contains(least.err, "at least"));
+  const Measurement paused = read_profile(folder.read("least.json"), "least.json").measurement.value();
+  REQUIRE(paused.overhead_ppm.has_value());
+  CHECK(!paused.overhead_run_ppm.has_value());
+
+  const Outcome whole =
+      folder.run(slowed_by_cupti({"--overhead", "run", "-o", "whole.json"}), fake_machine({"COLUMNS=200"}));
+  CAPTURE(whole.err);
+  CHECK(whole.status == 0);
+  CHECK(whole.out == least.out + least.out);  // the program ran twice
+  CHECK(contains(whole.err, "longer than in a run without CUPTI"));
+  const Measurement measured = read_profile(folder.read("whole.json"), "whole.json").measurement.value();
+  REQUIRE(measured.overhead_run_ppm.has_value());
+  CHECK(*measured.overhead_run_ppm > 300'000);  // 80 ms against 40 ms, on a machine with other work
+  CHECK(measured.kernels == paused.kernels);    // the second run added nothing
+}
+
+TEST_CASE("a run without CUPTI that ends badly, or has too few steps, leaves the overhead unknown and says why") {
+  const Folder folder;
+  const Outcome broken = folder.run(
+      slowed_by_cupti({"--overhead", "run", "-o", "p.json"}, "test -n \"$CUDA_INJECTION64_PATH\" || exit 3; "),
+      fake_machine({"COLUMNS=200"}));
+  CHECK(broken.status == 1);
+  CHECK(contains(broken.err, "against a run without CUPTI is not known: the run without CUPTI ended with status 3"));
+  CHECK(contains(folder.read("p.json"), "overhead_ppm"));
+  CHECK(!contains(folder.read("p.json"), "overhead_run_ppm"));
+
+  const Outcome few = folder.run(profile_of_training({"--overhead", "run", "-o", "few.json"}, {"--steps", "2"}),
+                                 fake_machine({"COLUMNS=200"}));
+  CHECK(few.status == 0);
+  CHECK(contains(few.err, "it takes 3 steps of each run, there were"));
+}
+
+TEST_CASE("the built-in transformer is not run a second time for its overhead") {
+  const Folder folder;
+  const Outcome outcome = folder.run({"profile", "--model", "tiny-gpt", "--overhead", "run"}, fake_machine());
+  CHECK(outcome.status == 2);
+  CHECK(contains(outcome.err, "error[C087]"));
+}
+
 TEST_CASE("the measured profile is one that the simulator takes") {
   const Folder folder;
   REQUIRE(folder.run(profile_of_training({"-o", "p.json"}), fake_machine()).status == 0);

@@ -32,6 +32,7 @@ Measurement measured() {
   measurement.steps = 20;
   measurement.warm_up_steps = 3;
   measurement.overhead_ppm = -1200;
+  measurement.overhead_run_ppm = 145'000;
   measurement.clock = {1200, 1980, 9, 1, -31'000, true, 7};
   return measurement;
 }
@@ -56,6 +57,7 @@ TEST_CASE("the text of a measurement is fixed") {
     "steps": 20,
     "warm_up_steps": 3,
     "overhead_ppm": -1200,
+    "overhead_run_ppm": 145000,
     "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "power_capped_samples": 7, "drift_ppm": -31000, "throttled": true}
   },
   "layers": [)") != std::string::npos);

@@ -90,6 +90,7 @@ MEASUREMENT = {
     "steps": 20,
     "warm_up_steps": 3,
     "overhead_ppm": -120,
+    "overhead_run_ppm": 120000,
     "clock": {"least_mhz": 1200, "most_mhz": 1980, "samples": 9, "slowed_samples": 1, "power_capped_samples": 8, "drift_ppm": -7, "throttled": True},
 }
 GOOD_MEASUREMENTS = [
@@ -98,6 +99,7 @@ GOOD_MEASUREMENTS = [
     (["losses"], []),
     (["steps"], REMOVE),
     (["overhead_ppm"], REMOVE),
+    (["overhead_run_ppm"], REMOVE),
     (["clock"], REMOVE),
     (["clock"], {}),
     (["clock", "throttled"], False),

@@ -2,6 +2,7 @@
 // only where they are. The checks are static; the test case says that they were made.
 #include <cublasLt.h>
 #include <cuda.h>
+#include <cudaTypedefs.h>
 #include <doctest/doctest.h>
 #include <nvrtc.h>
 
@@ -89,7 +90,9 @@ static_assert(cuda::kNotFound == CUDA_ERROR_NOT_FOUND);
 static_assert(cuda::kNotSupported == CUDA_ERROR_NOT_SUPPORTED);
 static_assert(cuda::kIllegalAddress == CUDA_ERROR_ILLEGAL_ADDRESS);
 static_assert(cuda::kLaunchFailed == CUDA_ERROR_LAUNCH_FAILED);
-static_assert(803 == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH && 999 == CUDA_ERROR_UNKNOWN);  // driver_api.cpp explains them
+// driver_api.cpp explains them.
+static_assert(802 == CUDA_ERROR_SYSTEM_NOT_READY && 803 == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
+static_assert(804 == CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE && 999 == CUDA_ERROR_UNKNOWN);
 static_assert(cuda::kProcessorCount == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(cuda::kCapabilityMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 static_assert(cuda::kCapabilityMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
@@ -105,6 +108,7 @@ using Functions = cuda::LiveFunctions;
 DEBUBBLE_CUDA_LIVE_FUNCTIONS(DEBUBBLE_DRIVER)
 static_assert(cuda::kNotReady == CUDA_ERROR_NOT_READY);
 static_assert(cuda::kPeerAccessAlreadyEnabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+static_assert(cuda::kTooManyPeers == CUDA_ERROR_TOO_MANY_PEERS);
 static_assert(cuda::kCaptureUnjoined == CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
 static_assert(cuda::kInvalidResourceConfiguration == CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
 static_assert(cuda::kEventWithoutTime == CU_EVENT_DISABLE_TIMING);
@@ -114,6 +118,7 @@ static_assert(cuda::kHostMemoryMapped == CU_MEMHOSTALLOC_DEVICEMAP);
 static_assert(cuda::kWaitUntilAtLeast == CU_STREAM_WAIT_VALUE_GEQ);
 static_assert(cuda::kCaptureThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 static_assert(cuda::kProcessorResource == CU_DEV_RESOURCE_TYPE_SM);
+static_assert(sizeof(cuda::Uuid) == sizeof(CUuuid));
 using Resource = cuda::ProcessorResource;
 static_assert(sizeof(Resource) == sizeof(CUdevResource) && alignof(Resource) <= alignof(CUdevResource));
 static_assert(offsetof(Resource, processors) == offsetof(CUdevResource, sm) + offsetof(CUdevSmResource, smCount));
@@ -121,6 +126,19 @@ static_assert(offsetof(Resource, least_part) ==
               offsetof(CUdevResource, sm) + offsetof(CUdevSmResource, minSmPartitionSize));
 static_assert(offsetof(Resource, aligned_to) ==
               offsetof(CUdevResource, sm) + offsetof(CUdevSmResource, smCoscheduledAlignment));
+
+// What the fake drivers lack (fake_drivers.hpp): the toolkit names each function's type by its first CUDA version.
+static_assert(std::is_pointer_v<PFN_cuLibraryLoadData_v12000> && std::is_pointer_v<PFN_cuLibraryUnload_v12000> &&
+              std::is_pointer_v<PFN_cuLibraryGetKernel_v12000>);
+static_assert(std::is_pointer_v<PFN_cuDeviceGetDevResource_v12040> &&
+              std::is_pointer_v<PFN_cuDevSmResourceSplitByCount_v12040> &&
+              std::is_pointer_v<PFN_cuDevResourceGenerateDesc_v12040> &&
+              std::is_pointer_v<PFN_cuGreenCtxCreate_v12040> && std::is_pointer_v<PFN_cuGreenCtxDestroy_v12040> &&
+              std::is_pointer_v<PFN_cuCtxFromGreenCtx_v12040> &&
+              std::is_pointer_v<PFN_cuGreenCtxGetDevResource_v12040>);
+static_assert(std::is_pointer_v<PFN_cuGreenCtxStreamCreate_v12050>);
+// How they refuse.
+static_assert(46 == CUDA_ERROR_DEVICE_UNAVAILABLE && 914 == CUDA_ERROR_INVALID_RESOURCE_TYPE);
 }  // namespace live
 
 namespace blas {

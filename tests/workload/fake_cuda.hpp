@@ -17,9 +17,10 @@
 //     idle              nothing is computed; all else (time, memory, records) as ever. For whole sessions
 //     error=CODE        cuInit fails with this CUDA error (100 no GPU, 803 versions of driver and module differ, ...)
 //     stub              the library says that it is the toolkit's stub (error 34)
-//     driver=VERSION    highest CUDA version of the driver (13000)
+//     driver=VERSION    highest CUDA version of the driver (13000); older ones differ as fake_drivers.hpp says
+//     refuse=FUNC:CODE  this entry point returns this error (those of kFakeRefusals, fake_drivers.hpp)
 //     libraries=VERSION version of cuBLASLt and NVRTC (13000)
-//     gpus=N            visible GPUs (1)
+//     gpus=N            GPUs of the machine (1); $CUDA_VISIBLE_DEVICES chooses among them
 //     memory=BYTES      device memory (8 GiB); beyond it an allocation fails as on a GPU
 //     capability=N      compute capability (90)
 //     compile_error     NVRTC refuses every source
@@ -27,9 +28,12 @@
 //     fail_run=NAME     this kernel breaks the context when it runs (error 700): the next synchronisation says so
 //     fail_gemm         cuBLASLt has an algorithm for no product
 //     hang=NAME         this kernel never ends
-//     processors=N      of each GPU (4); green contexts have multiples of `least_part`
-//     least_part=N      (8, or 1 where there are fewer than 16 processors)
+//     processors=N      of each GPU (4)
+//     least_part=N      green contexts have multiples of it (as documented for the capability, fake_drivers.hpp; 1
+//     where
+//                       there are fewer than 16 processors)
 //     most_parts=N      a split gives no more, whatever was asked
+//     unusable=N        a split cannot use so many processors
 //     no_green          this GPU has no green contexts
 //     no_wait_value     a stream cannot wait for a value in memory
 //     fail_wait         waiting for a value in memory fails (error 1)

@@ -51,7 +51,7 @@ struct ErrorName {
   const char* name;
   const char* text;
 };
-constexpr std::array<ErrorName, 15> kErrors{
+constexpr std::array<ErrorName, 20> kErrors{
     {{1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
      {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
      {34, "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
@@ -62,6 +62,11 @@ constexpr std::array<ErrorName, 15> kErrors{
      {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
      {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
      {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+     {711, "CUDA_ERROR_TOO_MANY_PEERS", "peer mapping resources exhausted"},
+     {802, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},
+     {804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW"},
+     {914, "CUDA_ERROR_INVALID_RESOURCE_TYPE", "invalid resource type"},
+     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
      {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
      {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
      {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "a forked stream was not joined"},
@@ -81,6 +86,7 @@ const ErrorName* error_called(int error) {
 extern "C" {
 
 int cuInit(unsigned) {
+  if (const int refused = FakeGpu::refusal("cuInit"); refused != 0) return refused;
   if (FakeGpu::has("stub")) return cuda::kStubLibrary;
   return static_cast<int>(FakeGpu::number("error", 0));
 }
@@ -92,7 +98,7 @@ int cuDriverGetVersion(int* version) {
 }
 
 int cuDeviceGetCount(int* count) {
-  *count = static_cast<int>(FakeGpu::number("gpus", 1));
+  *count = FakeGpu::visible_gpus();
   return 0;
 }
 
@@ -129,6 +135,7 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
 }
 
 int cuDevicePrimaryCtxRetain(cuda::Context* context, int device) {
+  if (const int refused = FakeGpu::refusal("cuDevicePrimaryCtxRetain"); refused != 0) return refused;
   FakeGpu& gpu = FakeGpu::one();
   ++gpu.live_objects;
   FakeContext& primary = gpu.primary(device);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 
 #include "tests/recording/fake_cupti.hpp"
@@ -23,9 +24,9 @@ Nanoseconds start_of_time() {
   return since / kFakeTick * kFakeTick;
 }
 
-constexpr std::array<std::string_view, 21> kWords{
+constexpr std::array<std::string_view, 23> kWords{
     "idle",          "error",    "stub",   "driver",     "processors",    "least_part",  "most_parts", "no_green",
-    "no_wait_value", "no_peers", "hang",   "lazy",       "fail_wait",
+    "no_wait_value", "no_peers", "hang",   "lazy",       "fail_wait",     "refuse",      "unusable",
 
     "libraries",     "gpus",     "memory", "capability", "compile_error", "fail_launch", "fail_run",   "fail_gemm"};
 
@@ -69,6 +70,39 @@ std::int64_t FakeGpu::number(std::string_view word, std::int64_t otherwise) {
   std::int64_t found = otherwise;
   std::from_chars(text.data(), text.data() + text.size(), found);
   return found;
+}
+
+int FakeGpu::refusal(std::string_view function) {
+  const std::string text = value("refuse");
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  int result = 0;
+  if (text.substr(0, colon) == function) std::from_chars(text.data() + colon + 1, text.data() + text.size(), result);
+  return result;
+}
+
+int FakeGpu::visible_gpus() {
+  const auto built_in = static_cast<int>(number("gpus", 1));
+  const char* const list = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (list == nullptr) return built_in;
+  int visible = 0;
+  while (visible_gpu(visible) >= 0) ++visible;
+  return visible;
+}
+
+int FakeGpu::visible_gpu(int ordinal) {
+  const auto built_in = static_cast<int>(number("gpus", 1));
+  const char* const list = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (list == nullptr) return ordinal < built_in ? ordinal : -1;
+  const char* const end = list + std::strlen(list);
+  const char* next = list;
+  for (int left = ordinal;; --left) {
+    int gpu = -1;
+    next = std::from_chars(next, end, gpu).ptr;
+    if (gpu < 0 || gpu >= built_in) return -1;  // what follows is not visible either
+    if (left == 0) return gpu;
+    if (next == end || *next != ',') return -1;
+    ++next;
+  }
 }
 
 std::size_t FakeGpu::free_memory() const {

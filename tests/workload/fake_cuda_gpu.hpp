@@ -81,6 +81,14 @@ class FakeGpu {
   [[nodiscard]] static std::string value(std::string_view word);
   [[nodiscard]] static std::int64_t number(std::string_view word, std::int64_t otherwise);
 
+  // What `function` returns instead of doing anything; 0: it works.
+  [[nodiscard]] static int refusal(std::string_view function);
+
+  // What $CUDA_VISIBLE_DEVICES, a list of numbers, leaves of the GPUs; -1: there is none of this number. As CUDA's, an
+  // entry that is no GPU ends the list (CUDA C++ Programming Guide, "CUDA Environment Variables").
+  [[nodiscard]] static int visible_gpus();
+  [[nodiscard]] static int visible_gpu(int ordinal);
+
   // nullptr: out of memory.
   [[nodiscard]] void* allocate(std::size_t bytes);
   [[nodiscard]] bool release(void* address);

@@ -8,6 +8,7 @@
 #include "gpu/cuda_abi.hpp"
 #include "tests/workload/fake_cuda_gpu.hpp"
 #include "tests/workload/fake_cuda_kernels.hpp"
+#include "tests/workload/fake_drivers.hpp"
 
 using namespace debubble::testing;  // NOLINT(google-build-using-namespace): this file is only exported C functions
 namespace cuda = debubble::cuda;
@@ -23,14 +24,30 @@ FakeContext* context_of(cuda::Context context) { return reinterpret_cast<FakeCon
 void* memory(cuda::Address address) { return reinterpret_cast<void*>(address); }  // NOLINT(*-int-to-ptr)
 
 unsigned processors() { return static_cast<unsigned>(FakeGpu::number("processors", 4)); }
-unsigned least_part() { return static_cast<unsigned>(FakeGpu::number("least_part", processors() < 16 ? 1 : 8)); }
+
+FakeGranularity granularity() {
+  if (FakeGpu::has("least_part")) {
+    const auto least = static_cast<unsigned>(FakeGpu::number("least_part", 1));
+    return {least, least};
+  }
+  if (processors() < 16) return {1, 1};
+  return fake_granularity(static_cast<int>(FakeGpu::number("capability", 90)));
+}
+
+bool driver_tells_granularity() {
+  const std::int64_t version = FakeGpu::number("driver", 13000);
+  const auto* const newer = std::find_if(kFakeDrivers.begin(), kFakeDrivers.end(),
+                                         [version](const FakeDriver& driver) { return driver.version > version; });
+  return newer != kFakeDrivers.begin() && (newer - 1)->tells_granularity;
+}
 
 cuda::ProcessorResource resource_of(unsigned count) {
   cuda::ProcessorResource resource;
   resource.type = cuda::kProcessorResource;
   resource.processors = count;
-  resource.least_part = least_part();
-  resource.aligned_to = least_part();
+  if (!driver_tells_granularity()) return resource;
+  resource.least_part = granularity().least;
+  resource.aligned_to = granularity().step;
   return resource;
 }
 
@@ -45,6 +62,13 @@ int hand_out(Handle* handle, void* object) {
 
 #pragma GCC visibility push(default)
 extern "C" {
+
+int cuDeviceGetUuid_v2(cuda::Uuid* uuid, int device) {
+  *uuid = {};
+  uuid->bytes[0] = 0xfa;
+  uuid->bytes[15] = static_cast<unsigned char>(FakeGpu::visible_gpu(device));
+  return 0;
+}
 
 int cuLibraryLoadData(cuda::Library* library, const void* image, int*, void**, unsigned, int*, void**, unsigned) {
   return hand_out(library, new FakeModule{static_cast<const char*>(image)});
@@ -67,20 +91,26 @@ int cuLibraryGetKernel(cuda::Function* kernel, cuda::Library library, const char
 }
 
 int cuDeviceGetDevResource(int, cuda::ProcessorResource* resource, int type) {
+  if (const int refused = FakeGpu::refusal("cuDeviceGetDevResource"); refused != 0) return refused;
   if (FakeGpu::has("no_green")) return cuda::kNotSupported;
   if (type != cuda::kProcessorResource) return kInvalidValue;
   *resource = resource_of(processors());
   return 0;
 }
 
-// Equal groups, as many as were asked for or as there are; the rest is what is left over.
+// Equal groups, as many as were asked for or as there are; the rest is what is left over. The fields of a resource are
+// the driver's: "output parameter only, do not write to this field" (cuda.h, CUdevSmResource).
 int cuDevSmResourceSplitByCount(cuda::ProcessorResource* parts, unsigned* count, const cuda::ProcessorResource* whole,
                                 cuda::ProcessorResource* rest, unsigned, unsigned least) {
-  const unsigned step = least_part();
-  const unsigned size = std::max(step, (least + step - 1) / step * step);
+  if (const int refused = FakeGpu::refusal("cuDevSmResourceSplitByCount"); refused != 0) return refused;
+  const cuda::ProcessorResource written = resource_of(whole->processors);
+  if (std::memcmp(&written, whole, sizeof written) != 0) return kInvalidValue;
+  const auto [smallest, step] = granularity();
+  const unsigned size = std::max(smallest, (least + step - 1) / step * step);
   if (size > whole->processors) return cuda::kInvalidResourceConfiguration;
   const auto most = static_cast<unsigned>(FakeGpu::number("most_parts", *count));
-  *count = std::min({*count, whole->processors / size, most});
+  const auto unusable = static_cast<unsigned>(FakeGpu::number("unusable", 0));
+  *count = std::min({*count, (whole->processors - unusable) / size, most});
   for (unsigned k = 0; k < *count; ++k) parts[k] = resource_of(size);
   *rest = resource_of(whole->processors - *count * size);
   return 0;
@@ -88,6 +118,7 @@ int cuDevSmResourceSplitByCount(cuda::ProcessorResource* parts, unsigned* count,
 
 int cuDevResourceGenerateDesc(cuda::ResourceDescription* description, cuda::ProcessorResource* resources,
                               unsigned count) {
+  if (const int refused = FakeGpu::refusal("cuDevResourceGenerateDesc"); refused != 0) return refused;
   static std::map<unsigned, FakeContext> descriptions;  // a description is not destroyed in CUDA either
   if (count != 1 || resources->processors == 0) return kInvalidValue;
   FakeContext& made = descriptions[resources->processors];
@@ -97,6 +128,7 @@ int cuDevResourceGenerateDesc(cuda::ResourceDescription* description, cuda::Proc
 }
 
 int cuGreenCtxCreate(cuda::GreenContext* green, cuda::ResourceDescription description, int device, unsigned flags) {
+  if (const int refused = FakeGpu::refusal("cuGreenCtxCreate"); refused != 0) return refused;
   if (flags != cuda::kGreenDefaultStream) return kInvalidValue;
   const auto& described = *reinterpret_cast<FakeContext*>(description);
   return hand_out(green, new FakeContext{device, described.processors, true});
@@ -119,6 +151,7 @@ int cuGreenCtxGetDevResource(cuda::GreenContext green, cuda::ProcessorResource* 
 }
 
 int cuGreenCtxStreamCreate(cuda::Stream* stream, cuda::GreenContext green, unsigned flags, int) {
+  if (const int refused = FakeGpu::refusal("cuGreenCtxStreamCreate"); refused != 0) return refused;
   if (flags != cuda::kStreamNonBlocking) return kInvalidValue;
   return hand_out(stream, FakeGpu::one().make_stream(reinterpret_cast<FakeContext*>(green)));
 }
@@ -134,6 +167,7 @@ int cuStreamCreateWithPriority(cuda::Stream* stream, unsigned, int) {
 }
 
 int cuStreamWaitValue32_v2(cuda::Stream stream, cuda::Address address, unsigned value, unsigned flags) {
+  if (const int refused = FakeGpu::refusal("cuStreamWaitValue32_v2"); refused != 0) return refused;
   if (FakeGpu::has("no_wait_value")) return cuda::kNotSupported;
   if (FakeGpu::has("fail_wait") || flags != cuda::kWaitUntilAtLeast) return kInvalidValue;
   FakeGpu::one().wait_for_value(stream_of(stream), static_cast<const volatile std::uint32_t*>(memory(address)), value);
@@ -184,6 +218,7 @@ int cuDeviceCanAccessPeer(int* possible, int, int) {
 }
 
 int cuCtxEnablePeerAccess(cuda::Context peer, unsigned) {
+  if (const int refused = FakeGpu::refusal("cuCtxEnablePeerAccess"); refused != 0) return refused;
   FakeGpu& gpu = FakeGpu::one();
   return gpu.peers.insert({gpu.current->gpu, context_of(peer)->gpu}).second ? 0 : cuda::kPeerAccessAlreadyEnabled;
 }

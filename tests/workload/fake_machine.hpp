@@ -9,9 +9,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "tests/workload/fake_cuda.hpp"
+#include "tests/workload/fake_drivers.hpp"
 
 namespace debubble::testing {
 
@@ -44,8 +46,14 @@ class Variables {
 class FakeMachine {
  public:
   // `behaviour` is $FAKE_CUDA. FAKE_CUDA_LIBRARY and FAKE_CUPTI_LIBRARY are paths, from CMake.
-  explicit FakeMachine(const std::string& behaviour = "")
-      : variables_{{"DEBUBBLE_LIBCUDA", FAKE_CUDA_LIBRARY},
+  explicit FakeMachine(const std::string& behaviour = "") : FakeMachine(behaviour, FAKE_CUDA_LIBRARY) {}
+  // With this driver, and libraries that go with it.
+  FakeMachine(const FakeDriver& driver, const std::string& behaviour)
+      : FakeMachine("driver=" + std::to_string(driver.version) + ",libraries=" + std::to_string(driver.version) + "," +
+                        behaviour,
+                    beside_fake_cuda(driver.file)) {}
+  FakeMachine(const std::string& behaviour, const std::string& driver_library)
+      : variables_{{"DEBUBBLE_LIBCUDA", driver_library},
                    {"DEBUBBLE_CUBLASLT", FAKE_CUDA_LIBRARY},
                    {"DEBUBBLE_NVRTC", FAKE_CUDA_LIBRARY},
                    {"DEBUBBLE_CUPTI", FAKE_CUPTI_LIBRARY},
@@ -56,6 +64,11 @@ class FakeMachine {
   [[nodiscard]] static std::int64_t live_bytes() { return ask("fake_cuda_live_bytes"); }
 
  private:
+  static std::string beside_fake_cuda(std::string_view file) {
+    const std::string path = FAKE_CUDA_LIBRARY;
+    return path.substr(0, path.rfind('/') + 1) + std::string(file);
+  }
+
   static std::int64_t ask(const char* what) {
     void* const library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW);
     return reinterpret_cast<FakeCudaLive*>(dlsym(library, what))();

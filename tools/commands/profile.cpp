@@ -99,10 +99,21 @@ FlagRows output_rows(ProfileFlags& flags) {
   return rows;
 }
 
+// Of a program; the built-in transformer takes turns with recording on and off.
+FlagRows program_rows(ProfileFlags& flags) {
+  return {{.name = "--overhead",
+           .group = "Program",
+           .words = "least|run",
+           .help = "least (default), or run: once more without CUPTI",
+           .preset = "least",
+           .target = &flags.overhead}};
+}
+
 class ProfileCommand : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows = model_rows(flags_);
+    add_rows(rows, program_rows(flags_));
     add_rows(rows, flag_rows(flags_.attribution, "Attribution"));
     add_rows(rows, output_rows(flags_));
     return rows;
@@ -123,8 +134,13 @@ class ProfileCommand : public Command {
       throw InputError(Diagnostic{"C087", "--checks", "it is about one size, and several are measured",
                                   "leave --checks or --sweep out"});
     }
-    if (model) return profile_model(flags_);
-    refuse_model_flags();
+    if (model) {
+      refuse(program_rows(flags_), "it is about a program, and the built-in transformer is measured", "");
+      return profile_model(flags_);
+    }
+    flags_.overhead_run = word_index(program_rows(flags_), "--overhead") == 1;
+    refuse(model_rows(flags_), "it is about the built-in transformer, and a program is measured",
+           "; the program's own arguments follow its name");
     return profile_program(flags_, invocation.program);
   }
 
@@ -141,13 +157,12 @@ class ProfileCommand : public Command {
     }
   }
 
-  // A program brings its own model.
-  void refuse_model_flags() {
-    for (const Flag& row : model_rows(flags_)) {
+  // A program brings its own model, and a model is no program.
+  static void refuse(const FlagRows& rows, const std::string& why, const std::string& more_help) {
+    for (const Flag& row : rows) {
       if (!is_given(row)) continue;
       const std::string flag(row.name);
-      throw InputError(Diagnostic{"C087", flag, "it is about the built-in transformer, and a program is measured",
-                                  "leave " + flag + " out; the program's own arguments follow its name"});
+      throw InputError(Diagnostic{"C087", flag, why, "leave " + flag + " out" + more_help});
     }
   }
 

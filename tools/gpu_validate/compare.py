@@ -86,7 +86,7 @@ def check_attribution(name, profile, report):
     losses = ", ".join(f"{item['count']} {item['what']}" for item in measured.get("losses", []))
     report.add(f"{name}: losses", not losses, losses or "none", "none")
     overhead = measured.get("overhead_ppm")
-    report.add(f"{name}: overhead of recording", None, "not known" if overhead is None else percent(overhead / 1e6), "informs")
+    report.add(f"{name}: overhead of recording, at least", None, "not known" if overhead is None else percent(overhead / 1e6), "informs")
     clock = measured.get("clock", {})
     report.add(f"{name}: clock", not clock.get("throttled", False), json.dumps(clock), "not throttled")
 

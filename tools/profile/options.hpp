@@ -18,7 +18,9 @@ struct ProfileFlags {
   bool self_check = false;
   std::string checks;  // where the comparison with event times goes; empty: nowhere
   AttributionFlags attribution;
-  std::string file;  // -o: where the profile goes; empty: a name made from what is measured
+  std::string overhead = "least";
+  bool overhead_run = false;  // the program once more, without CUPTI
+  std::string file;           // -o: where the profile goes; empty: a name made from what is measured
   std::string keep_records;
   OutputFlags shown;  // the result on stdout; `output` is not used
 };

@@ -13,6 +13,7 @@
 #include "studies/measure/places.hpp"
 #include "studies/measure/program.hpp"
 #include "studies/measure/recordings.hpp"
+#include "studies/measure/step_times.hpp"
 #include "tools/profile/options.hpp"
 #include "tools/views/explanation.hpp"
 #include "tools/views/profile_table.hpp"
@@ -46,6 +47,32 @@ Environment injected_environment(const std::filesystem::path& records) {
           {"DEBUBBLE_INJECT", library},
           {"DEBUBBLE_RECORD_DIR", records.string()},
           {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
+}
+
+// The same for its ranges alone: the driver loads nothing into it, so CUPTI is not started (injection.hpp).
+Environment ranges_environment(const std::filesystem::path& records) {
+  Environment variables = injected_environment(records);
+  variables.front().second.clear();  // CUDA_INJECTION64_PATH
+  variables.emplace_back("DEBUBBLE_RECORD_STEPS", "all");
+  return variables;
+}
+
+// Runs the program once more without CUPTI and compares its steps with those of the recording.
+ProgramEnd add_run_overhead(const std::filesystem::path& recording, const AttributionRules& rules,
+                            const std::vector<std::string>& program, Attribution& found) {
+  std::fputs("debubble: runs the program once more without CUPTI, to see what recording cost\n", stderr);
+  const RecordFolder folder("");
+  const ProgramEnd end = run_program(program, ranges_environment(folder.path()));
+  RunOverhead overhead{std::nullopt, "the run without CUPTI " + to_string(end)};
+  if (end.well() && !end.interrupted) {
+    overhead = run_overhead(settled_step_times(find_recordings(recording).records, rules),
+                            settled_step_times(find_recordings(folder.path()).records, rules));
+  }
+  if (found.profile.measurement) found.profile.measurement->overhead_run_ppm = overhead.ppm;
+  if (!overhead.problem.empty()) {
+    found.notes.push_back("what recording cost against a run without CUPTI is not known: " + overhead.problem);
+  }
+  return end;
 }
 
 // The command as it was typed.
@@ -92,11 +119,15 @@ int profile_program(const ProfileFlags& flags, const std::vector<std::string>& p
   const ProgramEnd end = run_program(program, injected_environment(folder.path()));
   if (!end.well()) std::fprintf(stderr, "debubble: %s %s\n", name.c_str(), to_string(end).c_str());
 
-  const Attribution found = attribute(find_recordings(folder.path()), rules, program);
+  Attribution found = attribute(find_recordings(folder.path()), rules, program);
+  ProgramEnd last = end;
+  if (flags.overhead_run && end.well() && !end.interrupted) {
+    last = add_run_overhead(folder.path(), rules, program, found);
+  }
   file.write(write_profile(found.profile));
   file.commit();
   show(found, path, flags);
-  return exit_status(end);
+  return exit_status(last);
 }
 
 }  // namespace debubble

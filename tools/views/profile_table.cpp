@@ -152,11 +152,19 @@ std::string profile_title(const Profile& profile) {
 }
 
 std::string overhead_text(const Measurement& measured) {
-  if (!measured.overhead_ppm) return "not measured";
   constexpr double kPpmPerPercent = 1e4;
-  const double percent = static_cast<double>(*measured.overhead_ppm) / kPpmPerPercent;
-  if (percent < 0) return fmt::format("lost in the noise: recorded steps took {:.1f} % less", -percent);
-  return fmt::format("a step takes {:.1f} % longer while it is recorded", percent);
+  if (measured.overhead_run_ppm) {
+    const double whole = static_cast<double>(*measured.overhead_run_ppm) / kPpmPerPercent;
+    return whole < 0 ? fmt::format("lost in the noise: recorded steps took {:.1f} % less than without CUPTI", -whole)
+                     : fmt::format("a step takes {:.1f} % longer than in a run without CUPTI", whole);
+  }
+  if (!measured.overhead_ppm) return "not measured";
+  const double least = static_cast<double>(*measured.overhead_ppm) / kPpmPerPercent;
+  if (least < 0) {
+    return fmt::format("at least 0; lost in the noise: recorded steps took {:.1f} % less than others", -least);
+  }
+  return fmt::format("a step takes at least {:.1f} % longer while it is recorded: CUPTI stays attached in others",
+                     least);
 }
 
 std::string gpu_clock_text(const ClockState& clock) {

@@ -143,10 +143,19 @@ class OnGpus(unittest.TestCase):
     MODEL = ["--gpus", "each", "--schedule", "1f1b", "-p", "2", "-m", "3", "--model", "tiny-gpt", "--seq", "32",
              "--repetitions", "2"]
 
+    FAKES = {"DEBUBBLE_LIBCUDA": FAKE_CUDA, "DEBUBBLE_CUBLASLT": FAKE_CUDA, "DEBUBBLE_NVRTC": FAKE_CUDA,
+             "DEBUBBLE_LIBNCCL": FAKE_NCCL, "FAKE_CUDA": "gpus=2"}
+
     def on_gpus(self, *flags, **more):
-        fakes = {"DEBUBBLE_LIBCUDA": FAKE_CUDA, "DEBUBBLE_CUBLASLT": FAKE_CUDA, "DEBUBBLE_NVRTC": FAKE_CUDA,
-                 "DEBUBBLE_LIBNCCL": FAKE_NCCL, "FAKE_CUDA": "gpus=2"}
-        return live(2, *self.MODEL, *flags, **{**fakes, **more})
+        return live(2, *self.MODEL, *flags, **{**self.FAKES, **more})
+
+    def with_visible(self, *lists, fake_cuda="gpus=4"):
+        """Every rank with its own CUDA_VISIBLE_DEVICES, as launchers set it."""
+        command = [MPIRUN]
+        for visible in lists:
+            command += [":"] * (len(command) > 1)
+            command += ["-n", "1", "env", f"CUDA_VISIBLE_DEVICES={visible}", *LIVE, *self.MODEL]
+        return run(*command, **{**self.FAKES, "FAKE_CUDA": fake_cuda})
 
     def test_2_gpus_hand_each_other_every_tensor(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -158,6 +167,29 @@ class OnGpus(unittest.TestCase):
         self.assertEqual(record["origin"]["backend"], "mpi+nccl")
         self.assertIn("NCCL 2.28.9", record["origin"]["libraries"])
         self.assertEqual(len(record["iterations"]), 2)
+
+    def test_a_launcher_may_give_every_rank_one_gpu(self):
+        # As srun --gpus-per-task=1 does: rank 1 sees one GPU, which is GPU 0 to it.
+        for lists in (("0", "1"), ("3", "1"), ("2,3", "0,1")):
+            done = self.with_visible(*lists)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_two_ranks_on_one_gpu_are_told_so(self):
+        for lists in (("1", "1"), ("0,1", "1,0")):
+            done = self.with_visible(*lists)
+            said = " ".join(done.stderr.split())
+            self.assertEqual(done.returncode, 3, done.stdout + said)
+            self.assertEqual(said.count("error[U021]"), 1, said)
+            self.assertIn("ranks 0 and 1 have the same GPU", said)
+            self.assertIn("--gpus-per-task=1", said)
+
+    def test_more_ranks_than_visible_gpus_are_told_so(self):
+        done = run(MPIRUN, "-n", "3", *LIVE, "--gpus", "each", "--schedule", "gpipe", "-p", "3", "-m", "3", "--model",
+                   "tiny-gpt", "--seq", "32", **{**self.FAKES, "FAKE_CUDA": "gpus=2"})
+        said = " ".join(done.stderr.split())
+        self.assertEqual(done.returncode, 3, done.stdout + said)
+        self.assertEqual(said.count("error[U021]"), 1, said)
+        self.assertIn("2 GPUs are visible to it, for 3 ranks", said)
 
     def test_a_tensor_changed_between_gpus_is_found(self):
         done = self.on_gpus("--fault", "corrupt=0F1")

@@ -1,8 +1,9 @@
 // $FAKE_CUPTI, a list separated by commas:
 //
-//     version=130300          what cuptiGetVersion says (default 130001)
+//     version=130300          what cuptiGetVersion says (default 130001); the rest: fake_cupti_versions.hpp
 //     subscribe=39:Some Tool  cuptiSubscribe fails with this number; 39: because of that tool; 999: no driver
 //     refuse=49               enabling this kind fails (once per word)
+//     enable=14               enabling any kind fails with this number
 //     drop=5                  every 5th GPU record is dropped and counted as such
 //     timeless=5              every 5th kernel has begin == end == 0
 //     impossible=5            every 5th kernel begins after the year 2262
@@ -13,7 +14,10 @@
 //     buffer=4096             no more than this of a buffer is used
 //     late                    only a forced flush delivers anything
 //     ends-at-exit            its exit handler, registered when it begins, ends it: later flushes deliver nothing
-//     no-dump                 cuptiActivityEnableAndDump ends the program: nobody may call it inside cuInit
+//     no-dump                 cuptiActivityEnableAndDump inside cuInit ends the program
+//     devices-missed          records of devices come by cuptiActivityEnableAndDump only
+//     shifted                 records of GPU work have 8 bytes more behind the first 8: all fields are elsewhere
+//     spill                   bytes behind the valid ones of a buffer are written as well
 //     forced-last             a forced flush while anything is enabled ends the program: its records may be unfinished
 //     gpu-first               buffers of GPU work are delivered before those of API calls
 #pragma once
@@ -33,6 +37,10 @@ struct FakeCuptiOptions {
   std::uint64_t timeless = 0;
   std::uint64_t impossible = 0;
   std::uint64_t foreign = 0;
+  std::int32_t enable = 0;
+  bool devices_missed = false;
+  bool shifted = false;
+  bool spill = false;
   bool cut = false;
   bool lose_work = false;
   bool hoard = false;

@@ -58,9 +58,10 @@ std::string uuid_text(const std::uint8_t* uuid) {
 
 }  // namespace
 
-ActivityDecoder::ActivityDecoder(NextRecord next, std::uint32_t version, FoundDevice found_device)
+ActivityDecoder::ActivityDecoder(NextRecord next, std::uint32_t version, FoundDevice found_device,
+                                 RecordJudge::Clock clock)
     : next_(next == nullptr ? walk_cuda_13_0 : next), version_(version), found_device_(std::move(found_device)) {
-  if (!is_tested(version)) judge_.emplace(next_);
+  if (!is_tested(version)) judge_.emplace(next_, clock);
 }
 
 bool ActivityDecoder::believes(std::uint8_t* buffer, std::size_t valid, RecordSink& sink) {

@@ -35,8 +35,8 @@ class ActivityDecoder {
   using FoundDevice = std::function<void(std::uint32_t device, const std::string& uuid)>;
 
   // `next` as cuptiActivityGetNextRecord; null: our own walker. `version` is CUPTI_API_VERSION of whoever made the
-  // buffers.
-  ActivityDecoder(NextRecord next, std::uint32_t version, FoundDevice found_device);
+  // buffers, `clock` their clock (see RecordJudge).
+  ActivityDecoder(NextRecord next, std::uint32_t version, FoundDevice found_device, RecordJudge::Clock clock = nullptr);
 
   void decode(std::uint8_t* buffer, std::size_t valid, RecordSink& sink);
 

@@ -59,6 +59,8 @@ std::size_t known_size(std::uint32_t kind) {
 
 }  // namespace
 
+bool is_known(std::uint32_t kind) { return known_size(kind) > sizeof(cupti_abi::Activity); }
+
 bool is_inside(const cupti_abi::Activity* record, const cupti_abi::Activity* before, const std::uint8_t* buffer,
                std::size_t valid) {
   const auto at = reinterpret_cast<std::uintptr_t>(record);

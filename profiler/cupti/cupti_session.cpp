@@ -1,5 +1,6 @@
 #include "profiler/cupti/cupti_session.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -73,8 +74,9 @@ CuptiSession::CuptiSession(const CuptiTable& cupti, const RecorderOptions& optio
     : cupti_(cupti),
       stream_(stream),
       queue_(stream.queue()),
-      decoder_(cupti.next_record, cupti.version,
-               [this](std::uint32_t device, const std::string& uuid) { clocks_.add(device, uuid); }),
+      decoder_(
+          cupti.next_record, cupti.version,
+          [this](std::uint32_t device, const std::string& uuid) { clocks_.add(device, uuid); }, cupti.get_timestamp),
       sample_clocks_(options.clocks),
       inside_cu_init_(options.inside_cu_init) {
   subscribe();
@@ -111,7 +113,7 @@ void CuptiSession::subscribe() {
   } else {
     result = cupti_.subscribe(&subscriber_, ignore_callback, nullptr);
   }
-  if (result == cupti_abi::kOtherSubscriber) throw other_profiler(other.data());
+  if (result == cupti_abi::kOtherSubscriber) throw other_profiler(cupti_, other.data());
   if (result == cupti_abi::kUnknownError) {
     throw UnavailableError({"U020", "", "there is no NVIDIA driver: CUPTI could not begin, " + describe(cupti_, result),
                             "run on a machine with an NVIDIA GPU and its driver (nvidia-smi tells), or in a container "
@@ -222,6 +224,7 @@ void CuptiSession::ask_for_devices() {
   const ActivityCounts& seen = decoder_.counts();
   if (!inside_cu_init_ || cupti_.enable_and_dump == nullptr || seen.launches + seen.kernels + seen.copies == 0) return;
   if (devices_asked_.exchange(true) || seen.devices > 0) return;
+  if (std::find(kinds_.begin(), kinds_.end(), cupti_abi::kDevice) == kinds_.end()) return;  // refused: not to be had
   static_cast<void>(cupti_.enable_and_dump(cupti_abi::kDevice));
 }
 

@@ -22,18 +22,6 @@ constexpr std::size_t kLongestText = std::size_t{1} << 16U;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
 constexpr std::int64_t kLeastToCount = 8;
 
-// CUPTI's times are nanoseconds of CLOCK_REALTIME (cuptiGetTimestamp; cupti_activity.h of 13.0).
-std::uint64_t real_time() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * kNanosOfSecond + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-bool of_this_hour(std::uint64_t time) {
-  const std::uint64_t now = real_time();
-  return time > now - kNanosOfHour && time < now + kNanosOfHour;
-}
-
 // Asks the kernel, which answers EFAULT where a read of ours would end the process: the set of signals is read before
 // the unknown `how` is refused.
 bool is_readable(const void* word) {
@@ -60,23 +48,25 @@ std::string two_times(std::uint64_t first, std::uint64_t second) {
 }
 
 // Both 0: lost on the way, which CUPTI says so.
-std::string judge_times(const std::string& what, std::uint64_t begin, std::uint64_t end) {
+std::string judge_times(const std::string& what, std::uint64_t begin, std::uint64_t end, std::uint64_t now) {
   if (begin == 0 && end == 0) return "";
   if (end < begin) return what + " ends before it begins" + two_times(begin, end);
+  const auto of_this_hour = [now](std::uint64_t time) {
+    return time + kNanosOfHour > now && time < now + kNanosOfHour;
+  };
   if (!of_this_hour(begin) || !of_this_hour(end)) return what + " is not of this hour" + two_times(begin, end);
   return "";
 }
 
 template <class Work>
-std::string judge_place(const std::string& what, const Work& work) {
+std::string judge_place(const std::string& what, const Work& work, std::uint64_t now) {
   if (work.device >= kMostDevices) return what + " ran on device " + std::to_string(work.device);
   if (work.stream >= kMostStreams && work.stream != kNoId)
     return what + " ran on stream " + std::to_string(work.stream);
-  if (work.correlation == 0) return what + " belongs to no call";
-  return judge_times(what, work.start, work.end);
+  return judge_times(what, work.start, work.end, now);
 }
 
-std::string judge_work(const cupti_abi::Kernel& kernel) {
+std::string judge_work(const cupti_abi::Kernel& kernel, std::uint64_t now) {
   if (!is_text(kernel.name)) return "a kernel's name is no text";
   std::int64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
@@ -85,30 +75,39 @@ std::string judge_work(const cupti_abi::Kernel& kernel) {
     threads *= std::max(kernel.block[i], 1);
   }
   if (threads > kMostThreadsOfBlock) return "a kernel has " + std::to_string(threads) + " threads in a block";
-  return judge_place("a kernel", kernel);
+  return judge_place("a kernel", kernel, now);
 }
 
 template <class Copy>
-std::string judge_work(const Copy& copy) {
+std::string judge_work(const Copy& copy, std::uint64_t now) {
   if (copy.bytes > kMostBytes) return "a copy or set has " + std::to_string(copy.bytes) + " bytes";
-  return judge_place("a copy or set", copy);
+  return judge_place("a copy or set", copy, now);
 }
 
-std::string judge_call(const cupti_abi::Api& call) {
+std::string judge_call(const cupti_abi::Api& call, std::uint64_t now) {
   if (call.process != static_cast<std::uint32_t>(getpid())) {
     return "a call was made by process " + std::to_string(call.process) + ", which is not this one";
   }
   if (call.thread == 0) return "a call was made by no thread";
-  return judge_times("a call", call.start, call.end);
+  return judge_times("a call", call.start, call.end, now);
 }
 
 std::string judge_link(const cupti_abi::ExternalCorrelation& link) {
   return link.correlation == 0 ? "a range is linked to no call" : "";
 }
 
-std::string judge_allocation(const cupti_abi::Memory& memory) {
+std::string judge_allocation(const cupti_abi::Memory& memory, std::uint64_t now) {
   if (memory.bytes > kMostBytes) return "an allocation has " + std::to_string(memory.bytes) + " bytes";
-  return judge_times("an allocation", memory.time, memory.time);
+  return judge_times("an allocation", memory.time, memory.time, now);
+}
+
+std::string judge_overhead(const cupti_abi::Overhead& overhead, std::uint64_t now) {
+  return judge_times("overhead", overhead.start, overhead.end, now);
+}
+
+bool is_gpu_work(std::uint32_t kind) {
+  return kind == cupti_abi::kConcurrentKernel || kind == cupti_abi::kMemcpy || kind == cupti_abi::kPeerMemcpy ||
+         kind == cupti_abi::kMemset;
 }
 
 std::string judge_device(const cupti_abi::Device& device) {
@@ -123,33 +122,37 @@ const Known& as(const cupti_abi::Activity* activity) {
 
 }  // namespace
 
-std::string RecordJudge::judge_record(const cupti_abi::Activity* activity) {
+std::uint64_t RecordJudge::time_now() const {
+  std::uint64_t now = 0;
+  if (clock_ != nullptr && clock_(&now) == cupti_abi::kSuccess) return now;
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * kNanosOfSecond + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+std::string RecordJudge::judge_record(const cupti_abi::Activity* activity) const {
+  const std::uint64_t now = time_now();
   switch (activity->kind) {
     case cupti_abi::kConcurrentKernel:
-      ++works_;
-      return judge_work(as<cupti_abi::Kernel>(activity));
+      return judge_work(as<cupti_abi::Kernel>(activity), now);
     case cupti_abi::kMemcpy:
-      ++works_;
-      return judge_work(as<cupti_abi::Memcpy>(activity));
+      return judge_work(as<cupti_abi::Memcpy>(activity), now);
     case cupti_abi::kPeerMemcpy:
-      ++works_;
-      return judge_work(as<cupti_abi::PeerMemcpy>(activity));
+      return judge_work(as<cupti_abi::PeerMemcpy>(activity), now);
     case cupti_abi::kMemset:
-      ++works_;
-      return judge_work(as<cupti_abi::Memset>(activity));
+      return judge_work(as<cupti_abi::Memset>(activity), now);
     case cupti_abi::kDriver:
     case cupti_abi::kRuntime:
-      return judge_call(as<cupti_abi::Api>(activity));
+      return judge_call(as<cupti_abi::Api>(activity), now);
     case cupti_abi::kExternalCorrelation:
       return judge_link(as<cupti_abi::ExternalCorrelation>(activity));
     case cupti_abi::kMemory2:
-      return judge_allocation(as<cupti_abi::Memory>(activity));
+      return judge_allocation(as<cupti_abi::Memory>(activity), now);
     case cupti_abi::kOverhead:
-      return judge_times("overhead", as<cupti_abi::Overhead>(activity).start, as<cupti_abi::Overhead>(activity).end);
+      return judge_overhead(as<cupti_abi::Overhead>(activity), now);
     case cupti_abi::kDevice:
       return judge_device(as<cupti_abi::Device>(activity));
     default:
-      ++unknown_;
       return "";
   }
 }
@@ -161,6 +164,8 @@ std::string RecordJudge::judge(std::uint8_t* buffer, std::size_t valid) {
     if (!is_inside(activity, before, buffer, valid)) return "the library's own walk leaves the buffer";
     before = activity;
     ++records_;
+    if (is_gpu_work(activity->kind)) ++works_;
+    if (!is_known(activity->kind)) ++unknown_;
     if (std::string nonsense = judge_record(activity); !nonsense.empty()) return nonsense;
   }
   if (records_ >= kLeastToCount && unknown_ * 2 > records_) {

@@ -17,7 +17,11 @@ class RecordJudge {
  public:
   static constexpr int kEnoughWork = 32;  // records of GPU work that made sense
 
-  explicit RecordJudge(NextRecord next) : next_(next) {}
+  // cuptiGetTimestamp: the clock that all times of the library are of.
+  using Clock = cupti_abi::Result (*)(std::uint64_t*);
+
+  // Without a clock CLOCK_REALTIME is taken, which is CUPTI's on Linux until 13.0.
+  explicit RecordJudge(NextRecord next, Clock clock = nullptr) : next_(next), clock_(clock) {}
 
   // What of this buffer makes no sense; empty: all of it does.
   [[nodiscard]] std::string judge(std::uint8_t* buffer, std::size_t valid);
@@ -25,9 +29,11 @@ class RecordJudge {
   [[nodiscard]] bool convinced() const { return works_ >= kEnoughWork; }
 
  private:
-  [[nodiscard]] std::string judge_record(const cupti_abi::Activity* activity);
+  [[nodiscard]] std::string judge_record(const cupti_abi::Activity* activity) const;
+  [[nodiscard]] std::uint64_t time_now() const;
 
   NextRecord next_;
+  Clock clock_;
   int works_ = 0;
   std::int64_t records_ = 0;
   std::int64_t unknown_ = 0;  // of kinds that nobody enabled

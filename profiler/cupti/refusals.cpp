@@ -57,12 +57,14 @@ UnavailableError not_compatible(const CuptiTable& cupti, cupti_abi::Result resul
 
 }  // namespace
 
-UnavailableError other_profiler(const std::string& name) {
-  return UnavailableError({"U003", "",
-                           "another profiler is attached to this process" +
-                               (name.empty() ? std::string() : ": " + name) + " (CUPTI allows one)",
-                           "end Nsight Systems, Nsight Compute, cuda-gdb or torch.profiler for this run, or unset "
-                           "KINETO_USE_DAEMON; a torch.profiler trace can be read with debubble import --from kineto"});
+// From 13.3 on the rule is one of the global calls only.
+UnavailableError other_profiler(const CuptiTable& cupti, const std::string& name) {
+  return UnavailableError(
+      {"U003", "",
+       "another profiler is attached to this process" + (name.empty() ? std::string() : ": " + name) +
+           (cupti.has_scoped_calls ? " (CUPTI allows one that makes global calls)" : " (CUPTI allows one)"),
+       "end Nsight Systems, Nsight Compute, cuda-gdb or torch.profiler for this run, or unset "
+       "KINETO_USE_DAEMON; a torch.profiler trace can be read with debubble import --from kineto"});
 }
 
 UnavailableError refused_step(const CuptiTable& cupti, cupti_abi::Result result, const std::string& step) {

@@ -9,7 +9,7 @@
 namespace debubble {
 
 // U003; `name` as CUPTI gives it, or empty.
-[[nodiscard]] UnavailableError other_profiler(const std::string& name);
+[[nodiscard]] UnavailableError other_profiler(const CuptiTable& cupti, const std::string& name);
 
 // U003, U005, U020 or U025: why this step did not succeed.
 [[nodiscard]] UnavailableError refused_step(const CuptiTable& cupti, cupti_abi::Result result, const std::string& step);

@@ -32,6 +32,7 @@ CuptiTable functions_of(void* library) {
   CuptiTable table;
   need(library, "cuptiGetVersion", table.get_version);
   need(library, "cuptiGetResultString", table.get_result_string);
+  find_if_there(library, "cuptiGetTimestamp", table.get_timestamp);
   need(library, "cuptiSubscribe", table.subscribe);
   find_if_there(library, "cuptiSubscribe_v2", table.subscribe_v2);
   need(library, "cuptiUnsubscribe", table.unsubscribe);

@@ -19,6 +19,7 @@ struct CuptiTable {
 
   Function<std::uint32_t*> get_version = nullptr;
   Function<Result, const char**> get_result_string = nullptr;
+  Function<std::uint64_t*> get_timestamp = nullptr;  // may be null
   Function<void**, cupti_abi::Callback, void*> subscribe = nullptr;
   Function<void**, cupti_abi::Callback, void*, cupti_abi::SubscriberParams*> subscribe_v2 = nullptr;  // may be null
   Function<void*> unsubscribe = nullptr;

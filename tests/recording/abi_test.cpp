@@ -166,6 +166,7 @@ struct Compatible<OurResult (*)(Ours...), TheirResult(Theirs...)> {
 
 SAME_CALL(get_version, cuptiGetVersion);
 SAME_CALL(get_result_string, cuptiGetResultString);
+SAME_CALL(get_timestamp, cuptiGetTimestamp);
 SAME_CALL(subscribe, cuptiSubscribe);
 SAME_CALL(subscribe_v2, cuptiSubscribe_v2);
 SAME_CALL(unsubscribe, cuptiUnsubscribe);

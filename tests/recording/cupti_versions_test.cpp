@@ -167,7 +167,7 @@ TEST_CASE("what makes a record senseless") {
   CHECK(with([](auto& k) { k.stream = 0x7f001234; }).starts_with("a kernel ran on stream "));
   CHECK(with([](auto& k) { k.stream = 0xffffffff; }).empty());  // CUPTI_INVALID_STREAM_ID
   CHECK(with([](auto& k) { k.device = 0x7f001234; }).starts_with("a kernel ran on device "));
-  CHECK(with([](auto& k) { k.correlation = 0; }) == "a kernel belongs to no call");
+  CHECK(with([](auto& k) { k.correlation = 0; }).empty());  // CUPTI_CORRELATION_ID_UNKNOWN
   CHECK(with([](auto& k) { k.block[0] = k.block[1] = 64; }) == "a kernel has 4096 threads in a block");
   CHECK(with([](auto& k) { k.block[0] = 32767; }) == "a kernel has no grid");
   CHECK(with([](auto& k) { k.name = nullptr; }) == "a kernel's name is no text");
@@ -175,6 +175,21 @@ TEST_CASE("what makes a record senseless") {
   CHECK(with([](auto& k) { k.name = reinterpret_cast<const char*>(k.start); }) == "a kernel's name is no text");
   CHECK(with([](auto& k) { k.name = reinterpret_cast<const char*>(std::uintptr_t{8}); }) ==
         "a kernel's name is no text");
+}
+
+TEST_CASE("times are judged by the library's own clock") {
+  const auto clock = [](std::uint64_t* time) -> cupti_abi::Result {
+    *time = 5000;
+    return cupti_abi::kSuccess;
+  };
+  cupti_abi::Kernel kernel = sensible_kernel();
+  RecordJudge strict(walk_one_kernel, clock);
+  CHECK(strict.judge(reinterpret_cast<std::uint8_t*>(&kernel), sizeof kernel)
+            .starts_with("a kernel is not of this hour"));
+  kernel.start = 4000;
+  kernel.end = 4500;
+  RecordJudge judge(walk_one_kernel, clock);
+  CHECK(judge.judge(reinterpret_cast<std::uint8_t*>(&kernel), sizeof kernel).empty());
 }
 
 TEST_CASE("a walk that leaves the buffer is not followed") {

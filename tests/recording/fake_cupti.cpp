@@ -41,6 +41,11 @@ FAKE_EXPORT int cuptiGetVersion(std::uint32_t* version) {
   return 0;
 }
 
+FAKE_EXPORT int cuptiGetTimestamp(std::uint64_t* time) {
+  *time = now();
+  return 0;
+}
+
 FAKE_EXPORT int cuptiGetResultString(int result, const char** text) {
   *text = name_of(result);
   return 0;

@@ -65,7 +65,7 @@ TEST_CASE("a release without the newer functions is enough") {
   }
 }
 
-TEST_CASE("a newer minor release is used with a note; a tested one has none") {
+TEST_CASE("a newer minor release is used with a note, a tested one without") {
   const RecordedRun newer = run_training("--steps 2", {"FAKE_CUPTI=version=130200"});
   CHECK(newer.only().facts.at("cupti.note").find("CUPTI 130200 (CUDA 13.2) is not one that was tested") == 0);
   CHECK(run_training("--steps 2").only().facts.count("cupti.note") == 0);

@@ -1,10 +1,9 @@
 // $FAKE_CUPTI, a list separated by commas:
 //
-//     version=130300          what cuptiGetVersion says (default 130001); the rest: fake_cupti_versions.hpp
-//     subscribe=39:Some Tool  cuptiSubscribe fails with this number; 39: because of that tool; 999: no driver
-//     refuse=49               enabling this kind fails (once per word)
-//     enable=14               enabling any kind fails with this number
-//     drop=5                  every 5th GPU record is dropped and counted as such
+//     version=130300          what cuptiGetVersion says (default 130001, of fake_cupti_old 28); the rest:
+//     fake_cupti_versions.hpp subscribe=39:Some Tool  cuptiSubscribe fails with this number; 39: because of that tool;
+//     999: no driver refuse=49               enabling this kind fails (once per word) enable=14               enabling
+//     any kind fails with this number drop=5                  every 5th GPU record is dropped and counted as such
 //     timeless=5              every 5th kernel has begin == end == 0
 //     impossible=5            every 5th kernel begins after the year 2262
 //     foreign=5               behind every 5th record one of a kind that nobody enabled
@@ -29,7 +28,11 @@
 namespace debubble::testing {
 
 struct FakeCuptiOptions {
+#ifdef FAKE_CUPTI_OLD
+  std::uint32_t version = 28;
+#else
   std::uint32_t version = 130001;
+#endif
   std::int32_t subscribe = 0;
   std::string other_tool;
   std::set<std::uint32_t> refuse;

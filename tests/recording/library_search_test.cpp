@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "profiler/cupti/library_search.hpp"
@@ -132,13 +133,16 @@ TEST_CASE("what DEBUBBLE_CUPTI names is taken even where the program has loaded 
 }
 
 TEST_CASE("of several loaded copies the driver's version chooses") {
-  // Both say 13.0 here, so the first one loaded stays first; the other is named.
   const Scratch torch;
-  const std::string first = put(torch, "a/libcupti.so.12");
-  const std::string second = put(torch, "b/libcupti.so.12", DEBUBBLE_FAKE_CUPTI_OLD);
-  const RecordedRun run = run_training("--steps 2 --load " + first + " --load " + second, machine("13000", first));
-  check_found(run, first, "loaded by this process already");
-  CHECK(run.only().facts.at("cupti.note").find(second) != std::string::npos);
+  const std::string newer = put(torch, "a/libcupti.so.13");
+  const std::string older = put(torch, "b/libcupti.so.12", DEBUBBLE_FAKE_CUPTI_OLD);
+  const std::string both = "--steps 2 --load " + newer + " --load " + older;
+  for (const auto& [driver, taken, left] : {std::tuple("13000", newer, older), std::tuple("12090", older, newer)}) {
+    CAPTURE(std::string(driver));
+    const RecordedRun run = run_training(both, machine(driver, taken));
+    check_found(run, taken, "loaded by this process already");
+    CHECK(run.only().facts.at("cupti.note").find(left) != std::string::npos);
+  }
 }
 
 TEST_CASE("what is named must load, and the remedy names the packages") {

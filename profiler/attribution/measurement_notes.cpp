@@ -29,6 +29,13 @@ std::string percent(std::int64_t ppm) {
   return (ppm < 0 ? "-" : "") + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
 }
 
+// What the recorder said of the CUPTI that it used.
+void note_recorder(const Results& results, Notes& notes) {
+  const auto found = results.facts.find("cupti.note");
+  if (found == results.facts.end()) return;
+  for (const std::string& note : found->second) notes.add(note);
+}
+
 void note_warm_up(const Results& results, Notes& notes) {
   notes.add_if(results.steps > 0, std::to_string(results.warm_up_steps) + " of " + std::to_string(results.steps) +
                                       " steps were discarded as warm-up");
@@ -95,6 +102,7 @@ void add_measurement_notes(const Results& results, const Ledger& ledger, const s
                            bool memory_seen, Attribution& attribution) {
   Notes notes(attribution.notes);
   const Measurement& measurement = *attribution.profile.measurement;
+  note_recorder(results, notes);
   note_warm_up(results, notes);
   note_overhead(results, measurement, notes);
   note_clock(results, measurement, notes);

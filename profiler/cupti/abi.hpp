@@ -2,7 +2,8 @@
 // build. Where the CUDA toolkit is installed, a test compares every size, offset and value with the real headers.
 //
 // Records: only the beginning that we read. It is the same from CUDA 11.6 to 13.0; later fields come and go. CUPTI
-// packs its structs; two of them have fields off their natural places.
+// packs its structs; two of them have fields off their natural places. Records are walked by the library's own
+// function, never by our sizes; those of a newer release are judged first (record_judge.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,8 @@ namespace debubble::cupti_abi {
 using Result = std::int32_t;
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kOutOfRecords = 12;     // MAX_LIMIT_REACHED
+inline constexpr Result kNotCompatible = 14;    // NOT_COMPATIBLE
+inline constexpr Result kNotInitialized = 15;   // NOT_INITIALIZED; "unable to initialize its connection to the driver"
 inline constexpr Result kInvalidKind = 21;      // INVALID_KIND
 inline constexpr Result kOtherSubscriber = 39;  // MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 inline constexpr Result kUnknownError = 999;    // UNKNOWN; at the start: there is no driver
@@ -20,7 +23,9 @@ inline constexpr Result kUnknownError = 999;    // UNKNOWN; at the start: there 
 inline constexpr std::uint32_t kOldestVersion = 17;       // CUDA 11.6
 inline constexpr std::uint32_t kRejectsBuffersFrom = 27;  // older ones may crash when a request is refused
 inline constexpr std::uint32_t kFirstLongVersion = 130000;
-inline constexpr std::uint32_t kNewestVersion = 130099;  // CUDA 13.0, any update
+inline constexpr std::uint32_t kNewestVersion =
+    130099;                                          // CUDA 13.0, any update: the newest whose headers were compared
+inline constexpr std::uint32_t kNextMajor = 140000;  // until there, newer ones are tried, and their records judged
 
 enum Kind : std::uint32_t {
   kMemcpy = 1,

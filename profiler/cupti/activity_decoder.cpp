@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/cupti/calls.hpp"
+#include "profiler/cupti/release.hpp"
 #include "profiler/records/copy_names.hpp"
 
 namespace debubble {
@@ -57,14 +58,36 @@ std::string uuid_text(const std::uint8_t* uuid) {
 
 }  // namespace
 
-ActivityDecoder::ActivityDecoder(NextRecord next, std::uint32_t version, FoundDevice found_device)
-    : next_(next == nullptr ? walk_cuda_13_0 : next), version_(version), found_device_(std::move(found_device)) {}
+ActivityDecoder::ActivityDecoder(NextRecord next, std::uint32_t version, FoundDevice found_device,
+                                 RecordJudge::Clock clock)
+    : next_(next == nullptr ? walk_cuda_13_0 : next), version_(version), found_device_(std::move(found_device)) {
+  if (!is_tested(version)) judge_.emplace(next_, clock);
+}
+
+bool ActivityDecoder::believes(std::uint8_t* buffer, std::size_t valid, RecordSink& sink) {
+  if (disbelief_.empty() && judge_.has_value() && !judge_->convinced()) {
+    disbelief_ = judge_->judge(buffer, valid);
+    if (!disbelief_.empty()) sink.on(FactRecord{.key = "cupti.disbelief", .value = disbelief_});
+  }
+  if (disbelief_.empty()) return true;
+  sink.on(LossRecord{.what = "disbelieved_buffers", .count = 1});
+  return false;
+}
 
 void ActivityDecoder::decode(std::uint8_t* buffer, std::size_t valid, RecordSink& sink) {
+  if (!believes(buffer, valid, sink)) return;
   unknown_ = impossible_ = 0;
   cupti_abi::Activity* activity = nullptr;
+  const cupti_abi::Activity* before = nullptr;
   cupti_abi::Result result = cupti_abi::kSuccess;
-  while (valid > 0 && (result = next_(buffer, valid, &activity)) == cupti_abi::kSuccess) record(activity, sink);
+  while (valid > 0 && (result = next_(buffer, valid, &activity)) == cupti_abi::kSuccess) {
+    if (!is_inside(activity, before, buffer, valid)) {
+      result = cupti_abi::kInvalidKind;
+      break;
+    }
+    record(activity, sink);
+    before = activity;
+  }
   if (unknown_ > 0) sink.on(LossRecord{.what = "unknown_records", .count = unknown_});
   if (impossible_ > 0) sink.on(LossRecord{.what = "impossible_times", .count = impossible_});
   if (valid > 0 && result != cupti_abi::kOutOfRecords) sink.on(LossRecord{.what = "unreadable_buffers", .count = 1});
@@ -157,8 +180,8 @@ void ActivityDecoder::memory(const cupti_abi::Activity* activity, RecordSink& si
 }
 
 void ActivityDecoder::overhead(const cupti_abi::Activity* activity, RecordSink& sink) {
-  // From 13.0 on the record owns a piece of memory with details.
-  if (version_ >= cupti_abi::kFirstLongVersion) {
+  // From 13.0 on the record owns a piece of memory with details. Where a newer one keeps its pointer is not known.
+  if (version_ >= cupti_abi::kFirstLongVersion && is_tested(version_)) {
     std::free(reinterpret_cast<const cupti_abi::OverheadWithData*>(activity)->data);  // NOLINT: CUPTI says so
   }
   const auto& overhead = *reinterpret_cast<const cupti_abi::Overhead*>(activity);
@@ -176,6 +199,7 @@ void ActivityDecoder::device(const cupti_abi::Activity* activity, RecordSink& si
     sink.on(FactRecord{.key = key + what, .value = value});
   };
   const std::string uuid = uuid_text(device.uuid);
+  counts_.devices.fetch_add(1, std::memory_order_relaxed);
   fact("name", device.name == nullptr ? std::string_view() : std::string_view(device.name));
   fact("uuid", uuid);
   fact("memory", std::to_string(device.memory));

@@ -30,7 +30,46 @@ std::size_t record_size(std::uint32_t kind) {
   }
 }
 
+// Bytes that we read of a record.
+std::size_t known_size(std::uint32_t kind) {
+  switch (kind) {
+    case cupti_abi::kMemcpy:
+      return sizeof(cupti_abi::Memcpy);
+    case cupti_abi::kPeerMemcpy:
+      return sizeof(cupti_abi::PeerMemcpy);
+    case cupti_abi::kMemset:
+      return sizeof(cupti_abi::Memset);
+    case cupti_abi::kDriver:
+    case cupti_abi::kRuntime:
+      return sizeof(cupti_abi::Api);
+    case cupti_abi::kDevice:
+      return sizeof(cupti_abi::Device);
+    case cupti_abi::kConcurrentKernel:
+      return sizeof(cupti_abi::Kernel);
+    case cupti_abi::kOverhead:
+      return sizeof(cupti_abi::Overhead);
+    case cupti_abi::kExternalCorrelation:
+      return sizeof(cupti_abi::ExternalCorrelation);
+    case cupti_abi::kMemory2:
+      return sizeof(cupti_abi::Memory);
+    default:
+      return sizeof(cupti_abi::Activity);
+  }
+}
+
 }  // namespace
+
+bool is_known(std::uint32_t kind) { return known_size(kind) > sizeof(cupti_abi::Activity); }
+
+bool is_inside(const cupti_abi::Activity* record, const cupti_abi::Activity* before, const std::uint8_t* buffer,
+               std::size_t valid) {
+  const auto at = reinterpret_cast<std::uintptr_t>(record);
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
+  if (at < begin || (before != nullptr && at <= reinterpret_cast<std::uintptr_t>(before))) return false;
+  const std::size_t offset = at - begin;
+  if (offset + sizeof(cupti_abi::Activity) > valid) return false;
+  return offset + known_size(record->kind) <= valid;
+}
 
 cupti_abi::Result walk_cuda_13_0(std::uint8_t* buffer, std::size_t valid, cupti_abi::Activity** record) {
   std::size_t offset = 0;

@@ -17,4 +17,11 @@ using NextRecord = cupti_abi::Result (*)(std::uint8_t*, std::size_t, cupti_abi::
 // Ends with kInvalidKind at a kind that is not in the table and with kOutOfRecords at the end or at a cut-off record.
 cupti_abi::Result walk_cuda_13_0(std::uint8_t* buffer, std::size_t valid, cupti_abi::Activity** record);
 
+// Whether we read records of this kind.
+[[nodiscard]] bool is_known(std::uint32_t kind);
+
+// Whether what we read of this record lies inside the buffer, behind the record `before` (null: none).
+[[nodiscard]] bool is_inside(const cupti_abi::Activity* record, const cupti_abi::Activity* before,
+                             const std::uint8_t* buffer, std::size_t valid);
+
 }  // namespace debubble

@@ -21,7 +21,7 @@ class BufferPool {
 
   // Aligned to 8 bytes and zero; null when the limit is reached and `must` is not set, or without memory.
   std::uint8_t* take(bool must);
-  // Zeroes the bytes that were used.
+  // Zeroes it whole; the first `used` bytes are known to be written.
   void give_back(std::uint8_t* buffer, std::size_t used) noexcept;
 
  private:

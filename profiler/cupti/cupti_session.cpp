@@ -1,5 +1,6 @@
 #include "profiler/cupti/cupti_session.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -8,6 +9,8 @@
 #include "profiler/cupti/buffer_pool.hpp"
 #include "profiler/cupti/calls.hpp"
 #include "profiler/cupti/no_signals.hpp"
+#include "profiler/cupti/refusals.hpp"
+#include "profiler/cupti/release.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -65,22 +68,15 @@ void retire_target() {
   while (inside > 0) std::this_thread::yield();
 }
 
-UnavailableError other_profiler(const std::string& name) {
-  return UnavailableError({"U003", "",
-                           "another profiler is attached to this process" +
-                               (name.empty() ? std::string() : ": " + name) + " (CUPTI allows one)",
-                           "end Nsight Systems, Nsight Compute, cuda-gdb or torch.profiler for this run, or unset "
-                           "KINETO_USE_DAEMON; a torch.profiler trace can be read with debubble import --from kineto"});
-}
-
 }  // namespace
 
 CuptiSession::CuptiSession(const CuptiTable& cupti, const RecorderOptions& options, RecordStream& stream)
     : cupti_(cupti),
       stream_(stream),
       queue_(stream.queue()),
-      decoder_(cupti.next_record, cupti.version,
-               [this](std::uint32_t device, const std::string& uuid) { clocks_.add(device, uuid); }),
+      decoder_(
+          cupti.next_record, cupti.version,
+          [this](std::uint32_t device, const std::string& uuid) { clocks_.add(device, uuid); }, cupti.get_timestamp),
       sample_clocks_(options.clocks),
       inside_cu_init_(options.inside_cu_init) {
   subscribe();
@@ -89,7 +85,9 @@ CuptiSession::CuptiSession(const CuptiTable& cupti, const RecorderOptions& optio
     start(options);
     fact("cupti", std::to_string(cupti_.version));
     fact("cupti.path", cupti_.path);
-    fact("cuda", cuda_release(cupti_.version));
+    fact("cupti.why", cupti_.why);
+    for (const std::string& note : cupti_.notes) fact("cupti.note", note);
+    fact("cuda", release_text(cuda_of_cupti(cupti_.version)));
     const NoSignals blocked;
     flush_thread_ = std::thread([this] { run_flush_thread(); });
   } catch (...) {
@@ -104,17 +102,18 @@ void CuptiSession::fact(const std::string& key, const std::string& value) {
   if (!value.empty()) queue_.add(FactRecord{key, value});
 }
 
+// Where there are calls of single subscribers, cuptiSubscribe_v2 may be the first of them: then the old one is made.
 void CuptiSession::subscribe() {
   std::array<char, cupti_abi::kOldNameSize> other{};
   cupti_abi::Result result = cupti_abi::kSuccess;
-  if (cupti_.subscribe_v2 != nullptr) {
+  if (cupti_.subscribe_v2 != nullptr && !cupti_.has_scoped_calls) {
     cupti_abi::SubscriberParams params{sizeof params, "debubble", other.data(), other.size()};
     result = cupti_.subscribe_v2(&subscriber_, ignore_callback, nullptr, &params);
     other.back() = '\0';
   } else {
     result = cupti_.subscribe(&subscriber_, ignore_callback, nullptr);
   }
-  if (result == cupti_abi::kOtherSubscriber) throw other_profiler(other.data());
+  if (result == cupti_abi::kOtherSubscriber) throw other_profiler(cupti_, other.data());
   if (result == cupti_abi::kUnknownError) {
     throw UnavailableError({"U020", "", "there is no NVIDIA driver: CUPTI could not begin, " + describe(cupti_, result),
                             "run on a machine with an NVIDIA GPU and its driver (nvidia-smi tells), or in a container "
@@ -124,11 +123,7 @@ void CuptiSession::subscribe() {
 }
 
 void CuptiSession::require(cupti_abi::Result result, const std::string& step) const {
-  if (result == cupti_abi::kSuccess) return;
-  throw UnavailableError(
-      {"U005", cupti_.path, "CUPTI refused " + step + ": " + describe(cupti_, result),
-       "debubble doctor tells what this machine allows; tracing needs no privilege, but MIG, WSL and "
-       "confidential computing may forbid it"});
+  if (result != cupti_abi::kSuccess) throw refused_step(cupti_, result, step);
 }
 
 void CuptiSession::start(const RecorderOptions& options) {
@@ -152,8 +147,9 @@ void CuptiSession::start(const RecorderOptions& options) {
   enable_launches();
 }
 
-// A device that exists already is reported only when it is dumped; inside cuInit none exists, and asking may re-enter
-// the driver [GPU?].
+// "Device records are emitted in CUPTI on CUDA driver initialization", to those who attached before it; later they are
+// to be had by a dump only (cuptiActivityEnableAndDump, cupti_activity.h of 13.0). Inside cuInit it may be too late for
+// the one and too early for the other, which may re-enter the driver [GPU?]: see ask_for_devices().
 cupti_abi::Result CuptiSession::enable_devices() const {
   const bool dump = !inside_cu_init_ && cupti_.enable_and_dump != nullptr;
   if (dump && cupti_.enable_and_dump(cupti_abi::kDevice) == cupti_abi::kSuccess) return cupti_abi::kSuccess;
@@ -223,8 +219,18 @@ void CuptiSession::pop_external_id() {
   static_cast<void>(cupti_.pop_external(cupti_abi::kExternalKindCustom2, &last));
 }
 
+// Once work was seen, the driver has started for sure.
+void CuptiSession::ask_for_devices() {
+  const ActivityCounts& seen = decoder_.counts();
+  if (!inside_cu_init_ || cupti_.enable_and_dump == nullptr || seen.launches + seen.kernels + seen.copies == 0) return;
+  if (devices_asked_.exchange(true) || seen.devices > 0) return;
+  if (std::find(kinds_.begin(), kinds_.end(), cupti_abi::kDevice) == kinds_.end()) return;  // refused: not to be had
+  static_cast<void>(cupti_.enable_and_dump(cupti_abi::kDevice));
+}
+
 // No lock of ours is held: CUPTI calls back into complete_buffer.
 void CuptiSession::flush(bool forced) {
+  ask_for_devices();
   static_cast<void>(cupti_.flush_all(forced ? cupti_abi::kFlushForced : 0));
   count_dropped();
   count_lost_buffers();
@@ -266,6 +272,10 @@ void CuptiSession::finish() {
   flush_thread_.join();
   // A forced flush hands out buffers with unfinished records too [GPU?], so first what is complete, then no new ones.
   stream_.attempt([&] { flush(false); });
+  if (inside_cu_init_ && !devices_asked_) {  // a short program: nothing was decoded before
+    stream_.attempt([&] { stream_.flush(); });
+    stream_.attempt([&] { ask_for_devices(); });
+  }
   disable_all();
   stream_.attempt([&] { flush(true); });
   retire_target();

@@ -22,7 +22,8 @@ namespace debubble {
 
 class CuptiSession : public ExternalIds {
  public:
-  // Starts. Throws UnavailableError U020, U003, U005, and leaves CUPTI as it was. Buffers and facts go to `stream`.
+  // Starts. Throws UnavailableError U020, U003, U005, U025, and leaves CUPTI as it was. Buffers and facts go to
+  // `stream`.
   CuptiSession(const CuptiTable& cupti, const RecorderOptions& options, RecordStream& stream);
   ~CuptiSession() override;  // finish()
   CuptiSession(const CuptiSession&) = delete;
@@ -38,6 +39,9 @@ class CuptiSession : public ExternalIds {
 
   [[nodiscard]] const ActivityCounts& counts() const { return decoder_.counts(); }
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+  [[nodiscard]] const CuptiTable& library() const { return cupti_; }
+  // See ActivityDecoder; once the stream is closed.
+  [[nodiscard]] const std::string& disbelief() const { return decoder_.disbelief(); }
 
  private:
   void subscribe();
@@ -47,6 +51,7 @@ class CuptiSession : public ExternalIds {
   [[nodiscard]] cupti_abi::Result enable_devices() const;
   [[nodiscard]] bool enable_calls(std::uint8_t on) const;
   void enable_launches();
+  void ask_for_devices();
   void disable_all();
   void undo();
   void count_dropped();
@@ -66,6 +71,7 @@ class CuptiSession : public ExternalIds {
   std::atomic<std::uint64_t> dropped_ = 0;
   bool sample_clocks_ = false;
   bool inside_cu_init_ = false;
+  std::atomic<bool> devices_asked_ = false;
   std::string driver_;  // as written to the file
 
   std::mutex flush_mutex_;

@@ -15,12 +15,12 @@
 namespace debubble {
 
 struct RecorderOptions {
-  std::string file;           // the record file
-  std::string cupti_library;  // empty: the loaded copy, then $DEBUBBLE_CUPTI, then the soname, then the toolkit's place
-  bool memory = true;         // allocation records
-  bool launches = true;       // API records; without them kernels have no range: only to measure what they cost
-  bool clocks = true;         // sample NVML where it is there
-  bool inside_cu_init = false;  // the CUDA driver is starting: CUPTI must not be asked for devices yet
+  std::string file;             // the record file
+  std::string cupti_library;    // a path; empty: what library_search.hpp finds
+  bool memory = true;           // allocation records
+  bool launches = true;         // API records; without them kernels have no range: only to measure what they cost
+  bool clocks = true;           // sample NVML where it is there
+  bool inside_cu_init = false;  // the CUDA driver is starting: CUPTI is asked for devices later
 };
 
 // What was seen, for messages at the end; the same counts are in the file.
@@ -36,7 +36,8 @@ struct RecorderSummary {
 class Recorder {
  public:
   // Throws UnavailableError (U001 no CUPTI library, U020 no driver, U003 another profiler is attached and which, U004
-  // CUPTI too new or too old, U005 CUPTI refused a step and which) and InputError when the file cannot be made.
+  // CUPTI too new or too old, U005 CUPTI refused a step and which, U025 the driver is older than CUPTI) and InputError
+  // when the file cannot be made.
   explicit Recorder(const RecorderOptions& options);
   ~Recorder();
   Recorder(const Recorder&) = delete;
@@ -56,7 +57,8 @@ class Recorder {
   // Everything that is complete goes to disk. Call after synchronising the device for everything so far.
   void flush();
   // Forced flush, end of the file. Call after synchronising the device: work that still runs is not recorded. Throws
-  // UnavailableError U041 when launches were seen but no GPU record came back.
+  // UnavailableError U041 when launches were seen but no GPU record came back, U011 when the records of an untested
+  // CUPTI make no sense.
   RecorderSummary stop();
 
   // For a forked child: forgets everything without touching CUPTI or the file.

@@ -1,6 +1,7 @@
 #include "profiler/cupti/recording.hpp"
 
 #include "profiler/cupti/process_facts.hpp"
+#include "profiler/cupti/refusals.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -74,6 +75,7 @@ RecorderSummary Recording::stop() {
   summary.launches = counts.launches;
   summary.timeless = counts.timeless;
   summary.dropped = session_->dropped();
+  if (!session_->disbelief().empty()) throw senseless_records(session_->library(), session_->disbelief());
   if (summary.launches > 0 && summary.kernels + summary.copies == 0) throw no_gpu_records(summary.launches);
   return summary;
 }

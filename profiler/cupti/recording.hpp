@@ -22,7 +22,7 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // Throws UnavailableError U001, U003 to U005, U020; ranges go on all the same.
+  // Throws UnavailableError U001, U003 to U005, U020, U025; ranges go on all the same.
   void start_gpu(const RecorderOptions& options);
   [[nodiscard]] bool has_gpu() const { return gpu_ != nullptr; }
 
@@ -36,7 +36,7 @@ class Recording {
   void loss(std::string_view what, std::int64_t count);
   void flush();
 
-  // Throws UnavailableError U041; the file is complete even then.
+  // Throws UnavailableError U011 and U041; the file is complete even then.
   RecorderSummary stop();
   void abandon();
 

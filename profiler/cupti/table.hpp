@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "profiler/cupti/abi.hpp"
 
@@ -18,6 +19,7 @@ struct CuptiTable {
 
   Function<std::uint32_t*> get_version = nullptr;
   Function<Result, const char**> get_result_string = nullptr;
+  Function<std::uint64_t*> get_timestamp = nullptr;  // may be null
   Function<void**, cupti_abi::Callback, void*> subscribe = nullptr;
   Function<void**, cupti_abi::Callback, void*, cupti_abi::SubscriberParams*> subscribe_v2 = nullptr;  // may be null
   Function<void*> unsubscribe = nullptr;
@@ -35,20 +37,22 @@ struct CuptiTable {
   Function<std::uint32_t, std::uint64_t> push_external = nullptr;
   Function<std::uint32_t, std::uint64_t*> pop_external = nullptr;
 
-  std::uint32_t version = 0;  // CUPTI_API_VERSION of the library
-  std::string path;           // where it was found
+  // Whether it has calls of single subscribers besides the global ones (from 13.3 on). They do not mix (result 14); we
+  // make the global ones only, for we know no header that declares the others.
+  bool has_scoped_calls = false;
+
+  std::uint32_t version = 0;       // CUPTI_API_VERSION of the library
+  std::string path;                // where it was found
+  std::string why;                 // why this one: library_search.hpp
+  std::vector<std::string> notes;  // what a person should know of it; mostly nothing
 };
 
-// Looks in this order: a copy this process has already loaded (two copies would not see each other's work), then
-// `configured`, then $DEBUBBLE_CUPTI, then the usual names, then the toolkit's places. What is configured must load: it
-// is not passed over. Throws UnavailableError U001 (none found, or one without our functions) and U004 (too old or
-// newer than what was tested, unless $DEBUBBLE_CUPTI_UNTESTED is set). The library is never unloaded.
+// The library that library_search.hpp chooses. Throws UnavailableError U001 (none found, or one without our functions)
+// and U004 (too old, or of a major release newer than what was tested, unless $DEBUBBLE_CUPTI_UNTESTED is set). A newer
+// minor release is taken, with a note. The library is never unloaded.
 [[nodiscard]] CuptiTable load_cupti(const std::string& configured);
 
 // "CUPTI_ERROR_NOT_INITIALIZED (15)".
 [[nodiscard]] std::string describe(const CuptiTable& cupti, cupti_abi::Result result);
-
-// "13.0" for 130001; empty where the number says nothing.
-[[nodiscard]] std::string cuda_release(std::uint32_t cupti_version);
 
 }  // namespace debubble

@@ -42,6 +42,12 @@ extern "C" {
   });
 }
 
+// The same for NVTX 2, whose library libnvToolsExt.so looks for this name and hands over the same export table:
+// programs and libraries that were built before NVTX became headers.
+[[gnu::visibility("default")]] int InitializeInjectionNvtx(debubble::nvtx_abi::GetExportTable get_table) {
+  return InitializeInjectionNvtx2(get_table);
+}
+
 // A range of the calling thread opens; the depth it has among ours, from 0, or -1 when nothing is recorded.
 [[gnu::visibility("default")]] int debubble_push(const char* text) {
   return guarded([&] {

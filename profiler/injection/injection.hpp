@@ -4,7 +4,8 @@
 //     NVTX, first call of a DSO - InitializeInjectionNvtx2 --+--> Injection --> Recording --> DIR/rank3-pid4711.dbrec
 //     our Python hooks ---------- debubble_push, ... --------+
 //
-// Environment: DEBUBBLE_RECORD_DIR (the folder; without it nothing is recorded), DEBUBBLE_CUPTI (path of libcupti),
+// Environment: DEBUBBLE_RECORD_DIR (the folder; without it nothing is recorded), DEBUBBLE_CUPTI (path of libcupti; see
+// profiler/cupti/library_search.hpp),
 // DEBUBBLE_RECORD_STEPS (step_pauser.hpp). The program must go on unharmed whatever happens here: nothing throws into
 // it, nothing waits for long, signals are left alone.
 //

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <fstream>
 
+#include "profiler/records/trouble_file.hpp"
+
 namespace debubble {
 
 void report_trouble(const std::string& folder, const Diagnostic& diagnostic) {
@@ -12,10 +14,7 @@ void report_trouble(const std::string& folder, const Diagnostic& diagnostic) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   if (folder.empty()) return;
   std::ofstream out(folder + "/trouble-" + std::to_string(getpid()) + ".txt", std::ios::app);
-  out << diagnostic.code << ": " << diagnostic.message;
-  if (!diagnostic.place.empty()) out << " (" << diagnostic.place << ")";
-  if (!diagnostic.help.empty()) out << "; " << diagnostic.help;
-  out << '\n';
+  out << trouble_text(diagnostic);
 }
 
 }  // namespace debubble

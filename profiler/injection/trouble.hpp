@@ -1,7 +1,6 @@
 // Trouble at the start or end of an injected recording: the program under test goes on, so it is said once on stderr
-// and written to a file that the launcher turns into its own message and exit status.
-//
-//     DIR/trouble-<pid>.txt     U003: another profiler is attached to this process: ...; end Nsight Systems, ...
+// and written to DIR/trouble-<pid>.txt (profiler/records/trouble_file.hpp), which the launcher turns into its own
+// message and exit status.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace debubble {
 
-// `folder` may be empty: then only stderr. One line per trouble.
+// `folder` may be empty: then only stderr.
 void report_trouble(const std::string& folder, const Diagnostic& diagnostic);
 
 }  // namespace debubble

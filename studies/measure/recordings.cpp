@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "formats/text/shell.hpp"
 #include "profiler/hooks_file.hpp"
 #include "profiler/records/record_file.hpp"
+#include "profiler/records/trouble_file.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -54,22 +54,16 @@ std::string without_line_end(std::string text) {
 
 bool driver_is_there() { return ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) != nullptr; }
 
-// What trouble.hpp of the injection wrote: "code: U003", "message: ...", "help: ..."; other text is the message.
-Diagnostic trouble_of(const std::string& text) {
-  Diagnostic problem{"U041", "", "", "`debubble doctor` shows what is missing here"};
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line) && !line.empty();) {
-    if (line.starts_with("code: ")) {
-      problem.code = line.substr(6);
-    } else if (line.starts_with("place: ")) {
-      problem.place = line.substr(7);
-    } else if (line.starts_with("help: ")) {
-      problem.help = line.substr(6);
-    } else {
-      problem.message += (problem.message.empty() ? "" : " ") + (line.starts_with("message: ") ? line.substr(9) : line);
-    }
+[[noreturn]] void throw_trouble(const Diagnostic& trouble) {
+  if (trouble.code.starts_with('U')) throw UnavailableError(trouble);
+  throw InputError(trouble);
+}
+
+// A CUPTI whose records made no sense has told nothing that could be believed, in no process.
+void refuse_nonsense(const Recordings& recordings) {
+  for (const Diagnostic& trouble : recordings.troubles) {
+    if (trouble.code == "U011") throw_trouble(trouble);
   }
-  return problem;
 }
 
 // Whether CUDA was ever started in a recorded process: only then does the driver call the injection.
@@ -94,7 +88,7 @@ bool used_cuda(const Recordings& recordings) {
 
 // No GPU work: the most likely reason, with what the processes said themselves first.
 [[noreturn]] void nothing_recorded(const Recordings& recordings) {
-  if (!recordings.troubles.empty()) throw UnavailableError(trouble_of(recordings.troubles.front()));
+  if (!recordings.troubles.empty()) throw_trouble(recordings.troubles.front());
   if (used_cuda(recordings)) {
     throw UnavailableError(Diagnostic{
         "U041", "", "the recording holds no GPU work",
@@ -182,10 +176,7 @@ std::string command_line(const std::vector<std::string>& program) {
 }
 
 void add_notes(const Recordings& recordings, std::vector<std::string> notes, Attribution& found) {
-  for (const std::string& text : recordings.troubles) {
-    const Diagnostic problem = trouble_of(text);
-    notes.push_back(problem.code + ": " + problem.message);
-  }
+  for (const Diagnostic& trouble : recordings.troubles) notes.push_back(trouble.code + ": " + trouble.message);
   if (recordings.sizes.empty()) {
     notes.emplace_back("what layers keep and hand on is known exactly with -- python -m debubble_hooks SCRIPT");
   }
@@ -206,7 +197,7 @@ Recordings find_recordings(const fs::path& folder) {
   Recordings found;
   std::set<fs::path> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path());
-  std::set<std::string> troubles;
+  std::set<std::string> seen;  // ranks complain of the same
   for (const fs::path& path : names) {
     const std::string name = path.filename().string();
     if (name.ends_with(".dbrec")) {
@@ -214,8 +205,9 @@ Recordings find_recordings(const fs::path& folder) {
     } else if (name.starts_with("hooks-") && name.ends_with(".json")) {
       found.sizes.push_back(path);
     } else if (name.starts_with("trouble-") && name.ends_with(".txt")) {
-      const std::string text = without_line_end(read_file(path.string(), "--"));
-      if (troubles.insert(text).second) found.troubles.push_back(text);
+      for (Diagnostic& trouble : read_troubles(read_file(path.string(), "--"))) {
+        if (seen.insert(trouble_text(trouble)).second) found.troubles.push_back(std::move(trouble));
+      }
     }
   }
   return found;
@@ -225,6 +217,7 @@ Attribution attribute(const Recordings& recordings, const AttributionRules& rule
                       const std::vector<std::string>& program) {
   Attributor attributor(rules);
   if (recordings.records.empty()) nothing_recorded(recordings);
+  refuse_nonsense(recordings);
   std::vector<std::string> notes;
   const std::vector<HooksFile> sizes = read_hooks_files(recordings, notes);
   feed(recordings, attributor, notes);

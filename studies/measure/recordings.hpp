@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/attribution/attribution.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -32,15 +33,15 @@ class RecordFolder {
 struct Recordings {
   std::vector<std::filesystem::path> records;
   std::vector<std::filesystem::path> sizes;
-  std::vector<std::string> troubles;  // texts, each once
+  std::vector<Diagnostic> troubles;  // of all processes, each once
 };
 
 // Everything in the folder, by name.
 [[nodiscard]] Recordings find_recordings(const std::filesystem::path& folder);
 
 // Attributes all of them as one profile. A damaged file counts as far as it can be read, with a note. Throws
-// UnavailableError (what a process itself complained of, else U041: nothing recorded, or no GPU work)
-// and InputError (A002 with advice when no range is a layer).
+// UnavailableError (what a process itself complained of, else U041: nothing recorded, or no GPU work; U011: records
+// that make no sense) and InputError (A002 with advice when no range is a layer).
 [[nodiscard]] Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
                                     const std::vector<std::string>& program);
 

@@ -209,12 +209,59 @@ TEST_CASE("a program that uses no GPU leaves no profile: status 3, with the reas
   CHECK(folder.files().empty());
 }
 
-TEST_CASE("another profiler in the way is named: status 3") {
+// The error that `debubble profile` itself ends with; the program's own stderr is before it.
+std::string last_error(const Outcome& outcome) {
+  const std::size_t at = outcome.err.rfind("error[");
+  return at == std::string::npos ? "" : outcome.err.substr(at);
+}
+
+TEST_CASE("another profiler in the way is named: status 3, with its own code and remedy") {
   const Folder folder;
-  const Outcome outcome = folder.run(profile_of_training({}), fake_machine({"FAKE_CUPTI=subscribe=39"}));
+  const Outcome outcome = folder.run(profile_of_training({}), fake_machine({"FAKE_CUPTI=subscribe=39:Some Tool"}));
   CAPTURE(outcome.err);
   CHECK(outcome.status == 3);
-  CHECK(contains(outcome.err, "error[U003]: "));
+  const std::string error = last_error(outcome);
+  CHECK(error.starts_with("error[U003]: another profiler is attached to this process: Some Tool (CUPTI allows one)\n"));
+  CHECK(contains(error, "  = help: end Nsight Systems, "));
+  CHECK_FALSE(contains(outcome.err, "U041"));
+  CHECK(folder.files().empty());
+}
+
+TEST_CASE("a newer minor release of CUPTI is used, with a note in the profile") {
+  const Folder folder;
+  const Outcome outcome =
+      folder.run(profile_of_training({"-o", "p.json"}), fake_machine({"FAKE_CUPTI=version=130200"}));
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.err, "CUPTI 130200 (CUDA 13.2) is not one that was tested"));
+  CHECK(contains(folder.read("p.json"), "CUPTI 130200 (CUDA 13.2) is not one that was tested"));
+}
+
+TEST_CASE("doctor tells which CUPTI is taken, and why") {
+  const Folder folder;
+  const std::string place = folder.path("venv/lib/python3.11/site-packages/nvidia/cuda_cupti/lib");
+  fs::create_directories(place);
+  fs::copy_file(DEBUBBLE_FAKE_CUPTI, place + "/libcupti.so.11.8");
+  const std::vector<std::string> driver = {"DEBUBBLE_LIBCUDA=" DEBUBBLE_FAKE_LIBCUDA, "FAKE_DRIVER_CUDA=11080"};
+  Surroundings found;
+  found.environment = {driver[0], driver[1], "VIRTUAL_ENV=" + folder.path("venv")};
+  const std::string machine = folder.run({"doctor", "--format", "json"}, found).out;
+  CHECK(
+      contains(machine, place + "/libcupti.so.11.8, CUDA 13.0, found in " + place + "; the driver supports CUDA 11.8"));
+  Surroundings named;
+  named.environment = {driver[0], driver[1], "DEBUBBLE_CUPTI=" DEBUBBLE_FAKE_CUPTI, "FAKE_CUPTI=version=130200"};
+  const std::string other = folder.run({"doctor", "--format", "json"}, named).out;
+  CHECK(contains(other, DEBUBBLE_FAKE_CUPTI ", CUDA 13.2, named by DEBUBBLE_CUPTI"));
+  CHECK(contains(other, "CUPTI 130200 (CUDA 13.2) is not one that was tested"));
+}
+
+TEST_CASE("records that make no sense make no profile: status 3") {
+  const Folder folder;
+  const Outcome outcome =
+      folder.run(profile_of_training({"-o", "p.json"}), fake_machine({"FAKE_CUPTI=version=130200,shifted"}));
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 3);
+  CHECK(last_error(outcome).starts_with("error[U011]: the records of this CUPTI (CUPTI of CUDA 13.2, newer than 13.0"));
   CHECK(folder.files().empty());
 }
 

@@ -118,6 +118,8 @@ static_assert(abi::kOldNameSize >= CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
 
 static_assert(abi::kSuccess == CUPTI_SUCCESS && abi::kOutOfRecords == CUPTI_ERROR_MAX_LIMIT_REACHED);
 static_assert(abi::kInvalidKind == CUPTI_ERROR_INVALID_KIND && abi::kUnknownError == CUPTI_ERROR_UNKNOWN);
+static_assert(abi::kNotCompatible == CUPTI_ERROR_NOT_COMPATIBLE);
+static_assert(abi::kNotInitialized == CUPTI_ERROR_NOT_INITIALIZED);
 static_assert(abi::kOtherSubscriber == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 static_assert(int{abi::kMemcpy} == CUPTI_ACTIVITY_KIND_MEMCPY && int{abi::kMemset} == CUPTI_ACTIVITY_KIND_MEMSET);
 static_assert(int{abi::kDriver} == CUPTI_ACTIVITY_KIND_DRIVER && int{abi::kRuntime} == CUPTI_ACTIVITY_KIND_RUNTIME);
@@ -164,6 +166,7 @@ struct Compatible<OurResult (*)(Ours...), TheirResult(Theirs...)> {
 
 SAME_CALL(get_version, cuptiGetVersion);
 SAME_CALL(get_result_string, cuptiGetResultString);
+SAME_CALL(get_timestamp, cuptiGetTimestamp);
 SAME_CALL(subscribe, cuptiSubscribe);
 SAME_CALL(subscribe_v2, cuptiSubscribe_v2);
 SAME_CALL(unsubscribe, cuptiUnsubscribe);

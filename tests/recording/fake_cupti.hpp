@@ -27,6 +27,8 @@ using FakeCuptiSet = void(std::uint64_t bytes, std::uint64_t begin, std::uint64_
 using FakeCuptiMemory = void(std::uint64_t address, std::int64_t bytes);
 // Overhead of a CUpti_ActivityOverheadKind (1 compiler, 3 << 16 resource, 4 << 16 module loading, ...).
 using FakeCuptiOverhead = void(std::uint32_t kind, std::uint64_t begin, std::uint64_t end);
+// cuInit is over.
+using FakeCuptiDriverRuns = void();
 }
 
 namespace debubble::testing {
@@ -37,12 +39,15 @@ struct FakeCupti {
   FakeCuptiSet* set = nullptr;
   FakeCuptiMemory* memory = nullptr;
   FakeCuptiOverhead* overhead = nullptr;
+  FakeCuptiDriverRuns* driver_runs = nullptr;
 };
 
-// The functions in the library that $DEBUBBLE_CUPTI names, if this process has loaded it; else null pointers.
+// The functions in the library that $FAKE_CUPTI_AT names, else in that of $DEBUBBLE_CUPTI, if this process has loaded
+// it; else null pointers.
 inline FakeCupti find_fake_cupti() {
   FakeCupti found;
-  const char* const path = std::getenv("DEBUBBLE_CUPTI");
+  const char* const at = std::getenv("FAKE_CUPTI_AT");
+  const char* const path = at == nullptr ? std::getenv("DEBUBBLE_CUPTI") : at;
   void* const library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return found;
   found.launch = reinterpret_cast<FakeCuptiLaunch*>(dlsym(library, "fake_cupti_launch"));
@@ -50,6 +55,7 @@ inline FakeCupti find_fake_cupti() {
   found.set = reinterpret_cast<FakeCuptiSet*>(dlsym(library, "fake_cupti_set"));
   found.memory = reinterpret_cast<FakeCuptiMemory*>(dlsym(library, "fake_cupti_memory"));
   found.overhead = reinterpret_cast<FakeCuptiOverhead*>(dlsym(library, "fake_cupti_overhead"));
+  found.driver_runs = reinterpret_cast<FakeCuptiDriverRuns*>(dlsym(library, "fake_cupti_driver_runs"));
   return found;
 }
 

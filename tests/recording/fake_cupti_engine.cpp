@@ -25,6 +25,12 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+bool is_work(std::uint32_t kind) {
+  return kind == cupti_abi::kConcurrentKernel || kind == cupti_abi::kMemcpy || kind == cupti_abi::kMemset;
+}
+
+constexpr cupti_abi::Result kInvalidParameter = 1;
+
 bool every(std::uint64_t count, std::uint64_t n) { return n > 0 && count % n == 0; }
 
 constexpr std::uint32_t kLaunchKernelCall = 307;  // cuLaunchKernel
@@ -95,22 +101,51 @@ void FakeCuptiEngine::hoard() {
 
 cupti_abi::Result FakeCuptiEngine::enable(std::uint32_t kind, bool on) {
   const std::lock_guard lock(mutex_);
+  if (on && scoped) return cupti_abi::kNotCompatible;
+  if (on && options.enable != 0) return options.enable;
   if (on && options.refuse.contains(kind)) return cupti_abi::kInvalidKind;
   if (!on) kinds_.erase(kind);
   if (!on || !kinds_.insert(kind).second || kind != cupti_abi::kDevice) return cupti_abi::kSuccess;
-  struct {
-    cupti_abi::Device device;
-    std::uint8_t rest[184 - sizeof(cupti_abi::Device)];
-  } record{};
-  static_assert(sizeof record == 184);
-  record.device.kind = cupti_abi::kDevice;
-  record.device.memory = std::uint64_t{80} << 30U;
-  record.device.processors = 132;
-  record.device.capability_major = 9;
-  for (std::uint8_t i = 0; i < 16; ++i) record.device.uuid[i] = i;
-  record.device.name = "Fake GPU";
-  add(calls_buffer_, &record, sizeof record);
+  if (!options.devices_missed) record_device();
   return cupti_abi::kSuccess;
+}
+
+cupti_abi::Result FakeCuptiEngine::dump(std::uint32_t kind) {
+  const cupti_abi::Result result = enable(kind, true);
+  if (result != cupti_abi::kSuccess || !options.devices_missed || kind != cupti_abi::kDevice) return result;
+  const std::lock_guard lock(mutex_);
+  record_device();
+  return result;
+}
+
+void FakeCuptiEngine::record_device() {
+  cupti_abi::Device device{};
+  device.kind = cupti_abi::kDevice;
+  device.memory = std::uint64_t{80} << 30U;
+  device.processors = 132;
+  device.capability_major = 9;
+  for (std::uint8_t i = 0; i < 16; ++i) device.uuid[i] = i;
+  device.name = "Fake GPU";
+  add(calls_buffer_, &device, sizeof device);
+}
+
+cupti_abi::Result FakeCuptiEngine::take_zeroed_buffers() {
+  if (!release.knows_zeroed_buffers) return kInvalidParameter;
+  zeroed_buffers_ = true;
+  return cupti_abi::kSuccess;
+}
+
+// As CUPTI zeroes a buffer itself unless it was told that it comes zeroed.
+void FakeCuptiEngine::take_buffer(Buffer& buffer) {
+  std::size_t most = 0;
+  if (request_ != nullptr) request_(&buffer.data, &buffer.size, &most);
+  if (buffer.data == nullptr) {
+    if (request_ != nullptr && release.crashes_without_buffer) std::abort();
+    return;
+  }
+  if (!zeroed_buffers_) std::memset(buffer.data, 0, buffer.size);
+  const bool zeroed = std::all_of(buffer.data, buffer.data + buffer.size, [](std::uint8_t byte) { return byte == 0; });
+  if (!zeroed) std::abort();
 }
 
 void FakeCuptiEngine::enable_call(std::uint32_t level, std::uint32_t call, bool on) {
@@ -137,20 +172,24 @@ void FakeCuptiEngine::complete(Buffer& buffer) {
 }
 
 // The lock is held while the callback runs, as CUPTI's own may be: ours must not take a lock that we hold elsewhere.
-void FakeCuptiEngine::put(Buffer& buffer, const void* activity, std::size_t size) {
+void FakeCuptiEngine::put(Buffer& buffer, const void* activity, std::size_t known) {
+  const std::uint32_t kind = static_cast<const cupti_abi::Activity*>(activity)->kind;
+  const std::size_t size = record_size(release, kind);
   if (buffer.data != nullptr && buffer.used + size > std::min(buffer.size, options.buffer)) {
     complete(buffer);
     wake_.notify_one();
   }
-  if (buffer.data == nullptr) {
-    std::size_t most = 0;
-    if (request_ != nullptr) request_(&buffer.data, &buffer.size, &most);
-  }
+  if (buffer.data == nullptr) take_buffer(buffer);
   if (buffer.data == nullptr) {
     ++dropped_;
     return;
   }
-  std::memcpy(buffer.data + buffer.used, activity, size);
+  std::uint8_t* const record = buffer.data + buffer.used;
+  std::memcpy(record, activity, std::min(size, known));
+  // Whatever comes behind what we know is nobody's business. An overhead record of 13.0 owns what its last field points
+  // to.
+  if (size > known) std::memset(record + known, kind == cupti_abi::kOverhead ? 0 : 0xa5, size - known);
+  if (options.shifted && is_work(kind)) std::memmove(record + 16, record + 8, size - 16);
   buffer.last = buffer.used;
   buffer.used += size;
 }
@@ -222,6 +261,8 @@ void FakeCuptiEngine::record(const void* activity, std::size_t size) {
 }
 
 void FakeCuptiEngine::deliver(const Buffer& buffer) const {
+  if (options.spill)
+    std::memset(buffer.data + buffer.used, 0xff, std::min<std::size_t>(9000, buffer.size - buffer.used));
   const std::size_t valid = options.cut ? (buffer.last + buffer.used) / 2 : buffer.used;
   complete_(nullptr, 0, buffer.data, buffer.size, valid);
 }

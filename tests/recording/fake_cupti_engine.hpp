@@ -19,6 +19,7 @@
 
 #include "profiler/cupti/abi.hpp"
 #include "tests/recording/fake_cupti_options.hpp"
+#include "tests/recording/fake_cupti_versions.hpp"
 
 namespace debubble::testing {
 
@@ -30,16 +31,22 @@ class FakeCuptiEngine {
   static FakeCuptiEngine& instance();  // never destroyed
 
   const FakeCuptiOptions options = read_fake_cupti_options();
+  const FakeCuptiVersion& release = fake_cupti_version(options.version);
+  std::atomic<bool> driver_runs = false;  // cuInit is over
+  std::atomic<bool> scoped = false;       // a call of a single subscriber was made: global ones do not mix
 
   cupti_abi::Result subscribe(char* other_name, std::size_t size);
   void unsubscribe();
   void register_callbacks(cupti_abi::RequestBuffer request, cupti_abi::CompleteBuffer completed);
   cupti_abi::Result enable(std::uint32_t kind, bool on);
+  cupti_abi::Result dump(std::uint32_t kind);
+  cupti_abi::Result take_zeroed_buffers();
   void enable_call(std::uint32_t level, std::uint32_t call, bool on);
   void flush(bool forced);
   std::size_t take_dropped();
 
-  // One launch on the calling thread: the call's records, then `work`, whose correlation is filled in by `correlate`.
+  // One launch on the calling thread: the call's records, then `work`, whose correlation is filled in. Sizes are of
+  // what we know of a record; in the buffer it has the size of the release.
   void launch(const void* work, std::size_t size, std::size_t correlation_offset);
   void record(const void* activity, std::size_t size);  // of a kind that is not GPU work
   const char* keep(const char* name);
@@ -52,7 +59,9 @@ class FakeCuptiEngine {
     std::size_t last = 0;  // where its last record begins
   };
 
-  void put(Buffer& buffer, const void* activity, std::size_t size);
+  void put(Buffer& buffer, const void* activity, std::size_t known);
+  void take_buffer(Buffer& buffer);
+  void record_device();
   void add(Buffer& buffer, const void* activity, std::size_t size);
   [[nodiscard]] static std::uint64_t begin_of(const void* work);
   void api_records(std::uint32_t correlation, std::uint64_t latest);
@@ -69,6 +78,7 @@ class FakeCuptiEngine {
   std::condition_variable wake_;
   pid_t process_ = 0;
   bool subscribed_ = false;
+  bool zeroed_buffers_ = false;
   std::atomic<bool> ended_ = false;
   cupti_abi::RequestBuffer request_ = nullptr;
   cupti_abi::CompleteBuffer complete_ = nullptr;

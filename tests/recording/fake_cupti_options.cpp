@@ -25,6 +25,12 @@ void set_flag(FakeCuptiOptions& options, const std::string& word) {
     options.forced_last = true;
   } else if (word == "gpu-first") {
     options.gpu_first = true;
+  } else if (word == "devices-missed") {
+    options.devices_missed = true;
+  } else if (word == "shifted") {
+    options.shifted = true;
+  } else if (word == "spill") {
+    options.spill = true;
   } else {
     std::fprintf(stderr, "FAKE_CUPTI: unknown word %s\n", word.c_str());
     std::abort();
@@ -42,6 +48,8 @@ void set_value(FakeCuptiOptions& options, const std::string& key, const std::str
     }
   } else if (key == "refuse") {
     options.refuse.insert(static_cast<std::uint32_t>(number));
+  } else if (key == "enable") {
+    options.enable = static_cast<std::int32_t>(number);
   } else if (key == "drop") {
     options.drop = number;
   } else if (key == "timeless") {

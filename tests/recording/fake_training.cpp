@@ -67,6 +67,7 @@ struct Options {
   bool fork_first = false;
   bool sigwait = false;
   int kill_at = -1;
+  std::vector<std::string> load;  // libraries of a framework, loaded before CUDA begins
   int status = 0;
 };
 
@@ -90,6 +91,7 @@ bool read_flag(const std::string& word, Options& options) {
 bool read_value(const std::string& word, const std::string& value, Options& options) {
   const int number = std::atoi(value.c_str());
   if (word == "--steps") return options.steps = number, true;
+  if (word == "--load") return options.load.push_back(value), true;
   if (word == "--microbatches") return options.microbatches = number, true;
   if (word == "--layers") return options.layers = number, true;
   if (word == "--step-us") return options.step_us = number, true;
@@ -303,7 +305,14 @@ void wait_for_signal() {
   if (sigwait(&set, &signal) != 0 || signal != SIGTERM) std::exit(93);
 }
 
+void load_library(const std::string& library) {
+  if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+  std::fprintf(stderr, "fake_training: %s\n", dlerror());
+  std::exit(92);
+}
+
 void train(const Options& options) {
+  for (const std::string& library : options.load) load_library(library);
   FakeDriver driver;
   if (options.driver && !options.init_in_range) driver.init();
   FakeNvtx nvtx;

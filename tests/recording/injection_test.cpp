@@ -28,7 +28,7 @@ std::string promised(std::int64_t steps) {
 void check_whole(const RecordedRun& run, std::int64_t steps) {
   CHECK(run.status == 0);
   CHECK(run.err.empty());
-  CHECK(run.trouble.empty());
+  CHECK(run.troubles.empty());
   CHECK(run.out == promised(steps));
   const Tally& tally = run.only();
   CHECK(tally.end.complete);
@@ -116,7 +116,9 @@ TEST_CASE("every 5th step runs unrecorded to measure the overhead, and the file 
 TEST_CASE("a wrong DEBUBBLE_RECORD_STEPS is told and the default taken") {
   const RecordedRun run = run_training("--steps 5", {"DEBUBBLE_RECORD_STEPS=often"});
   CHECK(run.status == 0);
-  CHECK(run.trouble.find("U009: \"often\" is neither") == 0);
+  REQUIRE(run.troubles.size() == 1);
+  CHECK(run.troubles[0].code == "U009");
+  CHECK(run.troubles[0].message.find("\"often\" is neither") == 0);
   CHECK(run.only().works == 4 * kInjectionWorks);
 }
 
@@ -171,8 +173,10 @@ TEST_CASE("a buffer that ends inside a record is counted, and what is before it 
 void check_trouble(const RecordedRun& run, const std::string& code, const std::string& text) {
   CHECK(run.status == 7);
   CHECK(run.out == promised(2));
-  CHECK(run.trouble.find(code + ": ") == 0);
-  CHECK(run.trouble.find(text) != std::string::npos);
+  REQUIRE(run.troubles.size() == 1);
+  CHECK(run.troubles[0].code == code);
+  CHECK(run.troubles[0].message.find(text) != std::string::npos);
+  CHECK_FALSE(run.troubles[0].help.empty());
   CHECK(run.err.find("error[" + code + "]") != std::string::npos);
   CHECK(run.err.find("= help: ") != std::string::npos);
   CHECK(run.only().works == 0);
@@ -187,16 +191,16 @@ TEST_CASE("what keeps CUPTI from starting has a code, a reason and a remedy of i
   check_trouble(run("FAKE_CUPTI=subscribe=999"), "U020", "no NVIDIA driver");
   check_trouble(run("FAKE_CUPTI=subscribe=39:Nsight Systems"), "U003", "attached to this process: Nsight Systems");
   check_trouble(run("FAKE_CUPTI=subscribe=39"), "U003", "attached to this process (CUPTI allows one)");
-  check_trouble(run("FAKE_CUPTI=version=130300"), "U004", "CUPTI 130300 is newer than what was tested");
+  check_trouble(run("FAKE_CUPTI=version=140000"), "U004", "CUPTI 140000 (CUDA 14.0) is newer than what was tested");
   check_trouble(run("FAKE_CUPTI=version=16"), "U004", "CUPTI 16 is too old");
   check_trouble(run("FAKE_CUPTI=refuse=10"), "U005", "cuptiActivityEnable of kind 10: CUPTI_ERROR_INVALID_KIND (21)");
   check_trouble(run("FAKE_CUPTI=subscribe=35"), "U005", "cuptiSubscribe");
 }
 
-TEST_CASE("a newer CUPTI is tried where the user says so") {
-  const RecordedRun run = run_training("--steps 2", {"FAKE_CUPTI=version=130300", "DEBUBBLE_CUPTI_UNTESTED=1"});
+TEST_CASE("a CUPTI of the next major release is tried where the user says so") {
+  const RecordedRun run = run_training("--steps 2", {"FAKE_CUPTI=version=140000", "DEBUBBLE_CUPTI_UNTESTED=1"});
   check_whole(run, 2);
-  CHECK(run.only().facts.at("cuda") == "13.3");
+  CHECK(run.only().facts.at("cuda") == "14.0");
 }
 
 TEST_CASE("the recording ends before exit handlers of CUPTI that take its records away") {
@@ -210,6 +214,22 @@ TEST_CASE("everything is disabled before the last, forced flush") {
 
 TEST_CASE("devices are not asked for inside cuInit") {
   check_whole(run_training("--steps 2", {"FAKE_CUPTI=no-dump"}), 2);
+}
+
+TEST_CASE("devices that CUPTI did not report inside cuInit are asked for later") {
+  for (const char* const flags : {"--steps 2", "--steps 4 --step-us 400000"}) {
+    const RecordedRun run = run_training(flags, {"FAKE_CUPTI=devices-missed,no-dump"});
+    check_whole(run, std::string(flags) == "--steps 2" ? 2 : 4);
+    CHECK(run.only().facts.count("device.0.name") == 1);
+  }
+}
+
+TEST_CASE("a buffer that is used again is zero, whatever CUPTI wrote behind its end") {
+  check_whole(run_training("--steps 20", {"FAKE_CUPTI=spill,buffer=1200"}), 20);
+}
+
+TEST_CASE("programs of NVTX 2 find the entry point that they look for") {
+  check_whole(run_training("--steps 2", {"FAKE_NVTX_ENTRY=InitializeInjectionNvtx"}), 2);
 }
 
 TEST_CASE("kinds that are not needed may be refused") {

@@ -28,11 +28,12 @@ TEST_CASE("real NVTX in two shared objects and four threads gives one stack per 
 TEST_CASE("real CUPTI on a machine without a driver says so and harms nothing") {
   const testing::RecordedRun run = testing::run_training("--steps 2", {"DEBUBBLE_CUPTI=" DEBUBBLE_REAL_CUPTI});
   CHECK(run.status == 0);
-  if (run.trouble.empty()) {
+  if (run.troubles.empty()) {
     MESSAGE("SKIPPED: this machine has a driver");
     return;
   }
-  CHECK(run.trouble.find("U020: there is no NVIDIA driver") == 0);
+  CHECK(run.troubles[0].code == "U020");
+  CHECK(run.troubles[0].message.find("there is no NVIDIA driver") == 0);
   CHECK(run.only().pushes == 2 * (1 + 2 * 3 * 5));
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace debubble::testing {
 
@@ -44,7 +45,9 @@ void collect(const std::string& folder, const std::string& keep, RecordedRun& ru
   for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.insert(entry.path());
   for (const std::filesystem::path& path : paths) {
     const std::string name = path.filename().string();
-    if (name.starts_with("trouble-")) run.trouble += slurp(path.string());
+    if (name.starts_with("trouble-")) {
+      for (Diagnostic& trouble : read_troubles(slurp(path.string()))) run.troubles.push_back(std::move(trouble));
+    }
     if (!name.ends_with(".dbrec")) continue;
     std::string key = without_pid(name);
     for (int i = 1; run.files.contains(key); ++i) key = without_pid(name) + "." + std::to_string(i);

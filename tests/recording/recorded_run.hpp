@@ -8,6 +8,7 @@
 
 #include "profiler/records/record.hpp"
 #include "profiler/records/record_file.hpp"
+#include "profiler/records/trouble_file.hpp"
 #include "tests/recording/scratch.hpp"
 
 namespace debubble::testing {
@@ -66,7 +67,7 @@ struct RecordedRun {
   std::string out;
   std::string err;
   std::map<std::string, Tally> files;  // by name, "pid*.dbrec" with the number left out: "pid.dbrec", "pid.dbrec.1"
-  std::string trouble;                 // all trouble files
+  std::vector<Diagnostic> troubles;    // of all trouble files
 
   // The only record file; fails the test case when there is none or another one.
   [[nodiscard]] const Tally& only() const;

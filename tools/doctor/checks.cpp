@@ -18,6 +18,7 @@
 #include "live/cpu/cores.hpp"
 #include "live/cpu/matrix.hpp"
 #include "live/mpi/plugin_loader.hpp"
+#include "profiler/cupti/release.hpp"
 #include "profiler/cupti/table.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
@@ -104,11 +105,16 @@ void check_cuda_libraries(std::vector<MachineCheck>& checks) {
   }));
 }
 
-MachineCheck cupti_check() {
-  return machine_check("CUPTI", [] {
+void check_cupti(std::vector<MachineCheck>& checks) {
+  std::vector<std::string> notes;
+  checks.push_back(machine_check("CUPTI", [&notes] {
     const CuptiTable cupti = load_cupti("");
-    return cupti.path + ", CUDA " + cuda_release(cupti.version) + "; tracing needs no privilege";
-  });
+    notes = cupti.notes;
+    return cupti.path + ", CUDA " + release_text(cuda_of_cupti(cupti.version)) + ", " + cupti.why +
+           "; a program that has loaded one of its own keeps that, unless DEBUBBLE_CUPTI names another; tracing needs "
+           "no privilege";
+  }));
+  for (const std::string& note : notes) checks.push_back({"CUPTI", "note", note});
 }
 
 MachineCheck nvml_check() {
@@ -165,7 +171,7 @@ std::vector<MachineCheck> check_machine() {
                           : "none was found; none is needed"},
   };
   check_cuda_libraries(checks);
-  checks.push_back(cupti_check());
+  check_cupti(checks);
   checks.push_back(nvml_check());
   checks.push_back(machine_check("injection library", [] { return injection_library().string(); }));
   check_other_tools(checks);

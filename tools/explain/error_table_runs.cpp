@@ -63,7 +63,7 @@ constexpr std::array<ErrorRow, 7> kLive{{
      "run the schedule without it; `debubble simulate` predicts it"},
 }};
 
-constexpr std::array<ErrorRow, 21> kMachine{{
+constexpr std::array<ErrorRow, 22> kMachine{{
     {"U001", "", "no CUPTI library, or one without the functions that are needed",
      "install CUPTI, or name it with DEBUBBLE_CUPTI"},
     {"U003", "U045", "another profiler or injected tool is attached",
@@ -73,6 +73,8 @@ constexpr std::array<ErrorRow, 21> kMachine{{
     {"U005", "", "CUPTI refused a step", "the message names the step; check permissions for GPU profiling"},
     {"U009", "U007 U008 U010", "the recording inside the program could not start, failed, or could not be written",
      "start the program with debubble profile -- PROGRAM; make room on the disk"},
+    {"U011", "", "a CUPTI newer than what was tested, whose records make no sense",
+     "name one of CUDA 11.6 to 13.0 with DEBUBBLE_CUPTI, or import a trace of torch.profiler"},
     {"U020", "U002 U022", "no NVIDIA driver, or a stub library in its place",
      "install the driver; start containers with their GPUs (`docker run --gpus all`)"},
     {"U021", "U029", "a driver, but no GPU that can be used, or none of this number",

@@ -55,6 +55,20 @@ void note_clock(const Results& results, const Measurement& measurement, Notes& n
                                            std::to_string(clock.samples) + " samples");
 }
 
+// Then the layers that were named are not the model's, or are not all of them: 40 blocks of a list that nobody knew.
+void note_outside(const Measurement& measurement, Notes& notes) {
+  const Nanoseconds outside = measurement.kernel_time - measurement.layer_time;
+  if (outside <= measurement.layer_time) return;
+  const auto most =
+      std::max_element(measurement.rest.begin(), measurement.rest.end(),
+                       [](const RestItem& left, const RestItem& right) { return left.total < right.total; });
+  constexpr double kPpm = 1e6;
+  const auto share =
+      static_cast<std::int64_t>(kPpm * static_cast<double>(outside) / static_cast<double>(measurement.kernel_time));
+  notes.add(percent(share) + " of the GPU time lies outside of layers, most of it in \"" + most->what +
+            "\": are the layers that were named all there are?");
+}
+
 void note_attribution(const Results& results, const Ledger& ledger, Notes& notes) {
   notes.add_count(results.placed_by_time, "kernels had no link and were placed by the time of their launch");
   notes.add_count(results.ambiguous_nodes, "autograd nodes could belong to several threads: the newest op was taken");
@@ -90,6 +104,7 @@ void add_measurement_notes(const Results& results, const Ledger& ledger, const s
   note_warm_up(results, notes);
   note_overhead(results, measurement, notes);
   note_clock(results, measurement, notes);
+  note_outside(measurement, notes);
   note_attribution(results, ledger, notes);
   note_losses(measurement, notes);
   note_sizes(facts, memory_seen, attribution, notes);

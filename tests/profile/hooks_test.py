@@ -289,6 +289,7 @@ class Hooks(unittest.TestCase):
             done, sizes = self.hooked("train(GPT()); print('fine')", DEBUBBLE_RANK="3", RANK=rank)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "fine\n", ""))
             self.assertEqual(sizes is not None, written)
+            (self.folder / "sizes.json").unlink(missing_ok=True)
 
     # ---- the script's life
 

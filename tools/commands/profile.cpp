@@ -123,6 +123,10 @@ class ProfileCommand : public Command {
       throw InputError(Diagnostic{"C087", "--checks", "it is about one size, and several are measured",
                                   "leave --checks or --sweep out"});
     }
+    if (model && flags_.attribution.rank) {
+      throw InputError(
+          Diagnostic{"C087", "--rank", "the built-in transformer runs in one process", "leave --rank out"});
+    }
     if (model) return profile_model(flags_);
     refuse_model_flags();
     return profile_program(flags_, invocation.program);

@@ -36,7 +36,8 @@ void refuse_other_tool(const std::string& ours) {
   }
 }
 
-Environment injected_environment(const std::filesystem::path& records) {
+// With one rank alone, debubble_hooks marks nothing on the others.
+Environment injected_environment(const std::filesystem::path& records, const std::optional<int>& rank) {
   const std::string library = injection_library().string();
   refuse_other_tool(library);
   const std::string python = python_folder().string();
@@ -45,6 +46,7 @@ Environment injected_environment(const std::filesystem::path& records) {
           {"NVTX_INJECTION64_PATH", library},
           {"DEBUBBLE_INJECT", library},
           {"DEBUBBLE_RECORD_DIR", records.string()},
+          {"DEBUBBLE_RANK", rank ? std::to_string(*rank) : ""},
           {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
 }
 
@@ -89,10 +91,10 @@ int profile_program(const ProfileFlags& flags, const std::vector<std::string>& p
   const RecordFolder folder(flags.keep_records);
   const std::string name = program_text(program);
 
-  const ProgramEnd end = run_program(program, injected_environment(folder.path()));
+  const ProgramEnd end = run_program(program, injected_environment(folder.path(), flags.attribution.rank));
   if (!end.well()) std::fprintf(stderr, "debubble: %s %s\n", name.c_str(), to_string(end).c_str());
 
-  const Attribution found = attribute(find_recordings(folder.path()), rules, program);
+  const Attribution found = attribute(find_recordings(folder.path()), rules, program, flags.attribution.rank);
   file.write(write_profile(found.profile));
   file.commit();
   show(found, path, flags);

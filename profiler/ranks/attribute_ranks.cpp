@@ -90,7 +90,7 @@ class RanksAttribution {
     std::stable_sort(ranks_.begin(), ranks_.end(),
                      [](const Rank& left, const Rank& right) { return left.order() < right.order(); });
     std::vector<std::vector<std::string>> layers;
-    for (const Rank& rank : ranks_) layers.push_back(rank.layers());
+    for (const Rank& rank : ranks_) layers.push_back(layers_at(rank));
     const std::vector<std::vector<std::size_t>> stages = stages_of(layers);
     if (stages.size() > 1) return of_stages(stages);
     Attribution found = together.finish(merged_facts(sizes_of(stages.front())));
@@ -115,6 +115,14 @@ class RanksAttribution {
       return names;
     }
   };
+
+  // Of a process without layers, such as one that a rank has started, those of its rank.
+  [[nodiscard]] std::vector<std::string> layers_at(const Rank& one) const {
+    const auto with = std::find_if(ranks_.begin(), ranks_.end(), [&](const Rank& other) {
+      return one.rank && other.rank == one.rank && other.found;
+    });
+    return one.found || with == ranks_.end() ? one.layers() : with->layers();
+  }
 
   void read(const RankStream& stream, Attributor& together) {
     Attributor alone(request_.rules);
@@ -170,15 +178,15 @@ class RanksAttribution {
     return joined_stages(std::move(parts));
   }
 
+  // "rank 3", "ranks 2, 3"
   [[nodiscard]] std::string label_of(const std::vector<std::size_t>& stage) const {
     std::string text;
-    bool ranks = true;
-    for (const std::size_t k : stage) ranks = ranks && ranks_[k].rank.has_value();
+    std::set<std::int64_t> ranks;
     for (const std::size_t k : stage) {
-      text += text.empty() ? "" : ", ";
-      text += ranks ? std::to_string(*ranks_[k].rank) : ranks_[k].label();
+      if (ranks_[k].rank && !ranks.insert(*ranks_[k].rank).second) continue;
+      text += (text.empty() ? "" : ", ") + (ranks_[k].rank ? std::to_string(*ranks_[k].rank) : ranks_[k].label());
     }
-    return (!ranks ? "" : stage.size() == 1 ? "rank " : "ranks ") + text;
+    return (ranks.empty() ? "" : ranks.size() == 1 ? "rank " : "ranks ") + text;
   }
 
   void add_replica_notes(const std::vector<std::size_t>& stage, Attribution& found) const {

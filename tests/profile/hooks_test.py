@@ -277,6 +277,17 @@ class Hooks(unittest.TestCase):
         train(Chunk(1, 1))""")  # no numbers of the model: the list's own
         self.assertEqual(list(self.layers(sizes)), ["embedding", "blocks.0", "blocks.1", "head", "loss"])
 
+    def test_one_numbered_block_is_a_layer_whatever_lists_it_holds(self):
+        done, sizes = self.hooked(self.MEGATRON + """
+        class Expert(nn.Module):
+            def __init__(self): super().__init__(); self.fc = nn.Linear(H, H)
+            def forward(self, x): return self.fc(x)
+        chunk = Chunk(3)
+        chunk.blocks[0].experts = nn.ModuleList(Expert() for _ in range(4))
+        train(chunk)""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(list(self.layers(sizes)), ["embedding", "blocks.2", "head", "loss"])
+
     def test_two_chunks_of_one_rank_share_no_layer(self):
         done, sizes = self.hooked(self.MEGATRON + """
         train(Chunk(1, 2), steps=1); train(Chunk(5, 6), steps=1)""")
@@ -439,6 +450,20 @@ class Hooks(unittest.TestCase):
                 block = self.layers(sizes)["blocks.1"]
                 self.assertEqual((block["activation_bytes"], block["workspace_bytes"]), (UNIT, BLOCK))
         self.assertEqual(len(outputs), 1)
+
+    def test_an_engine_that_nothing_can_be_derived_from_is_watched_too(self):
+        done = self.run_python("-c", """if 1:
+            import torch
+            from debubble_hooks import patches
+            engine = torch.autograd.Variable._execution_engine
+            def final(): pass  # functions have attributes, and no type can be derived from theirs
+            final.run_backward, final.is_checkpoint_valid = engine.run_backward, engine.is_checkpoint_valid
+            torch.autograd.Variable._execution_engine = final
+            patches.wrap_backward(lambda: print("in"), lambda: print("out"))
+            x = torch.ones(2, requires_grad=True)
+            (x * x).sum().backward()
+            print(x.grad.tolist(), torch.autograd._is_checkpoint_valid())""")
+        self.assertEqual((done.stdout, done.stderr), ("in\nout\n[2.0, 2.0] True\n", ""))
 
     def test_gradients_alone_are_a_backward_too(self):
         pushed = self.ranges("""

@@ -2,6 +2,7 @@
 // Through the real command, on fake_training, whose times are known.
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "formats/profile/profile_json.hpp"
 #include "tests/profile/fakes.hpp"
@@ -73,6 +74,50 @@ TEST_CASE("replicas of the stages of a pipeline are instances of their stage's l
   CHECK(layer_named(profile, "block.5").forward.n == 32);
   CHECK(profile.measurement->kernels == 4 * 256);
   check_sums(profile);
+}
+
+TEST_CASE("a process without layers goes with the layers of its rank") {
+  const Folder folder;
+  const Outcome outcome = profile_of_script(
+      folder, {}, "RANK=0 \"$0\" & RANK=1 \"$0\" --first-layer 3 & RANK=1 \"$0\" --layers 0 --outside 3000 & wait");
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const Profile profile = read_profile(folder.read("p.json"), "p.json");
+  CHECK(contains(profile.origin.notes, "rank 0 (block.0 to block.2), rank 1 (block.3 to block.5); "));
+  CHECK(profile.measurement->kernels == 2 * 256 + 8 * 3);  // a copy, two kernels in each of 8 recorded steps
+  check_sums(profile);
+}
+
+const std::string kSizes = R"({"schema": "debubble.hooks/1", "schema_version": 1, "complete": true, "rank": RANK,
+"pid": 9, "torch": "2.4.0", "model": "GPT", "dtype": "bf16", "microbatch_size": 4, "sequence_length": 128,
+"input_shapes": [[4, 128]], "steps": 3, "outside_bytes": 0, "notes": [], "layers": [
+{"name": "embedding", "kind": "embedding", "activation_bytes": BYTES, "weight_input_bytes": 0,
+"weight_gradient_bytes": 0, "weight_grad_held_bytes": 0, "output_bytes": 10, "parameter_bytes": BYTES,
+"workspace_bytes": 3, "checkpointed": false}]})";
+
+std::string with_words(std::string text, const std::string& rank, const std::string& bytes) {
+  for (const auto& [word, value] : {std::pair{std::string("RANK"), rank}, {std::string("BYTES"), bytes}}) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;) text.replace(at, word.size(), value);
+  }
+  return text;
+}
+
+TEST_CASE("sizes go with the layers of their rank") {
+  const Folder folder;
+  REQUIRE(profile_of_script(folder, {"--keep-records", "kept"}, kTwoStages).status == 0);
+  folder.write("h2.json", with_words(kSizes, "2", "2048"));
+  folder.write("h10.json", with_words(kSizes, "10", "4096"));
+  std::vector<std::string> arguments{"import", "--from", "records", "-o", "i.json"};
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path("kept"))) {
+    if (entry.path().extension() == ".dbrec") arguments.push_back(entry.path());
+  }
+  arguments.insert(arguments.end(), {"--hooks", "h2.json", "--hooks", "h10.json"});
+  const Outcome outcome = folder.run(arguments);
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const Profile profile = read_profile(folder.read("i.json"), "i.json");
+  CHECK(layer_named(profile, "embedding").parameters == 2048);
+  CHECK(layer_named(profile, "embedding of rank 10").parameters == 4096);
 }
 
 TEST_CASE("blocks that no rank has are named") {

@@ -58,16 +58,21 @@ def wrap_backward(entered, left):
     """Every backward that Python enters: Tensor.backward, torch.autograd.backward and grad, and those who call the engine
     themselves, as Megatron-LM's custom_backward does, end in this method."""
     variable = torch.autograd.Variable
+    engine = variable._execution_engine  # the object has no state: there is one engine, in C++
 
-    class Engine(type(variable._execution_engine)):  # the object has no state: there is one engine, in C++
-        def run_backward(self, *args, **kwargs):
-            entered()
-            try:
-                return super().run_backward(*args, **kwargs)
-            finally:
-                left()
+    def run_backward(self, *args, **kwargs):
+        entered()
+        try:
+            return engine.run_backward(*args, **kwargs)
+        finally:
+            left()
 
-    variable._execution_engine = Engine()
+    members = {"run_backward": run_backward}
+    try:
+        variable._execution_engine = type("Engine", (type(engine),), members)()
+    except TypeError:  # a type that nothing can be derived from: hand on all else
+        members["__getattr__"] = lambda self, name: getattr(engine, name)
+        variable._execution_engine = type("Engine", (), members)()
 
 
 def thread_in_backward():

@@ -45,9 +45,11 @@ def _composite(module):
 
 
 def _is_block_list(module):
+    children = _children(module)
+    if _never_runs(module) and children and all(_number_in_model(child) is not None for child in children):
+        return True  # also one block, whatever lists it holds itself
     if not _is_list(module):
         return False
-    children = _children(module)
     classes = collections.Counter(type(child) for child in children if not _never_runs(child))
     kind, count = classes.most_common(1)[0] if classes else (None, 0)
     return 2 * count >= len(children) and count >= 2 and any(type(c) is kind and _composite(c) for c in children)

@@ -71,7 +71,7 @@ TEST_CASE("what ran nowhere within the pipeline is left out") {
   CHECK(joined.profile.layers.back().forward.median == 1000);
 }
 
-TEST_CASE("notes of every part are said once, the others with their part; what no part has is said") {
+TEST_CASE("notes of every part are said once, the others with their part, and what no part has is said") {
   const Attribution joined = joined_stages({part("a", {"l.1"}), part("b", {"l.2"})});
   CHECK(joined.notes == Names{"2 stages of a pipeline as one model: a (l.1), b (l.2)",
                               "no recording has l.0: it is missing unless these layers count from 1", "of every part",

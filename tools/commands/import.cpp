@@ -35,7 +35,7 @@ class Import : public Command {
         {.name = "--from",
          .type = "TOOL",
          .names = import_tools,
-         .help = "kineto, nsys, records, profiles, pipedream, megatron",
+         .help = "kineto|nsys|records|profiles|pipedream|megatron",
          .target = &flags_.from,
          .required = true},
     };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/attribution/slot.hpp"
 #include "profiler/attribution/statistics.hpp"
 
 namespace debubble::attribution {
@@ -65,8 +66,10 @@ void note_outside(const Measurement& measurement, Notes& notes) {
   constexpr double kPpm = 1e6;
   const auto share =
       static_cast<std::int64_t>(kPpm * static_cast<double>(outside) / static_cast<double>(measurement.kernel_time));
-  notes.add(percent(share) + " of the GPU time lies outside of layers, most of it in \"" + most->what +
-            "\": are the layers that were named all there are?");
+  const bool known = most->what == to_string(Rest::kCommunication) || most->what == to_string(Rest::kOptimizer) ||
+                     most->what == to_string(Rest::kCopies);
+  notes.add(percent(share) + " of the GPU time lies outside of layers, most of it in \"" + most->what + "\"" +
+            (known ? "" : ": are the layers that were named all there are?"));
 }
 
 void note_attribution(const Results& results, const Ledger& ledger, Notes& notes) {

@@ -73,7 +73,7 @@ std::vector<RankStream> of_rank(const std::vector<RankStream>& streams, std::int
   std::string there;
   for (const std::int64_t rank : ranks) there += (there.empty() ? "" : ", ") + std::to_string(rank);
   throw InputError({"C012", "--rank", "no recording is of rank " + std::to_string(wanted),
-                    there.empty() ? "none says its rank: leave --rank out, and give the recording of that rank alone"
+                    there.empty()       ? "none says its rank (exports of Nsight Systems never do): leave --rank out"
                     : ranks.size() == 1 ? "there is rank " + there
                                         : "there are ranks " + there});
 }

@@ -1,7 +1,7 @@
 #include "profiler/ranks/join.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <cstdlib>
 #include <utility>
 
 #include "formats/text/text.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/attribution/slot.hpp"
 #include "profiler/attribution/statistics.hpp"
 
 namespace debubble::attribution {
@@ -65,6 +66,22 @@ void note_clock(const Results& results, const Measurement& measurement, Notes& n
                    std::to_string(clock.samples) + " samples, as in any long run of matmuls");
 }
 
+// Then the layers that were named are not the model's, or are not all of them: 40 blocks of a list that nobody knew.
+void note_outside(const Measurement& measurement, Notes& notes) {
+  const Nanoseconds outside = measurement.kernel_time - measurement.layer_time;
+  if (outside <= measurement.layer_time) return;
+  const auto most =
+      std::max_element(measurement.rest.begin(), measurement.rest.end(),
+                       [](const RestItem& left, const RestItem& right) { return left.total < right.total; });
+  constexpr double kPpm = 1e6;
+  const auto share =
+      static_cast<std::int64_t>(kPpm * static_cast<double>(outside) / static_cast<double>(measurement.kernel_time));
+  const bool known = most->what == to_string(Rest::kCommunication) || most->what == to_string(Rest::kOptimizer) ||
+                     most->what == to_string(Rest::kCopies);
+  notes.add(percent(share) + " of the GPU time lies outside of layers, most of it in \"" + most->what + "\"" +
+            (known ? "" : ": are the layers that were named all there are?"));
+}
+
 void note_attribution(const Results& results, const Ledger& ledger, Notes& notes) {
   notes.add_count(results.before_launches,
                   "kernels at the start have no launch: the recording begins in the middle of work (a clip); their " +
@@ -106,6 +123,7 @@ void add_measurement_notes(const Results& results, const Ledger& ledger, const s
   note_warm_up(results, notes);
   note_overhead(results, measurement, notes);
   note_clock(results, measurement, notes);
+  note_outside(measurement, notes);
   note_attribution(results, ledger, notes);
   note_losses(measurement, notes);
   note_sizes(facts, memory_seen, attribution, notes);

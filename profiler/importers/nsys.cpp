@@ -252,10 +252,6 @@ std::vector<std::string> NsysExport::notes() const {
   };
   note(unlinked_, "GPU event", "without a launch in the export, or launched outside of any range: not linked");
   note(overlaps_, "range", "overlapping without nesting: cut off where the range around it ends");
-  if (processes_.size() > 1) {
-    notes.push_back(std::to_string(processes_.size()) +
-                    " processes: layers of the same name were taken for replicas of one layer");
-  }
   return notes;
 }
 

@@ -83,6 +83,10 @@ Injection* make_injection() {
                         "start the program with debubble profile -- PROGRAM, which sets it"});
     return nullptr;
   }
+  // `debubble profile --rank 3` records that rank alone.
+  const std::string wanted = setting("DEBUBBLE_RANK");
+  const std::string own = rank_of_process();
+  if (!wanted.empty() && !own.empty() && wanted != own) return nullptr;
   try {
     auto* const injection = new Injection(folder, unrecorded_every(folder));
     kept = new Kept{injection, kept};  // NOLINT(cppcoreguidelines-owning-memory): see Kept

@@ -14,6 +14,7 @@
 #include "formats/text/columns.hpp"
 #include "formats/text/shell.hpp"
 #include "profiler/hooks_file.hpp"
+#include "profiler/ranks/attribute_ranks.hpp"
 #include "profiler/records/record_file.hpp"
 #include "profiler/records/trouble_file.hpp"
 #include "sim/core/error.hpp"
@@ -87,8 +88,12 @@ bool used_cuda(const Recordings& recordings) {
 }
 
 // No GPU work: the most likely reason, with what the processes said themselves first.
-[[noreturn]] void nothing_recorded(const Recordings& recordings) {
+[[noreturn]] void nothing_recorded(const Recordings& recordings, const std::optional<int>& rank) {
   if (!recordings.troubles.empty()) throw_trouble(recordings.troubles.front());
+  if (rank && recordings.records.empty()) {
+    fail("C012", "--rank", "no process of rank " + std::to_string(*rank) + " was recorded",
+         "ranks count from 0; leave --rank out to see which there are");
+  }
   if (used_cuda(recordings)) {
     throw UnavailableError(Diagnostic{
         "U041", "", "the recording holds no GPU work",
@@ -119,13 +124,18 @@ bool used_cuda(const Recordings& recordings) {
   throw InputError(std::move(problems));
 }
 
-std::vector<HooksFile> read_hooks_files(const Recordings& recordings, std::vector<std::string>& notes) {
+std::vector<HooksFile> read_hooks_files(const Recordings& recordings, const std::optional<int>& rank,
+                                        std::vector<std::string>& notes) {
   std::vector<HooksFile> files;
   for (const fs::path& path : recordings.sizes) {
     try {
       files.push_back(read_hooks_file(read_file(path.string(), "--"), path.filename().string()));
     } catch (const InputError& error) {
       notes.push_back("sizes were not used: " + without_line_end(error.what()));
+      continue;
+    }
+    if (rank && files.back().rank != *rank) {
+      files.pop_back();
       continue;
     }
     for (const std::string& note : files.back().notes) {
@@ -135,16 +145,21 @@ std::vector<HooksFile> read_hooks_files(const Recordings& recordings, std::vecto
   return files;
 }
 
-void feed(const Recordings& recordings, Attributor& attributor, std::vector<std::string>& notes) {
+std::vector<RankStream> streams_of(const Recordings& recordings, std::vector<std::string>& notes) {
+  std::vector<RankStream> streams;
   for (const fs::path& path : recordings.records) {
-    bool complete = false;
-    try {
-      complete = read_record_file(path.string(), attributor).complete;
-    } catch (const InputError& error) {
-      notes.push_back("counted up to where it is damaged: " + without_line_end(error.what()));
-    }
-    attributor.end_of_stream(complete);
+    const auto replay = [path, &notes](RecordSink& sink) {
+      try {
+        return read_record_file(path.string(), sink).complete;
+      } catch (const InputError& error) {
+        const std::string note = "counted up to where it is damaged: " + without_line_end(error.what());
+        if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+        return false;
+      }
+    };
+    streams.push_back({path.filename().string(), replay});
   }
+  return streams;
 }
 
 // "train" of `torchrun --nproc-per-node 2 train.py --big`, else the program's own name.
@@ -214,22 +229,20 @@ Recordings find_recordings(const fs::path& folder) {
 }
 
 Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
-                      const std::vector<std::string>& program) {
-  Attributor attributor(rules);
-  if (recordings.records.empty()) nothing_recorded(recordings);
+                      const std::vector<std::string>& program, const std::optional<int>& rank) {
+  if (recordings.records.empty()) nothing_recorded(recordings, rank);
   refuse_nonsense(recordings);
   std::vector<std::string> notes;
-  const std::vector<HooksFile> sizes = read_hooks_files(recordings, notes);
-  feed(recordings, attributor, notes);
+  RanksRequest request{rules, rank, read_hooks_files(recordings, rank, notes)};
   try {
-    Attribution found = attributor.finish(merged_facts(sizes));
-    describe_model(sizes, program, found.profile);
+    Attribution found = attribute_ranks(streams_of(recordings, notes), request);
+    describe_model(request.sizes, program, found.profile);
     found.profile.origin.method = "CUPTI activity records of " + command_line(program);
     add_notes(recordings, std::move(notes), found);
     return found;
   } catch (const InputError& error) {
     for (const Diagnostic& problem : error.diagnostics()) {
-      if (problem.code == "A003") nothing_recorded(recordings);
+      if (problem.code == "A003") nothing_recorded(recordings, rank);
     }
     no_layers(error);
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,11 @@ struct Recordings {
 // Everything in the folder, by name.
 [[nodiscard]] Recordings find_recordings(const std::filesystem::path& folder);
 
-// Attributes all of them as one profile. A damaged file counts as far as it can be read, with a note. Throws
-// UnavailableError (what a process itself complained of, else U041: nothing recorded, or no GPU work; U011: records
-// that make no sense) and InputError (A002 with advice when no range is a layer).
+// Attributes all of them as one profile, or those of one rank. A damaged file counts as far as it can be read, with a
+// note. Throws UnavailableError (what a process itself complained of, else U041: nothing recorded, or no GPU work;
+// U011: records that make no sense) and InputError (A002 with advice when no range is a layer, C012 when no recording
+// is of this rank).
 [[nodiscard]] Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
-                                    const std::vector<std::string>& program);
+                                    const std::vector<std::string>& program, const std::optional<int>& rank);
 
 }  // namespace debubble

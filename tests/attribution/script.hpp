@@ -90,6 +90,11 @@ inline void forward(Script& script, const std::string& layer, std::int64_t seque
   script.in("debubble.layer:" + layer, [&] { script.in(op, {sequence, sizes}, [&] { script.kernel(1000, "fwd"); }); });
 }
 
+// A training step of one layer with one kernel.
+inline void step(Script& script, Nanoseconds duration) {
+  script.in("debubble.step:1", [&] { script.in("debubble.layer:a", [&] { script.kernel(duration); }); });
+}
+
 // "layer phase rule kernel count total", longest first.
 inline std::vector<std::string> lines_of(const Attribution& found) {
   std::vector<std::string> lines;

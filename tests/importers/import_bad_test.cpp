@@ -16,7 +16,7 @@ TEST_CASE("an unknown tool is refused with those that are known") {
   CHECK(folder.refusal({"import", "--from", "nvprof", "t.json"}) ==
         R"(error[C003]: "nvprof" is not a tool debubble can import from
   --> --from
-  = help: known tools: kineto, nsys, records, pipedream, megatron
+  = help: known tools: kineto, nsys, records, profiles, pipedream, megatron
 )");
 }
 
@@ -32,6 +32,20 @@ TEST_CASE("flags that a PipeDream graph has no use for are refused") {
         R"(error[C087]: a PipeDream profile is one file; got 2
   --> FILE
   = help: import them one by one
+)");
+}
+
+TEST_CASE("profiles to be joined are at least two, and have no use for flags of traces") {
+  const Folder folder;
+  CHECK(folder.refusal({"import", "--from", "profiles", "p.json"}) ==
+        R"(error[C061]: one profile is a model by itself
+  --> FILE
+  = help: give the profiles of all pipeline stages, which --rank made
+)");
+  CHECK(folder.refusal({"import", "--from", "profiles", "a.json", "b.json", "--rank", "1"}) ==
+        R"(error[C087]: means nothing for profiles
+  --> --rank
+  = help: leave --rank out
 )");
 }
 

@@ -85,6 +85,17 @@ TEST_CASE("several ranks are instances of the same layers") {
   CHECK(folder.files() == "p.json");
 }
 
+TEST_CASE("of several traces --rank takes one, by the rank that they say") {
+  const Folder folder;
+  const std::vector<std::string> both{golden("training-rank0.json"), golden("training-rank1.json")};
+  Json one = profile_of(folder, {"kineto", both[0], both[1], "--rank", "1", "--model", "m"});
+  CHECK(one == profile_of(folder, {"kineto", both[1], "--model", "m"}));
+  CHECK(folder.refusal({"import", "--from", "kineto", both[0], both[1], "--rank", "4"}) ==
+        "error[C012]: no recording is of rank 4\n  --> --rank\n  = help: there are ranks 0, 1\n");
+  CHECK(folder.refusal({"import", "--from", "kineto", both[0], "--rank", "-2"}) ==
+        "error[C012]: ranks count from 0; got -2\n  --> --rank\n  = help: leave --rank out for all ranks\n");
+}
+
 TEST_CASE("recomputed blocks are told from forward and charged to backward") {
   const Folder folder;
   const Json profile = profile_of(folder, {"kineto", golden("recompute.json")});

@@ -170,7 +170,7 @@ launch correlation=5 thread=12 begin=15 end=17
 work kind=kernel correlation=5 device=0 context=1 stream=7 begin=61 end=72 name="gemm"
 pop thread=12 time=40
 )");
-  CHECK(notes == std::vector<std::string>{"2 processes: layers of the same name were taken for replicas of one layer"});
+  CHECK(notes.empty());
 }
 
 TEST_CASE("copies, sets, memory, graphs and facts are taken where the export has them") {

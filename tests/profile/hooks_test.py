@@ -175,6 +175,133 @@ class Hooks(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(set(self.layers(sizes)), {"wte", "blocks.0", "blocks.1", "blocks.2", "norm", "out"})
 
+    # ---- which modules are layers
+
+    # torchtitan's: the blocks in a ModuleDict, what else there is beside it; other stages have only some of them.
+    TITAN = """
+        class Titan(nn.Module):
+            def __init__(self, blocks=range(L), **parts):
+                super().__init__()
+                self.tok_embeddings = nn.Embedding(V, H)
+                self.layers = nn.ModuleDict()
+                for number in blocks: self.layers[str(number)] = Block()
+                self.norm, self.output = nn.LayerNorm(H), nn.Linear(H, V, bias=False)
+            def forward(self, tokens):
+                x = self.tok_embeddings(tokens)
+                for layer in self.layers.values(): x = layer(x)
+                return self.output(self.norm(x))
+        """
+
+    def test_blocks_in_a_module_dict_are_layers_by_their_keys(self):
+        done, sizes = self.hooked(self.TITAN + """
+        train(Titan())""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        layers = self.layers(sizes)
+        self.assertEqual(list(layers), ["embedding", "layers.0", "layers.1", "layers.2", "head", "loss"])
+        self.assertEqual(layers["layers.1"]["activation_bytes"], BLOCK)
+        self.assertEqual(layers["embedding"]["parameter_bytes"], 4 * 100 * 32)
+        self.assertEqual(layers["head"]["output_bytes"], 2 * 16 * 100 * 4)
+        pushed = self.ranges(self.TITAN + """
+        train(Titan(), steps=1)""")
+        self.assertEqual([p for p in pushed if p != "pop"],
+                         ["debubble.step:0", *("debubble.layer:" + name for name in layers)])
+
+    def test_a_stage_of_few_blocks_keeps_the_keys_that_the_model_gave_them(self):
+        for blocks, names in (((5, 6), ["layers.5", "layers.6"]), ((7,), ["layers.7"])):
+            done, sizes = self.hooked(self.TITAN + f"""
+        train(Titan({blocks}))""")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(list(self.layers(sizes)), ["embedding", *names, "head", "loss"])
+
+    def test_lists_within_a_module_dict_and_plain_modules_beside_blocks(self):
+        done, sizes = self.hooked("""
+            class Two(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.parts = nn.ModuleDict({"encoder": nn.ModuleList(Block() for _ in range(2)),
+                                                "decoder": nn.ModuleDict({"a": Block(), "b": Block()})})
+                    self.wte, self.out = nn.Embedding(V, H), nn.Linear(H, V)
+                def forward(self, tokens):
+                    x = self.wte(tokens)
+                    for block in self.parts["encoder"]: x = block(x)
+                    for block in self.parts["decoder"].values(): x = block(x)
+                    return self.out(x)
+            train(Two())""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(list(self.layers(sizes)), ["embedding", "parts.encoder.0", "parts.encoder.1",
+                                                    "parts.decoder.a", "parts.decoder.b", "head", "loss"])
+        done, sizes = self.hooked("""
+            class Mixed(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.t = nn.ModuleDict({"wte": nn.Embedding(V, H), "drop": nn.Dropout(0.0),
+                                            "h": nn.ModuleList(Block() for _ in range(2)), "ln": nn.LayerNorm(H)})
+                    self.out = nn.Linear(H, V)
+                def forward(self, tokens):
+                    x = self.t.drop(self.t.wte(tokens))
+                    for block in self.t.h: x = block(x)
+                    return self.out(self.t.ln(x))
+            train(Mixed())""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(list(self.layers(sizes)), ["embedding", "t.h.0", "t.h.1", "head", "loss"])
+
+    def test_layers_that_never_run_are_named(self):
+        done, sizes = self.hooked("""
+            class Skips(GPT):
+                def forward(self, tokens):
+                    x = self.wte(tokens)
+                    for block in list(self.blocks)[:1]: x = block(x)
+                    return self.out(self.norm(x))
+            train(Skips())""")
+        note = ("2 of the 3 layers of Skips never ran forward with gradients: blocks.1, blocks.2; their work, if there "
+                "is any, lies outside of layers (--layers REGEX names others)")
+        self.assertEqual((done.returncode, done.stderr), (0, f"debubble_hooks: {note}\n"))
+        self.assertEqual(sizes["notes"], [note])
+
+    # Megatron-LM: a list of each pipeline rank starts at 0, and each block knows its number in the model, from 1.
+    MEGATRON = """
+        class Numbered(Block):
+            def __init__(self, number): super().__init__(); self.layer_number = number
+        class Chunk(GPT):
+            def __init__(self, *numbers):
+                super().__init__()
+                self.blocks = nn.ModuleList(Numbered(number) for number in numbers)
+        """
+
+    def test_blocks_that_know_their_number_in_the_model_are_named_by_it(self):
+        done, sizes = self.hooked(self.MEGATRON + """
+        train(Chunk(5, 6))""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(list(self.layers(sizes)), ["embedding", "blocks.4", "blocks.5", "head", "loss"])
+        done, sizes = self.hooked(self.MEGATRON + """
+        train(Chunk(1, 1))""")  # no numbers of the model: the list's own
+        self.assertEqual(list(self.layers(sizes)), ["embedding", "blocks.0", "blocks.1", "head", "loss"])
+
+    def test_one_numbered_block_is_a_layer_whatever_lists_it_holds(self):
+        done, sizes = self.hooked(self.MEGATRON + """
+        class Expert(nn.Module):
+            def __init__(self): super().__init__(); self.fc = nn.Linear(H, H)
+            def forward(self, x): return self.fc(x)
+        chunk = Chunk(3)
+        chunk.blocks[0].experts = nn.ModuleList(Expert() for _ in range(4))
+        train(chunk)""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(list(self.layers(sizes)), ["embedding", "blocks.2", "head", "loss"])
+
+    def test_two_chunks_of_one_rank_share_no_layer(self):
+        done, sizes = self.hooked(self.MEGATRON + """
+        train(Chunk(1, 2), steps=1); train(Chunk(5, 6), steps=1)""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(list(self.layers(sizes)), ["embedding", "blocks.0", "blocks.1", "head", "loss",
+                                                    "Chunk.embedding", "blocks.4", "blocks.5", "Chunk.head"])
+
+    def test_one_rank_alone_is_watched_where_one_is_wanted(self):
+        for rank, written in (("3", True), ("2", False)):
+            done, sizes = self.hooked("train(GPT()); print('fine')", DEBUBBLE_RANK="3", RANK=rank)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "fine\n", ""))
+            self.assertEqual(sizes is not None, written)
+            (self.folder / "sizes.json").unlink(missing_ok=True)
+
     # ---- the script's life
 
     def test_the_script_computes_the_same_and_sees_its_own_world(self):
@@ -287,6 +414,75 @@ class Hooks(unittest.TestCase):
         backward = pushed[pushed.index("debubble.layer:loss") + 2:]
         self.assertEqual(backward, [*sum((["debubble.layer:blocks." + k, "debubble.phase:R", "pop", "pop"]
                                           for k in "210"), []), "pop"])
+
+    # As in Megatron-LM's megatron/core/pipeline_parallel/schedules.py: straight to the engine, past torch.autograd.
+    CUSTOM_BACKWARD = """
+        from torch.autograd.variable import Variable
+        from torch.utils.checkpoint import checkpoint
+        def custom_backward(output, grad_output):
+            if grad_output is None:
+                grad_output = torch.ones_like(output, memory_format=torch.preserve_format)
+            Variable._execution_engine.run_backward(tensors=(output,), grad_tensors=(grad_output,), keep_graph=False,
+                                                    create_graph=False, inputs=tuple(), allow_unreachable=True,
+                                                    accumulate_grad=True)
+        torch.manual_seed(0)
+        model = GPT(lambda block, x: checkpoint(block, x, use_reentrant=True))
+        tokens = torch.randint(0, V, (B, T))
+        loss = F.cross_entropy(model(tokens).view(-1, V), tokens.view(-1))
+        {backward}
+        print(sum(p.grad.abs().sum().item() for p in model.parameters()))
+        """
+
+    def test_a_backward_is_one_however_it_was_entered(self):
+        ways = ("loss.backward()", "torch.autograd.backward(loss)", "custom_backward(loss, None)",
+                "Variable._execution_engine.run_backward((loss,), (torch.ones_like(loss),), False, False, (), "
+                "allow_unreachable=True, accumulate_grad=True)")
+        outputs = set()
+        for backward in ways:
+            with self.subTest(backward=backward):
+                text = self.CUSTOM_BACKWARD.replace("{backward}", backward)
+                pushed = self.ranges(text)
+                self.assertEqual(pushed[pushed.index("debubble.layer:loss") + 2:],
+                                 [*sum((["debubble.layer:blocks." + k, "debubble.phase:R", "pop", "pop"]
+                                        for k in "210"), []), "pop"])
+                done, sizes = self.hooked(text)
+                outputs.add(done.stdout)
+                block = self.layers(sizes)["blocks.1"]
+                self.assertEqual((block["activation_bytes"], block["workspace_bytes"]), (UNIT, BLOCK))
+        self.assertEqual(len(outputs), 1)
+
+    def test_an_engine_that_nothing_can_be_derived_from_is_watched_too(self):
+        done = self.run_python("-c", """if 1:
+            import torch
+            from debubble_hooks import patches
+            engine = torch.autograd.Variable._execution_engine
+            def final(): pass  # functions have attributes, and no type can be derived from theirs
+            final.run_backward, final.is_checkpoint_valid = engine.run_backward, engine.is_checkpoint_valid
+            torch.autograd.Variable._execution_engine = final
+            patches.wrap_backward(lambda: print("in"), lambda: print("out"))
+            x = torch.ones(2, requires_grad=True)
+            (x * x).sum().backward()
+            print(x.grad.tolist(), torch.autograd._is_checkpoint_valid())""")
+        self.assertEqual((done.stdout, done.stderr), ("in\nout\n[2.0, 2.0] True\n", ""))
+
+    def test_gradients_alone_are_a_backward_too(self):
+        pushed = self.ranges("""
+            from torch.utils.checkpoint import checkpoint
+            model = GPT(lambda block, x: checkpoint(block, x, use_reentrant=False))
+            loss = model(torch.zeros(2, 16, dtype=torch.long)).sum()
+            torch.autograd.grad(loss, model.wte.weight)""")
+        self.assertEqual(pushed.count("debubble.phase:R"), 3)
+
+    def test_a_backward_that_no_python_entered_is_one_where_pytorch_tells(self):
+        """Later PyTorch numbers the backward that a thread is in; this one stands in for such a version."""
+        pushed = self.ranges("""
+            model, x = GPT(), torch.zeros(2, 16, 32)
+            running = -1
+            torch._C._current_graph_task_id = lambda: running
+            model(torch.zeros(2, 16, dtype=torch.long))
+            running = 4
+            model.blocks[1](x)""")
+        self.assertEqual(pushed[-5:], ["debubble.layer:blocks.1", "debubble.phase:R", "pop", "pop", "pop"])
 
     def test_evaluation_pushes_nothing_and_an_exception_closes_what_was_open(self):
         pushed = self.ranges("""

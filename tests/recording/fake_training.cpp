@@ -22,6 +22,10 @@
 //     --threads N (1)           so many threads train at once, thread t with layers "tT.block.K"
 //     --no-driver               never initialises the GPU
 //     --init-in-range           initialises it inside an open range "setup" instead of before
+//     --first-layer N (0)       its layers are block.N and on, k = N, N+1, ...: a stage of a pipeline
+//     --embedding NS (0)        a layer "embedding" before them whose forward, I and W are a kernel of so many ns each
+//     --head NS (0)             a layer "head" behind them, likewise
+//     --outside NS (0)          a kernel in every step that is in no layer
 //     --unbalanced              pops too many, and ranges that are never popped, in every step
 //     --odd-ranges              wide texts, marks, process ranges, an NCCL domain, crossing domains, registered strings
 //     --fork-at N               step N forks a child that pushes ranges, launches and exits normally
@@ -59,6 +63,10 @@ struct Options {
   bool hooks = false;
   int step_us = 0;
   int threads = 1;
+  int first_layer = 0;
+  int embedding = 0;
+  int head = 0;
+  int outside = 0;
   bool driver = true;
   bool init_in_range = false;
   bool unbalanced = false;
@@ -96,6 +104,10 @@ bool read_value(const std::string& word, const std::string& value, Options& opti
   if (word == "--layers") return options.layers = number, true;
   if (word == "--step-us") return options.step_us = number, true;
   if (word == "--threads") return options.threads = number, true;
+  if (word == "--first-layer") return options.first_layer = number, true;
+  if (word == "--embedding") return options.embedding = number, true;
+  if (word == "--head") return options.head = number, true;
+  if (word == "--outside") return options.outside = number, true;
   if (word == "--fork-at") return options.fork_at = number, true;
   if (word == "--kill-at") return options.kill_at = number, true;
   if (word == "--exit") return options.status = number, true;
@@ -161,14 +173,28 @@ class Training {
     driver_.copy_to_device(1U << 20U, 2000);
     for (int m = 0; m < options_.microbatches; ++m) {
       const std::int64_t sequence = sequence_;
-      for (int k = 0; k < options_.layers; ++k) forward(k);
+      around("embedding", options_.embedding, "F");
+      for (int k = 0; k < options_.layers; ++k) forward(options_.first_layer + k);
+      around("head", options_.head, "F");
+      for (const char* const phase : {"I", "W"}) around("head", options_.head, phase);
       backward(sequence);
+      for (const char* const phase : {"I", "W"}) around("embedding", options_.embedding, phase);
     }
+    if (options_.outside > 0) driver_.kernel("outside", static_cast<unsigned>(options_.outside));
     trouble(step);
     driver_.kernel("adam", 5000);
     while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(options_.step_us)) {
     }
     if (thread_ == 0) nvtx_.pop();
+  }
+
+  void around(const std::string& name, int time, const std::string& phase) {
+    if (time == 0) return;
+    ranges_.push("debubble.layer:" + name);
+    ranges_.push("debubble.phase:" + phase);
+    driver_.kernel(name.c_str(), static_cast<unsigned>(time));
+    ranges_.pop();
+    ranges_.pop();
   }
 
   void forward(int k) {
@@ -194,11 +220,11 @@ class Training {
 
   void backward(std::int64_t sequence) {
     if (!options_.autograd) {
-      for (int k = options_.layers - 1; k >= 0; --k) backward_explicit(k);
+      for (int k = options_.layers - 1; k >= 0; --k) backward_explicit(options_.first_layer + k);
       return;
     }
     std::thread([&] {
-      for (int k = options_.layers - 1; k >= 0; --k) backward_autograd(k, sequence + 2 * k);
+      for (int k = options_.layers - 1; k >= 0; --k) backward_autograd(options_.first_layer + k, sequence + 2 * k);
     }).join();
   }
 

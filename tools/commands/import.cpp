@@ -12,6 +12,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/commands/import_megatron.hpp"
+#include "tools/commands/import_profiles.hpp"
 #include "tools/commands/import_trace.hpp"
 
 namespace debubble {
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::array kTraces{"kineto", "nsys", "records"};
 
-std::vector<std::string> import_tools() { return {"kineto", "nsys", "records", "pipedream", "megatron"}; }
+std::vector<std::string> import_tools() { return {"kineto", "nsys", "records", "profiles", "pipedream", "megatron"}; }
 
 class Import : public Command {
  public:
@@ -34,7 +35,7 @@ class Import : public Command {
         {.name = "--from",
          .type = "TOOL",
          .names = import_tools,
-         .help = "tool: kineto, nsys, records, pipedream, megatron",
+         .help = "kineto|nsys|records|profiles|pipedream|megatron",
          .target = &flags_.from,
          .required = true},
     };
@@ -49,29 +50,34 @@ class Import : public Command {
 
   int run(const Invocation&) override {
     if (std::find(kTraces.begin(), kTraces.end(), flags_.from) != kTraces.end()) return import_traces(flags_);
+    if (flags_.from == "profiles") {
+      refuse_trace_flags("profiles");
+      return import_profiles(flags_.files, flags_.output);
+    }
     if (flags_.from != "pipedream" && flags_.from != "megatron") {
       throw InputError(Diagnostic{"C003", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
-                                  "known tools: kineto, nsys, records, pipedream, megatron"});
+                                  "known tools: kineto, nsys, records, profiles, pipedream, megatron"});
     }
     const bool megatron = flags_.from == "megatron";
-    refuse_trace_flags(megatron ? "a Megatron script" : "a PipeDream graph",
-                       megatron ? "a Megatron script" : "a PipeDream profile");
+    refuse_trace_flags(megatron ? "a Megatron script" : "a PipeDream graph");
+    if (flags_.files.size() > 1) {
+      throw InputError(Diagnostic{"C087", "FILE",
+                                  std::string(megatron ? "a Megatron script" : "a PipeDream profile") +
+                                      " is one file; got " + std::to_string(flags_.files.size()),
+                                  "import them one by one"});
+    }
     if (megatron) return import_megatron(flags_.files.front(), flags_.output.output);
     return import_graph();
   }
 
  private:
-  // A graph has its times already, a script has none: nothing to attribute.
-  void refuse_trace_flags(const std::string& what, const std::string& file) {
-    std::string flag;
+  // A graph and a profile have their times already, a script has none: nothing to attribute.
+  void refuse_trace_flags(const std::string& what) {
     for (const Flag& row : trace_rows(flags_)) {
-      if (is_given(row)) flag = row.name;
+      if (!is_given(row)) continue;
+      throw InputError(Diagnostic{"C087", std::string(row.name), "means nothing for " + what,
+                                  "leave " + std::string(row.name) + " out"});
     }
-    if (flag.empty() && flags_.files.size() == 1) return;
-    throw InputError(Diagnostic{
-        "C087", flag.empty() ? "FILE" : flag,
-        flag.empty() ? file + " is one file; got " + std::to_string(flags_.files.size()) : "means nothing for " + what,
-        flag.empty() ? "import them one by one" : "leave " + flag + " out"});
   }
 
   int import_graph() {

@@ -16,6 +16,7 @@
 #include "profiler/attribution/attribution.hpp"
 #include "profiler/hooks_file.hpp"
 #include "profiler/importers/whole_model.hpp"
+#include "profiler/ranks/attribute_ranks.hpp"
 #include "profiler/records/forwarding_sink.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
@@ -47,33 +48,19 @@ void check_positive(const std::optional<int>& value, const char* flag) {
                               std::string("leave ") + flag + " out when it is not known"});
 }
 
-// Remembers which rank each stream was of, and hands everything on.
+// Remembers which rank a stream was of, and hands everything on.
 class RankNoter : public ForwardingSink {
  public:
   using ForwardingSink::ForwardingSink;
   using ForwardingSink::on;
   void on(const FactRecord& record) override {
-    if (record.key == "rank") ++ranks_[std::string(record.value)];
-    if (record.key == "world_size") world_ = record.value;
+    if (record.key == "rank") rank = record.value;
+    if (record.key == "world_size") world = record.value;
     ForwardingSink::on(record);
   }
 
-  [[nodiscard]] std::vector<std::string> notes(std::size_t streams) const {
-    std::vector<std::string> notes;
-    for (const auto& [rank, count] : ranks_) {
-      if (count > 1) notes.push_back(fmt::format("{} streams say that they are rank {}", count, rank));
-    }
-    if (streams > 1) {
-      notes.push_back(fmt::format("{} ranks: layers of the same name were taken for replicas of one layer", streams));
-    } else if (!world_.empty() && world_ != "1") {
-      notes.push_back(fmt::format("rank {} of {} only", ranks_.empty() ? "?" : ranks_.begin()->first, world_));
-    }
-    return notes;
-  }
-
- private:
-  std::map<std::string, int> ranks_;
-  std::string world_;
+  std::string rank;
+  std::string world;
 };
 
 class TraceImport {
@@ -85,32 +72,65 @@ class TraceImport {
     rules_.phases_add_up = true;
   }
 
-  Attribution run(const std::map<std::string, LayerFacts>& facts) {
-    std::unique_ptr<TraceSource> first = open(flags_.files.front());
-    if (flags_.attribution.layers.empty()) choose_layers(*first);
-    Attributor attributor(rules_);
-    RankNoter noter(attributor);
-    std::size_t streams = 0;
-    for (std::size_t k = 0; k < flags_.files.size(); ++k) {
-      const std::unique_ptr<TraceSource> source = k == 0 ? std::move(first) : open(flags_.files[k]);
-      progress_.phase("attributing " + flags_.files[k]);
-      for (std::size_t stream = 0; stream < source->streams(); ++stream) {
-        attributor.end_of_stream(feed(*source, stream, noter));
-        ++streams;
+  Attribution run(const std::vector<HooksFile>& hooks) {
+    if (flags_.attribution.layers.empty()) choose_layers(source(0));
+    std::vector<RankStream> streams;
+    for (std::size_t file = 0; file < flags_.files.size(); ++file) {
+      const std::size_t count = holds_several(flags_.from) ? source(file).streams() : 1;
+      for (std::size_t stream = 0; stream < count; ++stream) {
+        const std::string part = count == 1 ? "" : ", process " + std::to_string(stream + 1);
+        streams.push_back(
+            {flags_.files[file] + part, [this, file, stream](RecordSink& sink) { return replay(file, stream, sink); }});
       }
-      const std::string prefix = flags_.files.size() > 1 ? flags_.files[k] + ": " : "";
-      for (const std::string& note : source->notes()) notes_.push_back(prefix + note);
     }
-    for (std::string& note : noter.notes(streams)) notes_.push_back(std::move(note));
-    Attribution found = attributor.finish(facts);
+    const std::size_t several = streams.size();
+    Attribution found = attribute_ranks(std::move(streams), {rules_, flags_.attribution.rank, hooks});
+    close();
+    note_ranks(several);
     found.notes.insert(found.notes.begin(), notes_.begin(), notes_.end());
     return found;
   }
 
  private:
-  std::unique_ptr<TraceSource> open(const std::string& path) {
-    progress_.phase("reading " + path);
-    return open_trace(flags_.from, path);
+  // Of all files one is open at a time: traces are large.
+  TraceSource& source(std::size_t file) {
+    if (source_ && file_ == file) return *source_;
+    close();
+    progress_.phase("reading " + flags_.files[file]);
+    source_ = open_trace(flags_.from, flags_.files[file]);
+    file_ = file;
+    return *source_;
+  }
+
+  void close() {
+    if (!source_) return;
+    const std::string prefix = flags_.files.size() > 1 ? flags_.files[file_] + ": " : "";
+    for (const std::string& note : source_->notes()) note_once(prefix + note);
+    source_.reset();
+  }
+
+  bool replay(std::size_t file, std::size_t stream, RecordSink& sink) {
+    TraceSource& opened = source(file);
+    progress_.phase("attributing " + flags_.files[file]);
+    RankNoter noter(sink);
+    const bool complete = feed(opened, stream, noter);
+    ranks_[{file, stream}] = noter.rank;
+    if (!noter.world.empty()) world_ = noter.world;
+    return complete;
+  }
+
+  void note_ranks(std::size_t streams) {
+    std::map<std::string, int> said;
+    for (const auto& [place, rank] : ranks_) {
+      if (!rank.empty()) ++said[rank];
+    }
+    for (const auto& [rank, count] : said) {
+      if (count > 1) notes_.push_back(fmt::format("{} streams say that they are rank {}", count, rank));
+    }
+    const std::optional<int>& one = flags_.attribution.rank;
+    if (!one && (streams > 1 || world_.empty() || world_ == "1")) return;
+    const std::string rank = one ? std::to_string(*one) : said.empty() ? "?" : said.begin()->first;
+    notes_.push_back(fmt::format("rank {} of {} only", rank, world_.empty() ? "several" : world_));
   }
 
   [[nodiscard]] static bool has(TraceSource& source, std::size_t stream, const std::string& regex) {
@@ -146,12 +166,19 @@ class TraceImport {
   bool whole_;
   AttributionRules rules_;
   std::vector<std::string> notes_;
+  std::unique_ptr<TraceSource> source_;  // the open one, of the file number `file_`
+  std::size_t file_ = 0;
+  std::map<std::pair<std::size_t, std::size_t>, std::string> ranks_;  // by file and stream
+  std::string world_;
   StderrProgress progress_;
 };
 
 // What a flag says counts, then what the hooks saw.
 void complete(Profile& profile, const TraceImportFlags& flags, const std::vector<HooksFile>& hooks) {
-  const HooksFile seen = hooks.empty() ? HooksFile{} : hooks.front();
+  const std::optional<int>& rank = flags.attribution.rank;
+  const auto one =
+      std::find_if(hooks.begin(), hooks.end(), [&](const HooksFile& file) { return !rank || file.rank == *rank; });
+  const HooksFile seen = one == hooks.end() ? HooksFile{} : *one;
   const auto first = [](std::initializer_list<std::string> texts) {
     return *std::find_if(texts.begin(), texts.end() - 1, [](const std::string& text) { return !text.empty(); });
   };
@@ -186,7 +213,7 @@ std::string import_verdict(const Profile& profile) {
 // When nothing is a layer, this verb has one more remedy.
 Attribution attribute(const TraceImportFlags& flags, const std::vector<HooksFile>& hooks) {
   try {
-    return TraceImport(flags).run(merged_facts(hooks));
+    return TraceImport(flags).run(hooks);
   } catch (const InputError& error) {
     std::vector<Diagnostic> problems = error.diagnostics();
     for (Diagnostic& problem : problems) {

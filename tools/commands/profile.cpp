@@ -134,6 +134,10 @@ class ProfileCommand : public Command {
       throw InputError(Diagnostic{"C087", "--checks", "it is about one size, and several are measured",
                                   "leave --checks or --sweep out"});
     }
+    if (model && flags_.attribution.rank) {
+      throw InputError(
+          Diagnostic{"C087", "--rank", "the built-in transformer runs in one process", "leave --rank out"});
+    }
     if (model) {
       refuse(program_rows(flags_), "it is about a program, and the built-in transformer is measured", "");
       return profile_model(flags_);

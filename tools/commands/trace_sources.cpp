@@ -60,6 +60,8 @@ class RecordsSource : public TraceSource {
 
 }  // namespace
 
+bool holds_several(const std::string& from) { return from == "nsys"; }
+
 std::unique_ptr<TraceSource> open_trace(const std::string& from, const std::string& path) {
   if (from == "kineto") return std::make_unique<KinetoSource>(path);
   if (from == "nsys") return std::make_unique<NsysSource>(path);

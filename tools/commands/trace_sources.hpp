@@ -22,6 +22,9 @@ class TraceSource {
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
+// Whether a file of this kind can hold more than one stream.
+[[nodiscard]] bool holds_several(const std::string& from);
+
 // "kineto", "nsys" or "records"; throws InputError for a file that cannot be read or is not one of these.
 [[nodiscard]] std::unique_ptr<TraceSource> open_trace(const std::string& from, const std::string& path);
 

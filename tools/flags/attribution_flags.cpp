@@ -22,6 +22,12 @@ FlagRows flag_rows(AttributionFlags& flags, std::string_view group) {
        .help = "warm-up steps to discard",
        .default_text = "detect",
        .target = &flags.warm_up},
+      {.name = "--rank",
+       .group = group,
+       .type = "R",
+       .help = "of several ranks, this one alone",
+       .default_text = "all",
+       .target = &flags.rank},
       {.name = "--explain",
        .group = group,
        .help = "show which rule attributed which kernel",
@@ -34,6 +40,10 @@ AttributionRules attribution_rules(const AttributionFlags& flags) {
     throw InputError(Diagnostic{"C012", "--warm-up",
                                 "the number of steps to discard is at least 0; got " + std::to_string(*flags.warm_up),
                                 "leave --warm-up out to have it detected"});
+  }
+  if (flags.rank && *flags.rank < 0) {
+    throw InputError(Diagnostic{"C012", "--rank", "ranks count from 0; got " + std::to_string(*flags.rank),
+                                "leave --rank out for all ranks"});
   }
   AttributionRules rules;
   if (!flags.layers.empty() && flags.layers != kNoLayers) rules.layers = flags.layers;

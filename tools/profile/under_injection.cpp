@@ -37,7 +37,8 @@ void refuse_other_tool(const std::string& ours) {
   }
 }
 
-Environment injected_environment(const std::filesystem::path& records) {
+// With one rank alone, debubble_hooks marks nothing on the others, and they are not recorded.
+Environment injected_environment(const std::filesystem::path& records, const std::optional<int>& rank) {
   const std::string library = injection_library().string();
   refuse_other_tool(library);
   const std::string python = python_folder().string();
@@ -46,12 +47,13 @@ Environment injected_environment(const std::filesystem::path& records) {
           {"NVTX_INJECTION64_PATH", library},
           {"DEBUBBLE_INJECT", library},
           {"DEBUBBLE_RECORD_DIR", records.string()},
+          {"DEBUBBLE_RANK", rank ? std::to_string(*rank) : ""},
           {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
 }
 
 // The same for its ranges alone: the driver loads nothing into it, so CUPTI is not started (injection.hpp).
-Environment ranges_environment(const std::filesystem::path& records) {
-  Environment variables = injected_environment(records);
+Environment ranges_environment(const std::filesystem::path& records, const std::optional<int>& rank) {
+  Environment variables = injected_environment(records, rank);
   variables.front().second.clear();  // CUDA_INJECTION64_PATH
   variables.emplace_back("DEBUBBLE_RECORD_STEPS", "all");
   return variables;
@@ -59,10 +61,11 @@ Environment ranges_environment(const std::filesystem::path& records) {
 
 // Runs the program once more without CUPTI and compares its steps with those of the recording.
 ProgramEnd add_run_overhead(const std::filesystem::path& recording, const AttributionRules& rules,
-                            const std::vector<std::string>& program, Attribution& found) {
+                            const std::vector<std::string>& program, const std::optional<int>& rank,
+                            Attribution& found) {
   std::fputs("debubble: runs the program once more without CUPTI, to see what recording cost\n", stderr);
   const RecordFolder folder("");
-  const ProgramEnd end = run_program(program, ranges_environment(folder.path()));
+  const ProgramEnd end = run_program(program, ranges_environment(folder.path(), rank));
   RunOverhead overhead{std::nullopt, "the run without CUPTI " + to_string(end)};
   if (end.well() && !end.interrupted) {
     overhead = run_overhead(settled_step_times(find_recordings(recording).records, rules),
@@ -116,13 +119,13 @@ int profile_program(const ProfileFlags& flags, const std::vector<std::string>& p
   const RecordFolder folder(flags.keep_records);
   const std::string name = program_text(program);
 
-  const ProgramEnd end = run_program(program, injected_environment(folder.path()));
+  const ProgramEnd end = run_program(program, injected_environment(folder.path(), flags.attribution.rank));
   if (!end.well()) std::fprintf(stderr, "debubble: %s %s\n", name.c_str(), to_string(end).c_str());
 
-  Attribution found = attribute(find_recordings(folder.path()), rules, program);
+  Attribution found = attribute(find_recordings(folder.path()), rules, program, flags.attribution.rank);
   ProgramEnd last = end;
   if (flags.overhead_run && end.well() && !end.interrupted) {
-    last = add_run_overhead(folder.path(), rules, program, found);
+    last = add_run_overhead(folder.path(), rules, program, flags.attribution.rank, found);
   }
   file.write(write_profile(found.profile));
   file.commit();

@@ -6,6 +6,7 @@ import torch
 
 from debubble_hooks import plan
 
+MOST_NAMED = 4
 MOST_ROOTS = 16  # root modules looked at; a script that makes a new one every step gets no further plans
 
 
@@ -14,6 +15,7 @@ class Catalogue:
         self._pattern, self._note = pattern, note
         self._plans, self._taken = {}, set()
         self.names = {}  # id of a layer -> (weak reference, name)
+        self.ran = set()  # names of layers that ran in a forward with gradients
 
     def __bool__(self):
         return bool(self._plans)
@@ -21,6 +23,17 @@ class Catalogue:
     def name_of(self, module):
         entry = self.names.get(id(module))
         return entry[1] if entry is not None and entry[0]() is module else None
+
+    def never_ran(self):
+        """One sentence for each model of which a layer was never called."""
+        plans = {id(found): found for _, found in self._plans.values() if found is not None}
+        for found in plans.values():
+            idle = [name for name in found.modules if name not in self.ran]
+            if idle:
+                listed = ", ".join(idle[:MOST_NAMED]) + (f" and {len(idle) - MOST_NAMED} more"
+                                                         if len(idle) > MOST_NAMED else "")
+                yield (f"{len(idle)} of the {len(found.modules)} layers of {found.model} never ran forward with gradients: "
+                       f"{listed}; their work, if there is any, lies outside of layers (--layers REGEX names others)")
 
     def plan_of(self, module):
         """The plan of the model that `module` belongs to, or None when it has no parameters."""

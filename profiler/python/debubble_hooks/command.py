@@ -8,6 +8,8 @@ import runpy
 import sys
 import types
 
+from debubble_hooks import sizes_file
+
 
 def parser():
     result = argparse.ArgumentParser(
@@ -58,6 +60,12 @@ def run_script(words, as_module):
     exec(code, script.__dict__)
 
 
+def another_rank_is_wanted():
+    """`debubble profile --rank 3` measures that rank alone: the others run as they would without us."""
+    wanted = os.environ.get("DEBUBBLE_RANK", "")
+    return wanted.isdigit() and int(wanted) != sizes_file.rank()
+
+
 def main(arguments):
     ours, script = split(arguments)
     options = parser().parse_args(ours)
@@ -69,6 +77,9 @@ def main(arguments):
         import torch  # noqa: F401  (the script needs it; without it our hooks have nothing to watch)
     except ImportError:
         print("debubble_hooks: PyTorch cannot be imported, so nothing is watched", file=sys.stderr)
+        run_script(script, options.module)
+        return 0
+    if another_rank_is_wanted():
         run_script(script, options.module)
         return 0
     from debubble_hooks.watch import Watch, WatchOptions

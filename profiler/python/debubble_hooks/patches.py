@@ -55,20 +55,30 @@ def wrap_losses(around):
 
 
 def wrap_backward(entered, left):
-    for name in ("backward", "grad"):
-        original = getattr(torch.autograd, name)
+    """Every backward that Python enters: Tensor.backward, torch.autograd.backward and grad, and those who call the engine
+    themselves, as Megatron-LM's custom_backward does, end in this method."""
+    variable = torch.autograd.Variable
+    engine = variable._execution_engine  # the object has no state: there is one engine, in C++
 
-        def make(original):
-            @functools.wraps(original)
-            def call(*args, **kwargs):
-                entered()
-                try:
-                    return original(*args, **kwargs)
-                finally:
-                    left()
-            return call
+    def run_backward(self, *args, **kwargs):
+        entered()
+        try:
+            return engine.run_backward(*args, **kwargs)
+        finally:
+            left()
 
-        setattr(torch.autograd, name, make(original))
+    members = {"run_backward": run_backward}
+    try:
+        variable._execution_engine = type("Engine", (type(engine),), members)()
+    except TypeError:  # a type that nothing can be derived from: hand on all else
+        members["__getattr__"] = lambda self, name: getattr(engine, name)
+        variable._execution_engine = type("Engine", (), members)()
+
+
+def thread_in_backward():
+    """Whether PyTorch says that this thread is in a backward, also one that C++ entered. Versions before 2.1 cannot."""
+    task = getattr(torch._C, "_current_graph_task_id", None)
+    return task is not None and task() != -1
 
 
 def wrap_optimizers(stepped):

@@ -1,8 +1,13 @@
 """Which modules of a model are its layers.
 
-A block list is a ModuleList or Sequential in which most children are of one class that has children of its own:
-transformer blocks, ResNet stages. The outermost ones are taken (experts inside a block are part of the block). Without
-any, the outermost lists of plain layers; without those, the children that hold parameters; at last the model itself.
+A block list is a ModuleList, ModuleDict or Sequential in which most children are of one class that has children of its
+own: transformer blocks, ResNet stages. The outermost ones are taken (experts inside a block are part of the block).
+Without any, the outermost lists of plain layers, and a single block where a pipeline stage has one; without those, the
+children that hold parameters; at last the model itself. A ModuleList or ModuleDict never runs: within a list, what it
+holds are layers.
+
+A layer is named as the model names it, blocks by the key of their ModuleDict. Blocks that know their number in the
+whole model are named by that: each pipeline rank of Megatron-LM counts its list from 0.
 """
 
 import collections
@@ -19,8 +24,20 @@ def plain_name(qualified):
     return _WRAPPERS.sub("", qualified).rstrip(".")
 
 
+def _never_runs(module):
+    """Whether the module only holds others: it has no forward of its own."""
+    return (isinstance(module, (torch.nn.ModuleList, torch.nn.ModuleDict))
+            and type(module).forward is torch.nn.Module.forward)
+
+
+def _children(module):
+    """A block that a list holds twice counts twice; a part that a pipeline stage lacks is None."""
+    return [child for child in module._modules.values() if child is not None]
+
+
 def _is_list(module):
-    return isinstance(module, (torch.nn.ModuleList, torch.nn.Sequential)) and len(module) >= 2
+    kinds = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential)
+    return isinstance(module, kinds) and len(_children(module)) >= 2
 
 
 def _composite(module):
@@ -28,11 +45,21 @@ def _composite(module):
 
 
 def _is_block_list(module):
+    children = _children(module)
+    if _never_runs(module) and children and all(_number_in_model(child) is not None for child in children):
+        return True  # also one block, whatever lists it holds itself
     if not _is_list(module):
         return False
-    classes = collections.Counter(type(child) for child in module)
-    kind, count = classes.most_common(1)[0]
-    return 2 * count >= len(module) and count >= 2 and any(type(c) is kind and _composite(c) for c in module)
+    classes = collections.Counter(type(child) for child in children if not _never_runs(child))
+    kind, count = classes.most_common(1)[0] if classes else (None, 0)
+    return 2 * count >= len(children) and count >= 2 and any(type(c) is kind and _composite(c) for c in children)
+
+
+def _is_list_or_single_block(module):
+    if _never_runs(module) and len(_children(module)) == 1:
+        only = _children(module)[0]
+        return _composite(only) and not _never_runs(only)
+    return _is_list(module)
 
 
 def _outermost(module, prefix, wanted):
@@ -48,18 +75,51 @@ def _outermost(module, prefix, wanted):
 def _children_of(lists):
     layers = []
     for prefix, container in lists:
-        layers += [(f"{prefix}.{name}" if prefix else name, child) for name, child in container.named_children()]
+        for name, child in container.named_children():
+            qualified = f"{prefix}.{name}" if prefix else name
+            layers += _children_of([(qualified, child)]) if _never_runs(child) else [(qualified, child)]
     return layers
 
 
 def default_layers(root):
     """[(qualified name, module)] in the order of registration."""
-    for wanted in (_is_block_list, _is_list):
+    for wanted in (_is_block_list, _is_list_or_single_block):
         lists = _outermost(root, "", wanted)
         if lists:
             return _children_of(lists)
-    children = [(name, child) for name, child in root.named_children() if any(True for _ in child.parameters())]
-    return children or [("", root)]
+    return [(name, child) for name, child in _children_of([("", root)]) if _has_parameters(child)] or [("", root)]
+
+
+def _has_parameters(module):
+    return any(True for _ in module.parameters())
+
+
+def _number_in_model(module):
+    """Counted from 0. Megatron-LM's blocks have `layer_number`: from 1, over all pipeline ranks and their chunks."""
+    number = getattr(module, "layer_number", None)
+    return number - 1 if isinstance(number, int) and not isinstance(number, bool) and number >= 1 else None
+
+
+def numbers_in_model(found):
+    """(names with the numbers that blocks know in place of their index in the list, whether any list was of such blocks).
+
+    A list counts when every block of it knows a number, and these rise along the list; else its own indices stay.
+    """
+    names = [plain_name(qualified) or type(module).__name__ for qualified, module in found]
+    lists = collections.defaultdict(list)
+    for place, name in enumerate(names):
+        prefix, dot, last = name.rpartition(".")
+        if last.isdigit():
+            lists[prefix + dot].append(place)
+    numbered = False
+    for prefix, places in lists.items():
+        numbers = [_number_in_model(found[place][1]) for place in places]
+        if None in numbers or any(a >= b for a, b in zip(numbers, numbers[1:])):
+            continue
+        numbered = True
+        for place, number in zip(places, numbers):
+            names[place] = f"{prefix}{number}"
+    return names, numbered
 
 
 def matching_layers(root, pattern):
@@ -85,15 +145,17 @@ class Plan:
         first = found[0][1] if found else root
         plain = type(root) is torch.nn.Sequential and any(child is first for child in root.children())
         self.segments = pattern is None and first is not root and not plain
-        own = [plain_name(qualified) or type(module).__name__ for qualified, module in found]
-        prefix = self._prefix([*own, "embedding", "head"], taken)
+        own, numbered = numbers_in_model(found)
+        around = self._prefix([*own, "embedding", "head"], taken)
+        # Of a model's second chunk on this rank, only what lies around its blocks needs a name of its own.
+        prefix = "" if numbered and not any(name in taken for name in own) else around
         self.names, self.kinds, self.modules = {}, {}, {}
         self.last = None
         for name, (_, module) in zip(own, found):
             self.names[id(module)] = self.last = prefix + name
             self.kinds[prefix + name] = type(module).__name__
             self.modules[prefix + name] = weakref.ref(module)
-        self.before, self.after = (prefix + "embedding", prefix + "head") if self.segments else (None, None)
+        self.before, self.after = (around + "embedding", around + "head") if self.segments else (None, None)
         if self.segments:
             self.kinds[self.before], self.kinds[self.after] = "embedding", "head"
         taken.update(self.kinds)

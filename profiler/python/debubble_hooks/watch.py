@@ -97,7 +97,7 @@ class Watch:
         return original(module, *args, **kwargs)
 
     def _root_call(self, original, module, args, kwargs):
-        if self._in_backward:
+        if self._within_backward():
             name = self._models.name_of(module)
             if name is None:
                 return original(module, *args, **kwargs)
@@ -120,6 +120,7 @@ class Watch:
     def _layer_call(self, original, module, args, kwargs):
         state, name = self._state, self._models.names[id(module)][1]
         state.layer = name
+        self._models.ran.add(name)
         self._guarded(self._enter_layer, module, name, args, kwargs)
         try:
             if state.counting is not None and any(p is not None for p in module._parameters.values()):
@@ -176,7 +177,7 @@ class Watch:
     def _around_loss(self, original, args, kwargs):
         state = self._state
         marked = state.plan is not None  # inside of a model the loss belongs to its layers
-        unwatched = self._broken or marked or state.in_loss or self._in_backward or not self._models
+        unwatched = self._broken or marked or state.in_loss or self._within_backward() or not self._models
         if unwatched or not torch.is_grad_enabled() or os.getpid() != self._pid:
             return original(*args, **kwargs)
         counting = None
@@ -345,6 +346,10 @@ class Watch:
     def _backward_left(self):
         self._in_backward -= 1
 
+    def _within_backward(self):
+        """The count holds for threads of autograd too, which PyTorch before 2.1 cannot tell from others."""
+        return self._in_backward > 0 or patches.thread_in_backward()
+
     def _user_pushed(self):
         self._state.user_depth += 1
 
@@ -382,4 +387,6 @@ class Watch:
         self._operators.stop()
         if not self._report.layers and not self._broken:
             self._note("no model ran forward with gradients: no layer was seen")
+        for note in self._models.never_ran() if not self._broken else ():
+            self._note(note)
         self._report.write(complete, self._steps.number)

@@ -1,6 +1,9 @@
 // `debubble profile --model` through the real command, on the fake GPU. Its clock counts work, not time: the figures
 // mean nothing beyond the plumbing.
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "formats/profile/profile_json.hpp"
 #include "tests/profile/fakes.hpp"
@@ -36,6 +39,26 @@ TEST_CASE("a preset is measured: all its layers, with both halves of the backwar
     CHECK(layer.parameters > 0);
   }
   CHECK(folder.run({"simulate", "--profile", "p.json", "-p", "2", "-m", "4"}).status == 0);
+}
+
+TEST_CASE("the libcupti of a virtual environment or of conda is found, named for the driver's CUDA") {
+  const std::string package = "lib/python3.11/site-packages/nvidia/cuda_cupti/lib";
+  for (const auto& [variable, place] : {std::pair<std::string, std::string>("VIRTUAL_ENV=", package),
+                                        std::pair<std::string, std::string>("CONDA_PREFIX=", "lib")}) {
+    const Folder folder;
+    const std::string library = folder.path("env/" + place + "/libcupti.so.12");
+    std::filesystem::create_directories(std::filesystem::path(library).parent_path());
+    std::filesystem::copy_file(DEBUBBLE_FAKE_CUPTI, library);
+    Surroundings surroundings = fake_machine();
+    surroundings.environment.pop_back();  // DEBUBBLE_CUPTI
+    surroundings.environment.insert(surroundings.environment.end(),
+                                    {"FAKE_CUPTI_AT=" + library, variable + folder.path("env"),
+                                     "FAKE_CUDA=driver=12090,libraries=12090", "FAKE_CUPTI=version=28"});
+    const Outcome outcome = folder.run(tiny({"--dtype", "fp32", "-o", "p.json"}), surroundings);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(read_profile(folder.read("p.json"), "p.json").origin.cuda == "12.9");
+  }
 }
 
 TEST_CASE("without -o the file is named after model and size, and with --format json the profile is on stdout only") {

@@ -271,9 +271,12 @@ void FakeCuptiEngine::deliver_waiting(std::unique_lock<std::mutex>& lock) {
   while (!waiting_.empty()) {
     const Buffer buffer = waiting_.front();
     waiting_.pop_front();
+    ++delivering_;
     lock.unlock();
     deliver(buffer);
     lock.lock();
+    --delivering_;
+    delivered_.notify_all();
   }
 }
 
@@ -295,6 +298,7 @@ void FakeCuptiEngine::flush(bool forced) {
   }
   if (forced) hoarded_.clear();
   deliver_waiting(lock);
+  delivered_.wait(lock, [&] { return delivering_ == 0; });  // "a blocking call" (cupti_activity.h)
 }
 
 void FakeCuptiEngine::work() {

@@ -76,6 +76,8 @@ class FakeCuptiEngine {
 
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::condition_variable delivered_;
+  int delivering_ = 0;  // buffers on their way to the callback
   pid_t process_ = 0;
   bool subscribed_ = false;
   bool zeroed_buffers_ = false;

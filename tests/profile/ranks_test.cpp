@@ -102,24 +102,21 @@ std::string with_words(std::string text, const std::string& rank, const std::str
   return text;
 }
 
+std::vector<std::string> recordings_in(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".dbrec") files.push_back(entry.path());
+  }
+  return files;
+}
+
 TEST_CASE("sizes go with the layers of their rank") {
   const Folder folder;
   REQUIRE(profile_of_script(folder, {"--keep-records", "kept"}, kTwoStages).status == 0);
   folder.write("h2.json", with_words(kSizes, "2", "2048"));
   folder.write("h10.json", with_words(kSizes, "10", "4096"));
-  const auto recorded = [&](const char* kept) {
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder.path(kept))) {
-      if (entry.path().extension() == ".dbrec") files.push_back(entry.path());
-    }
-    return files;
-  };
-  CHECK(recorded("kept").size() == 1);  // the others are not recorded
-  REQUIRE(profile_of_script(folder, {"--keep-records", "all"}, kTwoStages).status == 0);
   std::vector<std::string> arguments{"import", "--from", "records", "-o", "i.json"};
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path("kept"))) {
-    if (entry.path().extension() == ".dbrec") arguments.push_back(entry.path());
-  }
+  for (const std::string& file : recordings_in(folder.path("kept"))) arguments.push_back(file);
   arguments.insert(arguments.end(), {"--hooks", "h2.json", "--hooks", "h10.json"});
   const Outcome outcome = folder.run(arguments);
   CAPTURE(outcome.err);
@@ -163,8 +160,10 @@ TEST_CASE("--rank takes one rank alone, of a program and of its recordings") {
   CHECK(layers_of(profile) == "embedding, block.3, block.4, block.5, head");
   CHECK(layer_named(profile, "head").forward.n == 16);
   CHECK(profile.measurement->kernels == 256 + 8 * 2 * 6);  // of 10 steps every 5th goes unrecorded
+  CHECK(recordings_in(folder.path("kept")).size() == 1);   // the other rank is not recorded
+  REQUIRE(profile_of_script(folder, {"--keep-records", "all"}, kTwoStages).status == 0);
   std::vector<std::string> arguments{"import", "--from", "records", "--rank", "2", "-o", "i.json"};
-  for (const std::string& file : recorded("all")) arguments.push_back(file);
+  for (const std::string& file : recordings_in(folder.path("all"))) arguments.push_back(file);
   REQUIRE(arguments.size() == 9);
   REQUIRE(folder.run(arguments).status == 0);
   CHECK(layers_of(read_profile(folder.read("i.json"), "i.json")) == "embedding, block.0, block.1, block.2, head");

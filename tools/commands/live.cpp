@@ -106,7 +106,7 @@ class Live : public Command {
     try {
       live::LiveResult result = start_live(plan, settings, progress);
       if (result.stall) {
-        outcome.report.findings.push_back(StallFound{*result.stall});
+        outcome.report.findings.emplace_back(StallFound{*result.stall});
         outcome.stall = std::move(result.stall);
       } else {
         outcome.record = record_of(plan, std::move(result), command_line);
@@ -114,7 +114,7 @@ class Live : public Command {
         return outcome;
       }
     } catch (const live::WrongDataError& error) {
-      outcome.report.findings.push_back(WrongData{error.what()});
+      outcome.report.findings.emplace_back(WrongData{error.what()});
     }
     add_notes(plan.job.schedule, outcome.report);
     return outcome;

@@ -23,9 +23,10 @@ inline constexpr Result kUnknownError = 999;    // UNKNOWN; at the start: there 
 inline constexpr std::uint32_t kOldestVersion = 17;       // CUDA 11.6
 inline constexpr std::uint32_t kRejectsBuffersFrom = 27;  // older ones may crash when a request is refused
 inline constexpr std::uint32_t kFirstLongVersion = 130000;
-inline constexpr std::uint32_t kNewestVersion =
-    130099;                                          // CUDA 13.0, any update: the newest whose headers were compared
-inline constexpr std::uint32_t kNextMajor = 140000;  // until there, newer ones are tried, and their records judged
+// CUDA 13.0, any update: the newest whose headers were compared. Newer ones are tried up to the next major release, and
+// their records judged.
+inline constexpr std::uint32_t kNewestVersion = 130099;
+inline constexpr std::uint32_t kNextMajor = 140000;
 
 enum Kind : std::uint32_t {
   kMemcpy = 1,

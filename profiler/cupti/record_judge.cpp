@@ -34,8 +34,9 @@ bool is_text(const char* text) {
   const auto address = reinterpret_cast<std::uintptr_t>(text);
   if (address == 0) return false;
   for (std::size_t i = 0; i < kLongestText; ++i) {
-    const std::uintptr_t at = address + i;
-    if ((i == 0 || at % 8 == 0) && !is_readable(reinterpret_cast<const void*>(at - at % 8))) return false;
+    const char* const at = text + i;
+    const std::size_t in_word = (address + i) % 8;
+    if ((i == 0 || in_word == 0) && !is_readable(at - in_word)) return false;
     const auto c = static_cast<unsigned char>(text[i]);
     if (c == '\0') return i > 0;
     if (c < 0x20 || c == 0x7f) return false;

@@ -192,7 +192,7 @@ class Training {
     if (time == 0) return;
     ranges_.push("debubble.layer:" + name);
     ranges_.push("debubble.phase:" + phase);
-    driver_.kernel(name.c_str(), static_cast<unsigned>(time));
+    driver_.kernel(name, static_cast<unsigned>(time));
     ranges_.pop();
     ranges_.pop();
   }

@@ -53,7 +53,7 @@ cupti_abi::Result walk_equal(std::uint8_t* buffer, std::size_t valid, cupti_abi:
 // `fill` sets what it knows; all other bytes are noise that nobody may read as something else.
 template <class Theirs, class Fill>
 Seen decoded(const Fill& fill, std::uint32_t version = 17) {
-  Theirs record;
+  Theirs record{};
   std::memset(static_cast<void*>(&record), 0x5a, sizeof record);
   fill(record);
   alignas(8) std::uint8_t buffer[2 * sizeof record];

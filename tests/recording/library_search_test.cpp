@@ -38,7 +38,7 @@ Names machine(const std::string& driver, const std::string& found_at, Names more
                "VIRTUAL_ENV=",
                "CONDA_PREFIX=",
                "HOME=/none",
-               "DEBUBBLE_LIBCUDA=" DEBUBBLE_FAKE_LIBCUDA,
+               std::string("DEBUBBLE_LIBCUDA=") + DEBUBBLE_FAKE_LIBCUDA,
                "FAKE_DRIVER_CUDA=" + driver,
                "FAKE_CUPTI_AT=" + found_at};
   all.insert(all.end(), more.begin(), more.end());
@@ -137,11 +137,16 @@ TEST_CASE("of several loaded copies the driver's version chooses") {
   const std::string newer = put(torch, "a/libcupti.so.13");
   const std::string older = put(torch, "b/libcupti.so.12", DEBUBBLE_FAKE_CUPTI_OLD);
   const std::string both = "--steps 2 --load " + newer + " --load " + older;
-  for (const auto& [driver, taken, left] : {std::tuple("13000", newer, older), std::tuple("12090", older, newer)}) {
-    CAPTURE(std::string(driver));
-    const RecordedRun run = run_training(both, machine(driver, taken));
-    check_found(run, taken, "loaded by this process already");
-    CHECK(run.only().facts.at("cupti.note").find(left) != std::string::npos);
+  struct Choice {
+    std::string driver;
+    std::string taken;
+    std::string left;
+  };
+  for (const Choice& one : {Choice{"13000", newer, older}, Choice{"12090", older, newer}}) {
+    CAPTURE(one.driver);
+    const RecordedRun run = run_training(both, machine(one.driver, one.taken));
+    check_found(run, one.taken, "loaded by this process already");
+    CHECK(run.only().facts.at("cupti.note").find(one.left) != std::string::npos);
   }
 }
 

@@ -131,14 +131,10 @@ struct Arguments {
 
 }  // namespace
 
-std::string finding_message(const Finding& finding, const Report& report) {
-  return std::visit(Message{report}, finding);
-}
-
 std::string finding_help(const Finding& finding, const Report& report) { return std::visit(Help{report}, finding); }
 
 std::string finding_text(const Finding& finding, const Report& report) {
-  const std::string message = finding_message(finding, report);
+  const std::string message = std::visit(Message{report}, finding);
   const std::string help = finding_help(finding, report);
   return help.empty() ? message : message + "; " + help;
 }

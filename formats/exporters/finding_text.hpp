@@ -9,11 +9,9 @@
 
 namespace debubble {
 
-// What was found, one sentence without full stop. The finding is one of the report's, which has facts of some.
-[[nodiscard]] std::string finding_message(const Finding& finding, const Report& report);
-// What to do about it; empty where nothing is known.
+// What to do about it; empty where nothing is known. The finding is one of the report's, which has facts of some.
 [[nodiscard]] std::string finding_help(const Finding& finding, const Report& report);
-// Both: "message; help".
+// What was found, one sentence without full stop, and the help: "message; help".
 [[nodiscard]] std::string finding_text(const Finding& finding, const Report& report);
 
 // {"severity": "error", "code": "X020", "message": "...; help", "arguments": {"device": 0, "peak_bytes": 1024, ...}}

@@ -1,6 +1,7 @@
 #include "formats/text/choice.hpp"
 
 #include <algorithm>
+
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 

@@ -58,8 +58,7 @@ LiveRequest wall_clock_request(LiveRequest request, const StagedModel& model) {
 
 const char* const kGpuForEachRank =
     "let the launcher give every rank a GPU of its own (srun --gpus-per-task=1), or make as many visible to all ranks "
-    "of "
-    "a host as there are ranks (CUDA_VISIBLE_DEVICES)";
+    "of a host as there are ranks (CUDA_VISIBLE_DEVICES)";
 
 // A launcher that hands out GPUs leaves each rank one, which is its number 0; otherwise the ranks of a host see the
 // same GPUs and take one after the other.

@@ -92,7 +92,7 @@ FoundCupti choose_loaded(std::vector<LoadedCupti> copies) {
 
 std::string driver_words(int driver) {
   if (driver == 0) return "no driver to choose by";
-  return "the driver supports CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+  return "the driver supports CUDA " + release_text(driver);
 }
 
 FoundCupti search_cupti() {

@@ -48,8 +48,7 @@ UnavailableError not_compatible(const CuptiTable& cupti, cupti_abi::Result resul
   return UnavailableError(
       {"U003", cupti.path,
        "another client of CUPTI in this process makes calls of its own subscriber (_v2), which do not mix with the "
-       "global "
-       "calls that debubble makes; " +
+       "global calls that debubble makes; " +
            refusal,
        "end that tool for this run (torch.profiler, Nsight Systems, unset KINETO_USE_DAEMON), or record with "
        "torch.profiler and use debubble import --from kineto"});

@@ -72,12 +72,13 @@ void add_clock(const ClockState& from, ClockState& to) {
   }
   to.samples += from.samples;
   to.slowed_samples += from.slowed_samples;
+  to.power_capped_samples += from.power_capped_samples;
   to.throttled = to.throttled || from.throttled;
   const auto size = [](const std::optional<std::int64_t>& drift) { return drift ? std::abs(*drift) : -1; };
   if (size(from.drift_ppm) > size(to.drift_ppm)) to.drift_ppm = from.drift_ppm;
 }
 
-// Counts and times add up; of overhead and drift the largest counts.
+// Counts and times add up; of overhead and drift the largest counts. An overhead nobody measured is below any other.
 void add_stage_measurement(const Measurement& from, Measurement& to) {
   to.kernels += from.kernels;
   to.kernel_time += from.kernel_time;
@@ -89,7 +90,8 @@ void add_stage_measurement(const Measurement& from, Measurement& to) {
   add_items(from.losses, to.losses, [](const LossItem& item, LossItem& known) { known.count += item.count; });
   to.steps += from.steps;
   to.warm_up_steps += from.warm_up_steps;
-  if (from.overhead_ppm) to.overhead_ppm = std::max(*from.overhead_ppm, to.overhead_ppm.value_or(*from.overhead_ppm));
+  to.overhead_ppm = std::max(from.overhead_ppm, to.overhead_ppm);
+  to.overhead_run_ppm = std::max(from.overhead_run_ppm, to.overhead_run_ppm);
   add_clock(from.clock, to.clock);
 }
 

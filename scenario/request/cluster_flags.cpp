@@ -1,11 +1,11 @@
 #include "scenario/request/cluster_flags.hpp"
-#include "scenario/request/catalog_names.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "formats/text/quantities.hpp"
 #include "formats/topology/topology_file.hpp"
+#include "scenario/request/catalog_names.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/rank_lists.hpp"
 #include "sim/core/error.hpp"

@@ -1,5 +1,4 @@
 #include "scenario/request/transformer_flags.hpp"
-#include "scenario/request/catalog_names.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "formats/files/read_file.hpp"
+#include "scenario/request/catalog_names.hpp"
 #include "scenario/request/checks.hpp"
 #include "scenario/request/efficiency_file.hpp"
 #include "scenario/request/model_choice.hpp"

@@ -1,4 +1,5 @@
 #include "studies/live/flags.hpp"
+
 #include "scenario/request/catalog_names.hpp"
 
 namespace debubble {

@@ -57,6 +57,34 @@ TEST_CASE("interleaved chunks stand in the order of the model") {
         "2 stages of a pipeline as one model: rank 0 (l.0 to l.1, l.4 to l.5), rank 1 (l.2 to l.3, l.6 to l.7)");
 }
 
+TEST_CASE("of overhead the largest counts, and samples of the clock add up") {
+  StagePart first = part("a", {"l.0"});
+  StagePart second = part("b", {"l.1"});
+  Measurement& one = first.found.profile.measurement.value();
+  Measurement& other = second.found.profile.measurement.value();
+  one.overhead_ppm = 20'000;
+  other.overhead_ppm = 30'000;
+  one.overhead_run_ppm = 145'000;
+  one.clock.least_mhz = 1200;
+  one.clock.most_mhz = 1980;
+  one.clock.samples = 9;
+  one.clock.slowed_samples = 1;
+  one.clock.power_capped_samples = 7;
+  other.clock.least_mhz = 1500;
+  other.clock.most_mhz = 1900;
+  other.clock.samples = 4;
+  other.clock.slowed_samples = 2;
+  other.clock.power_capped_samples = 3;
+  const Measurement joined = joined_stages({first, second}).profile.measurement.value();
+  CHECK(joined.overhead_ppm == 30'000);
+  CHECK(joined.overhead_run_ppm == 145'000);
+  CHECK(joined.clock.least_mhz == 1200);
+  CHECK(joined.clock.most_mhz == 1980);
+  CHECK(joined.clock.samples == 13);
+  CHECK(joined.clock.slowed_samples == 3);
+  CHECK(joined.clock.power_capped_samples == 10);
+}
+
 TEST_CASE("what ran nowhere within the pipeline is left out") {
   StagePart first = part("rank 0", {"embedding", "l.0"});
   StagePart empty = part("rank 0", {"head"}, 0);

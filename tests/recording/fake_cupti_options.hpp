@@ -1,9 +1,11 @@
 // $FAKE_CUPTI, a list separated by commas:
 //
-//     version=130300          what cuptiGetVersion says (default 130001, of fake_cupti_old 28); the rest:
-//     fake_cupti_versions.hpp subscribe=39:Some Tool  cuptiSubscribe fails with this number; 39: because of that tool;
-//     999: no driver refuse=49               enabling this kind fails (once per word) enable=14               enabling
-//     any kind fails with this number drop=5                  every 5th GPU record is dropped and counted as such
+//     version=130300          what cuptiGetVersion says (default 130001, of fake_cupti_old 28), see
+//                             fake_cupti_versions.hpp
+//     subscribe=39:Some Tool  cuptiSubscribe fails with this number; 39: because of that tool; 999: no driver
+//     refuse=49               enabling this kind fails (once per word)
+//     enable=14               enabling any kind fails with this number
+//     drop=5                  every 5th GPU record is dropped and counted as such
 //     timeless=5              every 5th kernel has begin == end == 0
 //     impossible=5            every 5th kernel begins after the year 2262
 //     foreign=5               behind every 5th record one of a kind that nobody enabled

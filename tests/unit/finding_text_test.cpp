@@ -48,8 +48,8 @@ std::vector<FindingCase> finding_cases() {
       {DeadlockFound{}, "X010", "deadlock: device 0 waits at 0B1 (position 3) for 1B1 on device 0"},
       {DeadlockFound{.coupled_transfers = true}, "X010",
        "deadlock: device 0 waits at 0B1 (position 3) for 1B1 on device 0; with coupled transfers every receive is "
-       "posted just "
-       "before the op that uses it, which this order does not survive: try --p2p overlapped or --p2p blocking"},
+       "posted just before the op that uses it, which this order does not survive: try --p2p overlapped or --p2p "
+       "blocking"},
       {OutOfMemory{}, "F040",
        "out of memory: d0 has no room for weights, gradients and optimizer state; the run takes 3.00 GiB, and there is "
        "1.00 GiB"},

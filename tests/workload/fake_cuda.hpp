@@ -30,8 +30,7 @@
 //     hang=NAME         this kernel never ends
 //     processors=N      of each GPU (4)
 //     least_part=N      green contexts have multiples of it (as documented for the capability, fake_drivers.hpp; 1
-//     where
-//                       there are fewer than 16 processors)
+//                       where there are fewer than 16 processors)
 //     most_parts=N      a split gives no more, whatever was asked
 //     unusable=N        a split cannot use so many processors
 //     no_green          this GPU has no green contexts

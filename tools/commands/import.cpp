@@ -1,5 +1,8 @@
 #include "tools/commands/import.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -9,6 +12,7 @@
 #include "formats/files/read_file.hpp"
 #include "formats/importers/pipedream.hpp"
 #include "formats/profile/profile_json.hpp"
+#include "formats/text/choice.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "tools/commands/import_megatron.hpp"
@@ -21,7 +25,9 @@ namespace {
 
 constexpr std::array kTraces{"kineto", "nsys", "records"};
 
-std::vector<std::string> import_tools() { return {"kineto", "nsys", "records", "profiles", "pipedream", "megatron"}; }
+constexpr const char* kTools = "kineto|nsys|records|profiles|pipedream|megatron";
+
+std::vector<std::string> import_tools() { return split_names(kTools); }
 
 class Import : public Command {
  public:
@@ -35,7 +41,7 @@ class Import : public Command {
         {.name = "--from",
          .type = "TOOL",
          .names = import_tools,
-         .help = "kineto|nsys|records|profiles|pipedream|megatron",
+         .help = kTools,
          .target = &flags_.from,
          .required = true},
     };
@@ -56,7 +62,7 @@ class Import : public Command {
     }
     if (flags_.from != "pipedream" && flags_.from != "megatron") {
       throw InputError(Diagnostic{"C003", "--from", "\"" + flags_.from + "\" is not a tool debubble can import from",
-                                  "known tools: kineto, nsys, records, profiles, pipedream, megatron"});
+                                  fmt::format("known tools: {}", fmt::join(import_tools(), ", "))});
     }
     const bool megatron = flags_.from == "megatron";
     refuse_trace_flags(megatron ? "a Megatron script" : "a PipeDream graph");

@@ -1,9 +1,9 @@
 #include "tools/commands/profile.hpp"
-#include "scenario/request/catalog_names.hpp"
 
 #include <utility>
 #include <vector>
 
+#include "scenario/request/catalog_names.hpp"
 #include "sim/core/error.hpp"
 #include "tools/profile/options.hpp"
 

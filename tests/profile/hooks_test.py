@@ -132,6 +132,26 @@ class Hooks(unittest.TestCase):
             self.assertIsNone(block["weight_grad_held_bytes"])
             self.assertEqual(block["workspace_bytes"], BLOCK if reentrant == "True" else 0)
 
+    def test_inputs_that_pytorch_2_saves_in_front_of_a_checkpointed_layer_are_the_layers(self):
+        done, sizes = self.hooked("""
+            class SaveInputs(torch.autograd.Function):  # as in torch.utils.checkpoint since 2.1
+                @staticmethod
+                def forward(context, none, x):
+                    context.save_for_backward(none, x)
+                    return torch.empty((0,))
+                @staticmethod
+                def backward(context, gradient): return None, None
+            class checkpoint_hook(torch.autograd.graph.saved_tensors_hooks): pass
+            def checkpoint(block, x):
+                saved = SaveInputs.apply(torch.empty((0,), requires_grad=True), x)
+                with checkpoint_hook(lambda tensor: tensor, lambda tensor: tensor): return block(x)
+            train(GPT(checkpoint))""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        layers = self.layers(sizes)
+        self.assertEqual([layers[f"blocks.{block}"]["activation_bytes"] for block in range(3)], [UNIT] * 3)
+        self.assertEqual(layers["embedding"]["activation_bytes"], 2 * 16 * 8)  # the tokens
+        self.assertEqual(sizes["outside_bytes"], 0)
+
     def test_offloaded_layers_keep_nothing_on_the_device_and_still_offload(self):
         done, sizes = self.hooked("""
             from torch.autograd.graph import save_on_cpu

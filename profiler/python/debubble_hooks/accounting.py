@@ -47,7 +47,9 @@ class Pass:
         self.outputs, self.parameters, self.checkpointed = {}, {}, set()
         self.label = None
         self.weighted = []
-        self._seen, self._held_seen = set(), set()
+        self._seen, self._held_seen = {}, set()  # _seen: the owner of a storage, and which of all saves was its first
+        self._saves = 0
+        self._label_before = None  # what ran when the layer began
         self._checkpoint_inputs = {}
         self._previous = None  # (layer, its outputs) until the next layer takes them
         self.hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, lambda tensor: tensor)
@@ -64,8 +66,9 @@ class Pass:
         if key is None or key in self.permanent or isinstance(tensor, torch.nn.Parameter):
             return
         owner = self._checkpoint_inputs.get(key, self.label)
+        self._saves += 1
         if key not in self._seen:
-            self._seen.add(key)
+            self._seen[key] = (owner, self._saves)
             self.kept[owner] += size
         if self.weighted and key not in self._held_seen and self.weighted[-1].needs_for_weights(tensor, key):
             self._held_seen.add(key)
@@ -92,7 +95,7 @@ class Pass:
         elif before is not None:
             grown = [bytes_of(t) for t in inputs if is_float(t) and t.requires_grad]
             self.outputs[before] = (grown or list(floats.values()) or [0])[0]
-        self.label = name
+        self._label_before, self.label = self.label, name
 
     def leave_layer(self, name, outputs):
         self._previous = (name, [(storage_of(t)[0], bytes_of(t)) for t in outputs if is_float(t)])
@@ -113,13 +116,24 @@ class Pass:
                 self._checkpoint_inputs.setdefault(key, name)
 
     def inputs_are_kept(self, name, inputs):
-        """As above where nothing is saved through our hooks (checkpointing without reentrance)."""
+        """As above where nothing is saved through our hooks while the layer runs (checkpointing without reentrance).
+
+        Since 2.1 PyTorch saves the inputs as the last thing in front of the layer, through our hooks; they are the
+        layer's, unless another had saved them before. Older releases hold them in a closure.
+        """
         self.checkpointed.add(name)
+        in_front = self._saves - len(inputs)
         for tensor in inputs:
             key, size = storage_of(tensor)
-            if key is not None and key not in self.permanent and key not in self._seen:
-                self._seen.add(key)
-                self.kept[name] += size
+            if key is None or key in self.permanent:
+                continue
+            if key in self._seen:
+                owner, first_save = self._seen[key]
+                if owner != self._label_before or first_save <= in_front:
+                    continue
+                self.kept[owner] -= size
+            self._seen[key] = (name, self._saves)
+            self.kept[name] += size
 
     def end(self, after, outputs):
         """`after`: the segment after the last layer; `outputs` of the root."""

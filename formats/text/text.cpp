@@ -73,7 +73,12 @@ std::optional<std::size_t> first_bad_utf8(std::string_view text) {
 
 std::string json_string(std::string_view text) {
   std::string result = "\"";
-  for (const char character : text) result += escape_of(character);
+  while (!text.empty()) {
+    const std::size_t good = first_bad_utf8(text).value_or(text.size());
+    for (const char character : text.substr(0, good)) result += escape_of(character);
+    if (good < text.size()) result += "\\ufffd";
+    text.remove_prefix(std::min(good + 1, text.size()));
+  }
   return result + "\"";
 }
 

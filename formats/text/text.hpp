@@ -11,7 +11,8 @@ namespace debubble {
 // Offset of the first byte that is not part of well-formed UTF-8 (no overlong forms, no surrogates), if any.
 [[nodiscard]] std::optional<std::size_t> first_bad_utf8(std::string_view text);
 
-// `text` in double quotes with JSON's escapes; everything outside ASCII stays as it is.
+// `text` in double quotes with JSON's escapes; everything outside ASCII stays as it is, bytes that are not UTF-8 become
+// U+FFFD.
 [[nodiscard]] std::string json_string(std::string_view text);
 
 // At most `limit` bytes of UTF-8 text, never half a character; "..." replaces what is cut off.

@@ -67,6 +67,16 @@ TEST_CASE("an Nsight Systems export of the same run says the same") {
   CHECK(nsys == kineto);
 }
 
+TEST_CASE("a kernel's name that is not UTF-8 leaves a profile that is JSON") {
+  const Folder folder;
+  std::string rows = test::contents_of(golden("training.sql"));
+  const std::string name = "'gelu_kernel'";
+  rows.replace(rows.find(name), name.size(), "CAST(x'67ff756c' AS TEXT)");
+  folder.write("p.sqlite", Database(rows).image());
+  const Json profile = profile_of(folder, {"nsys", "p.sqlite", "--layers", "^nn\\.Module: Block_\\d+$"});
+  CHECK(profile["layers"][0]["kernels"].dump().find("g\xef\xbf\xbdul") != std::string::npos);
+}
+
 TEST_CASE("several ranks are instances of the same layers") {
   const Folder folder;
   const Outcome outcome = folder.run(

@@ -191,6 +191,8 @@ FAKE_EXPORT void fake_cupti_memory(std::uint64_t address, std::int64_t bytes) {
   engine().record(&record, sizeof record);
 }
 
+FAKE_EXPORT void fake_cupti_play(const void* record, std::size_t size) { engine().play(record, size); }
+
 FAKE_EXPORT void fake_cupti_overhead(std::uint32_t kind, std::uint64_t begin, std::uint64_t end) {
   cupti_abi::Overhead record{};
   record.kind = cupti_abi::kOverhead;

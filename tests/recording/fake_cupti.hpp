@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
@@ -27,6 +28,10 @@ using FakeCuptiSet = void(std::uint64_t bytes, std::uint64_t begin, std::uint64_
 using FakeCuptiMemory = void(std::uint64_t address, std::int64_t bytes);
 // Overhead of a CUpti_ActivityOverheadKind (1 compiler, 3 << 16 resource, 4 << 16 module loading, ...).
 using FakeCuptiOverhead = void(std::uint32_t kind, std::uint64_t begin, std::uint64_t end);
+// Whole records as a GPU once made them, byte by byte and with their own correlation: a call on this thread, with what
+// it is linked to, and GPU work or memory. No record is longer than this release's; what is missing at its end is
+// noise.
+using FakeCuptiPlay = void(const void* record, std::size_t size);
 // cuInit is over.
 using FakeCuptiDriverRuns = void();
 }
@@ -39,6 +44,7 @@ struct FakeCupti {
   FakeCuptiSet* set = nullptr;
   FakeCuptiMemory* memory = nullptr;
   FakeCuptiOverhead* overhead = nullptr;
+  FakeCuptiPlay* play = nullptr;
   FakeCuptiDriverRuns* driver_runs = nullptr;
 };
 
@@ -55,6 +61,7 @@ inline FakeCupti find_fake_cupti() {
   found.set = reinterpret_cast<FakeCuptiSet*>(dlsym(library, "fake_cupti_set"));
   found.memory = reinterpret_cast<FakeCuptiMemory*>(dlsym(library, "fake_cupti_memory"));
   found.overhead = reinterpret_cast<FakeCuptiOverhead*>(dlsym(library, "fake_cupti_overhead"));
+  found.play = reinterpret_cast<FakeCuptiPlay*>(dlsym(library, "fake_cupti_play"));
   found.driver_runs = reinterpret_cast<FakeCuptiDriverRuns*>(dlsym(library, "fake_cupti_driver_runs"));
   return found;
 }

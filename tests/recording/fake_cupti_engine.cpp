@@ -26,7 +26,8 @@ std::uint64_t now() {
 }
 
 bool is_work(std::uint32_t kind) {
-  return kind == cupti_abi::kConcurrentKernel || kind == cupti_abi::kMemcpy || kind == cupti_abi::kMemset;
+  return kind == cupti_abi::kConcurrentKernel || kind == cupti_abi::kMemcpy || kind == cupti_abi::kMemset ||
+         kind == cupti_abi::kPeerMemcpy;
 }
 
 constexpr cupti_abi::Result kInvalidParameter = 1;
@@ -208,15 +209,18 @@ std::uint64_t FakeCuptiEngine::begin_of(const void* work) {
   return kind == cupti_abi::kMemcpy ? static_cast<const cupti_abi::Memcpy*>(work)->start : now();
 }
 
+void FakeCuptiEngine::link_records(std::uint32_t correlation) {
+  if (!kinds_.contains(cupti_abi::kExternalCorrelation)) return;
+  for (const auto& [kind, stack] : external_ids) {
+    if (stack.empty()) continue;
+    const cupti_abi::ExternalCorrelation link{cupti_abi::kExternalCorrelation, kind, stack.back(), correlation, 0};
+    add(calls_buffer_, &link, sizeof link);
+  }
+}
+
 void FakeCuptiEngine::api_records(std::uint32_t correlation, std::uint64_t latest) {
   if (!kinds_.contains(cupti_abi::kDriver) && !calls_[cupti_abi::kDriver].contains(kLaunchKernelCall)) return;
-  if (kinds_.contains(cupti_abi::kExternalCorrelation)) {
-    for (const auto& [kind, stack] : external_ids) {
-      if (stack.empty()) continue;
-      const cupti_abi::ExternalCorrelation link{cupti_abi::kExternalCorrelation, kind, stack.back(), correlation, 0};
-      add(calls_buffer_, &link, sizeof link);
-    }
-  }
+  link_records(correlation);
   cupti_abi::Api call{};
   call.kind = cupti_abi::kDriver;
   call.call = kLaunchKernelCall;
@@ -258,6 +262,19 @@ void FakeCuptiEngine::launch(const void* work, std::size_t size, std::size_t cor
 void FakeCuptiEngine::record(const void* activity, std::size_t size) {
   const std::lock_guard lock(mutex_);
   if (kinds_.contains(static_cast<const cupti_abi::Activity*>(activity)->kind)) add(calls_buffer_, activity, size);
+}
+
+void FakeCuptiEngine::play(const void* activity, std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  const std::uint32_t kind = static_cast<const cupti_abi::Activity*>(activity)->kind;
+  if (size > record_size(release, kind)) std::abort();
+  if (kind == cupti_abi::kDriver || kind == cupti_abi::kRuntime) {
+    const auto& call = *static_cast<const cupti_abi::Api*>(activity);
+    if (!kinds_.contains(kind) && !calls_[kind].contains(call.call)) return;
+    link_records(call.correlation);
+    return add(calls_buffer_, activity, size);
+  }
+  if (kinds_.contains(kind)) add(is_work(kind) ? work_buffer_ : calls_buffer_, activity, size);
 }
 
 void FakeCuptiEngine::deliver(const Buffer& buffer) const {

@@ -49,6 +49,7 @@ class FakeCuptiEngine {
   // what we know of a record; in the buffer it has the size of the release.
   void launch(const void* work, std::size_t size, std::size_t correlation_offset);
   void record(const void* activity, std::size_t size);  // of a kind that is not GPU work
+  void play(const void* activity, std::size_t size);    // of any kind, as it is; calls with their links
   const char* keep(const char* name);
 
  private:
@@ -65,6 +66,7 @@ class FakeCuptiEngine {
   void add(Buffer& buffer, const void* activity, std::size_t size);
   [[nodiscard]] static std::uint64_t begin_of(const void* work);
   void api_records(std::uint32_t correlation, std::uint64_t latest);
+  void link_records(std::uint32_t correlation);
   bool spoil(std::uint8_t* work);
   void complete(Buffer& buffer);
   void deliver(const Buffer& buffer) const;

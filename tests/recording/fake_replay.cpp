@@ -7,25 +7,23 @@
 // Work is issued right behind the push of its range; work without a range at the end. Correlations, addresses of ranges
 // and absolute times are new ones.
 #include <algorithm>
-#include <condition_variable>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "profiler/records/record_file.hpp"
 #include "sim/core/error.hpp"
 #include "tests/recording/fake_driver.hpp"
+#include "tests/recording/puppet.hpp"
 
 namespace {
 
 using namespace debubble;
 using testing::FakeDriver;
 using testing::FakeNvtx;
+using testing::Puppet;
 
 struct Work {
   GpuWork kind = GpuWork::kKernel;
@@ -80,44 +78,6 @@ class Recorded : public RecordSink {
  private:
   std::map<std::uint32_t, std::uint64_t> ranges_;
   std::vector<std::pair<std::uint32_t, Work>> work_;
-};
-
-// A thread that does one thing at a time, when it is told to, while the teller waits.
-class Puppet {
- public:
-  Puppet() : thread_([this] { run(); }) {}
-  ~Puppet() {
-    tell(nullptr);
-    thread_.join();
-  }
-  Puppet(const Puppet&) = delete;
-  Puppet& operator=(const Puppet&) = delete;
-
-  void tell(const std::function<void()>& task) {
-    std::unique_lock lock(mutex_);
-    task_ = task;
-    told_ = true;
-    change_.notify_all();
-    change_.wait(lock, [&] { return !told_; });
-  }
-
- private:
-  void run() {
-    std::unique_lock lock(mutex_);
-    for (bool last = false; !last;) {
-      change_.wait(lock, [&] { return told_; });
-      last = task_ == nullptr;
-      if (!last) task_();
-      told_ = false;
-      change_.notify_all();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable change_;
-  std::function<void()> task_;
-  bool told_ = false;
-  std::thread thread_;
 };
 
 void issue(const std::vector<Work>& works, FakeDriver& driver) {

@@ -9,6 +9,7 @@
 
 #include "formats/files/text_sink.hpp"
 #include "formats/json/json.hpp"
+#include "formats/text/text.hpp"
 
 namespace debubble {
 namespace {
@@ -20,7 +21,7 @@ std::string appended(Append append, Value value) {
   return out;
 }
 
-std::string json_string(std::string_view text) { return appended(append_json_string, text); }
+std::string appended_string(std::string_view text) { return appended(append_json_string, text); }
 
 TEST_CASE("microseconds are printed from nanoseconds without rounding") {
   CHECK(appended(append_microseconds, 0) == "0.000");
@@ -60,29 +61,34 @@ TEST_CASE("reals are the shortest that read back, and null where JSON has none")
 }
 
 TEST_CASE("strings escape what JSON requires and keep UTF-8") {
-  CHECK(json_string("plain") == "\"plain\"");
-  CHECK(json_string("a\"b\\c") == R"("a\"b\\c")");
-  CHECK(json_string(std::string_view("\n\t\r\0\x1f\x7f", 6)) == R"("\n\t\u000d\u0000\u001f\u007f")");
-  CHECK(json_string("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80") == "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
+  CHECK(appended_string("plain") == "\"plain\"");
+  CHECK(appended_string("a\"b\\c") == R"("a\"b\\c")");
+  CHECK(appended_string(std::string_view("\n\t\r\0\x1f\x7f", 6)) == R"("\n\t\u000d\u0000\u001f\u007f")");
+  CHECK(appended_string("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80") == "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }
 
+// Two writers, for streams and for short texts.
+constexpr std::string (*kStringWriters[])(std::string_view) = {appended_string, json_string};
+
 TEST_CASE("bytes that are not UTF-8 become the replacement character") {
-  CHECK(json_string("a\xff"
-                    "b") == R"("a\ufffdb")");
-  CHECK(json_string("\xc3") == R"("\ufffd")");
-  CHECK(json_string("\xc0\x80") == R"("\ufffd\ufffd")");            // overlong
-  CHECK(json_string("\xe0\x80\x80") == R"("\ufffd\ufffd\ufffd")");  // overlong
-  CHECK(json_string("\xed\xa0\x80") == R"("\ufffd\ufffd\ufffd")");  // surrogate
-  CHECK(json_string("\xf4\x90\x80\x80") == R"("\ufffd\ufffd\ufffd\ufffd")");
-  CHECK(json_string("\xf5\x80") == R"("\ufffd\ufffd")");
+  for (const auto written : kStringWriters) {
+    CHECK(written("a\xff"
+                  "b") == R"("a\ufffdb")");
+    CHECK(written("\xc3") == R"("\ufffd")");
+    CHECK(written("\xc0\x80") == R"("\ufffd\ufffd")");            // overlong
+    CHECK(written("\xe0\x80\x80") == R"("\ufffd\ufffd\ufffd")");  // overlong
+    CHECK(written("\xed\xa0\x80") == R"("\ufffd\ufffd\ufffd")");  // surrogate
+    CHECK(written("\xf4\x90\x80\x80") == R"("\ufffd\ufffd\ufffd\ufffd")");
+    CHECK(written("\xf5\x80") == R"("\ufffd\ufffd")");
+    CHECK(written("\xc3\xa9") == "\"\xc3\xa9\"");
+  }
 }
 
 TEST_CASE("any two bytes give a string that a JSON parser takes") {
   for (int a = 0; a < 256; ++a) {
     for (int b = 0; b < 256; ++b) {
       const char bytes[] = {static_cast<char>(a), static_cast<char>(b), 'x'};
-      const std::string json = json_string({bytes, 3});
-      REQUIRE(nlohmann::json::accept(json));
+      for (const auto written : kStringWriters) REQUIRE(nlohmann::json::accept(written({bytes, 3})));
     }
   }
 }

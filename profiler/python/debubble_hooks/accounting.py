@@ -5,7 +5,8 @@
     gradients   outputs of modules with weight matrices: their gradients live from input gradient to weight gradient
     output      what the next layer takes in, of what this one returned
 
-Under activation checkpointing a layer keeps its inputs only, and what the recomputation saves counts as workspace.
+Under activation checkpointing a layer keeps its inputs, and what the policy of a selective one holds; what the
+recomputation saves counts as workspace.
 """
 
 import collections
@@ -20,6 +21,7 @@ class LayerSizes:
         self.kind = kind
         self.activation = self.held = self.gradients = self.output = self.parameters = self.workspace = 0
         self.checkpointed = False
+        self.opaque = False  # compiled: no module in it was seen to run, so nothing is known of its weights' part
 
 
 class _Weighted:
@@ -134,6 +136,14 @@ class Pass:
                 self.kept[owner] -= size
             self._seen[key] = (name, self._saves)
             self.kept[name] += size
+
+    def policy_keeps(self, name, tensors):
+        """`tensors`: what selective checkpointing did not want to compute again."""
+        for tensor in tensors:
+            key, size = storage_of(tensor)
+            if key is not None and key not in self.permanent and key not in self._seen:
+                self._seen[key] = (name, self._saves)
+                self.kept[name] += size
 
     def end(self, after, outputs):
         """`after`: the segment after the last layer; `outputs` of the root."""

@@ -94,9 +94,27 @@ def _has_parameters(module):
     return any(True for _ in module.parameters())
 
 
+def _run_again(module):
+    """The module itself, or what a CheckpointWrapper around it holds: that is what a backward calls once more.
+
+    FSDP may lie around the wrapper. A module that is compiled calls nothing that it holds.
+    """
+    inner = module
+    while True:
+        parts = inner._modules
+        wrapped = parts.get("_checkpoint_wrapped_module")
+        if getattr(inner, "_compiled_call_impl", None) is not None:
+            return module
+        if wrapped is not None:
+            return wrapped
+        inner = parts.get("_fsdp_wrapped_module")
+        if inner is None:
+            return module
+
+
 def _number_in_model(module):
     """Counted from 0. Megatron-LM's blocks have `layer_number`: from 1, over all pipeline ranks and their chunks."""
-    number = getattr(module, "layer_number", None)
+    number = getattr(_run_again(module), "layer_number", None)
     return number - 1 if isinstance(number, int) and not isinstance(number, bool) and number >= 1 else None
 
 
@@ -151,7 +169,7 @@ class Plan:
         prefix = "" if numbered and not any(name in taken for name in own) else around
         self.names, self.kinds, self.modules = {}, {}, {}
         self.last = None
-        for name, (_, module) in zip(own, found):
+        for name, module in zip(own, (_run_again(module) for _, module in found)):
             self.names[id(module)] = self.last = prefix + name
             self.kinds[prefix + name] = type(module).__name__
             self.modules[prefix + name] = weakref.ref(module)

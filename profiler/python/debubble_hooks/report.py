@@ -28,6 +28,7 @@ class Report:
         module = found.modules[name]() if name in found.modules else None
         sizes.parameters = (accounting.parameter_bytes(module) if module is not None
                             else sum(counting.parameters.get(name, {}).values()))
+        sizes.opaque = module is not None and sizes.parameters > 0 and name not in counting.parameters
 
     def learn(self, found, module, args, kwargs):
         shapes, samples, tokens = accounting.first_batch(args, kwargs)
@@ -63,7 +64,7 @@ class Report:
             held = min(sizes.activation, sizes.held + sizes.gradients)  # never more than is kept for the whole backward
             layers.append({"name": name, "kind": sizes.kind, "activation_bytes": sizes.activation,
                            "weight_input_bytes": sizes.held, "weight_gradient_bytes": sizes.gradients,
-                           "weight_grad_held_bytes": None if sizes.checkpointed else held,
+                           "weight_grad_held_bytes": None if sizes.checkpointed or sizes.opaque else held,
                            "output_bytes": sizes.output, "parameter_bytes": sizes.parameters,
                            "workspace_bytes": sizes.workspace, "checkpointed": sizes.checkpointed})
         facts = self._facts

@@ -14,7 +14,7 @@ from typing import Optional
 
 import torch
 
-from debubble_hooks import accounting, patches, ranges
+from debubble_hooks import accounting, patches, ranges, selective
 from debubble_hooks.catalogue import Catalogue
 from debubble_hooks.operators import Operators
 from debubble_hooks.report import Report
@@ -128,6 +128,7 @@ class Watch:
             else:
                 result = original(module, *args, **kwargs)
             if state.counting is not None:
+                self._guarded(self._count_held_by_policy, name)
                 self._guarded(state.counting.leave_layer, name, list(tensors_in(result)))
             return result
         finally:
@@ -264,13 +265,19 @@ class Watch:
         if not torch.is_grad_enabled():
             counting.keep_inputs_only(name, inputs)
         elif state.foreign:
-            kind = type(state.foreign[-1])
-            self._note(f"layers run under saved-tensor hooks of the script ({kind.__name__}): they count as "
-                       "checkpointed")
-            if state.foreign_served is not state.foreign[-1] and "cpu" not in kind.__name__:
+            kind = type(state.foreign[-1]).__name__
+            if kind != "_checkpoint_hook":  # that of torch.utils.checkpoint
+                self._note(f"layers run under saved-tensor hooks of the script ({kind}): they count as checkpointed")
+            if state.foreign_served is not state.foreign[-1] and "cpu" not in kind:
                 counting.inputs_are_kept(name, inputs)
             state.foreign_served = state.foreign[-1]
             counting.checkpointed.add(name)
+
+    def _count_held_by_policy(self, name):
+        held = selective.held_tensors() if self._state.foreign else []
+        if held is None:
+            self._note("what selective checkpointing holds is not counted: this PyTorch does not tell")
+        self._state.counting.policy_keeps(name, held or [])
 
     def _leave_layer(self, name):
         state = self._state

@@ -18,7 +18,6 @@ namespace debubble {
 namespace {
 
 using Iteration = std::pair<std::size_t, std::string>;  // as in RankRanges
-constexpr Nanoseconds kRangeRounding = 1000;            // by which ranges may overlap: a trace's microseconds
 
 class Importer {
  public:
@@ -26,6 +25,8 @@ class Importer {
 
   ImportedRun run() {
     sort_by_rank(ranks_);
+    result_.devices = static_cast<int>(ranks_.size());
+    result_.method = "PP: ranges of torch.profiler's traces";
     require_all_ranks(ranks_, result_.notes);
     shift_to_common_base(ranks_);
     result_.on_gpu = std::all_of(ranks_.begin(), ranks_.end(), has_gpu_ops);
@@ -189,7 +190,7 @@ class Importer {
       for (const Pair& pair : found->second) add_transfer(observation, pair, split);
       if (!result_.on_gpu) cut_waits(observation, found->second);
     }
-    trim_overlaps(observation);
+    losses_[kTrimmedOps] += trim_overlaps(observation.ops);
     return observation;
   }
 
@@ -236,21 +237,6 @@ class Importer {
         }
         if (!observed.paired) break;
       }
-    }
-  }
-
-  // Times are rounded to microseconds: ranges that meet may overlap by one.
-  void trim_overlaps(Observation& observation) {
-    auto& ops = observation.ops;
-    std::sort(ops.begin(), ops.end(), [](const ObservedOp& a, const ObservedOp& b) {
-      return std::tie(a.device, a.begin, a.end) < std::tie(b.device, b.begin, b.end);
-    });
-    for (std::size_t k = 1; k < ops.size(); ++k) {
-      ObservedOp& before = ops[k - 1];
-      const Nanoseconds overlap = before.end - ops[k].begin;
-      if (before.device != ops[k].device || overlap <= 0 || overlap > kRangeRounding) continue;
-      before.end = ops[k].begin;
-      ++losses_["ops that overlapped the next by up to 1 us, and were trimmed"];
     }
   }
 

@@ -17,28 +17,12 @@
 // - Ranks in order of their number are devices 0, 1, ...: give the ranks of one pipeline, not of several replicas.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "formats/importers/imported_run.hpp"
 #include "formats/importers/pipeline_trace.hpp"
-#include "sim/core/run_record.hpp"
-#include "sim/rows/observed.hpp"
 
 namespace debubble {
-
-struct ImportedIteration {
-  std::string name;  // "ProfilerStep#12", or "1"
-  Observation observation;
-};
-
-struct ImportedRun {
-  std::vector<ImportedIteration> iterations;  // at least one
-  ClockAlignment clocks;
-  std::vector<LossItem> losses;
-  std::vector<std::string> notes;
-  std::string device;
-  bool on_gpu = false;
-};
 
 // Throws InputError: D004 a file without a PP: range, D005 a file without its rank, two of one rank or none of one,
 // D006 no whole iteration, V023 times of ranks that cannot belong to one run.

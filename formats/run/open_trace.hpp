@@ -1,4 +1,4 @@
-// Chrome traces as runs: our own, which hold everything, and PyTorch's, which hold what happened.
+// Our own Chrome traces as runs, and what imported runs share with them.
 #pragma once
 
 #include <string>
@@ -14,11 +14,6 @@ namespace debubble {
 // ran it. Throws InputError P012 for metadata
 // that is missing or malformed, and what the schedule table's reader and assemble_timeline throw.
 [[nodiscard]] RunRecord open_own_trace(const PipelineTrace& trace);
-
-// PyTorch's traces, one per rank. Schedule, costs and links are those of `schedule_of`; without it the schedule is what
-// ran first, and its costs are the medians of what was measured. Throws InputError D004 to D006, V023, and D010 when
-// the ops are not those of `schedule_of`.
-[[nodiscard]] RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of);
 
 // assemble_timeline, whose errors name the file.
 [[nodiscard]] Timeline assemble_timeline_of(const std::string& file, const Schedule& schedule,

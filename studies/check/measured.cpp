@@ -10,6 +10,7 @@
 #include "studies/check/estimate.hpp"
 #include "studies/diff/diff.hpp"
 #include "studies/runs/predict.hpp"
+#include "studies/runs/recognise.hpp"
 
 namespace debubble {
 namespace {

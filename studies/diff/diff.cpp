@@ -7,6 +7,7 @@
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "studies/runs/predict.hpp"
+#include "studies/runs/recognise.hpp"
 
 namespace debubble {
 namespace {
@@ -18,7 +19,7 @@ struct Sides {
 
 Sides sides_of(const std::vector<std::string>& files) {
   const RunForm first = run_form(files.front());
-  if (files.size() > 1 && first != RunForm::kKineto) return {files.front(), {files.begin() + 1, files.end()}};
+  if (files.size() > 1 && !is_one_per_rank(files.front())) return {files.front(), {files.begin() + 1, files.end()}};
   if (first == RunForm::kScenario) {
     throw InputError(Diagnostic{"D002", files.front(), "a scenario alone has nothing that was measured",
                                 "name the measured run after it: debubble diff " + files.front() + " RUN"});
@@ -73,8 +74,8 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
   diff.measured_name = names_of(sides.measured);
   diff.predicted_name = sides.predicted;
   if (!sides.predicted.empty()) diff.predicted = open_run({sides.predicted}, nullptr, request.read_scenario, progress);
-  diff.measured =
-      open_run(sides.measured, sides.predicted.empty() ? nullptr : &diff.predicted, request.read_scenario, progress);
+  diff.measured = open_run(sides.measured, sides.predicted.empty() ? nullptr : &diff.predicted, request.read_scenario,
+                           progress, request.reader);
   if (diff.measured.iterations.empty()) {
     throw InputError(Diagnostic{"P016", diff.measured_name, "the run has no iteration", "run it again"});
   }
@@ -119,31 +120,6 @@ std::string Diff::exactness() const {
   return std::string("exact by construction: the measured side is ") +
          (measured.origin.backend == "simulator" ? "simulated too" : "real, but its times follow from given costs") +
          "; for real times: debubble live --costs cpu-time, or --clock wall";
-}
-
-std::string first_difference(const Schedule& predicted, const Schedule& measured) {
-  const auto counts = [](const char* what, int a, int b) {
-    return "the predicted one has " + std::to_string(a) + " " + what + ", the measured one " + std::to_string(b);
-  };
-  if (predicted.devices != measured.devices) return counts("devices", predicted.devices, measured.devices);
-  if (predicted.stages != measured.stages) return counts("stages", predicted.stages, measured.stages);
-  if (predicted.total_pieces() != measured.total_pieces()) {
-    return counts("microbatches", predicted.total_pieces(), measured.total_pieces());
-  }
-  for (std::size_t d = 0; d < predicted.rows.size(); ++d) {
-    const auto& ours = predicted.rows[d];
-    const auto& theirs = measured.rows[d];
-    for (std::size_t k = 0; k < std::max(ours.size(), theirs.size()); ++k) {
-      if (k < ours.size() && k < theirs.size() && ours[k] == theirs[k]) continue;
-      const auto name = [k](const std::vector<Op>& row) {
-        if (k >= row.size()) return std::string("nothing more");
-        return to_string(row[k]) + (row[k].paired_with_next ? " in a pair" : "");
-      };
-      return "device " + std::to_string(d) + " runs " + name(ours) + " in place " + std::to_string(k + 1) +
-             " of the predicted one, " + name(theirs) + " of the measured one";
-    }
-  }
-  return "";
 }
 
 }  // namespace debubble

@@ -18,6 +18,7 @@ struct DiffRequest {
   std::vector<std::string> files;
   std::optional<std::size_t> iteration;  // of the measured run, counted from 1; none: the one with the median step
   ScenarioFileReader read_scenario;
+  RunReaderOptions reader;  // of a measured run that another tool recorded
 };
 
 // Where the measured run's memory comes from.
@@ -59,8 +60,5 @@ struct Diff {
 // Throws InputError: what open_run throws, D002 for sides that are no pair, D009 when the prediction deadlocks, D010
 // for runs of different schedules, C003 for an iteration that is not there.
 [[nodiscard]] Diff make_diff(const DiffRequest& request, Progress& progress);
-
-// The first thing in which two schedules differ, as one sentence; "" when they have the same ops in the same order.
-[[nodiscard]] std::string first_difference(const Schedule& predicted, const Schedule& measured);
 
 }  // namespace debubble

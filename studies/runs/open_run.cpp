@@ -11,6 +11,7 @@
 #include "formats/run/run_file.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
+#include "studies/runs/imported_record.hpp"
 #include "studies/runs/predict.hpp"
 
 namespace debubble {
@@ -18,7 +19,8 @@ namespace {
 
 constexpr std::size_t kLongestFile = std::size_t{1} << 32;
 constexpr const char* kWhatItCanBe =
-    "a run file (--save-run), a trace (--trace), torch.profiler traces of one run, or a scenario (.toml)";
+    "a run file (--save-run), a trace (--trace), torch.profiler traces of one run, a recording of another tool "
+    "or a scenario (.toml)";
 
 // A scenario has no braces outside of strings and begins with KEY =, [section] or a comment.
 bool looks_like_scenario(std::string_view text) {
@@ -56,6 +58,7 @@ RunForm form_of(const std::string& text, const std::string& file) {
     throw InputError(
         Diagnostic{"P010", file, "this is a merged trace of two runs", "give the two runs it was made from"});
   }
+  if (reader_of(text) != nullptr) return RunForm::kForeign;
   const bool trace = text.find("\"traceEvents\"") != std::string::npos;
   if (!trace && names_tool(head, "debubble")) {
     throw InputError(
@@ -97,12 +100,23 @@ std::vector<PipelineTrace> read_traces(const std::vector<std::string>& files) {
   return traces;
 }
 
+std::string text_of(const std::string& file) { return plain_text(read_file(file, "FILE"), file, kLongestFile); }
+
 void require_one(const std::vector<std::string>& files, const char* what) {
   if (files.size() == 1) return;
   throw InputError(Diagnostic{"D002", files[1],
                               std::string("the measured side is ") + what +
                                   ", which is one file; only torch.profiler's traces are several, one per rank",
                               "give one file, or the ranks' traces of one run"});
+}
+
+RunRecord open_foreign(const std::vector<std::string>& files, const RunRecord* schedule_of,
+                       const RunReaderOptions& options) {
+  std::vector<RunText> texts;
+  for (const std::string& file : files) texts.push_back({file, text_of(file)});
+  const RunReader& reader = *reader_of(texts.front().text);
+  if (reader.one_file) require_one(files, "a trace of all ranks");
+  return record_of_imported(reader.read(std::move(texts), options), names_of(files), schedule_of);
 }
 
 }  // namespace
@@ -113,12 +127,16 @@ std::string names_of(const std::vector<std::string>& files) {
          (files.size() == 2 ? " more rank" : " more ranks");
 }
 
-RunForm run_form(const std::string& file) {
-  return form_of(plain_text(read_file(file, "FILE"), file, kLongestFile), file);
+RunForm run_form(const std::string& file) { return form_of(text_of(file), file); }
+
+bool is_one_per_rank(const std::string& file) {
+  const std::string text = text_of(file);
+  const RunForm form = form_of(text, file);
+  return form == RunForm::kKineto || (form == RunForm::kForeign && !reader_of(text)->one_file);
 }
 
 RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
-                   const ScenarioFileReader& read_scenario, Progress& progress) {
+                   const ScenarioFileReader& read_scenario, Progress& progress, const RunReaderOptions& options) {
   const RunForm form = run_form(files.front());
   for (const std::string& file : files) {
     if (&file == &files.front() || run_form(file) == form) continue;
@@ -136,6 +154,8 @@ RunRecord open_run(const std::vector<std::string>& files, const RunRecord* sched
     case RunForm::kTrace:
       require_one(files, "a trace of debubble");
       return open_own_trace(read_traces(files).front());
+    case RunForm::kForeign:
+      return open_foreign(files, schedule_of, options);
     case RunForm::kKineto:
       break;
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/importers/runs/run_reader.hpp"
 #include "scenario/job/progress.hpp"
 #include "scenario/request/scenario.hpp"
 #include "sim/core/run_record.hpp"
@@ -17,11 +18,14 @@ namespace debubble {
 //     {"format": "debubble.run/1", ...}         a run file
 //     {"traceEvents": ...} with our metadata    a trace that `simulate --trace` or `live --trace` wrote
 //     {"traceEvents": ...} with PP: ranges      PyTorch's; several files are the ranks of one run
+//     what a reader of run_reader.hpp knows     another tool's; one file or one per rank, as the reader says
 //     KEY = VALUE lines (.toml)                 a scenario, simulated with the shared flags' rules
-enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kScenario };
+enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kForeign, kScenario };
 // Throws InputError C005 for a file that cannot be read, K001 for a damaged gzip file, P010 for one that is not one of
 // these.
 [[nodiscard]] RunForm run_form(const std::string& file);
+// Whether several files of this form are the ranks of one run.
+[[nodiscard]] bool is_one_per_rank(const std::string& file);
 
 // One side's files in messages: "r0.json and 3 more ranks".
 [[nodiscard]] std::string names_of(const std::vector<std::string>& files);
@@ -32,6 +36,7 @@ using ScenarioFileReader = std::function<ScenarioFlags(const std::string& file)>
 // `schedule_of` (may be null) gives an imported trace the schedule and costs that it does not hold itself.
 // Throws InputError (P010, P016, D004 to D010, V023) for files that are not one of these or that do not fit together.
 [[nodiscard]] RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,
-                                 const ScenarioFileReader& read_scenario, Progress& progress);
+                                 const ScenarioFileReader& read_scenario, Progress& progress,
+                                 const RunReaderOptions& options = {});
 
 }  // namespace debubble

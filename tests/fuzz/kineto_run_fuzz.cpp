@@ -11,6 +11,7 @@
 #include "formats/importers/kineto_run.hpp"
 #include "formats/run/open_trace.hpp"
 #include "sim/core/error.hpp"
+#include "studies/runs/imported_record.hpp"
 
 namespace {
 

@@ -49,6 +49,11 @@ class DiffCommand : public Command {
          .help = "measured iteration: median or 1, 2, ...",
          .preset = "median",
          .target = &iteration_},
+        {.name = "--replica",
+         .type = "N",
+         .help = "of several data-parallel pipelines: which, from 0",
+         .preset = "0",
+         .target = &replica_},
         {.name = "--tolerance",
          .type = "LIST",
          .help = "exit 1 beyond: bubble=2pp,step=5%,memory=5%",
@@ -72,7 +77,7 @@ class DiffCommand : public Command {
 
   int run(const Invocation& invocation) override {
     const Tolerance tolerance = tolerance_.empty() ? Tolerance{} : parse_tolerance(tolerance_);
-    const DiffRequest request{files_, parse_iteration(iteration_), read_scenario_file};
+    const DiffRequest request{files_, parse_iteration(iteration_), read_scenario_file, {replica_}};
     require_different_files(std::array<std::pair<std::string, std::string>, 3>{
         {{"--output", output_.output}, {"--trace", trace_}, {"--bundle", bundle_}}});
     Output output(output_, kDiffFormats);
@@ -130,6 +135,7 @@ class DiffCommand : public Command {
 
   std::vector<std::string> files_;
   std::string iteration_ = "median";
+  int replica_ = 0;
   std::string tolerance_;
   OutputFlags output_;
   std::string trace_;

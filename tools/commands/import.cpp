@@ -17,6 +17,7 @@
 #include "sim/core/exit_status.hpp"
 #include "tools/commands/import_megatron.hpp"
 #include "tools/commands/import_profiles.hpp"
+#include "tools/commands/import_run.hpp"
 #include "tools/commands/import_trace.hpp"
 
 namespace debubble {
@@ -25,7 +26,7 @@ namespace {
 
 constexpr std::array kTraces{"kineto", "nsys", "records"};
 
-constexpr const char* kTools = "kineto|nsys|records|profiles|pipedream|megatron";
+constexpr const char* kTools = "kineto|nsys|records|profiles|pipedream|megatron|run";
 
 std::vector<std::string> import_tools() { return split_names(kTools); }
 
@@ -46,6 +47,7 @@ class Import : public Command {
          .required = true},
     };
     add_rows(rows, trace_rows(flags_));
+    add_rows(rows, run_rows());
     FlagRows output = flag_rows(flags_.output, "text|json", "format of --explain's output");
     for (Flag& row : output) {
       if (row.name == "--output") row.given = &flags_.output_given;
@@ -55,9 +57,17 @@ class Import : public Command {
   }
 
   int run(const Invocation&) override {
-    if (std::find(kTraces.begin(), kTraces.end(), flags_.from) != kTraces.end()) return import_traces(flags_);
+    if (std::find(kTraces.begin(), kTraces.end(), flags_.from) != kTraces.end()) {
+      refuse_flags(run_rows(), "anything but a measured run");
+      return import_traces(flags_);
+    }
+    if (flags_.from == "run") {
+      refuse_flags(trace_rows(flags_), "a measured run");
+      return import_run(flags_.files, run_, flags_.output);
+    }
+    refuse_flags(run_rows(), "anything but a measured run");
     if (flags_.from == "profiles") {
-      refuse_trace_flags("profiles");
+      refuse_flags(trace_rows(flags_), "profiles");
       return import_profiles(flags_.files, flags_.output);
     }
     if (flags_.from != "pipedream" && flags_.from != "megatron") {
@@ -65,7 +75,7 @@ class Import : public Command {
                                   fmt::format("known tools: {}", fmt::join(import_tools(), ", "))});
     }
     const bool megatron = flags_.from == "megatron";
-    refuse_trace_flags(megatron ? "a Megatron script" : "a PipeDream graph");
+    refuse_flags(trace_rows(flags_), megatron ? "a Megatron script" : "a PipeDream graph");
     if (flags_.files.size() > 1) {
       throw InputError(Diagnostic{"C087", "FILE",
                                   std::string(megatron ? "a Megatron script" : "a PipeDream profile") +
@@ -77,9 +87,25 @@ class Import : public Command {
   }
 
  private:
+  FlagRows run_rows() {
+    return {
+        {.name = "--replica",
+         .group = "Measured run",
+         .type = "N",
+         .help = "of several data-parallel pipelines: which, from 0",
+         .preset = "0",
+         .target = &run_.replica},
+        {.name = "--iterations",
+         .group = "Measured run",
+         .type = "LIST",
+         .help = "keep these, as 1,2,5-8 (default: all)",
+         .target = &run_.iterations},
+    };
+  }
+
   // A graph and a profile have their times already, a script has none: nothing to attribute.
-  void refuse_trace_flags(const std::string& what) {
-    for (const Flag& row : trace_rows(flags_)) {
+  static void refuse_flags(const FlagRows& rows, const std::string& what) {
+    for (const Flag& row : rows) {
       if (!is_given(row)) continue;
       throw InputError(Diagnostic{"C087", std::string(row.name), "means nothing for " + what,
                                   "leave " + std::string(row.name) + " out"});
@@ -102,6 +128,7 @@ class Import : public Command {
   }
 
   TraceImportFlags flags_;
+  RunImportFlags run_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// PyTorch's traces as a run: the ops and transfers that were seen, on a schedule and costs from elsewhere or their own.
+#include "studies/runs/imported_record.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
 #include "studies/runs/open_run.hpp"
+#include "studies/runs/recognise.hpp"
 
 namespace debubble {
 namespace {
@@ -86,30 +88,40 @@ void check_against(const Schedule& schedule, const ImportedIteration& iteration,
   }
 }
 
+// By the catalog's row of this order, if there is one.
+void name_by_order(Schedule& schedule, std::vector<std::string>& notes) {
+  const Recognition found = recognise(schedule);
+  schedule.name = "of the trace";
+  if (found.schedule) {
+    schedule.name = found.schedule->name;
+    schedule.params = {found.schedule->params.begin(), found.schedule->params.end()};
+    notes.insert(notes.begin(), "the order of the ops is that of " + found.schedule->name);
+    for (const auto& [key, value] : schedule.params) notes.front() += " " + key + "=" + value;
+  } else if (!found.nearest.empty()) {
+    notes.insert(notes.begin(), "no schedule of the catalog has this order of ops; against the nearest, " +
+                                    found.nearest + ": " + found.difference);
+  }
+}
+
 }  // namespace
 
-RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of) {
-  std::vector<std::string> files;
-  for (const PipelineTrace& rank : ranks) files.push_back(rank.file);
-  const std::string file = names_of(files);
-  const std::size_t count = ranks.size();
-  ImportedRun run = import_kineto_run(std::move(ranks));
+RunRecord record_of_imported(ImportedRun run, const std::string& file, const RunRecord* schedule_of) {
   RunRecord record;
   if (schedule_of != nullptr) {
-    check_against(schedule_of->schedule, run.iterations.front(), count, file);
+    check_against(schedule_of->schedule, run.iterations.front(), static_cast<std::size_t>(run.devices), file);
     record = *schedule_of;
     record.iterations.clear();
     record.tensors_checked = 0;
   } else {
-    record.schedule = schedule_of_ops(run.iterations.front().observation.ops, static_cast<int>(count), file);
-    record.schedule.name = "of the trace";
+    record.schedule = schedule_of_ops(run.iterations.front().observation.ops, run.devices, file);
+    name_by_order(record.schedule, run.notes);
     costs_of_ops(run, record);
   }
   record.origin = RunOrigin{};
   record.origin.backend = "import";
   record.origin.clock = run.on_gpu ? "gpu" : "wall";
   record.origin.device = run.device;
-  record.origin.method = "PP: ranges of torch.profiler's traces";
+  record.origin.method = run.method;
   record.origin.notes = run.notes;
   record.clocks = run.clocks;
   record.losses = run.losses;
@@ -123,6 +135,12 @@ RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* sch
     record.iterations.push_back({assemble_timeline_of(file, record.schedule, iteration.observation), {}, {}});
   }
   return record;
+}
+
+RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of) {
+  std::vector<std::string> files;
+  for (const PipelineTrace& rank : ranks) files.push_back(rank.file);
+  return record_of_imported(import_kineto_run(std::move(ranks)), names_of(files), schedule_of);
 }
 
 }  // namespace debubble

@@ -1,0 +1,41 @@
+// The catalog of run readers: pipeline runs as other tools recorded them, each reader in a file of its own.
+//
+//     name        written by                         files
+//     straggler   ByteDance's StragglerAnalysis      one Chrome trace of all ranks and replicas   span_trace.hpp
+//     primus      AMD's Primus (pp_vis)              pp_rank_N.json of every rank, config.json    primus_ranks.hpp
+//
+// torch.profiler's traces, one per rank, are read by kineto_run.hpp.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/importers/imported_run.hpp"
+
+namespace debubble {
+
+struct RunText {
+  std::string file;
+  std::string text;  // out of gzip
+};
+
+struct RunReaderOptions {
+  int replica = 0;  // which of several data-parallel pipelines, counted from 0
+};
+
+struct RunReader {
+  std::string_view name;
+  std::string_view written_by;
+  bool one_file = true;                       // of all ranks; else one per rank
+  bool (*recognises)(std::string_view text);  // by its content
+  ImportedRun (*read)(std::vector<RunText> files, const RunReaderOptions& options);
+};
+
+[[nodiscard]] std::span<const RunReader> run_readers();
+
+// The reader whose files look like this one; null for none.
+[[nodiscard]] const RunReader* reader_of(std::string_view text);
+
+}  // namespace debubble

@@ -1,0 +1,121 @@
+// `debubble diff` and `debubble import --from run` on public runs of many GPUs (traces/measured), as people run them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kMeasured = source_directory() + "/traces/measured/";
+
+std::vector<std::string> files_of_primus(const std::string& name) {
+  std::vector<std::string> files{kMeasured + name + "/config.json"};
+  for (int rank = 0; rank < 8; ++rank) {
+    files.push_back(kMeasured + name + "/pp_rank_" + std::to_string(rank) + ".json.gz");
+  }
+  return files;
+}
+
+Json difference(const Folder& folder, std::vector<std::string> files, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{"diff"};
+  arguments.insert(arguments.end(), files.begin(), files.end());
+  arguments.insert(arguments.end(), {"--format", "json"});
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return Json::parse(folder.data(arguments));
+}
+
+double number(const Json& figure, const char* key) { return figure[key].get<double>(); }
+
+// What neither the ops' durations nor the transfers explain, as a share of the measured step.
+double unexplained(const Json& diff) {
+  double rest = 0;
+  for (const char* const cause : {"order", "launch_gap", "unexplained"}) rest += number(diff["gap_by_cause_ns"], cause);
+  return std::abs(rest) / number(diff["makespan_ns"], "measured");
+}
+
+TEST_CASE("the bubble of a pipeline with a slow worker and of its replicas are predicted within a point") {
+  const Folder folder;
+  const double measured[] = {0.4306, 0.1151, 0.1142, 0.1125};
+  for (int replica = 0; replica < 4; ++replica) {
+    const Json diff = difference(folder, {kMeasured + "straggler_ar.json.gz"}, {"--replica", std::to_string(replica)});
+    CAPTURE(replica);
+    CHECK(std::abs(number(diff["bubble_ratio"], "measured") - measured[replica]) < 0.002);
+    CHECK(std::abs(number(diff["bubble_ratio"], "gap")) < 0.005);
+    CHECK(std::abs(number(diff["makespan_ns"], "gap")) < 0.02 * number(diff["makespan_ns"], "measured"));
+    CHECK(unexplained(diff) < 0.001);
+  }
+  const Outcome outcome = folder.run({"diff", kMeasured + "straggler_ar.json.gz", "--width", "200"});
+  CHECK(outcome.out.find("1f1b on 4 devices, 32 microbatches") == 0);
+  CHECK(outcome.out.find("note   rank 0 of replica 0 is 2.50 times slower than in the other replicas (F ") !=
+        std::string::npos);
+}
+
+TEST_CASE("begins and ends of each rank alone are explained to a hundredth of the step") {
+  const Folder folder;
+  const Json plain = difference(folder, files_of_primus("primus_pp8"));
+  CHECK(plain["schedule"]["name"] == "1f1b");
+  CHECK(unexplained(plain) < 0.013);
+  const Json interleaved = difference(folder, files_of_primus("primus_pp8_vpp2"));
+  CHECK(interleaved["schedule"]["name"] == "interleaved");
+  CHECK(interleaved["schedule"]["stages"] == 16);
+  CHECK(unexplained(interleaved) < 0.013);
+  CHECK(interleaved["clocks"]["residual_ns"].is_null());
+}
+
+TEST_CASE("a run is imported with one command, and its file compares as the run itself") {
+  const Folder folder;
+  const std::string trace = kMeasured + "straggler_st.json.gz";
+  const Outcome outcome = folder.run({"import", "--from", "run", trace, "--replica", "1", "-o", "run.json"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find("note: the order of the ops is that of 1f1b\n") == 0);
+  CHECK(outcome.err.find("1f1b on 4 devices, 4 microbatches: 5 iterations, the median step 2.023 s, bubble 51.5 %\n"
+                         "next: debubble diff run.json\n") != std::string::npos);
+  const Json raw = difference(folder, {trace}, {"--replica", "1"});
+  const Json file = difference(folder, {"run.json"});
+  for (const char* const part : {"schedule", "makespan_ns", "bubble_ratio", "gap_parts", "clocks", "losses"}) {
+    CHECK(raw[part] == file[part]);
+  }
+}
+
+TEST_CASE("some iterations of a run are kept") {
+  const Folder folder;
+  const std::string trace = kMeasured + "straggler_st.json.gz";
+  CHECK(folder.run({"import", "--from", "run", trace, "--iterations", "1,3-4", "-o", "run.json"}).status == 0);
+  const Json file = difference(folder, {"run.json"});
+  CHECK(file["measured"]["iterations"] == 3);
+  CHECK(std::abs(number(difference(folder, {"run.json"}, {"--iteration", "2"})["makespan_ns"], "measured") -
+                 2027894244.0) < 1000);
+  for (const std::string list : {"0", "2-1", "6", "1,,2", "1-", "x", ","}) {
+    CAPTURE(list);
+    CHECK(folder.refusal({"import", "--from", "run", trace, "--iterations", list}) ==
+          "error[C003]: \"" + list + "\" is no list of iterations from 1 to 5\n  --> --iterations\n" +
+              "  = help: write it like --iterations 1,2,5-8\n");
+  }
+}
+
+TEST_CASE("what is no measured run, or not all of one, is refused") {
+  const Folder folder;
+  folder.write("s.toml", "schedule = \"1f1b\"\n");
+  CHECK(folder.refusal({"import", "--from", "run", "s.toml"}).starts_with("error[D002]: this is a prediction"));
+  CHECK(folder.refusal({"diff", kMeasured + "straggler_ar.json.gz", "--replica", "4"})
+            .starts_with("error[C003]: there is no replica 4; the trace has 4"));
+  std::vector<std::string> files = files_of_primus("primus_pp8");
+  files.erase(files.begin() + 3);
+  files.insert(files.begin(), "diff");
+  CHECK(folder.refusal(files).starts_with("error[D005]: the file of rank 2 is missing"));
+  CHECK(folder.refusal({"import", "--from", "run", kMeasured + "straggler_st.json.gz", "--layers", "x"})
+            .starts_with("error[C087]: means nothing for a measured run"));
+  CHECK(folder.refusal({"import", "--from", "megatron", "x.sh", "--replica", "1"})
+            .starts_with("error[C087]: means nothing for anything but a measured run"));
+  CHECK(folder.refusal({"diff", "s.toml", kMeasured + "straggler_st.json.gz"}).starts_with("error[D010]"));
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,55 @@
+// The readers of other tools' runs: whatever the bytes, they throw InputError or give whole iterations in which no op
+// ends before it begins. A line of four dashes begins the next file of a run.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/importers/runs/run_reader.hpp"
+#include "sim/core/error.hpp"
+#include "studies/runs/imported_record.hpp"
+
+namespace {
+
+using namespace debubble;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+std::vector<RunText> files_in(std::string_view bytes) {
+  constexpr std::string_view kBetween = "\n----\n";
+  std::vector<RunText> files;
+  for (;;) {
+    const std::size_t end = bytes.find(kBetween);
+    files.push_back({"pp_rank_" + std::to_string(files.size()) + ".json", std::string(bytes.substr(0, end))});
+    if (end == std::string_view::npos) return files;
+    bytes.remove_prefix(end + kBetween.size());
+  }
+}
+
+void read_all(const RunReader& reader, const std::vector<RunText>& files) {
+  try {
+    const RunRecord record = record_of_imported(reader.read(files, {}), "fuzz", nullptr);
+    require(!record.iterations.empty());
+    for (const RunIteration& iteration : record.iterations) {
+      require(iteration.timeline.devices == record.schedule.devices);
+      for (const Span& span : iteration.timeline.spans) require(span.begin >= 0 && span.end >= span.begin);
+    }
+  } catch (const InputError& error) {
+    require(!error.diagnostics().empty());
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::vector<RunText> files = files_in({reinterpret_cast<const char*>(data), size});
+  for (const RunReader& reader : run_readers()) {
+    if (!reader.one_file || files.size() == 1) read_all(reader, files);
+  }
+  return 0;
+}

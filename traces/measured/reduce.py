@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Cuts public recordings of pipeline-parallel runs down to a few steps, and adds up what must come out.
+
+    reduce.py FOLDER     FOLDER holds the whole recordings (README.md says where they come from)
+
+Of a trace of StragglerAnalysis the spans of ops and of sends and receives are kept, of some steps, with the names of the
+threads; of Primus' files the begins and ends of the first iterations. expected.json is computed here, from the reduced
+files alone, by rules of its own: none of it comes from debubble.
+"""
+
+import collections
+import gzip
+import json
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+COMPUTE = {"forward-compute": "F", "backward-compute": "B"}
+KEPT = {*COMPUTE, "forward-send", "forward-recv", "backward-send", "backward-recv"}
+STRAGGLER = {"straggler_st": ("timeline-ST.json.gz", (0, 9, 18, 27, 31)), "straggler_ar": ("timeline-AR.json.gz", (5, 20, 35))}
+PRIMUS = {"primus_pp8": "pp8", "primus_pp8_vpp2": "pp8_vpp2"}
+PRIMUS_ITERATIONS = 6  # the first is warm-up
+PRIMUS_KEYS = ("fwd_start", "fwd_end", "bwd_start", "bwd_end")
+
+
+def write(name, value):
+    text = json.dumps(value, separators=(",", ":")) + "\n"
+    with open(HERE / name, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
+        file.write(text.encode())
+
+
+def load(path):
+    with (gzip.open if path.name.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def reduce_straggler(source, places):
+    events = load(source)
+    steps = sorted({event["args"]["step"] for event in events if event["name"] in COMPUTE})
+    wanted = {steps[place] for place in places}
+    kept = [event for event in events if event["ph"] == "M" and event["name"] == "thread_name"]
+    for event in events:
+        if event["name"] in KEPT and event["args"]["step"] in wanted:
+            kept.append({key: event[key] for key in ("name", "pid", "tid", "ts", "dur", "ph", "args")})
+    return kept
+
+
+def reduce_primus(rank):
+    numbers = sorted(rank, key=int)[:PRIMUS_ITERATIONS]
+    return {number: {key: rank[number][key] for key in PRIMUS_KEYS} for number in numbers}
+
+
+def figures(ops):
+    """Of (rank, begin, end) in one unit: the span from the first begin to the last end, and the idle share of it."""
+    ranks = {rank for rank, _, _ in ops}
+    span = max(end for _, _, end in ops) - min(begin for _, begin, _ in ops)
+    busy = sum(end - begin for _, begin, end in ops)
+    return span, 1 - busy / (span * len(ranks))
+
+
+def expected_of_straggler(name):
+    events = load(HERE / f"{name}.json.gz")
+    ranks = {(event["pid"], event["tid"]): int(event["args"]["name"].split()[2].rstrip(","))
+             for event in events if event["ph"] == "M"}
+    ops = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X" and event["name"] in COMPUTE:
+            rank = ranks[event["pid"], event["tid"]]
+            ops[event["pid"], event["args"]["step"]].append((rank, event["ts"], event["ts"] + event["dur"]))
+    replicas = collections.defaultdict(list)
+    for (replica, _), spans in sorted(ops.items()):
+        span, bubble = figures(spans)
+        replicas[str(replica)].append({"step_ms": round(span / 1000, 6), "bubble": round(bubble, 8)})
+    return replicas
+
+
+def expected_of_primus(name):
+    ranks = [load(path) for path in sorted((HERE / name).glob("pp_rank_*.json.gz"))]
+    iterations = []
+    for number in sorted(ranks[0], key=int)[1:]:
+        ops = [(place, begin, end) for place, rank in enumerate(ranks) for part in ("fwd", "bwd")
+               for begin, end in zip(rank[number][part + "_start"], rank[number][part + "_end"])]
+        span, bubble = figures(ops)
+        iterations.append({"step_ms": round(span, 6), "bubble": round(bubble, 8)})
+    return {"0": iterations}
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    expected = {}
+    for name, (file, places) in STRAGGLER.items():
+        write(f"{name}.json.gz", reduce_straggler(folder / "bytedance_straggler" / file, places))
+        expected[name] = expected_of_straggler(name)
+    for name, source in PRIMUS.items():
+        (HERE / name).mkdir(exist_ok=True)
+        (HERE / name / "config.json").write_text(json.dumps(load(folder / "primus" / source / "config.json")) + "\n")
+        for path in sorted((folder / "primus" / source).glob("pp_rank_*.json")):
+            write(f"{name}/{path.name}.gz", reduce_primus(load(path)))
+        expected[name] = expected_of_primus(name)
+    (HERE / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

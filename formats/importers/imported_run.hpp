@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/p2p.hpp"
 #include "sim/core/run_record.hpp"
 #include "sim/rows/observed.hpp"
 
@@ -23,6 +24,10 @@ struct ImportedRun {
   std::string device;
   std::string method;   // how the times were taken, in a sentence
   bool on_gpu = false;  // whose clock
+  P2p p2p = P2p::kOverlapped;
+  // No transfer was timed, but ops begin as soon as their input is there: how long after it was made says what a
+  // transfer takes.
+  bool begins_show_transfers = false;
 };
 
 // By how much ranges of one device may overlap without meaning it: a trace's microseconds are rounded.

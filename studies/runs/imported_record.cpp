@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "formats/importers/kineto_run.hpp"
@@ -16,6 +17,25 @@
 
 namespace debubble {
 namespace {
+
+// How long after their input was made ops began that waited for nothing else, in the median: what a transfer takes.
+// Clocks of ranks that differ lengthen it in one direction and shorten it in the other.
+Nanoseconds transfer_by_begins(const ImportedRun& run, std::int32_t stages) {
+  std::vector<Nanoseconds> waits;
+  for (const ImportedIteration& iteration : run.iterations) {
+    const std::vector<ObservedOp>& ops = iteration.observation.ops;  // by device and begin
+    std::map<std::tuple<OpKind, std::int32_t, std::int32_t>, const ObservedOp*> makers;
+    for (const ObservedOp& op : ops) makers[{op.op.kind, op.op.stage, op.op.microbatch}] = &op;
+    for (std::size_t k = 0; k < ops.size(); ++k) {
+      const std::int32_t from = ops[k].op.stage + (ops[k].op.kind == OpKind::kForward ? -1 : 1);
+      const auto made = makers.find({ops[k].op.kind, from, ops[k].op.microbatch});
+      if (made == makers.end() || from < 0 || from >= stages || made->second->device == ops[k].device) continue;
+      const bool first = k == 0 || ops[k - 1].device != ops[k].device;
+      if (first || made->second->end >= ops[k - 1].end) waits.push_back(ops[k].begin - made->second->end);
+    }
+  }
+  return std::max<Nanoseconds>(0, lower_median(std::move(waits)));
+}
 
 // The median of every kind of op on every stage, and of the transfers.
 void costs_of_ops(const ImportedRun& run, RunRecord& record) {
@@ -36,13 +56,18 @@ void costs_of_ops(const ImportedRun& run, RunRecord& record) {
   }
   if (!pairs.empty()) record.costs.overlapped_pair = lower_median(pairs);
   record.hop_latency = lower_median(transfers);
-  record.assumptions = {
-      {"op times", "medians of this trace, by stage and kind", Source::kMeasured},
-      transfers.empty()
-          ? Assumption{"hop latency", "0 ns: no transfer was timed in this trace", Source::kDefault}
-          : Assumption{"hop latency", format_duration_exact(record.hop_latency) + ", the median of this trace",
-                       Source::kMeasured},
-      {"memory", "not in the trace", Source::kDefault}};
+  if (run.begins_show_transfers) record.hop_latency = transfer_by_begins(run, record.schedule.stages);
+  record.p2p = run.p2p;
+  const std::string latency = format_duration_exact(record.hop_latency);
+  Assumption hop{"hop latency", latency + ", the median of this trace", Source::kMeasured};
+  if (run.begins_show_transfers) {
+    hop.amount = latency + ", by how long after their inputs were made ops began";
+  } else if (transfers.empty()) {
+    hop = {"hop latency", "0 ns: no transfer was timed in this trace", Source::kDefault};
+  }
+  record.assumptions = {{"op times", "medians of this trace, by stage and kind", Source::kMeasured},
+                        hop,
+                        {"memory", "not in the trace", Source::kDefault}};
 }
 
 std::string kineto_cell(const ObservedOp& op) {

@@ -49,8 +49,11 @@ RunRecord record_of(const std::string& name, int replica = 0) {
 TEST_CASE("step times and bubbles of public runs are those that an independent script adds up") {
   const Json expected = Json::parse(measured_file("expected.json"));
   int steps = 0;
-  for (const auto& [name, replicas] : expected.items()) {
-    for (const auto& [replica, iterations] : replicas.items()) {
+  for (const auto& run_of_file : expected.items()) {
+    const std::string name = run_of_file.key();
+    for (const auto& steps_of_replica : run_of_file.value().items()) {
+      const std::string replica = steps_of_replica.key();
+      const Json& iterations = steps_of_replica.value();
       CAPTURE(name);
       CAPTURE(replica);
       const RunRecord run = record_of(name, std::stoi(replica));

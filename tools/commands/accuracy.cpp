@@ -13,6 +13,7 @@
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
 #include "tools/views/accuracy/accuracy_views.hpp"
+#include "tools/views/accuracy/bubbles_views.hpp"
 
 namespace debubble {
 namespace {
@@ -37,10 +38,10 @@ class Accuracy : public Command {
     FlagRows rows{
         {.name = "--records",
          .type = "FILE",
-         .help = "results to predict",
-         .default_text = "traces/published's",
-         .preset = "traces/published/results.json",
+         .help = "what to predict",
+         .default_text = "those in traces/",
          .target = &records_},
+        {.name = "--bubbles", .help = "bubbles of measured runs, not published results", .target = &bubbles_},
         {.name = "--calibration",
          .type = "FILE",
          .help = "constants",
@@ -55,6 +56,41 @@ class Accuracy : public Command {
 
   int run(const Invocation& invocation) override {
     Output output(output_, kAccuracyFormats);
+    return bubbles_ ? judge_measured(invocation, output) : judge_published(invocation, output);
+  }
+
+ private:
+  int judge_measured(const Invocation& invocation, Output& output) {
+    if (fit_ || !calibration_.empty() || !source_.empty()) {
+      throw InputError(Diagnostic{"C087",
+                                  fit_              ? "--fit"
+                                  : source_.empty() ? "--calibration"
+                                                    : "--source",
+                                  "means nothing for --bubbles: nothing is fitted, and all runs are shown",
+                                  "leave one of the two out"});
+    }
+    if (records_.empty()) records_ = "traces/measured/runs.json";
+    const MeasuredList list = read_measured_list(read_file(records_, "--records"), records_);
+    StderrProgress progress;
+    const std::vector<JudgedRun> runs = judge_bubbles(list, progress);
+    switch (output.format()) {
+      case Format::kJson:
+        output.write(bubbles_json(runs, list, invocation.command_line));
+        break;
+      case Format::kMarkdown:
+        output.write(bubbles_markdown(runs, list));
+        break;
+      case Format::kText:
+      case Format::kCsv:  // not offered
+        output.write(bubbles_text(runs, list, output.style()));
+        break;
+    }
+    output.commit();
+    return kExitOk;
+  }
+
+  int judge_published(const Invocation& invocation, Output& output) {
+    if (records_.empty()) records_ = "traces/published/results.json";
     const ResultsFile results = read_results(read_file(records_, "--records"), records_);
     require_source(results, source_);
     const std::string file = calibration_.empty() ? beside(records_, "calibration.json") : calibration_;
@@ -77,7 +113,6 @@ class Accuracy : public Command {
     return kExitOk;
   }
 
- private:
   static std::string text_of(const std::vector<JudgedSource>& judged, const ResultsFile& results,
                              const Invocation& invocation, const Output& output) {
     switch (output.format()) {
@@ -92,7 +127,8 @@ class Accuracy : public Command {
     return accuracy_text(judged, results, output.style());
   }
 
-  std::string records_ = "traces/published/results.json";
+  std::string records_;
+  bool bubbles_ = false;
   std::string calibration_;
   std::string source_;
   bool fit_ = false;

@@ -20,7 +20,26 @@ KEPT = {*COMPUTE, "forward-send", "forward-recv", "backward-send", "backward-rec
 STRAGGLER = {"straggler_st": ("timeline-ST.json.gz", (0, 9, 18, 27, 31)), "straggler_ar": ("timeline-AR.json.gz", (5, 20, 35))}
 PRIMUS = {"primus_pp8": "pp8", "primus_pp8_vpp2": "pp8_vpp2"}
 PRIMUS_ITERATIONS = 6  # the first is warm-up
+VOCABULARY = "vocabulary_parallelism/rows.json"
 PRIMUS_KEYS = ("fwd_start", "fwd_end", "bwd_start", "bwd_end")
+
+
+SOURCES = [
+    {"name": "straggler-analysis", "title": "ByteDance's StragglerAnalysis: production jobs, GPUs not named",
+     "where": "ByteDance-Seed/StragglerAnalysis, commit 8efcd7f37f158af26ac64d0b6fbf1f22d28a6e83, data",
+     "licence": "Apache-2.0",
+     "not_modelled": ["how op times vary from one microbatch to the next, except in the replay"]},
+    {"name": "primus", "title": "AMD's Primus: Megatron-LM on 8 AMD GPUs, not named",
+     "where": "AMD-AGI/Primus, commit fd1eeabbad15135e3702094087e96142b4b4eacb, tools/visualization/pp_vis",
+     "licence": "MIT",
+     "not_modelled": ["transfers, but by one latency: none was timed, so it is the median of how long after their inputs "
+                      "were made ops began", "how op times vary, except in the replay"]},
+    {"name": "vocabulary-parallelism",
+     "title": "Yeung et al., Balancing Pipeline Parallelism with Vocabulary Parallelism: 8 A100, very uneven stages",
+     "where": "sail-sg/VocabularyParallelism, commit 6191c3bff018e2407d0c2d543be840fb3bd437f6, artifact/exp_one_host.csv",
+     "licence": "facts; BSD-3-Clause (Megatron-LM)",
+     "not_modelled": ["transfers between stages", "launch times"]},
+]
 
 
 def write(name, value):
@@ -85,6 +104,23 @@ def expected_of_primus(name):
     return {"0": iterations}
 
 
+def list_of_runs(folder):
+    """runs.json: what `debubble accuracy --bubbles` predicts."""
+    runs = [{"id": f"straggler-st-{replica}", "source": "straggler-analysis", "files": ["straggler_st.json.gz"],
+             "replica": replica} for replica in range(2)]
+    runs += [{"id": f"straggler-ar-{replica}", "source": "straggler-analysis", "files": ["straggler_ar.json.gz"],
+              "replica": replica} for replica in range(4)]
+    for name in PRIMUS:
+        files = [f"{name}/config.json"] + [f"{name}/pp_rank_{rank}.json.gz" for rank in range(8)]
+        runs.append({"id": name.replace("_", "-"), "source": "primus", "files": files})
+    for row in load(folder / VOCABULARY):
+        name = row["name"].replace("fullpp_", "").replace("_dp1_pp8_tp1", "").replace("_", "-")
+        runs.append({"id": f"vocabulary-{name}", "source": "vocabulary-parallelism", "schedule": "1f1b",
+                     "microbatches": row["m"], "forward_ns": [1000 * time for time in row["F_us"]],
+                     "backward_ns": [1000 * time for time in row["B_us"]], "step_ns": round(1e6 * row["iter_ms"])})
+    return {"schema": "debubble.measured/1", "sources": SOURCES, "runs": runs}
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     expected = {}
@@ -97,6 +133,7 @@ def main():
         for path in sorted((folder / "primus" / source).glob("pp_rank_*.json")):
             write(f"{name}/{path.name}.gz", reduce_primus(load(path)))
         expected[name] = expected_of_primus(name)
+    (HERE / "runs.json").write_text(json.dumps(list_of_runs(folder), indent=1) + "\n")
     (HERE / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 

@@ -8,6 +8,8 @@
 //   be one time for all: a note says by how much ops begin before their inputs were made.
 // - Which op a time belongs to is not in the files: the k-th forward of a rank is microbatch k's; with several chunks
 //   (vp_size) it is that of Megatron-LM's interleaved order.
+// - Transfers were not timed. That they overlap compute with several chunks per rank, and that compute waits for them
+//   otherwise, is Megatron-LM's default (overlap_p2p_communication).
 // - Iterations at the start that take more than a quarter longer than the median are warm-up, and left out.
 #pragma once
 

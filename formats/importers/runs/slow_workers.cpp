@@ -34,7 +34,9 @@ Nanoseconds WorkerTimes::median_in(const WorkerKey& worker, std::int64_t step) c
 
 std::vector<std::string> WorkerTimes::notes(const std::vector<std::int64_t>& processes) const {
   std::vector<std::string> notes;
-  for (const auto& [worker, steps] : times_) {
+  for (const auto& entry : times_) {
+    const WorkerKey& worker = entry.first;
+    const auto& steps = entry.second;
     std::vector<Nanoseconds> others;
     for (const auto& [other, unused] : times_) {
       if (other.rank == worker.rank && other.kind == worker.kind && other.process != worker.process) {

@@ -1,0 +1,137 @@
+#include "studies/accuracy/measured_list.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "formats/json/json_reader.hpp"
+#include "formats/json/json_tree.hpp"
+#include "formats/problems/problem_list.hpp"
+#include "formats/text/text.hpp"
+#include "studies/accuracy/dialect.hpp"
+#include "studies/check/suite.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr IntegerRule kReplicaRule{"replicas", 0, 1'000'000, "replicas are counted from 0"};
+constexpr IntegerRule kMicrobatchRule{"microbatches", 1, 1'000'000, "as many as the step had"};
+constexpr IntegerRule kStepRule{"nanoseconds", 1, kLongestDuration, "the step as it was measured"};
+
+std::vector<std::string> texts_of(JsonObjectReader& reader, const char* key) {
+  std::vector<std::string> list;
+  const JsonValue* array = reader.optional_array(key);
+  for (const JsonValue& item : array == nullptr ? std::vector<JsonValue>{} : array->children) {
+    if (item.kind == JsonValue::Kind::kString && !item.text.empty()) {
+      list.push_back(item.text);
+    } else {
+      reader.complain("P007", key, in_quotes(key) + " must hold texts; got " + describe(item), "write [\"a text\"]");
+    }
+  }
+  return list;
+}
+
+std::vector<Nanoseconds> times_by_stage(JsonObjectReader& reader, const char* key) {
+  std::vector<Nanoseconds> times;
+  const JsonValue* array = reader.array(key);
+  for (const JsonValue& item : array == nullptr ? std::vector<JsonValue>{} : array->children) {
+    if (item.kind == JsonValue::Kind::kInteger && item.integer >= 0 && item.integer <= kLongestDuration) {
+      times.push_back(item.integer);
+    } else {
+      reader.complain("P012", key, in_quotes(key) + " must hold nanoseconds, one for each stage; got " + describe(item),
+                      "write [10572000, 10591000]");
+    }
+  }
+  return times;
+}
+
+MeasuredSource read_measured_source(const JsonValue& value, const std::string& pointer, ProblemList& problems) {
+  JsonObjectReader reader(value, pointer, problems);
+  MeasuredSource source;
+  source.name = reader.text("name");
+  source.title = reader.text("title");
+  source.where = reader.text("where");
+  source.licence = reader.text("licence");
+  source.not_modelled = texts_of(reader, "not_modelled");
+  reader.finish();
+  return source;
+}
+
+void read_stage_times(JsonObjectReader& reader, MeasuredRow& row) {
+  row.microbatches = static_cast<int>(reader.integer("microbatches", kMicrobatchRule));
+  row.forward = times_by_stage(reader, "forward_ns");
+  row.backward = times_by_stage(reader, "backward_ns");
+  row.step = reader.integer("step_ns", kStepRule);
+  if (row.forward.empty() || row.forward.size() != row.backward.size()) {
+    reader.complain("P012", "backward_ns", "forward_ns and backward_ns must have one time for each stage",
+                    "there is at least one stage");
+  }
+}
+
+MeasuredRow read_measured_row(const JsonValue& value, const std::string& pointer, const std::string& file,
+                              ProblemList& problems) {
+  JsonObjectReader reader(value, pointer, problems);
+  MeasuredRow row;
+  row.id = reader.text("id");
+  row.source = reader.text("source");
+  row.schedule = reader.optional_text("schedule");
+  if (row.schedule.empty()) {
+    for (const std::string& name : texts_of(reader, "files")) row.files.push_back(beside(file, name));
+    row.replica = static_cast<int>(reader.optional_integer("replica", kReplicaRule).value_or(0));
+    if (row.files.empty()) {
+      reader.complain("P006", "files", "a run has \"files\", or a \"schedule\" and the times of its stages",
+                      "name the files of the recording");
+    }
+  } else {
+    read_stage_times(reader, row);
+  }
+  reader.finish();
+  return row;
+}
+
+void check_names(const MeasuredList& list, ProblemList& problems) {
+  std::set<std::string> sources;
+  for (const MeasuredSource& source : list.sources) sources.insert(source.name);
+  std::set<std::string> ids;
+  for (std::size_t k = 0; k < list.runs.size(); ++k) {
+    const std::string pointer = "/runs/" + std::to_string(k);
+    if (!sources.contains(list.runs[k].source)) {
+      problems.add_at_pointer("P012", pointer + "/source", "there is no source " + in_quotes(list.runs[k].source),
+                              "list it under \"sources\"");
+    }
+    if (!ids.insert(list.runs[k].id).second) {
+      problems.add_at_pointer("G004", pointer + "/id", "the run " + in_quotes(list.runs[k].id) + " appears twice",
+                              "ids are of one run");
+    }
+  }
+}
+
+}  // namespace
+
+MeasuredList read_measured_list(std::string_view text, const std::string& file) {
+  ProblemList problems(file, results_dialect());
+  MeasuredList list;
+  if (const std::optional<JsonValue> root = parse_json(text, problems)) {
+    JsonObjectReader top(*root, "", problems);
+    if (top.has_format("schema", "debubble.measured/1", "give a list like traces/measured/runs.json")) {
+      std::size_t index = 0;
+      if (const JsonValue* sources = top.array("sources")) {
+        for (const JsonValue& value : sources->children) {
+          list.sources.push_back(read_measured_source(value, "/sources/" + std::to_string(index++), problems));
+        }
+      }
+      index = 0;
+      if (const JsonValue* runs = top.array("runs")) {
+        for (const JsonValue& value : runs->children) {
+          list.runs.push_back(read_measured_row(value, "/runs/" + std::to_string(index++), file, problems));
+        }
+      }
+      top.finish();
+      check_names(list, problems);
+    }
+  }
+  problems.throw_if_any();
+  return list;
+}
+
+}  // namespace debubble

@@ -1,0 +1,46 @@
+// MeasuredList: measured pipeline runs whose bubbles are predicted, `debubble.measured/1` (traces/measured/runs.json).
+//
+// A run is a recording, by its files, or a row: what each stage took when it was measured apart, and the step of the
+// real run. Files are next to the list.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/units.hpp"
+
+namespace debubble {
+
+struct MeasuredSource {
+  std::string name;
+  std::string title;
+  std::string where;
+  std::string licence;
+  std::vector<std::string> not_modelled;
+};
+
+struct MeasuredRow {
+  std::string id;
+  std::string source;
+  // A recording:
+  std::vector<std::string> files;  // paths as they are opened
+  int replica = 0;
+  // Stage times:
+  std::string schedule;  // empty: a recording
+  int microbatches = 0;
+  std::vector<Nanoseconds> forward;  // of one microbatch, by stage; one stage per device
+  std::vector<Nanoseconds> backward;
+  Nanoseconds step = 0;
+};
+
+struct MeasuredList {
+  std::vector<MeasuredSource> sources;
+  std::vector<MeasuredRow> runs;
+};
+
+// Throws InputError with everything that is wrong with it.
+[[nodiscard]] MeasuredList read_measured_list(std::string_view text, const std::string& file);
+
+}  // namespace debubble

@@ -1,0 +1,142 @@
+// `debubble accuracy --bubbles`: predicted against measured bubbles of public runs, as people run it.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kBubblesRoot = source_directory();
+const std::string kRuns = kBubblesRoot + "/traces/measured/runs.json";
+
+std::string whole_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE(file.is_open());
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Json judged(const Folder& folder, const std::string& list = kRuns) {
+  return Json::parse(folder.data({"accuracy", "--bubbles", "--records", list, "--format", "json"}));
+}
+
+TEST_CASE("bubbles: docs/bubbles.md is what the binary prints") {
+  const std::string page = Folder().data({"accuracy", "--bubbles", "--records", kRuns, "--format", "markdown"});
+  const bool same = page == whole_file(kBubblesRoot + "/docs/bubbles.md");
+  CHECK_MESSAGE(same, "run: debubble accuracy --bubbles --format markdown -o docs/bubbles.md");
+}
+
+TEST_CASE("bubbles: every level keeps what was reached") {
+  const Json json = judged(Folder());
+  const Json& replay = json["summary"]["replay"];
+  CHECK(replay["runs"] == 8);
+  CHECK(replay["bubble_mean_absolute_error"].get<double>() < 0.0010);
+  CHECK(std::abs(replay["bubble_worst"].get<double>()) < 0.0053);  // primus-pp8-vpp2; all others within 0.0012
+  CHECK(std::abs(replay["step_worst"].get<double>()) < 0.0100);
+  const Json& medians = json["summary"]["medians"];
+  CHECK(medians["runs"] == 8);
+  CHECK(medians["bubble_mean_absolute_error"].get<double>() < 0.0035);
+  CHECK(medians["step_mean_absolute_error"].get<double>() < 0.0070);
+  const Json& forecast = json["summary"]["forecast"];
+  CHECK(forecast["runs"] == 8);
+  CHECK(forecast["bubble_mean_absolute_error"].get<double>() < 0.0070);
+  CHECK(forecast["step_mean_absolute_error"].get<double>() < 0.0100);
+}
+
+TEST_CASE("bubbles: measured and ideal ones are those of independent sums and of the closed form") {
+  const Json json = judged(Folder());
+  const Json expected = Json::parse(whole_file(kBubblesRoot + "/traces/measured/expected.json"));
+  int compared = 0;
+  for (const Json& run : json["runs"]) {
+    const std::string id = run["id"];
+    CAPTURE(id);
+    const double p = run["devices"];
+    const double m = run["microbatches"];
+    const double v = run["schedule"] == "interleaved" ? 2 : 1;
+    CHECK(std::abs(run["ideal_bubble_ratio"].get<double>() - (p - 1) / (m * v + p - 1)) < 1e-9);
+    std::string name = id;
+    std::string replica = "0";
+    if (id.starts_with("straggler")) {
+      replica = id.substr(id.size() - 1);
+      name = id.substr(0, id.size() - 2);
+    }
+    for (char& c : name) c = c == '-' ? '_' : c;
+    if (!expected.contains(name)) continue;
+    double bubble = 0;
+    const Json& steps = expected[name][replica];
+    for (const Json& step : steps) bubble += step["bubble"].get<double>() / static_cast<double>(steps.size());
+    CHECK(std::abs(run["bubble_ratio"].get<double>() - bubble) < 0.0001);
+    CHECK(run["steps"] == steps.size());
+    ++compared;
+  }
+  CHECK(compared == 8);
+}
+
+TEST_CASE("bubbles: text names every run, in 80 columns") {
+  const std::string text = Folder().data({"accuracy", "--bubbles", "--records", kRuns, "--width", "80"});
+  for (const char* const part : {"straggler-ar-0", "primus-pp8-vpp2", "vocabulary-base-v256k-s4k",
+                                 "replay of 8 runs: ", "medians of 8 runs: ", "forecast of 8 runs: "}) {
+    CHECK(text.find(part) != std::string::npos);
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(line.size() <= 80);
+  }
+}
+
+TEST_CASE("bubbles: stage times that were measured apart give the schedule's own arithmetic") {
+  const Folder folder;
+  folder.write("runs.json", R"({"schema": "debubble.measured/1",
+    "sources": [{"name": "s", "title": "t", "where": "w", "licence": "l"}],
+    "runs": [{"id": "even", "source": "s", "schedule": "1f1b", "microbatches": 6,
+              "forward_ns": [1000, 1000], "backward_ns": [2000, 2000], "step_ns": 21500}]})");
+  const Json run = judged(folder, "runs.json")["runs"][0];
+  CHECK(run["predicted"]["forecast"]["step_ns"] == 21000.0);
+  CHECK(std::abs(run["bubble_ratio"].get<double>() - (1 - 36000.0 / 43000)) < 1e-12);
+  CHECK(std::abs(run["predicted"]["forecast"]["step_error"].get<double>() - (21000.0 / 21500 - 1)) < 1e-12);
+  CHECK(run["predicted"]["replay"].is_null());
+}
+
+TEST_CASE("bubbles: lists that are wrong say where") {
+  const Folder folder;
+  const auto refused = [&](const std::string& runs, const std::string& expected) {
+    folder.write("runs.json", R"({"schema": "debubble.measured/1", "sources": [{"name": "s", "title": "t", "where": "w",
+      "licence": "l"}], "runs": [)" +
+                                  runs + "]}");
+    const std::string text = folder.refusal({"accuracy", "--bubbles", "--records", "runs.json"});
+    CAPTURE(text);
+    CHECK(text.find(expected) != std::string::npos);
+  };
+  refused(R"({"id": "a", "source": "s"})", "runs.json#/runs/0/files");
+  refused(R"({"id": "a", "source": "x", "files": ["f"]})", "there is no source \"x\"");
+  refused(R"({"id": "a", "source": "s", "files": ["gone.json"]})", "gone.json");
+  refused(R"({"id": "a", "source": "s", "files": ["f"]}, {"id": "a", "source": "s", "files": ["f"]})", "appears twice");
+  refused(R"({"id": "a", "source": "s", "schedule": "1f1b", "microbatches": 0, "forward_ns": [1], "backward_ns": [1],
+           "step_ns": 1})",
+          "runs.json#/runs/0/microbatches");
+  refused(R"({"id": "a", "source": "s", "schedule": "1f1b", "microbatches": 2, "forward_ns": [1, 2], "backward_ns": [1],
+           "step_ns": 1})",
+          "one time for each stage");
+  refused(R"({"id": "a", "source": "s", "schedule": "1f1b", "microbatches": 2, "forward_ns": [1.5], "backward_ns": [1],
+           "step_ns": 1})",
+          "must hold nanoseconds");
+  refused(R"({"id": "a", "source": "s", "schedule": "2f2b", "microbatches": 2, "forward_ns": [1], "backward_ns": [1],
+           "step_ns": 1})",
+          "2f2b");
+  refused(R"({"id": "a", "source": "s", "files": ["f"], "colour": 1})", "colour");
+  CHECK(folder.refusal({"accuracy", "--bubbles", "--fit"}).starts_with("error[C087]"));
+  CHECK(folder.refusal({"accuracy", "--bubbles", "--source", "primus"}).starts_with("error[C087]"));
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -23,7 +23,9 @@ std::string with_space(const std::string& a, const std::string& b) { return b.em
 }  // namespace
 
 std::vector<std::string> commands_for_recorded(const SuiteScenario& scenario) {
-  const std::string run = shell_quoted(scenario.measured);
+  std::string run;
+  for (const std::string& file : scenario.measured) run += (run.empty() ? "" : " ") + shell_quoted(file);
+  if (scenario.replica > 0) run += " --replica " + std::to_string(scenario.replica);
   if (!scenario.flags) return {"debubble diff " + run};
   return {with_space("debubble simulate", all_flags(*scenario.flags)) + " --save-run predicted.run.json",
           "debubble diff predicted.run.json " + run};

@@ -99,6 +99,31 @@ void check_suite_combination(JsonObjectReader& reader, const SuiteScenario& scen
   }
 }
 
+constexpr IntegerRule kReplicas{"replicas", 0, 1'000'000, "replicas are counted from 0"};
+
+// One file, or a list of the ranks' files.
+std::vector<std::string> read_measured_files(JsonObjectReader& reader, const std::string& suite) {
+  const JsonValue* value = reader.member("measured", false);
+  if (value == nullptr) return {};
+  std::vector<std::string> files;
+  const bool one = value->kind == JsonValue::Kind::kString;
+  for (const JsonValue& item : one ? std::vector<JsonValue>{*value} : value->children) {
+    if (item.kind != JsonValue::Kind::kString || item.text.empty()) {
+      reader.complain("P007", "measured",
+                      "\"measured\" must name a file, or list the files of all ranks; got " + describe(item),
+                      "write \"measured\": \"zb-h1.run.json\"");
+      return {};
+    }
+    files.push_back(beside(suite, item.text));
+  }
+  if (files.empty()) {
+    reader.complain("P007", "measured",
+                    "\"measured\" must name a file, or list the files of all ranks; got " + describe(*value),
+                    "write \"measured\": \"zb-h1.run.json\"");
+  }
+  return files;
+}
+
 SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, const Suite& suite,
                             const Tolerances& defaults, ProblemList& problems) {
   SuiteScenario scenario;
@@ -111,8 +136,8 @@ SuiteScenario read_scenario(const JsonValue& value, const std::string& pointer, 
     read_json_flags(*flags, reader.pointer_to("scenario"), flag_rows(*scenario.flags), problems);
     resolve_paths(scenario, suite.file);
   }
-  scenario.measured = reader.optional_text("measured");
-  if (!scenario.measured.empty()) scenario.measured = beside(suite.file, scenario.measured);
+  scenario.measured = read_measured_files(reader, suite.file);
+  scenario.replica = static_cast<int>(reader.optional_integer("replica", kReplicas).value_or(0));
   const JsonValue* live = reader.member("live", false);
   if (live != nullptr) {
     scenario.live.emplace();
@@ -181,7 +206,11 @@ std::vector<Diagnostic> placed_in_suite(std::vector<Diagnostic> problems, const 
   for (Diagnostic& problem : problems) {
     const std::string here = suite.file + "#" + scenario.pointer;
     if (problem.place.empty()) problem.place = here;
-    if (problem.code == "C005" && problem.place == scenario.measured) problem.place = here + "/measured";
+    const bool of_measured =
+        std::find(scenario.measured.begin(), scenario.measured.end(), problem.place) != scenario.measured.end() ||
+        problem.place == "FILE";
+    if (problem.code == "C005" && of_measured) problem.place = here + "/measured";
+    if (problem.place == "--replica") problem.place = here + "/replica";
     if (!problem.place.starts_with("--")) continue;
     const std::string flag = problem.place.substr(2, problem.place.find_first_of(" :") - 2);
     const bool of_live =

@@ -40,7 +40,8 @@ struct SuiteScenario {
   std::optional<ScenarioFlags> flags;  // absent: the measured run's own schedule, costs and links
   std::string table;                   // the schedule as the suite writes it, when it is a table's file
   Tolerances tolerances;
-  std::string measured;  // the run file; empty: none
+  std::vector<std::string> measured;  // the files of a measured run, whatever `debubble diff` reads; empty: none
+  int replica = 0;                    // of several data-parallel pipelines in them
   std::optional<LiveFlags> live;
   std::vector<std::string> live_arguments;  // "--backend=cpu": the same as typed
   bool required = true;                     // what this machine lacks is status 3, not a note

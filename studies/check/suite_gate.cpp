@@ -6,7 +6,6 @@
 
 #include "formats/exporters/report_json.hpp"
 #include "formats/files/read_file.hpp"
-#include "formats/run/run_file.hpp"
 #include "formats/text/shell.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
@@ -15,6 +14,7 @@
 #include "studies/check/fresh_run.hpp"
 #include "studies/check/measured.hpp"
 #include "studies/check/suite_lines.hpp"
+#include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
 
 namespace debubble {
@@ -106,7 +106,10 @@ void SuiteGate::predict_given(const SuiteScenario& scenario) {
 
 // Without a prediction, the run's own schedule, costs and links are simulated.
 void SuiteGate::judge_recorded(const SuiteScenario& scenario, const Simulated* given) {
-  const RunRecord record = read_run_file(scenario.measured);
+  const auto refuse_scenario = [](const std::string& file) -> ScenarioFlags {
+    throw InputError(Diagnostic{"D002", file, "a scenario is nothing that was measured", "name a measured run"});
+  };
+  const RunRecord record = open_run(scenario.measured, nullptr, refuse_scenario, progress_, {scenario.replica});
   Report predicted;
   if (given == nullptr) {
     predicted = simulate_record(record, progress_).result.report;
@@ -120,7 +123,7 @@ void SuiteGate::judge_recorded(const SuiteScenario& scenario, const Simulated* g
   }
   if (accept_ || !has_result(predicted)) return;
   MeasurementResult measurement = judge_run(record, predicted, scenario.tolerances);
-  measurement.file = scenario.measured;
+  measurement.file = names_of(scenario.measured);
   measurement.next = commands_for_recorded(scenario);
   result_.scenarios.back().measurement = std::move(measurement);
 }

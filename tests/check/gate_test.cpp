@@ -6,6 +6,7 @@
 
 #include "tests/check/noisy_run.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -206,6 +207,35 @@ TEST_CASE("memory that the suite asks for fails or warns where the run did not c
   CHECK(has(shared.out, "1 scenario: 1 warn\n"));
   folder.write("s.json", suite(run + "}"));
   CHECK(has(folder.data({"check", "s.json"}), "memory was not counted in this run and is not judged\n"));
+}
+
+TEST_CASE("a measured run may be another tool's, of one replica, or the files of several ranks") {
+  const Folder folder;
+  const std::string measured = debubble::testing::source_directory() + "/traces/measured/";
+  std::string ranks = "\"" + measured + "primus_pp8/config.json\"";
+  for (int rank = 0; rank < 8; ++rank) {
+    ranks += ", \"" + measured + "primus_pp8/pp_rank_" + std::to_string(rank) + ".json.gz\"";
+  }
+  const std::string trace = "\"measured\": \"" + measured + "straggler_ar.json.gz\"";
+  prepare(folder, R"({"name": "slow", )" + trace + R"(}, {"name": "usual", )" + trace + R"(, "replica": 2},
+                    {"name": "ranks", "measured": [)" +
+                      ranks + "]}");
+  const Outcome outcome = folder.run({"check", "s.json"});
+  CHECK(outcome.status == 0);
+  CHECK(has(outcome.out, "bubble    42.90 %   43.06 %"));
+  CHECK(has(outcome.out, "bubble    10.96 %   11.32 %"));
+  CHECK(has(outcome.out, "bubble    34.65 %   35.40 %"));
+  const auto refused = [&](const std::string& scenario, const std::string& expected) {
+    folder.write("s.json", suite(scenario));
+    const Outcome bad = folder.run({"check", "s.json"});
+    CAPTURE(bad.err);
+    CHECK(bad.status == 2);
+    CHECK(has(bad.err, expected));
+  };
+  refused(R"({"name": "a", )" + trace + R"(, "replica": 4})", "s.json#/scenarios/0/replica");
+  refused(R"({"name": "a", "measured": []})", "error[P007]");
+  refused(R"({"name": "a", "measured": [1]})", "error[P007]");
+  refused(R"({"name": "a", "measured": ["gone.json"]})", "s.json#/scenarios/0/measured");
 }
 
 TEST_CASE("a simulation or an exact run given as measured is called what it is") {

@@ -51,8 +51,8 @@ TEST_CASE("paths are seen from the suite's folder") {
   CHECK(suite.scenarios[0].flags->schedules.front() == "ci/t/x.csv");
   CHECK(suite.scenarios[0].table == "t/x.csv");
   CHECK(suite.scenarios[0].flags->profile == std::vector<std::string>{"p.json", "ci/q"});
-  CHECK(suite.scenarios[0].measured == "ci/runs/a.run.json");
-  CHECK(suite.scenarios[1].measured == "/abs/b.run.json");
+  CHECK(suite.scenarios[0].measured == std::vector<std::string>{"ci/runs/a.run.json"});
+  CHECK(suite.scenarios[1].measured == std::vector<std::string>{"/abs/b.run.json"});
   CHECK_FALSE(suite.scenarios[1].flags);
   CHECK(default_baseline("a/b.json") == "a/b.baseline.json");
   CHECK(default_baseline("a/b") == "a/b.baseline.json");

@@ -28,6 +28,8 @@ class MegatronArguments {
   // What was found that somebody should know, arguments that nobody asked for among it.
   void find(std::string text) { findings_.push_back(std::move(text)); }
   [[nodiscard]] std::vector<std::string> findings() const;
+  // The same without the arguments that nobody asked for.
+  [[nodiscard]] const std::vector<std::string>& found() const { return findings_; }
 
  private:
   std::map<std::string, std::vector<std::string>> values_;  // by name without dashes

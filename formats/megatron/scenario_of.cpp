@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "formats/megatron/arguments.hpp"
+#include "formats/megatron/log.hpp"
 #include "formats/megatron/shell_words.hpp"
+#include "formats/text/quantities.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
@@ -334,19 +336,40 @@ class Translation {
 
 }  // namespace
 
+namespace {
+
+// A log's block has every argument, with its default: what is unknown of them is no finding.
+MegatronScenario read_log(const std::string& text, const std::string& name) {
+  const MegatronLog log = read_megatron_log(text);
+  MegatronArguments arguments(log.words);
+  MegatronArguments launcher({});
+  MegatronScenario scenario = Translation(arguments, launcher).run(name);
+  scenario.findings = arguments.found();
+  scenario.measured_iteration = median_iteration_time(log);
+  scenario.measured_lines = log.intervals.size();
+  return scenario;
+}
+
+}  // namespace
+
 MegatronScenario read_megatron(const std::string& text, const std::string& name) {
+  if (is_megatron_log(text)) return read_log(text, name);
   const LaunchWords words = launch_words(text);
   MegatronArguments arguments(words.program);
   MegatronArguments launcher(words.launcher);
   if (arguments.empty()) {
-    throw InputError(Diagnostic{"P010", name, "there are no arguments like --num-layers 24",
-                                "give the script that starts Megatron-LM, or its arguments in a file"});
+    throw InputError(
+        Diagnostic{"P010", name, "there are no arguments like --num-layers 24",
+                   "give the script that starts Megatron-LM, its arguments in a file, or a whole training log"});
   }
   return Translation(arguments, launcher).run(name);
 }
 
 std::string write_scenario(const MegatronScenario& scenario, const std::string& name) {
   std::string text = "# From " + name + ", by debubble import --from megatron.\n";
+  if (scenario.measured_iteration > 0) {
+    text += "# measured: " + format_duration(scenario.measured_iteration) + " per iteration, the median of the log\n";
+  }
   for (const std::string& finding : scenario.findings) text += "# note: " + finding + "\n";
   for (const auto& [flag, value] : scenario.flags) {
     const bool bare = value == "true" || value.find_first_not_of("0123456789") == std::string::npos;

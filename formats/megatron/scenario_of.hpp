@@ -1,18 +1,26 @@
 // What a Megatron-LM command means as a scenario of ours: the flags of `debubble simulate`.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "sim/core/units.hpp"
 
 namespace debubble {
 
 struct MegatronScenario {
   std::vector<std::pair<std::string, std::string>> flags;  // name without dashes, value; "true" for a bare flag
   std::vector<std::string> findings;                       // what is left out, unknown or assumed
+  // Of a training log: the median time of an iteration, over so many lines of it; 0: no log, or none of its iterations.
+  Nanoseconds measured_iteration = 0;
+  std::size_t measured_lines = 0;
 };
 
-// Throws InputError P010 where the text has no arguments, F001 where it does not say how large the model is.
+// `text`: a launch script, a list of arguments, or a training log, which has all arguments in a block: of those only
+// the ones that matter are named when they are left out. Throws InputError P010 where the text has no arguments, F001
+// where it does not say how large the model is.
 [[nodiscard]] MegatronScenario read_megatron(const std::string& text, const std::string& name);
 
 // The scenario as a file for --config.

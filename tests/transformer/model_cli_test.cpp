@@ -288,6 +288,28 @@ torchrun --nproc_per_node $GPUS --nnodes 1 pretrain_gpt.py $MODEL \
   CHECK(has(folder.refusal({"import", "--from", "megatron", "run.toml"}), "error[P010]"));
 }
 
+TEST_CASE("a training log becomes a scenario that runs, and says what was measured") {
+  const Folder folder;
+  const std::string settings =
+      "  num_layers ................ 24\n  hidden_size ............... 2048\n  num_attention_heads ....... 16\n"
+      "  seq_length ................ 2048\n  micro_batch_size .......... 4\n  global_batch_size ......... 64\n"
+      "  pipeline_model_parallel_size ...... 2\n  world_size ........ 4\n  bf16 ..... True\n  vocab_size ..... 50257\n";
+  folder.write("train.log", "[rank 3] ----- arguments -----\n" + settings + "----- end of arguments -----\n" +
+                                " iteration 1/ 9 | elapsed time per iteration (ms): 900.0 |\n"
+                                " iteration 2/ 9 | elapsed time per iteration (ms): 612.5 |\n");
+  const Outcome outcome = folder.run({"import", "--from", "megatron", "train.log", "-o", "run.toml"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err ==
+        "measured: 612.5 ms per iteration, the median of 2 lines of the log without the first\n"
+        "next: debubble simulate --config run.toml --hardware h100\n");
+  CHECK(has(folder.read("run.toml"), "# measured: 612.5 ms per iteration, the median of the log\n"));
+  const json run = report(folder, {"simulate", "--config", "run.toml", "--hardware", "h100"});
+  CHECK(run["schedule"]["devices"] == 2);
+  CHECK(run["schedule"]["microbatches"] == 8);
+  folder.write("cut.log", "----- arguments -----\n" + settings);
+  CHECK(has(folder.refusal({"import", "--from", "megatron", "cut.log"}), "or a whole training log"));
+}
+
 TEST_CASE("calibration of the network divides what transfers between stages take, on every kind of links") {
   const Folder folder;
   const auto of = [&](const std::vector<std::string>& more) { return makespan(report(folder, with(kSmall, more))); };

@@ -1,6 +1,7 @@
 #include "formats/importers/runs/slow_workers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "formats/text/quantities.hpp"
 #include "sim/core/median.hpp"
@@ -20,39 +21,31 @@ std::string two_digits(double value) {
 
 }  // namespace
 
-Nanoseconds WorkerTimes::median_of(const WorkerKey& worker) const {
-  std::vector<Nanoseconds> all;
-  for (const auto& [step, times] : times_.at(worker)) all.insert(all.end(), times.begin(), times.end());
-  return lower_median(all);
-}
-
-Nanoseconds WorkerTimes::median_in(const WorkerKey& worker, std::int64_t step) const {
-  const auto& steps = times_.at(worker);
-  const auto found = steps.find(step);
-  return found == steps.end() ? 0 : lower_median(found->second);
-}
-
 std::vector<std::string> WorkerTimes::notes(const std::vector<std::int64_t>& processes) const {
+  std::map<WorkerKey, Nanoseconds> medians;
+  for (const auto& [worker, steps] : times_) {
+    std::vector<Nanoseconds> all;
+    for (const auto& [step, times] : steps) all.insert(all.end(), times.begin(), times.end());
+    medians[worker] = lower_median(std::move(all));
+  }
   std::vector<std::string> notes;
   for (const auto& entry : times_) {
     const WorkerKey& worker = entry.first;
-    const auto& steps = entry.second;
     std::vector<Nanoseconds> others;
-    for (const auto& [other, unused] : times_) {
-      if (other.rank == worker.rank && other.kind == worker.kind && other.process != worker.process) {
-        others.push_back(median_of(other));
-      }
+    for (const std::int64_t process : processes) {
+      const auto other = medians.find({process, worker.rank, worker.kind});
+      if (process != worker.process && other != medians.end()) others.push_back(other->second);
     }
-    if (others.empty()) continue;
-    const Nanoseconds usual = lower_median(others);
+    const Nanoseconds usual = lower_median(std::move(others));
+    const Nanoseconds own = medians.at(worker);
     const auto slower = [&](Nanoseconds time) {
       return static_cast<double>(time) >= kSlower * static_cast<double>(usual);
     };
-    const Nanoseconds own = median_of(worker);
-    const auto slow = std::count_if(steps.begin(), steps.end(),
-                                    [&](const auto& step) { return slower(median_in(worker, step.first)); });
-    if (!slower(own) || usual <= 0 || static_cast<double>(slow) < kMostSteps * static_cast<double>(steps.size()))
-      continue;
+    if (usual <= 0 || !slower(own)) continue;
+    const auto& steps = entry.second;
+    const auto slow =
+        std::count_if(steps.begin(), steps.end(), [&](const auto& step) { return slower(lower_median(step.second)); });
+    if (static_cast<double>(slow) < kMostSteps * static_cast<double>(steps.size())) continue;
     const auto replica = std::find(processes.begin(), processes.end(), worker.process) - processes.begin();
     notes.push_back("rank " + std::to_string(worker.rank) + " of replica " + std::to_string(replica) + " is " +
                     two_digits(static_cast<double>(own) / static_cast<double>(usual)) +

@@ -13,8 +13,8 @@
 namespace debubble {
 
 struct WorkerKey {
-  int process = 0;        // its replica
-  std::int32_t rank = 0;  // of the pipeline
+  std::int64_t process = 0;  // its replica
+  std::int32_t rank = 0;     // of the pipeline
   OpKind kind = OpKind::kForward;
 
   friend auto operator<=>(const WorkerKey&, const WorkerKey&) = default;
@@ -30,9 +30,6 @@ class WorkerTimes {
   [[nodiscard]] std::vector<std::string> notes(const std::vector<std::int64_t>& processes) const;
 
  private:
-  [[nodiscard]] Nanoseconds median_of(const WorkerKey& worker) const;
-  [[nodiscard]] Nanoseconds median_in(const WorkerKey& worker, std::int64_t step) const;
-
   std::map<WorkerKey, std::map<std::int64_t, std::vector<Nanoseconds>>> times_;
 };
 

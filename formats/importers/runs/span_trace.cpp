@@ -221,7 +221,7 @@ class SpanRun {
       const auto thread = read_.threads.find(span.thread);
       if (thread == read_.threads.end()) continue;
       if (span.computes()) {
-        workers_.add({static_cast<int>(span.thread.first), thread->second.pipeline,
+        workers_.add({span.thread.first, thread->second.pipeline,
                       span.kind == SpanKind::kForward ? OpKind::kForward : OpKind::kBackward},
                      span.step, span.end - span.begin);
       }

@@ -19,7 +19,8 @@ struct Sides {
 
 Sides sides_of(const std::vector<std::string>& files) {
   const RunForm first = run_form(files.front());
-  if (files.size() > 1 && !is_one_per_rank(files.front())) return {files.front(), {files.begin() + 1, files.end()}};
+  const bool ranks = first == RunForm::kKineto || (first == RunForm::kForeign && is_one_per_rank(files.front()));
+  if (files.size() > 1 && !ranks) return {files.front(), {files.begin() + 1, files.end()}};
   if (first == RunForm::kScenario) {
     throw InputError(Diagnostic{"D002", files.front(), "a scenario alone has nothing that was measured",
                                 "name the measured run after it: debubble diff " + files.front() + " RUN"});

@@ -130,9 +130,8 @@ std::string names_of(const std::vector<std::string>& files) {
 RunForm run_form(const std::string& file) { return form_of(text_of(file), file); }
 
 bool is_one_per_rank(const std::string& file) {
-  const std::string text = text_of(file);
-  const RunForm form = form_of(text, file);
-  return form == RunForm::kKineto || (form == RunForm::kForeign && !reader_of(text)->one_file);
+  const RunReader* const reader = reader_of(text_of(file));
+  return reader != nullptr && !reader->one_file;
 }
 
 RunRecord open_run(const std::vector<std::string>& files, const RunRecord* schedule_of,

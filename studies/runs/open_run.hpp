@@ -24,7 +24,7 @@ enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kForeign, kScenar
 // Throws InputError C005 for a file that cannot be read, K001 for a damaged gzip file, P010 for one that is not one of
 // these.
 [[nodiscard]] RunForm run_form(const std::string& file);
-// Whether several files of this form are the ranks of one run.
+// Whether a kForeign file is of one rank, so that several of them are one run.
 [[nodiscard]] bool is_one_per_rank(const std::string& file);
 
 // One side's files in messages: "r0.json and 3 more ranks".

@@ -86,7 +86,7 @@ BubbleAndStep replayed(const RunRecord& record, std::size_t iteration, const Sim
   const TimedRun measured{&timeline, &report};
   const Comparison compared =
       compare(record.schedule, record.p2p, {&predicted.result.timeline, &predicted.result.report}, {&measured, 1}, 0);
-  double step = static_cast<double>(timeline.makespan);
+  auto step = static_cast<double>(timeline.makespan);
   for (const GapCause cause : {GapCause::kOrder, GapCause::kLaunchGap, GapCause::kUnexplained}) {
     step -= static_cast<double>(compared.gap_by_cause[static_cast<std::size_t>(cause)]);
   }

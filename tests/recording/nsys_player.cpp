@@ -40,6 +40,7 @@ std::atomic<std::int64_t> clock_ns = 0;  // 0: the machine's own
 }  // namespace
 
 // In place of the C library's, for every library of this process (the executable exports it).
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): theirs are reserved names
 extern "C" [[gnu::visibility("default")]] int clock_gettime(clockid_t clock, timespec* time) noexcept {
   const std::int64_t set = clock_ns;
   if (clock != CLOCK_REALTIME || set == 0) return static_cast<int>(syscall(SYS_clock_gettime, clock, time));

@@ -22,7 +22,7 @@ constexpr std::uint32_t kCuda130 = 130000;
 // NVIDIA packs its structs: fields are set in place, then copied out whole.
 template <class Record, class Fill>
 RecordBytes bytes_of(const Fill& fill) {
-  Record record;
+  Record record{};
   std::memset(static_cast<void*>(&record), 0x5a, sizeof record);
   fill(record);
   RecordBytes bytes(sizeof record);

@@ -14,7 +14,7 @@ using RecordBytes = std::vector<std::uint8_t>;
 
 // `version` as cuptiGetVersion says it. Names must outlive the records.
 [[nodiscard]] RecordBytes nvidia_work(const NsysWork& work, std::uint32_t version);
-[[nodiscard]] RecordBytes nvidia_memory(const NsysMemory& memory, std::uint32_t version);
+[[nodiscard]] RecordBytes nvidia_memory(const NsysMemory& row, std::uint32_t version);
 // Of the calling thread. Throws std::runtime_error for a call that is not in the table of names.
 [[nodiscard]] RecordBytes nvidia_call(const NsysCall& call);
 

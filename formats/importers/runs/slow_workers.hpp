@@ -17,6 +17,7 @@ struct WorkerKey {
   std::int32_t rank = 0;     // of the pipeline
   OpKind kind = OpKind::kForward;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
   friend auto operator<=>(const WorkerKey&, const WorkerKey&) = default;
 };
 

@@ -128,7 +128,7 @@ class SpanTraceReader : public KinetoVisitor {
       into = *value;
       return true;
     }
-    wrong(token.empty() ? "P006" : "P004", (std::string("args/") + field).c_str(),
+    wrong(token.empty() ? "P006" : "P004", std::string("args/") + field,
           token.empty()
               ? std::string("a span of this kind needs \"") + field + "\" in its args"
               : std::string("\"") + field + "\" must be a whole number from 0, below " + std::to_string(below));

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "schedules/catalog.hpp"
 #include "sim/analysis/comparison.hpp"
-#include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/median.hpp"
+#include "studies/runs/median_costs.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
 
@@ -58,23 +56,17 @@ double ideal_bubble(const RunRecord& record, const std::string& id, Progress& pr
 // The record with the medians of all iterations but one for costs.
 RunRecord without_iteration(const RunRecord& run, std::size_t left_out) {
   RunRecord record = run;
-  std::map<std::pair<OpKind, std::int32_t>, std::vector<Nanoseconds>> times;
-  std::vector<Nanoseconds> pairs;
-  std::vector<Nanoseconds> transfers;
+  MedianCosts medians;
   for (std::size_t k = 0; k < run.iterations.size(); ++k) {
     if (k == left_out) continue;
     for (const Span& span : run.iterations[k].timeline.spans) {
-      (span.paired ? pairs : times[{span.op.kind, span.op.stage}]).push_back(span.end - span.begin);
+      medians.add_op(span.op, span.paired, span.end - span.begin);
     }
     for (const Transfer& transfer : run.iterations[k].timeline.transfers) {
-      if (!transfer.assumed) transfers.push_back(transfer.end - transfer.begin);
+      if (!transfer.assumed) medians.add_transfer(transfer.end - transfer.begin);
     }
   }
-  for (auto& [key, values] : times) {
-    duration_of(key.first, at(record.costs.stages, key.second)) = lower_median(std::move(values));
-  }
-  if (!pairs.empty()) record.costs.overlapped_pair = lower_median(std::move(pairs));
-  if (!transfers.empty()) record.hop_latency = lower_median(std::move(transfers));
+  medians.set(record);
   record.iterations.clear();
   return record;
 }

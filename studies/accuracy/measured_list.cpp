@@ -18,19 +18,6 @@ constexpr IntegerRule kReplicaRule{"replicas", 0, 1'000'000, "replicas are count
 constexpr IntegerRule kMicrobatchRule{"microbatches", 1, 1'000'000, "as many as the step had"};
 constexpr IntegerRule kStepRule{"nanoseconds", 1, kLongestDuration, "the step as it was measured"};
 
-std::vector<std::string> texts_of(JsonObjectReader& reader, const char* key) {
-  std::vector<std::string> list;
-  const JsonValue* array = reader.optional_array(key);
-  for (const JsonValue& item : array == nullptr ? std::vector<JsonValue>{} : array->children) {
-    if (item.kind == JsonValue::Kind::kString && !item.text.empty()) {
-      list.push_back(item.text);
-    } else {
-      reader.complain("P007", key, in_quotes(key) + " must hold texts; got " + describe(item), "write [\"a text\"]");
-    }
-  }
-  return list;
-}
-
 std::vector<Nanoseconds> times_by_stage(JsonObjectReader& reader, const char* key) {
   std::vector<Nanoseconds> times;
   const JsonValue* array = reader.array(key);
@@ -52,7 +39,7 @@ MeasuredSource read_measured_source(const JsonValue& value, const std::string& p
   source.title = reader.text("title");
   source.where = reader.text("where");
   source.licence = reader.text("licence");
-  source.not_modelled = texts_of(reader, "not_modelled");
+  source.not_modelled = texts_member(reader, "not_modelled");
   reader.finish();
   return source;
 }
@@ -76,7 +63,7 @@ MeasuredRow read_measured_row(const JsonValue& value, const std::string& pointer
   row.source = reader.text("source");
   row.schedule = reader.optional_text("schedule");
   if (row.schedule.empty()) {
-    for (const std::string& name : texts_of(reader, "files")) row.files.push_back(beside(file, name));
+    for (const std::string& name : texts_member(reader, "files")) row.files.push_back(beside(file, name));
     row.replica = static_cast<int>(reader.optional_integer("replica", kReplicaRule).value_or(0));
     if (row.files.empty()) {
       reader.complain("P006", "files", "a run has \"files\", or a \"schedule\" and the times of its stages",

@@ -46,20 +46,6 @@ std::optional<double> positive_member(JsonObjectReader& reader, const char* key)
   return std::nullopt;
 }
 
-std::vector<std::string> texts(JsonObjectReader& reader, const char* key) {
-  std::vector<std::string> list;
-  const JsonValue* array = reader.optional_array(key);
-  if (array == nullptr) return list;
-  for (const JsonValue& item : array->children) {
-    if (item.kind == JsonValue::Kind::kString) {
-      list.push_back(item.text);
-    } else {
-      reader.complain("P007", key, in_quotes(key) + " must hold texts; got " + describe(item), "write \"compute\"");
-    }
-  }
-  return list;
-}
-
 // Checked against simulate's flags here, so that a misspelt one is reported with its place.
 std::vector<std::string> flags_of(JsonObjectReader& reader, const std::string& file, ProblemList& problems) {
   const JsonValue* value = reader.member("flags", true);
@@ -101,7 +87,7 @@ SourceFlags read_result_source(const JsonValue& value, const std::string& pointe
   source.where = reader.text("where");
   source.licence = reader.text("licence");
   source.kind = reader.text("kind");
-  source.constants = texts(reader, "constants");
+  source.constants = texts_member(reader, "constants");
   check_constants(source, reader);
   if (const JsonValue* targets = reader.member("targets", false)) {
     JsonObjectReader inner(*targets, reader.pointer_to("targets"), problems);
@@ -112,7 +98,7 @@ SourceFlags read_result_source(const JsonValue& value, const std::string& pointe
     inner.finish();
   }
   source.assumed = reader.optional_text("assumed");
-  source.not_modelled = texts(reader, "not_modelled");
+  source.not_modelled = texts_member(reader, "not_modelled");
   read.arguments = flags_of(reader, file, problems);
   reader.finish();
   return read;

@@ -12,6 +12,7 @@
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/median.hpp"
+#include "studies/runs/median_costs.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/recognise.hpp"
 
@@ -39,30 +40,22 @@ Nanoseconds transfer_by_begins(const ImportedRun& run, std::int32_t stages) {
 
 // The median of every kind of op on every stage, and of the transfers.
 void costs_of_ops(const ImportedRun& run, RunRecord& record) {
-  std::map<std::pair<OpKind, std::int32_t>, std::vector<Nanoseconds>> times;
-  std::vector<Nanoseconds> pairs;
-  std::vector<Nanoseconds> transfers;
+  MedianCosts medians;
   for (const ImportedIteration& iteration : run.iterations) {
-    for (const ObservedOp& op : iteration.observation.ops) {
-      (op.paired ? pairs : times[{op.op.kind, op.op.stage}]).push_back(op.end - op.begin);
-    }
+    for (const ObservedOp& op : iteration.observation.ops) medians.add_op(op.op, op.paired, op.end - op.begin);
     for (const ObservedTransfer& transfer : iteration.observation.transfers) {
-      transfers.push_back(transfer.end - transfer.begin);
+      medians.add_transfer(transfer.end - transfer.begin);
     }
   }
   record.costs.stages.resize(static_cast<std::size_t>(record.schedule.stages));
-  for (const auto& [key, values] : times) {
-    duration_of(key.first, at(record.costs.stages, key.second)) = lower_median(values);
-  }
-  if (!pairs.empty()) record.costs.overlapped_pair = lower_median(pairs);
-  record.hop_latency = lower_median(transfers);
+  medians.set(record);
   if (run.begins_show_transfers) record.hop_latency = transfer_by_begins(run, record.schedule.stages);
   record.p2p = run.p2p;
   const std::string latency = format_duration_exact(record.hop_latency);
   Assumption hop{"hop latency", latency + ", the median of this trace", Source::kMeasured};
   if (run.begins_show_transfers) {
     hop.amount = latency + ", by how long after their inputs were made ops began";
-  } else if (transfers.empty()) {
+  } else if (!medians.has_transfers()) {
     hop = {"hop latency", "0 ns: no transfer was timed in this trace", Source::kDefault};
   }
   record.assumptions = {{"op times", "medians of this trace, by stage and kind", Source::kMeasured},

@@ -14,16 +14,23 @@ namespace {
 
 using Params = std::map<std::string, std::string>;
 
-constexpr int kMostGroupSizes = 16;
+// How many forwards of its first stage device 0 begins with: the group of an interleaved schedule.
+int leading_forwards(const Schedule& ran) {
+  if (ran.rows.empty() || ran.rows.front().empty()) return 0;
+  const std::vector<Op>& row = ran.rows.front();
+  const auto end = std::find_if(row.begin(), row.end(), [&](const Op& op) {
+    return op.kind != OpKind::kForward || op.stage != row.front().stage;
+  });
+  return static_cast<int>(end - row.begin());
+}
 
-// The parameters to try: none, each word of each parameter, and the sizes of groups from p to m.
+// The parameters to try: none, each word of each parameter, and the group that the ops show.
 std::vector<Params> variants_of(const ScheduleEntry& entry, const Schedule& ran) {
   std::vector<Params> variants{{}};
   for (const ParamSpec& param : entry.params) {
     if (param.name == "group") {
-      for (int group = ran.devices + 1; group <= ran.microbatches && group <= kMostGroupSizes * ran.devices; ++group) {
-        variants.push_back({{param.name, std::to_string(group)}});
-      }
+      const int group = leading_forwards(ran);
+      if (group != ran.devices) variants.push_back({{param.name, std::to_string(group)}});
     }
     if (param.values.find('|') == std::string::npos) continue;
     for (const std::string& word : split_names(param.values)) {

@@ -20,8 +20,9 @@ struct Recognition {
   std::string difference;                      // and where it first differs, as one sentence
 };
 
-// Tries every row whose order follows from p, m and v: its defaults, the words of its parameters one by one, and groups
-// of interleaved schedules. Rows that plan by costs or cut microbatches into slices are not tried.
+// Tries every row whose order follows from p, m and v: its defaults, the words of its parameters one by one, and the
+// group with which an interleaved schedule begins. Rows that plan by costs or cut microbatches into slices are not
+// tried.
 [[nodiscard]] Recognition recognise(const Schedule& ran);
 
 // The first thing in which two schedules differ, as one sentence; "" when they have the same ops in the same order.

@@ -2,12 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/support/command.hpp"
 #include "tests/support/places.hpp"
+#include "tests/unit/problems_of.hpp"
 
 namespace debubble::testing {
 namespace {
@@ -17,21 +17,13 @@ using Json = nlohmann::json;
 const std::string kBubblesRoot = source_directory();
 const std::string kRuns = kBubblesRoot + "/traces/measured/runs.json";
 
-std::string whole_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE(file.is_open());
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 Json judged(const Folder& folder, const std::string& list = kRuns) {
   return Json::parse(folder.data({"accuracy", "--bubbles", "--records", list, "--format", "json"}));
 }
 
 TEST_CASE("bubbles: docs/bubbles.md is what the binary prints") {
   const std::string page = Folder().data({"accuracy", "--bubbles", "--records", kRuns, "--format", "markdown"});
-  const bool same = page == whole_file(kBubblesRoot + "/docs/bubbles.md");
+  const bool same = page == test::contents_of(kBubblesRoot + "/docs/bubbles.md");
   CHECK_MESSAGE(same, "run: debubble accuracy --bubbles --format markdown -o docs/bubbles.md");
 }
 
@@ -54,7 +46,7 @@ TEST_CASE("bubbles: every level keeps what was reached") {
 
 TEST_CASE("bubbles: measured and ideal ones are those of independent sums and of the closed form") {
   const Json json = judged(Folder());
-  const Json expected = Json::parse(whole_file(kBubblesRoot + "/traces/measured/expected.json"));
+  const Json expected = Json::parse(test::contents_of(kBubblesRoot + "/traces/measured/expected.json"));
   int compared = 0;
   for (const Json& run : json["runs"]) {
     const std::string id = run["id"];

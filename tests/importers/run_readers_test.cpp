@@ -8,9 +8,10 @@
 
 #include "formats/files/plain_text.hpp"
 #include "formats/importers/runs/run_reader.hpp"
-#include "sim/analysis/analyse.hpp"
+#include "schedules/catalog.hpp"
 #include "studies/runs/imported_record.hpp"
 #include "studies/runs/predict.hpp"
+#include "studies/runs/recognise.hpp"
 #include "tests/support/places.hpp"
 #include "tests/unit/problems_of.hpp"
 
@@ -78,6 +79,18 @@ TEST_CASE("the schedule of every public run is recognised by its order") {
   CHECK(interleaved.schedule.name == "interleaved");
   CHECK(interleaved.schedule.params.empty());  // groups of p
   CHECK(interleaved.schedule.stages == 16);
+}
+
+TEST_CASE("the group of an interleaved schedule is read off its order") {
+  for (const int group : {4, 5, 8, 12}) {
+    CAPTURE(group);
+    const Schedule built = build_schedule("interleaved", {4, 12, 2, {{"group", std::to_string(group)}}, nullptr});
+    const Recognition found = recognise(built);
+    REQUIRE(found.schedule.has_value());
+    CHECK(found.schedule->name == "interleaved");
+    CHECK(found.schedule->params.size() == (group == 4 ? 0 : 1));
+    if (group != 4) CHECK(found.schedule->params.at("group") == std::to_string(group));
+  }
 }
 
 TEST_CASE("the slow worker of a run is named, with its factor") {

@@ -1,5 +1,7 @@
 #include "formats/importers/runs/slow_workers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -12,12 +14,6 @@ namespace {
 
 constexpr double kSlower = 1.2;
 constexpr double kMostSteps = 0.9;
-
-std::string two_digits(double value) {
-  const auto hundredths = static_cast<std::int64_t>(value * 100 + 0.5);
-  return std::to_string(hundredths / 100) + "." + std::to_string(hundredths / 10 % 10) +
-         std::to_string(hundredths % 10);
-}
 
 }  // namespace
 
@@ -47,11 +43,10 @@ std::vector<std::string> WorkerTimes::notes(const std::vector<std::int64_t>& pro
         std::count_if(steps.begin(), steps.end(), [&](const auto& step) { return slower(lower_median(step.second)); });
     if (static_cast<double>(slow) < kMostSteps * static_cast<double>(steps.size())) continue;
     const auto replica = std::find(processes.begin(), processes.end(), worker.process) - processes.begin();
-    notes.push_back("rank " + std::to_string(worker.rank) + " of replica " + std::to_string(replica) + " is " +
-                    two_digits(static_cast<double>(own) / static_cast<double>(usual)) +
-                    " times slower than in the other replicas (" + std::string(1, letter(worker.kind)) + " " +
-                    format_duration(own) + " against " + format_duration(usual) + "), in " + std::to_string(slow) +
-                    " of " + std::to_string(steps.size()) + " steps");
+    notes.push_back(fmt::format(
+        "rank {} of replica {} is {:.2f} times slower than in the other replicas ({} {} against {}), in {} of {} steps",
+        worker.rank, replica, static_cast<double>(own) / static_cast<double>(usual), letter(worker.kind),
+        format_duration(own), format_duration(usual), slow, steps.size()));
   }
   return notes;
 }

@@ -289,25 +289,28 @@ class SpanRun {
     const std::int32_t towards = compute == SpanKind::kForward ? 1 : -1;
     const std::int32_t last = compute == SpanKind::kForward ? run_.devices * chunks_ - 1 : 0;
     const std::int32_t first = compute == SpanKind::kForward ? 0 : run_.devices * chunks_ - 1;
-    for (std::int32_t device = 0; device < run_.devices; ++device) {
-      std::vector<const PlacedSpan*> makers;
-      std::vector<const PlacedSpan*> users;
-      std::vector<const PlacedSpan*> sends;
-      std::vector<const PlacedSpan*> receives;
-      for (const PlacedSpan& placed : spans) {
-        if (placed.device != device) continue;
-        if (placed.span.kind == compute && op_of(placed).stage != last) makers.push_back(&placed);
-        if (placed.span.kind == compute && op_of(placed).stage != first) users.push_back(&placed);
-        if (placed.span.kind == send) sends.push_back(&placed);
-        if (placed.span.kind == receive) receives.push_back(&placed);
+    for (auto begin = spans.begin(); begin != spans.end();) {
+      const std::int32_t device = begin->device;
+      const auto end =
+          std::find_if(begin, spans.end(), [&](const PlacedSpan& placed) { return placed.device != device; });
+      std::vector<Op> makers;
+      std::vector<Op> users;
+      std::vector<const RankSpan*> sends;
+      std::vector<const RankSpan*> receives;
+      for (; begin != end; ++begin) {
+        if (begin->span.kind == compute) {
+          const Op op = op_of(*begin);
+          if (op.stage != last) makers.push_back(op);
+          if (op.stage != first) users.push_back(op);
+        }
+        if (begin->span.kind == send) sends.push_back(&begin->span);
+        if (begin->span.kind == receive) receives.push_back(&begin->span);
       }
       for (std::size_t k = 0; k < std::min(makers.size(), sends.size()); ++k) {
-        const Op op = op_of(*makers[k]);
-        sent_[{op.kind, op.stage, op.microbatch}] = {device, sends[k]->span};
+        sent_[{makers[k].kind, makers[k].stage, makers[k].microbatch}] = {device, *sends[k]};
       }
       for (std::size_t k = 0; k < std::min(users.size(), receives.size()); ++k) {
-        const Op op = op_of(*users[k]);
-        received_[{op.kind, op.stage - towards, op.microbatch}] = {device, receives[k]->span};
+        received_[{users[k].kind, users[k].stage - towards, users[k].microbatch}] = {device, *receives[k]};
       }
     }
     pair_transfers(observation);

@@ -22,7 +22,8 @@ namespace debubble {
 [[nodiscard]] bool is_span_trace(std::string_view text);
 
 // Throws InputError: P001, P002, P004, P006, P007 for what is no such trace, D004 without a compute span, D005 for
-// ranks that are missing, D006 without a whole step, C003 for a replica that is not there.
+// ranks that are missing, D006 without a whole step, V020 for an op that a step has twice, C003 for a replica that is
+// not there.
 [[nodiscard]] ImportedRun read_span_trace(std::vector<RunText> files, const RunReaderOptions& options);
 
 }  // namespace debubble

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/analysis/gap_parts.hpp"
 #include "sim/analysis/joined_runs.hpp"
@@ -11,25 +12,12 @@
 namespace debubble {
 namespace {
 
-// The value with `tenths` tenths of all others at or below it (nearest rank).
-template <typename T>
-T tenths_percentile(std::vector<T> values, std::size_t tenths) {
-  std::sort(values.begin(), values.end());
-  const std::size_t rank = (values.size() * tenths + 9) / 10;
-  return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
-}
-
 template <typename Get>
 auto figure(const TimedRun& predicted, std::span<const TimedRun> measured, std::size_t chosen, Get get) {
-  Figure<decltype(get(*predicted.report))> result;
   std::vector<decltype(get(*predicted.report))> values;
   for (const TimedRun& one : measured) values.push_back(get(*one.report));
-  result.predicted = get(*predicted.report);
-  result.measured = values[chosen];
-  result.low = tenths_percentile(values, 1);
-  result.high = tenths_percentile(values, 9);
-  result.median = tenths_percentile(values, 5);
-  return result;
+  const auto own = values[chosen];
+  return make_figure(get(*predicted.report), own, std::move(values));
 }
 
 Nanoseconds tenth_of_mean_op(const Timeline& timeline) {
@@ -47,10 +35,15 @@ void add_figures(Comparison& result, const TimedRun& predicted, std::span<const 
   for (std::size_t d = 0; d < predicted.report->devices.size(); ++d) {
     DeviceFigures device;
     device.busy = of([d](const Report& r) { return r.devices[d].busy; });
+    device.bubble_ratio = of([d](const Report& r) { return r.devices[d].bubble_ratio; });
     device.peak_memory = of([d](const Report& r) { return r.devices[d].peak_memory; });
     device.peak_activation = of([d](const Report& r) { return r.devices[d].peak_activation; });
     result.devices.push_back(device);
   }
+  std::vector<const Timeline*> timelines;
+  for (const TimedRun& one : measured) timelines.push_back(one.timeline);
+  result.ops_by_stage = op_durations(*predicted.timeline, timelines, chosen);
+  result.links = link_durations(*predicted.timeline, timelines, chosen);
 }
 
 }  // namespace
@@ -61,6 +54,8 @@ const char* to_string(GapCause cause) {
       return "op";
     case GapCause::kTransfer:
       return "transfer";
+    case GapCause::kWait:
+      return "wait";
     case GapCause::kOrder:
       return "order";
     case GapCause::kLaunchGap:

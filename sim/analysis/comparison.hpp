@@ -7,10 +7,11 @@
 // durations, transfers, order and launch gaps, and gives the predicted makespan. Then the measured values are put in,
 // one thing after the other; what the makespan grows by is that thing's part:
 //     1. durations of ops, one group (device, kind, stage) at a time, in the order of stages, kinds, devices
-//     2. transfers, one directed link at a time: how long they take, and how late they begin
-//     3. the order in which each device runs its ops (and, where transfers hold lanes, in which it takes part in them)
-//     4. launch gaps, one device at a time: how long after everything it waited for each op begins
-//     5. what is left: measured times that no replay allows, such as ops that begin before their inputs arrived
+//     2. transfers, one directed link at a time: how long they take
+//     3. waits, one directed link at a time: how long after what it carries was made each transfer begins
+//     4. the order in which each device runs its ops (and, where transfers hold lanes, in which it takes part in them)
+//     5. launch gaps, one device at a time: how long after everything it waited for each op begins
+//     6. what is left: measured times that no replay allows, such as ops that begin before their inputs arrived
 // So the parts add up to the gap exactly. Limits: where two slow things hide each other, or would each do alone, the
 // order above decides which one is blamed; a part says how much of the gap goes away with it when what precedes it
 // in the list is repaired first. A slow group that others hide has part 0.
@@ -23,6 +24,8 @@
 #include <span>
 #include <vector>
 
+#include "sim/analysis/durations.hpp"
+#include "sim/analysis/figure.hpp"
 #include "sim/analysis/report.hpp"
 #include "sim/core/p2p.hpp"
 #include "sim/core/schedule.hpp"
@@ -30,21 +33,21 @@
 
 namespace debubble {
 
-enum class GapCause : std::uint8_t { kOp, kTransfer, kOrder, kLaunchGap, kUnexplained };
-inline constexpr int kGapCauses = 5;
-[[nodiscard]] const char* to_string(GapCause cause);  // "op", "transfer", "order", "launch_gap", "unexplained"
+enum class GapCause : std::uint8_t { kOp, kTransfer, kWait, kOrder, kLaunchGap, kUnexplained };
+inline constexpr int kGapCauses = 6;
+[[nodiscard]] const char* to_string(GapCause cause);  // "op", "transfer", "wait", "order", "launch_gap", "unexplained"
 
 // What one thing adds to the makespan.
 struct GapPart {
   GapCause cause = GapCause::kUnexplained;
   Nanoseconds gap = 0;          // its part of measured - predicted makespan; may be 0
-  std::int32_t device = -1;     // kOp, kLaunchGap: where; kTransfer: the sender
-  std::int32_t to_device = -1;  // kTransfer
+  std::int32_t device = -1;     // kOp, kLaunchGap: where; kTransfer, kWait: the sender
+  std::int32_t to_device = -1;  // kTransfer, kWait
   Op op{};                      // kOp: kind and stage; the microbatch means nothing
   Op partner{};                 // of overlapped pairs, when `paired`
   bool paired = false;
   std::int64_t count = 0;     // ops or transfers in the group; kOrder: devices whose order differs
-  Nanoseconds predicted = 0;  // sums over the group: durations, of kTransfer with the wait before, of kLaunchGap gaps
+  Nanoseconds predicted = 0;  // sums over the group: durations, of kWait and kLaunchGap waits
   Nanoseconds measured = 0;
 };
 
@@ -63,20 +66,9 @@ struct Divergence {
   Nanoseconds late = 0;  // its own, not inherited
 };
 
-// A number of both runs. `low` and `high` are the 10th and 90th percentile over the measured iterations, `median` the
-// lower median.
-template <typename T>
-struct Figure {
-  T predicted{};
-  T measured{};
-  T low{};
-  T high{};
-  T median{};
-  [[nodiscard]] T gap() const { return measured - predicted; }
-};
-
 struct DeviceFigures {
   Figure<Nanoseconds> busy;
+  Figure<double> bubble_ratio;
   Figure<Bytes> peak_memory;
   Figure<Bytes> peak_activation;
 };
@@ -86,6 +78,8 @@ struct Comparison {
   Figure<double> bubble_ratio;
   Figure<double> bubble_over_ideal;
   std::vector<DeviceFigures> devices;
+  std::vector<OpDurations> ops_by_stage;
+  std::vector<LinkDurations> links;
   std::int64_t ops = 0;  // all of them matched, or `compare` throws
   std::int64_t transfers = 0;
   std::int64_t transfers_matched = 0;                  // the others were not seen: they take what was predicted

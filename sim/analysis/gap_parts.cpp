@@ -36,6 +36,7 @@ class GapSplitter {
   std::vector<GapPart> run(Nanoseconds gap) {
     put_in_ops();
     put_in_transfers();
+    put_in_waits();
     put_in_order();
     put_in_launch_gaps();
     for (const GapPart& part : parts_) gap -= part.gap;
@@ -82,27 +83,40 @@ class GapSplitter {
     }
   }
 
-  void put_in_transfers() {
+  std::map<std::pair<std::int32_t, std::int32_t>, Group> links() const {
     std::map<std::pair<std::int32_t, std::int32_t>, Group> links;
     for (auto i = static_cast<NodeId>(runs_.spans()); i < static_cast<NodeId>(runs_.size()); ++i) {
       links[{runs_.transfer(i).from_device, runs_.transfer(i).to_device}].push_back(i);
     }
-    for (const auto& [link, group] : links) {
-      GapPart part{.cause = GapCause::kTransfer, .device = link.first, .to_device = link.second, .op = {}};
+    return links;
+  }
+
+  // Link by link; `measured` gives a node's value of `values` that is put in.
+  template <typename Measured>
+  void put_in_links(GapCause cause, std::vector<Nanoseconds>& values, Measured measured) {
+    for (const auto& [link, group] : links()) {
+      GapPart part{.cause = cause, .device = link.first, .to_device = link.second, .op = {}};
       bool differs = false;
       for (const NodeId node : group) {
         const std::size_t i = to_index(node);
-        // Negative: it began before what it waits for had ended. No replay can do that; it is left to kUnexplained.
-        const Nanoseconds late = std::max<Nanoseconds>(0, measured_gap_[i]);
+        const Nanoseconds value = measured(i);
         ++part.count;
-        part.predicted += duration_[i] + gap_[i];
-        part.measured += measured_duration_[i] + late;
-        differs = differs || duration_[i] != measured_duration_[i] || gap_[i] != late;
-        duration_[i] = measured_duration_[i];
-        gap_[i] = late;
+        part.predicted += values[i];
+        part.measured += value;
+        differs = differs || values[i] != value;
+        values[i] = value;
       }
       take(part, differs);
     }
+  }
+
+  void put_in_transfers() {
+    put_in_links(GapCause::kTransfer, duration_, [&](std::size_t i) { return measured_duration_[i]; });
+  }
+
+  void put_in_waits() {
+    // Negative: it began before what it waits for had ended. No replay can do that; it is left to kUnexplained.
+    put_in_links(GapCause::kWait, gap_, [&](std::size_t i) { return std::max<Nanoseconds>(0, measured_gap_[i]); });
   }
 
   void put_in_order() {

@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "schedules/catalog.hpp"
-#include "sim/analysis/comparison.hpp"
 #include "sim/core/error.hpp"
-#include "studies/runs/median_costs.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
 
@@ -17,12 +15,6 @@ namespace {
 constexpr Nanoseconds kEqualForward = 1'000'000;
 
 std::size_t place_of(BubbleLevel level) { return static_cast<std::size_t>(level); }
-
-Nanoseconds busy_time(const Timeline& timeline) {
-  Nanoseconds busy = 0;
-  for (const Span& span : timeline.spans) busy += span.end - span.begin;
-  return busy;
-}
 
 double bubble_of(Nanoseconds busy, double step, int devices) {
   return 1 - static_cast<double>(busy) / (step * devices);
@@ -53,38 +45,6 @@ double ideal_bubble(const RunRecord& record, const std::string& id, Progress& pr
   return simulate_or_refuse(equal, id, progress).result.report.bubble_ratio;
 }
 
-// The record with the medians of all iterations but one for costs.
-RunRecord without_iteration(const RunRecord& run, std::size_t left_out) {
-  RunRecord record = run;
-  MedianCosts medians;
-  for (std::size_t k = 0; k < run.iterations.size(); ++k) {
-    if (k == left_out) continue;
-    for (const Span& span : run.iterations[k].timeline.spans) {
-      medians.add_op(span.op, span.paired, span.end - span.begin);
-    }
-    for (const Transfer& transfer : run.iterations[k].timeline.transfers) {
-      if (!transfer.assumed) medians.add_transfer(transfer.end - transfer.begin);
-    }
-  }
-  medians.set(record);
-  record.iterations.clear();
-  return record;
-}
-
-// What is left of the gap when ops and transfers have their measured durations is the error of the replay.
-BubbleAndStep replayed(const RunRecord& record, std::size_t iteration, const Simulated& predicted) {
-  const Timeline& timeline = record.iterations[iteration].timeline;
-  const Report report = report_of(record, iteration);
-  const TimedRun measured{&timeline, &report};
-  const Comparison compared =
-      compare(record.schedule, record.p2p, {&predicted.result.timeline, &predicted.result.report}, {&measured, 1}, 0);
-  auto step = static_cast<double>(timeline.makespan);
-  for (const GapCause cause : {GapCause::kOrder, GapCause::kLaunchGap, GapCause::kUnexplained}) {
-    step -= static_cast<double>(compared.gap_by_cause[static_cast<std::size_t>(cause)]);
-  }
-  return {bubble_of(busy_time(timeline), step, record.schedule.devices), step};
-}
-
 void add_share(BubbleAndStep& sum, const BubbleAndStep& one, std::size_t count) {
   sum.bubble += one.bubble / static_cast<double>(count);
   sum.step += one.step / static_cast<double>(count);
@@ -107,12 +67,10 @@ JudgedRun judge_recording(const MeasuredRow& row, Progress& progress) {
   BubbleAndStep replay;
   BubbleAndStep medians;
   for (std::size_t k = 0; k < count; ++k) {
-    const Timeline& timeline = record.iterations[k].timeline;
-    const auto step = static_cast<double>(timeline.makespan);
-    add_share(judged.measured, {bubble_of(busy_time(timeline), step, judged.devices), step}, count);
-    add_share(replay, replayed(record, k, predicted), count);
+    add_share(judged.measured, measured_step(record, k), count);
+    add_share(replay, replayed_step(record, k, predicted), count);
     if (count < 2) continue;
-    add_share(medians, of_simulation(simulate_or_refuse(without_iteration(record, k), row.id, progress)), count);
+    add_share(medians, of_simulation(simulate_or_refuse(with_medians_of_others(record, k), row.id, progress)), count);
   }
   judged.predicted[place_of(BubbleLevel::kReplay)] = replay;
   if (count > 1) judged.predicted[place_of(BubbleLevel::kMedians)] = medians;
@@ -158,18 +116,6 @@ struct Errors {
 };
 
 }  // namespace
-
-const char* to_string(BubbleLevel level) {
-  switch (level) {
-    case BubbleLevel::kReplay:
-      return "replay";
-    case BubbleLevel::kMedians:
-      return "medians";
-    case BubbleLevel::kForecast:
-      return "forecast";
-  }
-  return "";
-}
 
 double JudgedRun::bubble_error(BubbleLevel level) const {
   return predicted[place_of(level)].value().bubble - measured.bubble;

@@ -1,8 +1,5 @@
-// How far predicted bubbles and step times are from measured ones, by what the prediction knew.
-//
-//     replay     the durations of the same step's ops and transfers: tests order and dependencies
-//     medians    the medians of the other steps of the run: what a prediction from a profile can reach
-//     forecast   stage times that were measured apart from the run: what a user gets before it
+// How far predicted bubbles and step times are from measured ones, by what the prediction knew
+// (studies/runs/levels.hpp).
 //
 // Errors are predicted - measured for bubbles, in points of the step, and predicted / measured - 1 for the step. They
 // are counted by run, not by step: of a recording both sides are the means over its steps.
@@ -16,17 +13,9 @@
 
 #include "scenario/job/progress.hpp"
 #include "studies/accuracy/measured_list.hpp"
+#include "studies/runs/levels.hpp"
 
 namespace debubble {
-
-enum class BubbleLevel { kReplay, kMedians, kForecast };
-inline constexpr std::array kLevels{BubbleLevel::kReplay, BubbleLevel::kMedians, BubbleLevel::kForecast};
-[[nodiscard]] const char* to_string(BubbleLevel level);  // "replay", "medians", "forecast"
-
-struct BubbleAndStep {
-  double bubble = 0;  // idle share of the step, over all devices
-  double step = 0;    // ns
-};
 
 struct JudgedRun {
   const MeasuredRow* row = nullptr;

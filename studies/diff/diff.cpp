@@ -58,6 +58,29 @@ void check_same(const Diff& diff) {
       "with its own schedule, name it alone"});
 }
 
+PredictionBasis basis_of(const Diff& diff) {
+  if (diff.predicted_name.empty()) {
+    return diff.measured.origin.backend == "import" ? PredictionBasis::kMedians : PredictionBasis::kForecast;
+  }
+  return diff.predicted.origin.backend == "simulator" ? PredictionBasis::kForecast : PredictionBasis::kOtherRun;
+}
+
+void add_levels(Diff& diff, Progress& progress) {
+  if (!diff.measured_timeline().measured) return;
+  diff.levels.push_back({BubbleLevel::kReplay, replayed_step(diff.measured_timeline(), diff.comparison)});
+  if (diff.measured.iterations.size() > 1) {
+    const Simulated medians = simulate_record(with_medians_of_others(diff.measured, diff.iteration), progress);
+    const Report& report = medians.result.report;
+    if (!report.deadlock) {
+      diff.levels.push_back({BubbleLevel::kMedians, {report.bubble_ratio, static_cast<double>(report.makespan)}});
+    }
+  }
+  if (diff.basis != PredictionBasis::kForecast) return;
+  const Comparison& shown = diff.comparison;
+  diff.levels.push_back(
+      {BubbleLevel::kForecast, {shown.bubble_ratio.predicted, static_cast<double>(shown.makespan.predicted)}});
+}
+
 std::size_t choose_iteration(const DiffRequest& request, const RunRecord& measured) {
   if (!request.iteration) return median_iteration(measured);
   if (*request.iteration >= 1 && *request.iteration <= measured.iterations.size()) return *request.iteration - 1;
@@ -101,6 +124,8 @@ Diff make_diff(const DiffRequest& request, Progress& progress) {
   diff.comparison =
       compare(diff.predicted.schedule, diff.predicted.p2p, {&diff.predicted_timeline(), &diff.predicted_report},
               measured, diff.iteration, diff.measured.clocks.residual);
+  diff.basis = basis_of(diff);
+  add_levels(diff, progress);
   return diff;
 }
 
@@ -114,6 +139,15 @@ MemorySource Diff::source_of(std::vector<Bytes> RunIteration::*peaks) const {
         return (one.*peaks).size() == static_cast<std::size_t>(measured.schedule.devices);
       });
   return counted ? MemorySource::kCounted : MemorySource::kComputed;
+}
+
+std::vector<LinkDurations> Diff::slow_links() const {
+  std::vector<LinkDurations> slow;
+  if (!measured.clocks.bounded) return slow;
+  for (const LinkDurations& link : comparison.links) {
+    if (link.is_slow(measured.iterations.size(), measured.clocks.residual)) slow.push_back(link);
+  }
+  return slow;
 }
 
 std::string Diff::exactness() const {

@@ -10,6 +10,7 @@
 #include "scenario/job/progress.hpp"
 #include "sim/analysis/comparison.hpp"
 #include "sim/core/run_record.hpp"
+#include "studies/runs/levels.hpp"
 #include "studies/runs/open_run.hpp"
 
 namespace debubble {
@@ -28,6 +29,19 @@ enum class MemorySource : std::uint8_t {
   kComputed,  // from the predicted costs and when ops ran: no measurement
 };
 
+// What the shown prediction knew of the measured run.
+enum class PredictionBasis : std::uint8_t {
+  kForecast,  // nothing: costs given or measured before it
+  kMedians,   // the medians of all its steps, the compared one among them
+  kOtherRun,  // it is no prediction but another measured run
+};
+
+// What one level of knowledge (studies/runs/levels.hpp) predicts for the compared iteration.
+struct LevelPrediction {
+  BubbleLevel level = BubbleLevel::kReplay;
+  BubbleAndStep predicted;
+};
+
 struct Diff {
   RunRecord predicted;
   RunRecord measured;
@@ -39,6 +53,8 @@ struct Diff {
   Report predicted_report;
   std::vector<Report> measured_reports;  // by iteration
   Comparison comparison;
+  PredictionBasis basis = PredictionBasis::kForecast;
+  std::vector<LevelPrediction> levels;  // those that can be told; none where no time was measured
 
   [[nodiscard]] const Timeline& predicted_timeline() const {
     return predicted.iterations[predicted_iteration].timeline;
@@ -47,6 +63,9 @@ struct Diff {
   [[nodiscard]] const Report& measured_report() const { return measured_reports[iteration]; }
   [[nodiscard]] MemorySource memory_source() const;      // of all that is held
   [[nodiscard]] MemorySource activation_source() const;  // of activations
+  [[nodiscard]] BubbleAndStep measured_step() const { return debubble::measured_step(measured, iteration); }
+  // Links that are slower than the others in most steps, by more than the clocks may differ.
+  [[nodiscard]] std::vector<LinkDurations> slow_links() const;
   // Why the measured run could not differ by chance, as a sentence; "" when its times are measured.
   [[nodiscard]] std::string exactness() const;
 

@@ -124,7 +124,7 @@ RunRecord open_foreign(const std::vector<std::string>& files, const RunRecord* s
 std::string names_of(const std::vector<std::string>& files) {
   if (files.size() == 1) return files.front();
   return files.front() + " and " + std::to_string(files.size() - 1) +
-         (files.size() == 2 ? " more rank" : " more ranks");
+         (files.size() == 2 ? " more file" : " more files");
 }
 
 RunForm run_form(const std::string& file) { return form_of(text_of(file), file); }

@@ -27,7 +27,7 @@ enum class RunForm : std::uint8_t { kRunFile, kTrace, kKineto, kForeign, kScenar
 // Whether a kForeign file is of one rank, so that several of them are one run.
 [[nodiscard]] bool is_one_per_rank(const std::string& file);
 
-// One side's files in messages: "r0.json and 3 more ranks".
+// One side's files in messages: "r0.json and 3 more files".
 [[nodiscard]] std::string names_of(const std::vector<std::string>& files);
 
 // The flags in a scenario file. Throws InputError for an unreadable or faulty file.

@@ -27,6 +27,7 @@ RUNS = {
 }
 PAIRS = [["toy.json"], ["toy.json", "slow.json"], ["slow.json", "toy.json"], ["toy.json", "late.json"],
          ["pairs.json"]]
+MEASURED = "traces/measured/straggler_ar.json.gz"  # real: with levels, links and a slow one among them
 
 
 def debubble(binary, folder, *arguments):
@@ -51,7 +52,7 @@ def check_bundle(folder):
 
 
 def main():
-    root, binary = pathlib.Path(sys.argv[1]), sys.argv[2]
+    root, binary = pathlib.Path(sys.argv[1]), str(pathlib.Path(sys.argv[2]).resolve())
     schema = json.loads((root / "docs/diff.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)
@@ -60,7 +61,7 @@ def main():
         folder = pathlib.Path(scratch)
         for name, flags in RUNS.items():
             debubble(binary, folder, "simulate", *flags, "--save-run", name)
-        for pair in PAIRS:
+        for pair in [*PAIRS, [str(root.resolve() / MEASURED)]]:
             value = json.loads(debubble(binary, folder, "diff", *pair, "--format", "json"))
             for error in validator.iter_errors(value):
                 failures += 1

@@ -279,7 +279,7 @@ TEST_CASE("times that cannot be are refused in the name of the file they stand i
   folder.write("r1.json", trace_of_rank(1, {op_event("1F0", 1300, 1000), op_event("1B0", 2300, 2000)}));
   const std::string ranks = folder.refusal({"diff", "r1.json", "r0.json"});
   CHECK(contains(ranks, "error[V023]: 0B0 begins on device 0"));
-  CHECK(contains(ranks, "--> r1.json and 1 more rank\n"));
+  CHECK(contains(ranks, "--> r1.json and 1 more file\n"));
 }
 
 TEST_CASE("the first divergence is the earlier of a swap and a lateness") {

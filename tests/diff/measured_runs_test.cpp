@@ -56,6 +56,57 @@ TEST_CASE("the bubble of a pipeline with a slow worker and of its replicas are p
         std::string::npos);
 }
 
+TEST_CASE("the links of the slow worker are named, and nothing is where no transfer was timed") {
+  const Folder folder;
+  const auto slow_links = [](const Json& diff) {
+    std::vector<std::string> slow;
+    for (const Json& link : diff["links"]) {
+      if (link["slow"].get<bool>()) slow.push_back(link["device"].dump() + " to " + link["to_device"].dump());
+    }
+    return slow;
+  };
+  const Json slow = difference(folder, {kMeasured + "straggler_ar.json.gz"});
+  CHECK(slow_links(slow) == std::vector<std::string>{"0 to 1", "1 to 0"});
+  CHECK(slow["links"].size() == 6);
+  const Json usual = difference(folder, {kMeasured + "straggler_ar.json.gz"}, {"--replica", "2"});
+  CHECK(slow_links(usual).empty());
+  CHECK(difference(folder, files_of_primus("primus_pp8"))["links"].empty());
+  const Outcome outcome = folder.run({"diff", kMeasured + "straggler_ar.json.gz", "--width", "200"});
+  CHECK(outcome.out.find("note   transfers from device 0 to 1 take 3.31 times as long as those of the other links "
+                         "(3.713 ms against 1.122 ms), in 3 of 3 steps\n") != std::string::npos);
+}
+
+TEST_CASE("what the prediction knew is kept apart: this step, the other steps, or what was known before") {
+  const Folder folder;
+  const std::string run = kMeasured + "straggler_st.json.gz";
+  const auto levels = [](const Json& diff) {
+    std::vector<std::string> names;
+    for (const Json& level : diff["levels"]) names.push_back(level["level"].get<std::string>());
+    return names;
+  };
+  const Json own = difference(folder, {run});
+  CHECK(own["prediction_level"] == "medians");
+  CHECK(levels(own) == std::vector<std::string>{"replay", "medians"});
+  CHECK(own["levels"][1]["from"] == "medians of the other 4 steps");
+  for (const Json& level : own["levels"]) {
+    CHECK(std::abs(number(level["bubble_ratio"], "gap")) < 0.01);
+    CHECK(level["makespan_ns"]["measured"] == own["makespan_ns"]["measured"]);
+  }
+  // Only the medians of the other steps know nothing of this one.
+  CHECK(own["levels"][1]["makespan_ns"]["predicted"] != own["makespan_ns"]["predicted"]);
+
+  CHECK(folder.run({"import", "--from", "run", run, "--iterations", "2", "-o", "one.json"}).status == 0);
+  CHECK(levels(difference(folder, {"one.json"})) == std::vector<std::string>{"replay"});
+  CHECK(difference(folder, {"one.json", "one.json"})["prediction_level"] == "other_run");
+  CHECK(folder.run({"simulate", "-p", "4", "-m", "4", "--times", "f=220,b=380", "--save-run", "plan.json"}).status ==
+        0);
+  const Json forecast = difference(folder, {"plan.json", run});
+  CHECK(forecast["prediction_level"] == "forecast");
+  CHECK(levels(forecast) == std::vector<std::string>{"replay", "medians", "forecast"});
+  CHECK(forecast["levels"][2]["makespan_ns"]["predicted"] == forecast["makespan_ns"]["predicted"]);
+  CHECK(levels(difference(folder, {"plan.json"})).empty());  // nothing was measured
+}
+
 TEST_CASE("begins and ends of each rank alone are explained to a hundredth of the step") {
   const Folder folder;
   const Json plain = difference(folder, files_of_primus("primus_pp8"));

@@ -23,7 +23,7 @@ constexpr std::string_view kBubblesIntroduction =
     "prints. "
     "The runs of [traces/measured](../traces/measured/README.md) are public recordings and figures of real training on "
     "many GPUs. Each is predicted on three levels, which differ in what the prediction knew:\n\n"
-    "- **replay**: how long each op and transfer of that very step took. This tests order and dependencies.\n"
+    "- **replay**: how long each op and transfer of that very step took. This tests order, dependencies and waits.\n"
     "- **medians**: the medians of the other steps of the run, by stage and kind of op. This is what a prediction from "
     "a "
     "profile can reach.\n"

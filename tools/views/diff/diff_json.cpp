@@ -120,6 +120,7 @@ Json devices_json(const Diff& diff) {
     const DeviceFigures& device = diff.comparison.devices[d];
     list.push_back({{"device", d},
                     {"busy_ns", figure_json(device.busy)},
+                    {"bubble_ratio", figure_json(device.bubble_ratio)},
                     {"peak_memory_bytes", figure_json(device.peak_memory)},
                     {"peak_activation_bytes", figure_json(device.peak_activation)},
                     {"measured_memory_is", memory},
@@ -127,6 +128,75 @@ Json devices_json(const Diff& diff) {
                     {"allocated_bytes", allocated(diff, d)}});
   }
   return list;
+}
+
+// Medians: of the prediction, of the compared iteration, and `median` of all iterations.
+Json durations_json(const Figure<Nanoseconds>& duration) {
+  Json json = figure_json(duration);
+  json["median"] = duration.median;
+  return json;
+}
+
+Json ops_json(const std::vector<OpDurations>& all) {
+  Json list = Json::array();
+  for (const OpDurations& ops : all) {
+    list.push_back({{"device", ops.device},
+                    {"kind", std::string(1, letter(ops.op.kind))},
+                    {"stage", ops.op.stage},
+                    {"partner_kind", ops.paired ? Json(std::string(1, letter(ops.partner.kind))) : Json(nullptr)},
+                    {"partner_stage", ops.paired ? Json(ops.partner.stage) : Json(nullptr)},
+                    {"count", ops.count},
+                    {"duration_ns", durations_json(ops.duration)}});
+  }
+  return list;
+}
+
+Json links_json(const Diff& diff) {
+  const std::size_t iterations = diff.measured.iterations.size();
+  const ClockAlignment& clocks = diff.measured.clocks;
+  Json list = Json::array();
+  for (const LinkDurations& link : diff.comparison.links) {
+    const bool slow = clocks.bounded && link.is_slow(iterations, clocks.residual);
+    list.push_back({{"device", link.from},
+                    {"to_device", link.to},
+                    {"bytes", link.bytes == 0 ? Json(nullptr) : Json(link.bytes)},
+                    {"count", link.count},
+                    {"duration_ns", durations_json(link.duration)},
+                    {"others_median_ns", link.others == 0 ? Json(nullptr) : Json(link.others)},
+                    {"slow", slow},
+                    {"text", slow ? Json(slow_link_words(link, iterations)) : Json(nullptr)}});
+  }
+  return list;
+}
+
+Json level_figure(double predicted, double measured) {
+  return {{"predicted", diff_number(predicted)},
+          {"measured", diff_number(measured)},
+          {"gap", diff_number(measured - predicted)}};
+}
+
+Json levels_json(const Diff& diff) {
+  Json list = Json::array();
+  const BubbleAndStep measured = diff.measured_step();
+  for (const LevelPrediction& level : diff.levels) {
+    list.push_back({{"level", to_string(level.level)},
+                    {"from", level_words(level.level, diff)},
+                    {"makespan_ns", level_figure(level.predicted.step, measured.step)},
+                    {"bubble_ratio", level_figure(level.predicted.bubble, measured.bubble)}});
+  }
+  return list;
+}
+
+const char* enum_word(PredictionBasis basis) {
+  switch (basis) {
+    case PredictionBasis::kForecast:
+      return "forecast";
+    case PredictionBasis::kMedians:
+      return "medians";
+    case PredictionBasis::kOtherRun:
+      break;
+  }
+  return "other_run";
 }
 
 }  // namespace
@@ -143,6 +213,7 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
   json["predicted"] =
       side_json(diff.predicted, own ? diff.measured_name : diff.predicted_name, diff.predicted_iteration);
   json["predicted_from_measured"] = own;
+  json["prediction_level"] = enum_word(diff.basis);
   json["measured"] = side_json(diff.measured, diff.measured_name, diff.iteration);
   json["measured_times_are"] = diff.measured_timeline().measured ? "measured" : "computed";
   json["clocks"] = {{"method", diff.measured.clocks.method},
@@ -154,7 +225,10 @@ std::string diff_json(const Diff& diff, const ToolFacts& tool) {
   json["makespan_ns"] = figure_json(comparison.makespan);
   json["bubble_ratio"] = figure_json(comparison.bubble_ratio);
   json["bubble_over_ideal"] = figure_json(comparison.bubble_over_ideal);
+  json["levels"] = levels_json(diff);
   json["devices"] = devices_json(diff);
+  json["ops_by_stage"] = ops_json(comparison.ops_by_stage);
+  json["links"] = links_json(diff);
   Json causes = Json::object();
   for (int i = 0; i < kGapCauses; ++i) {
     causes[to_string(static_cast<GapCause>(i))] = at(comparison.gap_by_cause, i);

@@ -9,6 +9,7 @@
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/diff/durations_view.hpp"
 #include "tools/views/diff/words.hpp"
 #include "tools/views/table.hpp"
 
@@ -42,9 +43,14 @@ class View {
   std::string run(const std::vector<std::string>& written, const std::string& next) {
     add_heading();
     add_figures();
+    text_ += levels_text(diff_, width());
+    text_ += durations_text(diff_, width());
     add_parts();
     add_divergence();
     if (const std::string exact = diff_.exactness(); !exact.empty()) add_item("note", exact);
+    for (const LinkDurations& link : diff_.slow_links()) {
+      add_item("note", slow_link_words(link, diff_.measured.iterations.size()));
+    }
     for (const std::string& note : diff_.measured.origin.notes) add_item("note", printable(note));
     for (const LossItem& loss : diff_.measured.losses) {
       add_item("lost", fmt::format("{} {}", loss.count, printable(loss.what)));
@@ -80,6 +86,7 @@ class View {
     const bool own = diff_.predicted_name.empty();
     add_fact("predicted", own ? printable(diff_.measured_name) + ", simulated from its own schedule, costs and links"
                               : printable(diff_.predicted_name) + ", " + origin_words(diff_.predicted.origin));
+    add_fact("level", basis_words(diff_));
     add_fact("measured", printable(diff_.measured_name) + ", " + origin_words(diff_.measured.origin) + iteration());
     const ClockAlignment& clocks = diff_.measured.clocks;
     add_fact("clocks", printable(clocks.method.empty() ? "one clock" : clocks.method) +
@@ -114,19 +121,25 @@ class View {
                    relative_gap(step.gap(), step.predicted), range(step, format_duration)});
     add_ratio(table, "bubble/step", comparison_.bubble_ratio);
     add_ratio(table, "bubble/ideal", comparison_.bubble_over_ideal);
+    const auto bubble_gap = [](const DeviceFigures& device) { return std::abs(device.bubble_ratio.gap()); };
+    const std::vector<std::size_t> idle = worst_devices(bubble_gap);
+    for (const std::size_t d : idle) {
+      add_ratio(table, fmt::format("bubble d{}", d), comparison_.devices[d].bubble_ratio);
+    }
     const bool memory = knows_memory();
-    for (const std::size_t d : memory ? worst_devices() : std::vector<std::size_t>{}) {
+    for (const std::size_t d : memory ? worst_devices(memory_gap) : std::vector<std::size_t>{}) {
       add_size(table, fmt::format("peak memory d{}", d), comparison_.devices[d].peak_memory, diff_.memory_source());
       add_size(table, fmt::format("  activations d{}", d), comparison_.devices[d].peak_activation,
                diff_.activation_source());
     }
     if (diff_.measured.iterations.size() < 2) table.remove_column(5);
     text_ += table.text(width());
-    const std::size_t hidden = comparison_.devices.size() - worst_devices().size();
-    if (!memory) line("memory is not known of these runs");
-    if (memory && hidden > 0) {
-      line(fmt::format("memory of {} more device{}: --format json", hidden, hidden == 1 ? "" : "s"));
+    const std::size_t hidden = comparison_.devices.size() - idle.size();
+    if (hidden > 0) {
+      line(fmt::format("{} of {} more device{}: --format json", memory ? "bubbles and memory" : "bubbles", hidden,
+                       hidden == 1 ? "" : "s"));
     }
+    if (!memory) line("memory is not known of these runs");
     if (memory &&
         (diff_.memory_source() == MemorySource::kComputed || diff_.activation_source() == MemorySource::kComputed)) {
       line("-: nobody counted that memory in the measured run");
@@ -160,16 +173,19 @@ class View {
     });
   }
 
+  static Bytes memory_gap(const DeviceFigures& device) {
+    return std::max(std::abs(device.peak_memory.gap()), std::abs(device.peak_activation.gap()));
+  }
+
   // All, or those with the largest gaps, by number.
-  [[nodiscard]] std::vector<std::size_t> worst_devices() const {
+  template <typename Gap>
+  [[nodiscard]] std::vector<std::size_t> worst_devices(Gap gap) const {
     std::vector<std::size_t> order(comparison_.devices.size());
     std::iota(order.begin(), order.end(), 0);
     if (order.size() <= kMostGapDevices) return order;
-    const auto gap = [&](std::size_t d) {
-      const DeviceFigures& device = comparison_.devices[d];
-      return std::max(std::abs(device.peak_memory.gap()), std::abs(device.peak_activation.gap()));
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gap(a) > gap(b); });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return gap(comparison_.devices[a]) > gap(comparison_.devices[b]);
+    });
     order.resize(kMostGapDevices);
     std::sort(order.begin(), order.end());
     return order;

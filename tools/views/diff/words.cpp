@@ -47,8 +47,14 @@ std::string part_words(const GapPart& part) {
       return fmt::format("{} {} ({} on device {})", stage_ops(part), means(part), counted(part.count, "op"),
                          part.device);
     case GapCause::kTransfer:
-      return fmt::format("transfer from device {} to {} {}, waits before it included ({})", part.device, part.to_device,
-                         means(part), counted(part.count, "transfer"));
+      return fmt::format("transfer from device {} to {} {} ({})", part.device, part.to_device, means(part),
+                         counted(part.count, "transfer"));
+    case GapCause::kWait:
+      return fmt::format(
+          "transfers from device {} to {} begin {} after their tensor was made on average, predicted {} "
+          "({})",
+          part.device, part.to_device, format_duration(mean(part.measured, part.count)),
+          format_duration(mean(part.predicted, part.count)), counted(part.count, "transfer"));
     case GapCause::kOrder:
       return part.count == 0 ? std::string("transfers took place in another order")
                              : fmt::format("{} ran {} ops in another order", counted(part.count, "device"),
@@ -80,6 +86,41 @@ std::string divergence_words(const Divergence& d) {
   }
   return fmt::format("device {}, {} at {}: begins and ends {} late", d.device, to_string(d.op), at,
                      format_duration(d.late));
+}
+
+std::string level_words(BubbleLevel level, const Diff& diff) {
+  const std::size_t others = diff.measured.iterations.size() - 1;
+  switch (level) {
+    case BubbleLevel::kReplay:
+      return "durations of this step";
+    case BubbleLevel::kMedians:
+      return others == 1 ? "medians of the other step" : fmt::format("medians of the other {} steps", others);
+    case BubbleLevel::kForecast:
+      break;
+  }
+  return "costs known before it";
+}
+
+std::string basis_words(const Diff& diff) {
+  const std::size_t steps = diff.measured.iterations.size();
+  switch (diff.basis) {
+    case PredictionBasis::kForecast:
+      return "forecast: costs known before the run";
+    case PredictionBasis::kMedians:
+      return steps == 1 ? "medians of the same step"
+                        : fmt::format("medians of all {} steps, the compared one among them", steps);
+    case PredictionBasis::kOtherRun:
+      break;
+  }
+  return "none: another measured run";
+}
+
+std::string slow_link_words(const LinkDurations& link, std::size_t iterations) {
+  return fmt::format(
+      "transfers from device {} to {} take {:.2f} times as long as those of the other links ({} against {}), in {} of "
+      "{}",
+      link.from, link.to, link.factor(), format_duration(link.duration.median), format_duration(link.others),
+      link.slow_steps, counted(static_cast<std::int64_t>(iterations), "step"));
 }
 
 std::string excess_words(const Excess& excess, const Diff& diff) {

@@ -1,9 +1,11 @@
 // A comparison in plain words: one sentence per part, the same in text and JSON.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "sim/analysis/comparison.hpp"
+#include "studies/diff/diff.hpp"
 #include "studies/diff/tolerance.hpp"
 
 namespace debubble {
@@ -16,6 +18,16 @@ namespace debubble {
 
 // "step: measured and predicted differ by 7.3 %, more than 5.0 %"
 [[nodiscard]] std::string excess_words(const Excess& excess, const Diff& diff);
+
+// What a level's prediction was made from: "medians of the other 2 steps"
+[[nodiscard]] std::string level_words(BubbleLevel level, const Diff& diff);
+
+// The level of the prediction that is shown: "medians of all 3 steps, the compared one among them"
+[[nodiscard]] std::string basis_words(const Diff& diff);
+
+// "transfers from device 2 to 3 take 3.10 times as long as those of the other links (3.100 ms against 1.000 ms), in 5
+// of 5 steps"
+[[nodiscard]] std::string slow_link_words(const LinkDurations& link, std::size_t iterations);
 
 // "+58.60 ms", "-1.2 us", "0 ns"
 [[nodiscard]] std::string format_gap(Nanoseconds gap);

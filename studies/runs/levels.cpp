@@ -1,0 +1,70 @@
+#include "studies/runs/levels.hpp"
+
+#include "sim/core/at.hpp"
+#include "studies/runs/median_costs.hpp"
+#include "studies/runs/predict.hpp"
+
+namespace debubble {
+namespace {
+
+BubbleAndStep with_bubble(const Timeline& timeline, double step) {
+  Nanoseconds busy = 0;
+  for (const Span& span : timeline.spans) busy += span.end - span.begin;
+  return {1 - static_cast<double>(busy) / (step * timeline.devices), step};
+}
+
+}  // namespace
+
+const char* to_string(BubbleLevel level) {
+  switch (level) {
+    case BubbleLevel::kReplay:
+      return "replay";
+    case BubbleLevel::kMedians:
+      return "medians";
+    case BubbleLevel::kForecast:
+      return "forecast";
+  }
+  return "";
+}
+
+BubbleAndStep measured_step(const RunRecord& run, std::size_t iteration) {
+  const Timeline& timeline = run.iterations[iteration].timeline;
+  return with_bubble(timeline, static_cast<double>(timeline.makespan));
+}
+
+// What is left of the gap when ops and transfers have their measured durations is the error of the replay: waits and
+// order are what it has to foresee.
+BubbleAndStep replayed_step(const Timeline& measured, const Comparison& compared) {
+  auto step = static_cast<double>(measured.makespan);
+  for (const GapCause cause : {GapCause::kWait, GapCause::kOrder, GapCause::kLaunchGap, GapCause::kUnexplained}) {
+    step -= static_cast<double>(at(compared.gap_by_cause, cause));
+  }
+  return with_bubble(measured, step);
+}
+
+BubbleAndStep replayed_step(const RunRecord& run, std::size_t iteration, const Simulated& predicted) {
+  const Timeline& timeline = run.iterations[iteration].timeline;
+  const Report report = report_of(run, iteration);
+  const TimedRun measured{&timeline, &report};
+  return replayed_step(timeline, compare(run.schedule, run.p2p, {&predicted.result.timeline, &predicted.result.report},
+                                         {&measured, 1}, 0));
+}
+
+RunRecord with_medians_of_others(const RunRecord& run, std::size_t iteration) {
+  RunRecord record = run;
+  MedianCosts medians;
+  for (std::size_t k = 0; k < run.iterations.size(); ++k) {
+    if (k == iteration) continue;
+    for (const Span& span : run.iterations[k].timeline.spans) {
+      medians.add_op(span.op, span.paired, span.end - span.begin);
+    }
+    for (const Transfer& transfer : run.iterations[k].timeline.transfers) {
+      if (!transfer.assumed) medians.add_transfer(transfer.end - transfer.begin);
+    }
+  }
+  medians.set(record);
+  record.iterations.clear();
+  return record;
+}
+
+}  // namespace debubble

@@ -137,8 +137,7 @@ def main():
         for path in sorted((folder / "primus" / source).glob("pp_rank_*.json")):
             write(f"{name}/{path.name}.gz", reduce_primus(load(path)))
         expected[name] = expected_of_primus(name)
-    sailor.write_profiles(folder / "sailor", HERE)
-    expected["sailor"] = sailor.expected(folder / "sailor")
+    sailor.write_files(folder / "sailor", HERE / "sailor_opt350")
     (HERE / "runs.json").write_text(json.dumps(list_of_runs(folder), indent=1) + "\n")
     (HERE / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 

@@ -134,11 +134,12 @@ def profile(folder, samples):
             "sequence_length": TOKENS, "origin": origin, "layers": layers}
 
 
-def write_profiles(folder, here):
-    (here / "sailor_opt350").mkdir(exist_ok=True)
+def write_files(folder, target):
+    target.mkdir(exist_ok=True)
     for samples in sorted({plan["samples"] for plan in plans(folder)}):
-        path = here / "sailor_opt350" / f"mbs{samples}.profile.json"
+        path = target / f"mbs{samples}.profile.json"
         path.write_text(json.dumps(profile(folder, samples), indent=1) + "\n")
+    (target / "expected.json").write_text(json.dumps(expected(folder), indent=1) + "\n")
 
 
 def expected(folder):
@@ -149,7 +150,7 @@ def expected(folder):
         layers = layers_of(folder, plan["samples"])
         stages = [[sum(layers[layer][part] for layer in stage) for part in (0, 1)] for stage in plan["layers"]]
         transfer = transfer_bytes(plan["samples"]) / fastest + 2 * 500e-9  # and two links' latency
-        found[plan["id"]] = {"step_ms": 1e3 * plan["step_s"],
+        found[plan["id"]] = {"step_ms": round(1e3 * plan["step_s"], 6),
                              "pipeline_ms": round(1e3 * pipeline_end(stages, plan["microbatches"], transfer), 6)}
     return found
 

@@ -14,6 +14,8 @@ import json
 import pathlib
 import sys
 
+import sailor
+
 HERE = pathlib.Path(__file__).resolve().parent
 COMPUTE = {"forward-compute": "F", "backward-compute": "B"}
 KEPT = {*COMPUTE, "forward-send", "forward-recv", "backward-send", "backward-recv"}
@@ -39,6 +41,7 @@ SOURCES = [
      "where": "sail-sg/VocabularyParallelism, commit 6191c3bff018e2407d0c2d543be840fb3bd437f6, artifact/exp_one_host.csv",
      "licence": "facts; BSD-3-Clause (Megatron-LM)",
      "not_modelled": ["transfers between stages", "launch times"]},
+    sailor.SOURCE,
 ]
 
 
@@ -118,6 +121,7 @@ def list_of_runs(folder):
         runs.append({"id": f"vocabulary-{name}", "source": "vocabulary-parallelism", "schedule": "1f1b",
                      "microbatches": row["m"], "forward_ns": [1000 * time for time in row["F_us"]],
                      "backward_ns": [1000 * time for time in row["B_us"]], "step_ns": round(1e6 * row["iter_ms"])})
+    runs += sailor.rows(folder / "sailor")
     return {"schema": "debubble.measured/1", "sources": SOURCES, "runs": runs}
 
 
@@ -133,6 +137,7 @@ def main():
         for path in sorted((folder / "primus" / source).glob("pp_rank_*.json")):
             write(f"{name}/{path.name}.gz", reduce_primus(load(path)))
         expected[name] = expected_of_primus(name)
+    sailor.write_files(folder / "sailor", HERE / "sailor_opt350")
     (HERE / "runs.json").write_text(json.dumps(list_of_runs(folder), indent=1) + "\n")
     (HERE / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 

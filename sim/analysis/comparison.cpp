@@ -7,17 +7,10 @@
 #include "sim/analysis/joined_runs.hpp"
 #include "sim/analysis/replay_graph.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/median.hpp"
 
 namespace debubble {
 namespace {
-
-// The value with `tenths` tenths of all others at or below it (nearest rank).
-template <typename T>
-T tenths_percentile(std::vector<T> values, std::size_t tenths) {
-  std::sort(values.begin(), values.end());
-  const std::size_t rank = (values.size() * tenths + 9) / 10;
-  return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
-}
 
 template <typename Get>
 auto figure(const TimedRun& predicted, std::span<const TimedRun> measured, std::size_t chosen, Get get) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/analysis/comparison.hpp"
+#include "studies/diff/log_diff.hpp"
 #include "studies/diff/tolerance.hpp"
 
 namespace debubble {
@@ -17,7 +18,13 @@ namespace debubble {
 // "step: measured and predicted differ by 7.3 %, more than 5.0 %"
 [[nodiscard]] std::string excess_words(const Excess& excess, const Diff& diff);
 
+[[nodiscard]] std::string excess_words(const Excess& excess, const LogDiff& diff);
+
 // "+58.60 ms", "-1.2 us", "0 ns"
 [[nodiscard]] std::string format_gap(Nanoseconds gap);
+// "+1.25 GiB", "0 B"
+[[nodiscard]] std::string format_size_gap(Bytes gap);
+// "+7.3 %"; "" of none, and of a gap from nothing.
+[[nodiscard]] std::string format_relative_gap(std::int64_t gap, std::int64_t predicted);
 
 }  // namespace debubble

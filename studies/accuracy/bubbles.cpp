@@ -7,6 +7,7 @@
 #include "schedules/catalog.hpp"
 #include "sim/analysis/comparison.hpp"
 #include "sim/core/error.hpp"
+#include "studies/accuracy/timed_log.hpp"
 #include "studies/runs/median_costs.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
@@ -143,6 +144,32 @@ JudgedRun judge_stage_times(const MeasuredRow& row, Progress& progress) {
   return judged;
 }
 
+JudgedRun judge_log(const MeasuredRow& row, Progress& progress) {
+  const TimedLog log = read_timed_log(row.log);
+  RunRecord record;
+  record.schedule = build_schedule(log.schedule, {log.devices, log.microbatches, log.chunks, {}, nullptr});
+  const std::size_t count = log.lines.size();
+  JudgedRun judged;
+  judged.row = &row;
+  judged.schedule = record.schedule.name;
+  judged.devices = log.devices;
+  judged.microbatches = log.microbatches;
+  judged.steps = count;
+  judged.ideal = ideal_bubble(record, row.id, progress);
+  BubbleAndStep timers;
+  for (std::size_t k = 0; k < count; ++k) {
+    const TimedLine& line = log.lines[k];
+    const auto step = static_cast<double>(line.pipeline);
+    add_share(judged.measured, {bubble_of(line.forward + line.backward, step, 1), step}, count);
+    record.costs.stages.assign(static_cast<std::size_t>(record.schedule.stages), stage_of_others(log, k));
+    const Simulated run = simulate_or_refuse(record, row.id, progress);
+    add_share(timers, {run.result.report.devices.back().bubble_ratio, static_cast<double>(run.result.report.makespan)},
+              count);
+  }
+  judged.predicted[place_of(BubbleLevel::kTimers)] = timers;
+  return judged;
+}
+
 // The error that is furthest from 0, and the means, of one quantity.
 struct Errors {
   double mean_absolute = 0, bias = 0, worst = 0;
@@ -165,6 +192,8 @@ const char* to_string(BubbleLevel level) {
       return "replay";
     case BubbleLevel::kMedians:
       return "medians";
+    case BubbleLevel::kTimers:
+      return "timers";
     case BubbleLevel::kForecast:
       return "forecast";
   }
@@ -182,7 +211,9 @@ std::vector<JudgedRun> judge_bubbles(const MeasuredList& list, Progress& progres
   std::vector<JudgedRun> judged;
   for (const MeasuredRow& row : list.runs) {
     progress.phase("predicting " + row.id);
-    judged.push_back(row.schedule.empty() ? judge_recording(row, progress) : judge_stage_times(row, progress));
+    judged.push_back(!row.log.empty()       ? judge_log(row, progress)
+                     : row.schedule.empty() ? judge_recording(row, progress)
+                                            : judge_stage_times(row, progress));
   }
   return judged;
 }

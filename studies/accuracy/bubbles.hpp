@@ -2,6 +2,8 @@
 //
 //     replay     the durations of the same step's ops and transfers: tests order and dependencies
 //     medians    the medians of the other steps of the run: what a prediction from a profile can reach
+//     timers     of a training log: the last stage's, medians of the other lines, taken for every stage. The bubble is
+//                the last stage's idle share: a log says nothing of the others
 //     forecast   stage times that were measured apart from the run: what a user gets before it
 //
 // Errors are predicted - measured for bubbles, in points of the step, and predicted / measured - 1 for the step. They
@@ -19,9 +21,10 @@
 
 namespace debubble {
 
-enum class BubbleLevel { kReplay, kMedians, kForecast };
-inline constexpr std::array kLevels{BubbleLevel::kReplay, BubbleLevel::kMedians, BubbleLevel::kForecast};
-[[nodiscard]] const char* to_string(BubbleLevel level);  // "replay", "medians", "forecast"
+enum class BubbleLevel { kReplay, kMedians, kTimers, kForecast };
+inline constexpr std::array kLevels{BubbleLevel::kReplay, BubbleLevel::kMedians, BubbleLevel::kTimers,
+                                    BubbleLevel::kForecast};
+[[nodiscard]] const char* to_string(BubbleLevel level);  // "replay", "medians", ...
 
 struct BubbleAndStep {
   double bubble = 0;  // idle share of the step, over all devices
@@ -33,7 +36,7 @@ struct JudgedRun {
   std::string schedule;
   int devices = 0;
   int microbatches = 0;
-  std::size_t steps = 0;  // of the recording; 0: only the mean step is known
+  std::size_t steps = 0;  // of the recording, or lines of the log; 0: only the mean step is known
   double ideal = 0;       // the bubble of this order with equal stages, a backward twice a forward, and no transfers
   BubbleAndStep measured;
   std::array<std::optional<BubbleAndStep>, kLevels.size()> predicted;  // by level
@@ -49,7 +52,8 @@ struct LevelSummary {
   std::string bubble_worst_id, step_worst_id;
 };
 
-// Throws InputError: what open_run throws, D009 for a run whose order deadlocks.
+// Throws InputError: what open_run throws, D009 for a run whose order deadlocks, and of a log what read_logged_run
+// throws, and P016 where it has no timers.
 [[nodiscard]] std::vector<JudgedRun> judge_bubbles(const MeasuredList& list, Progress& progress);
 
 // Of the runs that have this level; without runs all is 0.

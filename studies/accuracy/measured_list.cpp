@@ -62,7 +62,10 @@ MeasuredRow read_measured_row(const JsonValue& value, const std::string& pointer
   row.id = reader.text("id");
   row.source = reader.text("source");
   row.schedule = reader.optional_text("schedule");
-  if (row.schedule.empty()) {
+  const std::string log = reader.optional_text("log");
+  if (!log.empty()) {
+    row.log = beside(file, log);
+  } else if (row.schedule.empty()) {
     for (const std::string& name : texts_member(reader, "files")) row.files.push_back(beside(file, name));
     row.replica = static_cast<int>(reader.optional_integer("replica", kReplicaRule).value_or(0));
     if (row.files.empty()) {

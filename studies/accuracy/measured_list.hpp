@@ -1,7 +1,7 @@
 // MeasuredList: measured pipeline runs whose bubbles are predicted, `debubble.measured/1` (traces/measured/runs.json).
 //
 // A run is a recording, by its files, or a row: what each stage took when it was measured apart, and the step of the
-// real run. Files are next to the list.
+// real run, or a training log of Megatron-LM with the timers of its last rank. Files are next to the list.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,10 @@ struct MeasuredRow {
   // A recording:
   std::vector<std::string> files;  // paths as they are opened
   int replica = 0;
+  // A training log:
+  std::string log;  // path as it is opened; empty: none
   // Stage times:
-  std::string schedule;  // empty: a recording
+  std::string schedule;  // empty: a recording or a log
   int microbatches = 0;
   std::vector<Nanoseconds> forward;  // of one microbatch, by stage; one stage per device
   std::vector<Nanoseconds> backward;

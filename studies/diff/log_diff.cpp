@@ -250,15 +250,21 @@ void add_log_notes(const LoggedRun& run, LogDiff& diff) {
   }
   if (run.log.cut) note("the log ends within a line of an iteration, which is left out");
   if (has("--fp16") && !has("--accumulate-allreduce-grads-in-fp32") && diff.predicted_name.empty()) {
-    note("gradients are summed in fp16 and copied to fp32 for the optimizer, 6 bytes a weight; 4 are modelled");
+    note(
+        "gradients are fp16 while microbatches run and are copied to fp32 for the optimizer; the prediction keeps them "
+        "in "
+        "fp32 all along");
   }
   const std::optional<MemoryFit>& fit = diff.predicted.memory_fit;
   if (fit && fit->spare < 0) note("predicted to run out of memory, and yet it ran");
   if (!diff.predicted.step) note("the prediction has no training step: write step = \"on\" to add the optimizer");
   if (!diff.predicted.cluster || diff.predicted.cluster->topology == "ideal") {
     note(
-        "the network between pipeline ranks is not in the log: each is joined to the next as GPUs in one machine are; "
-        "import the log, add a topology, and compare with that");
+        "the network between pipeline ranks is not in the log: each is joined to the next as GPUs in one machine are. "
+        "To "
+        "change that: write the scenario with debubble import --from megatron, add topology and step = \"on\" to it, "
+        "and "
+        "compare: debubble diff SCENARIO --log LOG");
   }
 }
 

@@ -8,7 +8,7 @@
 namespace debubble {
 namespace {
 
-constexpr std::int64_t kMostRanks = 1'000'000;  // in one dimension
+constexpr std::int64_t kMostLoggedRanks = 1'000'000;  // in one dimension
 
 [[noreturn]] void refuse_contradiction(const std::string& name, std::string message) {
   throw InputError(
@@ -35,9 +35,9 @@ void read_arguments(LoggedRun& run, const std::string& name) {
   run.sequence = arguments.count("seq-length").value_or(0);
   const std::int64_t tensor = arguments.count("tensor-model-parallel-size").value_or(1);
   const std::int64_t context = arguments.count("context-parallel-size").value_or(1);
-  if (std::max({tensor, context, run.pipeline}) > kMostRanks) {
-    refuse_contradiction(name,
-                         "there are more than " + std::to_string(kMostRanks) + " tensor, context or pipeline ranks");
+  if (std::max({tensor, context, run.pipeline}) > kMostLoggedRanks) {
+    refuse_contradiction(
+        name, "there are more than " + std::to_string(kMostLoggedRanks) + " tensor, context or pipeline ranks");
   }
   run.inner_ranks = tensor * context;
   run.pipeline_inside = arguments.flag("use-tp-pp-dp-mapping");
@@ -64,7 +64,7 @@ void check_ranks(const LoggedRun& run, const std::string& name) {
   }
 }
 
-void check_order(const LoggedRun& run, const std::string& name) {
+void check_iteration_order(const LoggedRun& run, const std::string& name) {
   const std::vector<LoggedInterval>& all = run.log.intervals;
   for (std::size_t k = 1; k < all.size(); ++k) {
     if (all[k].last_iteration > all[k - 1].last_iteration) continue;
@@ -113,7 +113,7 @@ LoggedRun read_logged_run(const std::string& text, const std::string& name) {
         "give a log that reaches its first line of an iteration (--log-interval)"});
   }
   check_ranks(run, name);
-  check_order(run, name);
+  check_iteration_order(run, name);
   choose_intervals(run, name);
   return run;
 }

@@ -12,20 +12,16 @@
 namespace debubble {
 namespace {
 
-// What helps from here: a network for the prediction, then a gate.
+// What helps from here: a scenario to change, then a gate.
 std::string next_log_command(const LogDiffRequest& request, const std::string& tolerance) {
   const std::string log = shell_quoted(request.log);
-  if (request.scenario.empty()) {
-    return "debubble import --from megatron " + log +
-           " -o plan.toml, then topology and step in it, and debubble diff " + "plan.toml --log " + log;
-  }
-  return tolerance.empty()
-             ? "debubble diff " + shell_quoted(request.scenario) + " --log " + log + " --tolerance step=10%"
-             : "";
+  if (request.scenario.empty()) return "debubble import --from megatron " + log + " -o plan.toml";
+  if (!tolerance.empty()) return "";
+  return "debubble diff " + shell_quoted(request.scenario) + " --log " + log + " --tolerance step=10%";
 }
 
-std::string shown(const LogDiff& diff, const LogDiffRequest& request, const std::string& tolerance,
-                  const std::string& command_line, const Output& output) {
+std::string text_of_log_diff(const LogDiff& diff, const LogDiffRequest& request, const std::string& tolerance,
+                             const std::string& command_line, const Output& output) {
   switch (output.format()) {
     case Format::kJson:
       return log_diff_json(diff, {std::string(kVersion), command_line});
@@ -46,7 +42,7 @@ int diff_log(const LogDiffRequest& request, const std::string& tolerance, const 
   StderrProgress progress;
   const LogDiff diff = make_log_diff(request, progress);
   require_judgeable(tolerances, diff);
-  output.write(shown(diff, request, tolerance, command_line, output));
+  output.write(text_of_log_diff(diff, request, tolerance, command_line, output));
   output.commit();
   const std::vector<Excess> found = exceeded(tolerances, diff);
   for (const Excess& excess : found) {

@@ -14,7 +14,7 @@ Json figure_or_null(const std::optional<Figure<T>>& figure) {
   return figure ? figure_json(*figure) : Json(nullptr);
 }
 
-const char* enum_word(TimerFigure::Of of) {
+const char* rank_word(TimerFigure::Of of) {
   switch (of) {
     case TimerFigure::Of::kDevice:
       return "device";
@@ -30,7 +30,7 @@ Json timers_json(const LogDiff& diff) {
   Json list = Json::array();
   for (const TimerFigure& timer : diff.timers) {
     list.push_back({{"timer", timer.name},
-                    {"of", enum_word(timer.of)},
+                    {"of", rank_word(timer.of)},
                     {"device", timer.of == TimerFigure::Of::kDevice ? Json(timer.device) : Json(nullptr)},
                     {"time_ns", figure_json(timer.time)}});
   }
@@ -104,7 +104,7 @@ std::string log_diff_csv(const LogDiff& diff) {
   if (diff.tokens_per_second) csv += csv_row("throughput", "", "tokens/s", *diff.tokens_per_second);
   for (const TimerFigure& timer : diff.timers) {
     const bool device = timer.of == TimerFigure::Of::kDevice;
-    csv += csv_row(device ? timer.name : timer.name + " of the " + enum_word(timer.of),
+    csv += csv_row(device ? timer.name : timer.name + " of the " + rank_word(timer.of),
                    device ? std::to_string(timer.device) : "", "ns", timer.time);
   }
   for (const IdleFigure& idle : diff.idle) {

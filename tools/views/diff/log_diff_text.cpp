@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 
@@ -124,11 +125,13 @@ class LogView {
   }
 
   static void add_rate(Table& table, const std::string& name, const Figure<double>& rate) {
-    const auto number = [](double value) { return fmt::format("{:.4g}", value); };
+    const auto number = [](double value) {
+      return value < 1000 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
+    };
     const std::string relative =
         rate.predicted > 0 ? fmt::format("{:+.1f} %", 100 * rate.gap() / rate.predicted) : std::string();
-    table.add_row({name, number(rate.predicted), number(rate.measured), fmt::format("{:+.4g}", rate.gap()), relative,
-                   range_words(rate, number)});
+    table.add_row({name, number(rate.predicted), number(rate.measured),
+                   (rate.gap() < 0 ? "-" : "+") + number(std::abs(rate.gap())), relative, range_words(rate, number)});
   }
 
   static void add_stage(Table& table, const StageMemoryFigure& stage) {

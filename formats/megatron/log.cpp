@@ -20,6 +20,7 @@ constexpr std::string_view kNewSize = "(new size: ";
 constexpr std::string_view kIteration = "iteration";
 constexpr std::string_view kElapsed = "elapsed time per iteration (ms): ";
 constexpr std::string_view kGlobalBatch = "global batch size:";
+constexpr std::string_view kSkipped = "number of skipped iterations:";
 constexpr std::string_view kRank = "[Rank ";
 constexpr std::string_view kMemory = "memory (MB)";
 constexpr std::string_view kMaxAllocated = "max allocated: ";
@@ -105,7 +106,8 @@ bool read_interval(std::string_view line, MegatronLog& log) {
   const auto number = whole_number(number_at(line.substr(iteration + kIteration.size())));
   if (!time || *time == 0 || !number) return false;
   const auto batch = whole_number(number_at(after(line, kGlobalBatch)));
-  log.intervals.push_back({*number, *time, std::max<std::int64_t>(0, batch.value_or(0)), {}});
+  const auto skipped = whole_number(number_at(after(line, kSkipped)));
+  log.intervals.push_back({*number, *time, batch.value_or(0), skipped.value_or(0), {}});
   return true;
 }
 

@@ -29,6 +29,7 @@ struct LoggedInterval {
   std::int64_t last_iteration = 0;  // the times are means over the iterations since the line before
   Nanoseconds iteration_time = 0;
   std::int64_t global_batch = 0;    // samples of an iteration; 0: the line does not say
+  std::int64_t skipped = 0;         // iterations without the optimizer, for the gradients overflowed
   std::vector<LoggedTimer> timers;  // of the same iterations, each per iteration
 };
 

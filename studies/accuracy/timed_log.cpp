@@ -64,7 +64,7 @@ TimedLog read_timed_log(const std::string& file) {
   log.chunks = count_in(scenario, "chunks", 1);
   if (log.microbatches < 1) refuse_log("P012", file, "its arguments do not say how many microbatches there are");
   for (const LoggedInterval& interval : run.intervals) log.lines.push_back(timed_line(interval, file));
-  if (log.lines.size() < 2) refuse_log("P016", file, "it has fewer than three lines of iterations");
+  if (log.lines.size() < 2) refuse_log("P016", file, "it has fewer than two warm lines of iterations");
   return log;
 }
 

@@ -22,11 +22,11 @@ struct TimedLog {
   int devices = 0;
   int microbatches = 0;
   int chunks = 1;
-  std::vector<TimedLine> lines;  // but the first, which warms up; at least two
+  std::vector<TimedLine> lines;  // but the first, which warms up, and those that skipped the optimizer; at least two
 };
 
 // Throws InputError: what read_logged_run and read_megatron throw, P012 for times that contradict each other, P016 for
-// a log whose lines have no timers of the last rank, or that has fewer than three.
+// a log whose lines have no timers of the last rank, or that has fewer than two to compare.
 [[nodiscard]] TimedLog read_timed_log(const std::string& file);
 
 // One stage of one microbatch, as long as the medians of all lines but `left_out` say.

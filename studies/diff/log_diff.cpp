@@ -248,6 +248,9 @@ void add_log_notes(const LoggedRun& run, LogDiff& diff) {
     note(std::to_string(run.smaller) + " lines of iterations with another global batch than " +
          std::to_string(run.global_batch) + " are left out");
   }
+  if (run.skipping > 0) {
+    note(std::to_string(run.skipping) + " lines with iterations that skipped the optimizer are left out");
+  }
   if (run.log.cut) note("the log ends within a line of an iteration, which is left out");
   if (has("--fp16") && !has("--accumulate-allreduce-grads-in-fp32") && diff.predicted_name.empty()) {
     note(

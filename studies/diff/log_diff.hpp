@@ -63,7 +63,7 @@ struct LogDiff {
   bool hardware_in_log = false;  // else it was given
   Report predicted;              // with the training step
   std::size_t lines = 0;         // of iterations, that are compared; 0: none is in the log
-  std::size_t left_out = 0;      // warm-up, and those of a smaller batch
+  std::size_t left_out = 0;      // warm-up, another batch, or the optimizer was skipped
   std::int64_t last_iteration = 0;
   std::optional<Figure<Nanoseconds>> step;  // none: the log has no line of an iteration
   std::optional<Figure<double>> samples_per_second;

@@ -35,6 +35,10 @@ void read_arguments(LoggedRun& run, const std::string& name) {
   run.sequence = arguments.count("seq-length").value_or(0);
   const std::int64_t tensor = arguments.count("tensor-model-parallel-size").value_or(1);
   const std::int64_t context = arguments.count("context-parallel-size").value_or(1);
+  if (!arguments.found().empty()) {
+    const std::string& found = arguments.found().front();
+    refuse_contradiction(name, found.substr(0, found.find(": left out")));
+  }
   if (std::max({tensor, context, run.pipeline}) > kMostLoggedRanks) {
     refuse_contradiction(
         name, "there are more than " + std::to_string(kMostLoggedRanks) + " tensor, context or pipeline ranks");
@@ -70,6 +74,14 @@ void check_iteration_order(const LoggedRun& run, const std::string& name) {
     if (all[k].last_iteration > all[k - 1].last_iteration) continue;
     refuse_contradiction(name, "iteration " + std::to_string(all[k].last_iteration) + " comes after iteration " +
                                    std::to_string(all[k - 1].last_iteration) + ": lines are repeated or not in order");
+  }
+}
+
+// An iteration whose gradients overflowed has no optimizer. Where all lines have such, they are all there is.
+void leave_out_skipping(LoggedRun& run) {
+  const auto skips = [](const LoggedInterval& interval) { return interval.skipped > 0; };
+  if (!std::all_of(run.intervals.begin(), run.intervals.end(), skips)) {
+    run.skipping = std::erase_if(run.intervals, skips);
   }
 }
 
@@ -115,6 +127,7 @@ LoggedRun read_logged_run(const std::string& text, const std::string& name) {
   check_ranks(run, name);
   check_iteration_order(run, name);
   choose_intervals(run, name);
+  leave_out_skipping(run);
   return run;
 }
 

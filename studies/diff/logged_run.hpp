@@ -11,8 +11,9 @@ namespace debubble {
 
 struct LoggedRun {
   MegatronLog log;
-  std::vector<LoggedInterval> intervals;  // that are compared: warm, and of the full batch
-  std::size_t smaller = 0;                // lines of a smaller batch that were left out
+  std::vector<LoggedInterval> intervals;  // that are compared: warm, of the full batch, each with its optimizer
+  std::size_t smaller = 0;                // lines of another batch that were left out
+  std::size_t skipping = 0;               // lines with iterations that skipped the optimizer, left out
   std::int64_t pipeline = 1;
   std::int64_t world = 0;         // ranks; 0: not in the log
   std::int64_t global_batch = 0;  // samples; 0: not in the log

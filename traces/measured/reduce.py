@@ -96,17 +96,19 @@ def reduce_log(path):
 
 
 def expected_of_log(name):
-    """Of each line but the first: the pipeline's time, and the share of it in which the last rank ran nothing."""
-    iterations, elapsed = [], None
+    """Of each line but the first and those whose iterations skipped the optimizer: the pipeline's time, and the share of
+    it in which the last rank ran nothing."""
+    iterations, elapsed, skipped = [], None, None
     for line in (HERE / f"{name}.log").read_text().splitlines():
         if "elapsed time per iteration (ms): " in line:
             elapsed = float(line.split("elapsed time per iteration (ms): ")[1].split()[0])
+            skipped = int(line.split("number of skipped iterations:")[1].split()[0])
         elif line.startswith("time (ms) | "):
             timers = {key.strip(): float(time) for key, time in (one.split(": ") for one in line.split(" | ")[1:])}
             step = elapsed - timers["optimizer"] - timers["backward-params-all-reduce"]
             busy = timers["forward-compute"] + timers["backward-compute"]
-            iterations.append({"step_ms": round(step, 6), "bubble": round(1 - busy / step, 8)})
-    return {"0": iterations[1:]}
+            iterations.append((skipped, {"step_ms": round(step, 6), "bubble": round(1 - busy / step, 8)}))
+    return {"0": [one for count, one in iterations[1:] if count == 0]}
 
 
 def figures(ops):

@@ -96,7 +96,7 @@ class LogView {
     if (diff_.samples_per_second) add_rate(table, "samples/s", *diff_.samples_per_second);
     if (diff_.tokens_per_second) add_rate(table, "tokens/s", *diff_.tokens_per_second);
     for (const TimerFigure& timer : diff_.timers) {
-      add_time(table, timer.name + " " + place_words(timer), timer.time);
+      add_time(table, timer.name.substr(0, timer.name.find("-compute")) + " " + place_words(timer), timer.time);
     }
     for (const IdleFigure& idle : diff_.idle) {
       const Figure<double>& share = idle.share;

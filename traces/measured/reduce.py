@@ -51,7 +51,7 @@ BIGSCIENCE_SOURCE = {
              "experiments/gpt2-meg-ds-3d",
     "licence": "Apache-2.0",
     "not_modelled": ["how stages differ: the log times the last one only, whose vocabulary the others lack, and none "
-                     "need be as fast; with 64 stages of one layer each the vocabulary is a tenth of it",
+                     "need be as fast; with 64 stages of one layer each the vocabulary is a large part of it",
                      "transfers between stages, which lie on the network between nodes and hold the ranks"]}
 
 

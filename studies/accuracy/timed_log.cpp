@@ -3,7 +3,6 @@
 #include <optional>
 #include <string_view>
 
-#include "formats/files/read_file.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "formats/text/numbers.hpp"
 #include "sim/core/error.hpp"
@@ -54,7 +53,7 @@ TimedLine timed_line(const LoggedInterval& interval, const std::string& file) {
 }  // namespace
 
 TimedLog read_timed_log(const std::string& file) {
-  const std::string text = read_file(file, "--records");
+  const std::string text = log_text(file, "--records");
   const LoggedRun run = read_logged_run(text, file);
   const MegatronScenario scenario = read_megatron(text, file);
   TimedLog log;

@@ -8,7 +8,6 @@
 
 #include "cost_models/transformer/hardware.hpp"
 #include "formats/exporters/finding_text.hpp"
-#include "formats/files/read_file.hpp"
 #include "formats/megatron/scenario_of.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
@@ -273,12 +272,17 @@ void add_log_notes(const LoggedRun& run, LogDiff& diff) {
 
 }  // namespace
 
-bool LogDiff::has_memory() const {
-  return std::any_of(memory.begin(), memory.end(), [](const StageMemoryFigure& stage) { return stage.ranks > 0; });
+PeakMemory LogDiff::peak_memory() const {
+  PeakMemory peak;
+  for (const StageMemoryFigure& stage : memory) {
+    peak.predicted = std::max(peak.predicted, stage.predicted);
+    if (stage.ranks > 0) peak.measured = std::max(peak.measured.value_or(0), stage.most);
+  }
+  return peak;
 }
 
 LogDiff make_log_diff(const LogDiffRequest& request, Progress& progress) {
-  const std::string text = read_file(request.log, "--log");
+  const std::string text = log_text(request.log, "--log");
   const LoggedRun run = read_logged_run(text, request.log);
   LogDiff diff;
   diff.log_name = request.log;

@@ -56,6 +56,12 @@ struct StageMemoryFigure {
   Bytes least = 0;
 };
 
+// The most of all devices; of the measured ones those that the log names.
+struct PeakMemory {
+  Bytes predicted = 0;
+  std::optional<Bytes> measured;
+};
+
 struct LogDiff {
   std::string log_name;
   std::string predicted_name;    // the scenario file; "": the log's own arguments
@@ -74,7 +80,8 @@ struct LogDiff {
   std::vector<AssumedArgument> assumed;
   std::vector<std::string> notes;
 
-  [[nodiscard]] bool has_memory() const;
+  [[nodiscard]] PeakMemory peak_memory() const;
+  [[nodiscard]] bool has_memory() const { return peak_memory().measured.has_value(); }
 };
 
 // Throws InputError: P010 for a text without a whole block of arguments, F001 where they do not say how large the model

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "formats/files/plain_text.hpp"
+#include "formats/files/read_file.hpp"
 #include "formats/megatron/arguments.hpp"
 #include "sim/core/error.hpp"
 
 namespace debubble {
 namespace {
 
+constexpr std::size_t kLongestLog = std::size_t{1} << 30;
 constexpr std::int64_t kMostLoggedRanks = 1'000'000;  // in one dimension
 
 [[noreturn]] void refuse_contradiction(const std::string& name, std::string message) {
@@ -103,6 +106,10 @@ void choose_intervals(LoggedRun& run, const std::string& name) {
 int LoggedRun::device_of(std::int64_t rank) const {
   const std::int64_t ranks = world > 0 ? world : inner_ranks * pipeline;
   return static_cast<int>(pipeline_inside ? rank / inner_ranks % pipeline : rank / (ranks / pipeline));
+}
+
+std::string log_text(const std::string& file, const std::string& flag) {
+  return plain_text(read_file(file, flag), file, kLongestLog);
 }
 
 LoggedRun read_logged_run(const std::string& text, const std::string& name) {

@@ -25,6 +25,9 @@ struct LoggedRun {
   [[nodiscard]] int device_of(std::int64_t rank) const;
 };
 
+// The file's text, out of gzip when it is in gzip. Throws InputError C005, K001, P017.
+[[nodiscard]] std::string log_text(const std::string& file, const std::string& flag);
+
 // Throws InputError P010, P012, P016, as make_log_diff says.
 [[nodiscard]] LoggedRun read_logged_run(const std::string& text, const std::string& name);
 

@@ -62,6 +62,7 @@ TEST_CASE("a log is predicted from its own arguments, and set beside its iterati
   REQUIRE(diff["memory"].size() == 4);
   CHECK(diff["memory"][0]["ranks"] == 4);
   CHECK(diff["memory"][0]["measured_bytes"] == 27'477'472'256);  // 26204.5595703125 MiB
+  CHECK(diff["peak_memory"]["measured_bytes"] == 27'477'472'256);
   // What the model of a V100 reaches, without a fit: the A100's shares of the peak, and a network that is not known.
   CHECK(std::abs(diff["step_ns"]["predicted"].get<double>() / 1'380'600'000 - 0.739) < 0.01);
 }
@@ -73,7 +74,7 @@ TEST_CASE("text says what was predicted, measured and assumed, in 80 columns") {
   for (const char* const part :
        {"1f1b on 4 devices, 4 microbatches: predicted and measured\n", "on v100 (named in the log)",
         "train.log: 17 lines of iterations, up to iteration 200, 3 left out", "\nstep ", "\nsamples/s ",
-        "\nforward d3 ", "\nidle share d3 ", "\npeak memory d0 ", "most of 4 ranks",
+        "\nforward d3 ", "\nidle share d3 ", "\npeak memory ", "most of all ranks", "\n  of d0 ", "most of 4 ranks",
         "not in the log, and taken to be\n", "--use-distributed-optimizer  off",
         "the network between pipeline ranks is not in the log",
         "2 lines with iterations that skipped the optimizer are left out"}) {
@@ -225,6 +226,8 @@ TEST_CASE("flags that contradict --log, or mean nothing with it") {
   refused({"--log", kTrainingLog, "--bundle", "b.tar"}, "error[C087]");
   refused({"--log", kTrainingLog, "--replica", "1"}, "error[C087]");
   refused({"--log", "gone.log"}, "error[C005]");
+  folder.write("cut.log.gz", "\x1f\x8b\x08");
+  refused({"--log", "cut.log.gz"}, "error[K001]");
   refused({}, "error[C061]: FILE is missing");
 }
 

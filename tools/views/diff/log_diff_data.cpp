@@ -89,6 +89,10 @@ std::string log_diff_json(const LogDiff& diff, const ToolFacts& tool) {
   for (const IdleFigure& idle : diff.idle) {
     json["idle"].push_back({{"device", idle.device}, {"idle_share", figure_json(idle.share)}});
   }
+  const PeakMemory peak = diff.peak_memory();
+  json["peak_memory"] = {{"predicted_bytes", peak.predicted},
+                         {"measured_bytes", peak.measured ? Json(*peak.measured) : Json(nullptr)},
+                         {"gap_bytes", peak.measured ? Json(*peak.measured - peak.predicted) : Json(nullptr)}};
   json["memory"] = stages_json(diff);
   return json.text(2) + "\n";
 }
@@ -110,6 +114,9 @@ std::string log_diff_csv(const LogDiff& diff) {
   for (const IdleFigure& idle : diff.idle) {
     csv += csv_row("idle share", std::to_string(idle.device), "", idle.share);
   }
+  const PeakMemory peak = diff.peak_memory();
+  const std::string most = peak.measured ? fmt::format("{},{}", *peak.measured, *peak.measured - peak.predicted) : ",";
+  csv += fmt::format("peak_memory,,bytes,{},{},,\n", peak.predicted, most);
   for (const StageMemoryFigure& stage : diff.memory) {
     const std::string measured =
         stage.ranks == 0 ? "," : fmt::format("{},{}", stage.most, stage.most - stage.predicted);

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "formats/text/columns.hpp"
 #include "formats/text/quantities.hpp"
 #include "formats/text/shell.hpp"
+#include "sim/core/words.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/diff/log_diff_views.hpp"
 #include "tools/views/diff/words.hpp"
@@ -104,6 +106,8 @@ class LogView {
                      format_percent(share.measured), fmt::format("{:+.1f} pp", 100 * share.gap()), "",
                      range_words(share, format_percent)});
     }
+    const PeakMemory peak = diff_.peak_memory();
+    add_memory(table, "peak memory", peak.predicted, peak.measured, "most of all ranks");
     const std::vector<std::size_t> shown = shown_stages();
     for (const std::size_t d : shown) add_stage(table, diff_.memory[d]);
     text_ += table.text(width());
@@ -134,16 +138,20 @@ class LogView {
                    (rate.gap() < 0 ? "-" : "+") + number(std::abs(rate.gap())), relative, range_words(rate, number)});
   }
 
-  static void add_stage(Table& table, const StageMemoryFigure& stage) {
-    const std::string name = fmt::format("peak memory d{}", stage.device);
-    if (stage.ranks == 0) {
-      table.add_row({name, format_size(stage.predicted), "-", "-", "", "-"});
+  static void add_memory(Table& table, const std::string& name, Bytes predicted, std::optional<Bytes> measured,
+                         const std::string& ranks) {
+    if (!measured) {
+      table.add_row({name, format_size(predicted), "-", "-", "", "-"});
       return;
     }
-    const Bytes gap = stage.most - stage.predicted;
-    table.add_row({name, format_size(stage.predicted), format_size(stage.most), format_size_gap(gap),
-                   format_relative_gap(gap, stage.predicted),
-                   fmt::format("most of {} rank{}", stage.ranks, stage.ranks == 1 ? "" : "s")});
+    const Bytes gap = *measured - predicted;
+    table.add_row({name, format_size(predicted), format_size(*measured), format_size_gap(gap),
+                   format_relative_gap(gap, predicted), ranks});
+  }
+
+  static void add_stage(Table& table, const StageMemoryFigure& stage) {
+    add_memory(table, fmt::format("  of d{}", stage.device), stage.predicted,
+               stage.ranks > 0 ? std::optional(stage.most) : std::nullopt, "most of " + counted(stage.ranks, "rank"));
   }
 
   // All, or those with the largest gaps, by number; where none was measured those with the largest peaks.

@@ -7,7 +7,8 @@
 //                            predicted  measured       gap           p10 .. p90
 //     step                     1.021 s   1.381 s  +360 ms  +35.3 %   1.376 s .. 1.390 s
 //     ...
-//     peak memory d0          21.3 GiB  25.6 GiB  +4.3 GiB  +20.4 %  most of 4 ranks
+//     peak memory             21.3 GiB  25.6 GiB  +4.3 GiB  +20.4 %  most of all ranks
+//       of d0                 21.3 GiB  25.6 GiB  +4.3 GiB  +20.4 %  most of 4 ranks
 //
 //     not in the log, and taken to be
 //       --sequence-parallel  off

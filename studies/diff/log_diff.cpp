@@ -217,12 +217,11 @@ class Comparer {
 
   void add_memory() {
     for (const DeviceReport& device : report_.devices) {
-      diff_.memory.push_back({device.device, 0, device.peak_memory, 0, 0});
+      diff_.memory.push_back({device.device, 0, device.peak_memory, 0});
     }
     for (const LoggedMemory& memory : run_.log.memory) {
       StageMemoryFigure& stage = diff_.memory.at(static_cast<std::size_t>(run_.device_of(memory.rank)));
       stage.most = std::max(stage.most, memory.max_allocated);
-      stage.least = stage.ranks == 0 ? memory.max_allocated : std::min(stage.least, memory.max_allocated);
       ++stage.ranks;
     }
   }

@@ -50,10 +50,9 @@ struct IdleFigure {
 // PyTorch's torch.cuda.max_memory_allocated; the prediction is of the allocator, too.
 struct StageMemoryFigure {
   int device = 0;
-  int ranks = 0;  // that say it; 0: none, and `most` and `least` mean nothing
+  int ranks = 0;  // that say it; 0: none, and `most` means nothing
   Bytes predicted = 0;
   Bytes most = 0;
-  Bytes least = 0;
 };
 
 // The most of all devices; of the measured ones those that the log names.

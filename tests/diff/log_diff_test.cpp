@@ -73,9 +73,9 @@ TEST_CASE("text says what was predicted, measured and assumed, in 80 columns") {
   const std::string text = folder.data({"diff", "--log", "train.log", "--width", "80"});
   for (const char* const part :
        {"1f1b on 4 devices, 4 microbatches: predicted and measured\n", "on v100 (named in the log)",
-        "train.log: 17 lines of iterations, up to iteration 200, 3 left out", "\nstep ", "\nsamples/s ",
-        "\nforward d3 ", "\nidle share d3 ", "\npeak memory ", "most of all ranks", "\n  of d0 ", "most of 4 ranks",
-        "not in the log, and taken to be\n", "--use-distributed-optimizer  off",
+        "train.log: 17 lines of iterations, up to iteration 200, 3 left out", "\nstep ", "\nbubble/step ",
+        "\nsamples/s ", "\nforward d3 ", "\nidle share d3 ", "\npeak memory ", "most of all ranks", "\n  of d0 ",
+        "most of 4 ranks", "not in the log, and taken to be\n", "--use-distributed-optimizer  off",
         "the network between pipeline ranks is not in the log",
         "2 lines with iterations that skipped the optimizer are left out"}) {
     CAPTURE(std::string(part));

@@ -45,8 +45,7 @@ Json stages_json(const LogDiff& diff) {
                     {"ranks", stage.ranks},
                     {"predicted_bytes", stage.predicted},
                     {"measured_bytes", measured ? Json(stage.most) : Json(nullptr)},
-                    {"gap_bytes", measured ? Json(stage.most - stage.predicted) : Json(nullptr)},
-                    {"least_measured_bytes", measured ? Json(stage.least) : Json(nullptr)}});
+                    {"gap_bytes", measured ? Json(stage.most - stage.predicted) : Json(nullptr)}});
   }
   return list;
 }
@@ -104,6 +103,7 @@ std::string log_diff_csv(const LogDiff& diff) {
   } else {
     csv += fmt::format("step,,ns,{},,,,\n", diff.predicted.makespan);
   }
+  csv += fmt::format("bubble_ratio,,,{},,,,\n", csv_number(diff.predicted.bubble_ratio));
   if (diff.samples_per_second) csv += csv_row("throughput", "", "samples/s", *diff.samples_per_second);
   if (diff.tokens_per_second) csv += csv_row("throughput", "", "tokens/s", *diff.tokens_per_second);
   for (const TimerFigure& timer : diff.timers) {

@@ -95,6 +95,7 @@ class LogView {
     } else {
       table.add_row({"step", format_duration(diff_.predicted.makespan), "-", "-", "", "-"});
     }
+    table.add_row({"bubble/step", format_percent(diff_.predicted.bubble_ratio), "-", "-", "", "-"});
     if (diff_.samples_per_second) add_rate(table, "samples/s", *diff_.samples_per_second);
     if (diff_.tokens_per_second) add_rate(table, "tokens/s", *diff_.tokens_per_second);
     for (const TimerFigure& timer : diff_.timers) {

@@ -57,7 +57,6 @@ std::string hardware_of(const LogDiffRequest& request, const MegatronLog& log) {
       "name them, or the nearest: --hardware a100-80; `debubble list hardware` has them all"});
 }
 
-// The scenario's flags, and the log in front of the place where one of them is wrong: nobody typed them.
 Scenario scenario_of_log(const std::string& text, const LogDiffRequest& request, const std::string& hardware,
                          std::vector<std::string>& notes) {
   const MegatronScenario translated = read_megatron(text, request.log);
@@ -73,15 +72,18 @@ Scenario scenario_of_log(const std::string& text, const LogDiffRequest& request,
     throw InputError(Diagnostic{"P012", request.log, "the arguments give a number that is too large for a scenario",
                                 "check the sizes, ranks and batches in the block of arguments"});
   }
-  try {
-    return check_scenario(flags);
-  } catch (const InputError& error) {
-    std::vector<Diagnostic> problems = error.diagnostics();
-    for (Diagnostic& problem : problems) {
-      if (problem.place != "--hardware") problem.place = request.log + ", as " + problem.place;
+  return check_scenario(flags);
+}
+
+// Nobody typed the flags that the log's arguments became: the log is in front of the place where one is wrong.
+[[noreturn]] void throw_for_log(const InputError& error, const std::string& log) {
+  std::vector<Diagnostic> problems = error.diagnostics();
+  for (Diagnostic& problem : problems) {
+    if (problem.place.starts_with("--") && problem.place != "--hardware" && problem.place != "--log") {
+      problem.place = log + ", as " + problem.place;
     }
-    throw InputError(std::move(problems));
   }
+  throw InputError(std::move(problems));
 }
 
 Simulated predict_job(const Scenario& scenario, const std::string& name, Progress& progress) {
@@ -286,18 +288,21 @@ LogDiff make_log_diff(const LogDiffRequest& request, Progress& progress) {
   LogDiff diff;
   diff.log_name = request.log;
   diff.predicted_name = request.scenario;
-  Scenario scenario;
+  const std::string& name = request.scenario.empty() ? request.log : request.scenario;
+  progress.phase("simulating " + name);
+  Simulated predicted;
   if (request.scenario.empty()) {
     diff.hardware = hardware_of(request, run.log);
     diff.hardware_in_log = request.hardware.empty();
-    scenario = scenario_of_log(text, request, diff.hardware, diff.notes);
     diff.assumed = assumed_arguments(run.log);
+    try {
+      predicted = predict_job(scenario_of_log(text, request, diff.hardware, diff.notes), name, progress);
+    } catch (const InputError& error) {
+      throw_for_log(error, request.log);
+    }
   } else {
-    scenario = check_scenario(request.read_scenario(request.scenario));
+    predicted = predict_job(check_scenario(request.read_scenario(request.scenario)), name, progress);
   }
-  progress.phase("simulating " + (request.scenario.empty() ? request.log : request.scenario));
-  const Simulated predicted =
-      predict_job(scenario, request.scenario.empty() ? request.log : request.scenario, progress);
   diff.predicted = predicted.result.report;
   check_same_pipeline(diff.predicted, run, request);
   Comparer(run, predicted, diff).compare();

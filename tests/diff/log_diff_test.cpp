@@ -190,6 +190,13 @@ TEST_CASE("logs that cannot be compared are refused, with the place and the reme
   refused(with(log, "num_layers ...................................... 40",
                "num_layers ...................................... 2000000000"),
           "C006", "train.log, as --model-size");
+  std::string many = without_lines(log, "  global_batch_size");
+  many = with(many, "  hidden_size", "  global_batch_size ..... 2000000000\n  hidden_size");
+  for (std::size_t at = many.find("global batch size:     4"); at != std::string::npos;
+       at = many.find("global batch size:     4")) {
+    many.replace(at, 24, "global batch size: 2000000000");
+  }
+  refused(many, "S015", "train.log, as --microbatches");
   refused(with(log, "Tesla V100-SXM2", "Riva TNT2"), "C004", "whose figures are not known");
   refused(without_lines(log, "|   0  "), "C004", "does not say on which GPUs");
 }

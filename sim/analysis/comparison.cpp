@@ -8,6 +8,7 @@
 #include "sim/analysis/joined_runs.hpp"
 #include "sim/analysis/replay_graph.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/median.hpp"
 
 namespace debubble {
 namespace {

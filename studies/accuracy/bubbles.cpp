@@ -7,6 +7,7 @@
 #include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "studies/accuracy/timed_log.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
 #include "studies/simulate/simulate.hpp"
@@ -105,6 +106,32 @@ JudgedRun judge_stage_times(const MeasuredRow& row, Progress& progress) {
   return judged;
 }
 
+JudgedRun judge_log(const MeasuredRow& row, Progress& progress) {
+  const TimedLog log = read_timed_log(row.log);
+  RunRecord record;
+  record.schedule = build_schedule(log.schedule, {log.devices, log.microbatches, log.chunks, {}, nullptr});
+  const std::size_t count = log.lines.size();
+  JudgedRun judged;
+  judged.row = &row;
+  judged.schedule = record.schedule.name;
+  judged.devices = log.devices;
+  judged.microbatches = log.microbatches;
+  judged.steps = count;
+  judged.ideal = ideal_bubble(record, row.id, progress);
+  BubbleAndStep timers;
+  for (std::size_t k = 0; k < count; ++k) {
+    const TimedLine& line = log.lines[k];
+    const auto step = static_cast<double>(line.pipeline);
+    add_share(judged.measured, {bubble_of(line.forward + line.backward, step, 1), step}, count);
+    record.costs.stages.assign(static_cast<std::size_t>(record.schedule.stages), stage_of_others(log, k));
+    const Simulated run = simulate_or_refuse(record, row.id, progress);
+    add_share(timers, {run.result.report.devices.back().bubble_ratio, static_cast<double>(run.result.report.makespan)},
+              count);
+  }
+  judged.predicted[place_of(BubbleLevel::kTimers)] = timers;
+  return judged;
+}
+
 // Flags are wrong at their place in the list.
 std::vector<Diagnostic> placed_in_list(std::vector<Diagnostic> problems, const MeasuredRow& row) {
   for (Diagnostic& problem : problems) {
@@ -144,6 +171,7 @@ JudgedRun judge_scenario(const MeasuredRow& row, Progress& progress) {
 
 JudgedRun judge(const MeasuredRow& row, Progress& progress) {
   if (row.flags) return judge_scenario(row, progress);
+  if (!row.log.empty()) return judge_log(row, progress);
   return row.schedule.empty() ? judge_recording(row, progress) : judge_stage_times(row, progress);
 }
 

@@ -23,7 +23,7 @@ struct JudgedRun {
   std::string schedule;
   int devices = 0;
   int microbatches = 0;
-  std::size_t steps = 0;  // of the recording; 0: only the mean step is known
+  std::size_t steps = 0;  // of the recording, or lines of the log; 0: only the mean step is known
   double ideal = 0;       // the bubble of this order with equal stages, a backward twice a forward, and no transfers
   BubbleAndStep measured;
   bool has_bubble = true;                                              // false: only the step was measured
@@ -41,7 +41,8 @@ struct LevelSummary {
   std::string bubble_worst_id, step_worst_id;
 };
 
-// Throws InputError: what open_run and check_scenario throw, D009 for a run whose order deadlocks.
+// Throws InputError: what open_run and check_scenario throw, D009 for a run whose order deadlocks, and of a log what
+// read_logged_run throws, and P016 where it has no timers.
 [[nodiscard]] std::vector<JudgedRun> judge_bubbles(const MeasuredList& list, Progress& progress);
 
 // Of the runs that have this level; without runs all is 0.

@@ -79,8 +79,11 @@ MeasuredRow read_measured_row(const JsonValue& value, const std::string& pointer
   row.source = reader.text("source");
   row.pointer = file + "#" + pointer;
   row.schedule = reader.optional_text("schedule");
+  const std::string log = reader.optional_text("log");
   if (const JsonValue* scenario = reader.member("scenario", false)) {
     read_row_scenario(reader, *scenario, file, row, problems);
+  } else if (!log.empty()) {
+    row.log = beside(file, log);
   } else if (row.schedule.empty()) {
     for (const std::string& name : texts_member(reader, "files")) row.files.push_back(beside(file, name));
     row.replica = static_cast<int>(reader.optional_integer("replica", kReplicaRule).value_or(0));

@@ -1,8 +1,9 @@
 // MeasuredList: measured pipeline runs whose bubbles are predicted, `debubble.measured/1` (traces/measured/runs.json).
 //
 // A run is a recording, by its files, or a row: what each stage took when it was measured apart, and the step of the
-// real run. Where more than stage times is known, a row has a scenario instead, in the flags of `debubble simulate`:
-// layer times, the cluster, the training step. Files are next to the list.
+// real run, or a training log of Megatron-LM with the timers of its last rank. Where more than stage times is known, a
+// row has a scenario instead, in the flags of `debubble simulate`: layer times, the cluster, the training step. Files
+// are next to the list.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,10 @@ struct MeasuredRow {
   // A recording:
   std::vector<std::string> files;  // paths as they are opened
   int replica = 0;
+  // A training log:
+  std::string log;  // path as it is opened; empty: none
   // Stage times:
-  std::string schedule;  // empty: a recording
+  std::string schedule;  // empty: a recording or a log
   int microbatches = 0;
   std::vector<Nanoseconds> forward;  // of one microbatch, by stage; one stage per device
   std::vector<Nanoseconds> backward;

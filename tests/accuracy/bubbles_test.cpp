@@ -46,6 +46,12 @@ TEST_CASE("bubbles: every level keeps what was reached") {
   CHECK(medians["runs"] == 8);
   CHECK(medians["bubble_mean_absolute_error"].get<double>() < 0.0035);
   CHECK(medians["step_mean_absolute_error"].get<double>() < 0.0070);
+  const Json& timers = json["summary"]["timers"];
+  CHECK(timers["runs"] == 4);
+  CHECK(std::abs(timers["bubble_worst"].get<double>()) <
+        0.1300);  // 256 microbatches over a network that is not modelled
+  CHECK(timers["bubble_mean_absolute_error"].get<double>() < 0.0390);
+  CHECK(timers["step_mean_absolute_error"].get<double>() < 0.0760);
   const Json& forecast = json["summary"]["forecast"];
   CHECK(forecast["runs"] == 23);
   CHECK(forecast["bubble_runs"] == 8);
@@ -154,14 +160,14 @@ TEST_CASE("bubbles: measured and ideal ones are those of independent sums and of
     CHECK(run["steps"] == steps.size());
     ++compared;
   }
-  CHECK(compared == 8);
+  CHECK(compared == 12);
 }
 
 TEST_CASE("bubbles: text names every run, in 80 columns") {
   const std::string text = Folder().data({"accuracy", "--bubbles", "--records", kRuns, "--width", "80"});
   for (const char* const part :
-       {"straggler-ar-0", "primus-pp8-vpp2", "vocabulary-base-v256k-s4k", "replay of 8 runs: ", "medians of 8 runs: ",
-        "forecast of 8 runs: ", "forecast of 23 runs: ", "sailor-n16-d4"}) {
+       {"straggler-ar-0", "primus-pp8-vpp2", "vocabulary-base-v256k-s4k", "bigscience-p64", "replay of 8 runs: ",
+        "medians of 8 runs: ", "timers of 4 runs: ", "forecast of 8 runs: ", "forecast of 23 runs: ", "sailor-n16-d4"}) {
     CHECK(text.find(part) != std::string::npos);
   }
   std::istringstream lines(text);
@@ -182,6 +188,32 @@ TEST_CASE("bubbles: stage times that were measured apart give the schedule's own
   CHECK(std::abs(run["bubble_ratio"].get<double>() - (1 - 36000.0 / 43000)) < 1e-12);
   CHECK(std::abs(run["predicted"]["forecast"]["step_error"].get<double>() - (21000.0 / 21500 - 1)) < 1e-12);
   CHECK(run["predicted"]["replay"].is_null());
+}
+
+TEST_CASE("bubbles: of a training log every stage is taken to be as the last one's timers say") {
+  const Folder folder;
+  std::string log =
+      "--- arguments ---\n num_layers .. 4\n hidden_size .. 64\n num_attention_heads .. 4\n seq_length .. 32\n"
+      " pipeline_model_parallel_size .. 2\n micro_batch_size .. 1\n global_batch_size .. 3\n world_size .. 2\n"
+      "--- end of arguments ---\n";
+  for (int k = 1; k <= 3; ++k) {
+    log += " iteration " + std::to_string(k) +
+           "/ 9 | elapsed time per iteration (ms): 15.0 | global batch size: 3 |\n" +
+           "time (ms) | forward-compute: 3.0 | backward-compute: 6.0 | optimizer: 2.0\n";
+  }
+  folder.write("train.log", log);
+  folder.write("runs.json", R"({"schema": "debubble.measured/1",
+    "sources": [{"name": "s", "title": "t", "where": "w", "licence": "l"}],
+    "runs": [{"id": "log", "source": "s", "log": "train.log"}]})");
+  const Json run = judged(folder, "runs.json")["runs"][0];
+  CHECK(run["steps"] == 2);
+  CHECK(run["step_ns"] == 13e6);
+  CHECK(std::abs(run["bubble_ratio"].get<double>() - 4.0 / 13) < 1e-12);
+  CHECK(run["predicted"]["timers"]["step_ns"] == 12e6);  // (3 + 1) microbatches of 3 ms
+  CHECK(run["predicted"]["timers"]["bubble_ratio"] == 0.25);
+  folder.write("train.log", log.substr(0, log.find("time (ms)")));
+  const std::string refusal = folder.refusal({"accuracy", "--bubbles", "--records", "runs.json"});
+  CHECK(refusal.find("error[P016]: iteration 1 has no timers of the last rank\n  --> train.log\n") == 0);
 }
 
 TEST_CASE("bubbles: lists that are wrong say where") {

@@ -31,7 +31,8 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble live --schedule zb-h1 -p 4 -m 8 --save-run run.json", make_live},
       CommandEntry{"diff", "a predicted and a measured run, op by op, and why they differ",
                    "debubble diff scenario.toml run.json --trace both.json.gz\n"
-                   "  debubble diff rank0.json.gz rank1.json.gz --tolerance bubble=2pp",
+                   "  debubble diff rank0.json.gz rank1.json.gz --tolerance bubble=2pp\n"
+                   "  debubble diff --log train.log --hardware a100",
                    make_diff_command},
       CommandEntry{"check", "the gate: predictions against their baseline and measured runs",
                    "debubble check ci/nightly.suite.json --junit junit.xml", make_check},

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "formats/json/json.hpp"
 #include "formats/text/columns.hpp"
@@ -22,11 +25,13 @@ constexpr std::string_view kBubblesIntroduction =
     "Written by `debubble accuracy --bubbles --format markdown`; a test compares this page with what the binary "
     "prints. "
     "The runs of [traces/measured](../traces/measured/README.md) are public recordings and figures of real training on "
-    "many GPUs. Each is predicted on three levels, which differ in what the prediction knew:\n\n"
+    "many GPUs. Each is predicted on levels, which differ in what the prediction knew:\n\n"
     "- **replay**: how long each op and transfer of that very step took. This tests order, dependencies and waits.\n"
     "- **medians**: the medians of the other steps of the run, by stage and kind of op. This is what a prediction from "
     "a "
     "profile can reach.\n"
+    "- **timers**: of a training log, the last rank's own timers in the other lines, taken for every stage. The bubble "
+    "is that of the last stage alone, for the log says nothing of the others.\n"
     "- **forecast**: stage or layer times that were measured apart from the run. This is what a user gets before "
     "it.\n\n"
     "The bubble is the idle share of the step over all devices, from the first op's begin to the last op's end. Ideal "
@@ -81,6 +86,18 @@ std::vector<JudgedGroup> halves_of(const std::vector<JudgedRun>& runs, const Mea
     halves[is_calibrated_on(source, run.row->id) ? 0 : 1].runs.push_back(run);
   }
   return halves;
+}
+
+// Those that some run of the source has.
+std::vector<BubbleLevel> levels_of(const std::vector<JudgedRun>& runs, const std::string& source) {
+  std::vector<BubbleLevel> levels;
+  for (const BubbleLevel level : kLevels) {
+    const bool has = std::any_of(runs.begin(), runs.end(), [&](const JudgedRun& run) {
+      return run.row->source == source && run.predicted[static_cast<std::size_t>(level)];
+    });
+    if (has) levels.push_back(level);
+  }
+  return levels;
 }
 
 Json summary_json_of(const std::vector<JudgedRun>& runs) {
@@ -183,16 +200,15 @@ std::string bubbles_text(const std::vector<JudgedRun>& runs, const MeasuredList&
   for (const MeasuredSource& source : list.sources) {
     text += "\n";
     add(source.name + ": " + source.title, 2);
-    Table table({{"run", Side::kLeft},
-                 {"ideal", Side::kRight},
-                 {"measured", Side::kRight},
-                 {"replay", Side::kRight},
-                 {"medians", Side::kRight},
-                 {"forecast", Side::kRight}});
+    const std::vector<BubbleLevel> levels = levels_of(runs, source.name);
+    std::vector<Table::Column> columns{{"run", Side::kLeft}, {"ideal", Side::kRight}, {"measured", Side::kRight}};
+    for (const BubbleLevel level : levels) columns.push_back({to_string(level), Side::kRight});
+    Table table(std::move(columns));
     for (const JudgedRun& run : runs) {
       if (run.row->source != source.name) continue;
-      table.add_row({run.row->id, as_percent(run.ideal), bubble_cell(run), bubble_errors(run, BubbleLevel::kReplay),
-                     bubble_errors(run, BubbleLevel::kMedians), bubble_errors(run, BubbleLevel::kForecast)});
+      std::vector<std::string> fields{run.row->id, as_percent(run.ideal), bubble_cell(run)};
+      for (const BubbleLevel level : levels) fields.push_back(bubble_errors(run, level));
+      table.add_row(std::move(fields));
     }
     text += table.text(width, 2);
     const std::vector<JudgedRun> own = runs_of(runs, source);
@@ -218,16 +234,23 @@ std::string bubbles_markdown(const std::vector<JudgedRun>& runs, const MeasuredL
     if (!source.calibrated.empty()) text += "Calibrated: " + markdown_escaped(source.calibrated) + ".\n\n";
     text += "Not modelled:\n\n";
     for (const std::string& effect : source.not_modelled) text += "- " + markdown_escaped(effect) + "\n";
-    text +=
-        "\n| run | schedule | steps | step | ideal bubble | measured bubble | replay | medians | forecast |\n"
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
+    const std::vector<BubbleLevel> levels = levels_of(runs, source.name);
+    std::string names;
+    std::string rule;
+    for (const BubbleLevel level : levels) {
+      names += std::string(" ") + to_string(level) + " |";
+      rule += "--:|";
+    }
+    text += "\n| run | schedule | steps | step | ideal bubble | measured bubble |" + names +
+            "\n|---|---|--:|--:|--:|--:|" + rule + "\n";
     for (const JudgedRun& run : runs) {
       if (run.row->source != source.name) continue;
       text +=
-          fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", run.row->id, setting_of(run),
+          fmt::format("| {} | {} | {} | {} | {} | {} |", run.row->id, setting_of(run),
                       run.steps == 0 ? "" : std::to_string(run.steps), format_duration(std::llround(run.measured.step)),
-                      as_percent(run.ideal), bubble_cell(run), bubble_errors(run, BubbleLevel::kReplay),
-                      bubble_errors(run, BubbleLevel::kMedians), bubble_errors(run, BubbleLevel::kForecast));
+                      as_percent(run.ideal), bubble_cell(run));
+      for (const BubbleLevel level : levels) text += " " + bubble_errors(run, level) + " |";
+      text += "\n";
     }
   }
   return text;

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "formats/importers/kineto_ranks.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/text/micros.hpp"
 #include "formats/text/quantities.hpp"
@@ -320,7 +321,7 @@ bool is_primus_rank(std::string_view text) {
 }
 
 ImportedRun read_primus_ranks(std::vector<RunText> files, const RunReaderOptions& options) {
-  static_cast<void>(options);
+  require_replica(options.replica, 1);
   return PrimusRun().run(std::move(files));
 }
 

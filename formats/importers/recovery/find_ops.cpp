@@ -65,6 +65,7 @@ class OpFinder {
           pieces_.push_back({OpPiece::What::kEnd, false, range.begin, range.begin, -1});
           break;
         case Kind::kNone:
+        case Kind::kCollective:
         case Kind::kIteration:
           break;
       }

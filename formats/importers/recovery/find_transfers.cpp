@@ -123,7 +123,8 @@ class EndFinder {
       std::size_t last = next;
       for (; last < candidates_.size() && candidates_[last].begin <= work.launched; ++last) {
         EndCandidate& candidate = candidates_[last];
-        if (candidate.completes || (candidate.function && candidate.end < work.launched)) continue;
+        const bool over = candidate.end < work.launched && (candidate.function || candidate.on_gpu);
+        if (candidate.completes || over) continue;
         candidate.add(work);
         candidate.certain = true;
         ends |= candidate.ends;

@@ -104,7 +104,10 @@ RangeMeaning transfer_meaning(std::string_view text) {
     std::string_view rest = text.substr(backend.size());
     if (rest.starts_with("send")) meaning.ends = kSends;
     if (rest.starts_with("recv")) meaning.ends = kReceives;
-    if (meaning.ends == 0) return meaning;
+    if (meaning.ends == 0) {
+      if (!rest.starts_with("coalesced")) meaning.kind = Kind::kCollective;
+      return meaning;
+    }
     meaning.kind = Kind::kTransfer;
     meaning.completes = backend == "gloo:" || backend == "mpi:";
     meaning.dispatched = backend == "c10d::";

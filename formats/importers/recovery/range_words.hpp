@@ -6,6 +6,7 @@
 //     ForwardPass, BackwardPass, SendActivation, RecvGrad, _exec_forward_pass, ... DeepSpeed's pipeline instructions
 //     Forward 3, Backward 3                                                        torch.distributed.pipelining's GPipe
 //     c10d::send, nccl:recv 1<-0, gloo:send, ncclSend, ...                         torch.distributed and NCCL
+//     nccl:all_to_all, c10d::allreduce_, ...                                       collectives, no ends of transfers
 //     autograd::engine::evaluate_function: AddmmBackward0                          PyTorch's autograd
 //     ProfilerStep#12, iteration 12, Optimizer.step#SGD.step, OptimizerStep        iterations and what ends them
 //
@@ -30,11 +31,12 @@ struct RangeMeaning {
     kNone,
     kForward,
     kBackward,
-    kDirected,   // a transfer whose function is named: `ends` are those it may have
-    kTransfer,   // torch.distributed's or NCCL's own: `ends` says whether it sends or receives
-    kNode,       // a node of the autograd graph at work
-    kIteration,  // lasts as long as an iteration
-    kOptimizer,  // ends one
+    kDirected,    // a transfer whose function is named: `ends` are those it may have
+    kTransfer,    // torch.distributed's or NCCL's own: `ends` says whether it sends or receives
+    kCollective,  // of several ranks; all_to_all launches kernels of the same name as send and receive
+    kNode,        // a node of the autograd graph at work
+    kIteration,   // lasts as long as an iteration
+    kOptimizer,   // ends one
   };
   Kind kind = Kind::kNone;
   std::uint8_t ends = 0;

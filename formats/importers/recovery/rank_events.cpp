@@ -53,6 +53,14 @@ void sort_events(RankEvents& events) {
   events.nodes.erase(std::unique(events.nodes.begin(), events.nodes.end()), events.nodes.end());
   std::stable_sort(events.work.begin(), events.work.end(),
                    [](const LaunchedWork& a, const LaunchedWork& b) { return a.launched < b.launched; });
+  for (const MeantRange& range : events.ranges) {
+    if (range.meaning.kind != RangeMeaning::Kind::kCollective) continue;
+    auto work = std::lower_bound(events.work.begin(), events.work.end(), range.begin,
+                                 [](const LaunchedWork& item, Nanoseconds time) { return item.launched < time; });
+    for (; work != events.work.end() && work->launched <= range.end; ++work) {
+      if (work->kind == LaunchedWork::Kind::kSendRecv) work->kind = LaunchedWork::Kind::kCollective;
+    }
+  }
 }
 
 }  // namespace debubble

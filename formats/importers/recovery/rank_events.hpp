@@ -62,7 +62,8 @@ struct RankEvents {
 // "AddmmBackward0" and "aten::addmm" as "addmm"; "aten::add_" as "add".
 [[nodiscard]] std::string autograd_word(std::string_view name);
 
-// Sorts everything in the order that RankEvents promises.
+// Sorts everything in the order that RankEvents promises, and tells an all_to_all's kernels from those of transfers by
+// the range in which they were launched.
 void sort_events(RankEvents& events);
 
 }  // namespace debubble

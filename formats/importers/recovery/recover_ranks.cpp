@@ -27,17 +27,27 @@ std::vector<std::size_t> places_where(const std::vector<RankExchange>& seen, boo
 
 std::string rank_name(const RankEvents& rank) { return "rank " + std::to_string(rank.rank.value_or(0)); }
 
-// Numbers of the ranks of one pipeline are as far apart everywhere, unless one is missing.
+// Numbers of the ranks of one pipeline are as far apart everywhere, unless one is missing, and as many such pipelines
+// fill the run.
 void require_even(const std::vector<RankEvents>& ranks, const std::vector<std::size_t>& pipeline) {
-  for (std::size_t k = 2; k < pipeline.size(); ++k) {
-    const auto number = [&](std::size_t at) { return ranks[pipeline[at]].rank.value_or(0); };
-    const std::int64_t apart = number(1) - number(0);
-    if (number(k) - number(k - 1) == apart) continue;
-    std::string numbers;
-    for (std::size_t at = 0; at < pipeline.size(); ++at) numbers += (at == 0 ? "" : ", ") + std::to_string(number(at));
-    rank_missing(ranks[pipeline[k]].file,
-                 "ranks " + numbers + " are no pipeline: their numbers are not evenly apart, so one is missing");
+  if (pipeline.size() < 2) return;
+  const auto number = [&](std::size_t at) { return ranks[pipeline[at]].rank.value_or(0); };
+  const std::int64_t apart = number(1) - number(0);
+  std::string numbers;
+  bool even = true;
+  for (std::size_t k = 0; k < pipeline.size(); ++k) {
+    numbers += (k == 0 ? "" : ", ") + std::to_string(number(k));
+    even = even && (k == 0 || number(k) - number(k - 1) == apart);
   }
+  const std::string& file = ranks[pipeline.back()].file;
+  if (!even) {
+    rank_missing(file, "ranks " + numbers + " are no pipeline: their numbers are not evenly apart, so one is missing");
+  }
+  const std::int64_t world = ranks[pipeline.front()].world_size.value_or(0);
+  const auto count = static_cast<std::int64_t>(pipeline.size());
+  if (world <= 0 || (apart <= world && count <= world && world % (apart * count) == 0)) return;
+  rank_missing(
+      file, "ranks " + numbers + " are no whole pipeline of a run of " + counted(world, "rank") + ": one is missing");
 }
 
 }  // namespace

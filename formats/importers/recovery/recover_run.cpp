@@ -16,6 +16,10 @@
 namespace debubble {
 namespace {
 
+constexpr const char* kNameTheOps =
+    "name the ops: record_function(\"PP:0F3\") around the forward of microbatch 3 on stage 0, \"PP:0B3\" around its "
+    "backward, \"PP:0SEND_F3\" and \"PP:1RECV_F3\" around its transfer";
+
 // From the first to the last kernel of an op that was launched while its range was open, by any thread: autograd's
 // launches the kernels of a backward.
 struct KernelTime {
@@ -97,6 +101,7 @@ class Recovery {
 
   std::vector<PipelineTrace> recovered_traces() {
     find_all_ops();
+    require_transfers();
     split_ = split_iterations(ranks_, found_);
     partial_ = split_.partial;
     std::vector<RankExchange> exchanges;
@@ -126,8 +131,31 @@ class Recovery {
                           std::string("nothing tells its ") + (forward ? "backwards" : "forwards") +
                               ": no PP: range, no range such as forward_step or backward_step" +
                               (rank.nodes.empty() ? ", no node of autograd" : ""),
-                          "name the ops: record_function(\"PP:0F3\") around the forward of microbatch 3 on stage 0, "
-                          "\"PP:0B3\" around its backward, \"PP:0SEND_F3\" and \"PP:1RECV_F3\" around its transfer"});
+                          kNameTheOps});
+    }
+    if (!problems.empty()) throw InputError(std::move(problems));
+  }
+
+  // Without transfers autograd's rows have no ends, and nothing says that this is a pipeline.
+  void require_transfers() const {
+    std::vector<Diagnostic> problems;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      if (found_[r].forward_named && found_[r].backward_named) continue;
+      const auto& ranges = ranks_[r].ranges;
+      const auto& work = ranks_[r].work;
+      if (std::any_of(ranges.begin(), ranges.end(),
+                      [](const MeantRange& range) {
+                        return range.meaning.kind == RangeMeaning::Kind::kTransfer ||
+                               range.meaning.kind == RangeMeaning::Kind::kDirected;
+                      }) ||
+          std::any_of(work.begin(), work.end(),
+                      [](const LaunchedWork& item) { return item.kind == LaunchedWork::Kind::kSendRecv; })) {
+        continue;
+      }
+      problems.push_back({"D004", ranks_[r].file,
+                          "no send or receive was recorded, and no range names forwards and backwards: autograd alone "
+                          "does not tell the ops of a pipeline",
+                          kNameTheOps});
     }
     if (!problems.empty()) throw InputError(std::move(problems));
   }
@@ -214,22 +242,28 @@ class Recovery {
       notes_.emplace_back("assumed: processes of one export are ranks in the order of their GPUs or numbers");
   }
 
-  void say_ops(bool named, const char* what, const char* how) {
-    const bool by_sequence =
-        std::all_of(found_.begin(), found_.end(), [](const FoundOps& rank) { return rank.by_sequence; });
-    if (named) {
-      notes_.push_back(std::string("named: ") + what + ", by the names of their ranges");
-    } else {
-      notes_.push_back(std::string("inferred: ") + what + ", by autograd: from the first to the last " + how +
-                       " between transfers" +
-                       (by_sequence ? "" : "; which ops made nodes is known by their names only"));
+  void say_ops() {
+    const auto all = [&](auto has) { return std::all_of(found_.begin(), found_.end(), has); };
+    const bool forward = all([](const FoundOps& rank) { return rank.forward_named; });
+    const bool backward = all([](const FoundOps& rank) { return rank.backward_named; });
+    const char* const what = forward == backward ? "forwards and backwards" : forward ? "backwards" : "forwards";
+    if (forward || backward) {
+      notes_.push_back(std::string("named: ") +
+                       (forward && backward ? what
+                        : forward           ? "forwards"
+                                            : "backwards") +
+                       ", by their ranges");
     }
+    if (forward && backward) return;
+    const bool by_sequence = all([](const FoundOps& rank) { return rank.by_sequence; });
+    notes_.push_back(
+        std::string("inferred: ") + what +
+        ", by autograd: from the first to the last op that made a node, or node at work, between transfers" +
+        (by_sequence ? "" : "; which ops made nodes is known by their names only"));
   }
 
   void say(std::size_t pipelines) {
-    const auto all = [&](auto has) { return std::all_of(found_.begin(), found_.end(), has); };
-    say_ops(all([](const FoundOps& rank) { return rank.forward_named; }), "forwards", "op that made a node");
-    say_ops(all([](const FoundOps& rank) { return rank.backward_named; }), "backwards", "node at work");
+    say_ops();
     static constexpr const char* kMicrobatches[] = {
         "assumed: the k-th forward and the k-th backward of a rank in an iteration are of microbatch k",
         "inferred: the k-th forward of a rank is of microbatch k; backwards by the sequence numbers of their nodes",

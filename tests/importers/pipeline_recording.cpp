@@ -96,7 +96,7 @@ class Recorder {
     const std::int64_t end = op.begin - 100 * kUs;
     const std::string letter = op.forward ? "F" : "B";
     if (style_.pp_names) {
-      host("PP:" + std::to_string(rank_) + letter + std::to_string(op.microbatch), 1, begin, end);
+      host("PP:" + std::to_string(rank_) + letter + std::to_string(op.microbatch), op.forward ? 1 : 2, begin, end);
     } else if (style_.named) {
       host(op.forward ? "megatron.core.pipeline_parallel.schedules.forward_step" : "backward_step", 1, begin, end);
     }
@@ -117,15 +117,20 @@ class Recorder {
     kernel("sgemm_64x64", thread, end - 20 * kUs, middle + 20 * kUs, op.end);
   }
 
-  void transfer(const char* name, const std::string& function, int peer, std::int64_t host_begin, std::int64_t begin,
+  void transfer(const char* name, const PlannedOp& op, int peer, std::int64_t host_begin, std::int64_t begin,
                 std::int64_t end) {
+    const std::string function = std::string(name) + (op.forward ? "_forward" : "_backward");
     const bool sends = std::string(name) == "send";
     if (style_.directions) host(function, 1, host_begin - 2 * kUs, host_begin + 14 * kUs);
     if (style_.transfers) {
       host(std::string("nccl:") + name + " " + std::to_string(rank_) + (sends ? "->" : "<-") + std::to_string(peer), 1,
            host_begin, host_begin + 10 * kUs);
     }
-    if (style_.pp_names) return;
+    if (style_.pp_names) {
+      host("PP:" + std::to_string(rank_) + (sends ? "SEND_" : "RECV_") + (op.forward ? "F" : "B") +
+               std::to_string(op.microbatch),
+           1, host_begin, host_begin + 10 * kUs);
+    }
     kernel("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)", 1, host_begin + 5 * kUs, begin, end);
   }
 
@@ -137,7 +142,7 @@ class Recorder {
       return;  // the function returns at once
     }
     const std::int64_t sent = end_of(rows, peer, op);
-    transfer("recv", op.forward ? "recv_forward" : "recv_backward", peer, posted, sent - 50 * kUs, sent + kWire);
+    transfer("recv", op, peer, posted, sent - 50 * kUs, sent + kWire);
   }
 
   void send(const std::vector<std::vector<PlannedOp>>& rows, const PlannedOp& op) {
@@ -145,7 +150,7 @@ class Recorder {
     const int peer = op.forward ? rank_ + 1 : rank_ - 1;
     const std::int64_t posted = op.begin - 80 * kUs;
     if (peer < 0 || peer >= style_.ranks) return;
-    transfer("send", op.forward ? "send_forward" : "send_backward", peer, posted, op.end, op.end + kWire);
+    transfer("send", op, peer, posted, op.end, op.end + kWire);
   }
 
   static std::int64_t end_of(const std::vector<std::vector<PlannedOp>>& rows, int rank, const PlannedOp& op) {

@@ -58,7 +58,7 @@ TEST_CASE("diff and import of ranks without PP: names, from a profiler and from 
 }
 
 TEST_CASE("real runs of PyTorch on a CPU, as they were recorded") {
-  const std::string place = source_directory() + "/tests/importers/recordings/torch_cpu_autograd/rank";
+  const std::string place = source_directory() + "/traces/measured/torch_cpu_autograd/rank";
   const Folder folder;
   const Outcome shown =
       folder.run({"diff", place + "0.json.gz", place + "1.json.gz", place + "2.json.gz", "--width", "200"});

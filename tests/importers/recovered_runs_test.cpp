@@ -1,5 +1,5 @@
 // Runs recovered from recordings without PP: names: made-up ones whose every time is known, and two real ones of
-// PyTorch on a CPU (recordings/), set beside what each rank saw on its own stopwatch.
+// PyTorch on a CPU (traces/measured), set beside what each rank saw on its own stopwatch.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -183,6 +183,7 @@ TEST_CASE("PP: ranges of an Nsight Systems export are taken as they are, with th
   const ImportedRun run = recovered(nsys_files(style));
   check_times(run, style);
   CHECK(run.on_gpu);
+  CHECK(run.iterations.front().observation.transfers.size() == 16);
   CHECK(run.method == "PP: ranges as Nsight Systems recorded them");
 }
 
@@ -272,7 +273,7 @@ TEST_CASE("a rank in the middle that is missing shows in the numbers of the othe
 }
 
 std::string recording(const std::string& name) {
-  return test::contents_of(source_directory() + "/tests/importers/recordings/" + name);
+  return test::contents_of(source_directory() + "/traces/measured/" + name);
 }
 
 std::vector<RunText> real_files(const std::string& folder, int ranks) {

@@ -9,6 +9,8 @@ namespace {
 
 using Kind = RangeMeaning::Kind;
 
+constexpr int kFarthest = 4096;  // ops between a transfer and the op that it is for
+
 // A range or a kernel that may be an end of a transfer or two.
 struct EndCandidate {
   std::uint8_t ends = 0;
@@ -70,8 +72,10 @@ class EndFinder {
     }
     begin_with_calls();
     const std::size_t own = candidates_.size();
+    Nanoseconds directed_until = -kLongestDuration;  // a function within another is part of it
     for (const MeantRange& range : events_.ranges) {
-      if (range.meaning.kind != Kind::kDirected) continue;
+      if (range.meaning.kind != Kind::kDirected || range.end <= directed_until) continue;
+      directed_until = range.end;
       found_.directed = true;
       bool any = false;
       const auto from = std::lower_bound(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(own),
@@ -168,13 +172,13 @@ class EndFinder {
     bool placed = false;
     if ((candidate.ends & kSends) != 0) {
       std::ptrdiff_t op = next - 1;
-      while (op >= 0 && !allows(candidate.ends, op, true)) --op;
-      if (op >= 0) add(candidate, op, true), placed = true;
+      for (int k = 0; k < kFarthest && op >= 0 && !allows(candidate.ends, op, true); ++k) --op;
+      if (op >= 0 && allows(candidate.ends, op, true)) add(candidate, op, true), placed = true;
     }
     if ((candidate.ends & kReceives) != 0) {
       std::ptrdiff_t op = within ? next - 1 : next;
-      while (op < count && !allows(candidate.ends, op, false)) ++op;
-      if (op < count) add(candidate, op, false), placed = true;
+      for (int k = 0; k < kFarthest && op < count && !allows(candidate.ends, op, false); ++k) ++op;
+      if (op < count && allows(candidate.ends, op, false)) add(candidate, op, false), placed = true;
     }
     if (!placed) ++found_.unplaced;
   }

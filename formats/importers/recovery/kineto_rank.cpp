@@ -62,8 +62,10 @@ class RankReader : public KinetoVisitor {
   void fact(std::string_view key, std::string_view value) override {
     const std::string text = plain_value(value);
     if (key.starts_with("deviceProperties/") && key.ends_with("/name") && events_.device.empty()) events_.device = text;
-    if (key == "distributedInfo/rank") events_.rank = whole_number(text);
-    if (key == "distributedInfo/world_size") events_.world_size = whole_number(text);
+    const auto number = whole_number(text);
+    const bool rank = number && *number >= 0 && *number <= kMostRanksOfRun;
+    if (rank && key == "distributedInfo/rank") events_.rank = number;
+    if (rank && key == "distributedInfo/world_size") events_.world_size = number;
     if (key == "baseTimeNanoseconds") events_.base = whole_number(text).value_or(0);
   }
 

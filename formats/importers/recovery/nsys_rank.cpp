@@ -169,7 +169,8 @@ class NsysRanks {
       work.kind = LaunchedWork::Kind::kCollective;
     }
     events.work.push_back(work);
-    devices_[found->first].insert(rows.number(5));
+    const std::int64_t device = rows.number(5);
+    if (device >= 0 && device <= kMostRanksOfRun) devices_[found->first].insert(device);
   }
 
   std::vector<RankEvents> in_order() {

@@ -53,8 +53,10 @@ void sort_events(RankEvents& events) {
   events.nodes.erase(std::unique(events.nodes.begin(), events.nodes.end()), events.nodes.end());
   std::stable_sort(events.work.begin(), events.work.end(),
                    [](const LaunchedWork& a, const LaunchedWork& b) { return a.launched < b.launched; });
+  Nanoseconds until = -kLongestDuration;
   for (const MeantRange& range : events.ranges) {
-    if (range.meaning.kind != RangeMeaning::Kind::kCollective) continue;
+    if (range.meaning.kind != RangeMeaning::Kind::kCollective || range.end <= until) continue;
+    until = range.end;
     auto work = std::lower_bound(events.work.begin(), events.work.end(), range.begin,
                                  [](const LaunchedWork& item, Nanoseconds time) { return item.launched < time; });
     for (; work != events.work.end() && work->launched <= range.end; ++work) {

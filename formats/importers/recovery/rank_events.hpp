@@ -14,6 +14,9 @@
 
 namespace debubble {
 
+// No run has more; larger numbers of a file are taken for damaged.
+inline constexpr std::int64_t kMostRanksOfRun = 1 << 20;
+
 struct MeantRange {
   RangeMeaning meaning;
   Nanoseconds begin = 0;  // on the host, by the file's clock

@@ -28,12 +28,13 @@ struct KernelTime {
   Nanoseconds end = 0;
 };
 
-KernelTime kernels_within(const std::vector<LaunchedWork>& work, Nanoseconds begin, Nanoseconds end) {
+KernelTime kernels_within(const std::vector<LaunchedWork>& work, Nanoseconds begin, Nanoseconds end,
+                          LaunchedWork::Kind kind = LaunchedWork::Kind::kCompute) {
   KernelTime time;
   auto at = std::lower_bound(work.begin(), work.end(), begin,
                              [](const LaunchedWork& item, Nanoseconds value) { return item.launched < value; });
   for (; at != work.end() && at->launched <= end; ++at) {
-    if (at->kind != LaunchedWork::Kind::kCompute) continue;
+    if (at->kind != kind) continue;
     time.begin = time.any ? std::min(time.begin, at->begin) : at->begin;
     time.end = time.any ? std::max(time.end, at->end) : at->end;
     time.any = true;
@@ -58,6 +59,7 @@ void add_event(PipelineTrace& trace, PipelineEvent event, const KernelTime& gpu)
   trace.events.push_back(event);
   if (!gpu.any) return;
   event.on_gpu = true;
+  event.lane = 0;
   event.begin = gpu.begin;
   event.end = gpu.end;
   trace.events.push_back(event);
@@ -92,7 +94,9 @@ class Recovery {
       traces.back().steps = rank.steps;
       for (const PipelineEvent& event : rank.named) {
         const bool op = event.name.kind == PipelineName::Kind::kOp;
-        add_event(traces.back(), event, op ? kernels_within(rank.work, event.begin, event.end) : KernelTime{});
+        add_event(traces.back(), event,
+                  kernels_within(rank.work, event.begin, event.end,
+                                 op ? LaunchedWork::Kind::kCompute : LaunchedWork::Kind::kSendRecv));
       }
     }
     say_rank_by_name();

@@ -225,7 +225,8 @@ class PrimusRun {
       });
       if (!everywhere || count == 0) continue;
       whole.push_back(number);
-      lengths.push_back(iteration.backward_end.back() - iteration.forward_begin.front());
+      // An iteration that ends before it begins is refused later, with its ops.
+      lengths.push_back(std::max<Nanoseconds>(0, iteration.backward_end.back() - iteration.forward_begin.front()));
     }
     if (whole.empty()) {
       throw InputError(Diagnostic{"D006", ranks_.front().file, "no iteration is in the files of all ranks",

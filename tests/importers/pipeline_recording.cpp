@@ -97,6 +97,9 @@ class Recorder {
     const std::string letter = op.forward ? "F" : "B";
     if (style_.pp_names) {
       host("PP:" + std::to_string(rank_) + letter + std::to_string(op.microbatch), op.forward ? 1 : 2, begin, end);
+    } else if (style_.around) {
+      host((op.forward ? "Forward " : "Backward ") + std::to_string(op.microbatch), 1, op.begin - 410 * kUs,
+           op.begin - 60 * kUs);
     } else if (style_.named) {
       host(op.forward ? "megatron.core.pipeline_parallel.schedules.forward_step" : "backward_step", 1, begin, end);
     }

@@ -17,6 +17,7 @@ struct RecordingStyle {
   int replicas = 1;             // ranks are numbered through all replicas before the next stage
   bool replicas_first = false;  // or through all stages before the next replica
   bool named = true;            // forward_step and backward_step
+  bool around = false;          // Forward 3 and Backward 3, around their transfers too, as PyTorch's GPipe has them
   bool pp_names = false;        // PP:0F3 instead
   bool nodes = true;            // autograd's nodes, with sequence numbers
   bool transfers = true;        // nccl:send and nccl:recv ranges

@@ -120,8 +120,11 @@ TEST_CASE("a run on GPUs is recovered from whatever its ranges tell") {
   functions.transfers = false;
   RecordingStyle experts = autograd;
   experts.alltoall = true;
-  for (RecordingStyle style : {named, autograd, kernels_only, megatron, functions, experts}) {
+  RecordingStyle around = named;
+  around.around = true;
+  for (RecordingStyle style : {named, autograd, kernels_only, megatron, functions, experts, around}) {
     CAPTURE(style.named);
+    CAPTURE(style.around);
     CAPTURE(style.transfers);
     CAPTURE(style.directions);
     CAPTURE(style.alltoall);
@@ -151,7 +154,9 @@ TEST_CASE("sequence numbers say of which microbatch a backward is, order only as
   RecordingStyle style;
   CHECK(says(recovered(kineto_files(style)),
              "inferred: the k-th forward of a rank is of microbatch k; backwards by the"));
-  style.nodes = false;
+  style.around = true;
+  CHECK(says(recovered(kineto_files(style)), "named: microbatches, by the numbers in the names of ranges"));
+  style.around = style.nodes = false;
   CHECK(says(recovered(kineto_files(style)), "assumed: the k-th forward and the k-th backward"));
 }
 

@@ -19,7 +19,7 @@ struct PlaceOfCategory {
   std::string_view category;  // in lower case
   EventPlace place;
 };
-constexpr std::array kPlaces{
+constexpr std::array kEventPlaces{
     PlaceOfCategory{"", EventPlace::kHost},
     PlaceOfCategory{"cpu_op", EventPlace::kHost},
     PlaceOfCategory{"operator", EventPlace::kHost},
@@ -33,9 +33,9 @@ constexpr std::array kPlaces{
 EventPlace place_of_category(std::string_view category) {
   std::string lower(category);
   std::transform(lower.begin(), lower.end(), lower.begin(), lower_case);
-  const auto found =
-      std::find_if(kPlaces.begin(), kPlaces.end(), [&](const PlaceOfCategory& row) { return row.category == lower; });
-  return found == kPlaces.end() ? EventPlace::kElsewhere : found->place;
+  const auto found = std::find_if(kEventPlaces.begin(), kEventPlaces.end(),
+                                  [&](const PlaceOfCategory& row) { return row.category == lower; });
+  return found == kEventPlaces.end() ? EventPlace::kElsewhere : found->place;
 }
 
 class RankReader : public KinetoVisitor {

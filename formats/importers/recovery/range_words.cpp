@@ -73,12 +73,12 @@ std::optional<std::int32_t> small_number(std::string_view digits) {
 }
 
 // Cuts "ProfilerStep#12" and "Forward 3" in word and number; without a number the word is the whole.
-struct Numbered {
+struct WordAndNumber {
   std::string_view word;
   std::int32_t number = -1;
 };
 
-Numbered numbered(std::string_view text) {
+WordAndNumber word_and_number(std::string_view text) {
   std::size_t end = text.size();
   while (end > 0 && is_digit(text[end - 1])) --end;
   if (end == text.size() || end == 0) return {text, -1};
@@ -138,7 +138,7 @@ RangeMeaning meaning_of(std::string_view name) {
   RangeMeaning meaning = transfer_meaning(text);
   if (meaning.kind != Kind::kNone) return meaning;
   if (text.starts_with("Optimizer.step#")) return {.kind = Kind::kOptimizer};
-  const Numbered parts = numbered(last_part(text));
+  const WordAndNumber parts = word_and_number(last_part(text));
   if (parts.number >= 0 &&
       std::find(kIterationWords.begin(), kIterationWords.end(), parts.word) != kIterationWords.end()) {
     return {.kind = Kind::kIteration};

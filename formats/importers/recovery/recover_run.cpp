@@ -42,7 +42,7 @@ KernelTime kernels_within(const std::vector<LaunchedWork>& work, Nanoseconds beg
   return time;
 }
 
-PipelineTrace trace_of(const RankEvents& events) {
+PipelineTrace facts_of_rank(const RankEvents& events) {
   PipelineTrace trace;
   trace.file = events.file;
   if (events.rank) trace.facts["distributedInfo/rank"] = std::to_string(*events.rank);
@@ -90,7 +90,7 @@ class Recovery {
     replica_of_names_ = replica_;
     std::vector<PipelineTrace> traces;
     for (const RankEvents& rank : ranks_) {
-      traces.push_back(trace_of(rank));
+      traces.push_back(facts_of_rank(rank));
       traces.back().steps = rank.steps;
       for (const PipelineEvent& event : rank.named) {
         const bool op = event.name.kind == PipelineName::Kind::kOp;
@@ -176,7 +176,7 @@ class Recovery {
   }
 
   PipelineTrace recovered_trace(std::size_t r, std::size_t stage, std::size_t stages) {
-    PipelineTrace trace = trace_of(ranks_[r]);
+    PipelineTrace trace = facts_of_rank(ranks_[r]);
     for (const std::string& name : split_.names[r]) trace.steps.push_back({name, 0, 0});
     const std::vector<FoundOp>& ops = found_[r].ops;
     for (const FoundOp& op : ops) {

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kMarkSteps =
     "mark them: prof.step() of torch.profiler, or a range named \"iteration N\" around each";
 
-std::int32_t forwards_of(const std::vector<FoundOp>& ops) {
+std::int32_t forwards_among(const std::vector<FoundOp>& ops) {
   return static_cast<std::int32_t>(
       std::count_if(ops.begin(), ops.end(), [](const FoundOp& op) { return op.kind == OpKind::kForward; }));
 }
@@ -131,8 +131,8 @@ class Splitter {
       throw InputError(Diagnostic{
           "D006", events_[r].file,
           "in no iteration were as many backwards found as forwards (" +
-              counted(forwards_of(found_[r].ops), "forward") + " and " +
-              counted(static_cast<std::int64_t>(found_[r].ops.size()) - forwards_of(found_[r].ops), "backward") +
+              counted(forwards_among(found_[r].ops), "forward") + " and " +
+              counted(static_cast<std::int64_t>(found_[r].ops.size()) - forwards_among(found_[r].ops), "backward") +
               " in all)",
           "name the ops: record_function(\"PP:0F3\") around the forward of microbatch 3 on stage 0, \"PP:0B3\" around "
           "its backward"});

@@ -89,6 +89,7 @@ TEST_CASE("names of ranges: what they mean") {
   CHECK(sequence_in("aten::mm") == -1);
   CHECK(meaning_of("ProfilerStep#12").kind == Kind::kIteration);
   CHECK(meaning_of("iteration 7").kind == Kind::kIteration);
+  CHECK(iteration_name("train.\xff.iteration 7, op_id = 3") == "iteration 7");
   CHECK(meaning_of("step").kind == Kind::kNone);
   CHECK(meaning_of("Optimizer.step#AdamW.step").kind == Kind::kOptimizer);
   for (const char* const odd : {"", ".", "::", "Forward 99999999999", "nccl:", "nccl:send ->", "c10d::", ", seq = "}) {

@@ -95,7 +95,7 @@ class RankReader : public KinetoVisitor {
     if (op) {
       events_.ops.push_back({autograd_word(fields.name), begin, end, thread(fields), sequence});
     } else if (meaning.kind == RangeMeaning::Kind::kIteration) {
-      events_.steps.push_back({std::string(fields.name), begin, end});
+      events_.steps.push_back({std::string(iteration_name(fields.name)), begin, end});
     } else {
       if (meaning.kind == RangeMeaning::Kind::kNode) events_.nodes.push_back(autograd_word(node_in(fields.name)));
       events_.ranges.push_back({meaning, begin, end, thread(fields), sequence});

@@ -6,6 +6,7 @@
 
 #include "formats/files/sqlite_file.hpp"
 #include "formats/problems/problem_list.hpp"
+#include "formats/text/text.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
 
@@ -110,7 +111,7 @@ class NsysRanks {
     } else if (meaning.kind == RangeMeaning::Kind::kNone) {
       events.ops.push_back({autograd_word(text.substr(0, text.find(", "))), begin, end, thread, sequence_in(text)});
     } else if (meaning.kind == RangeMeaning::Kind::kIteration) {
-      events.steps.push_back({std::string(text), begin, end});
+      events.steps.push_back({std::string(iteration_name(text)), begin, end});
     } else {
       if (meaning.kind == RangeMeaning::Kind::kNode) events.nodes.push_back(autograd_word(node_in(text)));
       events.ranges.push_back({meaning, begin, end, thread, sequence_in(text)});
@@ -203,7 +204,7 @@ class NsysRanks {
     }
     if (file_.has_column("TARGET_INFO_GPU", "name")) {
       SqliteQuery gpu = file_.query("SELECT name FROM TARGET_INFO_GPU LIMIT 1");
-      if (gpu.next()) events.device = std::string(gpu.text(0));
+      if (gpu.next() && !first_bad_utf8(gpu.text(0))) events.device = std::string(gpu.text(0));
     }
   }
 

@@ -57,7 +57,7 @@ def main():
         write_error(folder, rank, error)
         if not lost:
             traceback.print_exc()
-    if code:
+    if code not in (0, LOST):  # who lost another one stays where it was
         status.set(at.FAILED)
     sys.stdout.flush()
     sys.stderr.flush()

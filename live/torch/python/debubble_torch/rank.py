@@ -39,6 +39,7 @@ class Rank:
         self.measure_apart()
         executor = Executor(self.plan, self.rank, self.stages, self.exchange, self.inputs, self.boundaries, self.status)
         for number in range(self.plan.iterations):
+            self.status.iteration = number + 1
             run = executor.run(checks=number == 0)
             begin = time.monotonic_ns()
             proof.sum_between_replicas(self.plan, self.rank, self.stages, self.groups)
@@ -137,5 +138,5 @@ class Rank:
         keys = ("parameters", "numbers", "same_bits", "max_absolute", "max_relative", "tolerance")
         self.records.add("proof", *(facts[key] for key in keys), same, len(wanted))
         for stage, name, absolute, relative in wrong[:20]:
-            self.records.add("wrong", stage, absolute, relative, name)
+            self.records.add("wrong", stage, f"{absolute:.3g}", f"{relative:.3g}", name)
         return not wrong

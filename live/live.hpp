@@ -62,6 +62,7 @@ struct LiveRequest {
   Nanoseconds patience = 10 * std::int64_t{1'000'000'000};  // without any progress: the watchdog reports
   Bytes buffer_budget = Bytes{1} << 30;  // real bytes for all devices of a process; larger models get smaller buffers
   std::vector<Fault> faults;
+  bool recomputes = false;  // whether the backend runs R, the forward once more; set by the backend
 };
 
 struct LiveResult {

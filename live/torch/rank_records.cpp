@@ -74,8 +74,9 @@ TorchCost read_cost(RecordLine& line) {
   for (Nanoseconds* each : {&cost.forward, &cost.backward, &cost.input_grad, &cost.weight_grad}) {
     *each = line.number<Nanoseconds>();
   }
-  for (Bytes* each : {&cost.activation, &cost.held, &cost.output, &cost.weights}) *each = line.number<Bytes>();
-  cost.recomputes = line.flag();
+  for (Bytes* each : {&cost.activation, &cost.held, &cost.input, &cost.output, &cost.weights})
+    *each = line.number<Bytes>();
+  cost.whole = line.flag();
   return cost;
 }
 

@@ -22,9 +22,10 @@ struct TorchCost {  // of one stage and microbatch, nothing else running
   Nanoseconds weight_grad = 0;
   Bytes activation = 0;  // what autograd keeps of a forward
   Bytes held = 0;        // from I to W
-  Bytes output = 0;      // 0 for the last stage
+  Bytes input = 0;
+  Bytes output = 0;  // 0 for the last stage
   Bytes weights = 0;
-  bool recomputes = false;  // W computes input gradients inside the stage once more
+  bool whole = false;  // W computes input gradients inside the stage once more
 };
 
 struct TorchProof {

@@ -22,7 +22,7 @@ void refuse_on_torch(const LiveRequest& request) {
   const Schedule& schedule = request.schedule;
   std::string what;
   if (schedule.asynchrony) what = "updates weights while microbatches are under way";
-  if (schedule.pieces > 1) what = schedule.sliced ? "slices sequences" : "cuts microbatches into pieces";
+  if (schedule.sliced) what = "slices sequences";
   if (!what.empty()) {
     fail("E040", schedule.name, "this schedule " + what + ", which --backend torch cannot do",
          "run it with --backend cpu, or take a schedule without that");
@@ -51,6 +51,7 @@ std::vector<TorchRank> read_ranks(const RunFolder& folder, int devices) {
 LiveResult run_on_torch(const LiveRequest& given, const TorchOptions& options, const LiveProgress& progress) {
   refuse_on_torch(given);
   LiveRequest request = given;
+  request.recomputes = true;
   request.costs = {};
   request.costs.stages.resize(static_cast<std::size_t>(request.schedule.stages));  // they are measured
   const Job job(request);

@@ -118,7 +118,8 @@ class TorchResult {
         cost.weight_grad_held = std::max(cost.weight_grad_held, each.held);
         cost.output = std::max(cost.output, each.output);
         cost.weights = cost.gradients = each.weights;
-        recomputes_ = recomputes_ || each.recomputes;
+        cost.checkpoint = each.input;
+        whole_ = whole_ || each.whole;
       }
     }
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
@@ -127,9 +128,20 @@ class TorchResult {
            {&stages[stage].forward, &stages[stage].backward, &stages[stage].input_grad, &stages[stage].weight_grad}) {
         *time = (*time + holders[stage] / 2) / holders[stage];
       }
+      stages[stage].recompute = stages[stage].forward;
+      scale_to_microbatch(stages[stage]);
     }
     result_.hop_latency = ranks_[0].latency;
     result_.hop_bandwidth = ranks_[0].bandwidth;
+  }
+
+  // What was measured is of one piece.
+  void scale_to_microbatch(StageCost& cost) const {
+    const int pieces = job_.schedule().pieces;
+    for (Nanoseconds* time : {&cost.forward, &cost.backward, &cost.input_grad, &cost.weight_grad, &cost.recompute}) {
+      *time *= pieces;
+    }
+    for (Bytes* size : {&cost.activation, &cost.weight_grad_held, &cost.checkpoint, &cost.output}) *size *= pieces;
   }
 
   void add_iteration(int number) {
@@ -192,12 +204,13 @@ class TorchResult {
                " before the run, while all other processes were idle: " + origin.device,
            Source::kMeasured);
     assume("links", "half a round trip between processes 0 and 1 before the run", Source::kMeasured);
-    if (recomputes_) {
+    if (whole_) {
       assume("weight gradient",
              "some stages use a module twice or return several tensors from one: W computes input "
              "gradients inside the stage once more",
              Source::kMeasured);
     }
+    if (job_.schedule().pieces > 1) assume("microbatch", counted(job_.schedule().pieces, "input"), Source::kDefault);
     describe_proof();
   }
 
@@ -223,7 +236,7 @@ class TorchResult {
   const TorchOptions& options_;
   const std::vector<TorchRank>& ranks_;
   LiveResult result_;
-  bool recomputes_ = false;
+  bool whole_ = false;
   Nanoseconds sum_time_ = 0;
 };
 

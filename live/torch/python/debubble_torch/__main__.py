@@ -23,7 +23,7 @@ def write_error(folder, rank, error):
               if os.path.dirname(__file__) not in frame.filename and "/torch/" not in frame.filename]
     place = f" ({frames[-1]})" if frames else ""
     text = str(error).strip().splitlines()
-    kind = "" if type(error).__name__ in ("StagesError", "PlanError") else type(error).__name__ + ": "
+    kind = "" if type(error).__name__ in ("StagesError", "PlanError", "WrongOrder") else type(error).__name__ + ": "
     with open(os.path.join(folder, f"rank{rank}.error"), "w", encoding="utf-8") as file:
         file.write(kind + (text[0] if text else "no reason given") + place + "\n")
 

@@ -46,6 +46,7 @@ class Executor:
         self.local = {}
         self.cuda = exchange.cuda
         self.receives = self.expected()
+        self.recomputed = plan.recomputed
 
     def tag(self, tensor):
         return (int(tensor.gradient) * self.plan.stages + tensor.stage) * self.plan.pieces + tensor.piece
@@ -115,11 +116,14 @@ class Executor:
         stage = self.stages[self.plan.replica_of[op.piece], op.stage]
         if op.kind == "W":
             return stage.weight_gradient(op.piece)
+        if op.kind == "R":
+            return stage.recompute(op.piece)
         needed = input_of(op, self.plan.stages)
         if needed is not None and needed not in self.local:
             raise WrongOrder(f"{op} runs before stage {op.stage + (-1 if op.kind == 'F' else 1)} has made its input")
         if op.kind == "F":
-            return stage.forward(op.piece, self.inputs[op.piece] if needed is None else self.local.pop(needed))
+            forward = stage.forward_for_recompute if (op.stage, op.piece) in self.recomputed else stage.forward
+            return forward(op.piece, self.inputs[op.piece] if needed is None else self.local.pop(needed))
         arrived = None if needed is None else self.local.pop(needed)
         return stage.backward(op.piece, arrived) if op.kind == "B" else stage.input_gradient(op.piece, arrived)
 

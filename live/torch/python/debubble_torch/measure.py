@@ -57,7 +57,7 @@ def random_like(boundary, device, scale=1.0):
 
 
 def stage_figures(stage, boundaries, first_input, repetitions, device):
-    """{"F": ns, "B": ns, "I": ns, "W": ns, "activation": bytes, "held": bytes, "output": bytes, "weights": bytes}"""
+    """{"F": ns, "B": ns, "I": ns, "W": ns, "activation": bytes, "held": bytes, "input": bytes, "output": bytes, "weights": bytes}"""
     source = first_input if stage.number == 0 else random_like(boundaries[stage.number - 1], device)
     arrived = None if stage.loss is not None else random_like(boundaries[stage.number], device, 1e-3)
     stage.settle_split(source, arrived)
@@ -65,7 +65,8 @@ def stage_figures(stage, boundaries, first_input, repetitions, device):
     activation, made = saved_bytes(stage, source)
     output = 0 if arrived is None else arrived.numel() * arrived.element_size()
     weights = sum(p.numel() * p.element_size() for p in stage.parameters)
-    return {**figures, "activation": activation, "held": activation + made, "output": output, "weights": weights}
+    return {**figures, "activation": activation, "held": activation + made,
+            "input": source.numel() * source.element_size(), "output": output, "weights": weights}
 
 
 def one_way(rank, exchange, size, first_tag):

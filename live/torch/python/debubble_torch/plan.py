@@ -22,7 +22,7 @@ import dataclasses
 import re
 
 FORMAT = "debubble.torch-plan/1"
-OP = re.compile(r"(\d+)([FBIW])(\d+)")
+OP = re.compile(r"(\d+)([FBIWR])(\d+)")
 HOP = re.compile(r"([ag])(\d+)\.(\d+):(\d+)")
 
 
@@ -82,6 +82,11 @@ class Plan:
     replica_of: list = dataclasses.field(default_factory=list)
     placement: dict = dataclasses.field(default_factory=dict)  # (replica, stage): device
     cells: dict = dataclasses.field(default_factory=dict)  # device: its cells in order
+
+    @property
+    def recomputed(self):
+        """(stage, piece) of what runs forward once more before its backward."""
+        return {(op.stage, op.piece) for cells in self.cells.values() for cell in cells for op in cell.ops if op.kind == "R"}
 
     @property
     def replicas(self):

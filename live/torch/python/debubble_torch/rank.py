@@ -100,8 +100,8 @@ class Rank:
             if turn == self.rank:
                 for (replica, number), stage in self.stages.items():
                     found = measure.stage_figures(stage, self.boundaries, self.inputs[0], self.plan.timings, self.device)
-                    keys = ("F", "B", "I", "W", "activation", "held", "output", "weights")
-                    self.records.add("cost", replica, number, *(found[key] for key in keys), int(stage.recomputes))
+                    keys = ("F", "B", "I", "W", "activation", "held", "input", "output", "weights")
+                    self.records.add("cost", replica, number, *(found[key] for key in keys), int(stage.differentiates_whole))
             dist.barrier()
         sizes = [torch.Size(shape).numel() * torch.empty(0, dtype=dtype).element_size()
                  for shape, dtype in self.boundaries[:-1]]

@@ -3,7 +3,7 @@
     debubble.torch-rank/1
     rank 0
     fact KEY TEXT                               torch, python, backend, device
-    cost REPLICA STAGE F B I W ACTIVATION HELD OUTPUT WEIGHTS RECOMPUTES    ns, bytes, 0 or 1
+    cost REPLICA STAGE F B I W ACTIVATION HELD INPUT OUTPUT WEIGHTS WHOLE   ns, bytes, 0 or 1
     link LATENCY BANDWIDTH                      ns, bytes per second; rank 0
     proof PARAMETERS NUMBERS SAME_BITS MAX_ABSOLUTE MAX_RELATIVE TOLERANCE LOSSES_SAME LOSSES    rank 0
     wrong STAGE MAX_ABSOLUTE MAX_RELATIVE NAME  a parameter beyond the tolerance; rank 0

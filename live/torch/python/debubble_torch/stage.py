@@ -4,7 +4,7 @@ The split of the backward. I asks autograd for the gradient of the stage's input
 module with parameters of its own has returned: they lie on the way. W then asks, module by module, for the gradients of
 its parameters from that. So what I has done W does not do again. Where a module is called more than once in a forward, or
 returns more than one tensor, that is not possible: W then differentiates the whole stage, and computes input gradients
-inside it once more (`recomputes`). Whether the split is right for a stage, `settle_split` finds out by trying.
+inside it once more (`differentiates_whole`). Whether the split is right for a stage, `settle_split` finds out by trying.
 """
 
 import torch
@@ -37,13 +37,14 @@ class Stage:
         self.module = module
         self.loss = loss  # None: not the last stage
         self.flights = {}
+        self.sources = {}  # of pieces that are to be recomputed
         self.losses = {}
         self.parameters = [p for p in module.parameters() if p.requires_grad]
         self.sums = [None] * len(self.parameters)
         self.place = {id(p): k for k, p in enumerate(self.parameters)}
         self.owners = [m for m in module.modules() if self.own(m)]
         self.calls = None
-        self.recomputes = False
+        self.differentiates_whole = False
         for owner in self.owners:
             owner.register_forward_hook(self.note)
 
@@ -55,7 +56,7 @@ class Stage:
         if self.calls is None:
             return
         if module in self.calls or not isinstance(output, torch.Tensor):
-            self.recomputes = True
+            self.differentiates_whole = True
         self.calls[module] = output
 
     def settle_split(self, source, arrived):
@@ -69,7 +70,7 @@ class Stage:
 
         whole = sums_of(lambda: self.backward(0, arrived))
         parts = sums_of(lambda: self.input_gradient(0, arrived), lambda: self.weight_gradient(0))
-        self.recomputes = self.recomputes or not all(self.close(a, b) for a, b in zip(whole, parts))
+        self.differentiates_whole = self.differentiates_whole or not all(self.close(a, b) for a, b in zip(whole, parts))
         self.reset()
 
     @staticmethod
@@ -80,8 +81,21 @@ class Stage:
 
     def reset(self):
         self.flights.clear()
+        self.sources.clear()
         self.losses.clear()
         self.sums = [None] * len(self.parameters)
+
+    def forward_for_recompute(self, piece, source):
+        """Keeps the input alone; `recompute` makes the rest."""
+        self.sources[piece] = source
+        with torch.no_grad():
+            output = check_one_tensor(self.module(source.detach()), self.number)
+            return output if self.loss is None else self.loss(output, piece)
+
+    def recompute(self, piece):
+        if piece not in self.sources:
+            raise WrongOrder(f"{self.number}R{piece} runs before {self.number}F{piece}, or a second time")
+        self.forward(piece, self.sources.pop(piece))
 
     # The last stage's output is the loss, a number of which it keeps only the value.
     def forward(self, piece, source):
@@ -133,7 +147,7 @@ class Stage:
     def input_gradient(self, piece, arrived):
         flight = self.flight(piece, "I")
         wanted = [flight.source] if flight.source.requires_grad else []
-        if self.recomputes:
+        if self.differentiates_whole:
             flight.arrived = arrived
             if not wanted:
                 return None
@@ -145,9 +159,9 @@ class Stage:
 
     def weight_gradient(self, piece):
         flight = self.flight(piece, "W")
-        if flight.inner is None and not self.recomputes:
+        if flight.inner is None and not self.differentiates_whole:
             raise WrongOrder(f"{self.number}W{piece} runs before {self.number}I{piece}")
-        if self.recomputes:
+        if self.differentiates_whole:
             gradients = torch.autograd.grad(flight.output, self.parameters, flight.arrived, allow_unused=True)
         else:
             gradients = [None] * len(self.parameters)

@@ -48,13 +48,13 @@ std::vector<TorchRank> read_ranks(const RunFolder& folder, int devices) {
 
 }  // namespace
 
-LiveResult run_on_torch(const LiveRequest& given, const TorchOptions& options, const LiveProgress& progress) {
-  refuse_on_torch(given);
-  LiveRequest request = given;
-  request.recomputes = true;
-  request.costs = {};
-  request.costs.stages.resize(static_cast<std::size_t>(request.schedule.stages));  // they are measured
-  const Job job(request);
+LiveResult run_on_torch(const LiveRequest& request, const TorchOptions& options, const LiveProgress& progress) {
+  refuse_on_torch(request);
+  LiveRequest costed = request;
+  costed.recomputes = true;
+  costed.costs = {};
+  costed.costs.stages.resize(static_cast<std::size_t>(request.schedule.stages));  // they are measured
+  const Job job(costed);
   const std::string python = python_with_torch();
 
   const HeldSignals signals;

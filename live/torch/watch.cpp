@@ -24,6 +24,7 @@ constexpr int kPatienceAtWork = 20;        // times the patience: imports, and o
 // Statuses of __main__.py.
 constexpr int kLostPeer = 75;
 constexpr int kWrongOrder = 76;
+constexpr int kLacking = 77;
 
 // A slot of status.py.
 constexpr std::size_t kSlotNumbers = 8;
@@ -158,6 +159,11 @@ class Watching {
     std::string text = last_line(folder_.read("rank" + number + ".error"));
     if (text.empty()) text = last_line(folder_.read("rank" + number + ".out"));
     if (status == kWrongOrder) throw WrongDataError("device " + number + ": " + text);
+    if (status == kLacking) {
+      throw UnavailableError(Diagnostic{"U058", "", text,
+                                        "run fewer devices, leave --gpus out, or name another Python with "
+                                        "DEBUBBLE_PYTHON"});
+    }
     fail("E013", "rank " + number, text.empty() ? "it ended with status " + std::to_string(status) : text,
          "mend the stages, or PyTorch's installation; the same code runs in every process");
   }

@@ -103,7 +103,8 @@ constexpr std::array<ErrorRow, 23> kMachine{{
     {"U054", "", "no NCCL, or one that is too old", "install NCCL 2.18 or later, or name it with DEBUBBLE_LIBNCCL"},
     {"U057", "", "an op has not ended on its rank's GPU within the watchdog's patience",
      "look at the GPU and its links, or raise --watchdog"},
-    {"U058", "", "no Python that has PyTorch",
+    {"U058", "",
+     "no Python that has PyTorch, or a PyTorch without what the run needs: gloo, NCCL, a GPU for each device",
      "install PyTorch (pip install torch, apt-get install python3-torch), or name its Python with DEBUBBLE_PYTHON"},
     {"U060", "U061 U062",
      "a GPU or driver without what live execution needs: green contexts, parts for every device, access to each "

@@ -181,6 +181,12 @@ class Errors(TorchTest):
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertIn('error[U058]: "/bin/false" does not start, or has no PyTorch', done.stderr)
 
+    def test_gpus_that_are_not_there_are_what_the_machine_lacks(self):
+        self.environment["CUDA_VISIBLE_DEVICES"] = ""
+        done = self.live("-p", "2", "--gpus", "each")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertRegex(done.stderr, r"error\[U058\]: (this PyTorch .* is without|2 devices take as many GPUs)")
+
     def ranks_of(self, process):
         children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
         return [int(word) for word in children.read_text(encoding="ascii").split()]

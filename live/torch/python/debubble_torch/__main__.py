@@ -7,7 +7,7 @@ import sys
 import traceback
 
 # Exit statuses that debubble knows.
-OURS, LOST, WRONG_ORDER = 1, 75, 76
+OURS, LOST, WRONG_ORDER, LACKING = 1, 75, 76, 77
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
@@ -23,7 +23,7 @@ def write_error(folder, rank, error):
               if os.path.dirname(__file__) not in frame.filename and "/torch/" not in frame.filename]
     place = f" ({frames[-1]})" if frames else ""
     text = str(error).strip().splitlines()
-    kind = "" if type(error).__name__ in ("StagesError", "PlanError", "WrongOrder") else type(error).__name__ + ": "
+    kind = "" if type(error).__name__ in ("StagesError", "PlanError", "WrongOrder", "Lacking") else type(error).__name__ + ": "
     with open(os.path.join(folder, f"rank{rank}.error"), "w", encoding="utf-8") as file:
         file.write(kind + (text[0] if text else "no reason given") + place + "\n")
 
@@ -38,7 +38,7 @@ def main():
     code = 0
     try:
         from debubble_torch.exchange import Lost
-        from debubble_torch.rank import Rank
+        from debubble_torch.rank import Lacking, Rank
         from debubble_torch.stage import WrongOrder
         with open(os.path.join(folder, "plan.txt"), encoding="utf-8") as file:
             plan = read_plan(file.read())
@@ -46,6 +46,9 @@ def main():
             Rank(plan, rank, folder, status).run()
         except Lost as error:
             code = LOST
+            write_error(folder, rank, error)
+        except Lacking as error:
+            code = LACKING
             write_error(folder, rank, error)
         except WrongOrder as error:
             code = WRONG_ORDER

@@ -6,6 +6,7 @@ the rows do, and a row that cannot go on waits in `take`. Tensors are told apart
 knows no tags; there each direction between two processes has a group, and so a stream, of its own).
 """
 
+import ctypes
 import queue
 import threading
 import time
@@ -20,7 +21,10 @@ class Lost(Exception):
 
 
 def bytes_checksum(tensor):
-    return zlib.crc32(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    """CRC-32 of a tensor's bytes; PyTorch may be without NumPy."""
+    whole = tensor.detach().cpu().contiguous()
+    size = whole.numel() * whole.element_size()
+    return zlib.crc32((ctypes.c_char * size).from_address(whole.data_ptr())) if size else 0
 
 
 class Exchange:

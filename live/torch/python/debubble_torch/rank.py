@@ -17,6 +17,10 @@ from debubble_torch.models import Model
 from debubble_torch.records import Records
 from debubble_torch.stage import Stage
 
+class Lacking(Exception):
+    """This machine has not what the run needs."""
+
+
 PATIENCE = datetime.timedelta(hours=12)  # debubble watches, and knows better
 
 
@@ -26,12 +30,20 @@ class Rank:
         self.records = Records(folder, rank)
         self.device = torch.device("cuda", rank) if plan.device == "cuda" else torch.device("cpu")
         torch.set_num_threads(1)
+        self.require_parts()
         if plan.device == "cuda":
             torch.cuda.set_device(self.device)
         dist.init_process_group("nccl" if plan.device == "cuda" else "gloo", timeout=PATIENCE, rank=rank,
                                 world_size=plan.devices, init_method="file://" + os.path.join(folder, "rendezvous"))
         self.exchange = Exchange(rank, plan.devices, self.device)
         self.groups = proof.make_groups(plan)
+
+    def require_parts(self):
+        backend = "NCCL" if self.plan.device == "cuda" else "gloo"
+        if not dist.is_available() or not getattr(dist, f"is_{backend.lower()}_available")():
+            raise Lacking(f"this PyTorch ({torch.__version__}) is without torch.distributed's {backend}")
+        if self.plan.device == "cuda" and torch.cuda.device_count() < self.plan.devices:
+            raise Lacking(f"{self.plan.devices} devices take as many GPUs, and PyTorch finds {torch.cuda.device_count()}")
 
     def run(self):
         self.describe()

@@ -203,7 +203,8 @@ class TorchResult {
            "medians of " + std::to_string(options_.timings) +
                " before the run, while all other processes were idle: " + origin.device,
            Source::kMeasured);
-    assume("links", "half a round trip between processes 0 and 1 before the run", Source::kMeasured);
+    assume("links", "medians of messages before the run, from each process to the next, all at work",
+           Source::kMeasured);
     if (whole_) {
       assume("weight gradient",
              "some stages use a module twice or return several tensors from one: W computes input "

@@ -1,4 +1,4 @@
-"""What the prediction is made of, measured before the run: ops with the other processes idle, and the connection."""
+"""What the prediction is made of, measured before the run: ops with the other processes idle, and messages."""
 
 import statistics
 import time
@@ -7,7 +7,8 @@ import torch
 import torch.distributed as dist
 
 WARM_UP = 2
-ROUND_TRIPS = 30
+MESSAGES = 20
+IN_FLIGHT = 4
 
 
 def timed(work, cuda):
@@ -19,18 +20,18 @@ def timed(work, cuda):
 
 
 def op_times(stage, source, arrived, repetitions, cuda):
-    """Nanoseconds of F, B, I and W: medians."""
+    """Nanoseconds of F, B, I and W: medians. Several pieces are in flight, as in a run: their data are not in the cache."""
     times = {kind: [] for kind in "FBIW"}
-    for _ in range(WARM_UP + repetitions):
-        for parts in ("B", "IW"):
-            took, _ = timed(lambda: stage.forward(0, source), cuda)
-            times["F"].append(took)
-            for kind in parts:
-                work = {"B": lambda: stage.backward(0, arrived), "I": lambda: stage.input_gradient(0, arrived),
-                        "W": lambda: stage.weight_gradient(0)}[kind]
-                times[kind].append(timed(work, cuda)[0])
+    for _ in range(-(-repetitions // IN_FLIGHT) + 1):
+        for kinds in ("FB", "FIW"):
+            for kind in kinds:
+                work = {"F": lambda piece: stage.forward(piece, source), "B": lambda piece: stage.backward(piece, arrived),
+                        "I": lambda piece: stage.input_gradient(piece, arrived), "W": stage.weight_gradient}[kind]
+                for piece in range(IN_FLIGHT):
+                    times[kind].append(timed(lambda: work(piece), cuda)[0])
     stage.reset()
-    return {kind: round(statistics.median(found[WARM_UP * (2 if kind == "F" else 1):])) for kind, found in times.items()}
+    first = {"F": 2 * IN_FLIGHT}  # warm-up
+    return {kind: round(statistics.median(found[first.get(kind, IN_FLIGHT):])) for kind, found in times.items()}
 
 
 def saved_bytes(stage, source):
@@ -69,34 +70,32 @@ def stage_figures(stage, boundaries, first_input, repetitions, device):
             "input": source.numel() * source.element_size(), "output": output, "weights": weights}
 
 
-def one_way(rank, exchange, size, first_tag):
-    """Nanoseconds from process 0 to process 1 or back: half of the median round trip of `size` bytes."""
-    peer = 1 - rank
-    key = [("ping", size, k) for k in range(ROUND_TRIPS)]
-    exchange.post([(key[k], first_tag + k, peer, (size,), torch.uint8) for k in range(ROUND_TRIPS)])
+def one_way(rank, world, exchange, size, first_tag, work):
+    """Medians over messages of `size` bytes, from each process to the next, of what they take while all are at work."""
+    target, source = (rank + 1) % world, (rank - 1) % world
+    keys = [("probe", size, k) for k in range(MESSAGES)]
+    exchange.post([(key, first_tag + k, source, (size,), torch.uint8) for k, key in enumerate(keys)])
     message = torch.zeros(size, dtype=torch.uint8, device=exchange.device)
-    times = []
-    for k in range(ROUND_TRIPS):
-        begin = time.monotonic_ns()
-        if rank == 0:
-            exchange.send(message, peer, first_tag + k)
-        exchange.take(key[k])
-        if rank == 1:
-            exchange.send(message, peer, first_tag + k)
-        times.append(time.monotonic_ns() - begin)
-    exchange.finish()
-    for each in key:
-        exchange.buffers.pop(each)
-    return round(statistics.median(times[WARM_UP:])) // 2
-
-
-def link(rank, world, exchange, largest, first_tag):
-    """(latency in ns, bytes per second or 0 where that was too fast to measure); process 0 has the result."""
-    latency, bandwidth = 0, 0
-    if world > 1 and rank < 2:
-        latency = one_way(rank, exchange, 8, first_tag)
-        whole = one_way(rank, exchange, max(largest, 8), first_tag + ROUND_TRIPS)
-        if whole > latency and largest > 8:
-            bandwidth = round(largest * 1e9 / (whole - latency))
     dist.barrier()
-    return latency, bandwidth
+    sent = []
+    for k in range(MESSAGES):
+        sent.append(exchange.send(message, target, first_tag + k))
+        work()
+    came = [exchange.take(key)[1] for key in keys]
+    exchange.finish()
+    for key in keys:
+        exchange.buffers.pop(key)
+    begins = [None] * world
+    dist.all_gather_object(begins, sent)
+    times = [None] * world
+    dist.all_gather_object(times, [end - begin for begin, end in zip(begins[source], came)])
+    return round(statistics.median(sum((each[WARM_UP:] for each in times), [])))
+
+
+def link(rank, world, exchange, largest, first_tag, work):
+    """(latency in ns, bytes per second or 0 where that was too fast to measure). The clock of all processes is one."""
+    if world < 2:
+        return 0, 0
+    latency = one_way(rank, world, exchange, 8, first_tag, work)
+    whole = one_way(rank, world, exchange, max(largest, 8), first_tag + MESSAGES, work)
+    return latency, round(largest * 1e9 / (whole - latency)) if whole > latency and largest > 8 else 0

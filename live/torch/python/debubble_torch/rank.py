@@ -118,9 +118,17 @@ class Rank:
         sizes = [torch.Size(shape).numel() * torch.empty(0, dtype=dtype).element_size()
                  for shape, dtype in self.boundaries[:-1]]
         first_tag = 2 * self.plan.stages * self.plan.pieces
-        found = measure.link(self.rank, self.plan.devices, self.exchange, max(sizes, default=0), first_tag)
+        found = measure.link(self.rank, self.plan.devices, self.exchange, max(sizes, default=0), first_tag, self.some_work)
         if self.rank == 0:
             self.records.add("link", *found)
+
+    def some_work(self):
+        """A forward of one of this process's stages."""
+        for (_, number), stage in self.stages.items():
+            shape_from = self.inputs[0] if number == 0 else measure.random_like(self.boundaries[number - 1], self.device)
+            stage.forward(0, shape_from)
+            stage.reset()
+            return
 
     def keep_proven(self):
         self.proven = {key: [None if g is None else g.clone() for g in stage.sums] for key, stage in self.stages.items()}

@@ -200,7 +200,7 @@ class TorchResult {
            options_.stages.empty() ? Source::kDefault : Source::kGiven);
     assume("precision", options_.precision, Source::kGiven);
     assume("op times",
-           "medians of " + std::to_string(options_.timings) +
+           "medians of at least " + std::to_string(options_.timings) +
                " before the run, while all other processes were idle: " + origin.device,
            Source::kMeasured);
     assume("links", "medians of messages before the run, from each process to the next, all at work",

@@ -97,26 +97,33 @@ Processes::~Processes() { kill_all(); }
 
 const std::vector<ProcessState>& Processes::poll() {
   for (std::size_t k = 0; k < ids_.size(); ++k) {
-    int status = 0;
-    if (states_[k].ended || ::waitpid(ids_[k], &status, WNOHANG) != ids_[k]) continue;
-    states_[k].ended = true;
-    if (WIFSIGNALED(status)) {
-      states_[k].signal = WTERMSIG(status);
-    } else {
-      states_[k].status = WEXITSTATUS(status);
-    }
+    siginfo_t info{};
+    if (states_[k].ended || ::waitid(P_PID, static_cast<id_t>(ids_[k]), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+      continue;
+    if (info.si_pid == ids_[k]) reap(k);
   }
   return states_;
 }
 
-// Also what the user's code may have started: the whole group.
+// As long as a process is not waited for, its number, and so its group's, is no other's. What the user's code has
+// started in the group goes with it.
+void Processes::reap(std::size_t rank) {
+  ::kill(-ids_[rank], SIGKILL);
+  int status = 0;
+  while (::waitpid(ids_[rank], &status, 0) < 0 && errno == EINTR) {
+  }
+  ProcessState& state = states_[rank];
+  state.ended = true;
+  if (WIFSIGNALED(status)) {
+    state.signal = WTERMSIG(status);
+  } else {
+    state.status = WEXITSTATUS(status);
+  }
+}
+
 void Processes::kill_all() {
   for (std::size_t k = 0; k < states_.size(); ++k) {
-    ::kill(-ids_[k], SIGKILL);
-    if (states_[k].ended) continue;
-    while (::waitpid(ids_[k], nullptr, 0) < 0 && errno == EINTR) {
-    }
-    states_[k].ended = true;
+    if (!states_[k].ended) reap(k);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ class Processes {
   void kill_all();
 
  private:
+  void reap(std::size_t rank);
+
   std::vector<pid_t> ids_;
   std::vector<ProcessState> states_;
 };

@@ -73,7 +73,9 @@ void resolve_paths(SuiteScenario& scenario, const std::string& file) {
 // logical one, wherever there is a choice.
 void choose_clock_for_gate(SuiteScenario& scenario) {
   LiveFlags& live = *scenario.live;
-  if (live.backend == "cuda" || live.gpus == "each" || !live.clock.empty() || !live.costs.empty()) return;
+  if (live.backend == "cuda" || live.backend == "torch" || live.gpus == "each" || !live.clock.empty() ||
+      !live.costs.empty())
+    return;
   live.clock = "logical";
   scenario.live_arguments.emplace_back("--clock=logical");
 }

@@ -43,7 +43,7 @@ constexpr std::array<ErrorRow, 9> kComparing{{
      "check the clocks and how the times were recorded"},
 }};
 
-constexpr std::array<ErrorRow, 7> kLive{{
+constexpr std::array<ErrorRow, 8> kLive{{
     {"E002", "E004 E005",
      "`--fault` names a device, op or tensor that the schedule does not have or that cannot be changed so",
      "name an op whose output travels, and that has a successor in its row for a swap"},
@@ -53,6 +53,8 @@ constexpr std::array<ErrorRow, 7> kLive{{
     {"E010", "", "`--backend mpi`: not as many processes as devices", "start it with mpirun -n DEVICES"},
     {"E011", "", "`--backend mpi`: a rank has another version, schedule, model, costs or settings than rank 0",
      "start every rank with the same command and the same debubble"},
+    {"E013", "", "`--backend torch`: a process ended with an error, of your stages or of PyTorch",
+     "the message has the error and its place in your code"},
     {"E030", "", "a finding: the run got stuck, with every device's position (status 1)",
      "see which device waits for what; the order may deadlock on this runtime"},
     {"E031", "", "a finding: a wrong tensor reached an op (status 1)",
@@ -63,7 +65,7 @@ constexpr std::array<ErrorRow, 7> kLive{{
      "run the schedule without it; `debubble simulate` predicts it"},
 }};
 
-constexpr std::array<ErrorRow, 22> kMachine{{
+constexpr std::array<ErrorRow, 23> kMachine{{
     {"U001", "", "no CUPTI library, or one without the functions that are needed",
      "install CUPTI, or name it with DEBUBBLE_CUPTI"},
     {"U003", "U045", "another profiler or injected tool is attached",
@@ -101,6 +103,9 @@ constexpr std::array<ErrorRow, 22> kMachine{{
     {"U054", "", "no NCCL, or one that is too old", "install NCCL 2.18 or later, or name it with DEBUBBLE_LIBNCCL"},
     {"U057", "", "an op has not ended on its rank's GPU within the watchdog's patience",
      "look at the GPU and its links, or raise --watchdog"},
+    {"U058", "",
+     "no Python that has PyTorch, or a PyTorch without what the run needs: gloo, NCCL, a GPU for each device",
+     "install PyTorch (pip install torch, apt-get install python3-torch), or name its Python with DEBUBBLE_PYTHON"},
     {"U060", "U061 U062",
      "a GPU or driver without what live execution needs: green contexts, parts for every device, access to each "
      "other's memory",

@@ -28,11 +28,12 @@ struct HostNode {
 struct HostTree {
   std::vector<HostNode> nodes;     // parents before their children, each thread's by time
   std::vector<std::size_t> roots;  // likewise
-  std::int64_t overlaps = 0;       // ranges that were cut off where the one around them ends
+  std::int64_t overlaps = 0;       // ranges that do not nest, cut off where the one around them ends
 };
 
 // Of ranges in any order. Where one of them is the step's ("debubble.step:N"), what lies outside of its time is left
-// out: it is the profiler's own.
+// out: it is the profiler's own. A layer that outlasts the operator it begins in ends that operator, and an operator
+// that outlasts a layer ends with it; neither counts as an overlap.
 [[nodiscard]] HostTree host_tree_of(std::vector<HostRange> ranges);
 
 // The range of autograd's engine around a backward node.

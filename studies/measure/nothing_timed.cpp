@@ -16,7 +16,7 @@ void nothing_timed(const Recordings& recordings, const std::optional<int>& rank)
          "ranks count from 0; leave --rank out to see which there are");
   }
   if (recordings.sizes.empty() && recordings.records.empty()) {
-    fail("A002", "--", "no layer was seen: debubble_hooks did not run in the program",
+    fail("A002", "--", "no layer was seen: debubble_hooks did not run in the program, or found no script to run",
          "on the CPU it is what times the layers: debubble profile --device cpu -- python3 -m debubble_hooks train.py");
   }
   fail("A003", "--", "no training step was timed",

@@ -19,6 +19,7 @@ import torch
 _STEP = "debubble.step:"
 MOST_RANGES = 20_000  # layer executions in one step; a script without optimizer steps would fill the memory
 EVERY = 5
+_OTHER_PROFILER = "the script runs PyTorch's profiler itself, which times the layers here and runs once at a time"
 
 
 def wanted():
@@ -183,8 +184,7 @@ class CpuRecorder:
     def _yielding(self, original):
         def call(*arguments, **named):
             if self._profile is not None and not self._ours:
-                self._give_up("the script runs torch.profiler itself, which prevents ours: take it out of the script",
-                              for_good=True)
+                self._give_up(_OTHER_PROFILER, for_good=True)
             return original(*arguments, **named)
         return call
 
@@ -206,7 +206,8 @@ class CpuRecorder:
             profile.__enter__()
             self._profile = profile
         except Exception as error:  # another profiler runs on this thread
-            self._give_up(f"PyTorch's profiler cannot be started: {error}", for_good=True)
+            known = torch.autograd._profiler_enabled()
+            self._give_up(_OTHER_PROFILER if known else f"PyTorch's profiler cannot be started: {error}", for_good=True)
             return
         finally:
             self._ours = False
@@ -271,7 +272,7 @@ class CpuRecorder:
         self._off = self._off or for_good
         self._tell(why)
         if for_good:
-            trouble("U003", why, "")
+            trouble("U003", why, "take torch.profiler out of the script, or do not call it while it is measured")
 
     def _describe(self):
         threads = torch.get_num_threads()

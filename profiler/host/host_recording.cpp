@@ -24,17 +24,13 @@ void HostRecording::fact(std::string_view key, std::string_view value) { file_.o
 
 void HostRecording::loss(std::string_view what, std::int64_t count) { file_.on(LossRecord{what, count}); }
 
-void HostRecording::slowed(Nanoseconds begin, Nanoseconds end) {
-  file_.on(OverheadRecord{OverheadKind::kCounting, 0, begin, end});
-}
-
-void HostRecording::end_step() {
-  records_.step(std::exchange(ranges_, {}));
+void HostRecording::end_step(bool slowed) {
+  records_.step(std::exchange(ranges_, {}), slowed);
   file_.flush();
 }
 
-void HostRecording::bare_step(std::int64_t number, Nanoseconds begin, Nanoseconds end, bool paused) {
-  records_.bare_step(number, begin, end, paused);
+void HostRecording::bare_step(std::int64_t number, Nanoseconds duration, bool paused, bool slowed) {
+  records_.bare_step(number, duration, paused, slowed);
   file_.flush();
 }
 

@@ -20,12 +20,10 @@ class HostRecording {
 
   void fact(std::string_view key, std::string_view value);
   void loss(std::string_view what, std::int64_t count);
-  // Time in which the layers ran slower for what the hooks did: steps with such time are warm-up.
-  void slowed(Nanoseconds begin, Nanoseconds end);
 
   void add(HostRange range) { ranges_.push_back(std::move(range)); }
-  void end_step();  // of the ranges added since the last one
-  void bare_step(std::int64_t number, Nanoseconds begin, Nanoseconds end, bool paused);
+  void end_step(bool slowed);  // of the ranges added since the last one; see HostRecords
+  void bare_step(std::int64_t number, Nanoseconds duration, bool paused, bool slowed);
 
   // Ends the file. False: it could not be written.
   [[nodiscard]] bool close();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/host/host_range.hpp"
+#include "profiler/host/host_tree.hpp"
 #include "profiler/records/record.hpp"
 #include "sim/core/units.hpp"
 
@@ -18,16 +19,20 @@ class HostRecords {
  public:
   explicit HostRecords(RecordSink& sink) : sink_(sink) {}
 
-  // All ranges of a recorded step, in any order. Steps come in order of time.
-  void step(std::vector<HostRange> ranges);
+  // All ranges of a recorded step, in any order. `slowed`: by what the hooks did besides, so it is warm-up.
+  void step(std::vector<HostRange> ranges, bool slowed = false);
   // A step of which only the duration is known. `paused`: because recording was off for it, to compare with the others.
-  void bare_step(std::int64_t number, Nanoseconds begin, Nanoseconds end, bool paused);
+  void bare_step(std::int64_t number, Nanoseconds duration, bool paused, bool slowed = false);
 
  private:
+  std::vector<std::uint64_t> push_all(const HostTree& tree);
+  void mark_slowed(Nanoseconds begin, Nanoseconds end);
+
   RecordSink& sink_;
   std::uint64_t ranges_ = 0;
   std::uint32_t pieces_ = 0;
   std::uint32_t thread_ = 1;  // of the newest step
+  Nanoseconds now_ = 0;       // its end
 };
 
 }  // namespace debubble

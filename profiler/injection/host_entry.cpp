@@ -67,10 +67,6 @@ extern "C" {
   return debubble::with_host([&](auto& recording) { recording.loss(debubble::text_of(what), count); });
 }
 
-[[gnu::visibility("default")]] int debubble_host_slowed(std::int64_t begin, std::int64_t end) {
-  return debubble::with_host([&](auto& recording) { recording.slowed(begin, end); });
-}
-
 // A range of the step, in any order; times in nanoseconds on one clock.
 [[gnu::visibility("default")]] int debubble_host_range(const char* name, const char* sizes, std::int64_t begin,
                                                        std::int64_t end, std::int64_t sequence, std::uint32_t thread,
@@ -80,13 +76,14 @@ extern "C" {
   });
 }
 
-[[gnu::visibility("default")]] int debubble_host_step() {
-  return debubble::with_host([](auto& recording) { recording.end_step(); });
+[[gnu::visibility("default")]] int debubble_host_step(int slowed) {
+  return debubble::with_host([&](auto& recording) { recording.end_step(slowed != 0); });
 }
 
-[[gnu::visibility("default")]] int debubble_host_bare_step(std::int64_t number, std::int64_t begin, std::int64_t end,
-                                                           int paused) {
-  return debubble::with_host([&](auto& recording) { recording.bare_step(number, begin, end, paused != 0); });
+// A step of which only the duration is known; `paused`: as an exception, to compare it with the others.
+[[gnu::visibility("default")]] int debubble_host_bare_step(std::int64_t number, std::int64_t duration, int paused,
+                                                           int slowed) {
+  return debubble::with_host([&](auto& recording) { recording.bare_step(number, duration, paused != 0, slowed != 0); });
 }
 
 // What the launcher is to tell its user.

@@ -36,9 +36,9 @@ def library():
         text, number, small = ctypes.c_char_p, ctypes.c_int64, ctypes.c_uint32
         loaded.debubble_host_fact.argtypes = [text, text]
         loaded.debubble_host_loss.argtypes = [text, number]
-        loaded.debubble_host_slowed.argtypes = [number, number]
         loaded.debubble_host_range.argtypes = [text, text, number, number, number, small, small]
-        loaded.debubble_host_bare_step.argtypes = [number, number, number, ctypes.c_int]
+        loaded.debubble_host_step.argtypes = [ctypes.c_int]
+        loaded.debubble_host_bare_step.argtypes = [number, number, ctypes.c_int, ctypes.c_int]
         loaded.debubble_host_trouble.argtypes = [text, text, text]
         return loaded
     except (OSError, AttributeError):
@@ -112,7 +112,6 @@ class CpuRecorder:
         self._off = self._library is None
         self._profile = self._ours = None
         self._text, self._began, self._ranges, self._slow = "", 0, 0, False
-        self._offset = None  # the profiler's clock, less ours
         self._step_range = self._threads = None
         self._opened = False  # the record file
 
@@ -211,7 +210,6 @@ class CpuRecorder:
             return
         finally:
             self._ours = False
-        self._began = time.perf_counter_ns()
         self._step_range = self._entered(text)
 
     def _end_step(self):
@@ -227,34 +225,25 @@ class CpuRecorder:
             self._bare_step()
             return
         self._step_range.__exit__(None, None, None)
-        ended = time.perf_counter_ns()
         profile = self._stop_profiler()
         self._hand_over(_Events(profile.kineto_results))
-        if self._slow and self._offset is not None:
-            self._library.debubble_host_slowed(self._began + self._offset, ended + self._offset)
 
     def _bare_step(self):
         if not self._text:
             return  # given up
-        ended = time.perf_counter_ns()
-        offset = self._offset or 0
-        number = self._text[len(_STEP):]
+        duration = time.perf_counter_ns() - self._began
         # A run without any profiler is one to compare with as a whole; there no step is an exception.
-        self._library.debubble_host_bare_step(int(number), self._began + offset, ended + offset, self._every is not None)
-        if self._slow:
-            self._library.debubble_host_slowed(self._began + offset, ended + offset)
+        self._library.debubble_host_bare_step(int(self._text[len(_STEP):]), duration, self._every is not None,
+                                              self._slow)
 
     def _hand_over(self, events):
         add = self._library.debubble_host_range
         for event in events:
-            name = event.name()
             begin, end = events.times(event)
-            if name == self._text:
-                self._offset = begin - self._began
             shapes = event.shapes()
-            add(name.encode(), str(shapes).encode() if shapes else b"", begin, end, event.sequence_nr(),
+            add(event.name().encode(), str(shapes).encode() if shapes else b"", begin, end, event.sequence_nr(),
                 event.start_thread_id() & 0xFFFFFFFF, event.fwd_thread_id() & 0xFFFFFFFF)
-        self._library.debubble_host_step()
+        self._library.debubble_host_step(self._slow)
 
     def _stop_profiler(self):
         profile, self._profile = self._profile, None

@@ -75,7 +75,7 @@ class CpuProfile(unittest.TestCase):
                 if not name.startswith(("DEBUBBLE", "RANK", "CUDA", "PYTHONPATH"))}
         return subprocess.run([DEBUBBLE, *arguments], cwd=self.folder, text=True, capture_output=True, timeout=300,
                               stdin=subprocess.DEVNULL, check=False,
-                              env={**base, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200", **environment})
+                              env={**base, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200", "OMP_NUM_THREADS": "1", **environment})
 
     def script(self, text, name="train.py"):
         (self.folder / name).write_text(textwrap.dedent(text), encoding="utf-8")

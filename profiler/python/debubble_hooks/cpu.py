@@ -199,14 +199,16 @@ class CpuRecorder:
         step, self._steps = self._steps, self._steps + 1
         if self._every is None or (self._every and step >= 2 and step % self._every == self._every - 1):
             return
+        if torch.autograd._profiler_enabled():  # starting ours would end theirs
+            self._give_up(_OTHER_PROFILER, for_good=True)
+            return
         try:
             self._ours = True
             profile = torch.autograd.profiler.profile(record_shapes=True)
             profile.__enter__()
             self._profile = profile
-        except Exception as error:  # another profiler runs on this thread
-            known = torch.autograd._profiler_enabled()
-            self._give_up(_OTHER_PROFILER if known else f"PyTorch's profiler cannot be started: {error}", for_good=True)
+        except Exception as error:
+            self._give_up(f"PyTorch's profiler cannot be started: {error}", for_good=True)
             return
         finally:
             self._ours = False
@@ -261,7 +263,10 @@ class CpuRecorder:
         self._off = self._off or for_good
         self._tell(why)
         if for_good:
-            trouble("U003", why, "take torch.profiler out of the script, or do not call it while it is measured")
+            if why is _OTHER_PROFILER:
+                trouble("U003", why, "take torch.profiler out of the script, or do not call it while it is measured")
+            else:
+                trouble("U041", why, "PyTorch 1.13 or later with its profiler is needed")
 
     def _describe(self):
         threads = torch.get_num_threads()

@@ -17,16 +17,16 @@ struct HostMoment {
 };
 
 // Depth first, as the thread lived it, so that a stable sort by time keeps the nesting.
-void add_moments(const HostTree& tree, std::size_t index, std::vector<HostMoment>& moments) {
+void add_host_moments(const HostTree& tree, std::size_t index, std::vector<HostMoment>& moments) {
   const HostNode& node = tree.nodes[index];
   moments.push_back({node.range.begin, index, true});
-  for (const std::size_t child : node.children) add_moments(tree, child, moments);
+  for (const std::size_t child : node.children) add_host_moments(tree, child, moments);
   moments.push_back({node.range.end, index, false});
 }
 
 std::vector<HostMoment> moments_of(const HostTree& tree) {
   std::vector<HostMoment> moments;
-  for (const std::size_t root : tree.roots) add_moments(tree, root, moments);
+  for (const std::size_t root : tree.roots) add_host_moments(tree, root, moments);
   std::stable_sort(moments.begin(), moments.end(),
                    [](const HostMoment& a, const HostMoment& b) { return a.time < b.time; });
   return moments;

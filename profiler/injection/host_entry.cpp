@@ -32,8 +32,8 @@ void begin_host() {
   const std::string folder = host_folder();
   if (folder.empty()) return;
   try {
-    open_host =
-        new OpenHostRecording{HostRecording(folder), folder, getpid()};  // NOLINT(cppcoreguidelines-owning-memory)
+    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): see above
+    open_host = new OpenHostRecording{HostRecording(folder), folder, getpid()};
   } catch (const InputError& error) {
     report_trouble(folder, error.diagnostics().front());
   }
@@ -51,7 +51,7 @@ int with_host(const Body& body) {
   }
 }
 
-std::string text_of(const char* text) { return text == nullptr ? "" : text; }
+std::string hooks_text(const char* text) { return text == nullptr ? "" : text; }
 
 }  // namespace
 }  // namespace debubble
@@ -60,11 +60,11 @@ extern "C" {
 
 [[gnu::visibility("default")]] int debubble_host_fact(const char* key, const char* value) {
   return debubble::with_host(
-      [&](auto& recording) { recording.fact(debubble::text_of(key), debubble::text_of(value)); });
+      [&](auto& recording) { recording.fact(debubble::hooks_text(key), debubble::hooks_text(value)); });
 }
 
 [[gnu::visibility("default")]] int debubble_host_loss(const char* what, std::int64_t count) {
-  return debubble::with_host([&](auto& recording) { recording.loss(debubble::text_of(what), count); });
+  return debubble::with_host([&](auto& recording) { recording.loss(debubble::hooks_text(what), count); });
 }
 
 // A range of the step, in any order; times in nanoseconds on one clock.
@@ -72,7 +72,8 @@ extern "C" {
                                                        std::int64_t end, std::int64_t sequence, std::uint32_t thread,
                                                        std::uint32_t forward_thread) {
   return debubble::with_host([&](auto& recording) {
-    recording.add({debubble::text_of(name), debubble::text_of(sizes), begin, end, sequence, thread, forward_thread});
+    recording.add(
+        {debubble::hooks_text(name), debubble::hooks_text(sizes), begin, end, sequence, thread, forward_thread});
   });
 }
 
@@ -89,8 +90,8 @@ extern "C" {
 // What the launcher is to tell its user.
 [[gnu::visibility("default")]] int debubble_host_trouble(const char* code, const char* message, const char* help) {
   try {
-    debubble::report_trouble(debubble::host_folder(),
-                             {debubble::text_of(code), "", debubble::text_of(message), debubble::text_of(help)});
+    debubble::report_trouble(debubble::host_folder(), {debubble::hooks_text(code), "", debubble::hooks_text(message),
+                                                       debubble::hooks_text(help)});
     return 0;
   } catch (...) {
     return -1;

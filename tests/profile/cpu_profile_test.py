@@ -196,6 +196,11 @@ class CpuProfile(unittest.TestCase):
         self.assertIn("overhead_run_ppm", self.read()["measurement"])
         self.assertIn("without the profiler", done.stderr)
 
+    def test_which_steps_are_left_out_is_checked(self):
+        self.script(MLP.replace("STEPS", "4"))
+        done = self.profile(DEBUBBLE_RECORD_STEPS="often")
+        self.assertIn('U009: DEBUBBLE_RECORD_STEPS: "often" is neither "all" nor a number from 2 on', done.stderr)
+
     def test_several_ranks_are_one_profile_and_one_alone_is_its_own(self):
         self.script(MLP.replace("STEPS", "6"))
         both = 'RANK=0 "$0" -m debubble_hooks train.py & RANK=1 "$0" -m debubble_hooks train.py & wait'
@@ -216,6 +221,16 @@ class CpuProfile(unittest.TestCase):
         again = json.loads((self.folder / "again.json").read_text(encoding="utf-8"))
         self.assertEqual(again["layers"], self.read()["layers"])
         self.assertEqual(again["origin"]["device"], self.read()["origin"]["device"])
+
+    def test_whose_work_it_is_must_be_known(self):
+        self.script(MLP.replace("STEPS", "4"))
+        self.profile()
+        text = (self.folder / "p.json").read_text(encoding="utf-8")
+        (self.folder / "p.json").write_text(text.replace('"processor": "cpu"', '"processor": "abacus"'), encoding="utf-8")
+        done = self.run_command("simulate", "--profile", "p.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("error[P007]: \"abacus\" is no processor whose work is measured\n"
+                      "  --> p.json#/measurement/processor\n", done.stderr)
 
     # ---- what goes wrong
 

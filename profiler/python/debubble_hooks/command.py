@@ -10,6 +10,7 @@ import sys
 import types
 
 from debubble_hooks import sizes_file
+from debubble_hooks.device import cpu_is_measured
 
 
 def parser():
@@ -65,10 +66,6 @@ def another_rank_is_wanted():
     """`debubble profile --rank 3` measures that rank alone: the others run as they would without us."""
     wanted = os.environ.get("DEBUBBLE_RANK", "")
     return wanted.isdigit() and int(wanted) != sizes_file.rank()
-
-
-def cpu_is_measured():
-    return os.environ.get("DEBUBBLE_DEVICE") == "cpu"
 
 
 def without_torch(error):

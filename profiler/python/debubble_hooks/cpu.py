@@ -22,10 +22,6 @@ EVERY = 5
 _OTHER_PROFILER = "the script runs PyTorch's profiler itself, which times the layers here and runs once at a time"
 
 
-def wanted():
-    return os.environ.get("DEBUBBLE_DEVICE") == "cpu"
-
-
 def library():
     """libdebubble_inject.so, or None where nobody records."""
     path = os.environ.get("DEBUBBLE_INJECT")
@@ -74,7 +70,12 @@ def _steps_left_out(text):
         return 0
     if text == "none":
         return None
-    return int(text) if text.isdigit() and 2 <= int(text) <= 1_000_000 else EVERY
+    if text.isdigit() and 2 <= int(text) <= 1_000_000:
+        return int(text)
+    if text:
+        trouble("U009", f'DEBUBBLE_RECORD_STEPS: "{text}" is neither "all" nor a number from 2 on',
+                f"{EVERY} leaves every {EVERY}th step unrecorded, to see what recording costs; all records every step")
+    return EVERY
 
 
 class _Events:
@@ -124,7 +125,7 @@ class CpuRecorder:
             self._begin_step(text)
             return
         self._ranges += 1
-        if self._ranges > MOST_RANGES:
+        if self._ranges == MOST_RANGES + 1 and not self._off:
             self._give_up(f"more than {MOST_RANGES} layers ran in one step: it is not recorded; does the script call "
                           "optimizer.step()?")
         stack.append(self._entered(text) if self._profile is not None else None)

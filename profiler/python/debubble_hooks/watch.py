@@ -16,6 +16,7 @@ import torch
 
 from debubble_hooks import accounting, cpu, patches, ranges, selective
 from debubble_hooks.catalogue import Catalogue
+from debubble_hooks.device import cpu_is_measured
 from debubble_hooks.operators import Operators
 from debubble_hooks.report import Report
 from debubble_hooks.segments import Segments
@@ -54,7 +55,7 @@ class Watch:
         self._pid = os.getpid()
         self._state = _Thread()
         self._ranges = ranges._Nowhere()
-        self._operators = cpu.CpuRecorder() if cpu.wanted() else Operators(options.operators)
+        self._operators = cpu.CpuRecorder() if cpu_is_measured() else Operators(options.operators)
         self._steps = Steps()
         self._report = Report(options.sizes_file, self._note)
         self._models = Catalogue(self._pattern, self._note)
@@ -302,7 +303,7 @@ class Watch:
 
     def _open_ranges(self):
         if isinstance(self._ranges, ranges._Nowhere):
-            self._ranges = self._operators if cpu.wanted() else ranges.open_ranges()
+            self._ranges = self._operators if cpu_is_measured() else ranges.open_ranges()
             self._ranges.fact("torch", torch.__version__)
         self._operators.start()
 

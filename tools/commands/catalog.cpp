@@ -38,9 +38,10 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble check ci/nightly.suite.json --junit junit.xml", make_check},
       CommandEntry{"accuracy", "predictions of published results against what was measured",
                    "debubble accuracy --source korthikanti", make_accuracy},
-      CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU",
+      CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU or CPU",
                    "debubble profile --model gpt-1.3b --microbatch 2 -o gpt.json\n"
-                   "  debubble profile -o gpt.json -- python -m debubble_hooks train.py",
+                   "  debubble profile -o gpt.json -- python -m debubble_hooks train.py\n"
+                   "  debubble profile --device cpu -o gpt.json -- python -m debubble_hooks train.py",
                    make_profile},
       CommandEntry{"import", "layer times of another tool, as a debubble profile",
                    "debubble import --from kineto rank0.json.gz rank1.json.gz -o bert.json\n"

@@ -88,8 +88,10 @@ constexpr std::array<ErrorRow, 23> kMachine{{
     {"U027", "U028 U056", "a kernel, or a call of the driver, cuBLASLt, NVRTC or NCCL, failed",
      "the message names the call; look in `dmesg` for Xid errors"},
     {"U040", "", "this installation lacks a part of its own", "install debubble again"},
-    {"U041", "U006 U042", "nothing was recorded: no CUDA call, no GPU work, or another profiler took the records",
-     "check that the program trains on the GPU and that no other profiler runs"},
+    {"U041", "U006 U042",
+     "nothing was recorded: no CUDA call, no GPU work, or another profiler took the records; on the CPU: no PyTorch",
+     "check that the program trains on the GPU and that no other profiler runs; on the CPU: that its Python has "
+     "PyTorch"},
     {"U043", "", "a measurement was ended by a signal",
      "look in the system's log for the reason, such as too little memory"},
     {"U044", "", "the built-in workload computes wrong numbers on this GPU",

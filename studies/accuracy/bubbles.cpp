@@ -79,6 +79,8 @@ JudgedRun judge_recording(const MeasuredRow& row, Progress& progress) {
   }
   judged.predicted[place_of(BubbleLevel::kReplay)] = replay;
   if (count > 1) judged.predicted[place_of(BubbleLevel::kMedians)] = medians;
+  // A run of our own has the costs that were measured before it; an imported one has its own medians.
+  if (record.origin.backend != "import") judged.predicted[place_of(BubbleLevel::kForecast)] = of_simulation(predicted);
   return judged;
 }
 

@@ -44,6 +44,7 @@ MeasuredSource read_measured_source(const JsonValue& value, const std::string& p
   source.not_modelled = texts_member(reader, "not_modelled");
   source.calibrated = reader.optional_text("calibrated");
   source.calibrated_on = texts_member(reader, "calibrated_on");
+  source.counted_apart = reader.optional_text("counted_apart");
   if (source.calibrated.empty() != source.calibrated_on.empty()) {
     reader.complain("P012", "calibrated_on", "a constant and the runs that it was taken from belong together",
                     "give both \"calibrated\" and \"calibrated_on\", or neither");

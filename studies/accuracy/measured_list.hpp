@@ -26,6 +26,8 @@ struct MeasuredSource {
   // A constant that was taken from half of the runs, in words, and the ids of these; empty: nothing was.
   std::string calibrated;
   std::vector<std::string> calibrated_on;
+  // Why its runs are not counted among those of all sources; empty: they are.
+  std::string counted_apart;
 };
 
 struct MeasuredRow {

@@ -78,6 +78,16 @@ std::vector<JudgedRun> runs_of(const std::vector<JudgedRun>& runs, const Measure
   return found;
 }
 
+// Those that are counted together, whatever their source.
+std::vector<JudgedRun> runs_of_all(const std::vector<JudgedRun>& runs, const MeasuredList& list) {
+  std::vector<JudgedRun> found;
+  for (const MeasuredSource& source : list.sources) {
+    if (!source.counted_apart.empty()) continue;
+    for (JudgedRun& run : runs_of(runs, source)) found.push_back(std::move(run));
+  }
+  return found;
+}
+
 // Nothing where no constant was taken from the source.
 std::vector<JudgedGroup> halves_of(const std::vector<JudgedRun>& runs, const MeasuredSource& source) {
   if (source.calibrated.empty()) return {};
@@ -125,6 +135,7 @@ Json source_json_of(const MeasuredSource& source, const std::vector<JudgedRun>& 
                {"licence", source.licence},
                {"not_modelled", source.not_modelled},
                {"summary", summary_json_of(runs_of(runs, source))}};
+  if (!source.counted_apart.empty()) json["counted_apart"] = source.counted_apart;
   if (source.calibrated.empty()) return json;
   const std::vector<JudgedGroup> halves = halves_of(runs, source);
   json["calibrated"] = source.calibrated;
@@ -159,7 +170,7 @@ std::string summary_row(const std::string& level, const std::string& group, cons
 
 // By level: all runs, the sources that have it, and the halves of those that are calibrated.
 std::string summary_table(const std::vector<JudgedRun>& runs, const MeasuredList& list) {
-  std::vector<JudgedGroup> groups{{"all", runs}};
+  std::vector<JudgedGroup> groups{{"all", runs_of_all(runs, list)}};
   for (const MeasuredSource& source : list.sources) {
     groups.push_back({source.name, runs_of(runs, source)});
     for (JudgedGroup& half : halves_of(runs, source)) {
@@ -216,10 +227,12 @@ std::string bubbles_text(const std::vector<JudgedRun>& runs, const MeasuredList&
     if (!source.calibrated.empty()) add("  calibrated: " + source.calibrated, 4);
     for (const JudgedGroup& half : halves_of(runs, source)) add_summaries(half.name + ": ", half.runs);
     for (const std::string& effect : source.not_modelled) add("  not modelled: " + effect, 4);
+    if (!source.counted_apart.empty()) add("  not counted with the others: " + source.counted_apart, 4);
   }
   text += "\n";
+  const std::vector<JudgedRun> all = runs_of_all(runs, list);
   for (const BubbleLevel level : kLevels) {
-    const LevelSummary summary = summary_of(runs, level);
+    const LevelSummary summary = summary_of(all, level);
     if (summary.runs > 0) add(summary_sentence(level, summary), 2);
   }
   return text;
@@ -232,6 +245,9 @@ std::string bubbles_markdown(const std::vector<JudgedRun>& runs, const MeasuredL
     text += fmt::format("\n## {}\n\n{}. From {}. Licence: {}.\n\n", source.name, markdown_escaped(source.title),
                         markdown_escaped(source.where), markdown_escaped(source.licence));
     if (!source.calibrated.empty()) text += "Calibrated: " + markdown_escaped(source.calibrated) + ".\n\n";
+    if (!source.counted_apart.empty()) {
+      text += "Not counted with the others: " + markdown_escaped(source.counted_apart) + ".\n\n";
+    }
     text += "Not modelled:\n\n";
     for (const std::string& effect : source.not_modelled) text += "- " + markdown_escaped(effect) + "\n";
     const std::vector<BubbleLevel> levels = levels_of(runs, source.name);
@@ -245,10 +261,9 @@ std::string bubbles_markdown(const std::vector<JudgedRun>& runs, const MeasuredL
             "\n|---|---|--:|--:|--:|--:|" + rule + "\n";
     for (const JudgedRun& run : runs) {
       if (run.row->source != source.name) continue;
-      text +=
-          fmt::format("| {} | {} | {} | {} | {} | {} |", run.row->id, setting_of(run),
-                      run.steps == 0 ? "" : std::to_string(run.steps), format_duration(std::llround(run.measured.step)),
-                      as_percent(run.ideal), bubble_cell(run));
+      text += fmt::format("| {} | {} | {} | {} | {} | {} |", run.row->id, setting_of(run),
+                          run.steps == 0 ? "" : std::to_string(run.steps),
+                          format_duration(std::llround(run.measured.step)), as_percent(run.ideal), bubble_cell(run));
       for (const BubbleLevel level : levels) text += " " + bubble_errors(run, level) + " |";
       text += "\n";
     }
@@ -290,7 +305,7 @@ std::string bubbles_json(const std::vector<JudgedRun>& runs, const MeasuredList&
   const Json json = {{"schema", "debubble.bubbles/1"},
                      {"tool", {{"name", "debubble"}, {"version", kVersion}}},
                      {"command_line", command_line},
-                     {"summary", summary_json_of(runs)},
+                     {"summary", summary_json_of(runs_of_all(runs, list))},
                      {"sources", sources},
                      {"runs", rows}};
   return json.text(2) + "\n";

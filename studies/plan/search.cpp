@@ -39,6 +39,11 @@ struct Evaluation {
   std::string message;
 };
 
+bool was_simulated(const Evaluation& one) {
+  return one.kind == Evaluation::Kind::kFits || one.kind == Evaluation::Kind::kOutOfMemory ||
+         one.kind == Evaluation::Kind::kDeadlock;
+}
+
 void refuse(Evaluation& one, const InputError& error) {
   one.kind = Evaluation::Kind::kIllegal;
   const Diagnostic& first = error.diagnostics().front();
@@ -278,14 +283,13 @@ class PlanSearch::State {
     const auto found = evaluations_.find(id);
     return found == evaluations_.end() ? nullptr : &found->second;
   }
-  // The best of what was simulated before and that `is_wanted` says yes to.
-  template <typename Wanted, typename Value>
-  [[nodiscard]] double best_known(Wanted is_wanted, Value value) const {
-    double best = std::numeric_limits<double>::infinity();
+  // What was simulated before.
+  [[nodiscard]] std::vector<VariantId> simulated() const {
+    std::vector<VariantId> ids;
     for (const auto& [id, one] : evaluations_) {
-      if (one.kind == Evaluation::Kind::kFits && is_wanted(one.run)) best = std::min(best, value(one.run));
+      if (was_simulated(one)) ids.push_back(id);
     }
-    return best;
+    return ids;
   }
   Evaluation& keep(const VariantId& id, Evaluation one) { return evaluations_[id] = std::move(one); }
 
@@ -360,9 +364,11 @@ class PlanSearch::Run {
 
   SearchResult run() {
     state_.evaluate_bases(options_.threads, progress_);
-    best_ = state_.best_known(
-        [&](const PlannedRun& run) { return is_within_limit(run) && (keep_ == nullptr || keep_(run.choice)); },
-        [&](const PlannedRun& run) { return value_of(run); });
+    for (const VariantId& id : state_.simulated()) {
+      if (keep_ != nullptr && !keep_(state_.choice_of(id))) continue;
+      take(id, *state_.find(id));
+      ++known_[id.base];
+    }
     order_bases();
     tell();
     while (!out_of_time() && step()) {
@@ -462,6 +468,7 @@ class PlanSearch::Run {
 
   void enqueue(const VariantId& id) {
     const Evaluation& one = *state_.find(id);
+    if (was_simulated(one)) return;  // by an earlier search, and counted
     if (one.kind == Evaluation::Kind::kIllegal) {
       ++result_.illegal;
       count_illegal(one.code, one.message, 1);
@@ -533,18 +540,13 @@ class PlanSearch::Run {
 
   void count_rest() {
     double least = std::numeric_limits<double>::infinity();
-    for (; !queue_.empty(); queue_.pop()) {
-      const auto& [bound, simplicity, id] = queue_.top();
-      const Evaluation& one = *state_.find(id);
-      if (one.kind == Evaluation::Kind::kBounded || one.kind == Evaluation::Kind::kRefined) {
-        least = std::min(least, bound);
-        ++result_.excluded_by_time;
-      } else {
-        take(id, one);  // an earlier search simulated it
-      }
-    }
+    if (!queue_.empty()) least = std::get<0>(queue_.top());
+    result_.excluded_by_time += static_cast<std::int64_t>(queue_.size());
     if (next_ < order_.size()) least = std::min(least, base_bound(order_[next_]));
-    for (; next_ < order_.size(); ++next_) result_.excluded_by_time += variants_in(order_[next_]);
+    for (; next_ < order_.size(); ++next_) {
+      const auto known = known_.find(static_cast<std::uint32_t>(order_[next_]));
+      result_.excluded_by_time += variants_in(order_[next_]) - (known == known_.end() ? 0 : known->second);
+    }
     if (least < best_ && best_ < std::numeric_limits<double>::infinity()) result_.remaining_gap = 1 - least / best_;
   }
 
@@ -575,6 +577,7 @@ class PlanSearch::Run {
   Clock::time_point begin_;
   std::vector<std::size_t> order_;  // bases by their bound
   std::size_t next_ = 0;
+  std::map<std::uint32_t, std::int64_t> known_;  // by base: variants that an earlier search simulated
   std::int64_t told_ = 0;
   std::priority_queue<Entry, std::vector<Entry>, Later> queue_;
   double best_ = std::numeric_limits<double>::infinity();

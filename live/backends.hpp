@@ -44,4 +44,22 @@ struct MpiOptions {
 // Whether this process was started by mpirun, and which rank it is then; looks at the environment only.
 [[nodiscard]] std::optional<int> mpi_rank_of_environment();
 
+// One Python process per device, with PyTorch's autograd and torch.distributed, on this host. `request.costs` are not
+// needed: they are measured, each process alone, and returned; the clock is the wall's. The gradients are compared with
+// those of the unsplit model: the result's assumptions say with what outcome, and WrongDataError is thrown where they
+// differ. Throws UnavailableError U058 without PyTorch, U051 where no process starts; InputError E040 for schedules
+// that it cannot run, E003 for transfers and faults, E013 for errors of the user's stages.
+struct TorchOptions {
+  std::string package;                // the folder that holds debubble_torch
+  std::string stages = {};            // "module:factory" of the user's stages; empty: the built-in chain
+  std::string folder = {};            // where that module is looked for first
+  std::vector<int> partition = {};    // layers per stage of the factory's nn.Sequential; empty: evenly
+  std::string precision = "float64";  // or "float32"
+  bool gpus = false;                  // one GPU per process, NCCL; else the CPU, gloo
+  int timings = 11;                   // of every op, before the run
+};
+// When a signal ends the run, it returns without iterations, and the signal is raised again.
+[[nodiscard]] LiveResult run_on_torch(const LiveRequest& request, const TorchOptions& options,
+                                      const LiveProgress& progress);
+
 }  // namespace debubble::live

@@ -59,7 +59,7 @@ void Job::refuse_features() const {
   if (schedule.pairs_run_side_by_side) what = "runs the members of a pair side by side";
   for (const auto& row : schedule.rows) {
     for (const Op& op : row) {
-      if (op.kind == OpKind::kRecompute) what = "recomputes activations";
+      if (op.kind == OpKind::kRecompute && !request_->recomputes) what = "recomputes activations";
       if (is_vocabulary(op.kind)) what = "splits the output layer over the devices";
     }
   }

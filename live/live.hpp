@@ -2,9 +2,9 @@
 //
 //     Schedule ──► Plan ──► one worker per device ──► Observation ──► Timeline     (never a look at the prediction)
 //
-// Three backends make the same promises: `cpu` (a thread per device), `mpi` (a process per device), `cuda` (a GPU, or a
-// part of one, per device). Every transferred tensor carries a checksum chain (live/checksum.hpp) that proves that the
-// right data reached the right op.
+// Four backends make the same promises: `cpu` (a thread per device), `mpi` (a process per device), `cuda` (a GPU, or a
+// part of one, per device), `torch` (a process with PyTorch per device). Every transferred tensor carries a checksum
+// chain (live/checksum.hpp) that proves that the right data reached the right op; with torch the gradients prove it.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Fault {
     kDrop,     // the output of `op` is lost on its way
     kCorrupt,  // one bit of the output of `op` changes on its way
     kSwap,     // `op` and the op after it in its row change places
-    kKill,     // the process that runs `op` dies there (mpi only)
+    kKill,     // the process that runs `op` dies there (mpi, torch)
   };
   Kind kind = Kind::kSlow;
   std::int32_t device = -1;
@@ -62,6 +62,7 @@ struct LiveRequest {
   Nanoseconds patience = 10 * std::int64_t{1'000'000'000};  // without any progress: the watchdog reports
   Bytes buffer_budget = Bytes{1} << 30;  // real bytes for all devices of a process; larger models get smaller buffers
   std::vector<Fault> faults;
+  bool recomputes = false;  // whether the backend runs R, the forward once more; set by the backend
 };
 
 struct LiveResult {

@@ -157,14 +157,14 @@ std::string to_string(const Tensor& tensor) {
 }
 
 bool input_of(const Schedule& schedule, const Op& op, Tensor& tensor) {
-  if (op.kind == OpKind::kWeightGrad) return false;
+  if (!is_pipelined(op.kind)) return false;
   const bool gradient = op.kind != OpKind::kForward;
   tensor = {gradient, gradient ? op.stage : op.stage - 1, op.microbatch};
   return gradient ? op.stage + 1 < schedule.stages : op.stage > 0;
 }
 
 bool output_of(const Schedule& schedule, const Op& op, Tensor& tensor) {
-  if (op.kind == OpKind::kWeightGrad) return false;
+  if (!is_pipelined(op.kind)) return false;
   const bool gradient = op.kind != OpKind::kForward;
   tensor = {gradient, gradient ? op.stage - 1 : op.stage, op.microbatch};
   return gradient ? op.stage > 0 : op.stage + 1 < schedule.stages;

@@ -37,6 +37,10 @@ inline constexpr Nanoseconds kRangeRounding = 1000;
 // two, where that one begins. Sorts the ops by device and begin. Returns how many were trimmed.
 std::int64_t trim_overlaps(std::vector<ObservedOp>& ops, double share = 0);
 
+// Leaves out iterations at the start that take over a quarter longer than the median of all, of at least three, and
+// says so in a note.
+void drop_warm_up(ImportedRun& run);
+
 inline constexpr const char* kTrimmedOps = "ops that overlapped the next by up to 1 us, and were trimmed";
 
 }  // namespace debubble

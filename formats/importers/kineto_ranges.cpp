@@ -65,7 +65,9 @@ class Sorter {
  private:
   void place(const RangeKey& key, const PipelineEvent& event, const PipelineEvent& launched, std::size_t occurrence) {
     std::string name = std::to_string(occurrence + 1);
-    if (!trace_.steps.empty()) {
+    if (event.step >= 0) {
+      name = trace_.steps[static_cast<std::size_t>(event.step)].name;
+    } else if (!trace_.steps.empty()) {
       const auto behind =
           std::upper_bound(trace_.steps.begin(), trace_.steps.end(), launched.begin,
                            [](Nanoseconds time, const PipelineStep& step) { return time < step.begin; });
@@ -76,7 +78,8 @@ class Sorter {
       name = std::prev(behind)->name;
     }
     RangesByKey& ranges = result_.iterations[{name.size(), name}];
-    const auto [found, fresh] = ranges.try_emplace(key, NamedRange{event.name, {event.begin, event.end}, event.on_gpu});
+    const auto [found, fresh] = ranges.try_emplace(
+        key, NamedRange{event.name, {event.begin, event.end}, event.on_gpu, event.arrival, event.shared});
     if (!fresh) ++losses_["ranges that appear twice in a step"];
   }
 

@@ -24,6 +24,8 @@ struct NamedRange {
   PipelineName name;
   TimeRange time;
   bool on_gpu = false;
+  bool arrival = false;  // as in PipelineEvent
+  bool shared = false;
 };
 
 using RangesByKey = std::map<RangeKey, NamedRange>;

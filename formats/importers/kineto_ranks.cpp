@@ -1,13 +1,16 @@
 #include "formats/importers/kineto_ranks.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "formats/text/micros.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 
@@ -48,6 +51,16 @@ void sort_by_rank(std::vector<PipelineTrace>& ranks) {
       problems.push_back({"D005", trace.file, "the file does not say which rank it is of",
                           "torch.profiler writes it into distributedInfo when torch.distributed is initialised"});
     }
+    const auto world = [](const PipelineTrace& of) {
+      const auto fact = of.facts.find("distributedInfo/world_size");
+      return fact == of.facts.end() ? std::nullopt : whole_number(fact->second);
+    };
+    if (world(trace) && world(ranks.front()) && *world(trace) != *world(ranks.front())) {
+      problems.push_back({"D010", trace.file,
+                          "it is of a run of " + counted(*world(trace), "rank") + ", " + ranks.front().file +
+                              " of one of " + std::to_string(*world(ranks.front())),
+                          "give the traces of one run"});
+    }
     const auto [found, fresh] = seen.emplace(rank.value_or(0), &trace);
     if (!fresh && rank) {
       problems.push_back({"D005", trace.file,
@@ -58,6 +71,45 @@ void sort_by_rank(std::vector<PipelineTrace>& ranks) {
   if (!problems.empty()) throw InputError(std::move(problems));
   std::sort(ranks.begin(), ranks.end(),
             [](const PipelineTrace& a, const PipelineTrace& b) { return rank_of(a) < rank_of(b); });
+}
+
+void require_replica(int replica, std::size_t count) {
+  if (replica >= 0 && static_cast<std::size_t>(replica) < count) return;
+  throw InputError(Diagnostic{"C003", "--replica",
+                              "there is no replica " + std::to_string(replica) + "; the files are of " +
+                                  counted(static_cast<std::int64_t>(count), "pipeline"),
+                              "they are counted from 0"});
+}
+
+void keep_replica(std::vector<PipelineTrace>& ranks, int replica, std::vector<std::string>& notes) {
+  std::map<std::set<RangeKey>, std::vector<std::size_t>> same;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    std::set<RangeKey> ops;
+    for (const PipelineEvent& event : ranks[r].events) {
+      if (event.name.kind == PipelineName::Kind::kOp) ops.insert(key_of(event.name));
+    }
+    if (!ops.empty()) same[std::move(ops)].push_back(r);
+  }
+  std::size_t count = 1;
+  for (const auto& [ops, places] : same) count = std::max(count, places.size());
+  require_replica(replica, count);
+  if (count == 1) return;
+  std::set<std::size_t> kept;
+  for (const auto& [ops, places] : same) {
+    if (places.size() != count) {
+      throw InputError(Diagnostic{"D005", ranks[places.front()].file,
+                                  counted(static_cast<std::int64_t>(places.size()), "rank") +
+                                      " of the given ones ran its " + "stages, but " + std::to_string(count) +
+                                      " those of others",
+                                  "give the traces of all ranks of one pipeline, or of all replicas"});
+    }
+    kept.insert(places[static_cast<std::size_t>(replica)]);
+  }
+  std::vector<PipelineTrace> chosen;
+  for (const std::size_t place : kept) chosen.push_back(std::move(ranks[place]));
+  ranks = std::move(chosen);
+  notes.push_back("replica " + std::to_string(replica) + " of " + std::to_string(count) +
+                  " data-parallel pipelines; --replica N reads another");
 }
 
 void shift_to_common_base(std::vector<PipelineTrace>& ranks) {

@@ -13,6 +13,7 @@
 #include "formats/text/micros.hpp"
 #include "sim/core/at.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/words.hpp"
 
 namespace debubble {
 namespace {
@@ -21,10 +22,11 @@ using Iteration = std::pair<std::size_t, std::string>;  // as in RankRanges
 
 class Importer {
  public:
-  explicit Importer(std::vector<PipelineTrace> ranks) : ranks_(std::move(ranks)) {}
+  Importer(std::vector<PipelineTrace> ranks, int replica) : ranks_(std::move(ranks)), replica_(replica) {}
 
   ImportedRun run() {
     sort_by_rank(ranks_);
+    keep_replica(ranks_, replica_, result_.notes);
     result_.devices = static_cast<int>(ranks_.size());
     result_.method = "PP: ranges of torch.profiler's traces";
     require_all_ranks(ranks_, result_.notes);
@@ -41,6 +43,7 @@ class Importer {
     check_offsets();
     for (const Iteration& iteration : whole) result_.iterations.push_back({iteration.second, observe(iteration)});
     add_notes();
+    drop_warm_up(result_);
     for (const auto& [what, count] : losses_) {
       if (count > 0) result_.losses.push_back({what, count});
     }
@@ -125,8 +128,10 @@ class Importer {
     Pair pair{received.name.op,
               {from, static_cast<int>(to), out.begin, out.end, received.time.begin, received.time.end, false},
               true};
-    if (sent.on_gpu && received.on_gpu) return pair;
-    ++posted_;
+    const bool shared = sent.shared || received.shared;
+    if (sent.on_gpu && received.on_gpu && !shared) return pair;
+    if (!received.on_gpu && received.arrival) return pair;
+    ++(sent.on_gpu && received.on_gpu ? shared_ : posted_);
     pair.times.late = true;
     if (received.on_gpu) return pair;
     const std::optional<Nanoseconds> end = end_of_user(sorted_[to].iterations.at(iteration), received.name.op);
@@ -250,6 +255,12 @@ class Importer {
           "predicted" +
           std::string(result_.on_gpu ? "" : ", and waits for inputs are within the ops that use them"));
     }
+    if (shared_ > 0) {
+      result_.notes.push_back(
+          counted(shared_, "transfer") +
+          " ran in one kernel with one the other way: when it arrived is not known, each is taken to "
+          "be as predicted");
+    }
     if (waiting_ > 0) {
       result_.notes.push_back("receives waited " + std::to_string(waiting_ / 1000) +
                               " us for their senders, over all iterations; that is not counted as transfer");
@@ -261,10 +272,12 @@ class Importer {
   }
 
   std::vector<PipelineTrace> ranks_;
+  int replica_;
   std::vector<RankRanges> sorted_;
   std::map<Iteration, std::vector<Pair>> pairs_;
   std::map<std::string, std::int64_t> losses_;
   std::int64_t posted_ = 0;
+  std::int64_t shared_ = 0;
   Nanoseconds waiting_ = 0;
   Nanoseconds cut_ = 0;
   ImportedRun result_;
@@ -272,6 +285,8 @@ class Importer {
 
 }  // namespace
 
-ImportedRun import_kineto_run(std::vector<PipelineTrace> ranks) { return Importer(std::move(ranks)).run(); }
+ImportedRun import_kineto_run(std::vector<PipelineTrace> ranks, int replica) {
+  return Importer(std::move(ranks), replica).run();
+}
 
 }  // namespace debubble

@@ -14,7 +14,8 @@
 //   sender posted is cut off the op's beginning; the rest of the wait stays in it.
 // - Ranges of one device that overlap by up to 1 us (rounded times) are trimmed, which is counted as a loss.
 // - An iteration is one ProfilerStep, or without those the n-th time each op runs. Only whole iterations count.
-// - Ranks in order of their number are devices 0, 1, ...: give the ranks of one pipeline, not of several replicas.
+// - Ranks in order of their number are devices 0, 1, ... Of data-parallel replicas, `replica` is read.
+// - The first iterations are left out where they take a quarter longer than the median (imported_run.hpp).
 #pragma once
 
 #include <vector>
@@ -25,7 +26,8 @@
 namespace debubble {
 
 // Throws InputError: D004 a file without a PP: range, D005 a file without its rank, two of one rank or none of one,
-// D006 no whole iteration, V023 times of ranks that cannot belong to one run.
-[[nodiscard]] ImportedRun import_kineto_run(std::vector<PipelineTrace> ranks);
+// D006 no whole iteration, D010 ranks of different runs, C003 a replica that is not there, V023 times of ranks that
+// cannot belong to one run.
+[[nodiscard]] ImportedRun import_kineto_run(std::vector<PipelineTrace> ranks, int replica = 0);
 
 }  // namespace debubble

@@ -22,6 +22,10 @@ struct PipelineEvent {
   Nanoseconds latency = 0;  // our own transfers
   Bytes bytes = 0;          // our own transfers
   bool on_gpu = false;      // gpu_user_annotation
+  // Of ranges that were recovered (recovery/recover_run.hpp):
+  std::int32_t step = -1;  // its place in `steps`; -1: the one in which it begins
+  bool arrival = false;    // a receive on the host that ends when the tensor is there
+  bool shared = false;     // one kernel for this and for a transfer the other way
 };
 
 struct PipelineStep {

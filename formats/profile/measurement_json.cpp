@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/json/json_reader.hpp"
+#include "formats/text/text.hpp"
 #include "sim/core/units.hpp"
 
 namespace debubble {
@@ -73,6 +74,12 @@ Measurement read_measurement(const JsonValue& value, ProblemList& problems) {
   JsonObjectReader reader(value, "/measurement", problems);
   Measurement measurement;
   if (!reader.is_object()) return measurement;
+  const std::string processor = reader.optional_text("processor");
+  measurement.on_cpu = processor == "cpu";
+  if (!processor.empty() && !measurement.on_cpu) {
+    reader.complain("P007", "processor", in_quotes(processor) + " is no processor whose work is measured",
+                    "\"cpu\"; leave the key out for a GPU");
+  }
   measurement.kernels = reader.integer("kernels", kRecordCount);
   measurement.kernel_time = reader.integer("kernel_time_ns", kMeasuredTime);
   measurement.layer_time = reader.integer("layer_time_ns", kMeasuredTime);

@@ -149,6 +149,7 @@ std::string written(const ClockState& clock) {
 
 std::string written(const Measurement& measurement) {
   Members members;
+  if (measurement.on_cpu) members.add_text("processor", "cpu");
   members.add_number("kernels", measurement.kernels);
   members.add_number("kernel_time_ns", measurement.kernel_time);
   members.add_number("layer_time_ns", measurement.layer_time);

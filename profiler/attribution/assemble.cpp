@@ -89,6 +89,7 @@ void add_rest(const std::vector<Tally>& tallies, Measurement& measurement) {
 
 Measurement measured(const Results& results, const Ledger& ledger, const std::vector<Tally>& tallies) {
   Measurement measurement;
+  measurement.on_cpu = results.on_cpu();
   measurement.kernels = ledger.entered();
   measurement.kernel_time = ledger.entered_time();
   Nanoseconds rest = 0;
@@ -198,12 +199,19 @@ bool any_memory(const Results& results) {
                      [](const LayerSamples& samples) { return !samples.kept.empty(); });
 }
 
+// How the backward was told apart is part of how it was measured.
+std::string cpu_method(const std::string& torch) {
+  return "own time of the operators of PyTorch" + (torch.empty() ? "" : " " + torch) +
+         " on the CPU (torch.profiler), input and weight gradient by the operators inside backward nodes";
+}
+
 void fill_origin(const Results& results, bool sizes_known, Profile& profile) {
   ProfileOrigin& origin = profile.origin;
   origin.times = Source::kMeasured;
   origin.memory = sizes_known ? Source::kMeasured : Source::kModelled;
   origin.device = fact(results, "device.0.name");
-  if (origin.device.empty()) origin.device = "unknown GPU";
+  if (origin.device.empty()) origin.device = results.on_cpu() ? "unknown CPU" : "unknown GPU";
+  if (results.on_cpu()) origin.method = cpu_method(fact(results, "torch"));
   origin.driver = fact(results, "driver");
   origin.cuda = fact(results, "cuda");
   origin.date = fact(results, "date");

@@ -78,7 +78,8 @@ void note_outside(const Measurement& measurement, Notes& notes) {
       static_cast<std::int64_t>(kPpm * static_cast<double>(outside) / static_cast<double>(measurement.kernel_time));
   const bool known = most->what == to_string(Rest::kCommunication) || most->what == to_string(Rest::kOptimizer) ||
                      most->what == to_string(Rest::kCopies);
-  notes.add(percent(share) + " of the GPU time lies outside of layers, most of it in \"" + most->what + "\"" +
+  notes.add(percent(share) + (measurement.on_cpu ? " of the steps' time" : " of the GPU time") +
+            " lies outside of layers, most of it in \"" + most->what + "\"" +
             (known ? "" : ": are the layers that were named all there are?"));
 }
 

@@ -36,6 +36,9 @@ std::optional<std::string> matched(const std::string& name, const std::regex& pa
 
 bool starts_with(std::string_view text, std::string_view part) { return text.substr(0, part.size()) == part; }
 
+// Calls of torch.distributed and of its backend for CPUs; those of NCCL are kernels as well.
+bool is_host_communication(std::string_view name) { return starts_with(name, "c10d::") || starts_with(name, "gloo:"); }
+
 bool contains_nccl(std::string_view text) {
   return contains_text(text, "nccl") || contains_text(text, "NCCL") || contains_text(text, "Nccl");
 }
@@ -65,6 +68,7 @@ std::optional<NodeKind> fused_kind(std::string_view name) {
 NodeKind node_kind(std::string_view name) {
   if (contains_text(name, "AccumulateGrad")) return NodeKind::kAccumulation;
   if (contains_any(name, {"CppNode", "OperationFuser"})) return NodeKind::kBothAtOnce;
+  if (starts_with(name, "TBackward")) return NodeKind::kEmbedding;  // a linear transposes its weight
   if (const std::optional<NodeKind> fused = fused_kind(name)) return *fused;
   if (contains_text(name, "AddmmBackward") || contains_text(name, "LinearBackward")) return NodeKind::kInputFirst;
   if (contains_text(name, "BmmBackward")) return NodeKind::kOrdinary;
@@ -153,7 +157,7 @@ RangeName RangeNames::parse(const std::string& name) {
     return node_named(std::string_view(name).substr(kEngine.size()), RangeKind::kEngineNode);
   }
   if (is_node_name(name) || contains_text(name, "AccumulateGrad")) return node_named(name, RangeKind::kNode);
-  if (contains_nccl(name)) return of_kind(RangeKind::kCommunication);
+  if (contains_nccl(name) || is_host_communication(name)) return of_kind(RangeKind::kCommunication);
   RangeName result;
   result.op = op_kind(name);
   result.node = node_kind(name);

@@ -29,7 +29,7 @@ enum class NodeKind : std::uint8_t {
   kInputFirst,   // Addmm: one matmul per operand, the input's first
   kWeightFirst,  // Mm: the second operand's, the weight's, first
   kNorm,         // told apart by kernel names
-  kEmbedding,    // weight gradient
+  kEmbedding,    // weight gradient alone; also of the transposition of a weight, which takes time on a CPU
   kBothAtOnce,   // convolutions, compiled graphs and C++ functions: cannot be told apart
   kFusedLinear,  // told apart by the order of the kernels of its products, as are the next two
   kFusedMlp,

@@ -2,12 +2,20 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
+
+#include "profiler/records/record.hpp"
 
 namespace debubble::attribution {
 
 LayerSamples& Results::layer(std::uint32_t number) {
   if (layers.size() <= number) layers.resize(number + 1);
   return layers[number];
+}
+
+bool Results::on_cpu() const {
+  const auto found = facts.find(std::string(kProcessorFact));
+  return found != facts.end() && found->second.contains(std::string(kCpuProcessor));
 }
 
 void Results::add(const Instances& instances, const MemoryUse& memory, const StreamSelection& selection) {

@@ -43,6 +43,8 @@ struct Results {
   ClockUse clock;
   std::map<std::string, std::set<std::string>> facts;
 
+  // Whether the work is that of a CPU.
+  [[nodiscard]] bool on_cpu() const;
   // Takes over one stream.
   void add(const Instances& instances, const MemoryUse& memory, const StreamSelection& selection);
 

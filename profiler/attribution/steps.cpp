@@ -26,7 +26,7 @@ void Steps::on(const SwitchRecord& record) {
 
 void Steps::on(const OverheadRecord& record) {
   const bool loads = record.kind == OverheadKind::kCompiler || record.kind == OverheadKind::kModuleLoading ||
-                     record.kind == OverheadKind::kLazyLoading;
+                     record.kind == OverheadKind::kLazyLoading || record.kind == OverheadKind::kCounting;
   if (loads && loads_.size() < kMostMarks) loads_.push_back({record.begin, std::max(record.begin, record.end)});
 }
 

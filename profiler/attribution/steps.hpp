@@ -2,7 +2,7 @@
 //
 //     step        |   0   |   1   |   2   |   3   |
 //     recording   on ------------- off --- on -----
-//     loading     ##                                 compiler, module loading
+//     loading     ##                                 compiler, module loading, sizes counted
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ class Steps {
   // Whether GPU records were taken all the time, or at no time, between the two.
   [[nodiscard]] bool recorded(Nanoseconds begin, Nanoseconds end) const;
   [[nodiscard]] bool unrecorded(Nanoseconds begin, Nanoseconds end) const;
-  // Whether code was compiled or loaded between the two.
+  // Whether code was compiled or loaded, or sizes were counted, between the two.
   [[nodiscard]] bool loading(Nanoseconds begin, Nanoseconds end) const;
 
  private:

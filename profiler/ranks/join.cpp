@@ -80,6 +80,7 @@ void add_clock(const ClockState& from, ClockState& to) {
 
 // Counts and times add up; of overhead and drift the largest counts. An overhead nobody measured is below any other.
 void add_stage_measurement(const Measurement& from, Measurement& to) {
+  to.on_cpu = to.on_cpu || from.on_cpu;
   to.kernels += from.kernels;
   to.kernel_time += from.kernel_time;
   to.layer_time += from.layer_time;

@@ -54,7 +54,8 @@ struct LaunchRecord {
 
 enum class GpuWork : std::uint8_t { kKernel, kCopy, kPeerCopy, kSet };
 
-// Work on a GPU: a kernel, a copy or a memset. begin == end == 0: the profiler lost its times.
+// Work on a GPU: a kernel, a copy or a memset. begin == end == 0: the profiler lost its times. Of a CPU that is
+// measured in a GPU's place: a piece of an operator's own time (profiler/host/host_work.hpp).
 struct KernelRecord {
   GpuWork work = GpuWork::kKernel;
   std::uint32_t correlation = 0;
@@ -77,8 +78,16 @@ struct MemoryRecord {
   Bytes bytes = 0;
 };
 
-// Time the profiler itself or the driver took on the host.
-enum class OverheadKind : std::uint8_t { kCompiler, kModuleLoading, kLazyLoading, kBufferFlush, kProfiler, kOther };
+// Time the profiler itself or the driver took on the host. kCounting: sizes were counted, which slows a CPU's layers.
+enum class OverheadKind : std::uint8_t {
+  kCompiler,
+  kModuleLoading,
+  kLazyLoading,
+  kBufferFlush,
+  kProfiler,
+  kOther,
+  kCounting,
+};
 struct OverheadRecord {
   OverheadKind kind = OverheadKind::kOther;
   std::uint32_t thread = 0;
@@ -105,6 +114,10 @@ struct FactRecord {
   std::string_view key;
   std::string_view value;
 };
+
+// Of a stream whose work is that of a CPU.
+inline constexpr std::string_view kProcessorFact = "processor";
+inline constexpr std::string_view kCpuProcessor = "cpu";
 
 // Losses, each counted where it was noticed: "dropped_records", "unknown_records", "unmatched_pops", ... Adds up.
 struct LossRecord {

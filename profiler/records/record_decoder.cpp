@@ -226,7 +226,7 @@ void RecordDecoder::rare_record(Tag tag, Cursor& from, RecordSink& sink) {
     give(record);
   } else if (tag == Tag::kOverhead) {
     const std::uint64_t kind = from.number();
-    if (kind > static_cast<std::uint64_t>(OverheadKind::kOther)) from.damaged("unknown kind of overhead");
+    if (kind > static_cast<std::uint64_t>(OverheadKind::kCounting)) from.damaged("unknown kind of overhead");
     OverheadRecord record{.kind = static_cast<OverheadKind>(kind), .thread = from.number32()};
     record.begin = from.time(before_.other_time);
     record.end = from.time_after(record.begin);

@@ -11,8 +11,8 @@ namespace debubble {
 namespace {
 
 constexpr std::array<std::string_view, 4> kWork = {"kernel", "copy", "peer-copy", "set"};
-constexpr std::array<std::string_view, 6> kOverhead = {"compiler",     "module-loading", "lazy-loading",
-                                                       "buffer-flush", "profiler",       "other"};
+constexpr std::array<std::string_view, 7> kOverhead = {"compiler", "module-loading", "lazy-loading", "buffer-flush",
+                                                       "profiler", "other",          "counting"};
 
 // One line: a word, then fields.
 class Line {

@@ -8,6 +8,7 @@
 #include "sim/analysis/joined_runs.hpp"
 #include "sim/analysis/replay_graph.hpp"
 #include "sim/core/at.hpp"
+#include "sim/core/median.hpp"
 
 namespace debubble {
 namespace {
@@ -17,7 +18,7 @@ auto figure(const TimedRun& predicted, std::span<const TimedRun> measured, std::
   std::vector<decltype(get(*predicted.report))> values;
   for (const TimedRun& one : measured) values.push_back(get(*one.report));
   const auto own = values[chosen];
-  return make_figure(get(*predicted.report), own, std::move(values));
+  return make_figure(get(*predicted.report), own, values);
 }
 
 Nanoseconds tenth_of_mean_op(const Timeline& timeline) {

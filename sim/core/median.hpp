@@ -1,4 +1,4 @@
-// Medians that are one of the values: of an even number of them there are two in the middle.
+// Medians and percentiles that are one of the values: of an even number of them there are two in the middle.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,14 @@ template <typename T>
 [[nodiscard]] T lower_median(std::vector<T> values) {
   const std::size_t count = values.size();
   return count == 0 ? T{} : value_at_rank(std::move(values), (count - 1) / 2);
+}
+
+// The value with `tenths` tenths of all others at or below it (nearest rank); a default value (0) of none.
+template <typename T>
+[[nodiscard]] T tenths_percentile(std::vector<T> values, std::size_t tenths) {
+  if (values.empty()) return T{};
+  const std::size_t rank = (values.size() * tenths + 9) / 10;
+  return value_at_rank(values, std::clamp<std::size_t>(rank, 1, values.size()) - 1);
 }
 
 }  // namespace debubble

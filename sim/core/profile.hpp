@@ -124,6 +124,7 @@ struct ClockState {
 
 // How a measurement went: everything needed to judge it. Layers + rest = total, to the nanosecond.
 struct Measurement {
+  bool on_cpu = false;          // work is that of a CPU, in pieces of operators, where kernels are spoken of
   std::int64_t kernels = 0;     // GPU records accepted: kernels, copies and sets
   Nanoseconds kernel_time = 0;  // all of them
   Nanoseconds layer_time = 0;   // attributed to layers, warm-up included
@@ -181,5 +182,10 @@ struct Profile {
 
   friend bool operator==(const Profile&, const Profile&) = default;
 };
+
+// Whether the times are those of a CPU, by its own measurement.
+[[nodiscard]] inline bool measured_on_cpu(const Profile& profile) {
+  return profile.measurement && profile.measurement->on_cpu;
+}
 
 }  // namespace debubble

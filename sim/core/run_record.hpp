@@ -19,7 +19,7 @@ namespace debubble {
 
 // Who ran it, where, and whose clock the times are.
 struct RunOrigin {
-  std::string backend;  // "simulator", "cpu", "cuda", "mpi", "mpi+nccl", "import"
+  std::string backend;  // "simulator", "cpu", "cuda", "mpi", "mpi+nccl", "torch", "import"
   std::string clock;    // "simulated", "logical", "wall", "gpu"
   std::string device;   // "NVIDIA H200", "AMD EPYC ... (2 cores)"
   std::string driver;   // GPU driver; empty where none took part

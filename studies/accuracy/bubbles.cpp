@@ -4,10 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "scenario/check_scenario.hpp"
 #include "schedules/catalog.hpp"
 #include "sim/core/error.hpp"
+#include "studies/accuracy/timed_log.hpp"
 #include "studies/runs/open_run.hpp"
 #include "studies/runs/predict.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 namespace {
@@ -20,12 +23,14 @@ double bubble_of(Nanoseconds busy, double step, int devices) {
   return 1 - static_cast<double>(busy) / (step * devices);
 }
 
+[[noreturn]] void refuse_deadlock(const std::string& id) {
+  throw InputError(
+      Diagnostic{"D009", id, "its order of ops cannot be simulated: it waits for itself", "debubble diff shows where"});
+}
+
 Simulated simulate_or_refuse(const RunRecord& record, const std::string& id, Progress& progress) {
   Simulated run = simulate_record(record, progress);
-  if (run.result.report.deadlock) {
-    throw InputError(Diagnostic{"D009", id, "its order of ops cannot be simulated: it waits for itself",
-                                "debubble diff shows where"});
-  }
+  if (run.result.report.deadlock) refuse_deadlock(id);
   return run;
 }
 
@@ -101,6 +106,75 @@ JudgedRun judge_stage_times(const MeasuredRow& row, Progress& progress) {
   return judged;
 }
 
+JudgedRun judge_log(const MeasuredRow& row, Progress& progress) {
+  const TimedLog log = read_timed_log(row.log);
+  RunRecord record;
+  record.schedule = build_schedule(log.schedule, {log.devices, log.microbatches, log.chunks, {}, nullptr});
+  const std::size_t count = log.lines.size();
+  JudgedRun judged;
+  judged.row = &row;
+  judged.schedule = record.schedule.name;
+  judged.devices = log.devices;
+  judged.microbatches = log.microbatches;
+  judged.steps = count;
+  judged.ideal = ideal_bubble(record, row.id, progress);
+  BubbleAndStep timers;
+  for (std::size_t k = 0; k < count; ++k) {
+    const TimedLine& line = log.lines[k];
+    const auto step = static_cast<double>(line.pipeline);
+    add_share(judged.measured, {bubble_of(line.forward + line.backward, step, 1), step}, count);
+    record.costs.stages.assign(static_cast<std::size_t>(record.schedule.stages), stage_of_others(log, k));
+    const Simulated run = simulate_or_refuse(record, row.id, progress);
+    add_share(timers, {run.result.report.devices.back().bubble_ratio, static_cast<double>(run.result.report.makespan)},
+              count);
+  }
+  judged.predicted[place_of(BubbleLevel::kTimers)] = timers;
+  return judged;
+}
+
+// Flags are wrong at their place in the list.
+std::vector<Diagnostic> placed_in_list(std::vector<Diagnostic> problems, const MeasuredRow& row) {
+  for (Diagnostic& problem : problems) {
+    if (problem.place.empty()) problem.place = row.pointer;
+    if (!problem.place.starts_with("--")) continue;
+    const std::string flag = problem.place.substr(2, problem.place.find_first_of(" :") - 2);
+    problem.place = row.pointer + "/scenario/" + flag;
+  }
+  return problems;
+}
+
+Simulated simulate_flags(const MeasuredRow& row, Progress& progress) {
+  try {
+    const Scenario scenario = check_scenario(*row.flags);
+    return simulate(scenario, scenario.schedules.empty() ? "1f1b" : scenario.schedules.front(), progress);
+  } catch (const InputError& error) {
+    throw InputError(placed_in_list(error.diagnostics(), row));
+  }
+}
+
+JudgedRun judge_scenario(const MeasuredRow& row, Progress& progress) {
+  const Simulated run = simulate_flags(row, progress);
+  if (run.result.report.deadlock) refuse_deadlock(row.id);
+  RunRecord order;
+  order.schedule = run.job.schedule;
+  JudgedRun judged;
+  judged.row = &row;
+  judged.schedule = order.schedule.name;
+  judged.devices = order.schedule.devices;
+  judged.microbatches = order.schedule.microbatches;
+  judged.ideal = ideal_bubble(order, row.id, progress);
+  judged.has_bubble = false;
+  judged.measured.step = static_cast<double>(row.step);
+  judged.predicted[place_of(BubbleLevel::kForecast)] = of_simulation(run);
+  return judged;
+}
+
+JudgedRun judge(const MeasuredRow& row, Progress& progress) {
+  if (row.flags) return judge_scenario(row, progress);
+  if (!row.log.empty()) return judge_log(row, progress);
+  return row.schedule.empty() ? judge_recording(row, progress) : judge_stage_times(row, progress);
+}
+
 // The error that is furthest from 0, and the means, of one quantity.
 struct Errors {
   double mean_absolute = 0, bias = 0, worst = 0;
@@ -128,7 +202,7 @@ std::vector<JudgedRun> judge_bubbles(const MeasuredList& list, Progress& progres
   std::vector<JudgedRun> judged;
   for (const MeasuredRow& row : list.runs) {
     progress.phase("predicting " + row.id);
-    judged.push_back(row.schedule.empty() ? judge_recording(row, progress) : judge_stage_times(row, progress));
+    judged.push_back(judge(row, progress));
   }
   return judged;
 }
@@ -136,12 +210,14 @@ std::vector<JudgedRun> judge_bubbles(const MeasuredList& list, Progress& progres
 LevelSummary summary_of(const std::vector<JudgedRun>& runs, BubbleLevel level) {
   LevelSummary summary;
   const auto has_level = [&](const JudgedRun& run) { return run.predicted[place_of(level)].has_value(); };
+  const auto has_both = [&](const JudgedRun& run) { return run.has_bubble && has_level(run); };
   summary.runs = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), has_level));
+  summary.bubbles = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), has_both));
   Errors bubble;
   Errors step;
   for (const JudgedRun& run : runs) {
     if (!has_level(run)) continue;
-    bubble.add(run.bubble_error(level), run.row->id, summary.runs);
+    if (run.has_bubble) bubble.add(run.bubble_error(level), run.row->id, summary.bubbles);
     step.add(run.step_error(level), run.row->id, summary.runs);
   }
   summary.bubble_mean_absolute = bubble.mean_absolute;

@@ -2,7 +2,8 @@
 // (studies/runs/levels.hpp).
 //
 // Errors are predicted - measured for bubbles, in points of the step, and predicted / measured - 1 for the step. They
-// are counted by run, not by step: of a recording both sides are the means over its steps.
+// are counted by run, not by step: of a recording both sides are the means over its steps. Of a run that is told by a
+// scenario only the step was measured, training step included; it counts among the steps, not among the bubbles.
 #pragma once
 
 #include <array>
@@ -22,23 +23,26 @@ struct JudgedRun {
   std::string schedule;
   int devices = 0;
   int microbatches = 0;
-  std::size_t steps = 0;  // of the recording; 0: only the mean step is known
+  std::size_t steps = 0;  // of the recording, or lines of the log; 0: only the mean step is known
   double ideal = 0;       // the bubble of this order with equal stages, a backward twice a forward, and no transfers
   BubbleAndStep measured;
+  bool has_bubble = true;                                              // false: only the step was measured
   std::array<std::optional<BubbleAndStep>, kLevels.size()> predicted;  // by level
 
-  [[nodiscard]] double bubble_error(BubbleLevel level) const;
+  [[nodiscard]] double bubble_error(BubbleLevel level) const;  // means something where has_bubble
   [[nodiscard]] double step_error(BubbleLevel level) const;
 };
 
 struct LevelSummary {
   std::size_t runs = 0;
+  std::size_t bubbles = 0;  // runs whose bubble was measured, too
   double bubble_mean_absolute = 0, bubble_bias = 0, bubble_worst = 0;
   double step_mean_absolute = 0, step_bias = 0, step_worst = 0;
   std::string bubble_worst_id, step_worst_id;
 };
 
-// Throws InputError: what open_run throws, D009 for a run whose order deadlocks.
+// Throws InputError: what open_run and check_scenario throw, D009 for a run whose order deadlocks, and of a log what
+// read_logged_run throws, and P016 where it has no timers.
 [[nodiscard]] std::vector<JudgedRun> judge_bubbles(const MeasuredList& list, Progress& progress);
 
 // Of the runs that have this level; without runs all is 0.

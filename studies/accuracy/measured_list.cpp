@@ -8,6 +8,8 @@
 #include "formats/json/json_tree.hpp"
 #include "formats/problems/problem_list.hpp"
 #include "formats/text/text.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/request/json_flags.hpp"
 #include "studies/accuracy/dialect.hpp"
 #include "studies/check/suite.hpp"
 
@@ -40,6 +42,12 @@ MeasuredSource read_measured_source(const JsonValue& value, const std::string& p
   source.where = reader.text("where");
   source.licence = reader.text("licence");
   source.not_modelled = texts_member(reader, "not_modelled");
+  source.calibrated = reader.optional_text("calibrated");
+  source.calibrated_on = texts_member(reader, "calibrated_on");
+  if (source.calibrated.empty() != source.calibrated_on.empty()) {
+    reader.complain("P012", "calibrated_on", "a constant and the runs that it was taken from belong together",
+                    "give both \"calibrated\" and \"calibrated_on\", or neither");
+  }
   reader.finish();
   return source;
 }
@@ -55,18 +63,32 @@ void read_stage_times(JsonObjectReader& reader, MeasuredRow& row) {
   }
 }
 
+void read_row_scenario(JsonObjectReader& reader, const JsonValue& scenario, const std::string& file, MeasuredRow& row,
+                       ProblemList& problems) {
+  row.flags.emplace();
+  row.arguments = read_json_flags(scenario, reader.pointer_to("scenario"), flag_rows(*row.flags), problems);
+  place_beside(file, *row.flags);
+  row.step = reader.integer("step_ns", kStepRule);
+}
+
 MeasuredRow read_measured_row(const JsonValue& value, const std::string& pointer, const std::string& file,
                               ProblemList& problems) {
   JsonObjectReader reader(value, pointer, problems);
   MeasuredRow row;
   row.id = reader.text("id");
   row.source = reader.text("source");
+  row.pointer = file + "#" + pointer;
   row.schedule = reader.optional_text("schedule");
-  if (row.schedule.empty()) {
+  const std::string log = reader.optional_text("log");
+  if (const JsonValue* scenario = reader.member("scenario", false)) {
+    read_row_scenario(reader, *scenario, file, row, problems);
+  } else if (!log.empty()) {
+    row.log = beside(file, log);
+  } else if (row.schedule.empty()) {
     for (const std::string& name : texts_member(reader, "files")) row.files.push_back(beside(file, name));
     row.replica = static_cast<int>(reader.optional_integer("replica", kReplicaRule).value_or(0));
     if (row.files.empty()) {
-      reader.complain("P006", "files", "a run has \"files\", or a \"schedule\" and the times of its stages",
+      reader.complain("P006", "files", "a run has \"files\", a \"scenario\", or a \"schedule\" and stage times",
                       "name the files of the recording");
     }
   } else {
@@ -74,6 +96,19 @@ MeasuredRow read_measured_row(const JsonValue& value, const std::string& pointer
   }
   reader.finish();
   return row;
+}
+
+void check_calibrations(const MeasuredList& list, ProblemList& problems) {
+  for (std::size_t k = 0; k < list.sources.size(); ++k) {
+    for (const std::string& id : list.sources[k].calibrated_on) {
+      const bool known = std::any_of(list.runs.begin(), list.runs.end(), [&](const MeasuredRow& row) {
+        return row.id == id && row.source == list.sources[k].name;
+      });
+      if (known) continue;
+      problems.add_at_pointer("P012", "/sources/" + std::to_string(k) + "/calibrated_on",
+                              "this source has no run " + in_quotes(id), "name runs of this source by their ids");
+    }
+  }
 }
 
 void check_names(const MeasuredList& list, ProblemList& problems) {
@@ -91,9 +126,14 @@ void check_names(const MeasuredList& list, ProblemList& problems) {
                               "ids are of one run");
     }
   }
+  check_calibrations(list, problems);
 }
 
 }  // namespace
+
+bool is_calibrated_on(const MeasuredSource& source, const std::string& id) {
+  return std::find(source.calibrated_on.begin(), source.calibrated_on.end(), id) != source.calibrated_on.end();
+}
 
 MeasuredList read_measured_list(std::string_view text, const std::string& file) {
   ProblemList problems(file, results_dialect());

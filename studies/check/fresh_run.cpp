@@ -16,7 +16,7 @@ constexpr int kCalibrations = 6;
 
 // What the backends refuse too, but only once they run: --accept has to know it as well.
 void require_processes(const FreshRunPlan& plan) {
-  if (plan.settings.backend == LiveBackend::kMpi) return;
+  if (plan.settings.backend == LiveBackend::kMpi || plan.settings.backend == LiveBackend::kTorch) return;
   const bool kills = std::any_of(plan.plan.faults.begin(), plan.plan.faults.end(),
                                  [](const live::Fault& fault) { return fault.kind == live::Fault::Kind::kKill; });
   if (!kills) return;

@@ -63,22 +63,19 @@ bool read_required(JsonObjectReader& reader) {
 
 // A table's or profile's path is the suite's business, a catalog name is not.
 void resolve_paths(SuiteScenario& scenario, const std::string& file) {
-  ScenarioFlags& flags = *scenario.flags;
-  for (std::string& schedule : flags.schedules) {
-    if (!is_table_file(schedule)) continue;
-    scenario.table = schedule;
-    schedule = beside(file, schedule);
+  for (const std::string& schedule : scenario.flags->schedules) {
+    if (is_table_file(schedule)) scenario.table = schedule;
   }
-  for (std::string& profile : flags.profile) profile = beside(file, profile);
-  if (flags.transformer.model.ends_with(".json")) flags.transformer.model = beside(file, flags.transformer.model);
-  if (!flags.transformer.efficiency.empty()) flags.transformer.efficiency = beside(file, flags.transformer.efficiency);
+  place_beside(file, *scenario.flags);
 }
 
 // Unlike `debubble live` a gate never chooses the clock by the machine's cores: without a word of the suite it is the
 // logical one, wherever there is a choice.
 void choose_clock_for_gate(SuiteScenario& scenario) {
   LiveFlags& live = *scenario.live;
-  if (live.backend == "cuda" || live.gpus == "each" || !live.clock.empty() || !live.costs.empty()) return;
+  if (live.backend == "cuda" || live.backend == "torch" || live.gpus == "each" || !live.clock.empty() ||
+      !live.costs.empty())
+    return;
   live.clock = "logical";
   scenario.live_arguments.emplace_back("--clock=logical");
 }
@@ -193,6 +190,15 @@ void read_suite_root(const JsonValue& root, Suite& suite, ProblemList& problems)
 std::string beside(const std::string& file, const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   return (folder / path).lexically_normal().string();
+}
+
+void place_beside(const std::string& file, ScenarioFlags& flags) {
+  for (std::string& schedule : flags.schedules) {
+    if (is_table_file(schedule)) schedule = beside(file, schedule);
+  }
+  for (std::string& profile : flags.profile) profile = beside(file, profile);
+  if (flags.transformer.model.ends_with(".json")) flags.transformer.model = beside(file, flags.transformer.model);
+  if (!flags.transformer.efficiency.empty()) flags.transformer.efficiency = beside(file, flags.transformer.efficiency);
 }
 
 std::string default_baseline(const std::string& file) {

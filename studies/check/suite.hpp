@@ -68,4 +68,7 @@ struct Suite {
 // `path` as seen from the folder of `file`; absolute ones as they are.
 [[nodiscard]] std::string beside(const std::string& file, const std::string& path);
 
+// The files that a scenario in `file` names, as seen from its folder: tables, profiles, models, efficiencies.
+void place_beside(const std::string& file, ScenarioFlags& flags);
+
 }  // namespace debubble

@@ -8,11 +8,12 @@ namespace debubble {
 FlagRows flag_rows(LiveFlags& flags) {
   constexpr std::string_view kLive = "Live";
   constexpr std::string_view kGpus = "GPUs";
+  constexpr std::string_view kPyTorch = "PyTorch";
   return {
       {.name = "--backend",
        .group = kLive,
-       .words = "cpu|cuda|mpi",
-       .help = "backend: threads, GPUs or processes",
+       .words = "cpu|cuda|mpi|torch",
+       .help = "backend: threads, GPUs, processes, PyTorch",
        .default_text = "cpu",
        .preset = "cpu",
        .target = &flags.backend},
@@ -93,6 +94,18 @@ FlagRows flag_rows(LiveFlags& flags) {
        .help = "index of the shared GPU",
        .default_text = "0",
        .target = &flags.gpu},
+      {.name = "--stages-from",
+       .group = kPyTorch,
+       .type = "MODULE:FACTORY",
+       .help = "Python callable that makes the stages",
+       .default_text = "a chain of MLPs",
+       .target = &flags.stages_from},
+      {.name = "--precision",
+       .group = kPyTorch,
+       .words = "float64|float32",
+       .help = "numbers of the stages",
+       .default_text = "float64",
+       .target = &flags.precision},
   };
 }
 

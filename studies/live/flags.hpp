@@ -24,6 +24,9 @@ struct LiveFlags {
   std::string launch;
   std::string gpus;
   std::optional<int> gpu;
+  // PyTorch.
+  std::string stages_from;
+  std::string precision;
 };
 
 [[nodiscard]] FlagRows flag_rows(LiveFlags& flags);

@@ -1,6 +1,8 @@
 #include "studies/live/settings.hpp"
 
+#include <charconv>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "live/cpu/cores.hpp"
@@ -22,16 +24,13 @@ class LiveChecker {
     const FlagRows rows = flag_rows(copy);
     problems_ = unknown_words(rows);
     if (!problems_.empty()) throw InputError(std::move(problems_));
-    settings_.backend = flags_.backend == "cuda"  ? LiveBackend::kCuda
-                        : flags_.backend == "mpi" ? LiveBackend::kMpi
-                                                  : LiveBackend::kCpu;
+    settings_.backend = flags_.backend == "cuda"    ? LiveBackend::kCuda
+                        : flags_.backend == "mpi"   ? LiveBackend::kMpi
+                        : flags_.backend == "torch" ? LiveBackend::kTorch
+                                                    : LiveBackend::kCpu;
     check_numbers();
     check_clock();
-    if (works_on_gpus()) {
-      check_cuda();
-    } else {
-      refuse_gpu_flags();
-    }
+    check_backend();
     if (!problems_.empty()) throw InputError(std::move(problems_));
     return std::move(settings_);
   }
@@ -39,6 +38,13 @@ class LiveChecker {
  private:
   [[nodiscard]] bool works_on_gpus() const {
     return settings_.backend == LiveBackend::kCuda || (settings_.backend == LiveBackend::kMpi && flags_.gpus == "each");
+  }
+
+  void check_backend() {
+    if (settings_.backend == LiveBackend::kTorch) return check_torch();
+    refuse_torch_flags();
+    if (works_on_gpus()) return check_cuda();
+    refuse_gpu_flags();
   }
 
   void add(const char* code, const std::string& place, std::string message, std::string help) {
@@ -71,6 +77,12 @@ class LiveChecker {
   }
 
   void check_clock() {
+    if (settings_.backend == LiveBackend::kTorch) {
+      const char* flag = flags_.clock == "logical" ? "--clock" : !flags_.costs.empty() ? "--costs" : nullptr;
+      if (flag != nullptr) add("C009", flag, "PyTorch's work is timed by the wall clock", leave_out(flag));
+      settings_.clock = live::Clock::kWall;
+      return;
+    }
     if (works_on_gpus()) {
       const char* flag = !flags_.clock.empty() ? "--clock" : !flags_.costs.empty() ? "--costs" : nullptr;
       if (flag != nullptr) add("C009", flag, "work on GPUs is timed by the GPU's clock", leave_out(flag));
@@ -119,6 +131,73 @@ class LiveChecker {
     settings_.gpu = flags_.gpu.value_or(0);
   }
 
+  void check_torch() {
+    const auto refuse = [&](const char* flag, bool given, const char* why) {
+      if (given) add("C087", flag, why, leave_out(flag));
+    };
+    constexpr const char* kMeasured = "with --backend torch costs and links are measured, not given";
+    refuse("--times", !scenario_.times.empty(), kMeasured);
+    refuse("--w-share", !scenario_.weight_share.empty(), kMeasured);
+    refuse("--profile", !scenario_.profile.empty(), kMeasured);
+    refuse("--comm", !scenario_.comm.empty(), kMeasured);
+    refuse("--bandwidth", !scenario_.bandwidth.empty(), kMeasured);
+    constexpr const char* kOwnModel = "it is about the built-in transformer, and torch runs what --stages-from makes";
+    refuse("--model", !flags_.model.empty(), kOwnModel);
+    refuse("--microbatch", flags_.sizes.microbatch.has_value(), kOwnModel);
+    refuse("--seq", flags_.sizes.sequence.has_value(), kOwnModel);
+    refuse("--dtype", flags_.sizes.type != "bf16", "the numbers of torch's stages are --precision");
+    refuse("--launch", !flags_.launch.empty(), "PyTorch launches op by op");
+    refuse("--gpu", flags_.gpu.has_value(), "processes do not share a GPU");
+    if (flags_.gpus == "shared") {
+      add("C009", "--gpus", "processes do not share a GPU", "write --gpus each, or leave it out to work on the CPU");
+    }
+    settings_.gpu_each = flags_.gpus == "each";
+    settings_.precision = flags_.precision.empty() ? "float64" : flags_.precision;
+    settings_.stages = flags_.stages_from;
+    const std::size_t colon = settings_.stages.find(':');
+    const bool blank = settings_.stages.find_first_of(" \t\n") != std::string::npos;
+    if (!settings_.stages.empty() &&
+        (colon == 0 || colon == std::string::npos || colon + 1 == settings_.stages.size() || blank)) {
+      add("C006", "--stages-from", "\"" + settings_.stages + "\" is not MODULE:FACTORY",
+          "write --stages-from my_model:make_stages, for def make_stages(stages) in my_model.py");
+    }
+    read_stage_layers();
+  }
+
+  // Whether they fit, the factory's layers tell.
+  void read_stage_layers() {
+    if (scenario_.partition.empty()) return;
+    if (settings_.stages.empty()) {
+      add("C087", "--partition", "the built-in chain has a block for each stage",
+          "leave --partition out, or add --stages-from for a factory that returns an nn.Sequential");
+      return;
+    }
+    std::string_view rest = scenario_.partition;
+    while (true) {
+      const std::string_view word = rest.substr(0, rest.find(','));
+      int layers = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), layers);
+      if (error != std::errc{} || end != word.data() + word.size() || layers < 1) {
+        add("C006", "--partition", "\"" + std::string(word) + "\" is not a number of layers",
+            "--backend torch takes numbers, one for each stage: --partition 3,3,2");
+        return;
+      }
+      settings_.stage_layers.push_back(layers);
+      if (word.size() == rest.size()) return;
+      rest.remove_prefix(word.size() + 1);
+    }
+  }
+
+  void refuse_torch_flags() {
+    const auto refuse = [&](const char* flag, bool given) {
+      if (!given) return;
+      add("C087", flag, "it is about PyTorch, and the backend is " + flags_.backend,
+          leave_out(flag) + ", or add --backend torch");
+    };
+    refuse("--stages-from", !flags_.stages_from.empty());
+    refuse("--precision", !flags_.precision.empty());
+  }
+
   void refuse_gpu_flags() {
     const auto refuse = [&](const char* flag, bool given) {
       if (!given) return;
@@ -153,7 +232,7 @@ LiveSettings check_live(const LiveFlags& flags, const ScenarioFlags& scenario) {
 }
 
 ScenarioFlags scenario_part(const LiveSettings& settings, ScenarioFlags flags) {
-  if (settings.on_gpus()) flags.partition.clear();
+  if (settings.measures_costs()) flags.partition.clear();
   if (settings.microbatch) flags.transformer.microbatch_size = settings.microbatch;
   if (settings.sequence) flags.transformer.sequence = settings.sequence;
   return flags;

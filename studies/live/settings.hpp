@@ -14,7 +14,7 @@
 
 namespace debubble {
 
-enum class LiveBackend { kCpu, kCuda, kMpi };
+enum class LiveBackend { kCpu, kCuda, kMpi, kTorch };
 
 struct LiveSettings {
   LiveBackend backend = LiveBackend::kCpu;
@@ -34,7 +34,16 @@ struct LiveSettings {
   bool gpu_each = false;  // a GPU for each device; with mpi: work on GPUs
   int gpu = 0;
 
-  [[nodiscard]] bool on_gpus() const { return backend == LiveBackend::kCuda || gpu_each; }
+  // Of torch, where the work is PyTorch's and `gpu_each` says on what.
+  std::string stages;             // "module:factory"; empty: the built-in chain
+  std::vector<int> stage_layers;  // of the factory's nn.Sequential; empty: evenly
+  std::string precision;
+
+  // A model runs, and its costs are measured.
+  [[nodiscard]] bool measures_costs() const { return on_gpus() || backend == LiveBackend::kTorch; }
+  [[nodiscard]] bool on_gpus() const {
+    return backend == LiveBackend::kCuda || (backend == LiveBackend::kMpi && gpu_each);
+  }
 };
 
 // Throws InputError with all that is wrong: C002 unknown words, C087 flags of another backend and costs where a

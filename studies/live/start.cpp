@@ -2,6 +2,8 @@
 
 #include <array>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "formats/version.hpp"
@@ -9,6 +11,7 @@
 #include "scenario/job/make_variation.hpp"
 #include "scenario/job/transforms.hpp"
 #include "studies/live/model.hpp"
+#include "studies/measure/places.hpp"
 
 namespace debubble {
 
@@ -50,6 +53,18 @@ live::CudaOptions cuda_options(const LivePlan& plan, const LiveSettings& setting
   return options;
 }
 
+live::TorchOptions torch_options(const LiveSettings& settings) {
+  live::TorchOptions options;
+  options.package = torch_folder().string();
+  options.stages = settings.stages;
+  std::error_code error;
+  options.folder = std::filesystem::current_path(error).string();
+  options.partition = settings.stage_layers;
+  options.precision = settings.precision;
+  options.gpus = settings.gpu_each;
+  return options;
+}
+
 // In UTC: "2026-11-20T16:50:00Z".
 std::string utc_now() {
   const std::time_t seconds = std::time(nullptr);
@@ -68,7 +83,9 @@ LivePlan plan_live(const Scenario& scenario, const LiveSettings& settings, const
   refuse_cluster(scenario.cluster, "debubble live");
   refuse_step(scenario.step, "debubble live");
   LivePlan plan;
-  if (settings.on_gpus()) {
+  if (settings.backend == LiveBackend::kTorch) {
+    plan.job = prepare_schedule(scenario, name, progress);
+  } else if (settings.on_gpus()) {
     plan.job = prepare_schedule(scenario, name, progress);
     plan.shape = model_shape(settings.model);
     plan.partition =
@@ -99,6 +116,8 @@ live::LiveResult start_live(const LivePlan& plan, const LiveSettings& settings, 
       return live::run_on_cpu(request, tell);
     case LiveBackend::kCuda:
       return live::run_on_cuda(request, cuda_options(plan, settings), tell);
+    case LiveBackend::kTorch:
+      return live::run_on_torch(request, torch_options(settings), tell);
     case LiveBackend::kMpi:
       break;
   }

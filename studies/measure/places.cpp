@@ -45,4 +45,9 @@ fs::path python_folder() {
   return first_of({folder / "debubble_hooks"}, "the Python package debubble_hooks").parent_path();
 }
 
+fs::path torch_folder() {
+  const fs::path folder = prefix() / "share" / "debubble" / "python";
+  return first_of({folder / "debubble_torch"}, "the Python package debubble_torch").parent_path();
+}
+
 }  // namespace debubble

@@ -18,6 +18,7 @@
 #include "profiler/records/record_file.hpp"
 #include "profiler/records/trouble_file.hpp"
 #include "sim/core/error.hpp"
+#include "studies/measure/nothing_timed.hpp"
 
 namespace debubble {
 
@@ -54,11 +55,6 @@ std::string without_line_end(std::string text) {
 }
 
 bool driver_is_there() { return ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) != nullptr; }
-
-[[noreturn]] void throw_trouble(const Diagnostic& trouble) {
-  if (trouble.code.starts_with('U')) throw UnavailableError(trouble);
-  throw InputError(trouble);
-}
 
 // A CUPTI whose records made no sense has told nothing that could be believed, in no process.
 void refuse_nonsense(const Recordings& recordings) {
@@ -229,20 +225,22 @@ Recordings find_recordings(const fs::path& folder) {
 }
 
 Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
-                      const std::vector<std::string>& program, const std::optional<int>& rank) {
-  if (recordings.records.empty()) nothing_recorded(recordings, rank);
+                      const std::vector<std::string>& program, const std::optional<int>& rank, bool on_cpu) {
+  const auto nothing = on_cpu ? nothing_timed : nothing_recorded;
+  if (recordings.records.empty()) nothing(recordings, rank);
   refuse_nonsense(recordings);
   std::vector<std::string> notes;
   RanksRequest request{rules, rank, read_hooks_files(recordings, rank, notes)};
   try {
     Attribution found = attribute_ranks(streams_of(recordings, notes), request);
     describe_model(request.sizes, program, found.profile);
-    found.profile.origin.method = "CUPTI activity records of " + command_line(program);
+    found.profile.origin.method =
+        (on_cpu ? found.profile.origin.method + ": " : "CUPTI activity records of ") + command_line(program);
     add_notes(recordings, std::move(notes), found);
     return found;
   } catch (const InputError& error) {
     for (const Diagnostic& problem : error.diagnostics()) {
-      if (problem.code == "A003") nothing_recorded(recordings, rank);
+      if (problem.code == "A003") nothing(recordings, rank);
     }
     no_layers(error);
   }

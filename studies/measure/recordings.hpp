@@ -43,8 +43,9 @@ struct Recordings {
 // Attributes all of them as one profile, or those of one rank. A damaged file counts as far as it can be read, with a
 // note. Throws UnavailableError (what a process itself complained of, else U041: nothing recorded, or no GPU work;
 // U011: records that make no sense) and InputError (A002 with advice when no range is a layer, C012 when no recording
-// is of this rank).
+// is of this rank). `on_cpu`: layers are timed on the CPU, and what is missing is said of it (nothing_timed.hpp).
 [[nodiscard]] Attribution attribute(const Recordings& recordings, const AttributionRules& rules,
-                                    const std::vector<std::string>& program, const std::optional<int>& rank);
+                                    const std::vector<std::string>& program, const std::optional<int>& rank,
+                                    bool on_cpu);
 
 }  // namespace debubble

@@ -96,7 +96,7 @@ RunOverhead run_overhead(const std::vector<Nanoseconds>& with, const std::vector
   if (std::min(with.size(), without.size()) < attribution::kLeastToCompare) {
     return {std::nullopt, "it takes " + std::to_string(attribution::kLeastToCompare) +
                               " steps of each run, there were " + std::to_string(with.size()) + " recorded and " +
-                              std::to_string(without.size()) + " without CUPTI"};
+                              std::to_string(without.size()) + " in the other"};
   }
   return {attribution::change_ppm(attribution::median_of(without), attribution::median_of(with)), ""};
 }

@@ -155,10 +155,10 @@ RunRecord record_of_imported(ImportedRun run, const std::string& file, const Run
   return record;
 }
 
-RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of) {
+RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of, int replica) {
   std::vector<std::string> files;
   for (const PipelineTrace& rank : ranks) files.push_back(rank.file);
-  return record_of_imported(import_kineto_run(std::move(ranks)), names_of(files), schedule_of);
+  return record_of_imported(import_kineto_run(std::move(ranks), replica), names_of(files), schedule_of);
 }
 
 }  // namespace debubble

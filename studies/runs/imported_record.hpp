@@ -15,6 +15,7 @@ namespace debubble {
 [[nodiscard]] RunRecord record_of_imported(ImportedRun run, const std::string& file, const RunRecord* schedule_of);
 
 // PyTorch's traces, one per rank. Throws what import_kineto_run and record_of_imported throw.
-[[nodiscard]] RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of);
+[[nodiscard]] RunRecord open_kineto_run(std::vector<PipelineTrace> ranks, const RunRecord* schedule_of,
+                                        int replica = 0);
 
 }  // namespace debubble

@@ -21,6 +21,8 @@ const char* to_string(BubbleLevel level) {
       return "replay";
     case BubbleLevel::kMedians:
       return "medians";
+    case BubbleLevel::kTimers:
+      return "timers";
     case BubbleLevel::kForecast:
       return "forecast";
   }

@@ -13,10 +13,13 @@ namespace debubble {
 
 //     replay     the durations of the same step's ops and transfers: tests order and dependencies
 //     medians    the medians of the other steps of the run: what a prediction from a profile can reach
+//     timers     of a training log: the last stage's, medians of the other lines, taken for every stage. The bubble is
+//                the last stage's idle share: a log says nothing of the others
 //     forecast   stage times that were measured apart from the run, or modelled: what a user gets before it
-enum class BubbleLevel : std::uint8_t { kReplay, kMedians, kForecast };
-inline constexpr std::array kLevels{BubbleLevel::kReplay, BubbleLevel::kMedians, BubbleLevel::kForecast};
-[[nodiscard]] const char* to_string(BubbleLevel level);  // "replay", "medians", "forecast"
+enum class BubbleLevel : std::uint8_t { kReplay, kMedians, kTimers, kForecast };
+inline constexpr std::array kLevels{BubbleLevel::kReplay, BubbleLevel::kMedians, BubbleLevel::kTimers,
+                                    BubbleLevel::kForecast};
+[[nodiscard]] const char* to_string(BubbleLevel level);  // "replay", "medians", "timers", "forecast"
 
 struct BubbleAndStep {
   double bubble = 0;  // idle share of the step, over all devices

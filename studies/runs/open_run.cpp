@@ -7,6 +7,8 @@
 #include "formats/exporters/finding_text.hpp"
 #include "formats/files/plain_text.hpp"
 #include "formats/files/read_file.hpp"
+#include "formats/importers/kineto_ranks.hpp"
+#include "formats/importers/recovery/nsys_rank.hpp"
 #include "formats/run/open_trace.hpp"
 #include "formats/run/run_file.hpp"
 #include "scenario/check_scenario.hpp"
@@ -50,6 +52,7 @@ RunForm form_of(const std::string& text, const std::string& file) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw InputError(Diagnostic{"P010", file, "the file is empty", std::string("give ") + kWhatItCanBe});
   }
+  if (is_sqlite(text)) return RunForm::kForeign;
   if (looks_like_scenario(text)) return RunForm::kScenario;
   // Both kinds of JSON name themselves near the front or carry an array of events.
   const std::string_view head = std::string_view(text).substr(0, 4096);
@@ -115,6 +118,11 @@ RunRecord open_foreign(const std::vector<std::string>& files, const RunRecord* s
   std::vector<RunText> texts;
   for (const std::string& file : files) texts.push_back({file, text_of(file)});
   const RunReader& reader = *reader_of(texts.front().text);
+  for (const RunText& text : texts) {
+    if (reader_of(text.text) == &reader) continue;
+    throw InputError(Diagnostic{"D002", text.file, "this is another kind of file than " + files.front(),
+                                "one side is the files of one recording"});
+  }
   if (reader.one_file) require_one(files, "a trace of all ranks");
   return record_of_imported(reader.read(std::move(texts), options), names_of(files), schedule_of);
 }
@@ -143,6 +151,7 @@ RunRecord open_run(const std::vector<std::string>& files, const RunRecord* sched
                                 "one side is one file, or torch.profiler's traces of all ranks"});
   }
   progress.phase("reading " + files.front());
+  if (form != RunForm::kForeign && form != RunForm::kKineto) require_replica(options.replica, 1);
   switch (form) {
     case RunForm::kRunFile:
       require_one(files, "a run file");
@@ -158,7 +167,7 @@ RunRecord open_run(const std::vector<std::string>& files, const RunRecord* sched
     case RunForm::kKineto:
       break;
   }
-  return open_kineto_run(read_traces(files), schedule_of);
+  return open_kineto_run(read_traces(files), schedule_of, options.replica);
 }
 
 }  // namespace debubble

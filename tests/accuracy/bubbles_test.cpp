@@ -21,6 +21,14 @@ Json judged(const Folder& folder, const std::string& list = kRuns) {
   return Json::parse(folder.data({"accuracy", "--bubbles", "--records", list, "--format", "json"}));
 }
 
+Json bubble_source(const Json& json, const std::string& name) {
+  for (const Json& source : json["sources"]) {
+    if (source["source"] == name) return source;
+  }
+  FAIL("no source " << name);
+  return {};
+}
+
 TEST_CASE("bubbles: docs/bubbles.md is what the binary prints") {
   const std::string page = Folder().data({"accuracy", "--bubbles", "--records", kRuns, "--format", "markdown"});
   const bool same = page == test::contents_of(kBubblesRoot + "/docs/bubbles.md");
@@ -38,10 +46,92 @@ TEST_CASE("bubbles: every level keeps what was reached") {
   CHECK(medians["runs"] == 8);
   CHECK(medians["bubble_mean_absolute_error"].get<double>() < 0.0035);
   CHECK(medians["step_mean_absolute_error"].get<double>() < 0.0070);
+  const Json& timers = json["summary"]["timers"];
+  CHECK(timers["runs"] == 4);
+  CHECK(std::abs(timers["bubble_worst"].get<double>()) <
+        0.1300);  // 256 microbatches over a network that is not modelled
+  CHECK(timers["bubble_mean_absolute_error"].get<double>() < 0.0390);
+  CHECK(timers["step_mean_absolute_error"].get<double>() < 0.0760);
   const Json& forecast = json["summary"]["forecast"];
-  CHECK(forecast["runs"] == 8);
+  CHECK(forecast["runs"] == 23);
+  CHECK(forecast["bubble_runs"] == 8);
   CHECK(forecast["bubble_mean_absolute_error"].get<double>() < 0.0070);
-  CHECK(forecast["step_mean_absolute_error"].get<double>() < 0.0100);
+  const Json vocabulary = bubble_source(json, "vocabulary-parallelism")["summary"]["forecast"];
+  CHECK(vocabulary["runs"] == 8);
+  CHECK(vocabulary["step_mean_absolute_error"].get<double>() < 0.0100);
+}
+
+TEST_CASE(
+    "bubbles: Sailor's steps are forecast within 5 % in the mean, and so is the half that is blind to the constant") {
+  const Json sailor = bubble_source(judged(Folder()), "sailor");
+  const Json& all = sailor["summary"]["forecast"];
+  CHECK(all["runs"] == 15);
+  CHECK(all["bubble_runs"] == 0);
+  CHECK(all["step_mean_absolute_error"].get<double>() < 0.0460);
+  CHECK(sailor["calibrated_on"].size() == 8);
+  CHECK(sailor["summary_calibrated_on"]["forecast"]["runs"] == 8);
+  const Json& others = sailor["summary_others"]["forecast"];
+  CHECK(others["runs"] == 7);
+  CHECK(others["step_mean_absolute_error"].get<double>() < 0.0390);
+  CHECK(sailor["summary"]["replay"]["runs"] == 0);
+  CHECK(sailor["summary"]["medians"]["runs"] == 0);
+}
+
+TEST_CASE("bubbles: Sailor's pipelines end when an independent simulation of fused exchanges says") {
+  const Folder folder;
+  const Json list = Json::parse(test::contents_of(kRuns));
+  const Json expected = Json::parse(test::contents_of(kBubblesRoot + "/traces/measured/sailor_opt350/expected.json"));
+  std::size_t compared = 0;
+  for (const Json& run : list["runs"]) {
+    if (run["source"] != "sailor") continue;
+    CAPTURE(run["id"].get<std::string>());
+    std::vector<std::string> arguments{"simulate", "--network", "uncontended", "--format", "json"};
+    for (const auto& flag : run["scenario"].items()) {
+      const std::string value =
+          flag.value().is_string() ? flag.value().get<std::string>() : std::to_string(flag.value().get<int>());
+      const bool file = flag.key() == "profile";
+      arguments.push_back("--" + flag.key() + "=" + (file ? kBubblesRoot + "/traces/measured/" : "") + value);
+    }
+    const Json& truth = expected[run["id"].get<std::string>()];
+    const Json report = Json::parse(folder.data(arguments));
+    const auto end = report["step"]["pipeline_end_ns"].get<double>();
+    CHECK(std::abs(end - 1e6 * truth["pipeline_ms"].get<double>()) < 1000);  // transfers are rounded up to nanoseconds
+    CHECK(std::abs(run["step_ns"].get<double>() - 1e6 * truth["step_ms"].get<double>()) < 1);
+    ++compared;
+  }
+  CHECK(compared == 15);
+  CHECK(expected.size() == 15);
+}
+
+TEST_CASE("bubbles: a run with a scenario is what simulate makes of it, and has no bubble to compare") {
+  const Folder folder;
+  folder.write("runs.json", R"({"schema": "debubble.measured/1",
+    "sources": [{"name": "s", "title": "t", "where": "w", "licence": "l", "calibrated": "the rate",
+                 "calibrated_on": ["b"]}],
+    "runs": [{"id": "a", "source": "s", "step_ns": 40000000,
+              "scenario": {"devices": 4, "microbatches": 8, "times": "f=1,b=2", "step": "optimizer=1"}},
+             {"id": "b", "source": "s", "step_ns": 34000000,
+              "scenario": {"schedule": "gpipe", "devices": 4, "microbatches": 8, "times": "f=1,b=2"}}]})");
+  const Json json = judged(folder, "runs.json");
+  const Json& run = json["runs"][0];
+  CHECK(run["schedule"] == "1f1b");
+  CHECK(run["predicted"]["forecast"]["step_ns"] == 34000000.0);
+  CHECK(std::abs(run["predicted"]["forecast"]["step_error"].get<double>() + 0.15) < 1e-12);
+  CHECK(run["bubble_ratio"].is_null());
+  CHECK(run["predicted"]["forecast"]["bubble_error"].is_null());
+  CHECK(std::abs(run["ideal_bubble_ratio"].get<double>() - 3.0 / 11) < 1e-12);
+  const Json source = bubble_source(json, "s");
+  CHECK(source["summary_calibrated_on"]["forecast"]["step_worst_run"] == "b");
+  CHECK(source["summary_others"]["forecast"]["step_worst_run"] == "a");
+  const std::string text = folder.data({"accuracy", "--bubbles", "--records", "runs.json"});
+  for (const char* const part :
+       {"not measured", "step -15.00 %", "calibrated: the rate", "calibrated on: forecast of 1"}) {
+    CHECK(text.find(part) != std::string::npos);
+  }
+  const std::string page = folder.data({"accuracy", "--bubbles", "--records", "runs.json", "--format", "markdown"});
+  for (const char* const part : {"| forecast | s, others | 1 | not measured |", "Calibrated: the rate."}) {
+    CHECK(page.find(part) != std::string::npos);
+  }
 }
 
 TEST_CASE("bubbles: measured and ideal ones are those of independent sums and of the closed form") {
@@ -70,13 +160,14 @@ TEST_CASE("bubbles: measured and ideal ones are those of independent sums and of
     CHECK(run["steps"] == steps.size());
     ++compared;
   }
-  CHECK(compared == 8);
+  CHECK(compared == 12);
 }
 
 TEST_CASE("bubbles: text names every run, in 80 columns") {
   const std::string text = Folder().data({"accuracy", "--bubbles", "--records", kRuns, "--width", "80"});
-  for (const char* const part : {"straggler-ar-0", "primus-pp8-vpp2", "vocabulary-base-v256k-s4k",
-                                 "replay of 8 runs: ", "medians of 8 runs: ", "forecast of 8 runs: "}) {
+  for (const char* const part :
+       {"straggler-ar-0", "primus-pp8-vpp2", "vocabulary-base-v256k-s4k", "bigscience-p64", "replay of 8 runs: ",
+        "medians of 8 runs: ", "timers of 4 runs: ", "forecast of 8 runs: ", "forecast of 23 runs: ", "sailor-n16-d4"}) {
     CHECK(text.find(part) != std::string::npos);
   }
   std::istringstream lines(text);
@@ -97,6 +188,32 @@ TEST_CASE("bubbles: stage times that were measured apart give the schedule's own
   CHECK(std::abs(run["bubble_ratio"].get<double>() - (1 - 36000.0 / 43000)) < 1e-12);
   CHECK(std::abs(run["predicted"]["forecast"]["step_error"].get<double>() - (21000.0 / 21500 - 1)) < 1e-12);
   CHECK(run["predicted"]["replay"].is_null());
+}
+
+TEST_CASE("bubbles: of a training log every stage is taken to be as the last one's timers say") {
+  const Folder folder;
+  std::string log =
+      "--- arguments ---\n num_layers .. 4\n hidden_size .. 64\n num_attention_heads .. 4\n seq_length .. 32\n"
+      " pipeline_model_parallel_size .. 2\n micro_batch_size .. 1\n global_batch_size .. 3\n world_size .. 2\n"
+      "--- end of arguments ---\n";
+  for (int k = 1; k <= 3; ++k) {
+    log += " iteration " + std::to_string(k) +
+           "/ 9 | elapsed time per iteration (ms): 15.0 | global batch size: 3 |\n" +
+           "time (ms) | forward-compute: 3.0 | backward-compute: 6.0 | optimizer: 2.0\n";
+  }
+  folder.write("train.log", log);
+  folder.write("runs.json", R"({"schema": "debubble.measured/1",
+    "sources": [{"name": "s", "title": "t", "where": "w", "licence": "l"}],
+    "runs": [{"id": "log", "source": "s", "log": "train.log"}]})");
+  const Json run = judged(folder, "runs.json")["runs"][0];
+  CHECK(run["steps"] == 2);
+  CHECK(run["step_ns"] == 13e6);
+  CHECK(std::abs(run["bubble_ratio"].get<double>() - 4.0 / 13) < 1e-12);
+  CHECK(run["predicted"]["timers"]["step_ns"] == 12e6);  // (3 + 1) microbatches of 3 ms
+  CHECK(run["predicted"]["timers"]["bubble_ratio"] == 0.25);
+  folder.write("train.log", log.substr(0, log.find("time (ms)")));
+  const std::string refusal = folder.refusal({"accuracy", "--bubbles", "--records", "runs.json"});
+  CHECK(refusal.find("error[P016]: iteration 1 has no timers of the last rank\n  --> train.log\n") == 0);
 }
 
 TEST_CASE("bubbles: lists that are wrong say where") {
@@ -126,6 +243,21 @@ TEST_CASE("bubbles: lists that are wrong say where") {
            "step_ns": 1})",
           "2f2b");
   refused(R"({"id": "a", "source": "s", "files": ["f"], "colour": 1})", "colour");
+  refused(R"({"id": "a", "source": "s", "scenario": {}})", "step_ns");
+  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": []})", "runs.json#/runs/0/scenario");
+  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"devcies": 4}})", "did you mean \"devices\"");
+  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"schedule": ["1f1b", "gpipe"]}})", "must be a text");
+  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"schedule": "2f2b"}})",
+          "runs.json#/runs/0/scenario/schedule");
+  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"profile": "gone.json"}})", "gone.json");
+  refused(R"({"id": "a", "source": "s", "step_ns": 1, "files": ["f"], "scenario": {}})", "files");
+  refused(R"({"id": "a", "source": "s", "step_ns": 1, "scenario": {"schedule": "zb-v", "p2p": "coupled"}})", "D009");
+  folder.write("runs.json", R"({"schema": "debubble.measured/1", "runs": [], "sources": [
+    {"name": "s", "title": "t", "where": "w", "licence": "l", "calibrated": "x", "calibrated_on": ["gone"]},
+    {"name": "r", "title": "t", "where": "w", "licence": "l", "calibrated": "x"}]})");
+  const std::string text = folder.refusal({"accuracy", "--bubbles", "--records", "runs.json"});
+  CHECK(text.find("this source has no run \"gone\"") != std::string::npos);
+  CHECK(text.find("belong together") != std::string::npos);
   CHECK(folder.refusal({"accuracy", "--bubbles", "--fit"}).starts_with("error[C087]"));
   CHECK(folder.refusal({"accuracy", "--bubbles", "--source", "primus"}).starts_with("error[C087]"));
 }

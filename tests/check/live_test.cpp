@@ -112,7 +112,8 @@ TEST_CASE("wrong flags of a fresh run are found before anything runs, at their p
   const Outcome outcome = folder.run({"check", "s.json"});
   CHECK(outcome.status == 2);
   const std::string& text = outcome.err;
-  CHECK(live_has(text, "error[C002]: \"cpi\" is not one of: cpu, cuda, mpi\n  --> s.json#/scenarios/0/live/backend\n"));
+  CHECK(live_has(
+      text, "error[C002]: \"cpi\" is not one of: cpu, cuda, mpi, torch\n  --> s.json#/scenarios/0/live/backend\n"));
   CHECK(live_has(text, "  --> s.json#/scenarios/1/live/fault\n"));
   CHECK(live_has(text, "error[C087]"));
   CHECK(live_has(text, "  --> s.json#/scenarios/2/live/model\n"));

@@ -8,7 +8,7 @@ namespace {
 
 TEST_CASE("unknown words are refused with the list, all of them at once") {
   const Folder folder;
-  CHECK(folder.refusal({"live", "--backend", "gpu"}) == R"(error[C002]: "gpu" is not one of: cpu, cuda, mpi
+  CHECK(folder.refusal({"live", "--backend", "gpu"}) == R"(error[C002]: "gpu" is not one of: cpu, cuda, mpi, torch
   --> --backend
   = help: did you mean cpu?
 )");

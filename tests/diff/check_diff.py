@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks `debubble diff --format json` against docs/diff.schema.json, and its bundle with Python's tarfile.
+"""Checks `debubble diff --format json` against docs/diff.schema.json, with --log against docs/log-diff.schema.json, and
+its bundle with Python's tarfile.
 
     check_diff.py ROOT BINARY
 
@@ -37,6 +38,22 @@ def debubble(binary, folder, *arguments):
     return done.stdout
 
 
+def check_logs(root, binary, folder):
+    schema = json.loads((root / "docs/log-diff.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    whole = (root / "traces/measured/bigscience_p4.log").read_text(encoding="utf-8")
+    memory = "".join(line for line in whole.splitlines(True) if "elapsed time" not in line and "time (ms)" not in line)
+    ranks = "(min, max) time across ranks (ms):\n    forward-compute ......: (170.0, 176.5)\n"
+    failures = 0
+    for name, text in {"whole": whole, "memory": memory, "ranks": whole + ranks}.items():
+        (folder / f"{name}.log").write_text(text, encoding="utf-8")
+        value = json.loads(debubble(binary, folder, "diff", "--log", f"{name}.log", "--format", "json"))
+        for error in jsonschema.Draft7Validator(schema).iter_errors(value):
+            failures += 1
+            print(f"{name}.log: /{'/'.join(map(str, error.absolute_path))}: {error.message}")
+    return failures
+
+
 def check_bundle(folder):
     with tarfile.open(folder / "b.tar") as bundle:
         names = bundle.getnames()
@@ -66,6 +83,7 @@ def main():
             for error in validator.iter_errors(value):
                 failures += 1
                 print(f"{pair}: /{'/'.join(map(str, error.absolute_path))}: {error.message}")
+        failures += check_logs(root, binary, folder)
         debubble(binary, folder, "diff", "toy.json", "slow.json", "--bundle", "b.tar")
         check_bundle(folder)
     sys.exit(1 if failures else 0)

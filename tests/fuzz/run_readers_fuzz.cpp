@@ -1,5 +1,5 @@
 // The readers of other tools' runs: whatever the bytes, they throw InputError or give whole iterations in which no op
-// ends before it begins. A line of four dashes begins the next file of a run.
+// ends before it begins. A line of four dashes begins the next file of a run. Some runs are read as a second replica.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -31,9 +31,9 @@ std::vector<RunText> files_in(std::string_view bytes) {
   }
 }
 
-void read_all(const RunReader& reader, const std::vector<RunText>& files) {
+void read_all(const RunReader& reader, const std::vector<RunText>& files, int replica) {
   try {
-    const RunRecord record = record_of_imported(reader.read(files, {}), "fuzz", nullptr);
+    const RunRecord record = record_of_imported(reader.read(files, {replica}), "fuzz", nullptr);
     require(!record.iterations.empty());
     for (const RunIteration& iteration : record.iterations) {
       require(iteration.timeline.devices == record.schedule.devices);
@@ -49,7 +49,9 @@ void read_all(const RunReader& reader, const std::vector<RunText>& files) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::vector<RunText> files = files_in({reinterpret_cast<const char*>(data), size});
   for (const RunReader& reader : run_readers()) {
-    if (!reader.one_file || files.size() == 1) read_all(reader, files);
+    if (reader.one_file && files.size() > 1) continue;
+    read_all(reader, files, 0);
+    if (size % 2 == 1) read_all(reader, files, 1);
   }
   return 0;
 }

@@ -137,6 +137,56 @@ TEST_CASE("odd lines are no settings and no iterations") {
   CHECK(flag_of(read_megatron(odd, "a"), "dtype") == "fp16");
 }
 
+TEST_CASE("timers and memory, in every form that Megatron-LM has printed them") {
+  const std::string text =
+      kLog +
+      "[Rank 7] (after 20 iterations) memory (MB) | allocated: 1.0 | max allocated: 24432.009765625 | "
+      "reserved: 2.0 | max reserved: 2.0[Rank 6] (after 20 iterations) memory (MB) | max allocated: 2\n"
+      " iteration       50/    1000 | elapsed time per iteration (ms): 1400.0 | global batch size:  8 |\n"
+      "(min, max) time across ranks (ms):\n"
+      "    forward-compute ......: (173.61, 180.02)\n"
+      "    bad ......: (3, 2)\n"
+      " iteration       60/    1000 | elapsed time per iteration (ms): 1400.0 |\n"
+      "    max time across ranks (ms):\n"
+      "    optimizer ......: 5.5\n"
+      " iteration       70/    1000 | elapsed time per iteration (ms): 1400.0 |\n"
+      "times across ranks (ms):\n"
+      "  forward-compute:\n"
+      "     rank  0: 173.61\n"
+      "     rank 12: 174.00\n"
+      " iteration       80/    1000 | elapsed time per iter";
+  const MegatronLog log = read_megatron_log(text);
+  REQUIRE(log.intervals.size() == 7);
+  using Of = LoggedTimer::Of;
+  const std::vector<LoggedTimer> first{{"forward-compute", Of::kLastRank, 0, 306'620'000},
+                                       {"forward-recv", Of::kLastRank, 0, 527'580'000}};
+  CHECK(log.intervals[0].timers == first);
+  CHECK(log.intervals[1].timers.empty());
+  const std::vector<LoggedTimer> range{{"forward-compute", Of::kLeastRank, 0, 173'610'000},
+                                       {"forward-compute", Of::kMostRank, 0, 180'020'000}};
+  CHECK(log.intervals[4].timers == range);
+  CHECK(log.intervals[4].global_batch == 8);
+  CHECK(log.intervals[5].timers == std::vector<LoggedTimer>{{"optimizer", Of::kMostRank, 0, 5'500'000}});
+  const std::vector<LoggedTimer> ranks{{"forward-compute", Of::kRank, 0, 173'610'000},
+                                       {"forward-compute", Of::kRank, 12, 174'000'000}};
+  CHECK(log.intervals[6].timers == ranks);
+  REQUIRE(log.memory.size() == 2);
+  CHECK(log.memory[0].rank == 7);
+  CHECK(log.memory[0].max_allocated == 25'618'819'072);  // 24432.009765625 MiB
+  CHECK(log.memory[1].max_allocated == 2 * 1024 * 1024);
+  CHECK(log.cut);
+  CHECK(log.blocks == 1);
+}
+
+TEST_CASE("the GPU is what nvidia-smi calls it, with its memory") {
+  CHECK(read_megatron_log("|   0  Tesla V100-SXM2...  Off  | 00000000:1A:00.0 Off |   0 |\n"
+                          "| N/A   46C    P0    44W / 300W |      0MiB / 32510MiB |\n" +
+                          kLog)
+            .device == "Tesla V100-SXM2... 32GB");
+  CHECK(read_megatron_log("GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1)\n" + kLog).device == "NVIDIA A100-SXM4-40GB");
+  CHECK(read_megatron_log(kLog).device.empty());
+}
+
 TEST_CASE("a block without its end, or without the model's size, is refused") {
   const std::string cut = kLog.substr(0, kLog.find("  world_size"));
   CHECK_FALSE(is_megatron_log(cut));
@@ -149,7 +199,9 @@ TEST_CASE("a block without its end, or without the model's size, is refused") {
     CHECK(error.diagnostics().front().place == "train.log");
   }
   CHECK(median_iteration_time({}) == 0);
-  CHECK(median_iteration_time({{}, {{1, 7}}}) == 7);
+  MegatronLog one;
+  one.intervals.push_back({1, 7, 0, 0, {}});
+  CHECK(median_iteration_time(one) == 7);
 }
 
 }  // namespace

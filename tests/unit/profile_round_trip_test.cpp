@@ -140,6 +140,8 @@ TEST_CASE("a profile that uses everything survives the round trip") {
   CHECK(read_profile(write_profile(profile), "p") == profile);
   profile.measurement = measured();
   CHECK(read_profile(write_profile(profile), "p") == profile);
+  profile.measurement->on_cpu = true;
+  CHECK(read_profile(write_profile(profile), "p") == profile);
 }
 
 TEST_CASE("equal neighbours are written once and come back as themselves") {

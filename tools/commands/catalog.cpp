@@ -36,15 +36,17 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble live --schedule zb-h1 -p 4 -m 8 --save-run run.json", make_live},
       CommandEntry{"diff", "a predicted and a measured run, op by op, and why they differ",
                    "debubble diff scenario.toml run.json --trace both.json.gz\n"
-                   "  debubble diff rank0.json.gz rank1.json.gz --tolerance bubble=2pp",
+                   "  debubble diff rank0.json.gz rank1.json.gz --tolerance bubble=2pp\n"
+                   "  debubble diff --log train.log --hardware a100",
                    make_diff_command},
       CommandEntry{"check", "the gate: predictions against their baseline and measured runs",
                    "debubble check ci/nightly.suite.json --junit junit.xml", make_check},
       CommandEntry{"accuracy", "predictions of published results against what was measured",
                    "debubble accuracy --source korthikanti", make_accuracy},
-      CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU",
+      CommandEntry{"profile", "layer times and sizes of a model, measured on a GPU or CPU",
                    "debubble profile --model gpt-1.3b --microbatch 2 -o gpt.json\n"
-                   "  debubble profile -o gpt.json -- python -m debubble_hooks train.py",
+                   "  debubble profile -o gpt.json -- python -m debubble_hooks train.py\n"
+                   "  debubble profile --device cpu -o gpt.json -- python -m debubble_hooks train.py",
                    make_profile},
       CommandEntry{"import", "layer times of another tool, as a debubble profile",
                    "debubble import --from kineto rank0.json.gz rank1.json.gz -o bert.json\n"

@@ -7,10 +7,12 @@
 
 #include "formats/text/shell.hpp"
 #include "formats/version.hpp"
+#include "scenario/request/catalog_names.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "studies/diff/diff.hpp"
 #include "studies/diff/tolerance.hpp"
+#include "tools/commands/diff_log.hpp"
 #include "tools/flags/config_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/stderr_progress.hpp"
@@ -42,8 +44,14 @@ class DiffCommand : public Command {
         {.name = "FILE",
          .help = "[PREDICTED] MEASURED...: run, trace, scenario.toml",
          .target = &files_,
-         .count = FlagCount::kAll,
-         .required = true},
+         .count = FlagCount::kAll},
+        {.name = "--log", .type = "FILE", .help = "measured: a training log of Megatron-LM", .target = &log_},
+        {.name = "--hardware",
+         .type = "NAME",
+         .names = hardware_names,
+         .help = "with --log: GPU it ran on",
+         .default_text = "the log's nvidia-smi",
+         .target = &hardware_},
         {.name = "--iteration",
          .type = "N",
          .help = "measured iteration: median or 1, 2, ...",
@@ -76,6 +84,12 @@ class DiffCommand : public Command {
   }
 
   int run(const Invocation& invocation) override {
+    check_flags();
+    if (!log_.empty()) {
+      Output output(output_, kDiffFormats);
+      const LogDiffRequest request{log_, hardware_, files_.empty() ? "" : files_.front(), read_scenario_file};
+      return diff_log(request, tolerance_, invocation.command_line, output);
+    }
     const Tolerance tolerance = tolerance_.empty() ? Tolerance{} : parse_tolerance(tolerance_);
     const DiffRequest request{files_, parse_iteration(iteration_), read_scenario_file, {replica_}};
     require_different_files(std::array<std::pair<std::string, std::string>, 3>{
@@ -103,6 +117,37 @@ class DiffCommand : public Command {
   }
 
  private:
+  void check_flags() const {
+    if (log_.empty() && files_.empty()) {
+      throw InputError(
+          Diagnostic{"C061", "debubble diff", "FILE is missing", "run `debubble diff --help` for its flags"});
+    }
+    if (log_.empty()) {
+      if (hardware_.empty()) return;
+      throw InputError(Diagnostic{"C004", "--hardware", "only a training log is simulated on a GPU that is named",
+                                  "add --log FILE, or write hardware into the scenario"});
+    }
+    const bool other_iteration = iteration_ != "median";
+    if (other_iteration || replica_ != 0 || !trace_.empty() || !bundle_.empty()) {
+      throw InputError(Diagnostic{"C087",
+                                  other_iteration   ? "--iteration"
+                                  : replica_ != 0   ? "--replica"
+                                  : !trace_.empty() ? "--trace"
+                                                    : "--bundle",
+                                  "means nothing for --log: a training log has times of iterations, and none of ops",
+                                  "leave one of the two out"});
+    }
+    if (files_.empty()) return;
+    if (files_.size() > 1 || run_form(files_.front()) != RunForm::kScenario) {
+      throw InputError(Diagnostic{"C009", "--log", "the measured run is the log, and " + files_.back() + " is another",
+                                  "name a scenario to predict it with, or nothing: debubble diff plan.toml --log LOG"});
+    }
+    if (!hardware_.empty()) {
+      throw InputError(Diagnostic{"C009", "--hardware", "the scenario " + files_.front() + " says on which GPU it runs",
+                                  "write hardware into the scenario"});
+    }
+  }
+
   void show(const Diff& diff, const Invocation& invocation, Output& output) const {
     switch (output.format()) {
       case Format::kJson:
@@ -134,6 +179,8 @@ class DiffCommand : public Command {
   }
 
   std::vector<std::string> files_;
+  std::string log_;
+  std::string hardware_;
   std::string iteration_ = "median";
   int replica_ = 0;
   std::string tolerance_;

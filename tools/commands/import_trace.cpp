@@ -199,9 +199,9 @@ std::string import_verdict(const Profile& profile) {
   std::string text = profile.model + ": ";
   if (!profile.measurement) return text + fmt::format("{} layers", profile.layers.size());
   const Measurement& measured = *profile.measurement;
-  text += fmt::format("{} of GPU time: {} in {} layer{}", format_duration(measured.kernel_time),
-                      share_text(measured.layer_time, measured.kernel_time), profile.layers.size(),
-                      profile.layers.size() == 1 ? "" : "s");
+  text += fmt::format("{} of {} time: {} in {} layer{}", format_duration(measured.kernel_time),
+                      measured.on_cpu ? "CPU" : "GPU", share_text(measured.layer_time, measured.kernel_time),
+                      profile.layers.size(), profile.layers.size() == 1 ? "" : "s");
   const char* separator = "; ";
   for (const RestItem& item : measured.rest) {
     text += separator + item.what + " " + share_text(item.total, measured.kernel_time);
@@ -283,7 +283,7 @@ int import_traces(const TraceImportFlags& flags) {
   if (explain) {
     explanation.write(explanation.format() == Format::kJson
                           ? explanation_json(found.explanations)
-                          : explanation_view(found.explanations, explanation.style()));
+                          : explanation_view(found.explanations, explanation.style(), measured_on_cpu(found.profile)));
   }
   if (profile_wanted) output.commit();
   explanation.commit();

@@ -52,13 +52,6 @@ FlagRows model_rows(ProfileFlags& flags) {
        .help = "steps to record",
        .default_text = "20",
        .target = &flags.iterations},
-      {.name = "--device",
-       .group = kGroup,
-       .type = "D",
-       .help = "index of the GPU",
-       .default_text = "0",
-       .preset = "0",
-       .target = &flags.device},
       {.name = "--sweep",
        .group = kGroup,
        .type = "KEY=LIST",
@@ -109,10 +102,22 @@ FlagRows program_rows(ProfileFlags& flags) {
            .target = &flags.overhead}};
 }
 
+// The GPU of the built-in transformer, or the CPU of a program; a program chooses its GPU itself.
+FlagRows device_rows(ProfileFlags& flags) {
+  return {{.name = "--device",
+           .group = "Device",
+           .type = "D|cpu",
+           .help = "index of the GPU, or cpu: of a PyTorch script",
+           .default_text = "0",
+           .preset = "0",
+           .target = &flags.device}};
+}
+
 class ProfileCommand : public Command {
  public:
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows = model_rows(flags_);
+    add_rows(rows, device_rows(flags_));
     add_rows(rows, program_rows(flags_));
     add_rows(rows, flag_rows(flags_.attribution, "Attribution"));
     add_rows(rows, output_rows(flags_));
@@ -138,6 +143,11 @@ class ProfileCommand : public Command {
       throw InputError(
           Diagnostic{"C087", "--rank", "the built-in transformer runs in one process", "leave --rank out"});
     }
+    if (model && on_cpu(flags_)) {
+      throw InputError(
+          Diagnostic{"C087", "--device", "the built-in transformer's kernels are CUDA's, and run on a GPU only",
+                     "measure a PyTorch script on the CPU: --device cpu -- python3 -m debubble_hooks train.py"});
+    }
     if (model) {
       refuse(program_rows(flags_), "it is about a program, and the built-in transformer is measured", "");
       return profile_model(flags_);
@@ -145,6 +155,7 @@ class ProfileCommand : public Command {
     flags_.overhead_run = word_index(program_rows(flags_), "--overhead") == 1;
     refuse(model_rows(flags_), "it is about the built-in transformer, and a program is measured",
            "; the program's own arguments follow its name");
+    if (!on_cpu(flags_)) refuse(device_rows(flags_), "a program chooses its GPU itself", ", or write --device cpu");
     return profile_program(flags_, invocation.program);
   }
 
@@ -155,10 +166,7 @@ class ProfileCommand : public Command {
                                   "at least 1 is needed; got " + std::to_string(*flags_.iterations),
                                   "leave it out for the default"});
     }
-    if (flags_.device < 0) {
-      throw InputError(Diagnostic{"C012", "--device", "devices count from 0; got " + std::to_string(flags_.device),
-                                  "`debubble doctor` shows how many there are"});
-    }
+    if (!on_cpu(flags_)) static_cast<void>(gpu_index(flags_.device));
   }
 
   // A program brings its own model, and a model is no program.

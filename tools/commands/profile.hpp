@@ -1,5 +1,5 @@
 // `debubble profile`: layer times and sizes, measured on this machine's GPU. Of a built-in transformer (--model), or of
-// any program under injection (-- python train.py ...).
+// any program under injection (-- python train.py ...); of a PyTorch script on the CPU, too (--device cpu).
 #pragma once
 
 #include <memory>

@@ -31,8 +31,9 @@ print("python3 " + platform.python_version() + ", " + sys.executable)
 try:
     import torch
     cuda = torch.version.cuda
-    state = "without CUDA" if cuda is None else "CUDA " + cuda + (", usable" if torch.cuda.is_available() else ", not usable here")
-    print(torch.__version__ + ", " + state)
+    usable = cuda is not None and torch.cuda.is_available()
+    state = "without CUDA" if cuda is None else "CUDA " + cuda + (", usable" if usable else ", not usable here")
+    print(torch.__version__ + ", " + state + ("" if usable else "; measures scripts with profile --device cpu"))
 except Exception as error:
     print("- " + type(error).__name__ + ": " + str(error).splitlines()[0])
 try:

@@ -103,9 +103,10 @@ constexpr std::array<ErrorRow, 21> kFiles{{
 constexpr std::array<ErrorRow, 13> kLayers{{
     {"A001", "", "a pattern for layers or steps is not a regular expression",
      "correct it; the message has the position"},
-    {"A002", "", "no range is a layer", "run the script with -m debubble_hooks, or name its ranges with --layers"},
-    {"A003", "K006 N004", "no GPU work was recorded",
-     "record while the program works on the GPU, with CUDA kernels included"},
+    {"A002", "", "no range is a layer, or no layer was seen",
+     "run the script with -m debubble_hooks, or name its ranges with --layers"},
+    {"A003", "K006 N004", "no GPU work was recorded, or no training step was timed on the CPU",
+     "record while the program works on the GPU, with CUDA kernels included; on the CPU while it trains"},
     {"A004", "", "no GPU work was launched from inside a layer",
      "check which ranges count as layers, and that the ranges surround the launches"},
     {"L004", "L001 L002", "a stage without layers, or fewer layers than stages",

@@ -33,8 +33,8 @@ constexpr std::array<ErrorRow, 9> kComparing{{
     {"D009", "I015", "the prediction deadlocks", "see what `debubble simulate` says about the scenario"},
     {"D010", "D008 D020 Q031", "the runs are of different schedules",
      "compare with a run of the same schedule, devices and microbatches"},
-    {"D013", "", "memory is to be judged, and the run did not count it",
-     "measure with memory, or leave memory out of --tolerance"},
+    {"D013", "", "memory, or another figure, is to be judged, and the run did not measure it",
+     "measure with memory, or leave out of --tolerance what the message names"},
     {"V020", "V013 V021 V022 V025 V026",
      "what was observed is not what the schedule runs: an op or transfer is missing, extra, repeated or elsewhere",
      "check that the run is of this schedule"},
@@ -43,7 +43,7 @@ constexpr std::array<ErrorRow, 9> kComparing{{
      "check the clocks and how the times were recorded"},
 }};
 
-constexpr std::array<ErrorRow, 7> kLive{{
+constexpr std::array<ErrorRow, 8> kLive{{
     {"E002", "E004 E005",
      "`--fault` names a device, op or tensor that the schedule does not have or that cannot be changed so",
      "name an op whose output travels, and that has a successor in its row for a swap"},
@@ -53,6 +53,8 @@ constexpr std::array<ErrorRow, 7> kLive{{
     {"E010", "", "`--backend mpi`: not as many processes as devices", "start it with mpirun -n DEVICES"},
     {"E011", "", "`--backend mpi`: a rank has another version, schedule, model, costs or settings than rank 0",
      "start every rank with the same command and the same debubble"},
+    {"E013", "", "`--backend torch`: a process ended with an error, of your stages or of PyTorch",
+     "the message has the error and its place in your code"},
     {"E030", "", "a finding: the run got stuck, with every device's position (status 1)",
      "see which device waits for what; the order may deadlock on this runtime"},
     {"E031", "", "a finding: a wrong tensor reached an op (status 1)",
@@ -63,7 +65,7 @@ constexpr std::array<ErrorRow, 7> kLive{{
      "run the schedule without it; `debubble simulate` predicts it"},
 }};
 
-constexpr std::array<ErrorRow, 22> kMachine{{
+constexpr std::array<ErrorRow, 23> kMachine{{
     {"U001", "", "no CUPTI library, or one without the functions that are needed",
      "install CUPTI, or name it with DEBUBBLE_CUPTI"},
     {"U003", "U045", "another profiler or injected tool is attached",
@@ -86,8 +88,10 @@ constexpr std::array<ErrorRow, 22> kMachine{{
     {"U027", "U028 U056", "a kernel, or a call of the driver, cuBLASLt, NVRTC or NCCL, failed",
      "the message names the call; look in `dmesg` for Xid errors"},
     {"U040", "", "this installation lacks a part of its own", "install debubble again"},
-    {"U041", "U006 U042", "nothing was recorded: no CUDA call, no GPU work, or another profiler took the records",
-     "check that the program trains on the GPU and that no other profiler runs"},
+    {"U041", "U006 U042",
+     "nothing was recorded: no CUDA call, no GPU work, or another profiler took the records; on the CPU: no PyTorch",
+     "check that the program trains on the GPU and that no other profiler runs; on the CPU: that its Python has "
+     "PyTorch"},
     {"U043", "", "a measurement was ended by a signal",
      "look in the system's log for the reason, such as too little memory"},
     {"U044", "", "the built-in workload computes wrong numbers on this GPU",
@@ -101,6 +105,9 @@ constexpr std::array<ErrorRow, 22> kMachine{{
     {"U054", "", "no NCCL, or one that is too old", "install NCCL 2.18 or later, or name it with DEBUBBLE_LIBNCCL"},
     {"U057", "", "an op has not ended on its rank's GPU within the watchdog's patience",
      "look at the GPU and its links, or raise --watchdog"},
+    {"U058", "",
+     "no Python that has PyTorch, or a PyTorch without what the run needs: gloo, NCCL, a GPU for each device",
+     "install PyTorch (pip install torch, apt-get install python3-torch), or name its Python with DEBUBBLE_PYTHON"},
     {"U060", "U061 U062",
      "a GPU or driver without what live execution needs: green contexts, parts for every device, access to each "
      "other's memory",

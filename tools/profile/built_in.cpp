@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "formats/files/read_file.hpp"
 #include "formats/profile/profile_json.hpp"
 #include "formats/text/shell.hpp"
+#include "formats/text/text.hpp"
 #include "gpu/cuda_device.hpp"
 #include "gpu/workload/self_check.hpp"
 #include "profiler/measurement/session.hpp"
@@ -40,7 +42,7 @@ std::string described(const TransformerShape& shape, const WorkloadSize& size) {
 
 // The numbers of the workload's kernels on this device; a wrong one makes its times worthless.
 void check_numbers(const ProfileFlags& flags, const WorkloadSize& size) {
-  CudaDevice device(load_cuda_libraries(), flags.device, size.type);
+  CudaDevice device(load_cuda_libraries(), gpu_index(flags.device), size.type);
   const std::vector<NumberCheck> checks = check_workload(device, size.type);
   std::size_t wrong = 0;
   for (const NumberCheck& check : checks) {
@@ -62,7 +64,7 @@ SessionResult measure_built_in(const ProfileFlags& flags, const TransformerShape
   SessionOptions options;
   options.shape = shape;
   options.size = size;
-  options.device = flags.device;
+  options.device = gpu_index(flags.device);
   if (flags.iterations) options.steps = *flags.iterations;
   options.record_file = record_file;
   options.explain = flags.attribution.explain;
@@ -198,6 +200,17 @@ int measure_sweep(const ProfileFlags& flags, const TransformerShape& shape, cons
 }
 
 }  // namespace
+
+int gpu_index(const std::string& device) {
+  int index = 0;
+  const char* const end = device.data() + device.size();
+  const auto [rest, error] = std::from_chars(device.data(), end, index);
+  if (error == std::errc{} && rest == end && index >= 0) return index;
+  throw InputError(Diagnostic{"C012", "--device",
+                              "neither cpu nor the index of a GPU, from 0: got " + in_quotes(device),
+                              "`debubble doctor` shows how many GPUs there are; a PyTorch script is measured on the "
+                              "CPU with --device cpu"});
+}
 
 int profile_model(const ProfileFlags& flags) {
   const TransformerShape shape = model_shape(flags.model);

@@ -14,7 +14,7 @@ struct ProfileFlags {
   std::string model;  // a preset, or a config.json
   SizeFlags sizes;
   std::optional<int> iterations;
-  int device = 0;
+  std::string device = "0";  // index of the GPU, or "cpu" for a program
   bool self_check = false;
   std::string checks;  // where the comparison with event times goes; empty: nowhere
   AttributionFlags attribution;
@@ -24,6 +24,11 @@ struct ProfileFlags {
   std::string keep_records;
   OutputFlags shown;  // the result on stdout; `output` is not used
 };
+
+[[nodiscard]] inline bool on_cpu(const ProfileFlags& flags) { return flags.device == "cpu"; }
+
+// The index of a GPU that --device names. Throws InputError (C012).
+[[nodiscard]] int gpu_index(const std::string& device);
 
 // A built-in transformer on this machine's GPU, in one size or several. Exit status.
 [[nodiscard]] int profile_model(const ProfileFlags& flags);

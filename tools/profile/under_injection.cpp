@@ -51,8 +51,27 @@ Environment injected_environment(const std::filesystem::path& records, const std
           {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
 }
 
+// PyTorch's own profiler times the layers (profiler/host), where no GPU is to be seen: a script that takes one when
+// there is one takes the CPU.
+Environment cpu_environment(const std::filesystem::path& records, const std::optional<int>& rank) {
+  const std::string python = python_folder().string();
+  const std::string before = variable_or_empty("PYTHONPATH");
+  return {{"DEBUBBLE_INJECT", injection_library().string()},
+          {"DEBUBBLE_DEVICE", "cpu"},
+          {"DEBUBBLE_RECORD_DIR", records.string()},
+          {"DEBUBBLE_RANK", rank ? std::to_string(*rank) : ""},
+          {"CUDA_VISIBLE_DEVICES", ""},
+          {"KINETO_LOG_LEVEL", "99"},
+          {"PYTHONPATH", before.empty() ? python : python + ":" + before}};
+}
+
 // The same for its ranges alone: the driver loads nothing into it, so CUPTI is not started (injection.hpp).
-Environment ranges_environment(const std::filesystem::path& records, const std::optional<int>& rank) {
+Environment ranges_environment(const std::filesystem::path& records, const std::optional<int>& rank, bool cpu) {
+  if (cpu) {
+    Environment variables = cpu_environment(records, rank);
+    variables.emplace_back("DEBUBBLE_RECORD_STEPS", "none");
+    return variables;
+  }
   Environment variables = injected_environment(records, rank);
   variables.front().second.clear();  // CUDA_INJECTION64_PATH
   variables.emplace_back("DEBUBBLE_RECORD_STEPS", "all");
@@ -61,19 +80,19 @@ Environment ranges_environment(const std::filesystem::path& records, const std::
 
 // Runs the program once more without CUPTI and compares its steps with those of the recording.
 ProgramEnd add_run_overhead(const std::filesystem::path& recording, const AttributionRules& rules,
-                            const std::vector<std::string>& program, const std::optional<int>& rank,
-                            Attribution& found) {
-  std::fputs("debubble: runs the program once more without CUPTI, to see what recording cost\n", stderr);
+                            const std::vector<std::string>& program, const ProfileFlags& flags, Attribution& found) {
+  const std::string without = on_cpu(flags) ? "without the profiler" : "without CUPTI";
+  std::fprintf(stderr, "debubble: runs the program once more %s, to see what recording cost\n", without.c_str());
   const RecordFolder folder("");
-  const ProgramEnd end = run_program(program, ranges_environment(folder.path(), rank));
-  RunOverhead overhead{std::nullopt, "the run without CUPTI " + to_string(end)};
+  const ProgramEnd end = run_program(program, ranges_environment(folder.path(), flags.attribution.rank, on_cpu(flags)));
+  RunOverhead overhead{std::nullopt, "the run " + without + " " + to_string(end)};
   if (end.well() && !end.interrupted) {
     overhead = run_overhead(settled_step_times(find_recordings(recording).records, rules),
                             settled_step_times(find_recordings(folder.path()).records, rules));
   }
   if (found.profile.measurement) found.profile.measurement->overhead_run_ppm = overhead.ppm;
   if (!overhead.problem.empty()) {
-    found.notes.push_back("what recording cost against a run without CUPTI is not known: " + overhead.problem);
+    found.notes.push_back("what recording cost against a run " + without + " is not known: " + overhead.problem);
   }
   return end;
 }
@@ -96,7 +115,7 @@ void require_clean_stdout(const ProfileFlags& flags) {
 void show(const Attribution& found, const std::string& path, const ProfileFlags& flags) {
   const ViewStyle style = stderr_style();
   std::string text = "\n" + profile_view(found.profile, found.notes, style);
-  if (flags.attribution.explain) text += "\n" + explanation_view(found.explanations, style);
+  if (flags.attribution.explain) text += "\n" + explanation_view(found.explanations, style, on_cpu(flags));
   text += fmt::format("\nwrote  {}\n", path);
   if (found.any_backward) text += fmt::format("next   debubble compare --profile {} -p 4 -m 8\n", shell_quoted(path));
   std::fputs(text.c_str(), stderr);
@@ -119,13 +138,15 @@ int profile_program(const ProfileFlags& flags, const std::vector<std::string>& p
   const RecordFolder folder(flags.keep_records);
   const std::string name = program_text(program);
 
-  const ProgramEnd end = run_program(program, injected_environment(folder.path(), flags.attribution.rank));
+  const std::optional<int>& rank = flags.attribution.rank;
+  const ProgramEnd end = run_program(
+      program, on_cpu(flags) ? cpu_environment(folder.path(), rank) : injected_environment(folder.path(), rank));
   if (!end.well()) std::fprintf(stderr, "debubble: %s %s\n", name.c_str(), to_string(end).c_str());
 
-  Attribution found = attribute(find_recordings(folder.path()), rules, program, flags.attribution.rank);
+  Attribution found = attribute(find_recordings(folder.path()), rules, program, rank, on_cpu(flags));
   ProgramEnd last = end;
   if (flags.overhead_run && end.well() && !end.interrupted) {
-    last = add_run_overhead(folder.path(), rules, program, flags.attribution.rank, found);
+    last = add_run_overhead(folder.path(), rules, program, flags, found);
   }
   file.write(write_profile(found.profile));
   file.commit();

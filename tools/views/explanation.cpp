@@ -26,7 +26,7 @@ std::string share_of(Nanoseconds part, Nanoseconds whole) {
 
 }  // namespace
 
-std::string explanation_view(std::span<const Explanation> explanations, const ViewStyle& style) {
+std::string explanation_view(std::span<const Explanation> explanations, const ViewStyle& style, bool on_cpu) {
   const Nanoseconds sum = explained_sum(explanations);
   const Scale scale = duration_scale(explanations.empty() ? 0 : explanations.front().total);
   using Side = Table::Side;
@@ -51,7 +51,7 @@ std::string explanation_view(std::span<const Explanation> explanations, const Vi
   const std::size_t taken = measured.natural_width();
   Table table = make();
   fill(table, std::max(kShortestKernel, width > taken + kExplanationGap ? width - taken : 0));
-  return table.text(width) + "sum  " + format_duration(sum) + " of GPU time\n";
+  return table.text(width) + "sum  " + format_duration(sum) + (on_cpu ? " of CPU time\n" : " of GPU time\n");
 }
 
 std::string explanation_json(std::span<const Explanation> explanations) {

@@ -14,7 +14,8 @@ namespace debubble {
 
 // One line per explanation, the longest time first; a kernel's name is cut where the line ends. Ends with the sum,
 // which is all GPU time there was.
-[[nodiscard]] std::string explanation_view(std::span<const Explanation> explanations, const ViewStyle& style);
+[[nodiscard]] std::string explanation_view(std::span<const Explanation> explanations, const ViewStyle& style,
+                                           bool on_cpu = false);
 
 // The same, whole names, as {"explanations": [{"layer", "phase", "rule", "kernel", "count", "total_ns"}], "total_ns"}.
 [[nodiscard]] std::string explanation_json(std::span<const Explanation> explanations);

@@ -85,7 +85,10 @@ std::string measured_view(const LivePlan& plan, const RunRecord& record, const s
   for (const std::string& note : record.origin.notes) add("note", note);
   add("step", live_step_text(record));
   add("bubble", bubble_text(record));
-  add("tensors", fmt::format("{} crossed devices, each with the right checksum chain", record.tensors_checked));
+  add("tensors", record.origin.backend == "torch"
+                     ? fmt::format("{} crossed processes in the first iteration, each with the bytes that were sent",
+                                   record.tensors_checked)
+                     : fmt::format("{} crossed devices, each with the right checksum chain", record.tensors_checked));
   if (record.clocks.residual > 0 || !record.clocks.offsets.empty()) add("clocks", alignment_text(record.clocks));
   table.add_row({"", ""});
   add("next", run_file.empty() ? "add --save-run run.json, then: debubble diff run.json"

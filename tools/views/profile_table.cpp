@@ -153,13 +153,18 @@ std::string profile_title(const Profile& profile) {
 
 std::string overhead_text(const Measurement& measured) {
   constexpr double kPpmPerPercent = 1e4;
+  const std::string without = measured.on_cpu ? "without the profiler" : "without CUPTI";
   if (measured.overhead_run_ppm) {
     const double whole = static_cast<double>(*measured.overhead_run_ppm) / kPpmPerPercent;
-    return whole < 0 ? fmt::format("lost in the noise: recorded steps took {:.1f} % less than without CUPTI", -whole)
-                     : fmt::format("a step takes {:.1f} % longer than in a run without CUPTI", whole);
+    return whole < 0 ? fmt::format("lost in the noise: recorded steps took {:.1f} % less than {}", -whole, without)
+                     : fmt::format("a step takes {:.1f} % longer than in a run {}", whole, without);
   }
   if (!measured.overhead_ppm) return "not measured";
   const double least = static_cast<double>(*measured.overhead_ppm) / kPpmPerPercent;
+  if (measured.on_cpu) {
+    return least < 0 ? fmt::format("lost in the noise: recorded steps took {:.1f} % less than others", -least)
+                     : fmt::format("a step takes {:.1f} % longer while it is recorded; layer times include it", least);
+  }
   if (least < 0) {
     return fmt::format("at least 0; lost in the noise: recorded steps took {:.1f} % less than others", -least);
   }
@@ -167,8 +172,10 @@ std::string overhead_text(const Measurement& measured) {
                      least);
 }
 
-std::string gpu_clock_text(const ClockState& clock) {
-  std::string text = clock.throttled ? "the GPU slowed down: measure again when it is cool" : "steady";
+std::string gpu_clock_text(const ClockState& clock, bool on_cpu) {
+  std::string text = !clock.throttled ? "steady"
+                     : on_cpu         ? "the CPU slowed down, or others used it: measure again"
+                                      : "the GPU slowed down: measure again when it is cool";
   if (clock.samples > 0) {
     text += fmt::format("; SM clock {} to {} MHz in {} samples, {} of them slowed", clock.least_mhz, clock.most_mhz,
                         clock.samples, clock.slowed_samples);
@@ -183,9 +190,10 @@ std::string gpu_clock_text(const ClockState& clock) {
 }
 
 void add_measurement(const Measurement& measured, Table& table) {
-  table.add_row(
-      {"GPU time", fmt::format("{} in {} kernels and copies; layers {}", format_duration(measured.kernel_time),
-                               measured.kernels, format_percent(share(measured.layer_time, measured.kernel_time)))});
+  table.add_row({measured.on_cpu ? "CPU time" : "GPU time",
+                 fmt::format("{} in {} {}; layers {}", format_duration(measured.kernel_time), measured.kernels,
+                             measured.on_cpu ? "pieces of operators" : "kernels and copies",
+                             format_percent(share(measured.layer_time, measured.kernel_time)))});
   std::string rest;
   for (const RestItem& item : measured.rest) {
     rest += fmt::format("{}{} {}", rest.empty() ? "" : "; ", item.what,
@@ -200,7 +208,7 @@ void add_measurement(const Measurement& measured, Table& table) {
   table.add_row(
       {"steps", fmt::format("{}, the first {} of them discarded as warm-up", measured.steps, measured.warm_up_steps)});
   table.add_row({"overhead", overhead_text(measured)});
-  table.add_row({"clock", gpu_clock_text(measured.clock)});
+  table.add_row({"clock", gpu_clock_text(measured.clock, measured.on_cpu)});
 }
 
 }  // namespace

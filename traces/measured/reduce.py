@@ -4,7 +4,8 @@
     reduce.py FOLDER     FOLDER holds the whole recordings (README.md says where they come from)
 
 Of a trace of StragglerAnalysis the spans of ops and of sends and receives are kept, of some steps, with the names of the
-threads; of Primus' files the begins and ends of the first iterations. expected.json is computed here, from the reduced
+threads; of Primus' files the begins and ends of the first iterations; of a training log the arguments, iterations,
+timers and memory. expected.json is computed here, from the reduced
 files alone, by rules of its own: none of it comes from debubble.
 """
 
@@ -14,6 +15,8 @@ import json
 import pathlib
 import sys
 
+import sailor
+
 HERE = pathlib.Path(__file__).resolve().parent
 COMPUTE = {"forward-compute": "F", "backward-compute": "B"}
 KEPT = {*COMPUTE, "forward-send", "forward-recv", "backward-send", "backward-recv"}
@@ -21,6 +24,10 @@ STRAGGLER = {"straggler_st": ("timeline-ST.json.gz", (0, 9, 18, 27, 31)), "strag
 PRIMUS = {"primus_pp8": "pp8", "primus_pp8_vpp2": "pp8_vpp2"}
 PRIMUS_ITERATIONS = 6  # the first is warm-up
 VOCABULARY = "vocabulary_parallelism/rows.json"
+BIGSCIENCE = {"bigscience_p4": "meg_gpt2_base_n4_dp1_tp4_pp4-1809579.out",
+              "bigscience_p16": "meg_gpt2_base_n16_dp1_tp4_pp16-1809577.out",
+              "bigscience_p64": "meg_gpt2_base_n64_dp1_tp4_pp64-1809655.out",
+              "bigscience_p16_m256": "meg_ds_3d_gpt2_perf_n16-ds-off.out"}
 PRIMUS_KEYS = ("fwd_start", "fwd_end", "bwd_start", "bwd_end")
 
 
@@ -39,7 +46,16 @@ SOURCES = [
      "where": "sail-sg/VocabularyParallelism, commit 6191c3bff018e2407d0c2d543be840fb3bd437f6, artifact/exp_one_host.csv",
      "licence": "facts; BSD-3-Clause (Megatron-LM)",
      "not_modelled": ["transfers between stages", "launch times"]},
+    sailor.SOURCE,
 ]
+BIGSCIENCE_SOURCE = {
+    "name": "bigscience", "title": "BigScience's logs of Megatron-LM: GPT on 16 to 256 V100, tensor parallel 4",
+    "where": "bigscience-workshop/bigscience, commit 9e64edec2ad1fb9263bf39ba616a84ff64b4d947, experiments/gpt2-meg and "
+             "experiments/gpt2-meg-ds-3d",
+    "licence": "Apache-2.0",
+    "not_modelled": ["how stages differ: the log times the last one only, whose vocabulary the others lack, and none "
+                     "need be as fast; with 64 stages of one layer each the vocabulary is a large part of it",
+                     "transfers between stages, which lie on the network between nodes and hold the ranks"]}
 
 
 def write(name, value):
@@ -67,6 +83,35 @@ def reduce_straggler(source, places):
 def reduce_primus(rank):
     numbers = sorted(rank, key=int)[:PRIMUS_ITERATIONS]
     return {number: {key: rank[number][key] for key in PRIMUS_KEYS} for number in numbers}
+
+
+def reduce_log(path):
+    """The lines that say on what, how and how fast it ran; of the arguments those without paths."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    begin = next(place for place, line in enumerate(lines) if "--- arguments ---" in line)
+    end = next(place for place, line in enumerate(lines) if "--- end of arguments ---" in line)
+    gpu = next((place for place, line in enumerate(lines) if line.startswith("|   0  ")), None)
+    kept = [] if gpu is None else lines[gpu:gpu + 2]  # of nvidia-smi's table: its name, its memory
+    kept += [line for line in lines[begin:end + 1] if "/" not in line]
+    wanted = ("> padded vocab", "elapsed time per iteration (ms)", "time (ms) | forward-compute", "max allocated: ")
+    kept += [line for line in lines[end:] if any(words in line for words in wanted)]
+    return "\n".join(kept) + "\n"
+
+
+def expected_of_log(name):
+    """Of each line but the first and those whose iterations skipped the optimizer: the pipeline's time, and the share of
+    it in which the last rank ran nothing."""
+    iterations, elapsed, skipped = [], None, None
+    for line in (HERE / f"{name}.log").read_text().splitlines():
+        if "elapsed time per iteration (ms): " in line:
+            elapsed = float(line.split("elapsed time per iteration (ms): ")[1].split()[0])
+            skipped = int(line.split("number of skipped iterations:")[1].split()[0])
+        elif line.startswith("time (ms) | "):
+            timers = {key.strip(): float(time) for key, time in (one.split(": ") for one in line.split(" | ")[1:])}
+            step = elapsed - timers["optimizer"] - timers["backward-params-all-reduce"]
+            busy = timers["forward-compute"] + timers["backward-compute"]
+            iterations.append((skipped, {"step_ms": round(step, 6), "bubble": round(1 - busy / step, 8)}))
+    return {"0": [one for count, one in iterations[1:] if count == 0]}
 
 
 def figures(ops):
@@ -118,7 +163,9 @@ def list_of_runs(folder):
         runs.append({"id": f"vocabulary-{name}", "source": "vocabulary-parallelism", "schedule": "1f1b",
                      "microbatches": row["m"], "forward_ns": [1000 * time for time in row["F_us"]],
                      "backward_ns": [1000 * time for time in row["B_us"]], "step_ns": round(1e6 * row["iter_ms"])})
-    return {"schema": "debubble.measured/1", "sources": SOURCES, "runs": runs}
+    runs += sailor.rows(folder / "sailor")
+    runs += [{"id": name.replace("_", "-"), "source": "bigscience", "log": f"{name}.log"} for name in BIGSCIENCE]
+    return {"schema": "debubble.measured/1", "sources": SOURCES + [BIGSCIENCE_SOURCE], "runs": runs}
 
 
 def main():
@@ -133,6 +180,10 @@ def main():
         for path in sorted((folder / "primus" / source).glob("pp_rank_*.json")):
             write(f"{name}/{path.name}.gz", reduce_primus(load(path)))
         expected[name] = expected_of_primus(name)
+    sailor.write_files(folder / "sailor", HERE / "sailor_opt350")
+    for name, source in BIGSCIENCE.items():
+        (HERE / f"{name}.log").write_text(reduce_log(folder / "bigscience" / source))
+        expected[name] = expected_of_log(name)
     (HERE / "runs.json").write_text(json.dumps(list_of_runs(folder), indent=1) + "\n")
     (HERE / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "formats/importers/kineto_ranks.hpp"
 #include "formats/json/json_tree.hpp"
 #include "formats/text/micros.hpp"
 #include "formats/text/quantities.hpp"
@@ -224,7 +225,8 @@ class PrimusRun {
       });
       if (!everywhere || count == 0) continue;
       whole.push_back(number);
-      lengths.push_back(iteration.backward_end.back() - iteration.forward_begin.front());
+      // An iteration that ends before it begins is refused later, with its ops.
+      lengths.push_back(std::max<Nanoseconds>(0, iteration.backward_end.back() - iteration.forward_begin.front()));
     }
     if (whole.empty()) {
       throw InputError(Diagnostic{"D006", ranks_.front().file, "no iteration is in the files of all ranks",
@@ -320,7 +322,7 @@ bool is_primus_rank(std::string_view text) {
 }
 
 ImportedRun read_primus_ranks(std::vector<RunText> files, const RunReaderOptions& options) {
-  static_cast<void>(options);
+  require_replica(options.replica, 1);
   return PrimusRun().run(std::move(files));
 }
 

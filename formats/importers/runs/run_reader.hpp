@@ -3,8 +3,10 @@
 //     name        written by                         files
 //     straggler   ByteDance's StragglerAnalysis      one Chrome trace of all ranks and replicas   span_trace.hpp
 //     primus      AMD's Primus (pp_vis)              pp_rank_N.json of every rank, config.json    primus_ranks.hpp
+//     torch       torch.profiler, without PP:       a trace of every rank                         unnamed_ranks.hpp
+//     nsys        Nsight Systems                    an export of every rank, or one of all        unnamed_ranks.hpp
 //
-// torch.profiler's traces, one per rank, are read by kineto_run.hpp.
+// torch.profiler's traces with PP: ranges, one per rank, are read by kineto_run.hpp.
 #pragma once
 
 #include <span>

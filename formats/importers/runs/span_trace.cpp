@@ -164,6 +164,7 @@ class SpanRun {
       run_.iterations.push_back({"step " + std::to_string(step), observe(spans)});
     }
     add_notes(replica, processes);
+    drop_warm_up(run_);
     return std::move(run_);
   }
 
@@ -379,7 +380,8 @@ class SpanRun {
 
 bool is_span_trace(std::string_view text) {
   return text.find("\"forward-compute\"") != std::string_view::npos &&
-         text.find("\"backward-compute\"") != std::string_view::npos;
+         text.find("\"backward-compute\"") != std::string_view::npos &&
+         text.find("\"mb_id\"") != std::string_view::npos;
 }
 
 ImportedRun read_span_trace(std::vector<RunText> files, const RunReaderOptions& options) {

@@ -2,6 +2,7 @@
 
 import argparse
 import builtins
+import ctypes
 import io
 import os
 import runpy
@@ -9,6 +10,7 @@ import sys
 import types
 
 from debubble_hooks import sizes_file
+from debubble_hooks.device import cpu_is_measured
 
 
 def parser():
@@ -66,6 +68,18 @@ def another_rank_is_wanted():
     return wanted.isdigit() and int(wanted) != sizes_file.rank()
 
 
+def without_torch(error):
+    """Nothing can be timed, so the script does not run for nothing; the launcher gets to know why."""
+    message = f"{sys.executable} has no PyTorch that can be imported ({error})"
+    advice = "install it there (Debian: apt install python3-torch), or start the script with the python that has it"
+    library = os.environ.get("DEBUBBLE_INJECT")
+    try:
+        ctypes.CDLL(library).debubble_host_trouble(b"U041", message.encode(), advice.encode())
+    except (OSError, AttributeError, TypeError):
+        print(f"debubble_hooks: {message}: {advice}", file=sys.stderr)
+    return 3
+
+
 def main(arguments):
     ours, script = split(arguments)
     options = parser().parse_args(ours)
@@ -73,9 +87,13 @@ def main(arguments):
         parser().error("which script? write: python -m debubble_hooks train.py")
     if not options.module and not os.path.exists(script[0]):
         parser().error(f"there is no file {script[0]}")
+    if options.no_operators and cpu_is_measured():
+        parser().error("--no-operators leaves nothing that could be timed on the CPU: leave it out")
     try:
         import torch  # noqa: F401  (the script needs it; without it our hooks have nothing to watch)
-    except ImportError:
+    except ImportError as error:
+        if cpu_is_measured():
+            return without_torch(error)
         print("debubble_hooks: PyTorch cannot be imported, so nothing is watched", file=sys.stderr)
         run_script(script, options.module)
         return 0

@@ -14,8 +14,9 @@ from typing import Optional
 
 import torch
 
-from debubble_hooks import accounting, patches, ranges, selective
+from debubble_hooks import accounting, cpu, patches, ranges, selective
 from debubble_hooks.catalogue import Catalogue
+from debubble_hooks.device import cpu_is_measured
 from debubble_hooks.operators import Operators
 from debubble_hooks.report import Report
 from debubble_hooks.segments import Segments
@@ -54,7 +55,7 @@ class Watch:
         self._pid = os.getpid()
         self._state = _Thread()
         self._ranges = ranges._Nowhere()
-        self._operators = Operators(options.operators)
+        self._operators = cpu.CpuRecorder() if cpu_is_measured() else Operators(options.operators)
         self._steps = Steps()
         self._report = Report(options.sizes_file, self._note)
         self._models = Catalogue(self._pattern, self._note)
@@ -166,8 +167,9 @@ class Watch:
         done = self._passes[("R", name)] >= self._options.size_passes
         if done or name not in self._report.layers or self._state.foreign:
             return None
-        counting = accounting.Pass(self._permanent_of(module))
+        counting = accounting.Pass(accounting.permanent_storages(module))
         counting.label = name
+        self._ranges.counting()
         counting.hooks.__enter__()
         return counting
 
@@ -185,6 +187,7 @@ class Watch:
         if self._passes["loss"] < self._options.size_passes and not state.foreign:
             counting = accounting.Pass(set())
             counting.label = "loss"
+            self._ranges.counting()
         state.in_loss = True
         self._ranges.push("debubble.layer:loss")
         try:
@@ -223,8 +226,9 @@ class Watch:
     def _begin_counting(self, found, module, args, kwargs):
         state = self._state
         self._report.learn(found, module, args, kwargs)
-        state.counting = accounting.Pass(self._permanent_of(found.root() or module))
+        state.counting = accounting.Pass(accounting.permanent_storages(found.root() or module))
         state.counting.label = found.before if state.around else None
+        self._ranges.counting()
         state.counting.hooks.__enter__()
         state.own_hooks = state.counting.hooks
 
@@ -295,17 +299,11 @@ class Watch:
         if state.counting is not None:
             state.counting.label = found.after
 
-    # ---- finding out -----------------------------------------------------------------------------------------------
-
-    @staticmethod
-    def _permanent_of(root):
-        return accounting.permanent_storages(root)
-
     # ---- small things ----------------------------------------------------------------------------------------------
 
     def _open_ranges(self):
         if isinstance(self._ranges, ranges._Nowhere):
-            self._ranges = ranges.open_ranges()
+            self._ranges = self._operators if cpu_is_measured() else ranges.open_ranges()
             self._ranges.fact("torch", torch.__version__)
         self._operators.start()
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "formats/json/json.hpp"
 #include "formats/text/columns.hpp"
@@ -22,18 +25,26 @@ constexpr std::string_view kBubblesIntroduction =
     "Written by `debubble accuracy --bubbles --format markdown`; a test compares this page with what the binary "
     "prints. "
     "The runs of [traces/measured](../traces/measured/README.md) are public recordings and figures of real training on "
-    "many GPUs. Each is predicted on three levels, which differ in what the prediction knew:\n\n"
+    "many GPUs. Each is predicted on levels, which differ in what the prediction knew:\n\n"
     "- **replay**: how long each op and transfer of that very step took. This tests order, dependencies and waits.\n"
     "- **medians**: the medians of the other steps of the run, by stage and kind of op. This is what a prediction from "
     "a "
     "profile can reach.\n"
-    "- **forecast**: stage times that were measured apart from the run. This is what a user gets before it.\n\n"
+    "- **timers**: of a training log, the last rank's own timers in the other lines, taken for every stage. The bubble "
+    "is that of the last stage alone, for the log says nothing of the others.\n"
+    "- **forecast**: stage or layer times that were measured apart from the run. This is what a user gets before "
+    "it.\n\n"
     "The bubble is the idle share of the step over all devices, from the first op's begin to the last op's end. Ideal "
     "is "
     "the bubble of the same order of ops with equal stages, backwards that take twice a forward, and no transfers. "
     "Errors "
     "are predicted - measured, in points, and predicted / measured - 1 for the step. They are counted by run: of a "
-    "recording, both sides are means over its steps. Nothing is fitted.\n\n";
+    "recording, both sides are means over its steps. Of some runs only the step was measured; they count among the "
+    "steps alone. Nothing is fitted to bubbles or steps; where a source says \"calibrated\", one constant was taken "
+    "from "
+    "something else that was measured, on the first, third, fifth, ... of its runs by id, and the two halves are "
+    "judged "
+    "apart.\n\n";
 
 std::string as_percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 std::string as_points(double share) { return fmt::format("{:+.2f}", 100 * share); }
@@ -45,7 +56,48 @@ std::string setting_of(const JudgedRun& run) {
 
 std::string bubble_errors(const JudgedRun& run, BubbleLevel level) {
   if (!run.predicted[static_cast<std::size_t>(level)]) return "";
-  return as_points(run.bubble_error(level)) + " / " + as_error(run.step_error(level));
+  const std::string step = as_error(run.step_error(level));
+  return run.has_bubble ? as_points(run.bubble_error(level)) + " / " + step : "step " + step;
+}
+
+std::string bubble_cell(const JudgedRun& run) {
+  return run.has_bubble ? as_percent(run.measured.bubble) : "not measured";
+}
+
+// Runs that are judged together: all, those of a source, or one half of these.
+struct JudgedGroup {
+  std::string name;
+  std::vector<JudgedRun> runs;
+};
+
+std::vector<JudgedRun> runs_of(const std::vector<JudgedRun>& runs, const MeasuredSource& source) {
+  std::vector<JudgedRun> found;
+  for (const JudgedRun& run : runs) {
+    if (run.row->source == source.name) found.push_back(run);
+  }
+  return found;
+}
+
+// Nothing where no constant was taken from the source.
+std::vector<JudgedGroup> halves_of(const std::vector<JudgedRun>& runs, const MeasuredSource& source) {
+  if (source.calibrated.empty()) return {};
+  std::vector<JudgedGroup> halves{{"calibrated on", {}}, {"others", {}}};
+  for (const JudgedRun& run : runs_of(runs, source)) {
+    halves[is_calibrated_on(source, run.row->id) ? 0 : 1].runs.push_back(run);
+  }
+  return halves;
+}
+
+// Those that some run of the source has.
+std::vector<BubbleLevel> levels_of(const std::vector<JudgedRun>& runs, const std::string& source) {
+  std::vector<BubbleLevel> levels;
+  for (const BubbleLevel level : kLevels) {
+    const bool has = std::any_of(runs.begin(), runs.end(), [&](const JudgedRun& run) {
+      return run.row->source == source && run.predicted[static_cast<std::size_t>(level)];
+    });
+    if (has) levels.push_back(level);
+  }
+  return levels;
 }
 
 Json summary_json_of(const std::vector<JudgedRun>& runs) {
@@ -53,6 +105,7 @@ Json summary_json_of(const std::vector<JudgedRun>& runs) {
   for (const BubbleLevel level : kLevels) {
     const LevelSummary summary = summary_of(runs, level);
     all[to_string(level)] = {{"runs", summary.runs},
+                             {"bubble_runs", summary.bubbles},
                              {"bubble_mean_absolute_error", summary.bubble_mean_absolute},
                              {"bubble_bias", summary.bubble_bias},
                              {"bubble_worst", summary.bubble_worst},
@@ -63,6 +116,66 @@ Json summary_json_of(const std::vector<JudgedRun>& runs) {
                              {"step_worst_run", summary.step_worst_id}};
   }
   return all;
+}
+
+Json source_json_of(const MeasuredSource& source, const std::vector<JudgedRun>& runs) {
+  Json json = {{"source", source.name},
+               {"title", source.title},
+               {"where", source.where},
+               {"licence", source.licence},
+               {"not_modelled", source.not_modelled},
+               {"summary", summary_json_of(runs_of(runs, source))}};
+  if (source.calibrated.empty()) return json;
+  const std::vector<JudgedGroup> halves = halves_of(runs, source);
+  json["calibrated"] = source.calibrated;
+  json["calibrated_on"] = source.calibrated_on;
+  json["summary_calibrated_on"] = summary_json_of(halves[0].runs);
+  json["summary_others"] = summary_json_of(halves[1].runs);
+  return json;
+}
+
+std::string summary_sentence(BubbleLevel level, const LevelSummary& summary) {
+  std::string text = fmt::format("{} of {} run{}: ", to_string(level), summary.runs, summary.runs == 1 ? "" : "s");
+  if (summary.bubbles > 0) {
+    text +=
+        fmt::format("bubble off by {:.2f} points in the mean{}, {} at worst ({}); ", 100 * summary.bubble_mean_absolute,
+                    summary.bubbles < summary.runs ? " of " + std::to_string(summary.bubbles) : "",
+                    as_points(summary.bubble_worst), summary.bubble_worst_id);
+  }
+  return text + fmt::format("the step by {} in the mean, {} at worst ({})", as_percent(summary.step_mean_absolute),
+                            as_error(summary.step_worst), summary.step_worst_id);
+}
+
+std::string summary_row(const std::string& level, const std::string& group, const LevelSummary& summary) {
+  const std::string bubble =
+      summary.bubbles == 0
+          ? "not measured |  | "
+          : fmt::format("{:.2f} points{} | {} | {}", 100 * summary.bubble_mean_absolute,
+                        summary.bubbles < summary.runs ? fmt::format(" ({} runs)", summary.bubbles) : "",
+                        as_points(summary.bubble_bias), as_points(summary.bubble_worst));
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", level, group, summary.runs, bubble,
+                     as_percent(summary.step_mean_absolute), as_error(summary.step_bias), as_error(summary.step_worst));
+}
+
+// By level: all runs, the sources that have it, and the halves of those that are calibrated.
+std::string summary_table(const std::vector<JudgedRun>& runs, const MeasuredList& list) {
+  std::vector<JudgedGroup> groups{{"all", runs}};
+  for (const MeasuredSource& source : list.sources) {
+    groups.push_back({source.name, runs_of(runs, source)});
+    for (JudgedGroup& half : halves_of(runs, source)) {
+      groups.push_back({source.name + ", " + half.name, std::move(half.runs)});
+    }
+  }
+  std::string text =
+      "| level | source | runs | bubble: mean absolute error | bias | worst | step: mean absolute error | bias | worst "
+      "|\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
+  for (const BubbleLevel level : kLevels) {
+    for (const JudgedGroup& group : groups) {
+      const LevelSummary summary = summary_of(group.runs, level);
+      if (summary.runs > 0 || group.name == "all") text += summary_row(to_string(level), group.name, summary);
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -77,66 +190,67 @@ std::string bubbles_text(const std::vector<JudgedRun>& runs, const MeasuredList&
       first = false;
     }
   };
+  const auto add_summaries = [&](const std::string& who, const std::vector<JudgedRun>& group) {
+    for (const BubbleLevel level : kLevels) {
+      const LevelSummary summary = summary_of(group, level);
+      if (summary.runs > 0) add("  " + who + summary_sentence(level, summary), 4);
+    }
+  };
   add("bubbles of measured runs; errors are predicted - measured in points / of the step", 2);
   for (const MeasuredSource& source : list.sources) {
     text += "\n";
     add(source.name + ": " + source.title, 2);
-    Table table({{"run", Side::kLeft},
-                 {"ideal", Side::kRight},
-                 {"measured", Side::kRight},
-                 {"replay", Side::kRight},
-                 {"medians", Side::kRight},
-                 {"forecast", Side::kRight}});
+    const std::vector<BubbleLevel> levels = levels_of(runs, source.name);
+    std::vector<Table::Column> columns{{"run", Side::kLeft}, {"ideal", Side::kRight}, {"measured", Side::kRight}};
+    for (const BubbleLevel level : levels) columns.push_back({to_string(level), Side::kRight});
+    Table table(std::move(columns));
     for (const JudgedRun& run : runs) {
       if (run.row->source != source.name) continue;
-      table.add_row({run.row->id, as_percent(run.ideal), as_percent(run.measured.bubble),
-                     bubble_errors(run, BubbleLevel::kReplay), bubble_errors(run, BubbleLevel::kMedians),
-                     bubble_errors(run, BubbleLevel::kForecast)});
+      std::vector<std::string> fields{run.row->id, as_percent(run.ideal), bubble_cell(run)};
+      for (const BubbleLevel level : levels) fields.push_back(bubble_errors(run, level));
+      table.add_row(std::move(fields));
     }
     text += table.text(width, 2);
+    const std::vector<JudgedRun> own = runs_of(runs, source);
+    add_summaries("", own);
+    if (!source.calibrated.empty()) add("  calibrated: " + source.calibrated, 4);
+    for (const JudgedGroup& half : halves_of(runs, source)) add_summaries(half.name + ": ", half.runs);
     for (const std::string& effect : source.not_modelled) add("  not modelled: " + effect, 4);
   }
   text += "\n";
   for (const BubbleLevel level : kLevels) {
     const LevelSummary summary = summary_of(runs, level);
-    if (summary.runs == 0) continue;
-    add(fmt::format("{} of {} run{}: bubble off by {:.2f} points in the mean, {} at worst ({}); the step by {} in the "
-                    "mean, {} at worst ({})",
-                    to_string(level), summary.runs, summary.runs == 1 ? "" : "s", 100 * summary.bubble_mean_absolute,
-                    as_points(summary.bubble_worst), summary.bubble_worst_id, as_percent(summary.step_mean_absolute),
-                    as_error(summary.step_worst), summary.step_worst_id),
-        2);
+    if (summary.runs > 0) add(summary_sentence(level, summary), 2);
   }
   return text;
 }
 
 std::string bubbles_markdown(const std::vector<JudgedRun>& runs, const MeasuredList& list) {
   std::string text(kBubblesIntroduction);
-  text +=
-      "| level | runs | bubble: mean absolute error | bias | worst | step: mean absolute error | bias | worst |\n"
-      "|---|--:|--:|--:|--:|--:|--:|--:|\n";
-  for (const BubbleLevel level : kLevels) {
-    const LevelSummary summary = summary_of(runs, level);
-    text +=
-        fmt::format("| {} | {} | {:.2f} points | {} | {} | {} | {} | {} |\n", to_string(level), summary.runs,
-                    100 * summary.bubble_mean_absolute, as_points(summary.bubble_bias), as_points(summary.bubble_worst),
-                    as_percent(summary.step_mean_absolute), as_error(summary.step_bias), as_error(summary.step_worst));
-  }
+  text += summary_table(runs, list);
   for (const MeasuredSource& source : list.sources) {
-    text +=
-        fmt::format("\n## {}\n\n{}. From {}. Licence: {}.\n\nNot modelled:\n\n", source.name,
-                    markdown_escaped(source.title), markdown_escaped(source.where), markdown_escaped(source.licence));
+    text += fmt::format("\n## {}\n\n{}. From {}. Licence: {}.\n\n", source.name, markdown_escaped(source.title),
+                        markdown_escaped(source.where), markdown_escaped(source.licence));
+    if (!source.calibrated.empty()) text += "Calibrated: " + markdown_escaped(source.calibrated) + ".\n\n";
+    text += "Not modelled:\n\n";
     for (const std::string& effect : source.not_modelled) text += "- " + markdown_escaped(effect) + "\n";
-    text +=
-        "\n| run | schedule | steps | step | ideal bubble | measured bubble | replay | medians | forecast |\n"
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
+    const std::vector<BubbleLevel> levels = levels_of(runs, source.name);
+    std::string names;
+    std::string rule;
+    for (const BubbleLevel level : levels) {
+      names += std::string(" ") + to_string(level) + " |";
+      rule += "--:|";
+    }
+    text += "\n| run | schedule | steps | step | ideal bubble | measured bubble |" + names +
+            "\n|---|---|--:|--:|--:|--:|" + rule + "\n";
     for (const JudgedRun& run : runs) {
       if (run.row->source != source.name) continue;
       text +=
-          fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", run.row->id, setting_of(run),
+          fmt::format("| {} | {} | {} | {} | {} | {} |", run.row->id, setting_of(run),
                       run.steps == 0 ? "" : std::to_string(run.steps), format_duration(std::llround(run.measured.step)),
-                      as_percent(run.ideal), as_percent(run.measured.bubble), bubble_errors(run, BubbleLevel::kReplay),
-                      bubble_errors(run, BubbleLevel::kMedians), bubble_errors(run, BubbleLevel::kForecast));
+                      as_percent(run.ideal), bubble_cell(run));
+      for (const BubbleLevel level : levels) text += " " + bubble_errors(run, level) + " |";
+      text += "\n";
     }
   }
   return text;
@@ -155,7 +269,7 @@ std::string bubbles_json(const std::vector<JudgedRun>& runs, const MeasuredList&
       }
       levels[to_string(level)] = {{"bubble_ratio", predicted->bubble},
                                   {"step_ns", predicted->step},
-                                  {"bubble_error", run.bubble_error(level)},
+                                  {"bubble_error", run.has_bubble ? Json(run.bubble_error(level)) : Json(nullptr)},
                                   {"step_error", run.step_error(level)}};
     }
     rows.push_back({{"id", run.row->id},
@@ -165,17 +279,13 @@ std::string bubbles_json(const std::vector<JudgedRun>& runs, const MeasuredList&
                     {"microbatches", run.microbatches},
                     {"steps", run.steps},
                     {"ideal_bubble_ratio", run.ideal},
-                    {"bubble_ratio", run.measured.bubble},
+                    {"bubble_ratio", run.has_bubble ? Json(run.measured.bubble) : Json(nullptr)},
                     {"step_ns", run.measured.step},
                     {"predicted", levels}});
   }
   Json sources = Json::array();
   for (const MeasuredSource& source : list.sources) {
-    sources.push_back({{"source", source.name},
-                       {"title", source.title},
-                       {"where", source.where},
-                       {"licence", source.licence},
-                       {"not_modelled", source.not_modelled}});
+    sources.push_back(source_json_of(source, runs));
   }
   const Json json = {{"schema", "debubble.bubbles/1"},
                      {"tool", {{"name", "debubble"}, {"version", kVersion}}},

@@ -1,23 +1,11 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <string_view>
-
 #include "tools/views/diff/diff_json.hpp"
+#include "tools/views/diff/figures.hpp"
 #include "tools/views/diff/words.hpp"
 
 namespace debubble {
 namespace {
-
-std::string text(Nanoseconds value) { return fmt::format("{}", value); }
-std::string text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
-
-template <typename T>
-std::string csv_row(std::string_view quantity, const std::string& device, std::string_view unit,
-                    const Figure<T>& figure) {
-  return fmt::format("{},{},{},{},{},{},{},{}\n", quantity, device, unit, text(figure.predicted), text(figure.measured),
-                     text(figure.gap()), text(figure.low), text(figure.high));
-}
 
 // "op F of stage 2": words without commas.
 std::string part_name(const GapPart& part) {
@@ -46,7 +34,7 @@ std::string level_rows(const LevelPrediction& level, const BubbleAndStep& measur
 
 std::string diff_csv(const Diff& diff) {
   const Comparison& comparison = diff.comparison;
-  std::string csv = "quantity,device,unit,predicted,measured,gap,p10,p90\n";
+  std::string csv(kFigureColumns);
   csv += csv_row("makespan", "", "ns", comparison.makespan);
   csv += csv_row("bubble_ratio", "", "", comparison.bubble_ratio);
   csv += csv_row("bubble_over_ideal", "", "", comparison.bubble_over_ideal);
@@ -69,8 +57,9 @@ std::string diff_csv(const Diff& diff) {
   // Predicted and measured are sums over the part's ops or transfers; the gap is what it adds to the makespan.
   for (const GapPart& part : comparison.parts) {
     const bool sums = part.cause != GapCause::kOrder && part.cause != GapCause::kUnexplained;
-    csv += fmt::format("{},{},ns,{},{},{},,\n", part_name(part), part.device < 0 ? "" : text(Nanoseconds{part.device}),
-                       sums ? text(part.predicted) : "", sums ? text(part.measured) : "", text(part.gap));
+    csv += fmt::format(
+        "{},{},ns,{},{},{},,\n", part_name(part), part.device < 0 ? "" : csv_number(Nanoseconds{part.device}),
+        sums ? csv_number(part.predicted) : "", sums ? csv_number(part.measured) : "", csv_number(part.gap));
   }
   return csv;
 }

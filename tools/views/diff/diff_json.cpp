@@ -1,28 +1,15 @@
 #include "tools/views/diff/diff_json.hpp"
 
-#include <cmath>
-
 #include "formats/exporters/report_json.hpp"
 #include "formats/json/json.hpp"
 #include "sim/core/at.hpp"
+#include "tools/views/diff/figures.hpp"
 #include "tools/views/diff/words.hpp"
 
 namespace debubble {
 namespace {
 
 constexpr int kDiffVersion = 1;
-
-Json diff_number(Nanoseconds value) { return value; }
-Json diff_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-template <typename T>
-Json figure_json(const Figure<T>& figure) {
-  return {{"predicted", diff_number(figure.predicted)},
-          {"measured", diff_number(figure.measured)},
-          {"gap", diff_number(figure.gap())},
-          {"p10", diff_number(figure.low)},
-          {"p90", diff_number(figure.high)}};
-}
 
 Json diff_schedule(const ScheduleFacts& facts) {
   Json params = Json::object();

@@ -26,16 +26,6 @@ std::string origin_words(const RunOrigin& origin) {
   return printable(words);
 }
 
-std::string relative_gap(std::int64_t gap, std::int64_t predicted) {
-  if (predicted <= 0 || gap == 0) return "";
-  const double ratio = static_cast<double>(gap) / static_cast<double>(predicted);
-  return fmt::format("{}{}", ratio < 0 ? "-" : "+", format_percent(std::abs(ratio)));
-}
-
-std::string size_gap(Bytes gap) {
-  return gap == 0 ? "0 B" : fmt::format("{}{}", gap < 0 ? "-" : "+", format_size(std::abs(gap)));
-}
-
 class View {
  public:
   View(const Diff& diff, const ViewStyle& style) : diff_(diff), comparison_(diff.comparison), style_(style) {}
@@ -118,7 +108,7 @@ class View {
                  {"p10 .. p90", Side::kLeft}});
     const auto& step = comparison_.makespan;
     table.add_row({"step", format_duration(step.predicted), format_duration(step.measured), format_gap(step.gap()),
-                   relative_gap(step.gap(), step.predicted), range(step, format_duration)});
+                   format_relative_gap(step.gap(), step.predicted), range(step, format_duration)});
     add_ratio(table, "bubble/step", comparison_.bubble_ratio);
     add_ratio(table, "bubble/ideal", comparison_.bubble_over_ideal);
     const auto bubble_gap = [](const DeviceFigures& device) { return std::abs(device.bubble_ratio.gap()); };
@@ -162,8 +152,8 @@ class View {
       table.add_row({name, format_size(figure.predicted), "-", "-", "", "-"});
       return;
     }
-    table.add_row({name, format_size(figure.predicted), format_size(figure.measured), size_gap(figure.gap()),
-                   relative_gap(figure.gap(), figure.predicted), range(figure, format_size)});
+    table.add_row({name, format_size(figure.predicted), format_size(figure.measured), format_size_gap(figure.gap()),
+                   format_relative_gap(figure.gap(), figure.predicted), range(figure, format_size)});
   }
 
   // PyTorch's traces alone say nothing of it.

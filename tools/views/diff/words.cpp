@@ -41,6 +41,16 @@ std::string format_gap(Nanoseconds gap) {
   return (gap < 0 ? "-" : "+") + format_duration(std::abs(gap));
 }
 
+std::string format_size_gap(Bytes gap) {
+  return gap == 0 ? "0 B" : fmt::format("{}{}", gap < 0 ? "-" : "+", format_size(std::abs(gap)));
+}
+
+std::string format_relative_gap(std::int64_t gap, std::int64_t predicted) {
+  if (predicted <= 0 || gap == 0) return "";
+  const double ratio = static_cast<double>(gap) / static_cast<double>(predicted);
+  return fmt::format("{}{}", ratio < 0 ? "-" : "+", format_percent(std::abs(ratio)));
+}
+
 std::string part_words(const GapPart& part) {
   switch (part.cause) {
     case GapCause::kOp:
@@ -95,6 +105,7 @@ std::string level_words(BubbleLevel level, const Diff& diff) {
       return "durations of this step";
     case BubbleLevel::kMedians:
       return others == 1 ? "medians of the other step" : fmt::format("medians of the other {} steps", others);
+    case BubbleLevel::kTimers:  // of logs, which have no ops to compare
     case BubbleLevel::kForecast:
       break;
   }
@@ -140,6 +151,16 @@ std::string excess_words(const Excess& excess, const Diff& diff) {
   const bool all = diff.memory_source() == MemorySource::kModelled;
   return fmt::format("memory: the {} of device {} differ by {}, more than {}", all ? "peaks" : "activations",
                      excess.device, differs, tolerance);
+}
+
+std::string excess_words(const Excess& excess, const LogDiff& diff) {
+  const std::string differs = percent_or_infinite(excess.differs);
+  const std::string tolerance = format_percent(excess.tolerance);
+  if (excess.kind == Excess::Kind::kMemory) {
+    return fmt::format("memory: the peaks of device {} differ by {}, more than {}", excess.device, differs, tolerance);
+  }
+  return fmt::format("step: the median of {} and predicted differ by {}, more than {}",
+                     counted(static_cast<std::int64_t>(diff.lines), "line"), differs, tolerance);
 }
 
 }  // namespace debubble

@@ -6,6 +6,7 @@
 
 #include "sim/analysis/comparison.hpp"
 #include "studies/diff/diff.hpp"
+#include "studies/diff/log_diff.hpp"
 #include "studies/diff/tolerance.hpp"
 
 namespace debubble {
@@ -28,8 +29,13 @@ namespace debubble {
 // "transfers from device 2 to 3 take 3.10 times as long as those of the other links (3.100 ms against 1.000 ms), in 5
 // of 5 steps"
 [[nodiscard]] std::string slow_link_words(const LinkDurations& link, std::size_t iterations);
+[[nodiscard]] std::string excess_words(const Excess& excess, const LogDiff& diff);
 
 // "+58.60 ms", "-1.2 us", "0 ns"
 [[nodiscard]] std::string format_gap(Nanoseconds gap);
+// "+1.25 GiB", "0 B"
+[[nodiscard]] std::string format_size_gap(Bytes gap);
+// "+7.3 %"; "" of none, and of a gap from nothing.
+[[nodiscard]] std::string format_relative_gap(std::int64_t gap, std::int64_t predicted);
 
 }  // namespace debubble

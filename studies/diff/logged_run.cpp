@@ -1,0 +1,141 @@
+#include "studies/diff/logged_run.hpp"
+
+#include <algorithm>
+
+#include "formats/files/plain_text.hpp"
+#include "formats/files/read_file.hpp"
+#include "formats/megatron/arguments.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::size_t kLongestLog = std::size_t{1} << 30;
+constexpr std::int64_t kMostLoggedRanks = 1'000'000;  // in one dimension
+
+[[noreturn]] void refuse_contradiction(const std::string& name, std::string message) {
+  throw InputError(
+      Diagnostic{"P012", name, std::move(message), "give the whole log of one job, as Megatron-LM printed it"});
+}
+
+void require_block(const std::string& text, const std::string& name) {
+  const std::size_t last = text.rfind("--- arguments ---");
+  const bool begins = last != std::string::npos;
+  if (begins && is_megatron_log(std::string_view(text).substr(last))) return;
+  throw InputError(Diagnostic{"P010", name,
+                              begins
+                                  ? "the block of arguments has no end: the log is cut, or its lines are not in order"
+                                  : "there is no block of arguments (\"--- arguments ---\"): this is no training "
+                                    "log of Megatron-LM, or its beginning is missing",
+                              "give the whole log, from the start of the job"});
+}
+
+void read_arguments(LoggedRun& run, const std::string& name) {
+  MegatronArguments arguments(run.log.words);
+  run.pipeline = arguments.count("pipeline-model-parallel-size").value_or(1);
+  run.world = arguments.count("world-size").value_or(0);
+  run.global_batch = arguments.count("global-batch-size").value_or(0);
+  run.sequence = arguments.count("seq-length").value_or(0);
+  const std::int64_t tensor = arguments.count("tensor-model-parallel-size").value_or(1);
+  const std::int64_t context = arguments.count("context-parallel-size").value_or(1);
+  if (!arguments.found().empty()) {
+    const std::string& found = arguments.found().front();
+    refuse_contradiction(name, found.substr(0, found.find(": left out")));
+  }
+  if (std::max({tensor, context, run.pipeline}) > kMostLoggedRanks) {
+    refuse_contradiction(
+        name, "there are more than " + std::to_string(kMostLoggedRanks) + " tensor, context or pipeline ranks");
+  }
+  run.inner_ranks = tensor * context;
+  run.pipeline_inside = arguments.flag("use-tp-pp-dp-mapping");
+}
+
+void check_ranks(const LoggedRun& run, const std::string& name) {
+  const std::int64_t model = run.inner_ranks * run.pipeline;
+  if (run.world > 0 && run.world % model != 0) {
+    refuse_contradiction(name, "world_size " + std::to_string(run.world) +
+                                   " is no multiple of tensor x context x pipeline ranks = " + std::to_string(model));
+  }
+  const std::int64_t ranks = run.world > 0 ? run.world : model;
+  for (const LoggedMemory& memory : run.log.memory) {
+    if (memory.rank >= 0 && memory.rank < ranks) continue;
+    refuse_contradiction(name, "there is memory of rank " + std::to_string(memory.rank) + ", and the job has " +
+                                   std::to_string(ranks) + " ranks");
+  }
+  for (const LoggedInterval& interval : run.log.intervals) {
+    for (const LoggedTimer& timer : interval.timers) {
+      if (timer.of != LoggedTimer::Of::kRank || (timer.rank >= 0 && timer.rank < ranks)) continue;
+      refuse_contradiction(name, "there is a timer of rank " + std::to_string(timer.rank) + ", and the job has " +
+                                     std::to_string(ranks) + " ranks");
+    }
+  }
+}
+
+void check_iteration_order(const LoggedRun& run, const std::string& name) {
+  const std::vector<LoggedInterval>& all = run.log.intervals;
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    if (all[k].last_iteration > all[k - 1].last_iteration) continue;
+    refuse_contradiction(name, "iteration " + std::to_string(all[k].last_iteration) + " comes after iteration " +
+                                   std::to_string(all[k - 1].last_iteration) + ": lines are repeated or not in order");
+  }
+}
+
+// An iteration whose gradients overflowed has no optimizer. Where all lines have such, they are all there is.
+void leave_out_skipping(LoggedRun& run) {
+  const auto skips = [](const LoggedInterval& interval) { return interval.skipped > 0; };
+  if (!std::all_of(run.intervals.begin(), run.intervals.end(), skips)) {
+    run.skipping = std::erase_if(run.intervals, skips);
+  }
+}
+
+// Batches that grow, or that shrink at the end of the data, are others than the one that is simulated.
+void choose_intervals(LoggedRun& run, const std::string& name) {
+  run.intervals = warm_intervals(run.log);
+  if (run.global_batch == 0 || run.intervals.empty()) return;
+  const std::int64_t other = run.intervals.back().global_batch;
+  run.smaller = std::erase_if(run.intervals, [&](const LoggedInterval& interval) {
+    return interval.global_batch != 0 && interval.global_batch != run.global_batch;
+  });
+  if (!run.intervals.empty()) return;
+  refuse_contradiction(name, "the arguments have a global batch of " + std::to_string(run.global_batch) +
+                                 " samples, and no iteration has: the last one's is " + std::to_string(other));
+}
+
+}  // namespace
+
+int LoggedRun::device_of(std::int64_t rank) const {
+  const std::int64_t ranks = world > 0 ? world : inner_ranks * pipeline;
+  return static_cast<int>(pipeline_inside ? rank / inner_ranks % pipeline : rank / (ranks / pipeline));
+}
+
+std::string log_text(const std::string& file, const std::string& flag) {
+  return plain_text(read_file(file, flag), file, kLongestLog);
+}
+
+LoggedRun read_logged_run(const std::string& text, const std::string& name) {
+  require_block(text, name);
+  LoggedRun run;
+  run.log = read_megatron_log(text);
+  read_arguments(run, name);
+  if (run.pipeline < 2) {
+    throw InputError(
+        Diagnostic{"P016", name,
+                   "the job has no pipeline: pipeline_model_parallel_size is " +
+                       std::string(run.log.names.contains("pipeline-model-parallel-size") ? "1" : "not there"),
+                   "debubble import --from megatron makes a scenario of it for debubble simulate"});
+  }
+  if (run.log.intervals.empty() && run.log.memory.empty()) {
+    throw InputError(Diagnostic{
+        "P016", name,
+        "nothing was measured: after the arguments there is neither a line \"iteration N/ ... | elapsed time per "
+        "iteration (ms): ...\" nor one of memory",
+        "give a log that reaches its first line of an iteration (--log-interval)"});
+  }
+  check_ranks(run, name);
+  check_iteration_order(run, name);
+  choose_intervals(run, name);
+  leave_out_skipping(run);
+  return run;
+}
+
+}  // namespace debubble

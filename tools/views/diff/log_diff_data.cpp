@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <optional>
+
+#include "tools/views/diff/figures.hpp"
+#include "tools/views/diff/log_diff_views.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr int kLogDiffVersion = 1;
+
+template <typename T>
+Json figure_or_null(const std::optional<Figure<T>>& figure) {
+  return figure ? figure_json(*figure) : Json(nullptr);
+}
+
+const char* rank_word(TimerFigure::Of of) {
+  switch (of) {
+    case TimerFigure::Of::kDevice:
+      return "device";
+    case TimerFigure::Of::kLeastRank:
+      return "least rank";
+    case TimerFigure::Of::kMostRank:
+      break;
+  }
+  return "most rank";
+}
+
+Json timers_json(const LogDiff& diff) {
+  Json list = Json::array();
+  for (const TimerFigure& timer : diff.timers) {
+    list.push_back({{"timer", timer.name},
+                    {"of", rank_word(timer.of)},
+                    {"device", timer.of == TimerFigure::Of::kDevice ? Json(timer.device) : Json(nullptr)},
+                    {"time_ns", figure_json(timer.time)}});
+  }
+  return list;
+}
+
+Json stages_json(const LogDiff& diff) {
+  Json list = Json::array();
+  for (const StageMemoryFigure& stage : diff.memory) {
+    const bool measured = stage.ranks > 0;
+    list.push_back({{"device", stage.device},
+                    {"ranks", stage.ranks},
+                    {"predicted_bytes", stage.predicted},
+                    {"measured_bytes", measured ? Json(stage.most) : Json(nullptr)},
+                    {"gap_bytes", measured ? Json(stage.most - stage.predicted) : Json(nullptr)}});
+  }
+  return list;
+}
+
+const char* hardware_source(const LogDiff& diff) {
+  if (!diff.predicted_name.empty()) return "scenario";
+  return diff.hardware_in_log ? "log" : "given";
+}
+
+}  // namespace
+
+std::string log_diff_json(const LogDiff& diff, const ToolFacts& tool) {
+  const ScheduleFacts& facts = diff.predicted.schedule;
+  Json json = Json::object();
+  json["schema_version"] = kLogDiffVersion;
+  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
+  json["command_line"] = tool.command_line;
+  json["log"] = diff.log_name;
+  json["predicted_from"] = diff.predicted_name.empty() ? diff.log_name : diff.predicted_name;
+  json["hardware"] = {{"name", diff.hardware.empty() ? Json(nullptr) : Json(diff.hardware)},
+                      {"source", hardware_source(diff)}};
+  json["schedule"] = {
+      {"name", facts.name}, {"devices", facts.devices}, {"microbatches", facts.microbatches}, {"chunks", facts.chunks}};
+  json["assumptions"] = assumptions_json(diff.predicted.assumptions);
+  json["not_in_log"] = Json::array();
+  for (const AssumedArgument& one : diff.assumed) {
+    json["not_in_log"].push_back({{"argument", one.name}, {"taken", one.taken}});
+  }
+  json["notes"] = diff.notes;
+  json["lines"] = diff.lines;
+  json["lines_left_out"] = diff.left_out;
+  json["last_iteration"] = diff.step ? Json(diff.last_iteration) : Json(nullptr);
+  json["predicted_step_ns"] = diff.predicted.makespan;
+  json["predicted_bubble_ratio"] = diff_number(diff.predicted.bubble_ratio);
+  json["step_ns"] = figure_or_null(diff.step);
+  json["samples_per_s"] = figure_or_null(diff.samples_per_second);
+  json["tokens_per_s"] = figure_or_null(diff.tokens_per_second);
+  json["timers"] = timers_json(diff);
+  json["idle"] = Json::array();
+  for (const IdleFigure& idle : diff.idle) {
+    json["idle"].push_back({{"device", idle.device}, {"idle_share", figure_json(idle.share)}});
+  }
+  const PeakMemory peak = diff.peak_memory();
+  json["peak_memory"] = {{"predicted_bytes", peak.predicted},
+                         {"measured_bytes", peak.measured ? Json(*peak.measured) : Json(nullptr)},
+                         {"gap_bytes", peak.measured ? Json(*peak.measured - peak.predicted) : Json(nullptr)}};
+  json["memory"] = stages_json(diff);
+  return json.text(2) + "\n";
+}
+
+std::string log_diff_csv(const LogDiff& diff) {
+  std::string csv(kFigureColumns);
+  if (diff.step) {
+    csv += csv_row("step", "", "ns", *diff.step);
+  } else {
+    csv += fmt::format("step,,ns,{},,,,\n", diff.predicted.makespan);
+  }
+  csv += fmt::format("bubble_ratio,,,{},,,,\n", csv_number(diff.predicted.bubble_ratio));
+  if (diff.samples_per_second) csv += csv_row("throughput", "", "samples/s", *diff.samples_per_second);
+  if (diff.tokens_per_second) csv += csv_row("throughput", "", "tokens/s", *diff.tokens_per_second);
+  for (const TimerFigure& timer : diff.timers) {
+    const bool device = timer.of == TimerFigure::Of::kDevice;
+    csv += csv_row(device ? timer.name : timer.name + " of the " + rank_word(timer.of),
+                   device ? std::to_string(timer.device) : "", "ns", timer.time);
+  }
+  for (const IdleFigure& idle : diff.idle) {
+    csv += csv_row("idle share", std::to_string(idle.device), "", idle.share);
+  }
+  const PeakMemory peak = diff.peak_memory();
+  const std::string most = peak.measured ? fmt::format("{},{}", *peak.measured, *peak.measured - peak.predicted) : ",";
+  csv += fmt::format("peak_memory,,bytes,{},{},,\n", peak.predicted, most);
+  for (const StageMemoryFigure& stage : diff.memory) {
+    const std::string measured =
+        stage.ranks == 0 ? "," : fmt::format("{},{}", stage.most, stage.most - stage.predicted);
+    csv += fmt::format("peak_memory,{},bytes,{},{},,\n", stage.device, stage.predicted, measured);
+  }
+  return csv;
+}
+
+}  // namespace debubble

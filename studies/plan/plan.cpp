@@ -130,6 +130,11 @@ class Planner {
     read_flags();
     PlanSearch search(request_, plan_space(request_));
     plan_.restrictions = search.space().restrictions;
+    if (plan_.job.cluster.topology == ClusterFlags{}.topology) {
+      plan_.restrictions.emplace_back(
+          "links are ideal and shared by nobody, so that replicas and tensor ranks cost "
+          "little: --topology says what there is");
+    }
     const bool in_time = !options_.budget;
     if (in_time && flags_.runs_in.empty()) search_frameworks(search);
     plan_.search = search.run(options_, progress_);

@@ -10,6 +10,7 @@
 #include "scenario/request/flag.hpp"
 #include "studies/plan/framework_flags.hpp"
 #include "studies/plan/search.hpp"
+#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 

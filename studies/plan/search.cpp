@@ -8,15 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "scenario/check_scenario.hpp"
-#include "scenario/job/memory_limits.hpp"
-#include "scenario/job/model_profile.hpp"
-#include "scenario/job/stage_costs.hpp"
-#include "schedules/catalog.hpp"
-#include "sim/core/at.hpp"
-#include "sim/core/error.hpp"
-#include "studies/parallel.hpp"
-#include "studies/plan/bounds.hpp"
+#include "studies/plan/evaluations.hpp"
 
 namespace debubble {
 namespace {
@@ -27,339 +19,11 @@ constexpr std::size_t kBatch = 8;         // simulated together; independent of 
 constexpr std::size_t kRefineBatch = 32;  // bounded closer together
 constexpr std::size_t kBaseBatch = 32;    // expanded together
 
-// How a choice stands in the search.
-struct Evaluation {
-  enum class Kind : std::uint8_t { kBounded, kRefined, kIllegal, kTooLarge, kFits, kOutOfMemory, kDeadlock };
-  Kind kind = Kind::kBounded;
-  Nanoseconds bound = 0;
-  Bytes memory_bound = 0;  // of the device that takes most
-  Bytes missing = 0;
-  PlannedRun run;
-  std::string code;
-  std::string message;
-};
-
-bool was_simulated(const Evaluation& one) {
-  return one.kind == Evaluation::Kind::kFits || one.kind == Evaluation::Kind::kOutOfMemory ||
-         one.kind == Evaluation::Kind::kDeadlock;
-}
-
-void refuse(Evaluation& one, const InputError& error) {
-  one.kind = Evaluation::Kind::kIllegal;
-  const Diagnostic& first = error.diagnostics().front();
-  one.code = first.code;
-  one.message = first.message;
-}
-
-// A pattern of the order with few microbatches: of so many a row holds as much at once as of more, or less.
-int pattern_size(const PlanChoice& choice) { return std::min(choice.microbatches, 2 * choice.pipeline); }
-
-// Costs with or without what a training step adds; `order` is a pattern of the choice's.
-void bound_by(const OrderSummary& order, const Job& job, const PlanChoice& choice, Evaluation& one) {
-  one.bound = std::max(one.bound, step_bound(order, job.costs, job.step, choice.microbatches));
-  const std::vector<Bytes> memory = memory_bound(order, job.costs);
-  for (const Bytes bytes : memory) one.memory_bound = std::max(one.memory_bound, bytes);
-  one.missing = missing_memory(memory, job.memory.capacities);
-  if (one.missing > 0) one.kind = Evaluation::Kind::kTooLarge;
-}
-
-// With the training step, whose collectives take longest to plan.
-void refine(const PlanRequest& request, const PlanChoice& choice, Evaluation& one) {
-  try {
-    Scenario pattern = check_scenario(flags_of(choice, request.job));
-    pattern.microbatches = pattern_size(choice);
-    NoProgress nobody;
-    one.kind = Evaluation::Kind::kRefined;
-    const Job job = prepare(pattern, choice.schedule, nobody);
-    bound_by(summarise(job.schedule, find_schedule(choice.schedule)->splits_backward), job, choice, one);
-  } catch (const InputError& error) {
-    refuse(one, error);
-  }
-}
-
-// An order with few microbatches, or why there is none.
-struct Pattern {
-  std::optional<OrderSummary> order;
-  Schedule shape;     // without its rows
-  bool plain = true;  // no copies and no recomputation: its costs are those of any order with the same placement
-  Evaluation refusal;
-};
-using PatternKey = std::tuple<std::string, int, int, int>;  // name, devices, chunks, microbatches
-
-PatternKey pattern_key(const PlanChoice& choice) {
-  return {choice.schedule, choice.pipeline, choice.chunks, pattern_size(choice)};
-}
-
-Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
-  Pattern pattern;
-  try {
-    ScheduleRequest order;
-    order.devices = choice.pipeline;
-    order.microbatches = pattern_size(choice);
-    order.chunks = choice.chunks;
-    if (choice.pipeline * choice.chunks > request.layers) {
-      fail("L004", "--fix chunks",
-           std::to_string(choice.pipeline * choice.chunks) + " stages need at least as many layers",
-           "leave chunks open");
-    }
-    Schedule schedule = build_schedule(choice.schedule, order);
-    pattern.order = summarise(schedule, find_schedule(choice.schedule)->splits_backward);
-    pattern.plain = !pattern.order->by_device.front().moments.empty() && schedule.vocabulary_barriers == 0;
-    if (pattern.plain) schedule.rows.clear();
-    pattern.shape = std::move(schedule);
-  } catch (const InputError& error) {
-    refuse(pattern.refusal, error);
-  }
-  return pattern;
-}
-
-// What no device with the mean of all states has room for.
-Bytes missing_for_states(const Scenario& scenario, int devices) {
-  const MemoryLimits limits = make_memory_limits(scenario, devices).value;
-  if (limits.capacities.empty()) return 0;
-  Bytes states = 0;
-  for (const ProfileLayer& layer : scenario.profile->layers) {
-    states += layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
-  }
-  Bytes all = 0;
-  for (int d = 0; d < devices; ++d)
-    all += limits.capacities.size() == 1 ? limits.capacities.front() : limits.capacities[to_index(d)];
-  return std::max<Bytes>(0, (states - all) / devices);
-}
-
-// All variants of one base and one ZeRO stage, in this order, without the training step.
-std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
-                                const std::map<PatternKey, Pattern>& patterns) {
-  std::vector<Evaluation> all(choices.size());
-  try {
-    const Scenario scenario = check_scenario(flags_of(choices.front(), request.job));
-    const Bytes missing = missing_for_states(scenario, choices.front().pipeline);
-    Job job;
-    job.memory = make_memory_limits(scenario, choices.front().pipeline).value;
-    std::vector<std::pair<const Schedule*, StageCosts>> known;  // by placement
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      const Pattern& pattern = patterns.at(pattern_key(choices[k]));
-      if (!pattern.order) {
-        all[k] = pattern.refusal;
-      } else if (missing > 0) {
-        all[k].kind = Evaluation::Kind::kTooLarge;
-        all[k].missing = missing;
-      } else {
-        const auto same = std::find_if(known.begin(), known.end(), [&](const auto& one) {
-          return pattern.plain && one.first->placement == pattern.shape.placement;
-        });
-        job.costs = same != known.end() ? same->second : make_stage_costs(scenario, pattern.shape).costs;
-        if (pattern.plain && same == known.end()) known.emplace_back(&pattern.shape, job.costs);
-        bound_by(*pattern.order, job, choices[k], all[k]);
-      }
-    }
-  } catch (const InputError& error) {
-    for (Evaluation& one : all) refuse(one, error);
-  }
-  return all;
-}
-
-void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one) {
-  try {
-    NoProgress nobody;
-    const Simulated run = simulate(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody);
-    const Report& report = run.result.report;
-    if (report.deadlock) {
-      one.kind = Evaluation::Kind::kDeadlock;
-      return;
-    }
-    one.run = {choice,
-               report.makespan,
-               one.bound,
-               0,
-               report.bubble_ratio,
-               report.samples_per_second,
-               report.tokens_per_second,
-               report.mfu,
-               std::nullopt};
-    for (const DeviceReport& device : report.devices) one.run.peak = std::max(one.run.peak, device.peak_memory);
-    one.kind = Evaluation::Kind::kFits;
-    if (!report.memory_fit) return;
-    one.run.spare = report.memory_fit->spare;
-    if (report.memory_fit->spare >= 0) return;
-    one.kind = Evaluation::Kind::kOutOfMemory;
-    one.missing = -report.memory_fit->spare;
-  } catch (const InputError& error) {
-    refuse(one, error);
-  }
-}
-
-// What all variants of a base have in common: means over the devices, so that the one with most has no less.
-struct BaseEvaluation {
-  bool legal = true;
-  Nanoseconds compute = 0;  // in one step
-  Bytes states = 0;         // weights, gradients and optimizer, with the most sharding that is open
-  std::string code;
-  std::string message;
-};
-
-// A layer may take other collectives on other devices: the least of them counts.
-Nanoseconds least_time(const Scenario& scenario, std::size_t layer) {
-  const auto time = [&](const Profile& profile) {
-    const ProfileLayer& one = profile.layers[layer];
-    const auto median = [](const std::optional<TimeStatistics>& times) { return times ? times->median : 0; };
-    const Nanoseconds halves = median(one.input_grad) + median(one.weight_grad);
-    const bool whole = one.backward.has_value() && (!one.input_grad || !one.weight_grad);
-    return one.forward.median + (whole          ? one.backward->median
-                                 : one.backward ? std::min(halves, one.backward->median)
-                                                : halves);
-  };
-  if (scenario.transformer.placed == nullptr) return time(*scenario.profile);
-  Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
-  for (const ModelledLayers& layers : scenario.transformer.placed->distinct) {
-    least = std::min(least, time(layers.profile));
-  }
-  return least;
-}
-
-BaseEvaluation evaluate_base(const PlanRequest& request, const PlanChoice& base, int zero) {
-  BaseEvaluation one;
-  try {
-    PlanChoice choice = base;
-    choice.schedule = "1f1b";
-    choice.zero = zero;
-    const Scenario scenario = check_scenario(flags_of(choice, request.job));
-    Nanoseconds times = 0;
-    Bytes states = 0;
-    for (std::size_t k = 0; k < scenario.profile->layers.size(); ++k) {
-      const ProfileLayer& layer = scenario.profile->layers[k];
-      times += least_time(scenario, k);
-      states += layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
-    }
-    one.compute = times * base.microbatches / base.pipeline;
-    one.states = states / base.pipeline;
-  } catch (const InputError& error) {
-    one.legal = false;
-    one.code = error.diagnostics().front().code;
-    one.message = error.diagnostics().front().message;
-  }
-  return one;
-}
-
-// A variant of a base: its place in the space.
-struct VariantId {
-  std::uint32_t base = 0;
-  std::uint16_t zero = 0;
-  std::uint16_t variant = 0;
-
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
-  friend auto operator<=>(const VariantId&, const VariantId&) = default;
-};
-
-}  // namespace
-
-class PlanSearch::State {
- public:
-  State(const PlanRequest& request, PlanSpace space) : request_(request), space_(std::move(space)) {}
-
-  [[nodiscard]] const PlanSpace& space() const { return space_; }
-  [[nodiscard]] const PlanRequest& request() const { return request_; }
-
-  void evaluate_bases(int threads, Progress& progress) {
-    if (!bases_.empty()) return;
-    progress.phase("modelling " + std::to_string(space_.bases.size()) + " ways to split the job");
-    bases_.resize(space_.bases.size());
-    for_each_index(bases_.size(), threads_for(bases_.size(), threads), [&](std::size_t k) {
-      bases_[k] = evaluate_base(request_, space_.bases[k], space_.zeros_of(space_.bases[k]).back());
-    });
-  }
-  [[nodiscard]] const BaseEvaluation& base(std::size_t k) const { return bases_[k]; }
-
-  [[nodiscard]] PlanChoice choice_of(const VariantId& id) const {
-    PlanChoice choice = space_.bases[id.base];
-    const PlanVariant variant = space_.variants_of(choice)[id.variant];
-    choice.schedule = variant.schedule;
-    choice.chunks = variant.chunks;
-    choice.zero = id.zero;
-    return choice;
-  }
-
-  [[nodiscard]] Evaluation* find(const VariantId& id) {
-    const auto found = evaluations_.find(id);
-    return found == evaluations_.end() ? nullptr : &found->second;
-  }
-  // What was simulated before.
-  [[nodiscard]] std::vector<VariantId> simulated() const {
-    std::vector<VariantId> ids;
-    for (const auto& [id, one] : evaluations_) {
-      if (was_simulated(one)) ids.push_back(id);
-    }
-    return ids;
-  }
-  Evaluation& keep(const VariantId& id, Evaluation one) { return evaluations_[id] = std::move(one); }
-
-  // Bounds of those that have none yet. `ids` are sorted.
-  void bound(const std::vector<VariantId>& ids, int threads) {
-    std::vector<std::vector<VariantId>> groups;  // of one base and ZeRO stage
-    for (const VariantId& id : ids) {
-      if (find(id) != nullptr) continue;
-      const bool same =
-          !groups.empty() && groups.back().front().base == id.base && groups.back().front().zero == id.zero;
-      if (!same) groups.emplace_back();
-      groups.back().push_back(id);
-    }
-    std::vector<std::vector<PlanChoice>> choices(groups.size());
-    for (std::size_t k = 0; k < groups.size(); ++k) {
-      for (const VariantId& id : groups[k]) choices[k].push_back(choice_of(id));
-    }
-    make_patterns(choices, threads);
-    std::vector<std::vector<Evaluation>> found(groups.size());
-    for_each_index(groups.size(), threads_for(groups.size(), threads),
-                   [&](std::size_t k) { found[k] = bounded(request_, choices[k], patterns_); });
-    for (std::size_t k = 0; k < groups.size(); ++k) {
-      for (std::size_t i = 0; i < groups[k].size(); ++i) keep(groups[k][i], std::move(found[k][i]));
-    }
-  }
-
-  void make_patterns(const std::vector<std::vector<PlanChoice>>& groups, int threads) {
-    std::map<PatternKey, PlanChoice> fresh;
-    for (const std::vector<PlanChoice>& group : groups) {
-      for (const PlanChoice& choice : group) {
-        if (!patterns_.contains(pattern_key(choice))) fresh.emplace(pattern_key(choice), choice);
-      }
-    }
-    std::vector<std::pair<const PlanChoice*, Pattern*>> work;
-    for (const auto& [key, choice] : fresh) work.emplace_back(&choice, &patterns_[key]);
-    for_each_index(work.size(), threads_for(work.size(), threads),
-                   [&](std::size_t k) { *work[k].second = make_pattern(request_, *work[k].first); });
-  }
-
-  // A closer look at those that have had none.
-  void refine_all(const std::vector<VariantId>& ids, int threads) {
-    std::vector<std::pair<PlanChoice, Evaluation*>> fresh;
-    for (const VariantId& id : ids) fresh.emplace_back(choice_of(id), find(id));
-    for_each_index(fresh.size(), threads_for(fresh.size(), threads),
-                   [&](std::size_t k) { refine(request_, fresh[k].first, *fresh[k].second); });
-  }
-
-  void simulate_all(const std::vector<VariantId>& ids, int threads) {
-    std::vector<std::pair<PlanChoice, Evaluation*>> fresh;
-    for (const VariantId& id : ids) {
-      Evaluation* one = find(id);
-      if (one->kind == Evaluation::Kind::kRefined) fresh.emplace_back(choice_of(id), one);
-    }
-    for_each_index(fresh.size(), threads_for(fresh.size(), threads),
-                   [&](std::size_t k) { simulate_choice(request_, fresh[k].first, *fresh[k].second); });
-  }
-
- private:
-  PlanRequest request_;
-  PlanSpace space_;
-  std::vector<BaseEvaluation> bases_;
-  std::map<VariantId, Evaluation> evaluations_;
-  std::map<PatternKey, Pattern> patterns_;
-};
-
 // One run of the search.
-class PlanSearch::Run {
+class SearchRun {
  public:
-  Run(State& state, const SearchOptions& options, Progress& progress,
-      const std::function<bool(const PlanChoice&)>& keep)
+  SearchRun(PlanEvaluations& state, const SearchOptions& options, Progress& progress,
+            const std::function<bool(const PlanChoice&)>& keep)
       : state_(state), options_(options), progress_(progress), keep_(keep), begin_(Clock::now()) {}
 
   SearchResult run() {
@@ -570,7 +234,7 @@ class PlanSearch::Run {
     bool operator()(const Entry& a, const Entry& b) const { return a > b; }
   };
 
-  State& state_;
+  PlanEvaluations& state_;
   const SearchOptions& options_;
   Progress& progress_;
   const std::function<bool(const PlanChoice&)>& keep_;
@@ -584,15 +248,17 @@ class PlanSearch::Run {
   SearchResult result_;
 };
 
+}  // namespace
+
 PlanSearch::PlanSearch(const PlanRequest& request, PlanSpace space)
-    : state_(std::make_unique<State>(request, std::move(space))) {}
+    : evaluations_(std::make_unique<PlanEvaluations>(request, std::move(space))) {}
 PlanSearch::~PlanSearch() = default;
 
-const PlanSpace& PlanSearch::space() const { return state_->space(); }
+const PlanSpace& PlanSearch::space() const { return evaluations_->space(); }
 
 SearchResult PlanSearch::run(const SearchOptions& options, Progress& progress,
                              const std::function<bool(const PlanChoice&)>& keep) {
-  return Run(*state_, options, progress, keep).run();
+  return SearchRun(*evaluations_, options, progress, keep).run();
 }
 
 }  // namespace debubble

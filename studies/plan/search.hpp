@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "scenario/job/progress.hpp"
+#include "studies/plan/evaluation.hpp"
 #include "studies/plan/space.hpp"
-#include "studies/simulate/simulate.hpp"
 
 namespace debubble {
 
@@ -29,19 +29,6 @@ struct SearchOptions {
   std::optional<double> budget;  // seconds
   int threads = 0;               // 0: as many as there are cores
   Bytes memory_limit = 0;        // of the peak, in addition to what the devices have; 0: none
-};
-
-// One choice that was simulated and fits.
-struct PlannedRun {
-  PlanChoice choice;
-  Nanoseconds step = 0;
-  Nanoseconds bound = 0;  // of the step
-  Bytes peak = 0;         // allocated, of the device that takes most
-  double bubble_ratio = 0;
-  std::optional<double> samples_per_second;
-  std::optional<double> tokens_per_second;
-  std::optional<double> mfu;
-  std::optional<Bytes> spare;  // memory, of the device with the least
 };
 
 // A choice that does not fit, and what it lacks.
@@ -67,6 +54,8 @@ struct SearchResult {
   bool interrupted = false;  // by the budget
 };
 
+class PlanEvaluations;
+
 // What was computed is kept, so that searches of parts of one space cost little.
 class PlanSearch {
  public:
@@ -81,9 +70,7 @@ class PlanSearch {
                                  const std::function<bool(const PlanChoice&)>& keep = nullptr);
 
  private:
-  class State;
-  class Run;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<PlanEvaluations> evaluations_;
 };
 
 }  // namespace debubble

@@ -165,9 +165,9 @@ TEST_CASE("bubbles: measured and ideal ones are those of independent sums and of
 
 TEST_CASE("bubbles: text names every run, in 80 columns") {
   const std::string text = Folder().data({"accuracy", "--bubbles", "--records", kRuns, "--width", "80"});
-  for (const char* const part :
-       {"straggler-ar-0", "primus-pp8-vpp2", "vocabulary-base-v256k-s4k", "bigscience-p64", "replay of 8 runs: ",
-        "medians of 8 runs: ", "timers of 4 runs: ", "forecast of 8 runs: ", "forecast of 23 runs: ", "sailor-n16-d4"}) {
+  for (const char* const part : {"straggler-ar-0", "primus-pp8-vpp2", "vocabulary-base-v256k-s4k", "bigscience-p64",
+                                 "replay of 8 runs: ", "medians of 8 runs: ", "timers of 4 runs: ",
+                                 "forecast of 8 runs: ", "forecast of 23 runs: ", "sailor-n16-d4"}) {
     CHECK(text.find(part) != std::string::npos);
   }
   std::istringstream lines(text);

@@ -7,6 +7,7 @@
 #include "scenario/check_scenario.hpp"
 #include "sim/core/error.hpp"
 #include "studies/plan/search.hpp"
+#include "studies/simulate/simulate.hpp"
 #include "tests/support/random_case.hpp"
 
 using namespace debubble;

@@ -245,10 +245,9 @@ std::string bubbles_markdown(const std::vector<JudgedRun>& runs, const MeasuredL
             "\n|---|---|--:|--:|--:|--:|" + rule + "\n";
     for (const JudgedRun& run : runs) {
       if (run.row->source != source.name) continue;
-      text +=
-          fmt::format("| {} | {} | {} | {} | {} | {} |", run.row->id, setting_of(run),
-                      run.steps == 0 ? "" : std::to_string(run.steps), format_duration(std::llround(run.measured.step)),
-                      as_percent(run.ideal), bubble_cell(run));
+      text += fmt::format("| {} | {} | {} | {} | {} | {} |", run.row->id, setting_of(run),
+                          run.steps == 0 ? "" : std::to_string(run.steps),
+                          format_duration(std::llround(run.measured.step)), as_percent(run.ideal), bubble_cell(run));
       for (const BubbleLevel level : levels) text += " " + bubble_errors(run, level) + " |";
       text += "\n";
     }

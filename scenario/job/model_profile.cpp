@@ -19,16 +19,22 @@ namespace {
 
 constexpr const char* kUsualHardware = "h100";
 
+struct Machine {
+  const char* topology;
+  const char* hardware;
+  int gpus;
+};
+constexpr std::array<Machine, 6> kMachines{{{"dgx-a100", "a100-80", 8},
+                                            {"dgx-h100", "h100", 8},
+                                            {"dgx-h200", "h200", 8},
+                                            {"dgx-b200", "b200", 8},
+                                            {"gb200-nvl72", "gb200", 72},
+                                            {"v100-mesh", "v100", 8}}};
+
 // "dgx-h100:8": its machines hold these. Empty: the topology does not say.
 std::string hardware_of_topology(const std::string& topology) {
-  constexpr std::array<std::pair<const char*, const char*>, 6> kMachines{{{"dgx-a100", "a100-80"},
-                                                                          {"dgx-h100", "h100"},
-                                                                          {"dgx-h200", "h200"},
-                                                                          {"dgx-b200", "b200"},
-                                                                          {"gb200-nvl72", "gb200"},
-                                                                          {"v100-mesh", "v100"}}};
-  for (const auto& [machine, hardware] : kMachines) {
-    if (topology.starts_with(machine)) return hardware;
+  for (const Machine& machine : kMachines) {
+    if (topology.starts_with(machine.topology)) return machine.hardware;
   }
   return {};
 }
@@ -175,6 +181,16 @@ ModelledLayers modelled_on_ideal(const Scenario& scenario, double bandwidth, dou
       std::max<std::int64_t>(1, std::llround(static_cast<double>(hardware.link_bandwidth) * bandwidth));
   hardware.link_latency = std::llround(static_cast<double>(hardware.link_latency) * latency);
   return modelled(request, scenario.transformer.scatter_gather);
+}
+
+UsualCluster usual_cluster(const std::string& hardware, int gpus) {
+  const std::string name = hardware.empty() ? kUsualHardware : hardware;
+  for (const Machine& machine : kMachines) {
+    if (name != machine.hardware) continue;
+    const int machines = (gpus + machine.gpus - 1) / machine.gpus;
+    return {std::string(machine.topology) + ":" + std::to_string(machines), machine.gpus};
+  }
+  return {};
 }
 
 }  // namespace debubble

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "scenario/request/scenario.hpp"
@@ -36,6 +37,14 @@ struct PlacedLayers {
 
 // The hardware that a scenario's transformer runs on: as given, or that of the topology, or an H100.
 [[nodiscard]] const Hardware& modelled_hardware(const Scenario& scenario);
+
+// Machines that hold this hardware, as many as so many GPUs take: "dgx-h100:8" for 64 of the h100 (or of none named).
+// No topology where there is none of its machines; `machine` is then what most machines have.
+struct UsualCluster {
+  std::string topology;
+  int machine = 8;  // GPUs
+};
+[[nodiscard]] UsualCluster usual_cluster(const std::string& hardware, int gpus);
 
 // Whether the topology says what its machines hold: a dgx-h100 has H100s.
 [[nodiscard]] bool topology_has_hardware(const Scenario& scenario);

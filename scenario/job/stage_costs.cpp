@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "cost_models/layout.hpp"
@@ -98,13 +99,24 @@ void place_output_shards(const OutputShard& shard, const Schedule& schedule, Sta
   }
 }
 
-// --w-share, once given, speaks for every layer, whatever the profile says.
-Profile with_given_share(const Scenario& scenario) {
-  Profile profile = *scenario.profile;
-  if (!scenario.weight_share_given) return profile;
-  for (ProfileLayer& layer : profile.layers) layer.weight_grad_held.reset();
-  return profile;
-}
+// The scenario's profile, copied only where something of it changes: there may be thousands of runs with the same one.
+class ProfileView {
+ public:
+  explicit ProfileView(const Scenario& scenario) : profile_(&*scenario.profile) {
+    if (!scenario.weight_share_given) return;
+    // --w-share, once given, speaks for every layer, whatever the profile says.
+    for (ProfileLayer& layer : own().layers) layer.weight_grad_held.reset();
+  }
+  [[nodiscard]] const Profile& operator*() const { return copy_ ? *copy_ : *profile_; }
+  [[nodiscard]] Profile& own() {
+    if (!copy_) copy_ = *profile_;
+    return *copy_;
+  }
+
+ private:
+  const Profile* profile_;
+  std::optional<Profile> copy_;
+};
 
 std::vector<int> cut_layers(const PartitionChoice& choice, const Profile& profile, int stages) {
   switch (choice.how) {
@@ -127,12 +139,13 @@ StageCostsMade profile_costs(const Scenario& scenario, const Schedule& schedule)
   const How how = scenario.partition.how;
   StageCostsMade made;
   std::vector<Assumption>& assumptions = made.assumptions;
-  Profile profile = with_given_share(scenario);
+  ProfileView view(scenario);
   OutputShard shard;
   const int barriers = vocabulary_barriers(schedule, scenario.transforms);
   if (barriers > 0) {
-    shard = take_output_layer(profile, schedule.devices, barriers, training_state(profile), made.assumptions);
+    shard = take_output_layer(view.own(), schedule.devices, barriers, training_state(*view), made.assumptions);
   }
+  const Profile& profile = *view;
   const auto layers = static_cast<int>(profile.layers.size());
   made.partition = cut_layers(scenario.partition, profile, schedule.stages);
   const int placed = std::accumulate(made.partition.begin(), made.partition.end(), 0);

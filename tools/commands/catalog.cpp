@@ -11,6 +11,7 @@
 #include "tools/commands/import.hpp"
 #include "tools/commands/list.hpp"
 #include "tools/commands/live.hpp"
+#include "tools/commands/plan.hpp"
 #include "tools/commands/profile.hpp"
 #include "tools/commands/simulate.hpp"
 #include "tools/commands/whatif.hpp"
@@ -23,6 +24,10 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble simulate --schedule zb-h1 -p 8 -m 24 --trace run.json.gz", make_simulate},
       CommandEntry{"compare", "several schedules on equal devices, and which is best",
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
+      CommandEntry{"plan", "the best way to run a model on a number of GPUs, and how sure that is",
+                   "debubble plan --model llama3-70b --gpus 64\n"
+                   "  debubble plan --model gpt-13b --hardware a100-80 --gpus 32 --fix tp=8 --runs-in megatron",
+                   make_plan_command},
       CommandEntry{"whatif", "one schedule with something changed, compared with itself as it is",
                    "debubble whatif -p 4 -m 8 --slow device=3:1.25\n"
                    "  debubble whatif -p 8 -m 32 --jitter lognormal:0.05 --seeds 1000",

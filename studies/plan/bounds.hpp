@@ -1,0 +1,31 @@
+// Lower bounds of a run's step time and of the memory that each of its devices takes, without simulating it. Neither
+// ever exceeds what the engine finds (tests/plan/bounds_test.cpp), so what they exclude is excluded for good.
+#pragma once
+
+#include <vector>
+
+#include "sim/core/stage_costs.hpp"
+#include "sim/core/step_work.hpp"
+#include "sim/core/units.hpp"
+#include "studies/plan/order_summary.hpp"
+
+namespace debubble {
+
+// The order may be that of fewer microbatches than the run's: it is then a pattern of it. Of `microbatches`:
+//     step >= on every device:  the forwards before its first op can begin  (fill)
+//                             + all its ops                                 (busy)
+//                             + the backwards of earlier stages after its last op, where backwards are whole (drain),
+//                               or the collectives and the optimizer after it, whichever is longer
+// Transfers, waits and contention are left out.
+[[nodiscard]] Nanoseconds step_bound(const OrderSummary& order, const StageCosts& costs, const StepWork& step,
+                                     int microbatches);
+
+// By device: weights, gradients, optimizer, buffers, and the most that the order holds at once, with the workspace of
+// the op that runs. What an allocator takes is no less.
+[[nodiscard]] std::vector<Bytes> memory_bound(const OrderSummary& order, const StageCosts& costs);
+
+// How much more than the capacity (one for all devices, or one each) the bound of the device is that lacks most; 0
+// where it may fit, or nothing is judged.
+[[nodiscard]] Bytes missing_memory(const std::vector<Bytes>& bounds, const std::vector<Bytes>& capacities);
+
+}  // namespace debubble

@@ -1,0 +1,69 @@
+#include "studies/plan/choice.hpp"
+
+#include "formats/text/shell.hpp"
+#include "scenario/check_scenario.hpp"
+#include "sim/core/words.hpp"
+
+namespace debubble {
+
+ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job) {
+  ScenarioFlags flags = job;
+  flags.schedules = {choice.schedule};
+  flags.devices = choice.pipeline;
+  flags.microbatches = choice.microbatches;
+  flags.chunks = choice.chunks > 1 ? std::optional<int>(choice.chunks) : std::nullopt;
+  const auto ranks = [](int count) { return count > 1 ? std::optional<int>(count) : std::nullopt; };
+  flags.cluster.tensor = ranks(choice.tensor);
+  flags.cluster.context = ranks(choice.context);
+  flags.cluster.expert = ranks(choice.expert);
+  flags.cluster.data = ranks(choice.data);
+  flags.cluster.zero = choice.zero > 0 ? std::optional<int>(choice.zero) : std::nullopt;
+  flags.cluster.sequence_parallel = choice.sequence;
+  if (flags.transformer.model.empty()) return flags;
+  flags.transformer.microbatch_size = choice.microbatch;
+  flags.transformer.recompute = choice.recompute == 0 ? "" : kRecomputeWords[choice.recompute];
+  return flags;
+}
+
+std::string to_string(const PlanChoice& choice) {
+  std::string text;
+  const auto add = [&](const char* separator, const std::string& part) {
+    text += (text.empty() ? "" : separator) + part;
+  };
+  const auto ranks = [&](const char* name, int count) {
+    if (count > 1) add(", ", std::string(name) + " " + std::to_string(count));
+  };
+  ranks("tp", choice.tensor);
+  ranks("cp", choice.context);
+  ranks("ep", choice.expert);
+  ranks("pp", choice.pipeline);
+  ranks("dp", choice.data);
+  if (choice.zero > 0) add(", ", "ZeRO-" + std::to_string(choice.zero));
+  if (choice.pipeline > 1) {
+    add("; ", choice.schedule);
+    if (choice.chunks > 1) add(", ", std::to_string(choice.chunks) + " stages per device");
+  }
+  add("; ", counted(choice.microbatches, "microbatch") + " of " + counted(choice.microbatch, "sample"));
+  if (choice.recompute > 0) add("; ", std::string(kRecomputeWords[choice.recompute]) + " recomputation");
+  return text;
+}
+
+std::string command_of(const PlanChoice& choice, const ScenarioFlags& job) {
+  std::string command = "debubble simulate";
+  const ScenarioFlags flags = flags_of(choice, job);
+  if (choice.pipeline > 1) command += " --schedule " + shell_quoted(choice.schedule);
+  command += " -p " + std::to_string(choice.pipeline) + " -m " + std::to_string(choice.microbatches);
+  if (flags.chunks) command += " -v " + std::to_string(*flags.chunks);
+  if (!flags.partition.empty()) command += " --partition " + shell_quoted(flags.partition);
+  const std::string repeated = repeated_flags(flags);
+  return repeated.empty() ? command : command + " " + repeated;
+}
+
+int complexity(const PlanChoice& choice) {
+  const int split = (choice.tensor > 1 ? 1 : 0) + (choice.context > 1 ? 2 : 0) + (choice.pipeline > 1 ? 1 : 0);
+  const int sharded = choice.zero > 1 ? 2 : 0;
+  const int order = choice.schedule == "1f1b" ? 0 : choice.schedule == "interleaved" ? 1 : 3;
+  return split + sharded + order + (choice.chunks > 2 ? 1 : 0) + (choice.recompute > 0 ? 1 : 0);
+}
+
+}  // namespace debubble

@@ -1,0 +1,42 @@
+// PlanChoice: one way to run a job: how it is split over the GPUs, in what pieces, and in which order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "scenario/request/scenario.hpp"
+
+namespace debubble {
+
+inline constexpr const char* kRecomputeWords[] = {"none", "selective", "full"};
+
+struct PlanChoice {
+  int tensor = 1;
+  int context = 1;
+  int expert = 1;
+  int pipeline = 1;
+  int data = 1;
+  int zero = 0;
+  bool sequence = false;        // sequence parallelism over the tensor ranks
+  std::int64_t microbatch = 1;  // samples
+  int microbatches = 1;         // per pipeline and step
+  int recompute = 0;            // of kRecomputeWords
+  std::string schedule;
+  int chunks = 1;  // stages per device
+
+  friend bool operator==(const PlanChoice&, const PlanChoice&) = default;
+};
+
+// `job`: what every choice has in common; it keeps whatever a choice does not decide.
+[[nodiscard]] ScenarioFlags flags_of(const PlanChoice& choice, const ScenarioFlags& job);
+
+// "tp 4, pp 8, dp 2, ZeRO-1; interleaved, 2 stages per device; 512 microbatches of 1 sample; selective recomputation"
+[[nodiscard]] std::string to_string(const PlanChoice& choice);
+
+// The simulation of it, to be pasted into a shell.
+[[nodiscard]] std::string command_of(const PlanChoice& choice, const ScenarioFlags& job);
+
+// How many things a person has to set up that a plain 1F1B run does not have: the lower the simpler.
+[[nodiscard]] int complexity(const PlanChoice& choice);
+
+}  // namespace debubble

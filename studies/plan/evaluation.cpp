@@ -1,0 +1,204 @@
+#include "studies/plan/evaluation.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "scenario/check_scenario.hpp"
+#include "scenario/job/memory_limits.hpp"
+#include "scenario/job/model_profile.hpp"
+#include "scenario/job/stage_costs.hpp"
+#include "schedules/catalog.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
+#include "studies/plan/bounds.hpp"
+#include "studies/simulate/simulate.hpp"
+
+namespace debubble {
+namespace {
+
+void refuse(Evaluation& one, const InputError& error) {
+  one.kind = Evaluation::Kind::kIllegal;
+  const Diagnostic& first = error.diagnostics().front();
+  one.code = first.code;
+  one.message = first.message;
+}
+
+// A pattern of the order with few microbatches: of so many a row holds as much at once as of more, or less.
+int pattern_size(const PlanChoice& choice) { return std::min(choice.microbatches, 2 * choice.pipeline); }
+
+// Costs with or without what a training step adds; `order` is a pattern of the choice's.
+void bound_by(const OrderSummary& order, const Job& job, const PlanChoice& choice, Evaluation& one) {
+  one.bound = std::max(one.bound, step_bound(order, job.costs, job.step, choice.microbatches));
+  const std::vector<Bytes> memory = memory_bound(order, job.costs);
+  for (const Bytes bytes : memory) one.memory_bound = std::max(one.memory_bound, bytes);
+  one.missing = missing_memory(memory, job.memory.capacities);
+  if (one.missing > 0) one.kind = Evaluation::Kind::kTooLarge;
+}
+
+// What no device with the mean of all states has room for.
+Bytes missing_for_states(const Scenario& scenario, int devices) {
+  const MemoryLimits limits = make_memory_limits(scenario, devices).value;
+  if (limits.capacities.empty()) return 0;
+  Bytes states = 0;
+  for (const ProfileLayer& layer : scenario.profile->layers) {
+    states += layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
+  }
+  Bytes all = 0;
+  for (int d = 0; d < devices; ++d)
+    all += limits.capacities.size() == 1 ? limits.capacities.front() : limits.capacities[to_index(d)];
+  return std::max<Bytes>(0, (states - all) / devices);
+}
+
+// A layer may take other collectives on other devices: the least of them counts.
+Nanoseconds least_time(const Scenario& scenario, std::size_t layer) {
+  const auto time = [&](const Profile& profile) {
+    const ProfileLayer& one = profile.layers[layer];
+    const auto median = [](const std::optional<TimeStatistics>& times) { return times ? times->median : 0; };
+    const Nanoseconds halves = median(one.input_grad) + median(one.weight_grad);
+    const bool whole = one.backward.has_value() && (!one.input_grad || !one.weight_grad);
+    return one.forward.median + (whole          ? one.backward->median
+                                 : one.backward ? std::min(halves, one.backward->median)
+                                                : halves);
+  };
+  if (scenario.transformer.placed == nullptr) return time(*scenario.profile);
+  Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
+  for (const ModelledLayers& layers : scenario.transformer.placed->distinct) {
+    least = std::min(least, time(layers.profile));
+  }
+  return least;
+}
+
+}  // namespace
+
+bool was_simulated(const Evaluation& one) {
+  return one.kind == Evaluation::Kind::kFits || one.kind == Evaluation::Kind::kOutOfMemory ||
+         one.kind == Evaluation::Kind::kDeadlock;
+}
+
+void refine(const PlanRequest& request, const PlanChoice& choice, Evaluation& one) {
+  try {
+    Scenario pattern = check_scenario(flags_of(choice, request.job));
+    pattern.microbatches = pattern_size(choice);
+    NoProgress nobody;
+    one.kind = Evaluation::Kind::kRefined;
+    const Job job = prepare(pattern, choice.schedule, nobody);
+    bound_by(summarise(job.schedule, find_schedule(choice.schedule)->splits_backward), job, choice, one);
+  } catch (const InputError& error) {
+    refuse(one, error);
+  }
+}
+
+PatternKey pattern_key(const PlanChoice& choice) {
+  return {choice.schedule, choice.pipeline, choice.chunks, pattern_size(choice)};
+}
+
+Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice) {
+  Pattern pattern;
+  try {
+    ScheduleRequest order;
+    order.devices = choice.pipeline;
+    order.microbatches = pattern_size(choice);
+    order.chunks = choice.chunks;
+    if (choice.pipeline * choice.chunks > request.layers) {
+      fail("L004", "--fix chunks",
+           std::to_string(choice.pipeline * choice.chunks) + " stages need at least as many layers",
+           "leave chunks open");
+    }
+    Schedule schedule = build_schedule(choice.schedule, order);
+    pattern.order = summarise(schedule, find_schedule(choice.schedule)->splits_backward);
+    pattern.plain = !pattern.order->by_device.front().moments.empty() && schedule.vocabulary_barriers == 0;
+    if (pattern.plain) schedule.rows.clear();
+    pattern.shape = std::move(schedule);
+  } catch (const InputError& error) {
+    refuse(pattern.refusal, error);
+  }
+  return pattern;
+}
+
+std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
+                                const std::map<PatternKey, Pattern>& patterns) {
+  std::vector<Evaluation> all(choices.size());
+  try {
+    const Scenario scenario = check_scenario(flags_of(choices.front(), request.job));
+    const Bytes missing = missing_for_states(scenario, choices.front().pipeline);
+    Job job;
+    job.memory = make_memory_limits(scenario, choices.front().pipeline).value;
+    std::vector<std::pair<const Schedule*, StageCosts>> known;  // by placement
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const Pattern& pattern = patterns.at(pattern_key(choices[k]));
+      if (!pattern.order) {
+        all[k] = pattern.refusal;
+      } else if (missing > 0) {
+        all[k].kind = Evaluation::Kind::kTooLarge;
+        all[k].missing = missing;
+      } else {
+        const auto same = std::find_if(known.begin(), known.end(), [&](const auto& one) {
+          return pattern.plain && one.first->placement == pattern.shape.placement;
+        });
+        job.costs = same != known.end() ? same->second : make_stage_costs(scenario, pattern.shape).costs;
+        if (pattern.plain && same == known.end()) known.emplace_back(&pattern.shape, job.costs);
+        bound_by(*pattern.order, job, choices[k], all[k]);
+      }
+    }
+  } catch (const InputError& error) {
+    for (Evaluation& one : all) refuse(one, error);
+  }
+  return all;
+}
+
+void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one) {
+  try {
+    NoProgress nobody;
+    const Simulated run = simulate(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody);
+    const Report& report = run.result.report;
+    if (report.deadlock) {
+      one.kind = Evaluation::Kind::kDeadlock;
+      return;
+    }
+    one.run = {choice,
+               report.makespan,
+               one.bound,
+               0,
+               report.bubble_ratio,
+               report.samples_per_second,
+               report.tokens_per_second,
+               report.mfu,
+               std::nullopt};
+    for (const DeviceReport& device : report.devices) one.run.peak = std::max(one.run.peak, device.peak_memory);
+    one.kind = Evaluation::Kind::kFits;
+    if (!report.memory_fit) return;
+    one.run.spare = report.memory_fit->spare;
+    if (report.memory_fit->spare >= 0) return;
+    one.kind = Evaluation::Kind::kOutOfMemory;
+    one.missing = -report.memory_fit->spare;
+  } catch (const InputError& error) {
+    refuse(one, error);
+  }
+}
+
+BaseEvaluation evaluate_base(const PlanRequest& request, const PlanChoice& base, int zero) {
+  BaseEvaluation one;
+  try {
+    PlanChoice choice = base;
+    choice.schedule = "1f1b";
+    choice.zero = zero;
+    const Scenario scenario = check_scenario(flags_of(choice, request.job));
+    Nanoseconds times = 0;
+    Bytes states = 0;
+    for (std::size_t k = 0; k < scenario.profile->layers.size(); ++k) {
+      const ProfileLayer& layer = scenario.profile->layers[k];
+      times += least_time(scenario, k);
+      states += layer.parameters + layer.gradients.value_or(0) + layer.optimizer.value_or(0);
+    }
+    one.compute = times * base.microbatches / base.pipeline;
+    one.states = states / base.pipeline;
+  } catch (const InputError& error) {
+    one.legal = false;
+    one.code = error.diagnostics().front().code;
+    one.message = error.diagnostics().front().message;
+  }
+  return one;
+}
+
+}  // namespace debubble

@@ -1,0 +1,78 @@
+// How single choices of a plan stand: by their bounds, or simulated. Whatever is illegal is an Evaluation, too: nothing
+// throws.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/core/schedule.hpp"
+#include "studies/plan/order_summary.hpp"
+#include "studies/plan/space.hpp"
+
+namespace debubble {
+
+// One choice that was simulated and fits.
+struct PlannedRun {
+  PlanChoice choice;
+  Nanoseconds step = 0;
+  Nanoseconds bound = 0;  // of the step
+  Bytes peak = 0;         // allocated, of the device that takes most
+  double bubble_ratio = 0;
+  std::optional<double> samples_per_second;
+  std::optional<double> tokens_per_second;
+  std::optional<double> mfu;
+  std::optional<Bytes> spare;  // memory, of the device with the least
+};
+
+// How a choice stands in the search.
+struct Evaluation {
+  enum class Kind : std::uint8_t { kBounded, kRefined, kIllegal, kTooLarge, kFits, kOutOfMemory, kDeadlock };
+  Kind kind = Kind::kBounded;
+  Nanoseconds bound = 0;
+  Bytes memory_bound = 0;  // of the device that takes most
+  Bytes missing = 0;
+  PlannedRun run;
+  std::string code;
+  std::string message;
+};
+
+[[nodiscard]] bool was_simulated(const Evaluation& one);
+
+// An order with few microbatches, or why there is none.
+struct Pattern {
+  std::optional<OrderSummary> order;
+  Schedule shape;     // without its rows
+  bool plain = true;  // no copies and no recomputation: its costs are those of any order with the same placement
+  Evaluation refusal;
+};
+using PatternKey = std::tuple<std::string, int, int, int>;  // name, devices, chunks, microbatches
+
+[[nodiscard]] PatternKey pattern_key(const PlanChoice& choice);
+[[nodiscard]] Pattern make_pattern(const PlanRequest& request, const PlanChoice& choice);
+
+// All variants of one base and one ZeRO stage, in this order, without the training step. `patterns` has that of each.
+[[nodiscard]] std::vector<Evaluation> bounded(const PlanRequest& request, const std::vector<PlanChoice>& choices,
+                                              const std::map<PatternKey, Pattern>& patterns);
+
+// Bounds with the training step, whose collectives take longest to plan.
+void refine(const PlanRequest& request, const PlanChoice& choice, Evaluation& one);
+
+// By the engine.
+void simulate_choice(const PlanRequest& request, const PlanChoice& choice, Evaluation& one);
+
+// What all variants of a base have in common: means over the devices, so that the one with most has no less.
+struct BaseEvaluation {
+  bool legal = true;
+  Nanoseconds compute = 0;  // in one step
+  Bytes states = 0;         // weights, gradients and optimizer, with the most sharding that is open
+  std::string code;
+  std::string message;
+};
+
+[[nodiscard]] BaseEvaluation evaluate_base(const PlanRequest& request, const PlanChoice& base, int zero);
+
+}  // namespace debubble

@@ -1,0 +1,58 @@
+// All evaluations of a plan's space, as far as they were asked for: computed in parallel, once.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "scenario/job/progress.hpp"
+#include "studies/plan/evaluation.hpp"
+#include "studies/plan/space.hpp"
+
+namespace debubble {
+
+// A variant of a base: its place in the space.
+struct VariantId {
+  std::uint32_t base = 0;
+  std::uint16_t zero = 0;
+  std::uint16_t variant = 0;
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the compared 0 for a pointer
+  friend auto operator<=>(const VariantId&, const VariantId&) = default;
+};
+
+class PlanEvaluations {
+ public:
+  PlanEvaluations(PlanRequest request, PlanSpace space);
+
+  [[nodiscard]] const PlanSpace& space() const { return space_; }
+  [[nodiscard]] PlanChoice choice_of(const VariantId& id) const;
+
+  void evaluate_bases(int threads, Progress& progress);
+  [[nodiscard]] const BaseEvaluation& base(std::size_t k) const { return bases_[k]; }
+
+  // Null where nothing is known yet.
+  [[nodiscard]] Evaluation* find(const VariantId& id);
+  // What was simulated.
+  [[nodiscard]] std::vector<VariantId> simulated() const;
+
+  // Bounds of those that have none yet. `ids` are sorted.
+  void bound(const std::vector<VariantId>& ids, int threads);
+  // A closer look at those that have had none.
+  void refine_all(const std::vector<VariantId>& ids, int threads);
+  // Those that were refined.
+  void simulate_all(const std::vector<VariantId>& ids, int threads);
+
+ private:
+  void make_patterns(const std::vector<std::vector<PlanChoice>>& groups, int threads);
+
+  PlanRequest request_;
+  PlanSpace space_;
+  std::vector<BaseEvaluation> bases_;
+  std::map<VariantId, Evaluation> evaluations_;
+  std::map<PatternKey, Pattern> patterns_;
+};
+
+}  // namespace debubble

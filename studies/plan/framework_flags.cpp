@@ -1,0 +1,133 @@
+#include "studies/plan/framework_flags.hpp"
+
+#include "cost_models/layout.hpp"
+#include "schedules/catalog.hpp"
+#include "sim/core/error.hpp"
+#include "studies/plan/space.hpp"
+
+namespace debubble {
+namespace {
+
+std::string argument(const char* name, std::int64_t value) {
+  return std::string(" ") + name + " " + std::to_string(value);
+}
+
+// Megatron-LM cuts evenly unless a layout says otherwise.
+std::string megatron_cut(const PlanChoice& choice, const Job& job, const Profile& profile) {
+  if (choice.pipeline * choice.chunks == 1) return "";
+  try {
+    return " --pipeline-model-parallel-layout '" + write_layout(job.partition, profile) + "'";
+  } catch (const InputError&) {
+    return "";  // a cut inside the embedding or the head
+  }
+}
+
+FrameworkFlags megatron(const PlanChoice& choice, const Job& job, const Profile& profile, std::int64_t global_batch) {
+  FrameworkFlags flags{"Megatron-LM", "", ""};
+  if (!runs_in(choice, flags.framework)) {
+    flags.note = "does not run " + choice.schedule;
+    return flags;
+  }
+  if (choice.zero > 1 && choice.pipeline > 1) {
+    flags.note = "shards gradients and weights (ZeRO-" + std::to_string(choice.zero) + ") without a pipeline only";
+    return flags;
+  }
+  flags.text = argument("--tensor-model-parallel-size", choice.tensor) +
+               argument("--pipeline-model-parallel-size", choice.pipeline) + megatron_cut(choice, job, profile) +
+               argument("--micro-batch-size", choice.microbatch) + argument("--global-batch-size", global_batch);
+  flags.text.erase(0, 1);
+  if (choice.context > 1) flags.text += argument("--context-parallel-size", choice.context);
+  if (choice.expert > 1) flags.text += argument("--expert-model-parallel-size", choice.expert);
+  if (choice.sequence) flags.text += " --sequence-parallel";
+  if (choice.zero == 1) flags.text += " --use-distributed-optimizer";
+  if (choice.zero == 2) flags.text += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads";
+  if (choice.zero == 3) flags.text += " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params";
+  if (choice.recompute == 1) flags.text += " --recompute-granularity selective";
+  if (choice.recompute == 2) {
+    flags.text += " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1";
+  }
+  return flags;
+}
+
+// "Interleaved1F1B" of "Megatron-LM, PyTorch and torchtitan (Interleaved1F1B)"; empty where there is none.
+std::string torchtitan_class(const PlanChoice& choice) {
+  const ScheduleEntry* entry = find_schedule(choice.schedule);
+  if (entry == nullptr) return "";
+  const std::size_t begin = entry->frameworks.find("torchtitan (");
+  if (begin == std::string::npos) return "";
+  const std::size_t name = begin + std::string("torchtitan (").size();
+  return entry->frameworks.substr(name, entry->frameworks.find_first_of(",)", name) - name);
+}
+
+FrameworkFlags torchtitan(const PlanChoice& choice, std::int64_t global_batch, std::int64_t sequence) {
+  FrameworkFlags flags{"torchtitan", "", ""};
+  const std::string name = torchtitan_class(choice);
+  const int shards = choice.zero == 3 ? choice.data : 1;
+  const auto line = [&](const char* key, std::int64_t value) {
+    flags.text += std::string(key) + " = " + std::to_string(value) + "\n";
+  };
+  flags.text = "[training]\n";
+  line("local_batch_size", choice.microbatch * choice.microbatches);
+  line("global_batch_size", global_batch);
+  if (sequence > 0) line("seq_len", sequence);
+  flags.text += "[parallelism]\n";
+  line("data_parallel_replicate_degree", choice.data / shards);
+  line("data_parallel_shard_degree", shards);
+  line("tensor_parallel_degree", choice.tensor);
+  line("context_parallel_degree", choice.context);
+  if (choice.expert > 1) line("expert_parallel_degree", choice.expert);
+  line("pipeline_parallel_degree", choice.pipeline);
+  if (choice.pipeline > 1) {
+    line("pipeline_parallel_microbatch_size", choice.microbatch);
+    if (name.empty()) {
+      flags.text += "pipeline_parallel_schedule_csv = \"plan.csv\"\n";
+      flags.note = "has no class for " + choice.schedule +
+                   ": write its table with --export-schedule plan.csv; "
+                   "debubble export says which class takes it, if any";
+    } else {
+      flags.text += "pipeline_parallel_schedule = \"" + name + "\"\n";
+    }
+  }
+  const char* const modes[] = {"none", "selective", "full"};
+  flags.text += "[activation_checkpoint]\nmode = \"" + std::string(modes[choice.recompute]) + "\"\n";
+  if (choice.zero == 1 || choice.zero == 2) {
+    flags.note += std::string(flags.note.empty() ? "" : ". ") + "shards all or nothing: ZeRO-" +
+                  std::to_string(choice.zero) + " becomes replicas here, which take more memory";
+  }
+  return flags;
+}
+
+FrameworkFlags deepspeed(const PlanChoice& choice, std::int64_t global_batch) {
+  FrameworkFlags flags{"DeepSpeed", "", ""};
+  if (!runs_in(choice, flags.framework)) {
+    flags.note = "does not run " + choice.schedule;
+    return flags;
+  }
+  if (choice.zero > 1 && choice.pipeline > 1) {
+    flags.note = "its pipelines take ZeRO-1 at most";
+    return flags;
+  }
+  flags.text = "{\"train_batch_size\": " + std::to_string(global_batch) +
+               ", \"train_micro_batch_size_per_gpu\": " + std::to_string(choice.microbatch) +
+               ", \"gradient_accumulation_steps\": " + std::to_string(choice.microbatches) +
+               ", \"zero_optimization\": {\"stage\": " + std::to_string(choice.zero) + "}}";
+  flags.note = "PipelineModule(num_stages=" + std::to_string(choice.pipeline) + ")";
+  if (choice.tensor > 1) flags.note += "; tensor ranks are the model's own (Megatron-DeepSpeed)";
+  return flags;
+}
+
+}  // namespace
+
+bool runs_in(const PlanChoice& choice, const std::string& framework) {
+  if (choice.pipeline == 1) return true;
+  const ScheduleEntry* entry = find_schedule(choice.schedule);
+  return entry != nullptr && names_framework(entry->frameworks, framework);
+}
+
+std::vector<FrameworkFlags> framework_flags(const PlanChoice& choice, const Job& job, const Profile& profile,
+                                            std::int64_t global_batch) {
+  return {megatron(choice, job, profile, global_batch), torchtitan(choice, global_batch, job.tokens_per_sample),
+          deepspeed(choice, global_batch)};
+}
+
+}  // namespace debubble

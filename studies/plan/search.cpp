@@ -1,0 +1,264 @@
+#include "studies/plan/search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "studies/plan/evaluations.hpp"
+
+namespace debubble {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kBatch = 8;         // simulated together; independent of the number of threads
+constexpr std::size_t kRefineBatch = 32;  // bounded closer together
+constexpr std::size_t kBaseBatch = 32;    // expanded together
+
+// One run of the search.
+class SearchRun {
+ public:
+  SearchRun(PlanEvaluations& state, const SearchOptions& options, Progress& progress,
+            const std::function<bool(const PlanChoice&)>& keep)
+      : state_(state), options_(options), progress_(progress), keep_(keep), begin_(Clock::now()) {}
+
+  SearchResult run() {
+    state_.evaluate_bases(options_.threads, progress_);
+    for (const VariantId& id : state_.simulated()) {
+      if (keep_ != nullptr && !keep_(state_.choice_of(id))) continue;
+      take(id, *state_.find(id));
+      ++known_[id.base];
+    }
+    order_bases();
+    tell();
+    while (!out_of_time() && step()) {
+    }
+    count_rest();
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  // By bound, then what is simpler, then its place in the space.
+  using Entry = std::tuple<double, int, VariantId>;
+
+  [[nodiscard]] double base_bound(std::size_t k) const {
+    const BaseEvaluation& base = state_.base(k);
+    return static_cast<double>(options_.objective == PlanObjective::kStep ? base.compute : base.states);
+  }
+  [[nodiscard]] double bound_of(const Evaluation& one) const {
+    return static_cast<double>(options_.objective == PlanObjective::kStep ? one.bound : one.memory_bound);
+  }
+  [[nodiscard]] double value_of(const PlannedRun& run) const {
+    return static_cast<double>(options_.objective == PlanObjective::kStep ? run.step : run.peak);
+  }
+  [[nodiscard]] bool is_within_limit(const PlannedRun& run) const {
+    return options_.memory_limit == 0 || run.peak <= options_.memory_limit;
+  }
+  // What is no better than this is not looked at.
+  [[nodiscard]] double limit() const { return std::isinf(best_) ? best_ : best_ * (1 - options_.gap); }
+
+  void tell() {
+    constexpr std::int64_t kOften = 100;
+    if (result_.simulated < told_) return;
+    told_ = result_.simulated + kOften;
+    progress_.phase("searching " + std::to_string(result_.space) +
+                    " ways to run it: " + std::to_string(result_.simulated) + " simulated");
+  }
+
+  void order_bases() {
+    for (std::size_t k = 0; k < state_.space().bases.size(); ++k) {
+      const BaseEvaluation& base = state_.base(k);
+      const std::int64_t variants = variants_in(k);
+      result_.space += variants;
+      if (!base.legal) {
+        result_.illegal += variants;
+        count_illegal(base.code, base.message, variants);
+      } else if (options_.memory_limit > 0 && base.states > options_.memory_limit) {
+        result_.excluded_by_memory += variants;
+      } else {
+        order_.push_back(k);
+      }
+    }
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return base_bound(a) < base_bound(b); });
+  }
+
+  [[nodiscard]] std::vector<VariantId> variants_of(std::size_t k) const {
+    const PlanChoice& base = state_.space().bases[k];
+    std::vector<VariantId> ids;
+    for (const int zero : state_.space().zeros_of(base)) {
+      const std::size_t count = state_.space().variants_of(base).size();
+      for (std::size_t v = 0; v < count; ++v) {
+        const VariantId id{static_cast<std::uint32_t>(k), static_cast<std::uint16_t>(zero),
+                           static_cast<std::uint16_t>(v)};
+        if (keep_ == nullptr || keep_(state_.choice_of(id))) ids.push_back(id);
+      }
+    }
+    return ids;
+  }
+  [[nodiscard]] std::int64_t variants_in(std::size_t k) const {
+    if (keep_ != nullptr) return static_cast<std::int64_t>(variants_of(k).size());
+    const PlanChoice& base = state_.space().bases[k];
+    return static_cast<std::int64_t>(state_.space().variants_of(base).size() * state_.space().zeros_of(base).size());
+  }
+
+  // Expands bases, or simulates variants, whichever has the lower bound. False at the end.
+  bool step() {
+    const bool bases_left = next_ < order_.size() && base_bound(order_[next_]) < limit();
+    const bool variants_left = !queue_.empty() && std::get<0>(queue_.top()) < limit();
+    if (!bases_left && !variants_left) return false;
+    if (bases_left && (!variants_left || base_bound(order_[next_]) <= std::get<0>(queue_.top()))) {
+      expand();
+    } else {
+      look_closer();
+    }
+    return true;
+  }
+
+  void expand() {
+    std::vector<VariantId> ids;
+    const std::size_t end = std::min(order_.size(), next_ + kBaseBatch);
+    for (; next_ < end; ++next_) {
+      for (const VariantId& id : variants_of(order_[next_])) ids.push_back(id);
+    }
+    state_.bound(ids, options_.threads);
+    for (const VariantId& id : ids) enqueue(id);
+  }
+
+  void enqueue(const VariantId& id) {
+    const Evaluation& one = *state_.find(id);
+    if (was_simulated(one)) return;  // by an earlier search, and counted
+    if (one.kind == Evaluation::Kind::kIllegal) {
+      ++result_.illegal;
+      count_illegal(one.code, one.message, 1);
+      return;
+    }
+    const bool beyond = options_.memory_limit > 0 && one.memory_bound > options_.memory_limit;
+    if (one.kind == Evaluation::Kind::kTooLarge || beyond) {
+      ++result_.excluded_by_memory;
+      note_near_miss(id, one.missing, false);
+      return;
+    }
+    queue_.emplace(bound_of(one), complexity(state_.choice_of(id)), id);
+  }
+
+  // The next in the queue: refined, and back into the queue, or simulated.
+  void look_closer() {
+    const auto next_is_refined = [&] {
+      const Evaluation::Kind kind = state_.find(std::get<2>(queue_.top()))->kind;
+      return kind != Evaluation::Kind::kBounded;
+    };
+    const bool refined = next_is_refined();
+    const std::size_t most = refined ? kBatch : kRefineBatch;
+    std::vector<VariantId> ids;
+    while (ids.size() < most && !queue_.empty() && std::get<0>(queue_.top()) < limit() &&
+           next_is_refined() == refined) {
+      ids.push_back(std::get<2>(queue_.top()));
+      queue_.pop();
+    }
+    if (!refined) {
+      state_.refine_all(ids, options_.threads);
+      for (const VariantId& id : ids) enqueue(id);
+      return;
+    }
+    tell();
+    state_.simulate_all(ids, options_.threads);
+    for (const VariantId& id : ids) take(id, *state_.find(id));
+  }
+
+  void take(const VariantId& id, const Evaluation& one) {
+    if (one.kind == Evaluation::Kind::kIllegal) {
+      ++result_.illegal;
+      count_illegal(one.code, one.message, 1);
+      return;
+    }
+    ++result_.simulated;
+    if (one.kind == Evaluation::Kind::kDeadlock) ++result_.deadlocked;
+    if (one.kind == Evaluation::Kind::kOutOfMemory) {
+      ++result_.out_of_memory;
+      note_near_miss(id, one.missing, true);
+    }
+    if (one.kind != Evaluation::Kind::kFits) return;
+    if (!is_within_limit(one.run)) {
+      ++result_.out_of_memory;
+      return;
+    }
+    result_.runs.push_back(one.run);
+    best_ = std::min(best_, value_of(one.run));
+  }
+
+  void note_near_miss(const VariantId& id, Bytes missing, bool simulated) {
+    if (missing <= 0 || (result_.nearest && result_.nearest->missing <= missing)) return;
+    result_.nearest = NearMiss{state_.choice_of(id), missing, simulated};
+  }
+
+  void count_illegal(const std::string& code, const std::string& message, std::int64_t count) {
+    result_.illegal_by_code[code] += count;
+    result_.illegal_messages.emplace(code, message);
+  }
+
+  void count_rest() {
+    double least = std::numeric_limits<double>::infinity();
+    if (!queue_.empty()) least = std::get<0>(queue_.top());
+    result_.excluded_by_time += static_cast<std::int64_t>(queue_.size());
+    if (next_ < order_.size()) least = std::min(least, base_bound(order_[next_]));
+    for (; next_ < order_.size(); ++next_) {
+      const auto known = known_.find(static_cast<std::uint32_t>(order_[next_]));
+      result_.excluded_by_time += variants_in(order_[next_]) - (known == known_.end() ? 0 : known->second);
+    }
+    if (least < best_ && best_ < std::numeric_limits<double>::infinity()) result_.remaining_gap = 1 - least / best_;
+  }
+
+  void finish() {
+    const auto key = [&](const PlannedRun& run) {
+      return std::tuple(value_of(run), run.step, run.peak, complexity(run.choice));
+    };
+    std::stable_sort(result_.runs.begin(), result_.runs.end(),
+                     [&](const PlannedRun& a, const PlannedRun& b) { return key(a) < key(b); });
+    if (!result_.runs.empty()) result_.nearest.reset();
+  }
+
+  bool out_of_time() {
+    if (!options_.budget) return false;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    result_.interrupted = seconds > *options_.budget;
+    return result_.interrupted;
+  }
+
+  struct Later {
+    bool operator()(const Entry& a, const Entry& b) const { return a > b; }
+  };
+
+  PlanEvaluations& state_;
+  const SearchOptions& options_;
+  Progress& progress_;
+  const std::function<bool(const PlanChoice&)>& keep_;
+  Clock::time_point begin_;
+  std::vector<std::size_t> order_;  // bases by their bound
+  std::size_t next_ = 0;
+  std::map<std::uint32_t, std::int64_t> known_;  // by base: variants that an earlier search simulated
+  std::int64_t told_ = 0;
+  std::priority_queue<Entry, std::vector<Entry>, Later> queue_;
+  double best_ = std::numeric_limits<double>::infinity();
+  SearchResult result_;
+};
+
+}  // namespace
+
+PlanSearch::PlanSearch(const PlanRequest& request, PlanSpace space)
+    : evaluations_(std::make_unique<PlanEvaluations>(request, std::move(space))) {}
+PlanSearch::~PlanSearch() = default;
+
+const PlanSpace& PlanSearch::space() const { return evaluations_->space(); }
+
+SearchResult PlanSearch::run(const SearchOptions& options, Progress& progress,
+                             const std::function<bool(const PlanChoice&)>& keep) {
+  return SearchRun(*evaluations_, options, progress, keep).run();
+}
+
+}  // namespace debubble

@@ -1,0 +1,76 @@
+// The search of `debubble plan`: every way to run the job that could be the best is simulated by the engine; what is
+// not was excluded by a lower bound of its step time or of its memory (studies/plan/bounds.hpp).
+//
+//     bases, by the mean compute of a device  ->  variants, by step_bound  ->  simulated, in batches of a fixed size
+//
+// Best bound first, so that the search ends when nothing left can be shorter than the best by more than the gap that
+// was asked for. The result is the same on any number of threads; with a time budget it depends on the machine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenario/job/progress.hpp"
+#include "studies/plan/evaluation.hpp"
+#include "studies/plan/space.hpp"
+
+namespace debubble {
+
+enum class PlanObjective : std::uint8_t { kStep, kMemory };
+
+struct SearchOptions {
+  PlanObjective objective = PlanObjective::kStep;
+  double gap = 0.01;             // it ends when nothing left can be better by a larger share
+  std::optional<double> budget;  // seconds
+  int threads = 0;               // 0: as many as there are cores
+  Bytes memory_limit = 0;        // of the peak, in addition to what the devices have; 0: none
+};
+
+// A choice that does not fit, and what it lacks.
+struct NearMiss {
+  PlanChoice choice;
+  Bytes missing = 0;
+  bool simulated = false;  // else by the bound
+};
+
+struct SearchResult {
+  std::vector<PlannedRun> runs;     // that fit, best first
+  std::optional<NearMiss> nearest;  // where none fits
+  std::int64_t space = 0;
+  std::int64_t illegal = 0;  // refused: no such run exists
+  std::map<std::string, std::int64_t> illegal_by_code;
+  std::map<std::string, std::string> illegal_messages;  // one by code
+  std::int64_t excluded_by_time = 0;
+  std::int64_t excluded_by_memory = 0;
+  std::int64_t simulated = 0;
+  std::int64_t out_of_memory = 0;  // of those simulated
+  std::int64_t deadlocked = 0;
+  double remaining_gap = 0;  // by how much something that was not simulated could be better, as a share
+  bool interrupted = false;  // by the budget
+};
+
+class PlanEvaluations;
+
+// What was computed is kept, so that searches of parts of one space cost little.
+class PlanSearch {
+ public:
+  PlanSearch(const PlanRequest& request, PlanSpace space);
+  ~PlanSearch();
+  PlanSearch(const PlanSearch&) = delete;
+  PlanSearch& operator=(const PlanSearch&) = delete;
+
+  [[nodiscard]] const PlanSpace& space() const;
+  // Of the variants that `keep` says yes to.
+  [[nodiscard]] SearchResult run(const SearchOptions& options, Progress& progress,
+                                 const std::function<bool(const PlanChoice&)>& keep = nullptr);
+
+ private:
+  std::unique_ptr<PlanEvaluations> evaluations_;
+};
+
+}  // namespace debubble

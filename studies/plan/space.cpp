@@ -1,0 +1,284 @@
+#include "studies/plan/space.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <optional>
+
+#include "schedules/catalog.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/suggest.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::array kMicrobatchSizes{1, 2, 4, 8, 16, 32};
+constexpr int kMostContext = 16;
+constexpr int kMostChunks = 8;
+
+// "tp": {"4", "8"} as numbers; nothing where the key is open.
+std::optional<std::vector<std::int64_t>> allowed_numbers(const PlanRequest& request, const std::string& key) {
+  const auto found = request.allowed.find(key);
+  if (found == request.allowed.end()) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const std::string& value : found->second) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size() || number < 0) {
+      throw InputError(Diagnostic{"C003", "--fix " + key, "\"" + value + "\" is not a whole number",
+                                  "write it like --fix " + key + "=2"});
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::optional<std::vector<std::string>> allowed_words(const PlanRequest& request, const std::string& key,
+                                                      const std::vector<std::string>& all) {
+  const auto found = request.allowed.find(key);
+  if (found == request.allowed.end()) return std::nullopt;
+  for (const std::string& value : found->second) {
+    if (std::find(all.begin(), all.end(), value) != all.end()) continue;
+    const std::string guess = closest_name(value, all);
+    std::string names;
+    for (const std::string& one : all) names += (names.empty() ? "" : ", ") + one;
+    throw InputError(Diagnostic{"C002", "--fix " + key, "\"" + value + "\" is not one of its values",
+                                guess.empty() ? "they are " + names : "did you mean " + guess + "?"});
+  }
+  return found->second;
+}
+
+bool is_allowed(const std::optional<std::vector<std::int64_t>>& allowed, std::int64_t value) {
+  return !allowed || std::find(allowed->begin(), allowed->end(), value) != allowed->end();
+}
+
+std::vector<int> divisors(int number) {
+  std::vector<int> all;
+  for (int k = 1; k <= number; ++k) {
+    if (number % k == 0) all.push_back(k);
+  }
+  return all;
+}
+
+// Rows whose order follows from p, m and v, that keep one version of the weights and every token of a microbatch
+// together. Others are asked for by name.
+bool is_usual(const ScheduleEntry& entry) {
+  static constexpr std::array<std::string_view, 5> kOthers{"naive", "terapipe", "seq1f1b", "wavelet", "bpipe"};
+  return entry.family != ScheduleFamily::kAsynchronous && !entry.uses_costs &&
+         std::find(kOthers.begin(), kOthers.end(), entry.name) == kOthers.end();
+}
+
+class SpaceMaker {
+ public:
+  explicit SpaceMaker(const PlanRequest& request)
+      : request_(request),
+        tensor_(allowed_numbers(request, "tp")),
+        context_(allowed_numbers(request, "cp")),
+        expert_(allowed_numbers(request, "ep")),
+        pipeline_(allowed_numbers(request, "pp")),
+        data_(allowed_numbers(request, "dp")),
+        zero_(allowed_numbers(request, "zero")),
+        microbatch_(allowed_numbers(request, "microbatch")),
+        chunks_(allowed_numbers(request, "chunks")) {
+    check_keys();
+  }
+
+  PlanSpace run() {
+    choose_words();
+    choose_variants();
+    for (int zero = 0; zero <= 3; ++zero) {
+      if (is_allowed(zero_, zero)) space_.zeros.push_back(zero);
+    }
+    if (space_.zeros.empty()) {
+      throw InputError(Diagnostic{"C003", "--fix zero", "there are the ZeRO stages 0 to 3", "write --fix zero=1"});
+    }
+    for (const int tensor : divisors(request_.gpus)) add_tensor(tensor);
+    if (space_.bases.empty() || space_.variants.empty()) {
+      throw InputError(Diagnostic{
+          "B050", "--gpus",
+          "no way to run the job on " + std::to_string(request_.gpus) + " GPUs has what --fix and --only ask for",
+          "tp x cp x pp x dp is the number of GPUs, and dp x the microbatch divides "
+          "--global-batch: leave one of them open"});
+    }
+    say_restrictions();
+    return std::move(space_);
+  }
+
+ private:
+  void check_keys() const {
+    for (const auto& [key, values] : request_.allowed) {
+      const auto& keys = plan_keys();
+      if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      const std::string guess = closest_name(key, keys);
+      std::string names;
+      for (const std::string& one : keys) names += (names.empty() ? "" : ", ") + one;
+      throw InputError(Diagnostic{"C002", "--fix " + key, "there is nothing of that name to fix",
+                                  guess.empty() ? "there are " + names : "did you mean " + guess + "?"});
+    }
+  }
+
+  void choose_words() {
+    recompute_ = allowed_words(request_, "recompute", {std::begin(kRecomputeWords), std::end(kRecomputeWords)});
+    sequence_ = allowed_words(request_, "sequence-parallel", {"on", "off"});
+  }
+
+  void choose_variants() {
+    std::vector<std::string> names;
+    for (const ScheduleEntry& entry : schedule_catalog()) names.push_back(entry.name);
+    const auto asked = allowed_words(request_, "schedule", names);
+    for (const ScheduleEntry& entry : schedule_catalog()) {
+      const bool named = asked && std::find(asked->begin(), asked->end(), entry.name) != asked->end();
+      if (asked ? !named : !is_usual(entry)) continue;
+      if (!request_.runs_in.empty() && !names_framework(entry.frameworks, request_.runs_in)) continue;
+      const int most = entry.chunk_step < 1 || entry.default_chunks < 2 ? entry.default_chunks : kMostChunks;
+      for (int chunks = entry.default_chunks; chunks <= most; chunks += std::max(1, entry.chunk_step)) {
+        if (is_allowed(chunks_, chunks)) space_.variants.push_back({entry.name, chunks});
+      }
+    }
+  }
+
+  void add_tensor(int tensor) {
+    if (!is_allowed(tensor_, tensor)) return;
+    const bool open = !tensor_;
+    if (request_.heads == 0 && tensor > 1) return;
+    if (request_.heads > 0 && request_.heads % tensor != 0) return;
+    if (open && (tensor > request_.machine || (tensor & (tensor - 1)) != 0)) return;
+    for (const int context : divisors(request_.gpus / tensor)) add_context(tensor, context);
+  }
+
+  void add_context(int tensor, int context) {
+    if (!is_allowed(context_, context) || (request_.heads == 0 && context > 1)) return;
+    if (!context_ && (context > kMostContext || (context & (context - 1)) != 0)) return;
+    if (request_.sequence > 0 && request_.sequence % context != 0) return;
+    for (const int pipeline : divisors(request_.gpus / tensor / context)) {
+      const int data = request_.gpus / tensor / context / pipeline;
+      if (!is_allowed(pipeline_, pipeline) || !is_allowed(data_, data) || pipeline > request_.layers) continue;
+      for (const int expert : experts(data * context)) {
+        PlanChoice base;
+        base.tensor = tensor;
+        base.context = context;
+        base.expert = expert;
+        base.pipeline = pipeline;
+        base.data = data;
+        add_microbatches(base);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<int> experts(int ranks) const {
+    if (request_.experts == 0) return is_allowed(expert_, 1) ? std::vector<int>{1} : std::vector<int>{};
+    std::vector<int> all;
+    for (const int count : divisors(ranks)) {
+      if (request_.experts % count == 0 && is_allowed(expert_, count)) all.push_back(count);
+    }
+    return all;
+  }
+
+  void add_microbatches(PlanChoice base) {
+    if (request_.global_batch % base.data != 0) return;
+    const std::int64_t samples = request_.global_batch / base.data;
+    const auto add = [&](std::int64_t size) {
+      if (samples % size != 0) return;
+      base.microbatch = size;
+      base.microbatches = static_cast<int>(samples / size);
+      add_modes(base);
+    };
+    if (request_.microbatch > 0) return add(request_.microbatch);
+    if (microbatch_) {
+      for (const std::int64_t size : *microbatch_) {
+        if (size > 0) add(size);
+      }
+      return;
+    }
+    for (const int size : kMicrobatchSizes) add(size);
+  }
+
+  void add_modes(PlanChoice base) {
+    const bool modelled = request_.heads > 0;
+    for (int recompute = 0; recompute < (modelled ? 3 : 1); ++recompute) {
+      const char* const word = kRecomputeWords[recompute];
+      if (recompute_ && std::find(recompute_->begin(), recompute_->end(), word) == recompute_->end()) continue;
+      base.recompute = recompute;
+      for (const bool sequence : sequence_modes(base)) {
+        base.sequence = sequence;
+        space_.bases.push_back(base);
+      }
+    }
+  }
+
+  // Where nothing else is asked for, tensor ranks split the sequence: the same traffic, less memory.
+  [[nodiscard]] std::vector<bool> sequence_modes(const PlanChoice& base) const {
+    if (base.tensor == 1) return {false};
+    if (!sequence_) return {true};
+    std::vector<bool> modes;
+    for (const std::string& word : *sequence_) modes.push_back(word == "on");
+    return modes;
+  }
+
+  void say_restrictions() {
+    auto& all = space_.restrictions;
+    if (!tensor_ && request_.heads > 0) {
+      all.push_back("tensor ranks are a power of two within a machine of " + std::to_string(request_.machine) +
+                    " GPUs");
+    }
+    if (!context_ && request_.heads > 0) {
+      all.push_back("context ranks are a power of two up to " + std::to_string(kMostContext));
+    }
+    if (!microbatch_ && request_.microbatch == 0) {
+      all.emplace_back("a microbatch is 1, 2, 4, 8, 16 or 32 samples");
+    }
+    if (!sequence_ && request_.heads > 0) all.emplace_back("tensor ranks split the sequence, too");
+    if (!request_.allowed.contains("schedule")) {
+      all.push_back(std::to_string(space_.variants.size()) + " schedules and numbers of stages per device (up to " +
+                    std::to_string(kMostChunks) + "): synchronous, planned without times, whole sequences");
+    }
+    all.emplace_back("ranks are placed nearest first in the order tp, cp, dp, pp, unless --rank-order says otherwise");
+    if (request_.job.partition.empty()) all.emplace_back("the cut of the layers balances time");
+  }
+
+  const PlanRequest& request_;
+  std::optional<std::vector<std::int64_t>> tensor_, context_, expert_, pipeline_, data_, zero_, microbatch_, chunks_;
+  std::optional<std::vector<std::string>> recompute_, sequence_;
+  PlanSpace space_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& plan_keys() {
+  static const std::vector<std::string> keys{
+      "tp", "cp", "ep", "pp", "dp", "zero", "microbatch", "recompute", "sequence-parallel", "schedule", "chunks"};
+  return keys;
+}
+
+bool names_framework(const std::string& frameworks, const std::string& framework) {
+  constexpr std::string_view kFork = "fork of ";
+  for (std::size_t at = frameworks.find(framework); at != std::string::npos; at = frameworks.find(framework, at + 1)) {
+    const bool fork = at >= kFork.size() && frameworks.compare(at - kFork.size(), kFork.size(), kFork) == 0;
+    if (!fork) return true;
+  }
+  return false;
+}
+
+// One device has no order to choose; a stage needs a layer.
+std::vector<PlanVariant> PlanSpace::variants_of(const PlanChoice& base) const {
+  if (base.pipeline == 1) return {{"1f1b", 1}};
+  return variants;
+}
+
+std::vector<int> PlanSpace::zeros_of(const PlanChoice& base) const {
+  if (base.data > 1 || base.context > 1) return zeros;
+  return {0};
+}
+
+std::int64_t PlanSpace::size() const {
+  std::int64_t all = 0;
+  for (const PlanChoice& base : bases) {
+    all += static_cast<std::int64_t>(variants_of(base).size() * zeros_of(base).size());
+  }
+  return all;
+}
+
+PlanSpace plan_space(const PlanRequest& request) { return SpaceMaker(request).run(); }
+
+}  // namespace debubble

@@ -1,0 +1,142 @@
+// The bounds of a plan never exceed what the engine finds: on random orders and costs, and on modelled training jobs.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "scenario/check_scenario.hpp"
+#include "schedules/catalog.hpp"
+#include "sim/core/error.hpp"
+#include "studies/plan/bounds.hpp"
+#include "studies/plan/space.hpp"
+#include "studies/simulate/simulate.hpp"
+#include "tests/support/random_case.hpp"
+#include "tests/support/toy.hpp"
+
+using namespace debubble;
+using namespace debubble::testing;
+
+namespace {
+
+// "" when the bounds of `order` hold for what was simulated.
+std::string broken_bound(const OrderSummary& order, const StageCosts& costs, const StepWork& step,
+                         const Report& report) {
+  const Nanoseconds bound = step_bound(order, costs, step, report.schedule.microbatches);
+  if (bound > report.makespan) {
+    return "step bound " + std::to_string(bound) + " above " + std::to_string(report.makespan);
+  }
+  const std::vector<Bytes> memory = memory_bound(order, costs);
+  for (const DeviceReport& device : report.devices) {
+    const Bytes least = memory[static_cast<std::size_t>(device.device)];
+    if (least > device.peak_memory) {
+      return "memory bound of device " + std::to_string(device.device) + ", " + std::to_string(least) + ", above " +
+             std::to_string(device.peak_memory);
+    }
+  }
+  return "";
+}
+
+// Of so many microbatches, or fewer where the row refuses them.
+std::optional<Schedule> built(const ScheduleEntry& entry, int devices, int microbatches, int chunks) {
+  try {
+    ScheduleRequest request;
+    request.devices = devices;
+    request.microbatches = microbatches;
+    request.chunks = chunks;
+    return build_schedule(entry.name, request);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bounds by a pattern of the order hold for every synchronous row, with random costs") {
+  int tried = 0;
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+    Dice dice(seed);
+    const auto catalog = schedule_catalog();
+    const ScheduleEntry& entry = catalog[static_cast<std::size_t>(dice.from(0, static_cast<int>(catalog.size()) - 1))];
+    if (entry.family == ScheduleFamily::kAsynchronous) continue;
+    const int devices = static_cast<int>(dice.from(1, 6));
+    const int microbatches = static_cast<int>(dice.from(1, 5 * devices));
+    const int chunks = entry.chunk_step > 0 && entry.default_chunks > 1
+                           ? entry.default_chunks + entry.chunk_step * static_cast<int>(dice.from(0, 1))
+                           : 0;
+    const auto schedule = built(entry, devices, microbatches, chunks);
+    const auto pattern = built(entry, devices, std::min(microbatches, 2 * devices), chunks);
+    if (!schedule || !pattern) continue;
+    const StageCosts costs = random_costs(schedule->stages, dice);
+    const EngineRun run = run_engine(*schedule, costs, random_link(dice));
+    if (run.deadlock) continue;
+    CAPTURE(seed);
+    CAPTURE(entry.name);
+    CAPTURE(devices);
+    CAPTURE(microbatches);
+    REQUIRE_EQ(broken_bound(summarise(*schedule), costs, {}, run.report), "");
+    REQUIRE_EQ(broken_bound(summarise(*pattern, entry.splits_backward), costs, {}, run.report), "");
+    ++tried;
+  }
+  CHECK(tried > 1000);
+}
+
+TEST_CASE("the step bound of 1f1b with equal stages is its step, and every unit above it would be too much") {
+  const Schedule schedule = build("1f1b", 4, 8);
+  const StageCosts costs = toy_costs(schedule, 1, 2);
+  const EngineRun run = run_engine(schedule, costs, {});
+  CHECK_EQ(step_bound(summarise(schedule), costs, {}, 8), run.report.makespan);
+  CHECK_EQ(step_bound(summarise(build("1f1b", 4, 4)), costs, {}, 8), run.report.makespan);
+  StepWork step;
+  StepTask reduce;
+  reduce.duration = 20 * kUnit;
+  reduce.after_stages = {{0, 0}};
+  step.tasks.push_back(reduce);
+  CHECK_EQ(step_bound(summarise(schedule), costs, step, 8), (8 * 3 + 20) * kUnit);  // device 0 works without a gap
+}
+
+TEST_CASE("bounds hold for modelled training jobs with a step, on a cluster") {
+  PlanRequest request;
+  request.job.transformer.model = "gpt2-small";
+  request.job.transformer.sequence = 1024;
+  request.job.cluster.topology = "dgx-h100:2";
+  request.gpus = 16;
+  request.global_batch = 64;
+  request.layers = 14;
+  request.heads = 12;
+  request.sequence = 1024;
+  const PlanSpace space = plan_space(request);
+  REQUIRE(space.bases.size() > 50);
+  int tried = 0;
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+    Dice dice(seed);
+    const auto pick = [&](std::size_t count) {
+      return static_cast<std::size_t>(dice.from(0, static_cast<int>(count) - 1));
+    };
+    PlanChoice choice = space.bases[pick(space.bases.size())];
+    const std::vector<PlanVariant> variants = space.variants_of(choice);
+    const PlanVariant variant = variants[pick(variants.size())];
+    choice.schedule = variant.schedule;
+    choice.chunks = variant.chunks;
+    const std::vector<int> zeros = space.zeros_of(choice);
+    choice.zero = zeros[pick(zeros.size())];
+    try {
+      NoProgress nobody;
+      Scenario scenario = check_scenario(flags_of(choice, request.job));
+      const Simulated run = simulate(scenario, choice.schedule, nobody);
+      if (run.result.report.deadlock) continue;
+      scenario.microbatches = std::min(choice.microbatches, 2 * choice.pipeline);
+      const Job pattern = prepare(scenario, choice.schedule, nobody);
+      const std::string text = to_string(choice);
+      CAPTURE(text);
+      const OrderSummary order = summarise(pattern.schedule, find_schedule(choice.schedule)->splits_backward);
+      REQUIRE_EQ(broken_bound(order, pattern.costs, pattern.step, run.result.report), "");
+      const std::vector<Bytes> memory = memory_bound(order, pattern.costs);
+      if (missing_memory(memory, run.job.memory.capacities) > 0) REQUIRE(run.result.report.memory_fit->spare < 0);
+      ++tried;
+    } catch (const InputError&) {
+      continue;  // no such run
+    }
+  }
+  CHECK(tried > 100);
+}

@@ -1,0 +1,115 @@
+// The search of a plan against brute force: everything in the space simulated.
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+
+#include "scenario/check_scenario.hpp"
+#include "sim/core/error.hpp"
+#include "studies/plan/search.hpp"
+#include "studies/simulate/simulate.hpp"
+#include "tests/support/random_case.hpp"
+
+using namespace debubble;
+using namespace debubble::testing;
+
+namespace {
+
+// Small models and clusters, with little memory, and a part of the space left open.
+PlanRequest random_request(std::uint64_t seed) {
+  Dice dice(seed);
+  PlanRequest request;
+  request.job.transformer.model = dice.once_in(2) ? "gpt2-small" : "gpt2-medium";
+  request.job.transformer.sequence = 1024;
+  request.job.cluster.topology = "dgx-a100:1";
+  request.job.memory.memory = std::to_string(dice.from(4, 24)) + "GiB";
+  request.gpus = dice.once_in(2) ? 4 : 8;
+  request.global_batch = dice.once_in(2) ? 16 : 32;
+  request.layers = request.job.transformer.model == "gpt2-small" ? 14 : 26;
+  request.heads = request.job.transformer.model == "gpt2-small" ? 12 : 16;
+  request.sequence = 1024;
+  request.allowed["cp"] = {"1"};
+  request.allowed["recompute"] = {dice.once_in(2) ? "none" : "full"};
+  request.allowed["zero"] = {"0", std::to_string(dice.from(1, 3))};
+  request.allowed["microbatch"] = {std::to_string(1 << dice.from(0, 2))};
+  request.allowed["schedule"] = {"1f1b", "interleaved", dice.once_in(2) ? "zb-v" : "chimera", "gpipe"};
+  request.allowed["chunks"] = {"1", "2", "3"};
+  return request;
+}
+
+struct Best {
+  Nanoseconds step = std::numeric_limits<Nanoseconds>::max();
+  Bytes peak = std::numeric_limits<Bytes>::max();
+  std::int64_t fit = 0;
+};
+
+Best brute_force(const PlanRequest& request, const PlanSpace& space) {
+  Best best;
+  for (const PlanChoice& base : space.bases) {
+    for (const PlanVariant& variant : space.variants_of(base)) {
+      for (const int zero : space.zeros_of(base)) {
+        PlanChoice choice = base;
+        choice.schedule = variant.schedule;
+        choice.chunks = variant.chunks;
+        choice.zero = zero;
+        try {
+          NoProgress nobody;
+          const Report report =
+              simulate(check_scenario(flags_of(choice, request.job)), choice.schedule, nobody).result.report;
+          if (report.deadlock || report.memory_fit->spare < 0) continue;
+          Bytes peak = 0;
+          for (const DeviceReport& device : report.devices) peak = std::max(peak, device.peak_memory);
+          ++best.fit;
+          best.step = std::min(best.step, report.makespan);
+          best.peak = std::min(best.peak, peak);
+        } catch (const InputError&) {
+          continue;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("on small jobs the search finds what brute force finds, of the step and of the memory") {
+  int with_result = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const PlanRequest request = random_request(seed);
+    PlanSearch search(request, plan_space(request));
+    const Best best = brute_force(request, search.space());
+    CAPTURE(seed);
+    NoProgress nobody;
+    SearchOptions options;
+    options.gap = 0;
+    const SearchResult found = search.run(options, nobody);
+    CHECK_EQ(found.space, found.simulated + found.illegal + found.excluded_by_time + found.excluded_by_memory);
+    REQUIRE_EQ(found.runs.empty(), best.fit == 0);
+    if (best.fit == 0) {
+      CHECK(found.nearest.has_value());
+      continue;
+    }
+    CHECK_EQ(found.runs.front().step, best.step);
+    CHECK_EQ(found.remaining_gap, 0);
+    options.objective = PlanObjective::kMemory;
+    CHECK_EQ(search.run(options, nobody).runs.front().peak, best.peak);
+    ++with_result;
+  }
+  CHECK(with_result > 25);
+}
+
+TEST_CASE("a gap ends the search earlier, and is kept") {
+  const PlanRequest request = random_request(3);
+  NoProgress nobody;
+  SearchOptions options;
+  options.gap = 0;
+  const SearchResult exact = PlanSearch(request, plan_space(request)).run(options, nobody);
+  REQUIRE_FALSE(exact.runs.empty());
+  options.gap = 0.05;
+  const SearchResult near = PlanSearch(request, plan_space(request)).run(options, nobody);
+  CHECK(near.simulated <= exact.simulated);
+  const double best = static_cast<double>(exact.runs.front().step);
+  CHECK(static_cast<double>(near.runs.front().step) * (1 - options.gap) <= best);
+  CHECK(near.remaining_gap <= options.gap);
+}

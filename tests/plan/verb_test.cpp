@@ -1,0 +1,155 @@
+// `debubble plan` as people run it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::vector<std::string> kSmall{"plan", "--model", "gpt2-large", "--gpus", "8", "--global-batch", "32"};
+
+std::vector<std::string> small_with(std::vector<std::string> more) {
+  std::vector<std::string> all = kSmall;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("a model and a number of GPUs are enough for an answer that says what it assumed and how sure it is") {
+  const Folder folder;
+  const Outcome outcome = folder.run({"plan", "--model", "gpt2-small", "--gpus", "2", "--width", "300"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("plan for gpt2-small on 2 GPUs, 4096 samples per step\n") == 0);
+  for (const char* const part : {"\nbest       ", "\ncertainty  ", "\nsearched   ", "topology dgx-h100:1 (default)",
+                                 "samples of one step", "4 Mi tokens", "\nnext       debubble simulate "}) {
+    CHECK(contains(outcome.out, part));
+  }
+}
+
+TEST_CASE("the command of a plan simulates to the step and the memory that the plan says") {
+  const Folder folder;
+  const Json plan = Json::parse(folder.data(small_with({"--format", "json", "--top", "3"})));
+  CHECK(plan["schema_version"] == 1);
+  CHECK(plan["runs"].size() == 3);
+  for (const Json& run : plan["runs"]) {
+    const auto command = run["command"].get<std::string>();
+    REQUIRE(command.starts_with("debubble simulate "));
+    std::vector<std::string> words;
+    for (std::size_t begin = 9; begin < command.size();) {  // no word of these is quoted
+      const std::size_t end = std::min(command.find(' ', begin), command.size());
+      words.push_back(command.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    words.insert(words.end(), {"--format", "json"});
+    const Json simulated = Json::parse(folder.data(words));
+    CHECK(simulated["makespan_ns"] == run["makespan_ns"]);
+    CHECK(run["bound_ns"].get<std::int64_t>() <= run["makespan_ns"].get<std::int64_t>());
+  }
+  const Json& search = plan["search"];
+  CHECK(search["space"].get<int>() == search["simulated"].get<int>() + search["illegal"].get<int>() +
+                                          search["excluded_by_time"].get<int>() +
+                                          search["excluded_by_memory"].get<int>());
+  CHECK(search["remaining_gap"].get<double>() <= 0.01);
+}
+
+TEST_CASE("the answer is the same on any number of threads") {
+  const Folder folder;
+  const std::string one = folder.data(small_with({"--format", "csv", "--top", "50", "--threads", "1"}));
+  CHECK(one == folder.data(small_with({"--format", "csv", "--top", "50", "--threads", "2"})));
+  CHECK(one == folder.data(small_with({"--format", "csv", "--top", "50", "--threads", "5"})));
+  CHECK(std::count(one.begin(), one.end(), '\n') > 1);
+}
+
+TEST_CASE("what is fixed, by --fix, --only or the flag's own name, is kept") {
+  const Folder folder;
+  const auto runs = [&](const std::vector<std::string>& flags) {
+    return Json::parse(folder.data(small_with([&] {
+      std::vector<std::string> all = flags;
+      all.insert(all.end(), {"--format", "json", "--top", "100"});
+      return all;
+    }())))["runs"];
+  };
+  for (const Json& run : runs({"--fix", "tp=2,pp=4", "--only", "schedule=1f1b,zb-h1,microbatch=1,2"})) {
+    CHECK(run["choice"]["tp"] == 2);
+    CHECK(run["choice"]["pp"] == 4);
+    CHECK(run["choice"]["dp"] == 1);
+    CHECK(run["choice"]["microbatch"].get<int>() <= 2);
+    const auto schedule = run["choice"]["schedule"].get<std::string>();
+    CHECK((schedule == "1f1b" || schedule == "zb-h1"));
+  }
+  CHECK(runs({"--tp", "2", "-p", "4", "--gap", "0"}) == runs({"--fix", "tp=2,pp=4", "--gap", "0"}));
+  for (const Json& run : runs({"--runs-in", "deepspeed", "-p", "2"})) {
+    CHECK(run["choice"]["schedule"] == "1f1b");
+  }
+}
+
+TEST_CASE("what runs in a framework comes with what to paste there") {
+  const Folder folder;
+  const Json plan = Json::parse(folder.data(small_with(
+      {"--tp", "2", "-p", "2", "--schedules", "1f1b", "--zero", "1", "--recompute", "full", "--format", "json"})));
+  const Json& megatron = plan["frameworks"][0];
+  CHECK(megatron["framework"] == "Megatron-LM");
+  const auto text = megatron["text"].get<std::string>();
+  for (const char* const part :
+       {"--tensor-model-parallel-size 2 ", "--pipeline-model-parallel-size 2 ", "--global-batch-size 32",
+        "--sequence-parallel", "--use-distributed-optimizer", "--recompute-granularity full"}) {
+    CHECK(contains(text, part));
+  }
+  CHECK(contains(plan["frameworks"][1]["text"], "pipeline_parallel_schedule = \"1F1B\"\n"));
+  const Json deepspeed = Json::parse(plan["frameworks"][2]["text"].get<std::string>());
+  CHECK(deepspeed["train_batch_size"] == 32);
+  CHECK(deepspeed["zero_optimization"]["stage"] == 1);
+}
+
+TEST_CASE("where nothing fits, the answer names what is short and on how many GPUs it would fit") {
+  const Folder folder;
+  const Outcome outcome =
+      folder.run({"plan", "--model", "gpt-6.7b", "--gpus", "1", "--memory", "60GiB", "--global-batch", "8"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.out, "best       none fits the memory\n"));
+  CHECK(contains(outcome.out, "nearest    "));
+  CHECK(contains(outcome.out, " per GPU"));
+  CHECK(contains(outcome.out, "fits       on "));
+}
+
+TEST_CASE("a budget ends the search, and the answer says what is left") {
+  const Folder folder;
+  const Outcome outcome = folder.run(small_with({"--budget", "0s"}));
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.out, "none was found in the time that --budget gave"));
+}
+
+TEST_CASE("bad input is refused with the place and the remedy") {
+  const Folder folder;
+  const auto refused = [&](const std::vector<std::string>& flags, const char* code) {
+    const std::string text = folder.refusal(small_with(flags));
+    CAPTURE(text);
+    CHECK(contains(text, std::string("error[") + code + "]"));
+  };
+  refused({"-m", "8"}, "C087");
+  refused({"--param", "group=2"}, "C087");
+  refused({"--fix", "tp"}, "C006");
+  refused({"--fix", "tp=2", "--tp", "4"}, "C007");
+  refused({"--fix", "tpp=2"}, "C002");
+  refused({"--fix", "tp=two"}, "C003");
+  refused({"--fix", "zero=7"}, "C003");
+  refused({"--fix", "tp=3"}, "B050");
+  refused({"--only", "schedule=1f1c"}, "C002");
+  refused({"--runs-in", "jax"}, "C002");
+  refused({"--objective", "beauty"}, "C002");
+  refused({"--gap", "-1"}, "C012");
+  refused({"--price", "much"}, "C012");
+  refused({"--top", "0"}, "C012");
+  refused({"--gpus", "0"}, "C012");
+  CHECK(contains(folder.refusal({"plan", "--gpus", "8"}), "error[C004]"));
+  CHECK(contains(folder.refusal({"plan", "--model", "gpt2-large"}), "--gpus"));
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats/json/json.hpp"
+#include "tools/views/plan/plan_view.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr int kPlanVersion = 1;
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json choice_json(const PlanChoice& choice) {
+  return {{"tp", choice.tensor},
+          {"cp", choice.context},
+          {"ep", choice.expert},
+          {"pp", choice.pipeline},
+          {"dp", choice.data},
+          {"zero", choice.zero},
+          {"sequence_parallel", choice.sequence},
+          {"microbatch", choice.microbatch},
+          {"microbatches", choice.microbatches},
+          {"recompute", kRecomputeWords[choice.recompute]},
+          {"schedule", choice.schedule},
+          {"chunks", choice.chunks},
+          {"text", to_string(choice)}};
+}
+
+Json run_json(const Plan& plan, const PlannedRun& run) {
+  return {{"choice", choice_json(run.choice)},
+          {"makespan_ns", run.step},
+          {"bound_ns", run.bound},
+          {"bubble_ratio", run.bubble_ratio},
+          {"peak_memory_bytes", run.peak},
+          {"spare_memory_bytes", or_null(run.spare)},
+          {"throughput_samples_per_s", or_null(run.samples_per_second)},
+          {"throughput_tokens_per_s", or_null(run.tokens_per_second)},
+          {"mfu", or_null(run.mfu)},
+          {"cost", or_null(cost_of(plan, run))},
+          {"command", command_of(run.choice, plan.job)}};
+}
+
+Json search_json(const SearchResult& search) {
+  Json illegal = Json::array();
+  for (const auto& [code, count] : search.illegal_by_code) {
+    illegal.push_back({{"code", code}, {"count", count}, {"message", search.illegal_messages.at(code)}});
+  }
+  return {{"space", search.space},
+          {"simulated", search.simulated},
+          {"excluded_by_time", search.excluded_by_time},
+          {"excluded_by_memory", search.excluded_by_memory},
+          {"illegal", search.illegal},
+          {"illegal_by_code", illegal},
+          {"out_of_memory", search.out_of_memory},
+          {"deadlocked", search.deadlocked},
+          {"remaining_gap", search.remaining_gap},
+          {"interrupted", search.interrupted}};
+}
+
+Json nearest_json(const std::optional<NearMiss>& nearest) {
+  if (!nearest) return nullptr;
+  return {
+      {"choice", choice_json(nearest->choice)}, {"missing_bytes", nearest->missing}, {"simulated", nearest->simulated}};
+}
+
+std::string number(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
+
+}  // namespace
+
+std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool) {
+  Json json = Json::object();
+  json["schema_version"] = kPlanVersion;
+  json["tool"] = {{"name", "debubble"}, {"version", tool.version}};
+  json["command_line"] = tool.command_line;
+  json["gpus"] = plan.gpus;
+  json["global_batch"] = plan.global_batch;
+  json["objective"] = plan.objective == PlanObjective::kMemory ? "memory" : "step";
+  json["certainty"] = certainty_words(plan);
+  json["search"] = search_json(plan.search);
+  json["runs"] = Json::array();
+  for (std::size_t k = 0; k < std::min(top, plan.search.runs.size()); ++k) {
+    json["runs"].push_back(run_json(plan, plan.search.runs[k]));
+  }
+  json["alternatives"] = Json::array();
+  for (const Alternative& one : plan.alternatives) {
+    json["alternatives"].push_back({{"what", one.what}, {"run", one.run ? run_json(plan, *one.run) : Json(nullptr)}});
+  }
+  json["frameworks"] = Json::array();
+  for (const FrameworkFlags& one : plan.frameworks) {
+    json["frameworks"].push_back({{"framework", one.framework}, {"text", one.text}, {"note", one.note}});
+  }
+  json["nearest"] = nearest_json(plan.search.nearest);
+  json["enough_gpus"] = plan.enough_gpus ? Json(*plan.enough_gpus) : Json(nullptr);
+  json["restrictions"] = Json::array();
+  for (const std::string& one : plan.restrictions) json["restrictions"].push_back(one);
+  std::vector<Assumption> assumptions = plan.assumptions;
+  if (plan.best) {
+    const auto& own = plan.best->result.report.assumptions;
+    assumptions.insert(assumptions.end(), own.begin(), own.end());
+  }
+  json["assumptions"] = assumptions_json(assumptions);
+  return json.text(2) + "\n";
+}
+
+std::string plan_csv(const Plan& plan, std::size_t top) {
+  std::string csv =
+      "rank,makespan_ns,bubble_ratio,peak_memory_bytes,spare_memory_bytes,throughput_tokens_per_s,mfu,cost,tp,cp,ep,pp,"
+      "dp,zero,sequence_parallel,microbatch,microbatches,recompute,schedule,chunks\n";
+  for (std::size_t k = 0; k < std::min(top, plan.search.runs.size()); ++k) {
+    const PlannedRun& run = plan.search.runs[k];
+    const PlanChoice& c = run.choice;
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", k + 1, run.step,
+                       run.bubble_ratio, run.peak, run.spare ? std::to_string(*run.spare) : "",
+                       number(run.tokens_per_second), number(run.mfu), number(cost_of(plan, run)), c.tensor, c.context,
+                       c.expert, c.pipeline, c.data, c.zero, c.sequence ? 1 : 0, c.microbatch, c.microbatches,
+                       kRecomputeWords[c.recompute], c.schedule, c.chunks);
+  }
+  return csv;
+}
+
+}  // namespace debubble

@@ -1,0 +1,207 @@
+#include "tools/views/plan/plan_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+
+#include "formats/text/quantities.hpp"
+#include "formats/text/shell.hpp"
+#include "sim/core/words.hpp"
+#include "tools/views/advice.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/brief_assumptions.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+namespace {
+
+constexpr std::size_t kColumn = 11;
+
+std::string figures(const Plan& plan, const PlannedRun& run) {
+  std::string text = fmt::format("step {}, bubble {}", format_duration(run.step), format_percent(run.bubble_ratio));
+  if (run.tokens_per_second) {
+    text += fmt::format(", {:.0f} tokens/s", *run.tokens_per_second);
+  } else if (run.samples_per_second) {
+    text += fmt::format(", {:.1f} samples/s", *run.samples_per_second);
+  }
+  if (run.mfu) text += ", MFU " + format_percent(*run.mfu);
+  text += "; memory " + format_size(run.peak);
+  if (run.spare) text += ", " + format_size(*run.spare) + " to spare";
+  if (const auto cost = cost_of(plan, run)) {
+    text += fmt::format("; {:.2f} per {}", *cost, run.tokens_per_second ? "million tokens" : "thousand samples");
+  }
+  return text;
+}
+
+std::string slower(const PlannedRun& run, const PlannedRun& best) {
+  const double ratio = static_cast<double>(run.step) / static_cast<double>(best.step) - 1;
+  return fmt::format("{:+.1f} %", 100 * ratio);
+}
+
+// What a person would change first.
+bool matters_for_plan(const Assumption& one) {
+  constexpr std::array<std::string_view, 5> kKeys{"hardware", "memory", "kernel efficiency", "sample",
+                                                  "number formats"};
+  return std::find(kKeys.begin(), kKeys.end(), one.key) != kKeys.end();
+}
+
+class PlanText {
+ public:
+  PlanText(const Plan& plan, const ViewStyle& style) : plan_(plan), style_(style) {}
+
+  std::string run(std::size_t top) {
+    const std::string job = plan_.job.transformer.model.empty() ? "the profile" : plan_.job.transformer.model;
+    line(paint(style_.color, kBold,
+               fmt::format("plan for {} on {}, {} per step", printable(job), counted(plan_.gpus, "GPU"),
+                           counted(plan_.global_batch, "sample"))));
+    line("");
+    if (plan_.search.runs.empty()) {
+      add_failure();
+    } else {
+      add_best();
+    }
+    item("certainty", certainty_words(plan_));
+    item("searched", searched());
+    if (!plan_.search.runs.empty()) add_table(top);
+    add_also();
+    add_space();
+    add_paste();
+    return std::move(text_);
+  }
+
+ private:
+  void line(const std::string& text) { text_ += text + "\n"; }
+
+  void item(const std::string& name, const std::string& text) {
+    bool first = true;
+    for (const std::string& one : wrap(text, static_cast<std::size_t>(style_.width) - kColumn)) {
+      line(pad_right(first ? name : "", kColumn) + one);
+      first = false;
+    }
+  }
+
+  void add_best() {
+    const PlannedRun& best = plan_.search.runs.front();
+    item("best", to_string(best.choice));
+    item("", figures(plan_, best));
+    if (plan_.best && plan_.best->result.report.makespan > 0) {
+      const Advice advice = advise(plan_.best->result.report, AdviceContext{});
+      item("limit", advice.limit);
+    }
+  }
+
+  void add_failure() {
+    if (plan_.search.interrupted) return item("best", "none was found in the time that --budget gave");
+    if (!plan_.search.nearest) return item("best", "there is none: nothing in the space is a legal run");
+    const NearMiss& near = *plan_.search.nearest;
+    item("best", "none fits the memory");
+    item("nearest", fmt::format("{}: lacks {} per GPU{}", to_string(near.choice), format_size(near.missing),
+                                near.simulated ? "" : ", at least"));
+    if (plan_.enough_gpus) item("fits", fmt::format("on {} GPUs", *plan_.enough_gpus));
+  }
+
+  [[nodiscard]] std::string searched() const {
+    const SearchResult& s = plan_.search;
+    std::string text = fmt::format(
+        "{} ways to run it: {} simulated, {} excluded by a bound of their step time, {} by one of their "
+        "memory, {} illegal",
+        s.space, s.simulated, s.excluded_by_time, s.excluded_by_memory, s.illegal);
+    if (s.out_of_memory > 0) text += fmt::format("; of those simulated {} did not fit", s.out_of_memory);
+    if (s.deadlocked > 0) text += fmt::format("; {} deadlocked", s.deadlocked);
+    return text;
+  }
+
+  void add_table(std::size_t top) {
+    using Side = Table::Side;
+    Table table({{"", Side::kRight},
+                 {"step", Side::kRight},
+                 {"slower", Side::kRight},
+                 {"bubble", Side::kRight},
+                 {"memory", Side::kRight},
+                 {"plan", Side::kLeft}});
+    const std::vector<PlannedRun>& runs = plan_.search.runs;
+    for (std::size_t k = 0; k < std::min(top, runs.size()); ++k) {
+      table.add_row({std::to_string(k + 1), format_duration(runs[k].step), slower(runs[k], runs.front()),
+                     format_percent(runs[k].bubble_ratio), format_size(runs[k].peak), to_string(runs[k].choice)});
+    }
+    line("");
+    text_ += table.text(static_cast<std::size_t>(style_.width));
+    line("");
+  }
+
+  void add_also() {
+    for (const Alternative& one : plan_.alternatives) {
+      item("also", one.what + (one.run ? ": " + to_string(one.run->choice) : ": nothing in the space"));
+      if (!one.run) continue;
+      const PlannedRun& best = plan_.search.runs.front();
+      item("", one.run->choice == best.choice ? std::string("the best itself")
+                                              : figures(plan_, *one.run) + " (" + slower(*one.run, best) + ")");
+    }
+  }
+
+  void add_space() {
+    std::string all;
+    for (const std::string& one : plan_.restrictions) all += (all.empty() ? "" : "; ") + one;
+    item("space", all);
+    std::vector<Assumption> assumptions = plan_.assumptions;
+    if (plan_.best) {
+      const auto& own = plan_.best->result.report.assumptions;
+      std::copy_if(own.begin(), own.end(), std::back_inserter(assumptions), matters_for_plan);
+    }
+    std::string text;
+    for (const BriefAssumption& one : brief_assumptions(assumptions)) {
+      text += fmt::format("{}{} {} ({})", text.empty() ? "" : "; ", one.what, one.amount, to_string(one.source));
+    }
+    if (plan_.best) text += "; the rest is printed by the command under next";
+    item("assumed", printable(text));
+  }
+
+  void add_paste() {
+    if (plan_.search.runs.empty()) return;
+    for (const FrameworkFlags& one : plan_.frameworks) {
+      if (one.text.empty()) {
+        item("paste", one.framework + ": " + one.note);
+        continue;
+      }
+      item("paste", one.framework + (one.note.empty() ? ":" : ": " + one.note));
+      std::size_t begin = 0;
+      while (begin < one.text.size()) {
+        const std::size_t end = std::min(one.text.find('\n', begin), one.text.size());
+        item("", one.text.substr(begin, end - begin));
+        begin = end + 1;
+      }
+    }
+    item("next", command_of(plan_.search.runs.front().choice, plan_.job));
+  }
+
+  const Plan& plan_;
+  const ViewStyle& style_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string certainty_words(const Plan& plan) {
+  const SearchResult& search = plan.search;
+  const char* const what = plan.objective == PlanObjective::kMemory ? "take less memory" : "be faster";
+  if (search.runs.empty()) {
+    return search.interrupted ? "the budget ended the search: nothing is proven"
+                              : "proven: whatever was not simulated is illegal, or its memory bound does not fit";
+  }
+  if (search.remaining_gap <= 0) return "optimal in this space, proven by bounds";
+  const std::string gap = fmt::format("{:.2f} %", 100 * search.remaining_gap);
+  if (search.interrupted) {
+    return "the budget ended the search: something that was not simulated could " + std::string(what) + " by up to " +
+           gap + "; how far it came depends on this machine";
+  }
+  return fmt::format("proven: nothing in this space can {} by more than {}; --gap 0 closes the rest", what, gap);
+}
+
+std::string plan_view(const Plan& plan, std::size_t top, const ViewStyle& style) {
+  return PlanText(plan, style).run(top);
+}
+
+}  // namespace debubble

@@ -1,0 +1,22 @@
+// A plan as text, JSON and CSV.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "formats/exporters/report_json.hpp"
+#include "studies/plan/plan.hpp"
+#include "tools/views/style.hpp"
+
+namespace debubble {
+
+// The best `top` runs are shown.
+[[nodiscard]] std::string plan_view(const Plan& plan, std::size_t top, const ViewStyle& style);
+[[nodiscard]] std::string plan_json(const Plan& plan, std::size_t top, const ToolFacts& tool);
+// One line for each run that was simulated and fits, the best first.
+[[nodiscard]] std::string plan_csv(const Plan& plan, std::size_t top);
+
+// "nothing that was left out can be shorter by more than 0.9 %"
+[[nodiscard]] std::string certainty_words(const Plan& plan);
+
+}  // namespace debubble

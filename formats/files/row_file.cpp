@@ -76,40 +76,40 @@ RowFile::RowFile(std::string path, const RowFileForm& form, bool resume) : path_
     throw InputError({"C050", path_, "this is a directory, not a file", "name the file to write"});
   }
   if (resume && !regular) {
-    throw InputError({"C110", "--resume", (path_ == "-" ? "standard output" : path_) + " cannot be gone on with",
+    throw InputError({"C050", "--resume", (path_ == "-" ? "standard output" : path_) + " cannot be gone on with",
                       "name a file: -o rows.csv --resume"});
   }
   if (regular) {
     open_regular(form, resume);
   } else if (path_ == "-") {
     path_ = "standard output";
-    descriptor_ = STDOUT_FILENO;
+    file_.number = STDOUT_FILENO;
   } else {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail_row_file(path_, "cannot open the file for writing", errno);
+    file_.number = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file_.number < 0) fail_row_file(path_, "cannot open the file for writing", errno);
   }
   if (!has_header_ && !form.header.empty()) append(form.header);
 }
 
-RowFile::~RowFile() {
-  if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) ::close(descriptor_);
+RowFile::Descriptor::~Descriptor() {
+  if (number >= 0 && number != STDOUT_FILENO) ::close(number);
 }
 
 void RowFile::open_regular(const RowFileForm& form, bool resume) {
   if (path_.ends_with(".gz")) {
-    throw InputError({"C110", path_, "rows are appended one by one, and a compressed file cannot be gone on with",
+    throw InputError({"C050", path_, "rows are appended one by one, and a compressed file cannot be gone on with",
                       "write it plain, and compress it when it is whole"});
   }
-  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail_row_file(path_, "cannot open the file for writing", errno);
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    throw InputError({"C110", path_, "another debubble is writing this file", "wait for it, or name another file"});
+  file_.number = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file_.number < 0) fail_row_file(path_, "cannot open the file for writing", errno);
+  if (::flock(file_.number, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw InputError({"C050", path_, "another debubble is writing this file", "wait for it, or name another file"});
   }
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) fail_row_file(path_, "cannot read the file", errno);
+  if (::fstat(file_.number, &status) != 0) fail_row_file(path_, "cannot read the file", errno);
   if (status.st_size == 0) return;
   if (!resume) {
-    throw InputError({"C110", path_, "the file has something in it, and a " + form.what + " replaces nothing",
+    throw InputError({"C050", path_, "the file has something in it, and a " + form.what + " replaces nothing",
                       "add --resume to go on with it, name another file, or remove it"});
   }
   take_over(form);
@@ -118,10 +118,10 @@ void RowFile::open_regular(const RowFileForm& form, bool resume) {
 // The file must be the beginning of these rows; a torn line at its end is cut off.
 void RowFile::take_over(const RowFileForm& form) {
   const auto refuse = [&](std::int64_t line, const std::string& what) {
-    throw InputError({"C111", path_ + ":" + std::to_string(line), what,
+    throw InputError({"C050", path_ + ":" + std::to_string(line), what,
                       "name the file of this " + form.what + ", or another one to begin anew"});
   };
-  LineReader lines(descriptor_);
+  LineReader lines(file_.number);
   std::string line;
   std::int64_t number = 1;
   bool whole = lines.next(line);
@@ -146,13 +146,13 @@ void RowFile::take_over(const RowFileForm& form) {
   if (!line.empty() && !in_header && (rows_ == form.rows || !is_begun(line, form.prefix(rows_)))) {
     refuse(number, "this is not row " + std::to_string(rows_) + " of this " + form.what);
   }
-  if (::ftruncate(descriptor_, lines.whole()) != 0) fail_row_file(path_, "cannot write", errno);
-  if (::lseek(descriptor_, lines.whole(), SEEK_SET) < 0) fail_row_file(path_, "cannot write", errno);
+  if (::ftruncate(file_.number, lines.whole()) != 0) fail_row_file(path_, "cannot write", errno);
+  if (::lseek(file_.number, lines.whole(), SEEK_SET) < 0) fail_row_file(path_, "cannot write", errno);
 }
 
 void RowFile::append(std::string_view lines) {
   while (!lines.empty()) {
-    const ssize_t written = ::write(descriptor_, lines.data(), lines.size());
+    const ssize_t written = ::write(file_.number, lines.data(), lines.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail_row_file(path_, "cannot write", errno);
     lines.remove_prefix(static_cast<std::size_t>(written));

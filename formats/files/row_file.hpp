@@ -23,14 +23,10 @@ struct RowFileForm {
 
 class RowFile {
  public:
-  // Opens it, or what is there of it with `resume`. Throws InputError: C050, C051 as OutputFile does; C110 when the
-  // file has something in it and `resume` is not set, when another process writes it, or when it cannot be resumed;
-  // C111 when what is in it is not the beginning of these rows.
+  // Opens it, or what is there of it with `resume`. Throws InputError: C051 as OutputFile does; C050 for a directory,
+  // when the file has something in it and `resume` is not set, when another process writes it, when it cannot be gone
+  // on with, and when what is in it is not the beginning of these rows.
   RowFile(std::string path, const RowFileForm& form, bool resume);
-  ~RowFile();
-  RowFile(const RowFile&) = delete;
-  RowFile& operator=(const RowFile&) = delete;
-
   // Whole rows that were there.
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   // Whole lines. Throws InputError C051 when the system refuses; then part of them may have been written.
@@ -40,8 +36,18 @@ class RowFile {
   void open_regular(const RowFileForm& form, bool resume);
   void take_over(const RowFileForm& form);
 
+  // Closed with it, stdout but for that.
+  class Descriptor {
+   public:
+    Descriptor() = default;
+    ~Descriptor();
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int number = -1;
+  };
+
   std::string path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   std::int64_t rows_ = 0;
   bool has_header_ = false;  // it was there
 };

@@ -57,6 +57,7 @@ SweepBest swept_best(const SweptRow& row, SweepMerit merit) {
   best.makespan = report.makespan;
   best.bubble_ratio = report.bubble_ratio;
   best.rate = sweep_rate(report);
+  best.in_samples = report.samples_per_second.has_value();
   best.mfu = report.mfu;
   best.peak = highest_peak(report);
   if (report.memory_fit) best.spare = report.memory_fit->spare;

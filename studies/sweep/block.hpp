@@ -31,7 +31,8 @@ struct SweepBest {
   std::int64_t row = 0;
   Nanoseconds makespan = 0;
   double bubble_ratio = 0;
-  double rate = 0;  // sweep_rate
+  double rate = 0;          // sweep_rate
+  bool in_samples = false;  // it counts samples, not microbatches
   std::optional<double> mfu;
   Bytes peak = 0;
   std::optional<Bytes> spare;

@@ -45,7 +45,7 @@ void write_swept(live::MessageWriter& writer, const SweepBlock& block) {
     writer.number(best.row).number(best.makespan);
     real(best.bubble_ratio);
     real(best.rate);
-    writer.number(best.mfu ? 1 : 0);
+    writer.number(best.in_samples ? 1 : 0).number(best.mfu ? 1 : 0);
     real(best.mfu.value_or(0));
     writer.number(best.peak).number(best.spare ? 1 : 0).number(best.spare.value_or(0)).text(best.limit);
   }
@@ -69,6 +69,7 @@ SweepBlock read_swept(live::MessageReader& reader) {
     best.makespan = reader.number();
     best.bubble_ratio = real();
     best.rate = real();
+    best.in_samples = reader.number() != 0;
     const bool has_mfu = reader.number() != 0;
     const double mfu = real();
     if (has_mfu) best.mfu = mfu;
@@ -179,7 +180,7 @@ class SweepRanks::Talk {
 // What rank 0 knows of the others.
 class SweepRanks::Deal {
  public:
-  explicit Deal(int size) : others_(static_cast<std::size_t>(size)) {
+  Deal(int size, std::chrono::seconds patience) : patience_(patience), others_(static_cast<std::size_t>(size)) {
     for (Other& other : others_) other.heard = SweepClock::now();
   }
 
@@ -254,29 +255,31 @@ class SweepRanks::Deal {
 
   std::string look_after(int rank, BlockBoard& board) {
     Other& other = others_[static_cast<std::size_t>(rank)];
-    if (other.lost || SweepClock::now() - other.heard < kSilence) return "";
+    if (other.lost || SweepClock::now() - other.heard < patience_) return "";
     other.lost = true;
     for (const auto& [number, range] : other.open) board.give_back(range);
     const std::size_t open = std::exchange(other.open, {}).size();
     const std::string name = other.host.empty() ? "rank " + std::to_string(rank) : ranks_name(rank, other.host);
-    return name + " has been silent for " + std::to_string(kSilence.count()) + " s: others do its " +
+    return name + " has been silent for " + std::to_string(patience_.count()) + " s: others do its " +
            std::to_string(open) + " open blocks\n";
   }
 
+  std::chrono::seconds patience_;
   std::vector<Other> others_;
   SweepClock::time_point beat_;
 };
 
-SweepRanks::SweepRanks(std::unique_ptr<Talk> talk)
-    : talk_(std::move(talk)), deal_(std::make_unique<Deal>(talk_->passing.size())) {}
+SweepRanks::SweepRanks(std::unique_ptr<Talk> talk, std::chrono::seconds patience)
+    : patience_(patience), talk_(std::move(talk)), deal_(std::make_unique<Deal>(talk_->passing.size(), patience)) {}
 
 SweepRanks::~SweepRanks() = default;
 
-std::unique_ptr<SweepRanks> SweepRanks::join() {
+std::unique_ptr<SweepRanks> SweepRanks::join(std::chrono::seconds patience) {
   if (!live::mpi_rank_of_environment() || size_of_environment().value_or(2) == 1) return nullptr;
   live::MessagePassing& passing = live::join(plugin_for_sweeps());
   if (passing.size() == 1) return nullptr;
-  return std::unique_ptr<SweepRanks>(new SweepRanks(std::make_unique<Talk>(passing)));  // NOLINT: a private constructor
+  return std::unique_ptr<SweepRanks>(
+      new SweepRanks(std::make_unique<Talk>(passing), patience));  // NOLINT: a private constructor
 }
 
 int SweepRanks::rank() const { return talk_->passing.rank(); }
@@ -337,9 +340,9 @@ void SweepRanks::serve(const SweepSpace& space, const SweepForm& form, std::uint
       beat = now;
       channel.send(0, live::MessageWriter().number(static_cast<std::int64_t>(SweepWord::kAlive)));
     }
-    if (now - heard > 3 * kSilence) {
+    if (now - heard > 3 * patience_) {
       live::leave_alone();
-      throw UnavailableError({"E012", "", "rank 0 has been silent for " + std::to_string(3 * kSilence.count()) + " s",
+      throw UnavailableError({"E012", "", "rank 0 has been silent for " + std::to_string(3 * patience_.count()) + " s",
                               "what it has written is whole: go on with --resume"});
     }
     if (idle) std::this_thread::sleep_for(std::chrono::microseconds(200));

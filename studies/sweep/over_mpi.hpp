@@ -4,8 +4,8 @@
 //     rank 0   board ── block 7 ──►  rank 2's threads        rank 0 reads 0 1 2 3 ... as if it were alone
 //                    ◄─ its lines ──
 //
-// A rank that says nothing for `kSilence` is taken for lost, and its open blocks are done by others. (mpirun as it
-// comes ends the whole job when a rank dies: see docs/sweep.md for how to keep it going, and for --resume.)
+// A rank that says nothing for as long as `patience` is taken for lost, and its open blocks are done by others. (mpirun
+// as it comes ends the whole job when a rank dies: see docs/sweep.md for how to keep it going, and for --resume.)
 #pragma once
 
 #include <chrono>
@@ -21,11 +21,9 @@ namespace debubble {
 
 class SweepRanks {
  public:
-  static constexpr std::chrono::seconds kSilence{20};
-
   // Nothing where this process was not started by mpirun or srun, or is the only one. Throws UnavailableError U052
   // where there are several and this debubble has no MPI.
-  [[nodiscard]] static std::unique_ptr<SweepRanks> join();
+  [[nodiscard]] static std::unique_ptr<SweepRanks> join(std::chrono::seconds patience);
   ~SweepRanks();
   SweepRanks(const SweepRanks&) = delete;
   SweepRanks& operator=(const SweepRanks&) = delete;
@@ -47,8 +45,9 @@ class SweepRanks {
  private:
   class Deal;
   class Talk;
-  explicit SweepRanks(std::unique_ptr<Talk> talk);
+  SweepRanks(std::unique_ptr<Talk> talk, std::chrono::seconds patience);
 
+  std::chrono::seconds patience_;
   std::unique_ptr<Talk> talk_;
   std::unique_ptr<Deal> deal_;
 };

@@ -34,6 +34,7 @@ struct SweepOptions {
   std::optional<int> top;
   std::string best = "throughput";
   bool resume = false;
+  std::optional<int> patience;
 };
 
 FlagRows flag_rows(SweepOptions& options) {
@@ -43,7 +44,7 @@ FlagRows flag_rows(SweepOptions& options) {
        .group = kGroup,
        .type = "WHAT",
        .words = kSweepMerits,
-       .help = "text: rows ranked by throughput (default), per-device, step, bubble, memory or mfu",
+       .help = "text: ranked by throughput (default), step, ...",
        .preset = "throughput",
        .target = &options.best},
       {.name = "--top",
@@ -62,6 +63,12 @@ FlagRows flag_rows(SweepOptions& options) {
        .help = "threads of this process",
        .default_text = "all cores",
        .target = &options.threads},
+      {.name = "--patience",
+       .group = kGroup,
+       .unit = FlagUnit::kSeconds,
+       .help = "over MPI: silence after which a rank is lost",
+       .default_text = "20",
+       .target = &options.patience},
   };
 }
 
@@ -94,7 +101,9 @@ class Sweep : public Command {
       fail("C004", "--resume", "a table of the best is not a file of rows", "add --format csv or --format json");
     }
     fingerprint_ = fingerprint_of(sweep_, space, std::string(kVersion));
-    ranks_ = SweepRanks::join();
+    constexpr int kMostPatience = 86400;
+    const int patience = count_in_range(options_.patience, "--patience", kMostPatience, 20);
+    ranks_ = SweepRanks::join(std::chrono::seconds(patience));
     if (ranks_ != nullptr && ranks_->rank() > 0) return serve(space, as_text);
     return as_text ? run_as_text(space) : run_as_rows(space);
   }
@@ -164,11 +173,12 @@ class Sweep : public Command {
     if (!news.empty()) std::fprintf(stderr, "debubble: %s", news.c_str());
   }
 
-  // A row that did not run is a row like any other; that none ran is a finding.
+  // A row that did not run is a row like any other; that none ran is a finding, or wrong usage where all were refused.
   static int status_of(const SweepBlock& sum, int signal) {
     if (signal != 0) return 128 + signal;
     if (sum.rows_with(kExitInternal) > 0) return kExitInternal;
-    return sum.rows() > 0 && sum.rows_with(kExitOk) == 0 ? kExitFinding : kExitOk;
+    if (sum.rows() == 0 || sum.rows_with(kExitOk) > 0) return kExitOk;
+    return sum.rows_with(kExitUsage) == sum.rows() ? kExitUsage : kExitFinding;
   }
 
   static constexpr std::int64_t kBlocksAhead = 8;

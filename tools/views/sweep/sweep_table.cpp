@@ -46,7 +46,8 @@ Table best_table(const SweepBlock& sum, const SweepSpace& space) {
       std::any_of(sum.best.begin(), sum.best.end(), [](const SweepBest& b) { return b.spare.has_value(); });
   const bool mfus = std::any_of(sum.best.begin(), sum.best.end(), [](const SweepBest& b) { return b.mfu.has_value(); });
   columns.push_back({fmt::format("step {}", time.unit), kRight});
-  columns.push_back({mfus ? "samples/s" : "microbatches/s", kRight});
+  const bool samples = !sum.best.empty() && sum.best.front().in_samples;
+  columns.push_back({samples ? "samples/s" : "microbatches/s", kRight});
   columns.push_back({"bubble", kRight});
   if (mfus) columns.push_back({"MFU", kRight});
   columns.push_back({fmt::format("peak {}", memory.unit), kRight});

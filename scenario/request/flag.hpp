@@ -71,8 +71,9 @@ struct Flag {
   FlagCount count = FlagCount::kLast;
   FlagForm form = FlagForm::kPlain;
   bool required = false;
-  bool repeated = true;   // whether a command that is suggested repeats it
-  bool* given = nullptr;  // set where the command line has it, whatever its value
+  bool of_schedule = false;  // says how the ops are ordered: only check_schedule_flags() looks at it
+  bool repeated = true;      // whether a command that is suggested repeats it
+  bool* given = nullptr;     // set where the command line has it, whatever its value
   FlagRule needs = {};
   FlagRule excludes = {};
 };

@@ -198,12 +198,18 @@ class SweepRanks::Deal {
     return news;
   }
 
+  // With whether a rank is lost.
   void tell_all(Talk& talk, SweepWord word) {
+    live::MessageWriter message;
+    message.number(static_cast<std::int64_t>(word)).number(lost_any() ? 1 : 0);
     for (std::size_t rank = 1; rank < others_.size(); ++rank) {
-      if (!others_[rank].lost) {
-        talk.channel.send(static_cast<int>(rank), live::MessageWriter().number(static_cast<std::int64_t>(word)));
-      }
+      if (!others_[rank].lost) talk.channel.send(static_cast<int>(rank), message);
     }
+  }
+  // Once all are known to mean the same sweep, or are lost.
+  [[nodiscard]] bool all_agree() const {
+    return std::all_of(others_.begin() + 1, others_.end(),
+                       [](const Other& other) { return other.threads > 0 || other.lost; });
   }
   [[nodiscard]] bool lost_any() const {
     return std::any_of(others_.begin(), others_.end(), [](const Other& other) { return other.lost; });
@@ -272,7 +278,9 @@ class SweepRanks::Deal {
 SweepRanks::SweepRanks(std::unique_ptr<Talk> talk, std::chrono::seconds patience)
     : patience_(patience), talk_(std::move(talk)), deal_(std::make_unique<Deal>(talk_->passing.size(), patience)) {}
 
-SweepRanks::~SweepRanks() = default;
+SweepRanks::~SweepRanks() {
+  if (rank() == 0 && !dismissed_) dismiss();
+}
 
 std::unique_ptr<SweepRanks> SweepRanks::join(std::chrono::seconds patience) {
   if (!live::mpi_rank_of_environment() || size_of_environment().value_or(2) == 1) return nullptr;
@@ -293,10 +301,16 @@ int SweepRanks::threads() const {
 }
 
 std::string SweepRanks::deal(BlockBoard& board, std::uint64_t fingerprint) {
-  return deal_->turn(*talk_, board, fingerprint);
+  std::string news = deal_->turn(*talk_, board, fingerprint);
+  while (!deal_->all_agree()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    news += deal_->turn(*talk_, board, fingerprint);
+  }
+  return news;
 }
 
 void SweepRanks::dismiss() {
+  dismissed_ = true;
   deal_->tell_all(*talk_, SweepWord::kEnd);
   if (deal_->lost_any()) {
     live::leave_alone();
@@ -320,7 +334,10 @@ void SweepRanks::serve(const SweepSpace& space, const SweepForm& form, std::uint
       idle = false;
       heard = SweepClock::now();
       const auto word = static_cast<SweepWord>(received->message.number());
-      if (word == SweepWord::kEnd) return;
+      if (word == SweepWord::kEnd) {
+        if (received->message.number() != 0) live::leave_alone();
+        return;
+      }
       if (word != SweepWord::kBlock) continue;
       BlockRange range;
       range.number = received->message.number();
@@ -342,7 +359,7 @@ void SweepRanks::serve(const SweepSpace& space, const SweepForm& form, std::uint
     }
     if (now - heard > 3 * patience_) {
       live::leave_alone();
-      throw UnavailableError({"E012", "", "rank 0 has been silent for " + std::to_string(3 * patience_.count()) + " s",
+      throw UnavailableError({"E015", "", "rank 0 has been silent for " + std::to_string(3 * patience_.count()) + " s",
                               "what it has written is whole: go on with --resume"});
     }
     if (idle) std::this_thread::sleep_for(std::chrono::microseconds(200));

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "scenario/check_scenario.hpp"
 #include "scenario/job/progress.hpp"
@@ -14,14 +15,25 @@ namespace debubble {
 
 namespace {
 
-Report sweep_report(const ScenarioFlags& flags) {
-  NoProgress progress;
-  const Scenario scenario = check_scenario(flags);
-  const std::string name = scenario.schedules.empty() ? "1f1b" : scenario.schedules.front();
-  return simulate(scenario, name, progress).result.report;
-}
+// A scenario has a few hundred kilobytes at most: the layers of a large model.
+constexpr std::size_t kMostScenarios = 128;
 
 }  // namespace
+
+const Scenario& SweepRunner::scenario() {
+  std::vector<std::size_t> key = point_.places();
+  for (std::size_t k = 0; k < key.size(); ++k) {
+    if (space_.axes()[k].of_schedule) key[k] = 0;
+  }
+  const auto found = known_.find(key);
+  if (found != known_.end()) {
+    check_schedule_flags(point_.flags(), found->second);
+    return found->second;
+  }
+  Scenario checked = check_scenario(point_.flags());
+  if (known_.size() == kMostScenarios) known_.clear();
+  return known_.emplace(std::move(key), std::move(checked)).first->second;
+}
 
 SweptRow SweepRunner::run(std::int64_t row) {
   SweptRow result;
@@ -29,7 +41,10 @@ SweptRow SweepRunner::run(std::int64_t row) {
   point_.move_to(row);
   result.places = point_.places();
   try {
-    result.report = sweep_report(point_.flags());
+    NoProgress progress;
+    const Scenario& checked = scenario();
+    const std::string name = checked.schedules.empty() ? "1f1b" : checked.schedules.front();
+    result.report = simulate(checked, name, progress).result.report;
     const bool finding = !result.has_numbers() || out_of_memory(result.report);
     result.status = finding ? kExitFinding : kExitOk;
   } catch (const InputError& error) {

@@ -70,7 +70,8 @@ SweepSpace::SweepSpace(const SweepFlags& flags) {
     std::string name = axis_name(rows[row], values);
     const int number = ++named[name];
     if (number > 1) name += "." + std::to_string(number);
-    axes_.push_back({row, std::move(name), takes_whole_numbers(rows[row]), is_switch(rows[row]), std::move(values)});
+    axes_.push_back({row, std::move(name), takes_whole_numbers(rows[row]), is_switch(rows[row]), rows[row].of_schedule,
+                     std::move(values)});
   };
   for (std::size_t row = 0; row < rows.size(); ++row) {
     std::string joined;  // occurrences of a flag that is one axis

@@ -41,6 +41,7 @@ struct SweepAxis {
   std::string name;                 // "tp", "param.group"; "slow.2" of a second --slow
   bool whole = false;               // its values are whole numbers
   bool on_off = false;              // a switch
+  bool of_schedule = false;         // see Flag::of_schedule
   std::vector<std::string> values;  // at least one; a switch's are "true" and "false"
 };
 

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "formats/files/row_file.hpp"
 #include "sim/core/error.hpp"
@@ -51,9 +53,15 @@ TEST_CASE("cut off at any byte, a file of rows goes on to what it would have bee
 TEST_CASE("a file of something else is refused and stays as it is") {
   const Folder folder;
   const RowFileForm form = form_of("row,sweep,x\n", "");
-  for (const char* text :
-       {"notes", "row,sweep,y\n", "row,sweep,x\n1,ab,\n", "row,sweep,x\n0,cd,\n", "row,sweep,x\n0,ab,\n0,ab,\n",
-        "row,sweep,x\n0,ab,\n1,cd", "row,sweep,x\n\n", "row,sweep,x\n0,ab,\n\0\0\0"}) {
+  const std::vector<std::string> others{"notes",
+                                        "row,sweep,y\n",
+                                        "row,sweep,x\n1,ab,\n",
+                                        "row,sweep,x\n0,cd,\n",
+                                        "row,sweep,x\n0,ab,\n0,ab,\n",
+                                        "row,sweep,x\n0,ab,\n1,cd",
+                                        "row,sweep,x\n\n",
+                                        "row,sweep,x\n0,ab,\n" + std::string(3, '\0')};
+  for (const std::string& text : others) {
     CAPTURE(text);
     folder.write("f", text);
     CHECK(refused(folder.path("f"), form, true).starts_with("C050"));

@@ -157,6 +157,7 @@ class Sweep : public Command {
     const int all = threads * (ranks_ != nullptr ? ranks_->size() : 1);
     BlockBoard board(first, space.rows(), rows_per_block(rows, all), kBlocksAhead * all);
     const SweepCrew crew(board, space, form_, threads);
+    if (ranks_ != nullptr) tell(ranks_->deal(board, fingerprint_));
     while (!board.finished() && interrupt.noted() == 0) {
       if (ranks_ != nullptr) tell(ranks_->deal(board, fingerprint_));
       const std::optional<SweepBlock> block = board.next(ranks_ != nullptr ? 1ms : 100ms);

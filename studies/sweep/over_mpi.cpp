@@ -6,11 +6,8 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <condition_variable>
 #include <cstdlib>
-#include <deque>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,7 +18,9 @@
 #include "live/mpi/join.hpp"
 #include "live/mpi/plugin_loader.hpp"
 #include "sim/core/error.hpp"
+#include "studies/sweep/block_codec.hpp"
 #include "studies/sweep/crew.hpp"
+#include "studies/sweep/dealt_blocks.hpp"
 
 namespace debubble {
 
@@ -32,113 +31,6 @@ constexpr std::chrono::seconds kBeat{1};
 
 // The first number of every message.
 enum class SweepWord : std::int64_t { kHello, kBlock, kDone, kAlive, kEnd };
-
-void write_swept(live::MessageWriter& writer, const SweepBlock& block) {
-  writer.text(block.lines).number(static_cast<std::int64_t>(block.tallies.size()));
-  for (const auto& [ending, tally] : block.tallies) {
-    writer.number(ending.first).text(ending.second).number(tally.rows).text(tally.reason);
-  }
-  const auto real = [&](double value) { writer.number(std::bit_cast<std::int64_t>(value)); };
-  writer.number(static_cast<std::int64_t>(block.best.size()));
-  for (const SweepBest& best : block.best) {
-    real(best.merit);
-    writer.number(best.row).number(best.makespan);
-    real(best.bubble_ratio);
-    real(best.rate);
-    writer.number(best.in_samples ? 1 : 0).number(best.mfu ? 1 : 0);
-    real(best.mfu.value_or(0));
-    writer.number(best.peak).number(best.spare ? 1 : 0).number(best.spare.value_or(0)).text(best.limit);
-  }
-}
-
-SweepBlock read_swept(live::MessageReader& reader) {
-  SweepBlock block;
-  block.lines = reader.text();
-  for (std::int64_t left = reader.number(); left > 0; --left) {
-    const auto status = static_cast<int>(reader.number());
-    std::string code = reader.text();
-    SweepTally& tally = block.tallies[{status, std::move(code)}];
-    tally.rows = reader.number();
-    tally.reason = reader.text();
-  }
-  const auto real = [&] { return std::bit_cast<double>(reader.number()); };
-  for (std::int64_t left = reader.number(); left > 0; --left) {
-    SweepBest best;
-    best.merit = real();
-    best.row = reader.number();
-    best.makespan = reader.number();
-    best.bubble_ratio = real();
-    best.rate = real();
-    best.in_samples = reader.number() != 0;
-    const bool has_mfu = reader.number() != 0;
-    const double mfu = real();
-    if (has_mfu) best.mfu = mfu;
-    best.peak = reader.number();
-    const bool has_spare = reader.number() != 0;
-    const Bytes spare = reader.number();
-    if (has_spare) best.spare = spare;
-    best.limit = reader.text();
-    block.best.push_back(std::move(best));
-  }
-  return block;
-}
-
-// The blocks of a rank other than 0: what came for its threads, and what they have done.
-class DealtBlocks final : public BlockSource {
- public:
-  struct Done {
-    BlockRange range;
-    SweepBlock block;
-  };
-
-  std::optional<BlockRange> take() override {
-    std::unique_lock lock(mutex_);
-    arrived_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
-    if (stopped_) return std::nullopt;
-    const BlockRange range = waiting_.front();
-    waiting_.pop_front();
-    return range;
-  }
-  void put(const BlockRange& range, SweepBlock block) override {
-    const std::lock_guard lock(mutex_);
-    done_.push_back({range, std::move(block)});
-  }
-  void fail(std::exception_ptr error) override {
-    const std::lock_guard lock(mutex_);
-    if (failed_ == nullptr) failed_ = std::move(error);
-  }
-  void stop() override {
-    {
-      const std::lock_guard lock(mutex_);
-      stopped_ = true;
-    }
-    arrived_.notify_all();
-  }
-  void add(const BlockRange& range) {
-    {
-      const std::lock_guard lock(mutex_);
-      waiting_.push_back(range);
-    }
-    arrived_.notify_one();
-  }
-  // Throws what a thread has thrown.
-  std::optional<Done> next_done() {
-    const std::lock_guard lock(mutex_);
-    if (failed_ != nullptr) std::rethrow_exception(failed_);
-    if (done_.empty()) return std::nullopt;
-    Done done = std::move(done_.front());
-    done_.pop_front();
-    return done;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::deque<BlockRange> waiting_;
-  std::deque<Done> done_;
-  std::exception_ptr failed_;
-  bool stopped_ = false;
-};
 
 // How many processes the launcher started, where it says so.
 std::optional<int> size_of_environment() {
@@ -166,6 +58,28 @@ const live::MessagePassingPlugin& plugin_for_sweeps() {
 }
 
 std::string ranks_name(int rank, const std::string& host) { return "rank " + std::to_string(rank) + " on " + host; }
+
+// What rank 0 says to another. False: the sweep has ended.
+bool obey(live::MessageReader& message, DealtBlocks& blocks) {
+  const auto word = static_cast<SweepWord>(message.number());
+  if (word == SweepWord::kEnd) {
+    if (message.number() != 0) live::leave_alone();
+    return false;
+  }
+  if (word != SweepWord::kBlock) return true;
+  BlockRange range;
+  range.number = message.number();
+  range.first = message.number();
+  range.end = message.number();
+  blocks.add(range);
+  return true;
+}
+
+[[noreturn]] void rank_0_has_gone(std::chrono::seconds silent) {
+  live::leave_alone();
+  throw UnavailableError({"E015", "", "rank 0 has been silent for " + std::to_string(silent.count()) + " s",
+                          "what it has written is whole: go on with --resume"});
+}
 
 }  // namespace
 
@@ -242,7 +156,7 @@ class SweepRanks::Deal {
     BlockRange range;
     range.number = received.message.number();
     other.open.erase(range.number);
-    board.put(range, read_swept(received.message));
+    board.put(range, read_swept_block(received.message));
   }
 
   // One block per thread, and one that waits, so that no thread does.
@@ -312,11 +226,14 @@ std::string SweepRanks::deal(BlockBoard& board, std::uint64_t fingerprint) {
 void SweepRanks::dismiss() {
   dismissed_ = true;
   deal_->tell_all(*talk_, SweepWord::kEnd);
-  if (deal_->lost_any()) {
-    live::leave_alone();
-  } else {
-    talk_->channel.flush();
+  if (!deal_->lost_any()) return talk_->channel.flush();
+  // What goes to the lost rank never completes; what goes to the others needs a moment.
+  const auto end = SweepClock::now() + std::chrono::milliseconds(500);
+  while (SweepClock::now() < end) {
+    (void)talk_->channel.next();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  live::leave_alone();
 }
 
 void SweepRanks::serve(const SweepSpace& space, const SweepForm& form, std::uint64_t fingerprint, int threads) {
@@ -333,23 +250,13 @@ void SweepRanks::serve(const SweepSpace& space, const SweepForm& form, std::uint
     while (std::optional<live::ControlChannel::Received> received = channel.next()) {
       idle = false;
       heard = SweepClock::now();
-      const auto word = static_cast<SweepWord>(received->message.number());
-      if (word == SweepWord::kEnd) {
-        if (received->message.number() != 0) live::leave_alone();
-        return;
-      }
-      if (word != SweepWord::kBlock) continue;
-      BlockRange range;
-      range.number = received->message.number();
-      range.first = received->message.number();
-      range.end = received->message.number();
-      blocks.add(range);
+      if (!obey(received->message, blocks)) return;
     }
-    while (std::optional<DealtBlocks::Done> done = blocks.next_done()) {
+    while (const std::optional<DealtBlocks::Done> done = blocks.next_done()) {
       idle = false;
       live::MessageWriter message;
       message.number(static_cast<std::int64_t>(SweepWord::kDone)).number(done->range.number);
-      write_swept(message, done->block);
+      write(message, done->block);
       channel.send(0, message);
     }
     const auto now = SweepClock::now();
@@ -357,11 +264,7 @@ void SweepRanks::serve(const SweepSpace& space, const SweepForm& form, std::uint
       beat = now;
       channel.send(0, live::MessageWriter().number(static_cast<std::int64_t>(SweepWord::kAlive)));
     }
-    if (now - heard > 3 * patience_) {
-      live::leave_alone();
-      throw UnavailableError({"E015", "", "rank 0 has been silent for " + std::to_string(3 * patience_.count()) + " s",
-                              "what it has written is whole: go on with --resume"});
-    }
+    if (now - heard > 3 * patience_) rank_0_has_gone(3 * patience_);
     if (idle) std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
 }

@@ -47,7 +47,7 @@ constexpr std::array<ErrorRow, 8> kLive{{
     {"E002", "E004 E005",
      "`--fault` names a device, op or tensor that the schedule does not have or that cannot be changed so",
      "name an op whose output travels, and that has a successor in its row for a swap"},
-    {"E003", "E015 E023 E024",
+    {"E003", "E012 E023 E024",
      "something that the backend cannot do, such as a fault that needs processes, or transfers that hold the lanes",
      "use the backend or the flag that the message names"},
     {"E010", "", "`--backend mpi`: not as many processes as devices", "start it with mpirun -n DEVICES"},

@@ -1,6 +1,7 @@
 #include "sim/analysis/allocator.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace debubble {
 namespace {
@@ -92,19 +93,24 @@ void CachingAllocator::join(Block block, Block next) {
   unused_.push_back(next);
 }
 
-// The smallest that holds it, the lowest of these.
+// The smallest that holds it, the lowest of these. Sizes of which no block is left stay, for most come back, until they
+// are many.
 std::optional<CachingAllocator::Block> CachingAllocator::take_free(Bytes size, bool small) {
+  constexpr std::size_t kManySizes = 32;
   FreePool& free_blocks = pool(small);
-  for (auto it = free_blocks.lower_bound(size); it != free_blocks.end(); it = free_blocks.erase(it)) {
-    std::vector<Free>& heap = it->second.heap;
-    while (it->second.blocks > 0) {
-      std::pop_heap(heap.begin(), heap.end());
-      const Free lowest = heap.back();
-      heap.pop_back();
+  for (auto it = free_blocks.lower_bound(size); it != free_blocks.end();) {
+    FreeOfSize& like = it->second;
+    while (like.blocks > 0) {
+      std::pop_heap(like.heap.begin(), like.heap.end());
+      const Free lowest = like.heap.back();
+      like.heap.pop_back();
       if (!is_free(lowest, it->first)) continue;
-      forget(lowest.block);
+      at(lowest.block).free = false;
+      --like.blocks;
       return lowest.block;
     }
+    like.heap.clear();
+    it = free_blocks.size() > kManySizes ? free_blocks.erase(it) : std::next(it);
   }
   return std::nullopt;
 }

@@ -26,7 +26,7 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble compare -p 8 -m 32 --times f=1,b=2 --comm 0.05", make_compare},
       CommandEntry{"sweep", "every combination of the flags' values, as rows",
                    "debubble sweep --schedule 1f1b,zb-h1 -p 4,8 -m 8:64:*2\n"
-                   "  debubble sweep --model llama3-8b --tp 1,2,4 -m 8,16 --format csv -o rows.csv --resume",
+                   "  debubble sweep --model llama3-8b --tp 1,2,4 --format csv -o rows.csv --resume",
                    make_sweep},
       CommandEntry{"whatif", "one schedule with something changed, compared with itself as it is",
                    "debubble whatif -p 4 -m 8 --slow device=3:1.25\n"

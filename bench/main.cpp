@@ -100,6 +100,20 @@ bool print_cluster_promises(const Collector& results) {
   return promise("1,000 jitter seeds, p=16 m=64, CPU time", results.seconds("jitter_seeds/"), 1, " s") && kept;
 }
 
+// Sweeps: 100,000 rows per minute on two cores, set-up included; what a row costs beyond its simulation; and what two
+// threads spend together on what one does alone, waiting included: 85 % efficiency is a ratio of 1.18.
+bool print_sweep_promises(const Collector& results) {
+  constexpr double kRowsPerMinute = 100'000;
+  constexpr double kCoreSeconds = 2 * 60;
+  bool kept = promise("sweep command, p=8 m=32, CPU time per row", results.seconds("command_sweep/") * 1e3,
+                      kCoreSeconds / kRowsPerMinute * 1e3, " ms");
+  kept &= promise("row of a modelled job / its bare simulation",
+                  ratio(results.seconds("sweep_row_modelled/"), results.seconds("sweep_bare_modelled/")), 3, "");
+  return promise("sweep, CPU and waiting of 2 threads over 1",
+                 ratio(results.seconds("sweep_threads/2"), results.seconds("sweep_threads/1")), 1 / 0.85, "") &&
+         kept;
+}
+
 bool print_promises(const Collector& results) {
   std::printf("\n");
   bool kept = true;
@@ -132,6 +146,7 @@ bool print_promises(const Collector& results) {
   }
   kept &= print_schedule_promises(results);
   kept &= print_cluster_promises(results);
+  kept &= print_sweep_promises(results);
   return kept;
 }
 

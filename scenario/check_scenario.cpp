@@ -59,6 +59,7 @@ Flag schedule_row(ScenarioFlags& flags, bool several) {
            .help = "schedule name, .csv or .json file",
            .default_text = "1f1b",
            .target = &flags.schedules,
+           .of_schedule = true,
            .repeated = false};
   if (!several) return row;
   row.name = "--schedules";
@@ -88,6 +89,7 @@ FlagRows run_rows(ScenarioFlags& flags) {
        .help = "microbatches per iteration",
        .default_text = "8",
        .target = &flags.microbatches,
+       .of_schedule = true,
        .repeated = false},
       {.name = "--chunks",
        .short_name = "-v",
@@ -96,20 +98,25 @@ FlagRows run_rows(ScenarioFlags& flags) {
        .help = "stages per device",
        .default_text = "the schedule's own",
        .target = &flags.chunks,
+       .of_schedule = true,
        .repeated = false},
       {.name = "--param",
        .group = kGroup,
        .type = "KEY=VALUE",
        .help = "schedule parameter; see `debubble list schedules`",
        .target = &flags.params,
-       .count = FlagCount::kAll},
+       .count = FlagCount::kAll,
+       .form = FlagForm::kKeyed,
+       .of_schedule = true},
       {.name = "--transform",
        .group = kGroup,
        .type = "NAME[:KEY=VALUE,]",
        .names = transform_names,
        .help = "transforms, in this order; see `list transforms`",
        .target = &flags.transforms,
-       .count = FlagCount::kAll},
+       .count = FlagCount::kAll,
+       .form = FlagForm::kCommas,
+       .of_schedule = true},
   };
 }
 
@@ -121,6 +128,7 @@ FlagRows cost_rows(ScenarioFlags& flags) {
        .type = "LIST",
        .help = "ms per device share: f=1,i=1,w=1 or f=1,b=2",
        .target = &flags.times,
+       .form = FlagForm::kCommas,
        .excludes = {{"--profile"}, "C009", "both say what the stages cost", "give one of them"}},
       {.name = "--w-share",
        .group = kGroup,
@@ -139,6 +147,7 @@ FlagRows cost_rows(ScenarioFlags& flags) {
        .type = "LIST",
        .help = "layers per stage: a,b,c, auto, even, a layout",
        .target = &flags.partition,
+       .form = FlagForm::kCommas,
        .repeated = false,
        .needs = {{"--profile", "--model"},
                  "C004",
@@ -206,25 +215,29 @@ std::string repeated_flags(const ScenarioFlags& flags) {
   return flag_line(flag_rows(copy));
 }
 
+void check_schedule_flags(const ScenarioFlags& flags, Scenario& scenario) {
+  scenario.schedules = flags.schedules;
+  scenario.microbatches = flags.microbatches;
+  run_all({[&] { scenario.params = parse_params(flags.params); },
+           [&] { scenario.transforms = parse_transforms(flags.transforms); },
+           [&] {
+             if (flags.chunks && *flags.chunks < 1) {
+               fail("S005", "--chunks", "a device needs at least 1 stage; got " + std::to_string(*flags.chunks),
+                    "use -v 1 or more");
+             }
+             scenario.chunks = flags.chunks.value_or(0);
+           }});
+}
+
 Scenario check_scenario(const ScenarioFlags& flags) {
   Scenario scenario;
-  scenario.schedules = flags.schedules;
   scenario.devices = flags.devices;
-  scenario.microbatches = flags.microbatches;
   ScenarioFlags copy = flags;
   const FlagRows rows = flag_rows(copy);
   Checks checks = run_each({
       [&] { refuse_excluded(rows); },
       [&] { scenario.cluster = check_cluster(flags.cluster); },
-      [&] { scenario.params = parse_params(flags.params); },
-      [&] { scenario.transforms = parse_transforms(flags.transforms); },
-      [&] {
-        if (flags.chunks && *flags.chunks < 1) {
-          fail("S005", "--chunks", "a device needs at least 1 stage; got " + std::to_string(*flags.chunks),
-               "use -v 1 or more");
-        }
-        scenario.chunks = flags.chunks.value_or(0);
-      },
+      [&] { check_schedule_flags(flags, scenario); },
       [&] {
         if (flags.times.empty()) return;
         scenario.times = parse_times(flags.times, "--times");

@@ -10,7 +10,7 @@
 namespace debubble {
 
 std::string speaker_prefix(const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments.front() != "live") return "";
+  if (arguments.empty() || (arguments.front() != "live" && arguments.front() != "sweep")) return "";
   const std::optional<int> rank = live::mpi_rank_of_environment();
   if (!rank || *rank == 0) return "";
   std::this_thread::sleep_for(std::chrono::seconds(3));

@@ -24,7 +24,12 @@ static_assert(std::atomic<int>::is_always_lock_free);
 constexpr std::size_t kSlots = 8;  // a run writes three files at most
 std::array<InterruptSlot, kSlots> slots;
 
+std::atomic<bool> watched = false;
+std::atomic<int> noted_signal = 0;
+
 extern "C" void remove_and_exit(int signal) {
+  int none = 0;
+  if (signal != SIGPIPE && watched.load() && noted_signal.compare_exchange_strong(none, signal)) return;
   for (const InterruptSlot& slot : slots) {
     if (slot.state.load(std::memory_order_acquire) == kDoomed) ::unlink(slot.path.data());
   }
@@ -42,6 +47,15 @@ void leave_nothing_when_interrupted() {
     ::sigaction(signal, &action, nullptr);
   }
 }
+
+InterruptWatch::InterruptWatch() {
+  noted_signal = 0;
+  watched = true;
+}
+
+InterruptWatch::~InterruptWatch() { watched = false; }
+
+int InterruptWatch::noted() const { return noted_signal; }
 
 DoomedFile::DoomedFile(const std::string& path) : slot_(kSlots) {
   if (path.size() >= PATH_MAX) return;

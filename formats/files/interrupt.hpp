@@ -14,6 +14,19 @@ namespace debubble {
 // background job) stays so.
 void leave_nothing_when_interrupted();
 
+// For work that ends by itself when it is asked to: while one of these lives, the first SIGINT, SIGTERM or SIGHUP is
+// noted and no more. A second ends the process as ever. At most one at a time.
+class InterruptWatch {
+ public:
+  InterruptWatch();
+  ~InterruptWatch();
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+  // The signal that was noted; 0: none yet.
+  [[nodiscard]] int noted() const;
+};
+
 // Dooms a file for as long as this lives: interrupted meanwhile, the process removes it. The name may be taken before
 // the file exists and kept after it was renamed. When too many files are in the making at once, or the name is longer
 // than any file's, it does nothing.

@@ -34,6 +34,14 @@ enum class FlagCount : std::uint8_t {
   kPairs,   // all count, and one occurrence may have two values: --fail link 3-4
   kSingly,  // all count, and one occurrence has one value: what follows it is something else
   kList,    // all count, and one may be a list joined by commas
+  kMaybe,   // all count, and one occurrence has one value or none, which is "true"
+};
+
+// How a list of values is told from one value, where a flag takes several to try one after the other (`sweep`).
+enum class FlagForm : std::uint8_t {
+  kPlain,   // a value has no comma: 1,2,4
+  kCommas,  // a value may have commas of its own: "f=1,b=2; f=1,b=3"
+  kKeyed,   // KEY=VALUE, and VALUE may have commas of its own; the other values may leave KEY= out: "group=4; 8"
 };
 
 // Other flags that must be given (one of them), or must not be (any of them). The place of the message is the flag.
@@ -61,9 +69,11 @@ struct Flag {
   std::string_view preset = {};        // what a text or number holds while the flag is not given
   FlagTarget target;
   FlagCount count = FlagCount::kLast;
+  FlagForm form = FlagForm::kPlain;
   bool required = false;
-  bool repeated = true;   // whether a command that is suggested repeats it
-  bool* given = nullptr;  // set where the command line has it, whatever its value
+  bool of_schedule = false;  // says how the ops are ordered: only check_schedule_flags() looks at it
+  bool repeated = true;      // whether a command that is suggested repeats it
+  bool* given = nullptr;     // set where the command line has it, whatever its value
   FlagRule needs = {};
   FlagRule excludes = {};
 };

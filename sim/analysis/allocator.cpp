@@ -1,6 +1,7 @@
 #include "sim/analysis/allocator.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace debubble {
 namespace {
@@ -26,15 +27,9 @@ Bytes segment_for(Bytes block) {
 std::optional<CachingAllocator::Block> CachingAllocator::allocate(Bytes bytes) {
   const Bytes size = rounded_block(bytes);
   const bool small = size <= kSmallBlock;
-  std::optional<Block> block;
-  const auto fit = pool(small).lower_bound(Free{size, 0, -1});
-  if (fit != pool(small).end()) {
-    block = fit->block;
-    forget(*block);
-  } else {
-    block = new_segment(segment_for(size), small);
-    if (!block) return std::nullopt;
-  }
+  std::optional<Block> block = take_free(size, small);
+  if (!block) block = new_segment(segment_for(size), small);
+  if (!block) return std::nullopt;
   const Bytes rest = at(*block).size - size;
   if (small ? rest >= kLeastBlock : rest > kSmallBlock) split(*block, size);
   at(*block).used = true;
@@ -98,24 +93,59 @@ void CachingAllocator::join(Block block, Block next) {
   unused_.push_back(next);
 }
 
-void CachingAllocator::remember(Block block) {
-  pool(at(block).small).insert({at(block).size, at(block).address, block});
+// The smallest that holds it, the lowest of these. Sizes of which no block is left stay, for most come back, until they
+// are many.
+std::optional<CachingAllocator::Block> CachingAllocator::take_free(Bytes size, bool small) {
+  constexpr std::size_t kManySizes = 32;
+  FreePool& free_blocks = pool(small);
+  for (auto it = free_blocks.lower_bound(size); it != free_blocks.end();) {
+    FreeOfSize& like = it->second;
+    while (like.blocks > 0) {
+      std::pop_heap(like.heap.begin(), like.heap.end());
+      const Free lowest = like.heap.back();
+      like.heap.pop_back();
+      if (!is_free(lowest, it->first)) continue;
+      at(lowest.block).free = false;
+      --like.blocks;
+      return lowest.block;
+    }
+    like.heap.clear();
+    it = free_blocks.size() > kManySizes ? free_blocks.erase(it) : std::next(it);
+  }
+  return std::nullopt;
 }
 
-void CachingAllocator::forget(Block block) { pool(at(block).small).erase({at(block).size, at(block).address, block}); }
+void CachingAllocator::remember(Block block) {
+  Part& part = at(block);
+  part.free = true;
+  FreeOfSize& like = pool(part.small)[part.size];
+  ++like.blocks;
+  if (like.heap.size() > 2 * like.blocks + 64) {  // mostly blocks that have joined others
+    std::erase_if(like.heap, [&](const Free& free) { return !is_free(free, part.size) || free.block == block; });
+    std::make_heap(like.heap.begin(), like.heap.end());
+  }
+  like.heap.push_back({part.address, block});
+  std::push_heap(like.heap.begin(), like.heap.end());
+}
+
+void CachingAllocator::forget(Block block) {
+  Part& part = at(block);
+  part.free = false;
+  --pool(part.small)[part.size].blocks;
+}
 
 void CachingAllocator::release_free_segments() {
-  for (std::set<Free>* free : {&small_, &large_}) {
-    for (auto it = free->begin(); it != free->end();) {
-      const Part& part = at(it->block);
-      if (part.before >= 0 || part.after >= 0) {
-        ++it;
-        continue;
+  for (FreePool* free_blocks : {&small_, &large_}) {
+    for (auto& [size, like] : *free_blocks) {
+      for (const Free& free : like.heap) {
+        Part& part = at(free.block);
+        if (!is_free(free, size) || part.before >= 0 || part.after >= 0) continue;
+        reserved_ -= part.size;
+        --segments_;
+        --like.blocks;
+        part.free = false;
+        unused_.push_back(free.block);
       }
-      reserved_ -= part.size;
-      --segments_;
-      unused_.push_back(it->block);
-      it = free->erase(it);
     }
   }
 }

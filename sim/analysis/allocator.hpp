@@ -11,8 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "sim/core/units.hpp"
@@ -47,17 +47,27 @@ class CachingAllocator {
     Block after = -1;
     bool small = false;
     bool used = false;
+    bool free = false;  // in its pool
   };
+  // Free blocks of one size, as a heap by address. Most blocks of a run have few sizes, and are taken and freed by the
+  // hundred. A block that joins another stays in the heap until it comes up: `is_free` tells.
   struct Free {
-    Bytes size = 0;
     Bytes address = 0;
     Block block = -1;
-    friend bool operator<(const Free& a, const Free& b) {
-      return a.size != b.size ? a.size < b.size : a.address < b.address;
-    }
+    friend bool operator<(const Free& a, const Free& b) { return a.address > b.address; }  // the lowest first
   };
+  struct FreeOfSize {
+    std::vector<Free> heap;
+    std::size_t blocks = 0;  // those that are free indeed
+  };
+  using FreePool = std::map<Bytes, FreeOfSize>;
 
-  [[nodiscard]] std::set<Free>& pool(bool small) { return small ? small_ : large_; }
+  [[nodiscard]] FreePool& pool(bool small) { return small ? small_ : large_; }
+  [[nodiscard]] bool is_free(const Free& free, Bytes size) const {
+    const Part& part = parts_[to_index(free.block)];
+    return part.free && part.size == size && part.address == free.address;
+  }
+  [[nodiscard]] std::optional<Block> take_free(Bytes size, bool small);
   [[nodiscard]] Part& at(Block block) { return parts_[to_index(block)]; }
   [[nodiscard]] Block new_part(const Part& part);
   [[nodiscard]] std::optional<Block> new_segment(Bytes size, bool small);
@@ -76,8 +86,8 @@ class CachingAllocator {
   std::size_t segments_ = 0;
   std::vector<Part> parts_;
   std::vector<Block> unused_;  // numbers to be given again
-  std::set<Free> small_;
-  std::set<Free> large_;
+  FreePool small_;
+  FreePool large_;
 };
 
 // Size of the block that a request gets, and of the segment that is made for one of that size.

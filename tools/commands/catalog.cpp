@@ -14,6 +14,7 @@
 #include "tools/commands/plan.hpp"
 #include "tools/commands/profile.hpp"
 #include "tools/commands/simulate.hpp"
+#include "tools/commands/sweep.hpp"
 #include "tools/commands/whatif.hpp"
 
 namespace debubble {
@@ -28,6 +29,10 @@ std::span<const CommandEntry> command_catalog() {
                    "debubble plan --model llama3-70b --gpus 64\n"
                    "  debubble plan --model gpt-13b --hardware a100-80 --gpus 32 --fix tp=8 --runs-in megatron",
                    make_plan_command},
+      CommandEntry{"sweep", "every combination of the flags' values, as rows",
+                   "debubble sweep --schedule 1f1b,zb-h1 -p 4,8 -m 8:64:*2\n"
+                   "  debubble sweep --model llama3-8b --tp 1,2,4 --format csv -o rows.csv --resume",
+                   make_sweep},
       CommandEntry{"whatif", "one schedule with something changed, compared with itself as it is",
                    "debubble whatif -p 4 -m 8 --slow device=3:1.25\n"
                    "  debubble whatif -p 8 -m 32 --jitter lognormal:0.05 --seeds 1000",

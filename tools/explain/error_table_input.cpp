@@ -39,7 +39,7 @@ constexpr std::array<ErrorRow, 24> kCommandLine{{
      "give what the number needs: throughput needs a profile or a model"},
     {"C050", "C081 C084 C085 Q032",
      "the place for an output cannot be used: a directory, a folder with files in it, a file that must not be "
-     "overwritten",
+     "overwritten, rows of another sweep",
      "name another file or folder"},
     {"C051", "C052 R006", "an output cannot be opened or written",
      "the message has the system's reason: permissions, a missing folder, a full disk"},

@@ -43,7 +43,7 @@ constexpr std::array<ErrorRow, 9> kComparing{{
      "check the clocks and how the times were recorded"},
 }};
 
-constexpr std::array<ErrorRow, 8> kLive{{
+constexpr std::array<ErrorRow, 9> kLive{{
     {"E002", "E004 E005",
      "`--fault` names a device, op or tensor that the schedule does not have or that cannot be changed so",
      "name an op whose output travels, and that has a successor in its row for a swap"},
@@ -51,10 +51,12 @@ constexpr std::array<ErrorRow, 8> kLive{{
      "something that the backend cannot do, such as a fault that needs processes, or transfers that hold the lanes",
      "use the backend or the flag that the message names"},
     {"E010", "", "`--backend mpi`: not as many processes as devices", "start it with mpirun -n DEVICES"},
-    {"E011", "", "`--backend mpi`: a rank has another version, schedule, model, costs or settings than rank 0",
+    {"E011", "", "over MPI: a rank has another version, schedule, model, costs, settings or sweep than rank 0",
      "start every rank with the same command and the same debubble"},
     {"E013", "", "`--backend torch`: a process ended with an error, of your stages or of PyTorch",
      "the message has the error and its place in your code"},
+    {"E015", "", "a sweep over MPI: rank 0, which takes the rows, has gone",
+     "go on with `--resume`: what rank 0 has written is whole"},
     {"E030", "", "a finding: the run got stuck, with every device's position (status 1)",
      "see which device waits for what; the order may deadlock on this runtime"},
     {"E031", "", "a finding: a wrong tensor reached an op (status 1)",

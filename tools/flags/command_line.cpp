@@ -57,6 +57,9 @@ void set_count(const Flag& flag, CLI::Option& option) {
     case FlagCount::kSingly:
       option.expected(1)->allow_extra_args(false)->multi_option_policy(Policy::TakeAll);
       break;
+    case FlagCount::kMaybe:
+      option.expected(0, 1)->allow_extra_args(false)->multi_option_policy(Policy::TakeAll);
+      break;
     case FlagCount::kList:
       option.delimiter(',');
       break;

@@ -1,0 +1,160 @@
+// Speed of sweeps: the whole command per row, a row of an already modelled job against its bare simulation, and two
+// threads against one.
+//
+// Names matter: bench/main.cpp computes the promised ratios from them.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenario/check_scenario.hpp"
+#include "scenario/job/job.hpp"
+#include "studies/simulate/simulate.hpp"
+#include "studies/sweep/crew.hpp"
+
+namespace debubble::bench {
+
+namespace {
+
+using SweptFlagTexts = std::vector<std::pair<std::string, std::string>>;
+
+SweepFlags swept_flags(const SweptFlagTexts& texts) {
+  SweepFlags flags;
+  const FlagRows rows = flags.rows();
+  for (const auto& [name, text] : texts) {
+    if (!set_flag(*find_flag(rows, name), text)) std::abort();
+  }
+  return flags;
+}
+
+const SweptFlagTexts kModelledJob{{"--model", "llama3-8b"}, {"--devices", "8"}, {"--tp", "2"}, {"--dp", "2"}};
+
+// One candidate after the other: p=8, m from 30 to 34, memory included.
+void sweep_row_modelled(benchmark::State& state) {
+  SweptFlagTexts texts = kModelledJob;
+  texts.emplace_back("--microbatches", "30:34");
+  const SweepFlags flags = swept_flags(texts);
+  const SweepSpace space(flags);
+  SweepRunner runner(space);
+  std::int64_t row = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(runner.run(row++ % space.rows()));
+}
+
+void sweep_bare_modelled(benchmark::State& state) {
+  ScenarioFlags flags;
+  const FlagRows rows = flag_rows(flags);
+  for (const auto& [name, text] : kModelledJob) {
+    if (!set_flag(*find_flag(rows, name), text)) std::abort();
+  }
+  flags.microbatches = 32;
+  NoProgress progress;
+  const Job job = prepare(check_scenario(flags), "1f1b", progress);
+  for (auto _ : state) benchmark::DoNotOptimize(simulate(job, progress));
+}
+
+double own_cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  constexpr double kMicroseconds = 1e-6;
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * kMicroseconds;
+}
+
+// A board that counts how long workers wait for blocks.
+class WatchedBoard final : public BlockSource {
+ public:
+  explicit WatchedBoard(BlockBoard& board) : board_(board) {}
+  std::optional<BlockRange> take() override {
+    const auto begin = std::chrono::steady_clock::now();
+    std::optional<BlockRange> block = board_.take();
+    if (block) waited_ += (std::chrono::steady_clock::now() - begin).count();
+    return block;
+  }
+  void put(const BlockRange& block, SweepBlock result) override { board_.put(block, std::move(result)); }
+  void fail(std::exception_ptr error) override { board_.fail(std::move(error)); }
+  void stop() override { board_.stop(); }
+  [[nodiscard]] double waited_seconds() const { return static_cast<double>(waited_) * 1e-9; }
+
+ private:
+  BlockBoard& board_;
+  std::atomic<std::int64_t> waited_ = 0;  // ns
+};
+
+// What 4,000 rows cost so many threads: CPU time, and the time that they wait for work. Unlike wall-clock time it is
+// the same beside other programs.
+void sweep_threads(benchmark::State& state) {
+  const SweepFlags flags =
+      swept_flags({{"--devices", "8"}, {"--microbatches", "32"}, {"--comm", "0.0001:0.4:+0.0001"}});
+  const SweepSpace space(flags);
+  const SweepForm form;
+  const auto threads = static_cast<int>(state.range(0));
+  for (auto _ : state) {
+    const double before = own_cpu_seconds();
+    BlockBoard board(0, space.rows(), 64, 16);
+    WatchedBoard watched(board);
+    {
+      const SweepCrew crew(watched, space, form, threads);
+      while (!board.finished()) benchmark::DoNotOptimize(board.next(std::chrono::milliseconds(100)));
+    }
+    state.SetIterationTime(own_cpu_seconds() - before + watched.waited_seconds());
+  }
+  state.counters["ops"] = static_cast<double>(space.rows());
+}
+
+// CPU time of the real command on all cores, start-up and all: 10,000 rows of 1F1B, p=8, m=32.
+void command_sweep(benchmark::State& state) {
+  const char* given = std::getenv("DEBUBBLE_BINARY");
+  std::vector<std::string> words{given != nullptr ? given : DEBUBBLE_BINARY,
+                                 "sweep",
+                                 "-p",
+                                 "8",
+                                 "-m",
+                                 "32",
+                                 "--comm",
+                                 "0.0001:1:+0.0001",
+                                 "--format",
+                                 "csv"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t silent;
+  posix_spawn_file_actions_init(&silent);
+  posix_spawn_file_actions_addopen(&silent, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  for (auto _ : state) {
+    pid_t child = 0;
+    int status = 1;
+    rusage usage{};
+    if (posix_spawn(&child, words.front().c_str(), &silent, nullptr, arguments.data(), environ) == 0) {
+      wait4(child, &status, 0, &usage);
+    }
+    if (status != 0) {
+      state.SkipWithError("the debubble binary did not run");
+      break;
+    }
+    constexpr double kMicroseconds = 1e-6;
+    state.SetIterationTime(static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                           static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * kMicroseconds);
+  }
+  posix_spawn_file_actions_destroy(&silent);
+  state.counters["ops"] = 10'000;
+}
+
+BENCHMARK(sweep_row_modelled);
+BENCHMARK(sweep_bare_modelled);
+BENCHMARK(sweep_threads)->Arg(1)->Arg(2)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(command_sweep)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+}  // namespace debubble::bench

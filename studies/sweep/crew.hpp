@@ -1,0 +1,31 @@
+// The threads of one process that do the blocks of a sweep.
+#pragma once
+
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "studies/sweep/block.hpp"
+#include "studies/sweep/blocks.hpp"
+
+namespace debubble {
+
+class SweepCrew {
+ public:
+  // Each of the threads takes blocks from the source until there is none, and puts them back done. All three must
+  // outlive the crew.
+  SweepCrew(BlockSource& source, const SweepSpace& space, const SweepForm& form, int threads);
+  // Stops the source and waits for what is being done.
+  ~SweepCrew();
+  SweepCrew(const SweepCrew&) = delete;
+  SweepCrew& operator=(const SweepCrew&) = delete;
+
+ private:
+  BlockSource& source_;
+  std::vector<std::jthread> threads_;
+};
+
+// How many rows make a block, so that every thread gets many of them, and few of them cost a switch.
+[[nodiscard]] std::int64_t rows_per_block(std::int64_t rows, int threads);
+
+}  // namespace debubble

@@ -25,7 +25,8 @@ struct AlpaCell {
 
 class AlpaSolver {
  public:
-  explicit AlpaSolver(const AlpaProblem& problem) : problem_(problem), most_stages_(std::min(problem.layers, problem.devices)) {
+  explicit AlpaSolver(const AlpaProblem& problem)
+      : problem_(problem), most_stages_(std::min(problem.layers, problem.devices)) {
     const int count = problem.layers;
     times_.resize(problem.submeshes.size());
     followers_.resize(problem.submeshes.size());
@@ -141,7 +142,8 @@ void place_submeshes(std::vector<PlannerStage>& stages) {
 
 PlannerDecision decide_alpa(const PlannerJob& job, const PlannerRequest&) {
   if (!equal_types(job)) {
-    not_for_planner("alpa", "it plans for equal devices, and the job has several types", "ask pipeedge, or give one type");
+    not_for_planner("alpa", "it plans for equal devices, and the job has several types",
+                    "ask pipeedge, or give one type");
   }
   if (job.levels.empty() || job.levels.size() > 2) {
     not_for_planner("alpa", "it plans for machines of equal devices on one network",
@@ -208,7 +210,8 @@ const PlannerEntry& alpa_planner() {
       .faults = "",
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
-          "its dynamic program gives the costs that the original training_dp gave on 13 cases and equals brute force; the "
+          "its dynamic program gives the costs that the original training_dp gave on 13 cases and equals brute force; "
+          "the "
           "times of a stage are our model, where Alpa measures",
       .params = {},
       .advice =

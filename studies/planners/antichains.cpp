@@ -15,7 +15,7 @@ namespace debubble {
 
 namespace {
 
-using NodeSet = std::vector<bool>;      // by node
+using NodeSet = std::vector<bool>;           // by node
 using Antichain = std::vector<std::size_t>;  // nodes, ascending
 constexpr std::size_t kMostStates = 2000;
 
@@ -28,7 +28,8 @@ class PlannedGraph {
       if (graph.nodes[node].is_input()) used_[node] = false;
     }
     for (std::size_t node = 0; node < count; ++node) {
-      if (used_[node] && graph.nodes[node].successors.empty() && graph.nodes[node].description.starts_with("__getitem__")) {
+      if (used_[node] && graph.nodes[node].successors.empty() &&
+          graph.nodes[node].description.starts_with("__getitem__")) {
         used_[node] = false;
       }
     }
@@ -45,7 +46,8 @@ class PlannedGraph {
   // The first source in the file's numbering, where the walk begins.
   [[nodiscard]] std::size_t first_source() const {
     for (std::size_t node = 0; node < size(); ++node) {
-      if (used_[node] && std::find(before_[node].begin(), before_[node].end(), true) == before_[node].end()) return node;
+      if (used_[node] && std::find(before_[node].begin(), before_[node].end(), true) == before_[node].end())
+        return node;
     }
     not_for_planner("pipedream", "the graph has no nodes but inputs", "give a graph with layers");
   }
@@ -103,7 +105,7 @@ class AntichainWalk {
   [[nodiscard]] PlannerJob job() const {
     const std::vector<std::size_t> order = topological();
     PlannerJob job;
-    PlannerLayer before;  // the sums up to the last state
+    PlannerLayer before;                                                             // the sums up to the last state
     std::vector<NodeSet> preceding(states_.size(), NodeSet(states_.size(), false));  // by state, states
     std::vector<std::size_t> place(states_.size());
     for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
@@ -128,8 +130,8 @@ class AntichainWalk {
   }
 
  private:
-  // The antichain and, as the original has it, every node before one of its nodes that some other node needs beside that
-  // one: also where the other is in the antichain itself.
+  // The antichain and, as the original has it, every node before one of its nodes that some other node needs beside
+  // that one: also where the other is in the antichain itself.
   [[nodiscard]] Antichain augmented(const Antichain& antichain) const {
     return with_needed(antichain, [&](std::size_t before, std::size_t next) {
       return std::any_of(antichain.begin(), antichain.end(), [&](std::size_t node) {
@@ -140,7 +142,8 @@ class AntichainWalk {
   // The antichain and every node before it whose output a node behind it needs.
   [[nodiscard]] Antichain crossing(const Antichain& antichain) const {
     const NodeSet inside = up_to(antichain);
-    return with_needed(antichain, [&](std::size_t before, std::size_t next) { return inside[before] && !inside[next]; });
+    return with_needed(antichain,
+                       [&](std::size_t before, std::size_t next) { return inside[before] && !inside[next]; });
   }
 
   template <typename Needed>
@@ -186,7 +189,8 @@ class AntichainWalk {
     for (const std::size_t node : all) {
       for (const std::size_t next : graph_.after(node)) {
         if (std::find(here.begin(), here.end(), next) != here.end()) continue;
-        if (std::any_of(all.begin(), all.end(), [&](std::size_t other) { return graph_.precedes(next, other); })) continue;
+        if (std::any_of(all.begin(), all.end(), [&](std::size_t other) { return graph_.precedes(next, other); }))
+          continue;
         Antichain changed = all;
         std::replace(changed.begin(), changed.end(), node, next);
         const std::size_t target = add(reduced(std::move(changed)));

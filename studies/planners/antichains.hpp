@@ -3,11 +3,11 @@
 //     node2 -> node3 -> node5         states: {2} {3} {3,4} {5}      what {3,4} stands for: 2, 3 and 4
 //        \---> node4 ----^
 //
-// After the original (optimizer_graph_hierarchical.py and graph.py of msr-fiddle/pipedream, commit 7db6a1c): input nodes
-// and unused __getitem__ sinks are dropped; from the first source on, every next antichain replaces one node by a
-// successor, extended by the nodes whose output is still needed. A stage may end with a state and begin behind any state
-// that precedes it, whose output is the sum of the nodes' that are needed behind it. As published it also counts nodes
-// that only another node of the same antichain needs, which do not cross.
+// After the original (optimizer_graph_hierarchical.py and graph.py of msr-fiddle/pipedream, commit 7db6a1c): input
+// nodes and unused __getitem__ sinks are dropped; from the first source on, every next antichain replaces one node by a
+// successor, extended by the nodes whose output is still needed. A stage may end with a state and begin behind any
+// state that precedes it, whose output is the sum of the nodes' that are needed behind it. As published it also counts
+// nodes that only another node of the same antichain needs, which do not cross.
 #pragma once
 
 #include "formats/importers/pipedream_graph.hpp"

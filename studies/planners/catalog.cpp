@@ -7,14 +7,20 @@
 #include "sim/core/error.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/core/words.hpp"
+#include "studies/planners/accept.hpp"
 #include "studies/planners/alpa.hpp"
+#include "studies/planners/autoddl.hpp"
+#include "studies/planners/bapipe.hpp"
 #include "studies/planners/dapple.hpp"
+#include "studies/planners/dawnpiper.hpp"
 #include "studies/planners/deepspeed.hpp"
 #include "studies/planners/even.hpp"
 #include "studies/planners/megatron.hpp"
 #include "studies/planners/params.hpp"
 #include "studies/planners/pipedream.hpp"
+#include "studies/planners/pipedream_2bw.hpp"
 #include "studies/planners/pipeedge.hpp"
+#include "studies/planners/spp.hpp"
 
 namespace debubble {
 
@@ -60,8 +66,10 @@ const char* to_string(PlannerCertainty certainty) {
 }
 
 std::span<const PlannerEntry> planner_catalog() {
-  static const std::array catalog{even_planner(),   megatron_planner(), deepspeed_planner(), pipedream_planner(),
-                                  dapple_planner(), alpa_planner(),     pipeedge_planner()};
+  static const std::array catalog{even_planner(),   megatron_planner(),  deepspeed_planner(),     alpa_planner(),
+                                  dapple_planner(), pipedream_planner(), pipedream_2bw_planner(), spp_planner(),
+                                  bapipe_planner(), dawnpiper_planner(), accept_planner(),        pipeedge_planner(),
+                                  autoddl_planner()};
   return catalog;
 }
 

@@ -1,4 +1,5 @@
-// The catalog of planners: one row each. Lists, pages, spelling hints and the tests that ask all of them follow from it.
+// The catalog of planners: one row each. Lists, pages, spelling hints and the tests that ask all of them follow from
+// it.
 #pragma once
 
 #include <span>

@@ -1,8 +1,8 @@
 // What every planner of the catalog promises, and what it answers.
 //
 // A planner is a pure function from a PlannerJob to a PlannerDecision. It decides by its own objective and cost model,
-// not by ours: what its decision is worth is found out by simulating it. No randomness but from a parameter `seed`; ties
-// are broken openly, as each file says.
+// not by ours: what its decision is worth is found out by simulating it. No randomness but from a parameter `seed`;
+// ties are broken openly, as each file says.
 #pragma once
 
 #include <map>

@@ -164,10 +164,9 @@ DapplePlan best_bipartition(const DappleModel& model) {
 
 PlannerDecision decide_dapple(const PlannerJob& job, const PlannerRequest& request) {
   const double published_share = 1.0 / 3.0;
-  const DappleOptions options{
-      .shifted_weights = request.as_published,
-      .transfer_share =
-          planner_number(request, "transfer-share", request.as_published ? published_share : 1.0, 0.001, 1)};
+  const DappleOptions options{.shifted_weights = request.as_published,
+                              .transfer_share = planner_number(request, "transfer-share",
+                                                               request.as_published ? published_share : 1.0, 0.001, 1)};
   DapplePlan best;
   for (DapplePlan& plan : dapple_plans(job, options)) {
     if (plan.speedup > best.speedup) best = std::move(plan);
@@ -248,7 +247,8 @@ const PlannerEntry& dapple_planner() {
           "BERT-48 on 2x8 V100: 8:8 (shipped runtime: 23:25 layers); XLNet-36: 8:8 (17:19 shipped); VGG-19 on 16x1: "
           "15:1; AmoebaNet-36 on 16x1: 11:5 (27:9 cells)",
       .faults =
-          "its program counts the next stage's first layer in every exchange of weights; transfers into one machine run "
+          "its program counts the next stage's first layer in every exchange of weights; transfers into one machine "
+          "run "
           "at 1 GB/s where collectives have 3; on 16 single-GPU machines that turns VGG-19's 15:1 into 14:2",
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
@@ -258,7 +258,8 @@ const PlannerEntry& dapple_planner() {
       .params = {{"transfer-share", "0.001..1", "1 (as published 1/3)",
                   "of the outer bandwidth, what a transfer into one machine gets"}},
       .advice =
-          "Ask it for few machines and small models: data parallelism with the heavy last layers apart is a plan that it "
+          "Ask it for few machines and small models: data parallelism with the heavy last layers apart is a plan that "
+          "it "
           "finds. It never proposes three or more replicated stages.",
       .citation = "Fan et al., DAPPLE, PPoPP 2021, arXiv 2007.01045; program: github.com/AlibabaPAI/DAPPLE at fd75dcf",
       .decide = decide_dapple};

@@ -1,10 +1,10 @@
-// DAPPLE's planner: replicated stages of synchronous 1F1B for the shortest step. Fan et al., PPoPP 2021, arXiv 2007.01045;
-// the rule is that of its released program (HPGO in AlibabaPAI/DAPPLE at fd75dcf), whose model of a step is
+// DAPPLE's planner: replicated stages of synchronous 1F1B for the shortest step. Fan et al., PPoPP 2021, arXiv
+// 2007.01045; the rule is that of its released program (HPGO in AlibabaPAI/DAPPLE at fd75dcf), whose model of a step is
 //
 //     block (M - 1) + C / (rp M) + sum of cut transfers + max over s of max(0, AR_s - s block)      block = slowest / M
 //
-// Three families compete by it: one stage on all devices, straight pipelines (two stages on half of the devices each, or
-// as many stages as devices), and every split into two stages with a prefix of the devices each.
+// Three families compete by it: one stage on all devices, straight pipelines (two stages on half of the devices each,
+// or as many stages as devices), and every split into two stages with a prefix of the devices each.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ namespace debubble {
 struct DappleOptions {
   // The original adds the weights of the next stage's first layer to every stage's exchange.
   bool shifted_weights = false;
-  // Of the outer level's bandwidth, what a transfer into one machine gets; the original: 1 GB/s where collectives have 3.
+  // Of the outer level's bandwidth, what a transfer into one machine gets; the original: 1 GB/s where collectives
+  // have 3.
   double transfer_share = 1;
 };
 
@@ -35,8 +36,8 @@ struct DapplePlan {
 [[nodiscard]] double dapple_data_parallel(const PlannerJob& job, const DappleOptions& options);
 
 // The latency of the paper, of stages with transfers as stages of their own, in the unit of its inputs: T_w + T_s + T_e
-// with the pivot stage Q. `exact_tail`: a stage behind the pivot ends its last backward when B_Q begins, so that its tail
-// is shorter by the backwards from Q + 1 to the one before it; otherwise by those up to its own.
+// with the pivot stage Q. `exact_tail`: a stage behind the pivot ends its last backward when B_Q begins, so that its
+// tail is shorter by the backwards from Q + 1 to the one before it; otherwise by those up to its own.
 struct DappleLatency {
   int pivot = 0;
   double warm_up = 0, steady = 0, tail = 0;

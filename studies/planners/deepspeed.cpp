@@ -23,7 +23,8 @@ struct DeepspeedPrefix {
 // partition_balanced: parts of prefixes, the last of several equal ones wins. A part may be empty there.
 std::vector<int> least_difference(const PlannerSums& sums, int parts) {
   const int count = sums.count();
-  std::vector<std::vector<DeepspeedPrefix>> best(to_index(count + 1), std::vector<DeepspeedPrefix>(to_index(parts + 1)));
+  std::vector<std::vector<DeepspeedPrefix>> best(to_index(count + 1),
+                                                 std::vector<DeepspeedPrefix>(to_index(parts + 1)));
   best[0][0] = {true, 0, std::numeric_limits<std::int64_t>::max(), 0, 0};
   for (int end = 1; end <= count; ++end) {
     for (int part = 1; part <= std::min(end, parts); ++part) {
@@ -75,7 +76,8 @@ const PlannerEntry& deepspeed_planner() {
       .assumes = "times that grow as the weights do: not so for an embedding, which is heavy and quick",
       .published = "none known to us",
       .faults =
-          "its dynamic program keeps one partition of each prefix, by the difference of its stages, which has no optimal "
+          "its dynamic program keeps one partition of each prefix, by the difference of its stages, which has no "
+          "optimal "
           "substructure: it can miss the least difference, and its heaviest stage can be heavier than need be",
       .certainty = PlannerCertainty::kRecalled,
       .certainty_note =

@@ -59,8 +59,7 @@ bool within_sums(const PlannerJob& job) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 52;
   std::int64_t total = 0;
   for (const PlannerLayer& layer : job.layers) {
-    for (const std::int64_t value :
-         {layer.forward, layer.backward, layer.output, layer.activation, layer.parameters}) {
+    for (const std::int64_t value : {layer.forward, layer.backward, layer.output, layer.activation, layer.parameters}) {
       if (value > kLargest || value < -kLargest) return false;
       total += value < 0 ? -value : value;
       if (total > (std::int64_t{1} << 61)) return false;
@@ -83,10 +82,9 @@ void check_planner_job(const PlannerJob& job) {
   PlannerJobProblems problems;
   problems.require(!job.layers.empty(), "the job has no layers", "give a model or a profile with layers");
   problems.require(!job.devices.empty(), "the job has no devices", "name at least one device");
-  problems.require(job.microbatches >= 1,
-                   "a step needs at least 1 microbatch; got " + std::to_string(job.microbatches), "use 1 or more");
-  problems.require(within_sums(job), "the times or sizes of all layers together overflow",
-                   "check the layers' numbers");
+  problems.require(job.microbatches >= 1, "a step needs at least 1 microbatch; got " + std::to_string(job.microbatches),
+                   "use 1 or more");
+  problems.require(within_sums(job), "the times or sizes of all layers together overflow", "check the layers' numbers");
   problems.require(valid_cuts(job), "the lists of cuts do not belong to the layers",
                    "name only layers before each layer, and give one list per layer");
   const auto known = [&](int type) { return type >= 0 && type < static_cast<int>(job.types.size()); };

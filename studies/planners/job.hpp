@@ -29,9 +29,9 @@ struct PlannerLayer {
 
 struct PlannerDeviceType {
   std::string name;
-  double time_factor = 1;         // its times are so many times the layers'
-  Bytes memory = 0;               // 0: not limited
-  std::int64_t bandwidth = 0;     // of its network card, bytes per second; 0: that of the links
+  double time_factor = 1;      // its times are so many times the layers'
+  Bytes memory = 0;            // 0: not limited
+  std::int64_t bandwidth = 0;  // of its network card, bytes per second; 0: that of the links
 };
 
 // `members` components of the level below, joined by links of `bandwidth` bytes per second each.

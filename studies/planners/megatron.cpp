@@ -62,11 +62,12 @@ PlannerDecision decide_megatron(const PlannerJob& job, const PlannerRequest& req
     }
     return decision;
   }
-  not_for_planner("megatron",
-                  counted(blocks, "transformer layer") + " cannot be shared by " + counted(stages, "stage") +
-                      ", with or without counting embedding and loss as one each",
-                  "use a number of stages that divides them, or --pipeline-model-parallel-layout with another planner's "
-                  "partition");
+  not_for_planner(
+      "megatron",
+      counted(blocks, "transformer layer") + " cannot be shared by " + counted(stages, "stage") +
+          ", with or without counting embedding and loss as one each",
+      "use a number of stages that divides them, or --pipeline-model-parallel-layout with another planner's "
+      "partition");
 }
 
 }  // namespace
@@ -82,7 +83,8 @@ const PlannerEntry& megatron_planner() {
       .faults = "",
       .certainty = PlannerCertainty::kDerived,
       .certainty_note =
-          "the rule of get_num_layers_to_build, tested on layouts written out by hand; refuses what Megatron-LM refuses",
+          "the rule of get_num_layers_to_build, tested on layouts written out by hand; refuses what Megatron-LM "
+          "refuses",
       .params = {{"stages", "1..devices", "devices", "how many stages"},
                  {"account", "auto|none|embedding|loss|both", "auto",
                   "what counts as one layer; auto: nothing, or what makes the layers divide"}},

@@ -44,11 +44,11 @@ double planner_number(const PlannerRequest& request, const std::string& name, do
   const auto end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || !std::isfinite(value)) {
-    fail("C011", planner_place(name), "\"" + text + "\" is not a number", "write " + name + "=" + short_decimal(preset));
+    fail("C011", planner_place(name), "\"" + text + "\" is not a number",
+         "write " + name + "=" + short_decimal(preset));
   }
   if (value < least || value > most) {
-    fail("C012", planner_place(name),
-         text + " is not within " + short_decimal(least) + " and " + short_decimal(most),
+    fail("C012", planner_place(name), text + " is not within " + short_decimal(least) + " and " + short_decimal(most),
          "use a number in that range");
   }
   return value;
@@ -73,10 +73,10 @@ void not_for_planner(std::string_view planner, std::string message, std::string 
 
 void require_planner_layers(std::string_view planner, const PlannerJob& job, int stages) {
   if (job.layer_count() >= stages) return;
-  not_for_planner(planner,
-                  counted(stages, "stage") + " need at least as many layers; the job has " +
-                      std::to_string(job.layer_count()),
-                  "use fewer devices, or a finer profile");
+  not_for_planner(
+      planner,
+      counted(stages, "stage") + " need at least as many layers; the job has " + std::to_string(job.layer_count()),
+      "use fewer devices, or a finer profile");
 }
 
 }  // namespace debubble

@@ -16,9 +16,9 @@ constexpr double kNoTime = std::numeric_limits<double>::infinity();
 
 struct PipedreamCell {
   double time = kNoTime;
-  int cut = -1;       // last state of the part before the last stage; -1: one stage
-  int machines = 0;   // of the last stage
-  int rest = 0;       // of the part before it
+  int cut = -1;      // last state of the part before the last stage; -1: one stage
+  int machines = 0;  // of the last stage
+  int rest = 0;      // of the part before it
 };
 
 // A triangle of cells by first state, last state and number of machines.
@@ -77,8 +77,8 @@ class PipedreamSolver {
   // Time of the weights' exchange between m components, whole.
   [[nodiscard]] double exchange(int from, int to, int machines, double bandwidth) const {
     const double coefficient = options_.as_published ? 4.0 : 2.0;
-    return coefficient * (machines - 1) * static_cast<double>(sums_.parameters(from, to + 1)) /
-           (bandwidth * machines) * 1e9;
+    return coefficient * (machines - 1) * static_cast<double>(sums_.parameters(from, to + 1)) / (bandwidth * machines) *
+           1e9;
   }
 
   // What a stage keeps for the microbatches in flight: weights and activations of each.
@@ -252,11 +252,13 @@ const PlannerEntry& pipedream_planner() {
           "(4); ResNet-50 8-4-4, 4-2-2, 2-1-1 beside data parallelism",
       .faults =
           "its program counts twice a ring's exchange of weights, does not share it between the members of a component "
-          "for a last stage, and takes a last stage to keep nothing for its microbatch, so that less memory drives it to "
+          "for a last stage, and takes a last stage to keep nothing for its microbatch, so that less memory drives it "
+          "to "
           "pure data parallelism",
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
-          "as published it gives the bottlenecks that the authors' program gave on six recorded models; mended it equals "
+          "as published it gives the bottlenecks that the authors' program gave on six recorded models; mended it "
+          "equals "
           "brute force on random chains",
       .params = {{"straight", "yes|no", "no", "one device per stage"},
                  {"communication", "yes|no", "yes", "boundaries count; the original leaves them out by default"},

@@ -1,5 +1,5 @@
-// PipeDream's partitioner: contiguous stages with replicas, level by level of the topology, for the least slowest stage.
-// Harlap et al., arXiv 1806.03377; Narayanan et al., SOSP 2019. The recurrence is that of the authors' program
+// PipeDream's partitioner: contiguous stages with replicas, level by level of the topology, for the least slowest
+// stage. Harlap et al., arXiv 1806.03377; Narayanan et al., SOSP 2019. The recurrence is that of the authors' program
 // (optimizer_graph_hierarchical.py, commit 7db6a1c), which differs from the paper's:
 //
 //     stage(i, j, m) = (T(i..j) + c (m-1)/m P(i..j) / B) / m              c = 4 as published, 2 (a ring) mended
@@ -26,9 +26,9 @@ struct PipedreamPlan {
 
 struct PipedreamOptions {
   bool as_published = false;
-  bool straight = false;         // one device per stage
-  bool communication = true;     // boundaries count (the original's activation compression ratio 1)
-  bool fewer_machines = false;   // may leave components idle
+  bool straight = false;        // one device per stage
+  bool communication = true;    // boundaries count (the original's activation compression ratio 1)
+  bool fewer_machines = false;  // may leave components idle
 };
 
 // Throws InputError Z002 where no partition fits the devices' memory.

@@ -68,7 +68,8 @@ class PipeedgeSolver {
     for (int type = 0; type < types_; ++type) {
       for (int i = 0; i < at(hosts_, type); ++i) by_host.push_back(type);
     }
-    for (int type = 0; type < types_; ++type) at(cost_type_, type) = at(by_host, std::min<int>(type, job_.device_count() - 1));
+    for (int type = 0; type < types_; ++type)
+      at(cost_type_, type) = at(by_host, std::min<int>(type, job_.device_count() - 1));
   }
 
   [[nodiscard]] std::vector<double> bandwidths() const {
@@ -198,13 +199,15 @@ const PlannerEntry& pipeedge_planner() {
           "compute, not added to it; memory: weights, buffers of depth 2 to receive and to send, and what is in work",
       .assumes = "inference of a stream; any device reaches any other; devices of a type are alike",
       .published =
-          "ViT-Base on 1 Minnowboard and 7 RCC-VE: R[1,6] M[7,11] R[12,18], then five of 6 layers (its README's profiles)",
+          "ViT-Base on 1 Minnowboard and 7 RCC-VE: R[1,6] M[7,11] R[12,18], then five of 6 layers (its README's "
+          "profiles)",
       .faults =
           "its program indexes the list of hosts by type, so that with two or more hosts of the first type the second "
           "type is given the first one's times, memory and bandwidth; its README's 4+4 example is such a plan",
       .certainty = PlannerCertainty::kVerified,
       .certainty_note =
-          "as published it gives the bottlenecks of the authors' program on seven sets of hosts; mended it equals brute "
+          "as published it gives the bottlenecks of the authors' program on seven sets of hosts; mended it equals "
+          "brute "
           "force on random cases",
       .params = {{"depth", "0..1000", "2", "buffers between two stages, in microbatches, on either side"}},
       .advice = "Ask it for unequal devices; it may leave some of them idle. It knows no training.",

@@ -31,19 +31,15 @@ std::vector<PlannerStage> stages_of_cuts(const std::vector<int>& cuts, int layer
 LeastLargest least_largest(int begin, int end, int stages, const RangeWeight& weight) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const int count = end - begin;
-  // best[s][i]: the suffix from begin + i on stages s.. of them; cut[s][i] its first cut.
+  // best[s][i]: the suffix from begin + i on stages s.. of them
   std::vector<std::vector<double>> best(to_index(stages + 1), std::vector<double>(to_index(count + 1), kNever));
-  std::vector<std::vector<int>> cut(to_index(stages), std::vector<int>(to_index(count + 1), -1));
   best.back().back() = 0;
   for (int stage = stages - 1; stage >= 0; --stage) {
     for (int from = stage; from <= count - (stages - stage); ++from) {
+      double& here = at(at(best, stage), from);
       for (int to = from + 1; to <= count - (stages - stage - 1); ++to) {
         const double rest = at(at(best, stage + 1), to);
-        if (rest >= at(at(best, stage), from)) continue;
-        const double value = std::max(rest, weight(stage, begin + from, begin + to));
-        if (value >= at(at(best, stage), from)) continue;
-        at(at(best, stage), from) = value;
-        at(at(cut, stage), from) = to;
+        if (rest < here) here = std::min(here, std::max(rest, weight(stage, begin + from, begin + to)));
       }
     }
   }
@@ -51,8 +47,11 @@ LeastLargest least_largest(int begin, int end, int stages, const RangeWeight& we
   if (result.largest == kNever) return result;
   int from = 0;
   for (int stage = 0; stage + 1 < stages; ++stage) {
-    from = at(at(cut, stage), from);
-    result.cuts.push_back(begin + from);
+    int to = from + 1;
+    while (at(at(best, stage + 1), to) > result.largest || weight(stage, begin + from, begin + to) > result.largest)
+      ++to;
+    result.cuts.push_back(begin + to);
+    from = to;
   }
   return result;
 }

@@ -39,7 +39,9 @@ TEST_CASE("Alpa's program gives the costs that the original gave") {
   CHECK(six_on_four(64).cost == doctest::Approx(395.0));
   CHECK(ranges_of(six_on_four(64).stages) == text_of({{0, 3, 2}, {3, 4, 1}, {4, 6, 1}}));
 
-  const auto u8 = [](int microbatches) { return alpa_plan(weighted({5, 1, 1, 1, 1, 1, 1, 5}, {1, .9, .8, .7}, 8, microbatches)); };
+  const auto u8 = [](int microbatches) {
+    return alpa_plan(weighted({5, 1, 1, 1, 1, 1, 1, 5}, {1, .9, .8, .7}, 8, microbatches));
+  };
   const Ranges halves{{0, 4, 4}, {4, 8, 4}};
   CHECK(u8(1).cost == doctest::Approx(2.857143).epsilon(1e-5));
   CHECK(ranges_of(u8(1).stages) == text_of({{0, 8, 8}}));
@@ -81,7 +83,7 @@ TEST_CASE("Alpa's program under a memory limit") {
 double least_cost(const AlpaProblem& problem) {
   double best = kNever;
   const std::function<void(int, int, double, double, int)> walk = [&](int begin, int left, double sum, double largest,
-                                                                     int stages_so_far) {
+                                                                      int stages_so_far) {
     if (begin == problem.layers) {
       if (left == 0) best = std::min(best, sum + (problem.microbatches - 1) * largest);
       return;

@@ -47,9 +47,11 @@ TEST_CASE("megatron: equal blocks; embedding and loss count where that makes the
         "Megatron-LM needs --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split for this");
   CHECK(sizes_of("megatron", blocks(15, 4, true)) == Sizes{4, 4, 4, 5});
   CHECK(sizes_of("megatron:account=loss", blocks(15, 4, true)) == Sizes{5, 4, 4, 4});
-  CHECK(test::problems_of([] { static_cast<void>(decide("megatron", blocks(13, 4, true))); }).starts_with("error[Z003]"));
-  CHECK(test::problems_of([] { static_cast<void>(decide("megatron:account=head", blocks(15, 4, true))); })
-            .starts_with("error[C002]: \"head\" is not one of"));
+  CHECK(
+      test::problems_of([] { static_cast<void>(decide("megatron", blocks(13, 4, true))); }).starts_with("error[Z003]"));
+  CHECK(test::problems_of([] {
+          static_cast<void>(decide("megatron:account=head", blocks(15, 4, true)));
+        }).starts_with("error[C002]: \"head\" is not one of"));
 }
 
 // Largest weights of stages of every partition, least.

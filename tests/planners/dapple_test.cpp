@@ -11,8 +11,8 @@
 namespace debubble::testing {
 namespace {
 
-
-// Forward and backward together in ms, output bytes, parameter bytes, of one microbatch; by what a planner's state adds.
+// Forward and backward together in ms, output bytes, parameter bytes, of one microbatch; by what a planner's state
+// adds.
 using StateRow = std::vector<double>;
 
 void repeat(std::vector<StateRow>& rows, int times, const StateRow& row) {
@@ -22,17 +22,31 @@ void repeat(std::vector<StateRow>& rows, int times, const StateRow& row) {
 std::vector<StateRow> states_of(const std::string& model) {
   std::vector<StateRow> rows;
   if (model == "vgg-19") {
-    rows = {{10.2, 384e6, 6835}, {21.6, 384e6, 140869}, {1.95, 96e6, 0},  {10.2, 192e6, 281738},
+    rows = {{10.2, 384e6, 6835}, {21.6, 384e6, 140869}, {1.95, 96e6, 0},     {10.2, 192e6, 281738},
             {15, 192e6, 562988}, {.9, 48e6, 0},         {6.9, 96e6, 1125976}};
     repeat(rows, 3, {10.65, 96e6, 2250976});
-    for (const StateRow& row : std::vector<StateRow>{
-             {.495, 24e6, 0}, {5.13, 48e6, 4501953}, {8.7, 48e6, 9001953}, {8.64, 48e6, 9001953}, {8.58, 48e6, 9001953},
-             {.3, 12e6, 0}, {2.895, 12e6, 9001953}, {2.895, 12e6, 9001953}, {2.88, 12e6, 9001953}, {2.895, 12e6, 9001953},
-             {.09, 3e6, 0}, {1.35, .5e6, 392015625}, {.3, .5e6, 64015625}, {.15, 128000, 15628814}, {.21, 2e6, 0}}) {
+    for (const StateRow& row : std::vector<StateRow>{{.495, 24e6, 0},
+                                                     {5.13, 48e6, 4501953},
+                                                     {8.7, 48e6, 9001953},
+                                                     {8.64, 48e6, 9001953},
+                                                     {8.58, 48e6, 9001953},
+                                                     {.3, 12e6, 0},
+                                                     {2.895, 12e6, 9001953},
+                                                     {2.895, 12e6, 9001953},
+                                                     {2.88, 12e6, 9001953},
+                                                     {2.895, 12e6, 9001953},
+                                                     {.09, 3e6, 0},
+                                                     {1.35, .5e6, 392015625},
+                                                     {.3, .5e6, 64015625},
+                                                     {.15, 128000, 15628814},
+                                                     {.21, 2e6, 0}}) {
       rows.push_back(row);
     }
   } else if (model == "amoeba-36") {
-    rows = {{0.15, 6308352, 3456}, {2.18, 15942144, 245760}, {2.3, 14450688, 1327104}, {3.35, 17661952, 8388608},
+    rows = {{0.15, 6308352, 3456},
+            {2.18, 15942144, 245760},
+            {2.3, 14450688, 1327104},
+            {3.35, 17661952, 8388608},
             {3.39, 25690112, 11796480}};
     for (const double time : {4.15, 3.32, 3.69, 3.37, 4.15, 3.32, 3.69, 3.37, 4.15, 3.32}) {
       rows.push_back({time, 25690112, 14417920});
@@ -42,16 +56,22 @@ std::vector<StateRow> states_of(const std::string& model) {
       rows.push_back({time, 12845056, 57671680});
     }
     rows.insert(rows.end(), {{4.69, 8830976, 124780544}, {4.87, 5619712, 180355072}, {5.39, 6422528, 213909504}});
-    for (const double time : {4.84, 5.86, 5.22, 6.15, 4.84, 5.86, 5.22, 6.15}) rows.push_back({time, 6422528, 230686720});
-    rows.insert(rows.end(), {{4.84, 4816896, 230686720}, {5.86, 1605632, 230686720}, {.23, 4004, 32804772}, {.04, 0, 0}});
+    for (const double time : {4.84, 5.86, 5.22, 6.15, 4.84, 5.86, 5.22, 6.15})
+      rows.push_back({time, 6422528, 230686720});
+    rows.insert(rows.end(),
+                {{4.84, 4816896, 230686720}, {5.86, 1605632, 230686720}, {.23, 4004, 32804772}, {.04, 0, 0}});
   } else if (model == "xlnet-36") {
     rows = {{.007, 2e6, 131e6}, {.023, 6e6, 0}, {0, 4e6, 0}, {.023, 8e6, 0}, {8.317, 9e6, 52e6}};
     repeat(rows, 34, {8.3, 9e6, 52e6});
     rows.insert(rows.end(), {{8.3, 2e6, 52e6}, {1.84, 2000, 0}});
   } else {
     // Prefixes of antichains are not monotone: one of them is negative.
-    rows = {{.01, 9216, 0}, {.056, 4334592, 127131648}, {0, 4334592, 0}, {-.045, 3548160, -127131648},
-            {.056, 7873536, 127131648}, {0, 7873536, 0}};
+    rows = {{.01, 9216, 0},
+            {.056, 4334592, 127131648},
+            {0, 4334592, 0},
+            {-.045, 3548160, -127131648},
+            {.056, 7873536, 127131648},
+            {0, 7873536, 0}};
     repeat(rows, 47, {7.16, 7864320, 50384896});
     rows.insert(rows.end(), {{7.16, 4325376, 50384896}, {0, 0, 4198400}});
   }
@@ -103,8 +123,8 @@ const std::vector<PlanRow> kPlans{
     {"xlnet-36", 128, 16, 1, "straight", {{0, 22, 8}, {22, 41, 8}}, 11.934935, 10.523664},
     {"bert-48", 32, 2, 2, "straight", {{0, 30, 2}, {30, 55, 2}}, 3.684122, 2.733003},
     {"bert-48", 32, 2, 8, "straight", {{0, 30, 8}, {30, 55, 8}}, 12.337062, 4.822244},
-    {"bert-48", 32, 16, 1, "straight", straight_by({9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51}, 55), 9.734808,
-     4.822244},
+    {"bert-48", 32, 16, 1, "straight", straight_by({9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51}, 55),
+     9.734808, 4.822244},
     {"amoeba-36", 128, 2, 2, "straight", {{0, 24, 2}, {24, 43, 2}}, 3.829769, 2.969750},
     {"amoeba-36", 128, 2, 8, "straight", {{0, 30, 8}, {30, 43, 8}}, 11.875864, 5.851005},
     {"amoeba-36", 128, 16, 1, "bipartition", {{0, 32, 11}, {32, 43, 5}}, 8.108118, 5.851005},
@@ -112,8 +132,8 @@ const std::vector<PlanRow> kPlans{
 
 TEST_CASE("as published, DAPPLE's planner decides what the authors' program decided on its profiles") {
   for (const PlanRow& row : kPlans) {
-    const std::string name = std::string(row.model) + " on " + std::to_string(row.machines) + "x" +
-                             std::to_string(row.per_machine);
+    const std::string name =
+        std::string(row.model) + " on " + std::to_string(row.machines) + "x" + std::to_string(row.per_machine);
     CAPTURE(name);
     const PlannerJob job = dapple_job(row.model, row.microbatches, row.machines, row.per_machine);
     const PlannerDecision decision = decide("dapple", job, true);
@@ -125,7 +145,8 @@ TEST_CASE("as published, DAPPLE's planner decides what the authors' program deci
   }
 }
 
-double best_of(const PlannerJob& job, const DappleOptions& options, const std::string& family, std::string* stages = nullptr) {
+double best_of(const PlannerJob& job, const DappleOptions& options, const std::string& family,
+               std::string* stages = nullptr) {
   double best = 0;
   for (const DapplePlan& plan : dapple_plans(job, options)) {
     if (plan.family != family || plan.speedup <= best) continue;
@@ -140,11 +161,14 @@ TEST_CASE("DAPPLE's losing candidates, and its bipartitions with exact weights")
   // 8.751882 of one pipeline; several of them, with larger blocks, score a little more.
   CHECK(best_of(dapple_job("vgg-19", 64, 2, 8), published, "one stage") > 8.751881);
   CHECK(best_of(dapple_job("vgg-19", 64, 2, 8), published, "straight") == doctest::Approx(8.019972).epsilon(1e-6));
-  CHECK(best_of(dapple_job("xlnet-36", 128, 2, 8), published, "bipartition") == doctest::Approx(14.098049).epsilon(1e-6));
-  CHECK(best_of(dapple_job("xlnet-36", 128, 16, 1), published, "bipartition") == doctest::Approx(11.622814).epsilon(1e-6));
+  CHECK(best_of(dapple_job("xlnet-36", 128, 2, 8), published, "bipartition") ==
+        doctest::Approx(14.098049).epsilon(1e-6));
+  CHECK(best_of(dapple_job("xlnet-36", 128, 16, 1), published, "bipartition") ==
+        doctest::Approx(11.622814).epsilon(1e-6));
   CHECK(best_of(dapple_job("bert-48", 32, 2, 8), published, "bipartition") == doctest::Approx(10.556149).epsilon(1e-6));
   CHECK(best_of(dapple_job("bert-48", 32, 16, 1), published, "bipartition") == doctest::Approx(6.112068).epsilon(1e-6));
-  CHECK(best_of(dapple_job("amoeba-36", 128, 2, 8), published, "bipartition") == doctest::Approx(11.678155).epsilon(1e-6));
+  CHECK(best_of(dapple_job("amoeba-36", 128, 2, 8), published, "bipartition") ==
+        doctest::Approx(11.678155).epsilon(1e-6));
 
   const DappleOptions exact{.shifted_weights = false, .transfer_share = 1.0 / 3.0};
   const auto check = [&](const PlannerJob& job, const Ranges& expected, double speedup) {

@@ -73,8 +73,8 @@ inline PlannerJob random_chain(Draws& draws, int layers, int devices) {
   PlannerJob job = equal_devices(devices, 1'000'000'000);
   std::vector<LayerRow> rows;
   for (int i = 0; i < layers; ++i) {
-    rows.push_back({1.0 * draws.whole(1, 9), 1.0 * draws.whole(1, 18), 1e6 * draws.whole(0, 12), 1e6 * draws.whole(0, 20),
-                    1e6 * draws.whole(0, 20)});
+    rows.push_back({1.0 * draws.whole(1, 9), 1.0 * draws.whole(1, 18), 1e6 * draws.whole(0, 12),
+                    1e6 * draws.whole(0, 20), 1e6 * draws.whole(0, 20)});
   }
   set_layers(job, rows);
   job.microbatches = draws.whole(1, 12);

@@ -98,8 +98,8 @@ double least_slowest(const PlannerJob& job) {
       }
       for (int end = begin + 1; end <= job.layer_count(); ++end) {
         const Bytes out = job.layers[static_cast<std::size_t>(end - 1)].output;
-        const Bytes need = sums.parameters(begin, end) + in + out + (begin > 0 ? 2 * in : 0) +
-                           (end < job.layer_count() ? 2 * out : 0);
+        const Bytes need =
+            sums.parameters(begin, end) + in + out + (begin > 0 ? 2 * in : 0) + (end < job.layer_count() ? 2 * out : 0);
         if (need >= type.memory) continue;
         const double value =
             std::max({slowest, sent, static_cast<double>(sums.forward(begin, end)) * type.time_factor});

@@ -79,7 +79,7 @@ const PlannerEntry& megatron_planner() {
       .objective = "as many transformer layers on each stage; there is nothing to choose",
       .cost_model = "counts transformer layers; with the accounting flags embedding and loss count as one layer each",
       .assumes = "equal transformer layers; an embedding and a head that cost nothing, or one layer each",
-      .published = "GPT-3 175B: 96 layers on 8 stages, 12 each (and 6 in each of 2 chunks)",
+      .published = "none: with its sizes given there is nothing to decide",
       .faults = "",
       .certainty = PlannerCertainty::kDerived,
       .certainty_note =

@@ -9,6 +9,7 @@
 #include "sim/core/at.hpp"
 #include "sim/core/words.hpp"
 #include "studies/planners/params.hpp"
+#include "studies/planners/stages.hpp"
 
 namespace debubble {
 
@@ -54,9 +55,11 @@ class AlpaSolver {
     std::sort(limits.begin(), limits.end());
     limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
     AlpaPlan best{kAlpaNever, {}};
-    for (const double limit : limits) {
-      if (limit * problem_.microbatches >= best.cost) break;
-      fill(limit);
+    // What a limit allows, every larger one does: those that allow nothing are left out.
+    const auto first = std::partition_point(limits.begin(), limits.end(), [&](double limit) { return !allows(limit); });
+    for (auto limit = first; limit != limits.end(); ++limit) {
+      if (*limit * problem_.microbatches >= best.cost) break;
+      fill(*limit);
       // Of the numbers of stages the one with the least sum; then its own largest stage counts.
       int stages = 0;
       for (int s = 1; s <= most_stages_; ++s) {
@@ -73,6 +76,14 @@ class AlpaSolver {
   [[nodiscard]] int spot(int begin, int end) const { return begin * (problem_.layers + 1) + end; }
   AlpaCell& cell(int stages, int begin, int devices) {
     return at(cells_, (stages * (problem_.layers + 1) + begin) * (problem_.devices + 1) + devices);
+  }
+
+  [[nodiscard]] bool allows(double limit) {
+    fill(limit);
+    for (int stages = 1; stages <= most_stages_; ++stages) {
+      if (cell(stages, 0, problem_.devices).sum != kAlpaNever) return true;
+    }
+    return false;
   }
 
   void fill(double limit) {
@@ -140,6 +151,25 @@ void place_submeshes(std::vector<PlannerStage>& stages) {
   }
 }
 
+// Neighbours put together until the tables can be filled in seconds, as Alpa clusters operators before it plans.
+std::vector<int> alpa_clusters(const PlannerJob& job) {
+  constexpr double kMostWork = 3e9;
+  const double meshes = static_cast<double>(alpa_submeshes(job).size());
+  int count = job.layer_count();
+  const auto work = [&] {
+    const double half = 0.5 * count * count * meshes;
+    return half * half * std::min(count, job.device_count()) * job.device_count();
+  };
+  while (count > 1 && work() > kMostWork) --count;
+  const PlannerSums sums(job);
+  const LeastLargest even = least_largest(
+      0, job.layer_count(), count, [&](int, int begin, int end) { return static_cast<double>(sums.time(begin, end)); });
+  std::vector<int> bounds{0};
+  bounds.insert(bounds.end(), even.cuts.begin(), even.cuts.end());
+  bounds.push_back(job.layer_count());
+  return bounds;
+}
+
 PlannerDecision decide_alpa(const PlannerJob& job, const PlannerRequest&) {
   if (!equal_types(job)) {
     not_for_planner("alpa", "it plans for equal devices, and the job has several types",
@@ -149,26 +179,26 @@ PlannerDecision decide_alpa(const PlannerJob& job, const PlannerRequest&) {
     not_for_planner("alpa", "it plans for machines of equal devices on one network",
                     "give one or two levels: devices per machine, machines");
   }
-  const auto work = static_cast<double>(job.layer_count()) * job.layer_count() * job.device_count();
-  if (work * std::min(job.layer_count(), job.device_count()) > 4e7) {
-    not_for_planner("alpa", "so many layers on so many devices are too many for its tables",
-                    "use a coarser profile: Alpa clusters operators first, to about as many layers as devices");
-  }
   const PlannerSums sums(job);
   const double factor = at(job.types, job.devices.front()).time_factor;
   const Bytes memory = least_memory(job);
+  const std::vector<int> bounds = alpa_clusters(job);
   AlpaProblem problem;
-  problem.layers = job.layer_count();
+  problem.layers = static_cast<int>(bounds.size()) - 1;
   problem.devices = job.device_count();
   problem.microbatches = job.microbatches;
   problem.submeshes = alpa_submeshes(job);
-  problem.time = [&](int begin, int end, int devices) {
+  problem.time = [&](int first, int last, int devices) {
+    const int begin = at(bounds, first);
+    const int end = at(bounds, last);
     const auto bandwidth =
         static_cast<double>(devices <= machine_size(job) ? job.levels.front().bandwidth : job.levels.back().bandwidth);
     const double moved = 2.0 * (devices - 1) / devices * static_cast<double>(sums.parameters(begin, end));
     return static_cast<double>(sums.time(begin, end)) * factor / devices + moved / bandwidth * 1e9 / job.microbatches;
   };
-  problem.most_followers = [&](int begin, int end, int devices) {
+  problem.most_followers = [&](int first, int last, int devices) {
+    const int begin = at(bounds, first);
+    const int end = at(bounds, last);
     if (memory == 0) return job.layer_count();
     const double room = static_cast<double>(memory) - 4.0 * static_cast<double>(sums.parameters(begin, end));
     const double kept = static_cast<double>(sums.activation(begin, end)) / devices;
@@ -183,6 +213,14 @@ PlannerDecision decide_alpa(const PlannerJob& job, const PlannerRequest&) {
   }
   PlannerDecision decision;
   decision.stages = plan.stages;
+  for (PlannerStage& stage : decision.stages) {
+    stage.begin = at(bounds, stage.begin);
+    stage.end = at(bounds, stage.end);
+  }
+  if (problem.layers < job.layer_count()) {
+    decision.notes.push_back("it planned over " + std::to_string(problem.layers) + " groups of " +
+                             counted(job.layer_count(), "layer"));
+  }
   place_submeshes(decision.stages);
   decision.predicted = plan.cost;
   decision.unit = "ns per step";

@@ -187,6 +187,10 @@ std::vector<DapplePlan> dapple_plans(const PlannerJob& job, const DappleOptions&
     not_for_planner("dapple", "it plans for machines of equal devices on one network",
                     "give one or two levels: devices per machine, machines");
   }
+  if (static_cast<double>(job.device_count()) * job.device_count() * job.layer_count() > 4e8) {
+    not_for_planner("dapple", "so many layers on so many devices are too many to try all pairs of stages",
+                    "use fewer devices, or a coarser profile");
+  }
   const DappleModel model(job, options);
   if (model.compute(0, model.layers()) <= 0) {
     not_for_planner("dapple", "layers that take no time have no speed-up", "use a profile with times");

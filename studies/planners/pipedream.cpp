@@ -226,9 +226,14 @@ PipedreamPlan pipedream_plan(const PlannerJob& job, const PipedreamOptions& opti
     not_for_planner("pipedream", "it plans over levels of a topology, and the job has links between pairs",
                     "give levels: devices per machine, machines");
   }
-  constexpr std::size_t kMostCells = std::size_t{1} << 26;
-  for (const PlannerLevel& level : job.levels) {
-    if (job.layers.size() * job.layers.size() * to_index(level.members) > kMostCells) {
+  // Of the innermost levels a table for every first layer.
+  constexpr double kMostSteps = 1e10;
+  constexpr double kMostCells = 1 << 26;
+  const double layers = job.layer_count();
+  for (std::size_t level = 0; level < job.levels.size(); ++level) {
+    const double members = job.levels[level].members;
+    const double firsts = level + 1 < job.levels.size() ? layers : 1;
+    if (layers * layers * members > kMostCells || firsts * layers * layers * members * members / 4 > kMostSteps) {
       not_for_planner("pipedream", "so many layers on so many devices are too many for its tables",
                       "use a coarser profile, or fewer devices");
     }

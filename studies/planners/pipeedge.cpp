@@ -60,7 +60,7 @@ class PipeedgeSolver {
   }
 
  private:
-  static constexpr std::size_t kMostPipeedgeCells = std::size_t{1} << 26;
+  static constexpr std::size_t kMostPipeedgeCells = std::size_t{1} << 22;
 
   // The original looks type u up in the list of hosts, where each host stands with its type.
   void mistake_types() {

@@ -35,7 +35,7 @@ int microbatch_multiple(const PlannerDecision& decision) {
   return std::max(multiple, 1);
 }
 
-std::int64_t rounded_up(double value) { return static_cast<std::int64_t>(std::ceil(value - 1e-6)); }
+std::int64_t whole_up(double value) { return static_cast<std::int64_t>(std::ceil(value - 1e-6)); }
 
 class DecidedPipeline {
  public:
@@ -74,16 +74,17 @@ class DecidedPipeline {
     for (std::size_t index = 0; index < stages_.size(); ++index) {
       const PlannerStage& stage = stages_[index];
       double factor = 0;
-      for (const int device : stage.devices) factor = std::max(factor, at(job_.types, at(job_.devices, device)).time_factor);
+      for (const int device : stage.devices)
+        factor = std::max(factor, at(job_.types, at(job_.devices, device)).time_factor);
       const double share = factor * multiple_ / stage.replicas;
       const auto forward = static_cast<double>(sums_.forward(stage.begin, stage.end));
       const auto both = static_cast<double>(sums_.time(stage.begin, stage.end));
       const Bytes input = stage.begin == 0 ? 0 : at(job_.layers, stage.begin - 1).output;
       StageCost cost;
-      cost.forward = rounded_up(forward * share);
-      cost.backward = rounded_up((both - forward + (recompute_ ? forward : 0)) * share);
+      cost.forward = whole_up(forward * share);
+      cost.backward = whole_up((both - forward + (recompute_ ? forward : 0)) * share);
       const Bytes kept = recompute_ ? input : sums_.activation(stage.begin, stage.end);
-      cost.activation = rounded_up(static_cast<double>(kept) * multiple_ / stage.replicas);
+      cost.activation = whole_up(static_cast<double>(kept) * multiple_ / stage.replicas);
       cost.weights = sums_.parameters(stage.begin, stage.end);
       cost.gradients = cost.weights;
       cost.optimizer = 2 * cost.weights;
@@ -99,16 +100,16 @@ class DecidedPipeline {
 
   [[nodiscard]] Bytes sent(std::size_t stage) const {
     const int sharers = std::min(stages_[stage].replicas, stages_[stage + 1].replicas);
-    return rounded_up(static_cast<double>(at(job_.layers, stages_[stage].end - 1).output) * multiple_ / sharers);
+    return whole_up(static_cast<double>(at(job_.layers, stages_[stage].end - 1).output) * multiple_ / sharers);
   }
   [[nodiscard]] Nanoseconds transfer(std::size_t stage) const {
-    return rounded_up(static_cast<double>(sent(stage)) / slowest_pair(stages_[stage], stages_[stage + 1]) * 1e9);
+    return whole_up(static_cast<double>(sent(stage)) / slowest_pair(stages_[stage], stages_[stage + 1]) * 1e9);
   }
   [[nodiscard]] Nanoseconds exchange(std::size_t index) const {
     const PlannerStage& stage = stages_[index];
     if (stage.replicas < 2) return 0;
     const auto weights = static_cast<double>(sums_.parameters(stage.begin, stage.end));
-    return rounded_up(2.0 * (stage.replicas - 1) / stage.replicas * weights / slowest_pair(stage, stage) * 1e9);
+    return whole_up(2.0 * (stage.replicas - 1) / stage.replicas * weights / slowest_pair(stage, stage) * 1e9);
   }
   [[nodiscard]] double slowest_pair(const PlannerStage& one, const PlannerStage& other) const {
     auto slowest = std::numeric_limits<double>::infinity();
@@ -167,8 +168,7 @@ std::vector<PlannerTrial> try_planners(const PlannerJob& job, Nanoseconds best_k
   }
   for (PlannerTrial& trial : trials) {
     if (!trial.refusal.empty() || best == std::numeric_limits<Nanoseconds>::max() || best == 0) continue;
-    trial.regret_ppm =
-        std::llround((static_cast<double>(trial.worth.step) / static_cast<double>(best) - 1) * 1e6);
+    trial.regret_ppm = std::llround((static_cast<double>(trial.worth.step) / static_cast<double>(best) - 1) * 1e6);
   }
   return trials;
 }

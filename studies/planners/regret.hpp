@@ -1,4 +1,5 @@
-// What planners' decisions are worth: each one simulated as a step of 1F1B with a flush, whatever the planner predicted.
+// What planners' decisions are worth: each one simulated as a step of 1F1B with a flush, whatever the planner
+// predicted.
 //
 // One device of the simulated pipeline per stage. Rules that a PlannerDecision leaves open:
 //  - every replica takes its share of each microbatch (DAPPLE's runtime), so that r replicas take 1/r of the time; a
@@ -8,8 +9,8 @@
 //    with the last exchange;
 //  - memory of a device: weights, as much of gradients, twice of Adam's state, its share of the activations in flight,
 //    and what it received.
-// A decision that recomputes ("recompute", "yes") runs each stage's forward once more and keeps its input only; one that
-// makes microbatches larger ("microbatch", "2 times the job's") has fewer of them.
+// A decision that recomputes ("recompute", "yes") runs each stage's forward once more and keeps its input only; one
+// that makes microbatches larger ("microbatch", "2 times the job's") has fewer of them.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ struct DecisionWorth {
   bool fits = true;       // every device in its memory, where it is limited
 };
 
-// Throws InputError Z003 for a decision without stages, or a job whose layers are states of a graph with negative times.
+// Throws InputError Z003 for a decision without stages, or a job whose layers are states of a graph with negative
+// times.
 [[nodiscard]] DecisionWorth decision_worth(const PlannerJob& job, const PlannerDecision& decision);
 
 struct PlannerTrial {

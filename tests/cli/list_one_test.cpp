@@ -45,6 +45,20 @@ TEST_CASE("a name that is not in the list is refused with the closest") {
 )");
 }
 
+TEST_CASE("a planner is explained as it is listed") {
+  const Folder folder;
+  CHECK(folder.data({"explain", "planner", "dapple"}) == folder.data({"list", "planners", "dapple"}));
+  CHECK(folder.refusal({"explain", "planner", "dappel"}) ==
+        R"(error[C003]: there is no planner "dappel"
+  --> --planner
+  = help: did you mean dapple?
+)");
+  CHECK(folder.refusal({"explain", "planner"}) == R"(error[C061]: which planner?
+  --> explain planner
+  = help: see `debubble list planners`
+)");
+}
+
 TEST_CASE("text names a cluster's numbers in brief, and JSON says who measured them") {
   const Folder folder;
   const std::string text = folder.data({"simulate", "-p", "4", "--topology", "dgx-h100:1"});

@@ -13,6 +13,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
+#include "studies/planners/catalog.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
@@ -23,6 +24,7 @@
 #include "tools/views/explain/op_story.hpp"
 #include "tools/views/explain/schedule_story.hpp"
 #include "tools/views/explain/step_view.hpp"
+#include "tools/views/planner_facts.hpp"
 #include "tools/views/summary.hpp"
 
 namespace debubble {
@@ -32,7 +34,7 @@ namespace {
 constexpr std::string_view kExplainFormats = "text|json";
 
 [[noreturn]] void nothing_called(const std::string& name) {
-  std::vector<std::string> names{"schedule", "step"};
+  std::vector<std::string> names{"schedule", "planner", "step"};
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
   for (const ErrorCode& row : error_codes()) names.emplace_back(row.code);
   const std::string guess = closest_name(name, names);
@@ -46,10 +48,10 @@ class Explain : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
         {.name = "TOPIC",
-         .help = "step, an op (3F7), an error code, or: schedule",
+         .help = "step, an op (3F7), an error code, or: schedule, planner",
          .target = &topic_,
          .required = true},
-        {.name = "NAME", .help = "schedule name", .target = &name_},
+        {.name = "NAME", .help = "of the schedule or planner", .target = &name_},
     };
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kExplainFormats));
@@ -57,6 +59,7 @@ class Explain : public Command {
   }
 
   int run(const Invocation& invocation) override {
+    if (topic_ == "planner") return explain_planner();
     if (!name_.empty() && topic_ != "schedule") {
       const bool known =
           topic_ == "step" || is_op_name(topic_) || is_error_code(topic_) || find_schedule(topic_) != nullptr;
@@ -91,6 +94,18 @@ class Explain : public Command {
     if (!code) nothing_called(topic_);
     Output output(output_, kExplainFormats);
     output.write(error_code_text(*code, topic_, output.style()));
+    output.commit();
+    return kExitOk;
+  }
+
+  int explain_planner() {
+    if (name_.empty()) {
+      throw InputError(Diagnostic{"C061", "explain planner", "which planner?", "see `debubble list planners`"});
+    }
+    require_text();
+    const PlannerEntry& entry = *parse_planner(name_).entry;
+    Output output(output_, kExplainFormats);
+    output.write(planner_text(entry, output.style()));
     output.commit();
     return kExitOk;
   }

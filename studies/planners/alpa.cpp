@@ -153,7 +153,7 @@ void place_submeshes(std::vector<PlannerStage>& stages) {
 
 // Neighbours put together until the tables can be filled in seconds, as Alpa clusters operators before it plans.
 std::vector<int> alpa_clusters(const PlannerJob& job) {
-  constexpr double kMostWork = 3e9;
+  constexpr double kMostWork = 1e11;
   const double meshes = static_cast<double>(alpa_submeshes(job).size());
   int count = job.layer_count();
   const auto work = [&] {

@@ -1,6 +1,7 @@
 #include "studies/planners/spp.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double kSppNever = std::numeric_limits<double>::infinity();
 constexpr int kMostSppDevices = 64;
+constexpr double kMostSppWork = 2e10;  // states times choices
 
 // Stoer and Wagner: the lightest of the cuts of all phases, the first of several. Returns one side.
 std::vector<int> lightest_cut(const PlannerJob& job, const std::vector<int>& devices) {
@@ -91,7 +93,8 @@ class SppSolver {
     find_slowest_pairs();
   }
 
-  SppPlan solve() {
+  // Fills the tables of 1 to the most stages.
+  void solve() {
     for (int layer = 1; layer <= layers_; ++layer) {
       for (int used = 1; used <= devices_; ++used) cell(1, layer, used, used).value = time(0, layer) / used;
     }
@@ -102,16 +105,19 @@ class SppSolver {
         }
       }
     }
+  }
+
+  [[nodiscard]] SppPlan plan_of(int stages) {
     SppPlan plan{kSppNever, {}};
     int replicas = 0;
     for (int r = 1; r <= devices_; ++r) {
-      const double value = cell(stages_, layers_, devices_, r).value;
+      const double value = cell(stages, layers_, devices_, r).value;
       if (value < plan.bottleneck) {
         plan.bottleneck = value;
         replicas = r;
       }
     }
-    if (replicas > 0) trace(plan, replicas);
+    if (replicas > 0) trace(plan, stages, replicas);
     return plan;
   }
 
@@ -167,10 +173,10 @@ class SppSolver {
     }
   }
 
-  void trace(SppPlan& plan, int replicas) {
+  void trace(SppPlan& plan, int stages, int replicas) {
     int layer = layers_;
     int used = devices_;
-    for (int stage = stages_; stage >= 1; --stage) {
+    for (int stage = stages; stage >= 1; --stage) {
       const Cell here = cell(stage, layer, used, replicas);
       PlannerStage found{here.cut, layer, replicas, {}};
       for (int i = used - replicas; i < used; ++i) found.devices.push_back(at(order_, i));
@@ -279,9 +285,10 @@ PlannerDecision decide_spp(const PlannerJob& job, const PlannerRequest& request)
     not_for_planner("spp", "its tables are for at most " + std::to_string(kMostSppDevices) + " devices",
                     "plan one machine of each kind, or ask another planner");
   }
-  const int most = std::min(job.device_count(), job.layer_count());
-  const double cells = 1.0 * most * job.layer_count() * job.device_count() * job.device_count();
-  if (cells * job.layer_count() * job.device_count() > 2e9) {
+  const int all = std::min(job.device_count(), job.layer_count());
+  const double each = 1.0 * job.layer_count() * job.layer_count() * std::pow(job.device_count(), 3);
+  const int most = static_cast<int>(std::min<double>(all, kMostSppWork / each));
+  if (most < 1) {
     not_for_planner("spp", "so many layers on so many devices are too many for its tables", "use a coarser profile");
   }
   std::vector<int> order(job.devices.size());
@@ -289,8 +296,10 @@ PlannerDecision decide_spp(const PlannerJob& job, const PlannerRequest& request)
   if (!given) order = spp_order(job);
   PlannerDecision decision;
   decision.predicted = kSppNever;
+  SppSolver solver(job, order, most);
+  solver.solve();
   for (int stages = 1; stages <= most; ++stages) {
-    const SppPlan plan = spp_partition(job, order, stages);
+    const SppPlan plan = solver.plan_of(stages);
     if (plan.stages.empty()) continue;
     const double makespan = spp_execution(job, plan.stages).makespan;
     if (makespan >= decision.predicted) continue;
@@ -299,6 +308,10 @@ PlannerDecision decide_spp(const PlannerJob& job, const PlannerRequest& request)
   }
   decision.unit = "ns per step";
   decision.choices = {{"stages", std::to_string(decision.stages.size())}};
+  if (most < all) {
+    decision.notes.push_back("it tried 1 to " + std::to_string(most) +
+                             " stages: more would be too many for its tables");
+  }
   if (!equal_types(job)) decision.notes.emplace_back("it knows equal devices only: the slowest one's times were used");
   return decision;
 }
@@ -314,7 +327,9 @@ std::vector<int> spp_order(const PlannerJob& job) {
 }
 
 SppPlan spp_partition(const PlannerJob& job, const std::vector<int>& order, int stages) {
-  return SppSolver(job, order, stages).solve();
+  SppSolver solver(job, order, stages);
+  solver.solve();
+  return solver.plan_of(stages);
 }
 
 SppRun spp_execution(const std::vector<double>& forward, const std::vector<double>& backward,

@@ -131,8 +131,9 @@ const PlannerEntry& bapipe_planner() {
       .faults = "",
       .certainty = PlannerCertainty::kRecalled,
       .certainty_note =
-          "only the abstract was at hand, the table of schedules is recalled; the partition equals brute force. A "
-          "rendezvous run of 1F1B-SNO exposes half a round trip less than the table",
+          "only the abstract was at hand, the table of schedules is recalled; the partition equals brute force, and "
+          "the "
+          "engine's coupled exchanges expose half a round trip less than the table says of 1F1B-SNO",
       .params = {{"stages", "1..devices", "devices", "how many stages"},
                  {"overlap", "yes|no", "no", "devices that compute and transfer at the same time (its FPGAs)"}},
       .advice = "Ask it for unequal devices in a fixed order with memories of their own.",

@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <tuple>
+#include <variant>
 
+#include "schedules/catalog.hpp"
+#include "sim/core/topology.hpp"
+#include "sim/engine/simulate.hpp"
 #include "studies/planners/accept.hpp"
 #include "studies/planners/bapipe.hpp"
 #include "studies/planners/catalog.hpp"
@@ -110,6 +115,30 @@ TEST_CASE("bapipe's table of schedules, and its partition") {
     }
   }
   CHECK(refused > 10);
+}
+
+// (N + M - 2) round trips in its table; a run in which both directions of an exchange go at once exposes half a one
+// less.
+TEST_CASE("bapipe's exposed transfers against the engine's coupled exchanges") {
+  for (const auto& [stages, microbatches, round_trips] :
+       {std::tuple{3, 6, 6.5}, std::tuple{4, 8, 9.5}, std::tuple{4, 16, 17.5}, std::tuple{8, 16, 21.5}}) {
+    ScheduleRequest request;
+    request.devices = stages;
+    request.microbatches = microbatches;
+    const Schedule schedule = build_schedule("1f1b", request);
+    const auto result = lower(schedule, P2p::kCoupled);
+    StageCosts costs;
+    StageCost cost;
+    cost.forward = 1'000'000;
+    cost.backward = 1'000'000;
+    costs.stages.assign(static_cast<std::size_t>(stages), cost);
+    const Nanoseconds transfer = 10'000;
+    const Nanoseconds step = simulate_totals(std::get<Program>(result), costs, Topology::ideal(transfer, 0)).makespan;
+    const double exposed = static_cast<double>(step - (microbatches + stages - 1) * 2'000'000) / (2.0 * transfer);
+    CHECK(exposed == doctest::Approx(round_trips));
+    const double table = bapipe_time(bapipe_schedules()[2], stages, microbatches, 0, 0, 0.5);
+    CHECK(table - exposed == doctest::Approx(0.5));
+  }
 }
 
 TEST_CASE("bapipe takes the schedule that hides transfers where memory allows, and leaves out cuts of large tensors") {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "studies/planners/catalog.hpp"
+#include "studies/planners/from_scenario.hpp"
+#include "studies/planners/regret.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
@@ -25,6 +28,7 @@
 #include "tools/views/explain/schedule_story.hpp"
 #include "tools/views/explain/step_view.hpp"
 #include "tools/views/planner_facts.hpp"
+#include "tools/views/planner_trials.hpp"
 #include "tools/views/summary.hpp"
 
 namespace debubble {
@@ -51,7 +55,7 @@ class Explain : public Command {
          .help = "step, an op (3F7), an error code, or: schedule, planner",
          .target = &topic_,
          .required = true},
-        {.name = "NAME", .help = "of the schedule or planner", .target = &name_},
+        {.name = "NAME", .help = "of the schedule or planner; all planners", .target = &name_},
     };
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kExplainFormats));
@@ -85,7 +89,7 @@ class Explain : public Command {
   void require_text() const {
     if (output_.format == "text") return;
     throw InputError(Diagnostic{"C002", "--format", "\"" + output_.format + "\" is not one of: text",
-                                "json tells of a step or an op: debubble explain step --format json"});
+                                "json tells of a step, an op or all planners: debubble explain step --format json"});
   }
 
   int explain_code() {
@@ -102,10 +106,35 @@ class Explain : public Command {
     if (name_.empty()) {
       throw InputError(Diagnostic{"C061", "explain planner", "which planner?", "see `debubble list planners`"});
     }
+    const Scenario scenario = check_scenario(flags_);
+    if (name_ == "all") return try_all_planners(scenario);
     require_text();
-    const PlannerEntry& entry = *parse_planner(name_).entry;
+    const PlannerSpec spec = parse_planner(name_);
     Output output(output_, kExplainFormats);
-    output.write(planner_text(entry, output.style()));
+    output.write(planner_text(*spec.entry, output.style()));
+    if (scenario.profile) {
+      const PlannerJob job = planner_job(scenario);
+      const PlannerDecision mended = decide(spec, job);
+      output.write("\n" + planner_decision_text(mended, worth_of(job, mended), output.style()));
+      if (!spec.entry->faults.empty()) {
+        const PlannerDecision published = decide({spec.entry, {true, spec.request.params}}, job);
+        output.write("\n" + planner_decision_text(published, worth_of(job, published), output.style()));
+      }
+    }
+    output.commit();
+    return kExitOk;
+  }
+
+  [[nodiscard]] static std::optional<DecisionWorth> worth_of(const PlannerJob& job, const PlannerDecision& decision) {
+    if (decision.stages.empty()) return std::nullopt;
+    return decision_worth(job, decision);
+  }
+
+  int try_all_planners(const Scenario& scenario) {
+    Output output(output_, kExplainFormats);
+    const std::vector<PlannerTrial> trials = try_planners(planner_job(scenario));
+    output.write(output.format() == Format::kJson ? planner_trials_json(trials)
+                                                  : planner_trials_text(trials, output.style()));
     output.commit();
     return kExitOk;
   }

@@ -11,23 +11,9 @@ namespace debubble {
 
 namespace {
 
-constexpr std::int64_t kUnlimitedLink = 1'000'000'000'000'000;
-
 PlannerLayerKind planner_kind(const std::string& kind) {
   if (kind == "embedding") return PlannerLayerKind::kEmbedding;
   return kind == "head" || kind == "loss" || kind == "predictor" ? PlannerLayerKind::kHead : PlannerLayerKind::kBlock;
-}
-
-void add_products(const Profile& profile, PlannerJob& job) {
-  if (!profile.transformer || profile.transformer->hidden < 1) return;
-  const ProfiledTransformer& sizes = *profile.transformer;
-  const std::int64_t rows =
-      std::max<std::int64_t>(profile.microbatch_size, 1) * std::max<std::int64_t>(profile.sequence_length, 1);
-  const std::int64_t heads = (sizes.heads + 2 * sizes.kv_heads) * sizes.head_size;
-  job.products = {{"query, key and value", rows, sizes.hidden, heads > 0 ? heads : 3 * sizes.hidden},
-                  {"attention output", rows, sizes.hidden, sizes.hidden},
-                  {"up", rows, sizes.hidden, sizes.feed_forward * (sizes.gated ? 2 : 1)},
-                  {"down", rows, sizes.feed_forward, sizes.hidden}};
 }
 
 std::int64_t alone_bandwidth(const Topology& topology, int device) {
@@ -39,6 +25,15 @@ std::int64_t alone_bandwidth(const Topology& topology, int device) {
 }
 
 }  // namespace
+
+std::vector<PlannerProduct> transformer_products(std::int64_t rows, const ProfiledTransformer& sizes) {
+  const std::int64_t heads = sizes.heads * sizes.head_size;
+  const std::int64_t keys = sizes.kv_heads * sizes.head_size;
+  return {{"query, key and value", rows, sizes.hidden, heads + 2 * keys},
+          {"attention output", rows, heads, sizes.hidden},
+          {"up", rows, sizes.hidden, sizes.feed_forward * (sizes.gated ? 2 : 1)},
+          {"down", rows, sizes.feed_forward, sizes.hidden}};
+}
 
 PlannerJob planner_layers(const Profile& profile) {
   PlannerJob job;
@@ -54,7 +49,11 @@ PlannerJob planner_layers(const Profile& profile) {
     planned.parameters = layer.parameters;
     job.layers.push_back(std::move(planned));
   }
-  add_products(profile, job);
+  if (profile.transformer && profile.transformer->hidden > 0) {
+    const std::int64_t rows =
+        std::max<std::int64_t>(profile.microbatch_size, 1) * std::max<std::int64_t>(profile.sequence_length, 1);
+    job.products = transformer_products(rows, *profile.transformer);
+  }
   return job;
 }
 

@@ -1,6 +1,7 @@
 // From a model's layers, measured or modelled, and a cluster to the job that planners are asked about.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/core/profile.hpp"
@@ -13,9 +14,12 @@ namespace debubble {
 // their sizes; no devices yet.
 [[nodiscard]] PlannerJob planner_layers(const Profile& profile);
 
+// The four products of a dense transformer layer, of so many tokens.
+[[nodiscard]] std::vector<PlannerProduct> transformer_products(std::int64_t rows, const ProfiledTransformer& sizes);
+
 // The levels of a topology, as its first `devices` devices in a row see it: ideal links are one level; of a network the
 // fast domain and what lies between domains, each with the bandwidth of the slowest link on a route, alone. Where links
-// are unlimited 10^15 bytes per second stand for them. Devices that do not fill whole domains are one level of the
+// are unlimited kUnlimitedLink stands for them. Devices that do not fill whole domains are one level of the
 // slower links.
 [[nodiscard]] std::vector<PlannerLevel> planner_levels(const Topology& topology, int devices);
 

@@ -15,6 +15,9 @@
 
 namespace debubble {
 
+// Bytes per second of a link without a limit.
+inline constexpr std::int64_t kUnlimitedLink = 1'000'000'000'000'000;
+
 enum class PlannerLayerKind : std::uint8_t { kBlock, kEmbedding, kHead };
 
 struct PlannerLayer {

@@ -103,13 +103,16 @@ class DecidedPipeline {
     return whole_up(static_cast<double>(at(job_.layers, stages_[stage].end - 1).output) * multiple_ / sharers);
   }
   [[nodiscard]] Nanoseconds transfer(std::size_t stage) const {
-    return whole_up(static_cast<double>(sent(stage)) / slowest_pair(stages_[stage], stages_[stage + 1]) * 1e9);
+    return over_link(static_cast<double>(sent(stage)), slowest_pair(stages_[stage], stages_[stage + 1]));
   }
   [[nodiscard]] Nanoseconds exchange(std::size_t index) const {
     const PlannerStage& stage = stages_[index];
     if (stage.replicas < 2) return 0;
     const auto weights = static_cast<double>(sums_.parameters(stage.begin, stage.end));
-    return whole_up(2.0 * (stage.replicas - 1) / stage.replicas * weights / slowest_pair(stage, stage) * 1e9);
+    return over_link(2.0 * (stage.replicas - 1) / stage.replicas * weights, slowest_pair(stage, stage));
+  }
+  static Nanoseconds over_link(double bytes, double bandwidth) {
+    return bandwidth >= static_cast<double>(kUnlimitedLink) ? 0 : whole_up(bytes / bandwidth * 1e9);
   }
   [[nodiscard]] double slowest_pair(const PlannerStage& one, const PlannerStage& other) const {
     auto slowest = std::numeric_limits<double>::infinity();

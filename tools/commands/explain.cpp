@@ -114,6 +114,10 @@ class Explain : public Command {
     output.write(planner_text(*spec.entry, output.style()));
     if (scenario.profile) {
       const PlannerJob job = planner_job(scenario);
+      output.write("\n");
+      for (const std::string& line : wrap(planner_job_text(job), static_cast<std::size_t>(output.style().width))) {
+        output.write(line + "\n");
+      }
       const PlannerDecision mended = decide(spec, job);
       output.write("\n" + planner_decision_text(mended, worth_of(job, mended), output.style()));
       if (!spec.entry->faults.empty()) {
@@ -132,9 +136,19 @@ class Explain : public Command {
 
   int try_all_planners(const Scenario& scenario) {
     Output output(output_, kExplainFormats);
-    const std::vector<PlannerTrial> trials = try_planners(planner_job(scenario));
-    output.write(output.format() == Format::kJson ? planner_trials_json(trials)
-                                                  : planner_trials_text(trials, output.style()));
+    const PlannerJob job = planner_job(scenario);
+    const std::vector<PlannerTrial> trials = try_planners(job);
+    if (output.format() == Format::kJson) {
+      output.write(planner_trials_json(trials));
+    } else {
+      const auto width = static_cast<std::size_t>(output.style().width);
+      for (const std::string& line : wrap(planner_job_text(job), width)) output.write(line + "\n");
+      for (const std::string& line : wrap(
+               "Each decision simulated as a step of 1F1B; every replica takes its share of each microbatch.", width)) {
+        output.write(line + "\n");
+      }
+      output.write("\n" + planner_trials_text(trials, output.style()));
+    }
     output.commit();
     return kExitOk;
   }

@@ -4,6 +4,8 @@
 
 #include "formats/json/json.hpp"
 #include "formats/text/quantities.hpp"
+#include "sim/core/words.hpp"
+#include "studies/planners/from_profile.hpp"
 #include "tools/views/ansi.hpp"
 #include "tools/views/table.hpp"
 
@@ -71,6 +73,22 @@ Json trial_json(const PlannerTrial& trial) {
 }
 
 }  // namespace
+
+std::string planner_job_text(const PlannerJob& job) {
+  std::string devices = counted(job.device_count(), "device");
+  if (const Bytes memory = least_memory(job); memory > 0) {
+    devices += " with " + std::string(equal_types(job) ? "" : "at least ") + format_size(memory) + " each";
+  }
+  std::string links;
+  for (const PlannerLevel& level : job.levels) {
+    const std::string rate = level.bandwidth >= kUnlimitedLink
+                                 ? "without a limit"
+                                 : fmt::format("of {:.1f} GB/s", static_cast<double>(level.bandwidth) / 1e9);
+    links += (links.empty() ? "links " : fmt::format(" among {} and ", job.levels.front().members)) + rate;
+  }
+  return fmt::format("{}, {}; {}, {}; {} per step", job.model, counted(job.layer_count(), "layer"), devices, links,
+                     counted(job.microbatches, "microbatch"));
+}
 
 std::string planner_trials_text(const std::vector<PlannerTrial>& trials, const ViewStyle& style) {
   using Side = Table::Side;

@@ -14,6 +14,9 @@
 
 namespace debubble {
 
+// "bert-large, 24 layers; 4 devices with 80.0 GiB each, links without a limit; 16 microbatches per step"
+[[nodiscard]] std::string planner_job_text(const PlannerJob& job);
+
 // In the order of the trials; planners that decide nothing here last, with their reasons.
 [[nodiscard]] std::string planner_trials_text(const std::vector<PlannerTrial>& trials, const ViewStyle& style);
 // {"schema_version": 1, "planners": [...]}; null where there is nothing.

@@ -200,7 +200,8 @@ PlannerDecision decide_alpa(const PlannerJob& job, const PlannerRequest&) {
     const int begin = at(bounds, first);
     const int end = at(bounds, last);
     if (memory == 0) return job.layer_count();
-    const double room = static_cast<double>(memory) - 4.0 * static_cast<double>(sums.parameters(begin, end));
+    const double room =
+        static_cast<double>(memory) - static_cast<double>(sums.parameters(begin, end) + sums.state(begin, end));
     const double kept = static_cast<double>(sums.activation(begin, end)) / devices;
     if (room < kept) return -1;
     return kept <= 0 ? job.layer_count()

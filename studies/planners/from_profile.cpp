@@ -38,6 +38,9 @@ std::vector<PlannerProduct> transformer_products(std::int64_t rows, const Profil
 PlannerJob planner_layers(const Profile& profile) {
   PlannerJob job;
   job.model = profile.model;
+  // Adam's two moments, and a 32-bit copy where the weights have 16 bits: in bytes per byte of weights.
+  const bool half = profile.dtype.find("16") != std::string::npos;
+  const Bytes per_weight = half ? 6 : 2;
   for (const ProfileLayer& layer : profile.layers) {
     PlannerLayer planned;
     planned.name = layer.name;
@@ -47,6 +50,8 @@ PlannerJob planner_layers(const Profile& profile) {
     planned.output = layer.output;
     planned.activation = layer.activation;
     planned.parameters = layer.parameters;
+    planned.state =
+        layer.gradients.value_or(layer.parameters) + layer.optimizer.value_or(per_weight * layer.parameters);
     job.layers.push_back(std::move(planned));
   }
   if (profile.transformer && profile.transformer->hidden > 0) {

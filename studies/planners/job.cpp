@@ -59,7 +59,8 @@ bool within_sums(const PlannerJob& job) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 52;
   std::int64_t total = 0;
   for (const PlannerLayer& layer : job.layers) {
-    for (const std::int64_t value : {layer.forward, layer.backward, layer.output, layer.activation, layer.parameters}) {
+    for (const std::int64_t value :
+         {layer.forward, layer.backward, layer.output, layer.activation, layer.parameters, layer.state.value_or(0)}) {
       if (value > kLargest || value < -kLargest) return false;
       total += value < 0 ? -value : value;
       if (total > (std::int64_t{1} << 61)) return false;
@@ -141,12 +142,13 @@ Bytes least_memory(const PlannerJob& job) {
   return least;
 }
 
-PlannerSums::PlannerSums(const PlannerJob& job) : time_{0}, forward_{0}, parameters_{0}, activation_{0} {
+PlannerSums::PlannerSums(const PlannerJob& job) : time_{0}, forward_{0}, parameters_{0}, activation_{0}, state_{0} {
   for (const PlannerLayer& layer : job.layers) {
     time_.push_back(time_.back() + layer.forward + layer.backward);
     forward_.push_back(forward_.back() + layer.forward);
     parameters_.push_back(parameters_.back() + layer.parameters);
     activation_.push_back(activation_.back() + layer.activation);
+    state_.push_back(state_.back() + layer.state.value_or(3 * layer.parameters));
   }
 }
 

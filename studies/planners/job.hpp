@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct PlannerLayer {
   Bytes output = 0;      // of one microbatch; crosses a cut behind this layer, and comes back as a gradient
   Bytes activation = 0;  // of one microbatch, kept for its backward
   Bytes parameters = 0;  // weights alone
+  // Gradients and optimizer state; absent: three times the weights (gradients like them, Adam's two moments).
+  std::optional<Bytes> state;
 };
 
 struct PlannerDeviceType {
@@ -96,6 +99,7 @@ class PlannerSums {
   [[nodiscard]] Nanoseconds forward(int begin, int end) const { return range(forward_, begin, end); }
   [[nodiscard]] Bytes parameters(int begin, int end) const { return range(parameters_, begin, end); }
   [[nodiscard]] Bytes activation(int begin, int end) const { return range(activation_, begin, end); }
+  [[nodiscard]] Bytes state(int begin, int end) const { return range(state_, begin, end); }
   [[nodiscard]] int count() const { return static_cast<int>(time_.size()) - 1; }
 
  private:
@@ -104,7 +108,7 @@ class PlannerSums {
     return sums[static_cast<std::size_t>(end)] - sums[static_cast<std::size_t>(begin)];
   }
 
-  Sums time_, forward_, parameters_, activation_;
+  Sums time_, forward_, parameters_, activation_, state_;
 };
 
 }  // namespace debubble

@@ -86,8 +86,7 @@ class DecidedPipeline {
       const Bytes kept = recompute_ ? input : sums_.activation(stage.begin, stage.end);
       cost.activation = whole_up(static_cast<double>(kept) * multiple_ / stage.replicas);
       cost.weights = sums_.parameters(stage.begin, stage.end);
-      cost.gradients = cost.weights;
-      cost.optimizer = 2 * cost.weights;
+      cost.optimizer = sums_.state(stage.begin, stage.end);
       if (index + 1 < stages_.size()) cost.output = timed ? transfer(index) : sent(index);
       if (cost.forward < 0 || cost.backward < 0 || cost.activation < 0 || cost.weights < 0) {
         not_for_planner("regret", "a stage takes less than no time or memory",
@@ -170,7 +169,8 @@ std::vector<PlannerTrial> try_planners(const PlannerJob& job, Nanoseconds best_k
     if (trial.refusal.empty() && trial.worth.fits) best = std::min(best, trial.worth.step);
   }
   for (PlannerTrial& trial : trials) {
-    if (!trial.refusal.empty() || best == std::numeric_limits<Nanoseconds>::max() || best == 0) continue;
+    if (!trial.refusal.empty() || !trial.worth.fits || best == std::numeric_limits<Nanoseconds>::max() || best == 0)
+      continue;
     trial.regret_ppm = std::llround((static_cast<double>(trial.worth.step) / static_cast<double>(best) - 1) * 1e6);
   }
   return trials;

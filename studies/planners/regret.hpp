@@ -7,13 +7,15 @@
 //  - what crosses a cut is shared by the replicas of the narrower side, over the slowest of the pairs;
 //  - after its last backward a stage with replicas exchanges its weights in a ring over its slowest pair; the step ends
 //    with the last exchange;
-//  - memory of a device: weights, as much of gradients, twice of Adam's state, its share of the activations in flight,
-//    and what it received.
+//  - memory of a device: weights, gradients and optimizer state, whole on every replica, its share of the activations
+//  in
+//    flight, and what it received; workspace and buffers are left out.
 // A decision that recomputes ("recompute", "yes") runs each stage's forward once more and keeps its input only; one
 // that makes microbatches larger ("microbatch", "2 times the job's") has fewer of them.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +39,7 @@ struct PlannerTrial {
   PlannerDecision decision;  // where nothing was refused
   std::string refusal;       // why it decides nothing here, or why that cannot be simulated; empty: it was simulated
   DecisionWorth worth;
-  std::int64_t regret_ppm = 0;  // step over the best known step that fits, less 1
+  std::optional<std::int64_t> regret_ppm;  // step over the best known step that fits, less 1; of what fits
 };
 
 // Every planner of the catalog, and once more as published where the original has faults, in the catalog's order. The

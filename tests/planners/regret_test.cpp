@@ -70,13 +70,14 @@ TEST_CASE("all planners on one job: what they decide is simulated, and the best 
       if (!trial.refusal.empty()) continue;
       ++simulated;
       CHECK(trial.worth.step > 0);
-      CHECK(trial.regret_ppm >= 0);
-      least = std::min(least, trial.regret_ppm);
+      REQUIRE(trial.regret_ppm.has_value() == (trial.worth.fits && trial.worth.step > 0));
+      CHECK(trial.regret_ppm.value_or(0) >= 0);
+      least = std::min(least, trial.regret_ppm.value_or(least));
     }
     CHECK(simulated >= 5);
     CHECK(least == 0);
     // A better one that somebody else knows.
-    for (const PlannerTrial& trial : try_planners(job, 1)) CHECK((trial.regret_ppm > 0 || !trial.refusal.empty()));
+    for (const PlannerTrial& trial : try_planners(job, 1)) CHECK((trial.regret_ppm.value_or(1) > 0));
   }
 }
 

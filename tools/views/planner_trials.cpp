@@ -27,6 +27,26 @@ std::string stages_text(const std::vector<PlannerStage>& stages) {
   return text;
 }
 
+// The same where there are many: "18 of 2 layers, 46 of 1"
+std::string stages_in_short(const std::vector<PlannerStage>& stages) {
+  constexpr std::size_t kShown = 12;
+  if (stages.size() <= kShown) return stages_text(stages);
+  std::string text;
+  for (std::size_t first = 0; first < stages.size();) {
+    const int size = stages[first].end - stages[first].begin;
+    const int replicas = stages[first].replicas;
+    std::size_t last = first;
+    while (last < stages.size() && stages[last].end - stages[last].begin == size && stages[last].replicas == replicas) {
+      ++last;
+    }
+    text += fmt::format("{}{} of {}", text.empty() ? "" : ", ", last - first,
+                        text.empty() ? counted(size, "layer") : std::to_string(size));
+    if (replicas != 1) text += fmt::format(" x{}", replicas);
+    first = last;
+  }
+  return text;
+}
+
 std::string predicted_text(const PlannerDecision& decision) {
   if (decision.unit.starts_with("ns ")) {
     return format_duration(static_cast<Nanoseconds>(decision.predicted)) + decision.unit.substr(2);
@@ -67,7 +87,7 @@ Json trial_json(const PlannerTrial& trial) {
           {"choices", std::move(choices)},
           {"notes", std::move(notes)},
           {"step_ns", simulated ? Json(trial.worth.step) : Json(nullptr)},
-          {"regret_ppm", simulated ? Json(trial.regret_ppm) : Json(nullptr)},
+          {"regret_ppm", trial.regret_ppm ? Json(*trial.regret_ppm) : Json(nullptr)},
           {"peak_memory_bytes", simulated ? Json(trial.worth.peak_memory) : Json(nullptr)},
           {"fits", simulated ? Json(trial.worth.fits) : Json(nullptr)}};
 }
@@ -105,8 +125,9 @@ std::string planner_trials_text(const std::vector<PlannerTrial>& trials, const V
       continue;
     }
     table.add_row({trial_name(trial), format_duration(trial.worth.step),
-                   format_percent(static_cast<double>(trial.regret_ppm) / 1e6), format_size(trial.worth.peak_memory),
-                   trial.worth.fits ? "yes" : "no", stages_text(trial.decision.stages)});
+                   trial.regret_ppm ? format_percent(static_cast<double>(*trial.regret_ppm) / 1e6) : "-",
+                   format_size(trial.worth.peak_memory), trial.worth.fits ? "yes" : "no",
+                   stages_in_short(trial.decision.stages)});
   }
   std::string text = table.text(static_cast<std::size_t>(style.width));
   if (!refusals.empty()) text += "\n" + paint(style.color, kDim, "not simulated") + "\n" + refusals;
@@ -128,7 +149,8 @@ std::string planner_trials_csv(const std::vector<PlannerTrial>& trials) {
         fmt::format("{},{},{},{},{},", trial.planner, trial.as_published ? "yes" : "no",
                     csv_quoted(stages_text(trial.decision.stages)),
                     decided ? fmt::format("{:.17g}", trial.decision.predicted) : "", csv_quoted(trial.decision.unit));
-    text += simulated ? fmt::format("{},{},{},{},", trial.worth.step, trial.regret_ppm, trial.worth.peak_memory,
+    text += simulated ? fmt::format("{},{},{},{},", trial.worth.step,
+                                    trial.regret_ppm ? std::to_string(*trial.regret_ppm) : "", trial.worth.peak_memory,
                                     trial.worth.fits ? "yes" : "no")
                       : std::string(",,,,");
     text += csv_quoted(trial.refusal) + "\n";
@@ -139,7 +161,7 @@ std::string planner_trials_csv(const std::vector<PlannerTrial>& trials) {
 std::string planner_decision_text(const PlannerDecision& decision, const std::optional<DecisionWorth>& worth,
                                   const ViewStyle& style) {
   Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
-  if (!decision.stages.empty()) table.add_row({"stages", stages_text(decision.stages)});
+  if (!decision.stages.empty()) table.add_row({"stages", stages_in_short(decision.stages)});
   table.add_row({"predicts", predicted_text(decision)});
   for (const auto& [what, value] : decision.choices) table.add_row({what, value});
   if (worth) {

@@ -52,7 +52,7 @@ class Explain : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
         {.name = "TOPIC",
-         .help = "step, an op (3F7), an error code, or: schedule, planner",
+         .help = "step, an op (3F7), a code, or: schedule, planner",
          .target = &topic_,
          .required = true},
         {.name = "NAME", .help = "of the schedule or planner; all planners", .target = &name_},

@@ -72,11 +72,23 @@ class PipeedgeSolver {
       at(cost_type_, type) = at(by_host, std::min<int>(type, job_.device_count() - 1));
   }
 
+  // It knows no places, so a device without a card of its own gets the slowest link there is.
+  [[nodiscard]] std::int64_t slowest_of_all() const {
+    std::int64_t slowest = kUnlimitedLink;
+    for (const PlannerLevel& level : job_.levels) {
+      if (level.members > 1 && job_.links.empty()) slowest = std::min(slowest, level.bandwidth);
+    }
+    for (std::size_t i = 0; i < job_.links.size(); ++i) {
+      if (i / job_.devices.size() != i % job_.devices.size()) slowest = std::min(slowest, job_.links[i]);
+    }
+    return slowest;
+  }
+
   [[nodiscard]] std::vector<double> bandwidths() const {
     std::vector<double> all;
     for (const int type : cost_type_) {
       const std::int64_t own = at(job_.types, type).bandwidth;
-      all.push_back(static_cast<double>(own > 0 ? own : pair_bandwidth(job_, 0, job_.device_count() > 1 ? 1 : 0)));
+      all.push_back(static_cast<double>(own > 0 ? own : slowest_of_all()));
     }
     return all;
   }
@@ -197,7 +209,9 @@ const PlannerEntry& pipeedge_planner() {
       .cost_model =
           "stage: forward times of its device's type; transfer: output / the lower of both cards' bandwidths, beside "
           "compute, not added to it; memory: weights, buffers of depth 2 to receive and to send, and what is in work",
-      .assumes = "inference of a stream; any device reaches any other; devices of a type are alike",
+      .assumes =
+          "inference of a stream; any device reaches any other, at the slowest link's pace where it has no card of its "
+          "own; devices of a type are alike",
       .published =
           "ViT-Base on 1 Minnowboard and 7 RCC-VE: R[1,6] M[7,11] R[12,18], then five of 6 layers (its README's "
           "profiles)",

@@ -35,7 +35,8 @@ LeastLargest least_largest(int begin, int end, int stages, const RangeWeight& we
   std::vector<std::vector<double>> best(to_index(stages + 1), std::vector<double>(to_index(count + 1), kNever));
   best.back().back() = 0;
   for (int stage = stages - 1; stage >= 0; --stage) {
-    for (int from = stage; from <= count - (stages - stage); ++from) {
+    // The first stage begins where all begins: `weight` is asked of no other.
+    for (int from = stage; from <= (stage == 0 ? 0 : count - (stages - stage)); ++from) {
       double& here = at(at(best, stage), from);
       for (int to = from + 1; to <= count - (stages - stage - 1); ++to) {
         const double rest = at(at(best, stage + 1), to);

@@ -14,7 +14,8 @@ namespace debubble {
 [[nodiscard]] std::vector<PlannerStage> stages_of_cuts(const std::vector<int>& cuts, int layers);
 
 // The partition of [begin, end) into `stages` non-empty ranges with the least largest weight(a, b); of several the one
-// with the earliest cuts, the first cut first. Weights need not grow with the range. Time O(stages * layers^2).
+// with the earliest cuts, the first cut first. Weights need not grow with the range, and are asked of
+// stage 0 only from `begin` on. Time O(stages * layers^2).
 using RangeWeight = std::function<double(int, int, int)>;  // stage, begin, end
 struct LeastLargest {
   double largest = 0;  // infinity where no partition is allowed (every one has an infinite weight)

@@ -91,6 +91,11 @@ TEST_CASE("deepspeed mended finds the lightest heaviest stage; as published it m
 TEST_CASE("least_largest takes the earliest cuts and says when nothing is allowed") {
   const auto length = [](int, int begin, int end) { return static_cast<double>(end - begin); };
   CHECK(least_largest(0, 10, 4, length).cuts == Sizes{1, 4, 7});
+  const auto first_only = [](int stage, int begin, int end) {
+    CHECK((stage == 0) == (begin == 3));
+    return static_cast<double>(end - begin);
+  };
+  CHECK(least_largest(3, 9, 3, first_only).cuts == Sizes{5, 7});
   const auto never = [](int, int, int) { return std::numeric_limits<double>::infinity(); };
   CHECK(least_largest(0, 4, 2, never).cuts.empty());
 }

@@ -14,9 +14,9 @@ namespace debubble::testing {
 TEST_CASE("a name shows its own part of the list, in text and as JSON") {
   const Folder folder;
   for (const auto& [family, name] :
-       {std::pair{"schedules", "1f1b"}, std::pair{"transforms", "offload"}, std::pair{"topologies", "dgx-h100"},
-        std::pair{"topologies", "ideal"}, std::pair{"cost-models", "profiled"}, std::pair{"models", "llama3-70b"},
-        std::pair{"hardware", "h100"}, std::pair{"error-codes", "X010"}}) {
+       {std::pair{"schedules", "1f1b"}, std::pair{"transforms", "offload"}, std::pair{"planners", "dapple"},
+        std::pair{"topologies", "dgx-h100"}, std::pair{"topologies", "ideal"}, std::pair{"cost-models", "profiled"},
+        std::pair{"models", "llama3-70b"}, std::pair{"hardware", "h100"}, std::pair{"error-codes", "X010"}}) {
     const char* const listed = name;
     CAPTURE(listed);
     const std::string all = folder.data({"list", family});
@@ -42,6 +42,20 @@ TEST_CASE("a name that is not in the list is refused with the closest") {
   CHECK(folder.refusal({"list", "models", "zzzzzz"}) == R"(error[C003]: there is no "zzzzzz" in the list of models
   --> list
   = help: `debubble list models` shows all of them
+)");
+}
+
+TEST_CASE("a planner is explained as it is listed") {
+  const Folder folder;
+  CHECK(folder.data({"explain", "planner", "dapple"}) == folder.data({"list", "planners", "dapple"}));
+  CHECK(folder.refusal({"explain", "planner", "dappel"}) ==
+        R"(error[C003]: there is no planner "dappel"
+  --> --planner
+  = help: did you mean dapple?
+)");
+  CHECK(folder.refusal({"explain", "planner"}) == R"(error[C061]: which planner?
+  --> explain planner
+  = help: see `debubble list planners`
 )");
 }
 

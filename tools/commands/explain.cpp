@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "sim/core/error.hpp"
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
+#include "studies/planners/catalog.hpp"
+#include "studies/planners/from_scenario.hpp"
+#include "studies/planners/regret.hpp"
 #include "studies/simulate/simulate.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
@@ -23,6 +27,8 @@
 #include "tools/views/explain/op_story.hpp"
 #include "tools/views/explain/schedule_story.hpp"
 #include "tools/views/explain/step_view.hpp"
+#include "tools/views/planner_facts.hpp"
+#include "tools/views/planner_trials.hpp"
 #include "tools/views/summary.hpp"
 
 namespace debubble {
@@ -32,7 +38,7 @@ namespace {
 constexpr std::string_view kExplainFormats = "text|json";
 
 [[noreturn]] void nothing_called(const std::string& name) {
-  std::vector<std::string> names{"schedule", "step"};
+  std::vector<std::string> names{"schedule", "planner", "step"};
   for (const ScheduleEntry& row : schedule_catalog()) names.push_back(row.name);
   for (const ErrorCode& row : error_codes()) names.emplace_back(row.code);
   const std::string guess = closest_name(name, names);
@@ -46,10 +52,10 @@ class Explain : public Command {
   [[nodiscard]] FlagRows flags() override {
     FlagRows rows{
         {.name = "TOPIC",
-         .help = "step, an op (3F7), an error code, or: schedule",
+         .help = "step, an op (3F7), a code, or: schedule, planner",
          .target = &topic_,
          .required = true},
-        {.name = "NAME", .help = "schedule name", .target = &name_},
+        {.name = "NAME", .help = "of the schedule or planner; all planners", .target = &name_},
     };
     add_rows(rows, flag_rows(flags_));
     add_rows(rows, flag_rows(output_, kExplainFormats));
@@ -57,6 +63,7 @@ class Explain : public Command {
   }
 
   int run(const Invocation& invocation) override {
+    if (topic_ == "planner") return explain_planner();
     if (!name_.empty() && topic_ != "schedule") {
       const bool known =
           topic_ == "step" || is_op_name(topic_) || is_error_code(topic_) || find_schedule(topic_) != nullptr;
@@ -82,7 +89,7 @@ class Explain : public Command {
   void require_text() const {
     if (output_.format == "text") return;
     throw InputError(Diagnostic{"C002", "--format", "\"" + output_.format + "\" is not one of: text",
-                                "json tells of a step or an op: debubble explain step --format json"});
+                                "json tells of a step, an op or all planners: debubble explain step --format json"});
   }
 
   int explain_code() {
@@ -91,6 +98,57 @@ class Explain : public Command {
     if (!code) nothing_called(topic_);
     Output output(output_, kExplainFormats);
     output.write(error_code_text(*code, topic_, output.style()));
+    output.commit();
+    return kExitOk;
+  }
+
+  int explain_planner() {
+    if (name_.empty()) {
+      throw InputError(Diagnostic{"C061", "explain planner", "which planner?", "see `debubble list planners`"});
+    }
+    const Scenario scenario = check_scenario(flags_);
+    if (name_ == "all") return try_all_planners(scenario);
+    require_text();
+    const PlannerSpec spec = parse_planner(name_);
+    Output output(output_, kExplainFormats);
+    output.write(planner_text(*spec.entry, output.style()));
+    if (scenario.profile) {
+      const PlannerJob job = planner_job(scenario);
+      output.write("\n");
+      for (const std::string& line : wrap(planner_job_text(job), static_cast<std::size_t>(output.style().width))) {
+        output.write(line + "\n");
+      }
+      const PlannerDecision mended = decide(spec, job);
+      output.write("\n" + planner_decision_text(mended, worth_of(job, mended), output.style()));
+      if (!spec.entry->faults.empty()) {
+        const PlannerDecision published = decide({spec.entry, {true, spec.request.params}}, job);
+        output.write("\n" + planner_decision_text(published, worth_of(job, published), output.style()));
+      }
+    }
+    output.commit();
+    return kExitOk;
+  }
+
+  [[nodiscard]] static std::optional<DecisionWorth> worth_of(const PlannerJob& job, const PlannerDecision& decision) {
+    if (decision.stages.empty()) return std::nullopt;
+    return decision_worth(job, decision);
+  }
+
+  int try_all_planners(const Scenario& scenario) {
+    Output output(output_, kExplainFormats);
+    const PlannerJob job = planner_job(scenario);
+    const std::vector<PlannerTrial> trials = try_planners(job);
+    if (output.format() == Format::kJson) {
+      output.write(planner_trials_json(trials));
+    } else {
+      const auto width = static_cast<std::size_t>(output.style().width);
+      for (const std::string& line : wrap(planner_job_text(job), width)) output.write(line + "\n");
+      for (const std::string& line : wrap(
+               "Each decision simulated as a step of 1F1B; every replica takes its share of each microbatch.", width)) {
+        output.write(line + "\n");
+      }
+      output.write("\n" + planner_trials_text(trials, output.style()));
+    }
     output.commit();
     return kExitOk;
   }

@@ -15,12 +15,14 @@
 #include "sim/core/exit_status.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/topologies/catalog.hpp"
+#include "studies/planners/catalog.hpp"
 #include "tools/catalog/schedule_page.hpp"
 #include "tools/commands/command_list.hpp"
 #include "tools/explain/error_codes.hpp"
 #include "tools/explain/error_page.hpp"
 #include "tools/output/output.hpp"
 #include "tools/views/ansi.hpp"
+#include "tools/views/planner_facts.hpp"
 #include "tools/views/schedule_facts.hpp"
 #include "tools/views/table.hpp"
 #include "tools/views/topology_facts.hpp"
@@ -166,22 +168,22 @@ class List : public Command {
   }
 
   int run(const Invocation&) override {
-    const std::array<std::string, 9> families{"schedules", "transforms",  "topologies", "cost-models", "models",
-                                              "hardware",  "error-codes", "commands",   "completions"};
+    const std::array<std::string, 10> families{"schedules", "transforms", "planners",    "topologies", "cost-models",
+                                               "models",    "hardware",   "error-codes", "commands",   "completions"};
     if (std::find(families.begin(), families.end(), family_) == families.end()) {
       const std::string guess = closest_name(family_, families);
       throw InputError(Diagnostic{"C003", "list", "there is no list of \"" + family_ + "\"",
                                   guess.empty()
-                                      ? "known lists: schedules, transforms, topologies, cost-models, models, "
-                                        "hardware, error-codes, commands, completions"
+                                      ? "known lists: schedules, transforms, planners, topologies, cost-models, "
+                                        "models, hardware, error-codes, commands, completions"
                                       : "did you mean " + guess + "?"});
     }
     Output output(output_, kListFormats);
     const bool json = output.format() == Format::kJson;
-    const bool page = family_ == "schedules" || family_ == "error-codes";
+    const bool page = family_ == "schedules" || family_ == "planners" || family_ == "error-codes";
     if (output.format() == Format::kMarkdown && (!page || !name_.empty())) {
       throw InputError(Diagnostic{"C002", "--format",
-                                  "only the whole list of schedules or of error-codes is made as markdown",
+                                  "only the whole list of schedules, of planners or of error-codes is made as markdown",
                                   "write --format text or --format json"});
     }
     if (!name_.empty()) {
@@ -190,11 +192,13 @@ class List : public Command {
     } else if (json) {
       output.write(all_json());
     } else if (output.format() == Format::kMarkdown) {
-      output.write(family_ == "schedules" ? schedule_page() : error_page());
+      output.write(family_ == "schedules" ? schedule_page() : family_ == "planners" ? planner_page() : error_page());
     } else if (family_ == "schedules") {
       output.write(schedules_text(output.style()));
     } else if (family_ == "transforms") {
       output.write(transforms_text(output.style()));
+    } else if (family_ == "planners") {
+      output.write(planners_text(output.style()));
     } else if (family_ == "topologies") {
       output.write(topologies_text(output.style()));
     } else {
@@ -215,6 +219,7 @@ class List : public Command {
   [[nodiscard]] std::string all_json() const {
     if (family_ == "schedules") return schedules_json();
     if (family_ == "transforms") return transforms_json();
+    if (family_ == "planners") return planners_json();
     if (family_ == "topologies") return topologies_json();
     if (family_ == "error-codes") return codes_json();
     return family_ == "commands" ? commands_json() : items_json(key(), family_items(family_));
@@ -245,6 +250,7 @@ class List : public Command {
 
   [[nodiscard]] std::string one_text(const ViewStyle& style) const {
     if (family_ == "schedules") return schedule_facts_text(*find_schedule(name_), style);
+    if (family_ == "planners") return planner_text(*find_planner(name_), style);
     if (family_ == "transforms") return transform_text(*find_transform(name_), style);
     if (family_ == "topologies") return topology_text(name_, style);
     if (family_ == "error-codes") return error_code_text(*find_error_code(name_), name_, style);

@@ -104,10 +104,20 @@ constexpr std::array<ErrorRow, 10> kClusters{{
     {"O024", "B009", "a change that changes nothing", "give a factor other than 1, or leave it out"},
 }};
 
-constexpr std::array<ErrorFamily, 3> kScheduleFamilies{{
+constexpr std::array<ErrorRow, 3> kPlanners{{
+    {"Z001", "", "a job that no planner can be asked about: no layers or devices, or levels that do not make them up",
+     "correct what the message names; all of the job's faults are shown at once"},
+    {"Z002", "", "no plan of this planner fits the devices' memory",
+     "do what the message says, or ask another planner"},
+    {"Z003", "", "a job that this planner does not decide, or a decision that is no partition of layers",
+     "do what the message says, or ask another planner: `debubble list planners`"},
+}};
+
+constexpr std::array<ErrorFamily, 4> kScheduleFamilies{{
     {"what is asked of a schedule", kSchedules},
     {"schedule tables and files", kScheduleTables},
     {"clusters, links and variations", kClusters},
+    {"planners", kPlanners},
 }};
 
 }  // namespace

@@ -1,0 +1,43 @@
+#include "studies/planners/even.hpp"
+
+#include "studies/planners/params.hpp"
+#include "studies/planners/stages.hpp"
+
+namespace debubble {
+
+namespace {
+
+PlannerDecision decide_even(const PlannerJob& job, const PlannerRequest& request) {
+  const int stages = planner_count(request, "stages", job.device_count(), 1, job.device_count());
+  require_planner_layers("even", job, stages);
+  PlannerDecision decision;
+  const int share = job.layer_count() / stages;
+  const int rest = job.layer_count() % stages;
+  std::vector<int> sizes;
+  for (int stage = 0; stage < stages; ++stage) sizes.push_back(share + (stage < rest ? 1 : 0));
+  decision.stages = stages_of_sizes(sizes);
+  decision.predicted = share + (rest > 0 ? 1 : 0);
+  decision.unit = "layers on the fullest stage";
+  return decision;
+}
+
+}  // namespace
+
+const PlannerEntry& even_planner() {
+  static const PlannerEntry entry{.name = "even",
+                                  .summary = "as many layers on each stage, the rest to the first ones",
+                                  .objective = "least layers on the fullest stage",
+                                  .cost_model = "counts layers; knows no times, sizes or links",
+                                  .assumes = "layers that cost the same, embedding and head included; equal devices",
+                                  .published = "none: it is what people do by hand",
+                                  .faults = "",
+                                  .certainty = PlannerCertainty::kVerified,
+                                  .certainty_note = "it is its own definition",
+                                  .params = {{"stages", "1..devices", "devices", "how many stages"}},
+                                  .advice = "The baseline that every other planner has to beat.",
+                                  .citation = "PyTorch, DeepSpeed (partition_method uniform) and others",
+                                  .decide = decide_even};
+  return entry;
+}
+
+}  // namespace debubble

@@ -1,0 +1,97 @@
+#include "studies/planners/megatron.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "sim/core/words.hpp"
+#include "studies/planners/params.hpp"
+#include "studies/planners/stages.hpp"
+
+namespace debubble {
+
+namespace {
+
+struct MegatronAccount {
+  bool embedding = false;
+  bool loss = false;
+};
+
+bool is_megatron_block(const PlannerLayer& layer) { return layer.kind == PlannerLayerKind::kBlock; }
+
+std::string megatron_flags(const MegatronAccount& account) {
+  std::string text;
+  if (account.embedding) text += "--account-for-embedding-in-pipeline-split";
+  if (account.loss) text += std::string(text.empty() ? "" : " ") + "--account-for-loss-in-pipeline-split";
+  return text;
+}
+
+// Plain first, for that is what it does without flags; then the flags with which the layers divide.
+std::vector<MegatronAccount> accounts_to_try(const PlannerRequest& request) {
+  const auto found = request.params.find("account");
+  const std::string asked = found == request.params.end() ? "auto" : found->second;
+  if (asked == "auto") return {{false, false}, {true, true}, {true, false}, {false, true}};
+  if (asked == "none") return {{false, false}};
+  if (asked == "embedding") return {{true, false}};
+  if (asked == "loss") return {{false, true}};
+  if (asked == "both") return {{true, true}};
+  not_a_planner_word("account", asked, "auto, none, embedding, loss, both");
+}
+
+PlannerDecision decide_megatron(const PlannerJob& job, const PlannerRequest& request) {
+  const int stages = planner_count(request, "stages", job.device_count(), 1, job.device_count());
+  const auto& layers = job.layers;
+  const auto blocks = static_cast<int>(std::count_if(layers.begin(), layers.end(), is_megatron_block));
+  for (const MegatronAccount& account : accounts_to_try(request)) {
+    const int places = blocks + (account.embedding ? 1 : 0) + (account.loss ? 1 : 0);
+    const int share = places / stages;
+    if (places % stages != 0 || share < 1) continue;
+    std::vector<int> sizes(static_cast<std::size_t>(stages), share);
+    sizes.front() -= account.embedding ? 1 : 0;
+    sizes.back() -= account.loss ? 1 : 0;
+    // What stands before the first block goes to the first stage, what stands after the last to the last.
+    const auto before = std::find_if(layers.begin(), layers.end(), is_megatron_block) - layers.begin();
+    sizes.front() += static_cast<int>(before);
+    sizes.back() += static_cast<int>(layers.size()) - static_cast<int>(before) - blocks;
+    if (*std::min_element(sizes.begin(), sizes.end()) < 1) continue;
+    PlannerDecision decision;
+    decision.stages = stages_of_sizes(sizes);
+    decision.predicted = share;
+    decision.unit = "places on each stage";
+    if (const std::string flags = megatron_flags(account); !flags.empty()) {
+      decision.notes.push_back("Megatron-LM needs " + flags + " for this");
+    }
+    return decision;
+  }
+  not_for_planner(
+      "megatron",
+      counted(blocks, "transformer layer") + " cannot be shared by " + counted(stages, "stage") +
+          ", with or without counting embedding and loss as one each",
+      "use a number of stages that divides them, or --pipeline-model-parallel-layout with another planner's "
+      "partition");
+}
+
+}  // namespace
+
+const PlannerEntry& megatron_planner() {
+  static const PlannerEntry entry{
+      .name = "megatron",
+      .summary = "Megatron-LM's own layout: equal numbers of transformer layers, embedding first, head last",
+      .objective = "as many transformer layers on each stage; there is nothing to choose",
+      .cost_model = "counts transformer layers; with the accounting flags embedding and loss count as one layer each",
+      .assumes = "equal transformer layers; an embedding and a head that cost nothing, or one layer each",
+      .published = "none: with its sizes given there is nothing to decide",
+      .faults = "",
+      .certainty = PlannerCertainty::kDerived,
+      .certainty_note =
+          "the rule of get_num_layers_to_build, tested on layouts written out by hand; refuses what Megatron-LM "
+          "refuses",
+      .params = {{"stages", "1..devices", "devices", "how many stages"},
+                 {"account", "auto|none|embedding|loss|both", "auto",
+                  "what counts as one layer; auto: nothing, or what makes the layers divide"}},
+      .advice = "What Megatron-LM runs without --pipeline-model-parallel-layout: the one to beat on transformers.",
+      .citation = "Megatron-LM, megatron/core/transformer/transformer_block.py, get_num_layers_to_build",
+      .decide = decide_megatron};
+  return entry;
+}
+
+}  // namespace debubble

@@ -1,0 +1,179 @@
+#include "studies/planners/regret.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "schedules/catalog.hpp"
+#include "sim/core/at.hpp"
+#include "sim/core/error.hpp"
+#include "sim/core/stage_costs.hpp"
+#include "sim/core/topology.hpp"
+#include "sim/engine/simulate.hpp"
+#include "studies/planners/params.hpp"
+
+namespace debubble {
+
+namespace {
+
+const std::string* choice_of(const PlannerDecision& decision, std::string_view what) {
+  for (const auto& [name, value] : decision.choices) {
+    if (name == what) return &value;
+  }
+  return nullptr;
+}
+
+// "2 times the job's"
+int microbatch_multiple(const PlannerDecision& decision) {
+  int multiple = 1;
+  if (const std::string* text = choice_of(decision, "microbatch")) {
+    std::from_chars(text->data(), text->data() + text->size(), multiple);
+  }
+  return std::max(multiple, 1);
+}
+
+std::int64_t whole_up(double value) { return static_cast<std::int64_t>(std::ceil(value - 1e-6)); }
+
+class DecidedPipeline {
+ public:
+  DecidedPipeline(const PlannerJob& job, const PlannerDecision& decision)
+      : job_(job), stages_(decision.stages), sums_(job), multiple_(microbatch_multiple(decision)) {
+    const std::string* recompute = choice_of(decision, "recompute");
+    recompute_ = recompute != nullptr && *recompute == "yes";
+  }
+
+  [[nodiscard]] DecisionWorth worth() const {
+    ScheduleRequest request;
+    request.devices = static_cast<int>(stages_.size());
+    request.microbatches = std::max(1, job_.microbatches / multiple_);
+    const Schedule schedule = build_schedule("1f1b", request);
+    const auto lowered_rows = lower(schedule);
+    const auto& program = std::get<Program>(lowered_rows);
+    // Links differ from cut to cut: a byte of the first run is a nanosecond, those of the second are bytes.
+    const Topology nanoseconds = Topology::ideal(0, 1'000'000'000);
+    const Totals timed = simulate_totals(program, costs(true), nanoseconds);
+    const Totals held = simulate_totals(program, costs(false), Topology::ideal(0, 0));
+    DecisionWorth worth;
+    for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+      worth.step = std::max(worth.step, timed.devices[stage].last_end + exchange(stage));
+      worth.peak_memory = std::max(worth.peak_memory, held.devices[stage].peak_memory);
+      for (const int device : stages_[stage].devices) {
+        const Bytes memory = at(job_.types, at(job_.devices, device)).memory;
+        worth.fits = worth.fits && (memory == 0 || held.devices[stage].peak_memory <= memory);
+      }
+    }
+    return worth;
+  }
+
+ private:
+  [[nodiscard]] StageCosts costs(bool timed) const {
+    StageCosts all;
+    for (std::size_t index = 0; index < stages_.size(); ++index) {
+      const PlannerStage& stage = stages_[index];
+      double factor = 0;
+      for (const int device : stage.devices)
+        factor = std::max(factor, at(job_.types, at(job_.devices, device)).time_factor);
+      const double share = factor * multiple_ / stage.replicas;
+      const auto forward = static_cast<double>(sums_.forward(stage.begin, stage.end));
+      const auto both = static_cast<double>(sums_.time(stage.begin, stage.end));
+      const Bytes input = stage.begin == 0 ? 0 : at(job_.layers, stage.begin - 1).output;
+      StageCost cost;
+      cost.forward = whole_up(forward * share);
+      cost.backward = whole_up((both - forward + (recompute_ ? forward : 0)) * share);
+      const Bytes kept = recompute_ ? input : sums_.activation(stage.begin, stage.end);
+      cost.activation = whole_up(static_cast<double>(kept) * multiple_ / stage.replicas);
+      cost.weights = sums_.parameters(stage.begin, stage.end);
+      cost.optimizer = sums_.state(stage.begin, stage.end);
+      if (index + 1 < stages_.size()) cost.output = timed ? transfer(index) : sent(index);
+      if (cost.forward < 0 || cost.backward < 0 || cost.activation < 0 || cost.weights < 0) {
+        not_for_planner("regret", "a stage takes less than no time or memory",
+                        "simulate decisions about layers, not about states of a graph");
+      }
+      all.stages.push_back(cost);
+    }
+    return all;
+  }
+
+  [[nodiscard]] Bytes sent(std::size_t stage) const {
+    const int sharers = std::min(stages_[stage].replicas, stages_[stage + 1].replicas);
+    return whole_up(static_cast<double>(at(job_.layers, stages_[stage].end - 1).output) * multiple_ / sharers);
+  }
+  [[nodiscard]] Nanoseconds transfer(std::size_t stage) const {
+    return over_link(static_cast<double>(sent(stage)), slowest_pair(stages_[stage], stages_[stage + 1]));
+  }
+  [[nodiscard]] Nanoseconds exchange(std::size_t index) const {
+    const PlannerStage& stage = stages_[index];
+    if (stage.replicas < 2) return 0;
+    const auto weights = static_cast<double>(sums_.parameters(stage.begin, stage.end));
+    return over_link(2.0 * (stage.replicas - 1) / stage.replicas * weights, slowest_pair(stage, stage));
+  }
+  static Nanoseconds over_link(double bytes, double bandwidth) {
+    return bandwidth >= static_cast<double>(kUnlimitedLink) ? 0 : whole_up(bytes / bandwidth * 1e9);
+  }
+  [[nodiscard]] double slowest_pair(const PlannerStage& one, const PlannerStage& other) const {
+    auto slowest = std::numeric_limits<double>::infinity();
+    for (const int from : one.devices) {
+      for (const int to : other.devices) {
+        if (from == to) continue;
+        slowest = std::min(slowest, static_cast<double>(pair_bandwidth(job_, from, to)));
+        for (const int end : {from, to}) {
+          const std::int64_t card = at(job_.types, at(job_.devices, end)).bandwidth;
+          if (card > 0) slowest = std::min(slowest, static_cast<double>(card));
+        }
+      }
+    }
+    return slowest;
+  }
+
+  const PlannerJob& job_;
+  const std::vector<PlannerStage>& stages_;
+  PlannerSums sums_;
+  int multiple_;
+  bool recompute_ = false;
+};
+
+PlannerTrial trial_of(const PlannerEntry& entry, bool as_published, const PlannerJob& job) {
+  PlannerTrial trial;
+  trial.planner = entry.name;
+  trial.as_published = as_published;
+  try {
+    trial.decision = decide({&entry, {as_published, {}}}, job);
+    trial.worth = decision_worth(job, trial.decision);
+  } catch (const InputError& error) {
+    trial.refusal = error.diagnostics().front().message;
+  }
+  return trial;
+}
+
+}  // namespace
+
+DecisionWorth decision_worth(const PlannerJob& job, const PlannerDecision& decision) {
+  if (decision.stages.empty()) {
+    not_for_planner(decision.planner, "its decision has no stages to simulate", "it decides how operators are split");
+  }
+  return DecidedPipeline(job, decision).worth();
+}
+
+std::vector<PlannerTrial> try_planners(const PlannerJob& job, Nanoseconds best_known) {
+  check_planner_job(job);
+  std::vector<PlannerTrial> trials;
+  for (const PlannerEntry& entry : planner_catalog()) {
+    trials.push_back(trial_of(entry, false, job));
+    if (!entry.faults.empty()) trials.push_back(trial_of(entry, true, job));
+  }
+  Nanoseconds best = best_known > 0 ? best_known : std::numeric_limits<Nanoseconds>::max();
+  for (const PlannerTrial& trial : trials) {
+    if (trial.refusal.empty() && trial.worth.fits) best = std::min(best, trial.worth.step);
+  }
+  for (PlannerTrial& trial : trials) {
+    if (!trial.refusal.empty() || !trial.worth.fits || best == std::numeric_limits<Nanoseconds>::max() || best == 0)
+      continue;
+    trial.regret_ppm = std::llround((static_cast<double>(trial.worth.step) / static_cast<double>(best) - 1) * 1e6);
+  }
+  return trials;
+}
+
+}  // namespace debubble

@@ -1,0 +1,84 @@
+// Planners through the real command: what they decide for a job, and what that is worth.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/inputs.hpp"
+#include "tests/support/command.hpp"
+#include "tests/support/places.hpp"
+
+namespace debubble::testing {
+namespace {
+
+std::string published_profile() { return source_directory() + "/traces/published/bert-large-p100.json"; }
+
+TEST_CASE("a planner's decision for a profile is told and simulated") {
+  const Folder folder;
+  const std::string text = folder.data(
+      {"explain", "planner", "even", "--profile", published_profile(), "-p", "4", "-m", "16", "--width", "120"});
+  CHECK(text.starts_with(folder.data({"list", "planners", "even", "--width", "120"})));
+  CHECK(text.find("24 layers; 4 devices, links without a limit; 16 microbatches per step") != std::string::npos);
+  CHECK(text.find("[0,6) [6,12) [12,18) [18,24)") != std::string::npos);
+  CHECK(text.find("per step of 1F1B") != std::string::npos);
+  // With parameters, and as published where that differs.
+  const std::string both = folder.data(
+      {"explain", "planner", "pipedream:straight=yes", "--profile", published_profile(), "-p", "4", "-m", "16"});
+  CHECK(both.find("pipedream as published") != std::string::npos);
+}
+
+TEST_CASE("all planners on one job, as text and JSON") {
+  const Folder folder;
+  const std::vector<std::string> job{"explain", "planner", "all", "--model", "llama3-8b", "-p", "4", "-m", "8"};
+  const std::string text = folder.data(job);
+  CHECK(text.find("Each decision simulated as a step of 1F1B") != std::string::npos);
+  std::vector<std::string> as_json = job;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const auto trials = nlohmann::json::parse(folder.data(as_json))["planners"];
+  std::int64_t least = -1;
+  for (const auto& trial : trials) {
+    if (!trial["refusal"].is_null()) continue;
+    CHECK(trial["regret_ppm"].is_null() != trial["fits"].get<bool>());
+    if (!trial["fits"]) continue;
+    const std::int64_t regret = trial["regret_ppm"];
+    if (least < 0 || regret < least) least = regret;
+    CHECK(trial["step_ns"] > 0);
+  }
+  CHECK(least == 0);
+  CHECK(trials.size() > 13);
+}
+
+TEST_CASE("even cuts are worth what simulate says of them") {
+  const Folder folder;
+  const std::string profile = published_profile();
+  const auto all = nlohmann::json::parse(folder.data(
+      {"explain", "planner", "all", "--profile", profile, "-p", "4", "-m", "16", "--format", "json"}))["planners"];
+  const auto run = nlohmann::json::parse(folder.data({"simulate", "--schedule", "1f1b", "--profile", profile, "-p", "4",
+                                                      "-m", "16", "--partition", "6,6,6,6", "--format", "json"}));
+  CHECK(all[0]["planner"] == "even");
+  CHECK(all[0]["step_ns"] == run["makespan_ns"]);
+  std::int64_t peak = 0;
+  for (const auto& device : run["devices"]) peak = std::max<std::int64_t>(peak, device["peak_memory_bytes"]);
+  CHECK(all[0]["peak_memory_bytes"] == peak);
+}
+
+TEST_CASE("planners refuse what they cannot be asked") {
+  const Folder folder;
+  CHECK(folder.refusal({"explain", "planner", "all"}) == R"(error[Z001]: planners cut layers, and toy times have none
+  --> --planner
+  = help: add --model NAME or --profile FILE
+)");
+  CHECK(folder.refusal({"explain", "planner", "even", "--profile", published_profile()}) ==
+        R"(error[Z001]: planners need to know how many devices there are
+  --> --planner
+  = help: add -p N
+)");
+  CHECK(folder.refusal({"explain", "planner", "even:stages=9", "--profile", published_profile(), "-p", "4"})
+            .starts_with("error[C012]: 9 is not within 1 and 4"));
+  CHECK(folder.refusal({"explain", "planner", "megatron", "--profile", published_profile(), "-p", "7"})
+            .starts_with("error[Z003]"));
+}
+
+}  // namespace
+}  // namespace debubble::testing

@@ -1,0 +1,126 @@
+#include "tools/views/planner_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "formats/json/json.hpp"
+#include "studies/planners/catalog.hpp"
+#include "tools/views/ansi.hpp"
+#include "tools/views/table.hpp"
+
+namespace debubble {
+
+namespace {
+
+constexpr std::string_view kPlannerPageHeader = R"(# Planners
+
+<!-- Made by `debubble list planners --format markdown`; a test fails where it differs from the catalog. -->
+
+Systems that decide where to cut a model and how many devices each part gets, each by its own objective and its own cost
+model. What one of them predicts is comparable with nothing but its own other predictions: a decision is judged by
+simulating it. `debubble list planners NAME` tells the same about one of them.
+
+Where the authors' program has a fault, there are two decisions: the one that it makes (`as published`), and the mended
+one, which is the default. Where none is known both are the same.
+
+`debubble explain planner NAME --model llama3-8b -p 8 -m 32` adds what a planner decides for a job, and `debubble explain
+planner all ...` asks all of them: every decision is simulated as a step of 1F1B with a flush, in which each replica takes
+its share of every microbatch, and shown with its regret, how much longer its step takes than the best one's that fits.
+
+**Certainty** says how sure we are that a row is the algorithm of its name:
+
+- *verified*: decisions of the authors' program come out of ours, in tests;
+- *derived*: built from the published description, and tested against brute force or closed forms;
+- *recalled*: the description was not at hand. The rule is ours, after what is known of it, and tested as such.
+
+)";
+
+using PlannerFacts = std::vector<std::pair<std::string, std::string>>;
+
+PlannerFacts facts_of(const PlannerEntry& entry) {
+  PlannerFacts facts{{"what", entry.summary},
+                     {"use", entry.advice},
+                     {"objective", entry.objective},
+                     {"cost model", entry.cost_model},
+                     {"assumes", entry.assumes},
+                     {"published", entry.published},
+                     {"faults", entry.faults.empty() ? "none known" : entry.faults}};
+  for (const ParamSpec& param : entry.params) {
+    facts.emplace_back(":" + param.name, param.values + " (default " + param.default_value + "): " + param.help);
+  }
+  facts.emplace_back("certainty", std::string(to_string(entry.certainty)) + ": " + entry.certainty_note);
+  facts.emplace_back("source", entry.citation);
+  return facts;
+}
+
+std::string for_page(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|' || c == '<' || c == '*' || c == '_') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string planner_text(const PlannerEntry& entry, const ViewStyle& style) {
+  Table table({{"", Table::Side::kLeft}, {"", Table::Side::kLeft}});
+  for (const auto& [label, text] : facts_of(entry)) table.add_row({label, text});
+  return paint(style.color, kBold, entry.name) + "\n" + table.text(static_cast<std::size_t>(style.width), 2);
+}
+
+std::string planners_text(const ViewStyle& style) {
+  std::string text;
+  for (const PlannerEntry& entry : planner_catalog()) {
+    if (!text.empty()) text += "\n";
+    text += planner_text(entry, style);
+  }
+  return text;
+}
+
+std::string planner_page() {
+  constexpr std::size_t kPageWidth = 120;
+  std::string text(kPlannerPageHeader);
+  for (const PlannerEntry& entry : planner_catalog()) {
+    text += fmt::format("## {}\n\n", entry.name);
+    for (const auto& [label, fact] : facts_of(entry)) {
+      std::string item;
+      for (const std::string& line : wrap(fmt::format("- **{}**: {}", label, for_page(fact)), kPageWidth - 2)) {
+        item += (item.empty() ? "" : "  ") + line + "\n";
+      }
+      text += item;
+    }
+    text += "\n";
+  }
+  text.pop_back();  // one line end closes the file
+  return text;
+}
+
+std::string planners_json() {
+  Json list = Json::array();
+  for (const PlannerEntry& entry : planner_catalog()) {
+    Json params = Json::array();
+    for (const ParamSpec& param : entry.params) {
+      params.push_back(
+          {{"name", param.name}, {"values", param.values}, {"default", param.default_value}, {"help", param.help}});
+    }
+    list.push_back({{"name", entry.name},
+                    {"summary", entry.summary},
+                    {"objective", entry.objective},
+                    {"cost_model", entry.cost_model},
+                    {"assumes", entry.assumes},
+                    {"published", entry.published},
+                    {"faults", entry.faults.empty() ? Json(nullptr) : Json(entry.faults)},
+                    {"params", params},
+                    {"certainty", to_string(entry.certainty)},
+                    {"certainty_note", entry.certainty_note},
+                    {"advice", entry.advice},
+                    {"citation", entry.citation}});
+  }
+  return Json{{"schema_version", 1}, {"planners", list}}.text(2) + "\n";
+}
+
+}  // namespace debubble

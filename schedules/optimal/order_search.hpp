@@ -1,0 +1,28 @@
+// The search of the schedule `optimal`: from the best start, window by window, until it meets the lower bound or has
+// used its budget; a problem that is small enough is then searched whole.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedules/optimal/order_bounds.hpp"
+#include "schedules/optimal/order_budget.hpp"
+#include "schedules/optimal/order_starts.hpp"
+
+namespace debubble {
+
+struct OrderPlan {
+  Orders orders;
+  Nanoseconds cost = 0;
+  Nanoseconds start_cost = 0;
+  std::string start;       // the row that it started from
+  OrderBound bound;        // at most the cost
+  bool exhausted = false;  // every order that might cost less has been excluded: then the cost is the bound
+  [[nodiscard]] bool proven() const { return exhausted || bound.cost >= cost; }
+};
+
+// `starts` must hold at least one order that does not deadlock.
+[[nodiscard]] OrderPlan search_orders(const OrderProblem& problem, const std::vector<OrderStart>& starts,
+                                      OrderBudget& budget);
+
+}  // namespace debubble

@@ -12,7 +12,7 @@
 #include "schedules/asynchronous/spectrain.hpp"
 #include "schedules/asynchronous/xpipe.hpp"
 #include "schedules/common/request.hpp"
-#include "schedules/optimal/optimal.hpp"
+#include "schedules/optimal.hpp"
 #include "schedules/synchronous/bitpipe.hpp"
 #include "schedules/synchronous/bpipe.hpp"
 #include "schedules/synchronous/breadth_first.hpp"

@@ -1,11 +1,6 @@
 #include "schedules/optimal/order_starts.hpp"
 
 #include <algorithm>
-#include <optional>
-
-#include "schedules/catalog.hpp"
-#include "schedules/optimal/optimal.hpp"
-#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -45,15 +40,6 @@ std::optional<Orders> orders_of(const Schedule& schedule, const OrderProblem& pr
   return orders;
 }
 
-std::optional<Schedule> built(const ScheduleEntry& entry, const ScheduleRequest& request) {
-  try {
-    check_request(entry, request);
-    return entry.build(request);
-  } catch (const InputError&) {
-    return std::nullopt;  // the row does not exist for this pipeline, or not within this memory
-  }
-}
-
 }  // namespace
 
 Orders one_at_a_time(const OrderProblem& problem) {
@@ -73,23 +59,11 @@ Orders one_at_a_time(const OrderProblem& problem) {
   return orders;
 }
 
-std::vector<OrderStart> starts_of_catalog(const OrderProblem& problem, const Placement& placement,
-                                          const PlanningCosts& costs, const std::string& memory_limit) {
-  std::vector<OrderStart> starts{{"one microbatch at a time", one_at_a_time(problem)}};
-  if (!within_limits(problem, starts.front().orders)) return {};
-  for (const ScheduleEntry& entry : schedule_catalog()) {
-    if (entry.name == optimal_entry().name || entry.family == ScheduleFamily::kAsynchronous) continue;
-    ScheduleRequest request{problem.devices, problem.microbatches, problem.stages / problem.devices, {}, nullptr};
-    if (entry.uses_costs) request.costs = &costs;
-    for (const ParamSpec& spec : entry.params) {
-      if (spec.name == "memory_limit") request.params[spec.name] = memory_limit;
-    }
-    const auto schedule = built(entry, request);
-    if (!schedule || !is_plain(*schedule, placement)) continue;
-    const auto orders = orders_of(*schedule, problem);
-    if (orders && within_limits(problem, *orders)) starts.push_back({entry.name, *orders});
-  }
-  return starts;
+std::optional<Orders> start_from(const Schedule& schedule, const OrderProblem& problem, const Placement& placement) {
+  if (!is_plain(schedule, placement)) return std::nullopt;
+  auto orders = orders_of(schedule, problem);
+  if (orders && !within_limits(problem, *orders)) orders.reset();
+  return orders;
 }
 
 }  // namespace debubble

@@ -9,7 +9,7 @@ namespace debubble {
 
 namespace {
 
-constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max() / 2;
+constexpr Nanoseconds kNoEnd = std::numeric_limits<Nanoseconds>::max() / 2;
 
 }  // namespace
 
@@ -41,7 +41,7 @@ WindowResult WindowSearch::search(const Orders& orders, const OrderTimes& times,
   open(orders, times, choice);
   budget_ = &budget;
   times_ = &times;
-  branch(-kNever, -kNever);
+  branch(-kNoEnd, -kNoEnd);
   WindowResult result;
   result.found = found_;
   result.complete = !cut_short_;
@@ -180,9 +180,9 @@ bool WindowSearch::can_begin(std::int32_t queue) const {
 
 // The device with the earliest possible end of a next op. False where no device can run anything.
 bool WindowSearch::choose_device(Nanoseconds& completion, std::int32_t& device) {
-  completion = kNever;
+  completion = kNoEnd;
   for (const std::int32_t d : active_) {
-    at(soonest_, d) = kNever;
+    at(soonest_, d) = kNoEnd;
     for (const std::int32_t q : at(problem_.of_device, d)) {
       if (!can_begin(q)) continue;
       const Nanoseconds begin = arrival(q);
@@ -192,7 +192,7 @@ bool WindowSearch::choose_device(Nanoseconds& completion, std::int32_t& device) 
       device = d;
     }
   }
-  return completion < kNever;
+  return completion < kNoEnd;
 }
 
 // Whatever comes next on a device begins no sooner than what could begin there now, or than what an op that is not done
@@ -348,7 +348,7 @@ void WindowSearch::run(const Candidate& next, Nanoseconds cost, Nanoseconds left
 // What an op costs through a user that follows the window: no later state tells it.
 Nanoseconds WindowSearch::leaves(std::int32_t queue, std::int32_t microbatch, Nanoseconds end) const {
   const std::int32_t user = at(problem_.queues, queue).consumer;
-  if (user < 0 || microbatch < at(until_, user)) return -kNever;
+  if (user < 0 || microbatch < at(until_, user)) return -kNoEnd;
   const OrderQueue& next = at(problem_.queues, user);
   return end + next.lag + next.duration + times_->tails()[problem_.id(user, microbatch)];
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "schedules/catalog.hpp"
-#include "schedules/optimal/optimal.hpp"
+#include "schedules/optimal.hpp"
 #include "schedules/optimal/order_search.hpp"
 #include "sim/core/error.hpp"
 #include "sim/rows/check.hpp"

@@ -1,15 +1,17 @@
-#include "schedules/optimal/optimal.hpp"
+#include "schedules/optimal.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "schedules/catalog.hpp"
 #include "schedules/common/memory_limit.hpp"
 #include "schedules/common/request.hpp"
 #include "schedules/optimal/budget_param.hpp"
 #include "schedules/optimal/order_search.hpp"
 #include "schedules/zero_bubble/planning.hpp"
+#include "sim/core/error.hpp"
 
 namespace debubble {
 
@@ -23,6 +25,8 @@ struct OrderVariant {
   OrderBound bound;
   Nanoseconds start_cost = 0;
 };
+
+constexpr const char* kOptimalName = "optimal";
 
 struct OptimalRequest {
   PlanningCosts costs;
@@ -49,6 +53,35 @@ std::vector<bool> splits_of(const ScheduleRequest& request, const PlanningCosts&
   };
   if (std::any_of(costs.costs.stages.begin(), costs.costs.stages.end(), loses)) return {true, false};
   return {true};
+}
+
+std::optional<Schedule> built_row(const ScheduleEntry& entry, const ScheduleRequest& request) {
+  try {
+    check_request(entry, request);
+    return entry.build(request);
+  } catch (const InputError&) {
+    return std::nullopt;  // the row does not exist for this pipeline, or not within this memory
+  }
+}
+
+// One microbatch at a time, and every row of the catalog that has the same pipeline and keeps the limits, in the
+// catalog's order; nothing where the limits do not hold one microbatch.
+std::vector<OrderStart> starts_of_catalog(const OrderProblem& problem, const Placement& placement,
+                                          const PlanningCosts& costs, const std::string& memory_limit) {
+  std::vector<OrderStart> starts{{"one microbatch at a time", one_at_a_time(problem)}};
+  if (!within_limits(problem, starts.front().orders)) return {};
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    if (entry.name == kOptimalName || entry.family == ScheduleFamily::kAsynchronous) continue;
+    ScheduleRequest request{problem.devices, problem.microbatches, problem.stages / problem.devices, {}, nullptr};
+    if (entry.uses_costs) request.costs = &costs;
+    for (const ParamSpec& spec : entry.params) {
+      if (spec.name == "memory_limit") request.params[spec.name] = memory_limit;
+    }
+    const auto schedule = built_row(entry, request);
+    if (!schedule) continue;
+    if (const auto orders = start_from(*schedule, problem, placement)) starts.push_back({entry.name, *orders});
+  }
+  return starts;
 }
 
 std::optional<OrderVariant> order_variant(const OptimalRequest& asked, const Placement& placement, int microbatches,
@@ -118,7 +151,7 @@ OptimalFound search_variants(std::vector<OrderVariant>& variants, const OptimalB
   return found;
 }
 
-void write_rows(const OrderProblem& problem, const Orders& orders, Schedule& schedule) {
+void write_orders(const OrderProblem& problem, const Orders& orders, Schedule& schedule) {
   std::vector<std::int32_t> next(problem.queues.size(), 0);
   for (std::size_t d = 0; d < orders.size(); ++d) {
     schedule.rows[d].reserve(orders[d].size());
@@ -149,7 +182,7 @@ Schedule build_optimal(const ScheduleRequest& request) { return search_optimal(r
 
 OptimalSchedule search_optimal(const ScheduleRequest& request) {
   const int chunks = std::max(request.chunks, 1);
-  Schedule schedule = start_schedule(request, "optimal", chunks);
+  Schedule schedule = start_schedule(request, kOptimalName, chunks);
   OptimalRequest asked;
   asked.costs = planning_costs_of(request, schedule.stages, chunks);
   asked.limit = memory_limit_of(request, asked.costs, "1p");
@@ -166,12 +199,12 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
   if (variants.empty()) {
     const OrderProblem smallest = order_problem(asked.costs, placements.back(), request.microbatches,
                                                 asked.limit.activations, splits.back(), asked.goal);
-    refuse_memory_limit("optimal", asked.limit, asked.costs, least_limits(smallest));
+    refuse_memory_limit(kOptimalName, asked.limit, asked.costs, least_limits(smallest));
   }
   OrderBudget budget = limit.start();
   const OptimalFound found = search_variants(variants, limit, budget);
   schedule.placement = found.variant->placement;
-  write_rows(found.variant->problem, found.plan.orders, schedule);
+  write_orders(found.variant->problem, found.plan.orders, schedule);
   schedule.params = {{"memory_limit", asked.limit.text}, {"budget", limit.text}};
   if (asked.goal == OrderGoal::kSpan) schedule.params.emplace_back("goal", "span");
   if (placements.size() > 1 || request.params.contains("placement")) {
@@ -186,7 +219,7 @@ OptimalSchedule search_optimal(const ScheduleRequest& request) {
 
 const ScheduleEntry& optimal_entry() {
   static const ScheduleEntry entry{
-      .name = "optimal",
+      .name = kOptimalName,
       .summary = "the best order that a search finds for the given times, hops and memory limit, with its proof",
       .citation = "ours: branch and bound over active schedules (Giffler and Thompson, Operations Research 8, 1960)",
       .constraints = "p >= 1, v >= 1, m >= 1; memory_limit holds one microbatch on every device",

@@ -5,9 +5,9 @@
 // Of all rows of the catalog that have these stages on these devices and keep the limit, the search starts from the
 // fastest (optimal/order_starts.hpp), improves it window by window (optimal/order_search.hpp) and compares it with what
 // no order can undercut (optimal/order_bounds.hpp); a small problem is searched whole, by branch and bound
-// (optimal/window_search.hpp). So it is never slower than those rows, and its proof says how much faster any order could
-// be at most. A budget counts nodes of the search, so the same input gives the same order on every machine; one in
-// seconds does not.
+// (optimal/window_search.hpp). So it is never slower than those rows, and its proof says how much faster any order
+// could be at most. A budget counts nodes of the search, so the same input gives the same order on every machine; one
+// in seconds does not.
 //
 // An order is one for the times that it was made for, and for transfers that overlap with compute, each alone on its
 // link.

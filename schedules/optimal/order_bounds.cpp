@@ -223,13 +223,24 @@ class DeviceBounds {
           name_ + " has too little memory to keep busy while the first and the last microbatch are away");
   }
 
+  // With room for n microbatches, F of k + n begins after the gradient of k has ended; and, where its W still holds
+  // what the new one needs, after that W or after the next gradient, for one of them has to give memory back.
   void add_turns(std::int32_t forward) {
     const OrderQueue& queue = at(problem_.queues, forward);
     if (queue.at_begin <= 0) return;
-    const Bytes room = at(problem_.limits, device_) / queue.at_begin;
+    const Bytes limit = at(problem_.limits, device_);
+    const std::int64_t room = limit / queue.at_begin;
     if (room <= 0) return;
-    const Nanoseconds turns = (problem_.microbatches - 1) / room;
-    offer(at(path_.begins, forward) + turns * round_trip(forward) + queue.duration + at(path_.tails, forward),
+    const OrderQueue& gradient = at(problem_.queues, queue.follower);
+    Nanoseconds turn = round_trip(forward);
+    if (gradient.follower >= 0) {
+      const OrderQueue& weights = at(problem_.queues, gradient.follower);
+      const bool has_to_go = limit - room * queue.at_begin < -weights.at_end;
+      if (has_to_go) turn += room == 1 ? weights.duration : std::min(weights.duration, gradient.duration);
+    }
+    const std::int64_t last = problem_.microbatches - 1;
+    const Nanoseconds begin = at(path_.begins, forward) + last / room * turn + last % room * queue.duration;
+    offer(begin + queue.duration + at(path_.tails, forward),
           name_ + " has too little memory for more microbatches at once");
   }
 

@@ -38,10 +38,11 @@ std::string in_percent(double share) {
 std::string proof_text(const OrderProof& proof) {
   std::string text = std::string("planned ") + (proof.span ? "span " : "step ") + planned_time(proof.time);
   if (proof.proven) {
-    text += ", the shortest: ";
-    text += proof.because.empty() ? "all other orders are excluded" : proof.because;
+    text += "; no order of these stages within this memory takes less";
+    if (!proof.because.empty()) text += ": " + proof.because;
   } else {
-    text += ", at most " + in_percent(proof.gap()) + " above the shortest: no order takes less than " +
+    text += ", at most " + in_percent(proof.gap()) +
+            " above the shortest: no order of these stages within this memory " + "takes less than " +
             planned_time(proof.bound);
     if (!proof.because.empty()) text += ", as " + proof.because;
   }

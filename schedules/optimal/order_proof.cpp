@@ -46,9 +46,8 @@ std::string proof_text(const OrderProof& proof) {
             planned_time(proof.bound);
     if (!proof.because.empty()) text += ", as " + proof.because;
   }
-  text += "; found from " + proof.start;
-  if (proof.start_time > proof.time) text += " (" + planned_time(proof.start_time) + ")";
-  text += " in " + counted(proof.nodes, "node");
+  text += "; the best row to start from is " + proof.start + " with " + planned_time(proof.start_time) + "; " +
+          counted(proof.nodes, "node");
   if (proof.timed) text += "; a budget in seconds: another machine may find another order";
   return text;
 }

@@ -1,6 +1,7 @@
 #include "schedules/optimal/order_search.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "schedules/optimal/window_search.hpp"
 #include "sim/core/splitmix.hpp"
@@ -9,7 +10,8 @@ namespace debubble {
 
 namespace {
 
-constexpr std::size_t kMostWhole = 600;  // ops of a problem that is searched whole
+constexpr std::size_t kMostWhole = 600;    // ops of a problem that is searched whole
+constexpr std::size_t kMostListed = 4000;  // ops that are listed: the search goes as deep
 
 class OrderSearch {
  public:
@@ -30,6 +32,7 @@ class OrderSearch {
     cost_ = times_.cost();
     const bool small = problem_.ops() <= kMostWhole;
     if (small && !finished()) whole(budget_.left() / 8);
+    if (!finished()) from_two_sides();
     while (!finished()) {
       descend();
       if (finished()) break;
@@ -75,13 +78,32 @@ class OrderSearch {
     }
   }
 
-  // Windows over all devices, then over few devices and a longer time, until none helps.
-  void descend() {
+  // From the best row, and from the order in which a list scheduler runs the ops: on each device the one with the most
+  // to follow. The better one first, with half of the budget at most.
+  void from_two_sides() {
+    const Orders row = current_;
+    Orders listed;
+    if (problem_.ops() <= kMostListed) {
+      const auto nodes = static_cast<std::int64_t>(2 * problem_.ops());
+      const WindowChoice choice{0, problem_.ops(), {}, std::numeric_limits<Nanoseconds>::max() / 4, nodes};
+      listed = window_.search(current_, times_, choice, budget_).orders;
+    }
+    if (!listed.empty()) accept(listed);
+    const bool row_first = cost_ > plan_.cost;
+    for (const Orders& from : {row_first ? row : listed, row_first ? listed : row}) {
+      if (from.empty() || finished()) continue;
+      accept(from);
+      descend(budget_.left() / 2);
+    }
+  }
+
+  // Windows one after the other, until none helps or no more than `leave` is left of the budget.
+  void descend(std::int64_t leave = 0) {
     const std::size_t ops = problem_.ops();
-    for (bool better = true; better && !finished();) {
+    for (bool better = true; better && !finished() && budget_.left() > leave;) {
       better = false;
       for (const std::size_t size : {std::size_t{24}, std::size_t{48}, std::size_t{80}}) {
-        for (std::size_t from = 0; from < ops && !finished(); from += size / 2) {
+        for (std::size_t from = 0; from < ops && !finished() && budget_.left() > leave; from += size / 2) {
           better = attempt(from, std::min(ops, from + size), {}, 600) || better;
           if (from + size >= ops) break;
         }
@@ -89,7 +111,7 @@ class OrderSearch {
     }
   }
 
-  // A window is put in another order that costs a little more.
+  // From the best order on: some ops of a device change places with others near them, whatever that costs.
   void disturb() {
     const std::size_t ops = problem_.ops();
     if (cost_ > plan_.cost) {
@@ -100,7 +122,6 @@ class OrderSearch {
     seed_ = splitmix64(seed_);
     const auto d = to_index(seed_ % to_index(problem_.devices));
     std::vector<std::int32_t>& row = current_[d];
-    Orders before = current_;
     for (int k = 0; k < 8; ++k) {
       seed_ = splitmix64(seed_);
       const std::size_t a = seed_ % row.size();

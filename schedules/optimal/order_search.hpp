@@ -1,5 +1,6 @@
-// The search of the schedule `optimal`: from the best start, window by window, until it meets the lower bound or has
-// used its budget; a problem that is small enough is then searched whole.
+// The search of the schedule `optimal`: from the best start and from a list scheduler's order, window by window, then
+// from orders near the best one, until it meets the lower bound or has used its budget. A problem that is small enough
+// is searched whole, too.
 #pragma once
 
 #include <string>

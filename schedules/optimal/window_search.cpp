@@ -216,7 +216,7 @@ bool WindowSearch::too_late(Nanoseconds completion) {
 
 // Compares with nodes at which the same ops were done: worth nothing where one of them was no later anywhere.
 bool WindowSearch::seen_better(Nanoseconds left) {
-  constexpr std::size_t kMostStates = std::size_t{1} << 24;
+  constexpr std::size_t kMostStates = std::size_t{1} << 23;
   constexpr std::size_t kMostAlike = 24;
   state_.clear();
   std::uint64_t key = 0;

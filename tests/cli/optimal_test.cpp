@@ -34,7 +34,7 @@ TEST_CASE("optimal with equal stages and 1f1b's memory is zb-h1, and says that n
   CHECK(
       note_of(run) ==
       "planned step 27.000 ms; no order of these stages within this memory takes less: device 0 cannot do more before "
-      "its first gradient arrives; found from zb-h1 in 0 nodes");
+      "its first gradient arrives; the best row to start from is zb-h1 with 27.000 ms; 0 nodes");
 }
 
 TEST_CASE("optimal with little memory is shorter than zb-auto, and proven") {
@@ -45,7 +45,7 @@ TEST_CASE("optimal with little memory is shorter than zb-auto, and proven") {
   CHECK(run["schedule"]["params"]["budget"] == "100k");
   const std::string note = note_of(run);
   CHECK(note.starts_with("planned step 31.000 ms; no order of these stages within this memory takes less"));
-  CHECK(note.find("found from zb-auto (37.000 ms)") != std::string::npos);
+  CHECK(note.find("the best row to start from is zb-auto with 37.000 ms") != std::string::npos);
   for (const json& device : run["devices"]) CHECK(device["peak_activation_shares"] <= 3);
 }
 

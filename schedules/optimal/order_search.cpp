@@ -10,8 +10,8 @@ namespace debubble {
 
 namespace {
 
-constexpr std::size_t kMostWhole = 600;    // ops of a problem that is searched whole
-constexpr std::size_t kMostListed = 4000;  // ops that are listed: the search goes as deep
+constexpr std::size_t kMostWhole = 600;       // ops of a problem that is searched whole
+constexpr std::size_t kMostScheduled = 4000;  // ops that a list scheduler runs: the search goes as deep
 
 class OrderSearch {
  public:
@@ -83,7 +83,7 @@ class OrderSearch {
   void from_two_sides() {
     const Orders row = current_;
     Orders listed;
-    if (problem_.ops() <= kMostListed) {
+    if (problem_.ops() <= kMostScheduled) {
       const auto nodes = static_cast<std::int64_t>(2 * problem_.ops());
       const WindowChoice choice{0, problem_.ops(), {}, std::numeric_limits<Nanoseconds>::max() / 4, nodes};
       listed = window_.search(current_, times_, choice, budget_).orders;

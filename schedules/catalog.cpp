@@ -12,6 +12,7 @@
 #include "schedules/asynchronous/spectrain.hpp"
 #include "schedules/asynchronous/xpipe.hpp"
 #include "schedules/common/request.hpp"
+#include "schedules/optimal.hpp"
 #include "schedules/synchronous/bitpipe.hpp"
 #include "schedules/synchronous/bpipe.hpp"
 #include "schedules/synchronous/breadth_first.hpp"
@@ -122,6 +123,7 @@ std::span<const ScheduleEntry> schedule_catalog() {
       dualpipe_v_entry(),
       gis_entry(),
       pipeoffload_entry(),
+      optimal_entry(),
       // asynchronous
       pipedream_entry(),
       pipedream_2bw_entry(),

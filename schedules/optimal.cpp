@@ -1,0 +1,252 @@
+#include "schedules/optimal.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "schedules/catalog.hpp"
+#include "schedules/common/memory_limit.hpp"
+#include "schedules/common/request.hpp"
+#include "schedules/optimal/budget_param.hpp"
+#include "schedules/optimal/order_search.hpp"
+#include "schedules/zero_bubble/planning.hpp"
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+namespace {
+
+// A family of orders that is searched on its own: stages placed in one way, the backward whole or split.
+struct OrderVariant {
+  OrderProblem problem;
+  Placement placement;
+  std::vector<OrderStart> starts;
+  OrderBound bound;
+  Nanoseconds start_cost = 0;
+};
+
+constexpr const char* kOptimalName = "optimal";
+
+struct OptimalRequest {
+  PlanningCosts costs;
+  MemoryLimit limit;
+  OrderGoal goal = OrderGoal::kStep;
+};
+
+std::vector<Placement> placements_of(const ScheduleRequest& request, int chunks) {
+  const int stages = request.devices * chunks;
+  const std::string choice = choice_param(request, "placement", "auto|loop|zigzag");
+  const Placement loop = loop_placement(request.devices, stages);
+  const Placement zigzag = zigzag_placement(request.devices, stages);
+  if (choice == "zigzag") return {zigzag};
+  if (choice == "loop" || loop == zigzag) return {loop};
+  return {loop, zigzag};
+}
+
+// With two parts a backward is never worse where they take no longer than the whole: then only those are searched.
+std::vector<bool> splits_of(const ScheduleRequest& request, const PlanningCosts& costs) {
+  const std::string choice = choice_param(request, "backward", "auto|split|whole");
+  if (choice != "auto") return {choice == "split"};
+  const auto loses = [](const StageCost& stage) {
+    return stage.backward < stage.input_grad + stage.weight_grad || stage.weight_grad_held > stage.activation;
+  };
+  if (std::any_of(costs.costs.stages.begin(), costs.costs.stages.end(), loses)) return {true, false};
+  return {true};
+}
+
+std::optional<Schedule> built_row(const ScheduleEntry& entry, const ScheduleRequest& request) {
+  try {
+    check_request(entry, request);
+    return entry.build(request);
+  } catch (const InputError&) {
+    return std::nullopt;  // the row does not exist for this pipeline, or not within this memory
+  }
+}
+
+// One microbatch at a time, and every row of the catalog that has the same pipeline and keeps the limits, in the
+// catalog's order; nothing where the limits do not hold one microbatch.
+std::vector<OrderStart> starts_of_catalog(const OrderProblem& problem, const Placement& placement,
+                                          const PlanningCosts& costs, const std::string& memory_limit) {
+  std::vector<OrderStart> starts{{"one microbatch at a time", one_at_a_time(problem)}};
+  if (!within_limits(problem, starts.front().orders)) return {};
+  for (const ScheduleEntry& entry : schedule_catalog()) {
+    if (entry.name == kOptimalName || entry.family == ScheduleFamily::kAsynchronous) continue;
+    ScheduleRequest request{problem.devices, problem.microbatches, problem.stages / problem.devices, {}, nullptr};
+    if (entry.uses_costs) request.costs = &costs;
+    for (const ParamSpec& spec : entry.params) {
+      if (spec.name == "memory_limit") request.params[spec.name] = memory_limit;
+    }
+    const auto schedule = built_row(entry, request);
+    if (!schedule) continue;
+    if (const auto orders = start_from(*schedule, problem, placement)) starts.push_back({entry.name, *orders});
+  }
+  return starts;
+}
+
+std::optional<OrderVariant> order_variant(const OptimalRequest& asked, const Placement& placement, int microbatches,
+                                          bool split) {
+  OrderVariant variant{order_problem(asked.costs, placement, microbatches, asked.limit.activations, split, asked.goal),
+                       placement,
+                       {},
+                       {},
+                       0};
+  variant.starts = starts_of_catalog(variant.problem, placement, asked.costs, asked.limit.text);
+  if (variant.starts.empty()) return std::nullopt;
+  variant.bound = order_bound(variant.problem);
+  OrderTimes times(variant.problem);
+  bool first = true;
+  for (const OrderStart& start : variant.starts) {
+    if (!times.evaluate(start.orders)) continue;
+    if (first || times.cost() < variant.start_cost) variant.start_cost = times.cost();
+    first = false;
+  }
+  return variant;
+}
+
+// What each device needs for one microbatch after another.
+std::vector<Bytes> least_limits(const OrderProblem& problem) {
+  std::vector<Bytes> least;
+  for (const std::vector<std::int32_t>& row : one_at_a_time(problem)) {
+    Bytes held = 0;
+    Bytes peak = 0;
+    for (const std::int32_t q : row) {
+      const OrderQueue& queue = at(problem.queues, q);
+      peak = std::max(peak, held += queue.at_begin);
+      peak = std::max(peak, held += queue.at_end);
+    }
+    least.push_back(peak);
+  }
+  return least;
+}
+
+struct OptimalFound {
+  const OrderVariant* variant = nullptr;
+  OrderPlan plan;
+  Nanoseconds bound = 0;
+};
+
+// One family after the other, the one with the best start first; one whose bound is no better than what is known need
+// not be searched. The bound of all is the smallest.
+OptimalFound search_variants(std::vector<OrderVariant>& variants, const OptimalBudget& asked, OrderBudget& budget) {
+  std::stable_sort(variants.begin(), variants.end(),
+                   [](const OrderVariant& a, const OrderVariant& b) { return a.start_cost < b.start_cost; });
+  OptimalFound found;
+  for (std::size_t k = 0; k < variants.size(); ++k) {
+    const OrderVariant& variant = variants[k];
+    Nanoseconds bound = variant.bound.cost;
+    if (found.variant == nullptr || bound < found.plan.cost) {
+      OrderBudget part = asked.part(budget, variants.size() - k);
+      OrderPlan plan = search_orders(variant.problem, variant.starts, part);
+      budget.charge(part.used());
+      bound = plan.bound.cost;
+      if (found.variant == nullptr || plan.cost < found.plan.cost) {
+        found.plan = std::move(plan);
+        found.variant = &variant;
+      }
+    }
+    found.bound = k == 0 ? bound : std::min(found.bound, bound);
+  }
+  found.bound = std::min(found.bound, found.plan.cost);
+  return found;
+}
+
+void write_orders(const OrderProblem& problem, const Orders& orders, Schedule& schedule) {
+  std::vector<std::int32_t> next(problem.queues.size(), 0);
+  for (std::size_t d = 0; d < orders.size(); ++d) {
+    schedule.rows[d].reserve(orders[d].size());
+    for (const std::int32_t q : orders[d]) {
+      const OrderQueue& queue = at(problem.queues, q);
+      schedule.rows[d].push_back({queue.kind, false, queue.stage, at(next, q)++});
+    }
+  }
+}
+
+OrderProof proof_of(const OptimalFound& found, OrderGoal goal, const OrderBudget& budget, bool timed) {
+  OrderProof proof;
+  proof.span = goal == OrderGoal::kSpan;
+  proof.time = found.plan.cost;
+  proof.bound = found.bound;
+  proof.proven = found.bound >= found.plan.cost;
+  if (!found.plan.exhausted) proof.because = found.plan.bound.because;
+  proof.start = found.plan.start;
+  proof.start_time = found.plan.start_cost;
+  proof.nodes = budget.used();
+  proof.timed = timed && !proof.proven;
+  return proof;
+}
+
+Schedule build_optimal(const ScheduleRequest& request) { return search_optimal(request).schedule; }
+
+}  // namespace
+
+OptimalSchedule search_optimal(const ScheduleRequest& request) {
+  const int chunks = std::max(request.chunks, 1);
+  Schedule schedule = start_schedule(request, kOptimalName, chunks);
+  OptimalRequest asked;
+  asked.costs = planning_costs_of(request, schedule.stages, chunks);
+  asked.limit = memory_limit_of(request, asked.costs, "1p");
+  asked.goal = choice_param(request, "goal", "step|span") == "span" ? OrderGoal::kSpan : OrderGoal::kStep;
+  const OptimalBudget limit = optimal_budget_of(request);
+  const std::vector<bool> splits = splits_of(request, asked.costs);
+  const std::vector<Placement> placements = placements_of(request, chunks);
+  std::vector<OrderVariant> variants;
+  for (const Placement& placement : placements) {
+    for (const bool split : splits) {
+      if (auto variant = order_variant(asked, placement, request.microbatches, split)) variants.push_back(*variant);
+    }
+  }
+  if (variants.empty()) {
+    const OrderProblem smallest = order_problem(asked.costs, placements.back(), request.microbatches,
+                                                asked.limit.activations, splits.back(), asked.goal);
+    refuse_memory_limit(kOptimalName, asked.limit, asked.costs, least_limits(smallest));
+  }
+  OrderBudget budget = limit.start();
+  const OptimalFound found = search_variants(variants, limit, budget);
+  schedule.placement = found.variant->placement;
+  write_orders(found.variant->problem, found.plan.orders, schedule);
+  schedule.params = {{"memory_limit", asked.limit.text}, {"budget", limit.text}};
+  if (asked.goal == OrderGoal::kSpan) schedule.params.emplace_back("goal", "span");
+  if (placements.size() > 1 || request.params.contains("placement")) {
+    const bool loop = schedule.placement == loop_placement(schedule.devices, schedule.stages);
+    schedule.params.emplace_back("placement", loop ? "loop" : "zigzag");
+  }
+  if (!found.variant->problem.split) schedule.params.emplace_back("backward", "whole");
+  const OrderProof proof = proof_of(found, asked.goal, budget, limit.time.has_value());
+  schedule.notes.push_back(proof_text(proof));
+  return {std::move(schedule), proof};
+}
+
+const ScheduleEntry& optimal_entry() {
+  static const ScheduleEntry entry{
+      .name = kOptimalName,
+      .summary = "the best order that a search finds for the given times, hops and memory limit, with its proof",
+      .citation = "ours: branch and bound over active schedules (Giffler and Thompson, Operations Research 8, 1960)",
+      .constraints = "p >= 1, v >= 1, m >= 1; memory_limit holds one microbatch on every device",
+      .needs = "splits the backward",
+      .splits_backward = true,
+      .default_chunks = 1,
+      .params = {{"memory_limit", "4, 1.5p, 8,6,6,4 or 76GiB", "1p",
+                  "what activations may take: in activations of a device share, times p, or all memory as a size"},
+                 {"budget", "0.. nodes, 50k, 2M, or 10s", kDefaultBudget,
+                  "nodes of the search, with which the same input gives the same order; seconds, which depend on the "
+                  "machine"},
+                 {"goal", "step|span", "step", "make the step short, or the longest span of a device"},
+                 {"backward", "auto|split|whole", "auto", "split it in two, or run it whole; auto tries what may win"},
+                 {"placement", "auto|loop|zigzag", "auto", "of several stages per device; auto tries both"}},
+      .build = build_optimal,
+      .family = ScheduleFamily::kZeroBubble,
+      .certainty = Certainty::kDerived,
+      .certainty_note =
+          "the optimum of tiny pipelines equals brute force over all orders; its bounds never exceed the simulated "
+          "time of random orders; it is never slower than the rows it starts from",
+      .peak = {.text = "at most memory_limit", .value = nullptr},
+      .advice =
+          "For unequal stages, slow links or devices with unequal memory, and to know whether another order could be "
+          "faster at all: it says how far from the best it is at most. Its order holds for the times it was made for; "
+          "run it from the table that export writes.",
+      .uses_costs = true};
+  return entry;
+}
+
+}  // namespace debubble

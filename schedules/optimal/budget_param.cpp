@@ -1,0 +1,59 @@
+#include "schedules/optimal/budget_param.hpp"
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "sim/core/error.hpp"
+
+namespace debubble {
+
+namespace {
+
+struct BudgetUnit {
+  std::string_view name;
+  std::int64_t factor;  // nodes, or nanoseconds
+  bool time;
+};
+
+constexpr std::array<BudgetUnit, 6> kBudgetUnits{{{"", 1, false},
+                                                  {"k", 1'000, false},
+                                                  {"M", 1'000'000, false},
+                                                  {"ms", 1'000'000, true},
+                                                  {"s", 1'000'000'000, true},
+                                                  {"min", 60'000'000'000, true}}};
+
+}  // namespace
+
+OrderBudget OptimalBudget::start() const { return time ? OrderBudget(*time) : OrderBudget(nodes); }
+
+OrderBudget OptimalBudget::part(const OrderBudget& left, std::size_t searches) const {
+  const auto parts = static_cast<std::int64_t>(searches);
+  return time ? OrderBudget(left.time_left() / parts) : OrderBudget(left.left() / parts);
+}
+
+OptimalBudget optimal_budget_of(const ScheduleRequest& request) {
+  OptimalBudget budget;
+  const auto given = request.params.find("budget");
+  budget.text = given == request.params.end() ? kDefaultBudget : given->second;
+  constexpr std::int64_t kMost = 1'000'000'000;
+  std::int64_t number = -1;
+  const char* const end = budget.text.data() + budget.text.size();
+  const auto [rest, error] = std::from_chars(budget.text.data(), end, number);
+  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  for (const BudgetUnit& known : kBudgetUnits) {
+    if (error != std::errc{} || number < 0 || number > kMost || unit != known.name) continue;
+    if (known.time) {
+      if (number > kMost / 60'000) break;
+      budget.time = std::chrono::nanoseconds(number * known.factor);
+    } else {
+      budget.nodes = number * known.factor;
+    }
+    return budget;
+  }
+  fail("S006", "--param budget", "\"" + budget.text + "\" is not a budget",
+       std::string("write nodes of the search (") + kDefaultBudget +
+           ", 2M), with which every machine finds the same order, or a time (10s), with which it may not");
+}
+
+}  // namespace debubble

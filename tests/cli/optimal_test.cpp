@@ -1,0 +1,120 @@
+// optimal through the real command: its note in text and JSON, its parameters, the table it exports, and its limits.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/command.hpp"
+
+#include "tests/support/places.hpp"
+
+namespace debubble::testing {
+namespace {
+
+using nlohmann::json;
+
+const std::string kUnequal = debubble::testing::source_directory() + "/traces/published/zb-a100-1.5b-m24.json";
+
+json optimal_json(const Folder& folder, std::vector<std::string> more) {
+  std::vector<std::string> arguments{"simulate", "--schedule", "optimal", "--format", "json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return json::parse(folder.data(arguments));
+}
+
+std::string note_of(const json& run) {
+  for (const json& finding : run["findings"]) {
+    if (finding["code"] == "S020") return finding["message"];
+  }
+  return "";
+}
+
+TEST_CASE("optimal with equal stages and 1f1b's memory is zb-h1, and says that nothing can be gained") {
+  const Folder folder;
+  const json run = optimal_json(folder, {"-p", "4", "-m", "8"});
+  CHECK(run["makespan_ns"] == 27'000'000);
+  CHECK(
+      note_of(run) ==
+      "planned step 27.000 ms; no order of these stages within this memory takes less: device 0 cannot do more before "
+      "its first gradient arrives; the best row to start from is zb-h1 with 27.000 ms; 0 nodes");
+}
+
+TEST_CASE("optimal with little memory is shorter than zb-auto, and proven") {
+  const Folder folder;
+  const json run = optimal_json(folder, {"--param", "memory_limit=3"});
+  CHECK(run["makespan_ns"] == 31'000'000);
+  CHECK(run["schedule"]["params"]["memory_limit"] == "3");
+  CHECK(run["schedule"]["params"]["budget"] == "100k");
+  const std::string note = note_of(run);
+  CHECK(note.starts_with("planned step 31.000 ms; no order of these stages within this memory takes less"));
+  CHECK(note.find("the best row to start from is zb-auto with 37.000 ms") != std::string::npos);
+  for (const json& device : run["devices"]) CHECK(device["peak_activation_shares"] <= 3);
+}
+
+TEST_CASE("optimal: one budget, one order; without any it is the best row's") {
+  const Folder folder;
+  const std::vector<std::string> limited{"-p", "8", "-m", "24", "--profile", kUnequal, "--param", "memory_limit=6"};
+  const auto with = [&](const char* budget) {
+    std::vector<std::string> arguments = limited;
+    arguments.insert(arguments.end(), {"--param", std::string("budget=") + budget});
+    return optimal_json(folder, arguments);
+  };
+  const json few = with("5k");
+  CHECK(few == with("5k"));
+  const json none = with("0");
+  CHECK(none["makespan_ns"] == 2'687'835'000);  // dapple's order with split backwards
+  CHECK(few["makespan_ns"] < none["makespan_ns"]);
+  const json timed = with("50ms");
+  CHECK(timed["makespan_ns"] <= none["makespan_ns"]);
+  CHECK(note_of(timed).ends_with("; a budget in seconds: another machine may find another order"));
+}
+
+TEST_CASE("optimal exports a table that runs alike") {
+  const Folder folder;
+  const json run = optimal_json(folder, {"--param", "memory_limit=3", "--export-schedule", "order.csv"});
+  const json replayed = json::parse(folder.data({"simulate", "--schedule", "order.csv", "--format", "json"}));
+  CHECK(replayed["makespan_ns"] == run["makespan_ns"]);
+  CHECK(folder.read("order.csv").starts_with("0F0,0F1,0F2,0I0,0W0,"));
+}
+
+TEST_CASE("optimal: two stages per device, spans, whole backwards, sizes") {
+  const Folder folder;
+  const json two = optimal_json(folder, {"-v", "2"});
+  CHECK(two["makespan_ns"] == 25'500'000);
+  CHECK(two["schedule"]["params"]["placement"] == "loop");  // as good as the zigzag, and tried first
+  const json zigzag = optimal_json(folder, {"-v", "2", "--param", "placement=zigzag"});
+  CHECK(zigzag["schedule"]["params"]["placement"] == "zigzag");
+  CHECK(zigzag["makespan_ns"] == 25'500'000);
+  const json span = optimal_json(folder, {"--param", "goal=span", "--param", "memory_limit=2p"});
+  CHECK(span["span_ns"] == 24'000'000);
+  CHECK(span["schedule"]["params"]["goal"] == "span");
+  const json whole = optimal_json(folder, {"--param", "backward=whole"});
+  CHECK(whole["makespan_ns"] == 33'000'000);
+  const json faster = optimal_json(folder, {"--times", "f=1,b=1,i=1,w=1"});
+  CHECK(faster["schedule"]["params"]["backward"] == "whole");
+  const json sized = optimal_json(
+      folder, {"-p", "8", "-m", "24", "--profile", kUnequal, "--param", "memory_limit=30GiB", "--param", "budget=1k"});
+  for (const json& device : sized["devices"]) CHECK(device["peak_memory_bytes"] <= std::int64_t{30} << 30);
+}
+
+TEST_CASE("optimal refuses what is no limit, budget or choice") {
+  const Folder folder;
+  const auto refused = [&](const char* param) {
+    return folder.refusal({"simulate", "--schedule", "optimal", "--param", param});
+  };
+  CHECK(
+      refused("memory_limit=0.5") ==
+      R"(error[S042]: optimal does not work with 0.5 device shares of activations (512.00 KiB) on device 0; it needs 1 device share of activations (1.00 MiB) there
+  --> --param memory_limit
+  = help: smallest limit that works here: --param memory_limit=1
+)");
+  CHECK(refused("budget=soon") ==
+        R"(error[S006]: "soon" is not a budget
+  --> --param budget
+  = help: write nodes of the search (100k, 2M), with which every machine finds the same order, or a time (10s), with which it may not
+)");
+  CHECK(refused("budget=-1").starts_with("error[S006]: \"-1\" is not a budget"));
+  CHECK(refused("budget=99999999999999999999").starts_with("error[S006]"));
+  CHECK(refused("backward=both").starts_with("error[S007]: \"both\" is not one of auto|split|whole"));
+}
+
+}  // namespace
+}  // namespace debubble::testing
